@@ -1,0 +1,3 @@
+//! The `funil` command's parts that tests use too.
+
+pub mod engine;

@@ -1,0 +1,259 @@
+//! The directory of an instance: its settings, departments, groups, and where each user stands in them.
+//!
+//! One item of the table, read with every request in the same round trip as the credential, so that permissions
+//! and settings are those of now (C-2, C-12) at the price of one small read. It therefore holds no more of a user
+//! than access decisions need; names and addresses are in the user's own record.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{DepartmentId, GroupId, UserId};
+use crate::permissions::{Permissions, Reach};
+use crate::settings::Settings;
+
+/// A department, perhaps below another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Department {
+    /// What it is called.
+    pub name: String,
+    /// The department it lies below.
+    #[serde(default)]
+    pub parent: Option<DepartmentId>,
+}
+
+/// A permission group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// What it is called.
+    pub name: String,
+    /// What its users may do.
+    pub permissions: Permissions,
+}
+
+/// Where a user stands: all that an access decision needs to know of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    /// The user's department.
+    #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
+    pub department: Option<DepartmentId>,
+    /// The user's permission group.
+    #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<GroupId>,
+    /// The user sees and may do everything.
+    #[serde(rename = "a", default, skip_serializing_if = "std::ops::Not::not")]
+    pub admin: bool,
+    /// The user's credentials are void.
+    #[serde(rename = "x", default, skip_serializing_if = "std::ops::Not::not")]
+    pub inactive: bool,
+}
+
+/// The settings, departments, groups and users' standings of one instance.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Directory {
+    /// The instance's settings.
+    pub settings: Settings,
+    /// Departments by id.
+    #[serde(with = "by_id")]
+    pub departments: BTreeMap<DepartmentId, Department>,
+    /// Permission groups by id.
+    #[serde(with = "by_id")]
+    pub groups: BTreeMap<GroupId, Group>,
+    /// Where each user stands.
+    #[serde(with = "by_id")]
+    pub users: BTreeMap<UserId, Standing>,
+}
+
+impl Directory {
+    /// Whether `department` is `ancestor` or lies below it. A circle of departments, which import refuses, ends.
+    #[must_use]
+    pub fn is_within(&self, department: DepartmentId, ancestor: DepartmentId) -> bool {
+        std::iter::successors(Some(department), |at| self.departments.get(at)?.parent)
+            .take(self.departments.len() + 1)
+            .any(|at| at == ancestor)
+    }
+
+    /// The view of an active user; `None` for one that is inactive or gone, whose credentials are void (C-2).
+    #[must_use]
+    pub fn viewer(self: Arc<Self>, user: UserId) -> Option<Viewer> {
+        let standing = self
+            .users
+            .get(&user)
+            .copied()
+            .filter(|standing| !standing.inactive)?;
+        let permissions = if standing.admin {
+            Permissions::EVERYTHING
+        } else {
+            let group = standing.group.and_then(|group| self.groups.get(&group));
+            group.map(|group| group.permissions).unwrap_or_default()
+        };
+        Some(Viewer {
+            user,
+            standing,
+            permissions,
+            directory: self,
+        })
+    }
+}
+
+/// Who may see a lead beside its owner: empty lists narrow nothing (C-82).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AccessLists {
+    /// Users that are admitted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub user_access: Vec<UserId>,
+    /// Departments that are admitted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub department_access: Vec<DepartmentId>,
+    /// The departments count without those below them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ignore_sub_departments: bool,
+}
+
+impl AccessLists {
+    /// Whether the lists admit everyone.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.user_access.is_empty() && self.department_access.is_empty()
+    }
+}
+
+/// An active user with its permissions of now: decides what it sees.
+#[derive(Debug, Clone)]
+pub struct Viewer {
+    user: UserId,
+    standing: Standing,
+    permissions: Permissions,
+    directory: Arc<Directory>,
+}
+
+/// Whose leads a viewer's reach covers, before the leads' own access lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LeadReach {
+    /// Everyone's, and those without owner.
+    All,
+    /// Those of these owners.
+    Owners(BTreeSet<UserId>),
+    /// Nobody's.
+    Nothing,
+}
+
+impl Viewer {
+    /// The user that is looking.
+    #[must_use]
+    pub fn user(&self) -> UserId {
+        self.user
+    }
+
+    /// Whether the user sees everything, secrets of leads included (C-21).
+    #[must_use]
+    pub fn is_admin(&self) -> bool {
+        self.standing.admin
+    }
+
+    /// The permissions of the user's group, or all of them for an admin.
+    #[must_use]
+    pub fn permissions(&self) -> &Permissions {
+        &self.permissions
+    }
+
+    /// The instance's directory that these decisions rest on.
+    #[must_use]
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// Whose leads the permission `leads` covers.
+    #[must_use]
+    pub fn lead_reach(&self) -> LeadReach {
+        match self.permissions.leads {
+            Reach::All => LeadReach::All,
+            Reach::None => LeadReach::Nothing,
+            Reach::Own => LeadReach::Owners(BTreeSet::from([self.user])),
+            Reach::Department => LeadReach::Owners(self.colleagues()),
+        }
+    }
+
+    /// Whether the viewer sees a lead with this owner and these access lists (C-82): the lists narrow the reach and
+    /// never widen it, and the owner passes them always.
+    #[must_use]
+    pub fn sees_lead(&self, owner: Option<UserId>, lists: &AccessLists) -> bool {
+        let own = owner == Some(self.user);
+        let reached = match self.permissions.leads {
+            Reach::All => true,
+            Reach::Department => own || owner.is_some_and(|owner| self.is_colleague(owner)),
+            Reach::Own => own,
+            Reach::None => false,
+        };
+        reached && (own || self.is_admin() || lists.is_open() || self.is_admitted(lists))
+    }
+
+    fn is_admitted(&self, lists: &AccessLists) -> bool {
+        let admits = |department: &DepartmentId| {
+            self.standing.department.is_some_and(|own| {
+                own == *department
+                    || !lists.ignore_sub_departments && self.directory.is_within(own, *department)
+            })
+        };
+        lists.user_access.contains(&self.user) || lists.department_access.iter().any(admits)
+    }
+
+    /// Whether `other` works in this user's department or below it.
+    fn is_colleague(&self, other: UserId) -> bool {
+        let department = |user| {
+            self.directory
+                .users
+                .get(&user)
+                .and_then(|standing: &Standing| standing.department)
+        };
+        match (self.standing.department, department(other)) {
+            (Some(own), Some(theirs)) => self.directory.is_within(theirs, own),
+            _ => false,
+        }
+    }
+
+    fn colleagues(&self) -> BTreeSet<UserId> {
+        let users = self.directory.users.keys().copied();
+        users
+            .filter(|user| *user == self.user || self.is_colleague(*user))
+            .collect()
+    }
+}
+
+/// Maps by id, written with text keys as the table's maps need them.
+mod by_id {
+    use std::collections::BTreeMap;
+
+    use serde::de::{DeserializeOwned, Error as _};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<K, V, S>(map: &BTreeMap<K, V>, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        K: Copy + Into<u64>,
+        V: Serialize,
+        S: Serializer,
+    {
+        serializer.collect_map(map.iter().map(|(id, value)| ((*id).into().to_string(), value)))
+    }
+
+    pub fn deserialize<'de, K, V, D>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+    where
+        K: TryFrom<u64> + Ord,
+        V: DeserializeOwned,
+        D: Deserializer<'de>,
+    {
+        BTreeMap::<String, V>::deserialize(deserializer)?
+            .into_iter()
+            .map(|(text, value)| {
+                let id = text.parse().ok().and_then(|id: u64| K::try_from(id).ok());
+                Ok((id.ok_or_else(|| D::Error::custom("a key is not an id"))?, value))
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,394 @@
+//! A lead: the fields of spec.md, their defaults (C-21), and the two views that endpoints 1 to 4 answer with.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+
+use crate::directory::AccessLists;
+use crate::id::{CompanyId, DepartmentId, LeadId, UserId};
+use crate::instance::InstanceName;
+use crate::time::Timestamp;
+
+/// How a lead may be reached over one channel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Channel {
+    /// The channel the lead prefers.
+    pub main_channel: bool,
+    /// The channel is closed.
+    pub disabled: bool,
+    /// At most one message in so many [units](Self::frequency_units).
+    pub frequency_value: Option<i64>,
+    /// The unit of the frequency.
+    pub frequency_units: String,
+}
+
+impl Default for Channel {
+    fn default() -> Self {
+        Self {
+            main_channel: false,
+            disabled: false,
+            frequency_value: None,
+            frequency_units: "DAY".to_owned(),
+        }
+    }
+}
+
+/// The four channels of spec.md.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(missing_docs, reason = "the channels are named as spec.md names them")]
+pub struct ChannelRestrictions {
+    pub social_photo: Channel,
+    pub chatapp: Channel,
+    pub email: Channel,
+    pub social_chat: Channel,
+}
+
+/// A lead. The serialized form is spec.md's full view without what is derived (`_id`, `fullname`, `instancedomain`)
+/// and without the free-form fields `utmTags` and [`custom`](Self::custom), which each user of it adds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(missing_docs, reason = "the fields are named and explained in spec.md, Lead")]
+pub struct Lead {
+    pub id: LeadId,
+    #[serde(default)]
+    pub firstname: Option<String>,
+    #[serde(default)]
+    pub lastname: Option<String>,
+    #[serde(default)]
+    pub email: Option<String>,
+    #[serde(default)]
+    pub phone: Option<String>,
+    #[serde(default)]
+    pub chatapp: Option<String>,
+    #[serde(default)]
+    pub mobile: Option<String>,
+    #[serde(default = "zero")]
+    pub points: Number,
+    #[serde(default)]
+    pub owner: Option<UserId>,
+    #[serde(default)]
+    pub stage: Option<u64>,
+    #[serde(default)]
+    pub photo_url: Option<String>,
+    #[serde(default)]
+    pub company: Option<CompanyId>,
+    #[serde(default)]
+    pub user_access: Vec<UserId>,
+    #[serde(default)]
+    pub department_access: Vec<DepartmentId>,
+    #[serde(default)]
+    pub ignore_sub_departments: bool,
+    #[serde(default)]
+    pub address: Option<String>,
+    #[serde(default)]
+    pub city: Option<String>,
+    #[serde(default)]
+    pub state: Option<String>,
+    #[serde(default)]
+    pub country: Option<String>,
+    #[serde(default)]
+    pub zipcode: Option<String>,
+    #[serde(default)]
+    pub timezone: Option<String>,
+    #[serde(default)]
+    pub archived: bool,
+    #[serde(rename = "acquisition_channel", default)]
+    pub acquisition_channel: Option<String>,
+    #[serde(default)]
+    pub channel_restrictions: ChannelRestrictions,
+    pub create_date: Timestamp,
+    pub last_active: Timestamp,
+    #[serde(default)]
+    pub created_by: Option<u64>,
+    #[serde(default)]
+    pub created_by_name: Option<String>,
+    #[serde(default)]
+    pub created_by_type: Option<String>,
+    #[serde(default)]
+    pub updated_by: Option<u64>,
+    #[serde(default)]
+    pub updated_by_name: Option<String>,
+    #[serde(default)]
+    pub updated_date: Option<Timestamp>,
+    #[serde(default)]
+    pub ips: Vec<String>,
+    #[serde(rename = "link_instancia", default)]
+    pub link_instancia: Option<String>,
+    #[serde(rename = "preferred_locale", default = "preferred_locale")]
+    pub preferred_locale: String,
+    /// A secret: shown to admins and to the operator's export, never selected, searched or logged (C-21).
+    #[serde(rename = "initial_password", default)]
+    pub initial_password: Option<String>,
+    #[serde(default)]
+    pub role: Option<u64>,
+    #[serde(default)]
+    pub department: Option<DepartmentId>,
+    #[serde(rename = "instance_active", default = "instance_active")]
+    pub instance_active: String,
+    #[serde(rename = "lead_online", default = "lead_online")]
+    pub lead_online: String,
+    #[serde(rename = "partner_instance", default)]
+    pub partner_instance: Option<u64>,
+    #[serde(skip)]
+    pub utm_tags: Vec<Value>,
+    /// The custom fields by alias.
+    #[serde(skip)]
+    pub custom: Map<String, Value>,
+}
+
+/// What is derived from a lead or kept beside it; with the serialized fields of [`Lead`] these are all fixed names,
+/// so none of them can be the alias of a custom field.
+pub const DERIVED_FIELDS: [&str; 3] = ["_id", "fullname", "instancedomain"];
+
+impl Lead {
+    /// A lead of which only the id and the time of creation are known; everything else has its default.
+    #[must_use]
+    pub fn new(id: LeadId, create_date: Timestamp) -> Self {
+        Self {
+            id,
+            firstname: None,
+            lastname: None,
+            email: None,
+            phone: None,
+            chatapp: None,
+            mobile: None,
+            points: zero(),
+            owner: None,
+            stage: None,
+            photo_url: None,
+            company: None,
+            user_access: Vec::new(),
+            department_access: Vec::new(),
+            ignore_sub_departments: false,
+            address: None,
+            city: None,
+            state: None,
+            country: None,
+            zipcode: None,
+            timezone: None,
+            archived: false,
+            acquisition_channel: None,
+            channel_restrictions: ChannelRestrictions::default(),
+            create_date,
+            last_active: create_date,
+            created_by: None,
+            created_by_name: None,
+            created_by_type: None,
+            updated_by: None,
+            updated_by_name: None,
+            updated_date: None,
+            ips: Vec::new(),
+            link_instancia: None,
+            preferred_locale: preferred_locale(),
+            initial_password: None,
+            role: None,
+            department: None,
+            instance_active: instance_active(),
+            lead_online: lead_online(),
+            partner_instance: None,
+            utm_tags: Vec::new(),
+            custom: Map::new(),
+        }
+    }
+
+    /// First and last name joined by a space, absent parts left out (C-21).
+    #[must_use]
+    pub fn fullname(&self) -> String {
+        let parts = [&self.firstname, &self.lastname].into_iter().flatten();
+        let parts: Vec<_> = parts
+            .map(String::as_str)
+            .filter(|part| !part.is_empty())
+            .collect();
+        parts.join(" ")
+    }
+
+    /// The numbers by which a call finds the lead; they rank equally (C-72).
+    pub fn numbers(&self) -> impl Iterator<Item = &str> {
+        [&self.phone, &self.mobile, &self.chatapp]
+            .into_iter()
+            .flatten()
+            .map(String::as_str)
+    }
+
+    /// Who may see the lead beside its owner.
+    #[must_use]
+    pub fn lists(&self) -> AccessLists {
+        AccessLists {
+            user_access: self.user_access.clone(),
+            department_access: self.department_access.clone(),
+            ignore_sub_departments: self.ignore_sub_departments,
+        }
+    }
+
+    /// The summary view: `{ id, fullname, email }`.
+    #[must_use]
+    pub fn summary(&self) -> Value {
+        serde_json::json!({ "id": self.id, "fullname": self.fullname(), "email": self.email })
+    }
+
+    /// The full view (C-21): every field of spec.md, then the custom ones. `initial_password` has its value only
+    /// where `secrets` are shown.
+    #[must_use]
+    pub fn full_view(&self, instance: &InstanceName, secrets: bool) -> Map<String, Value> {
+        let mut view = Map::new();
+        view.insert("_id".to_owned(), format!("lead-{}", self.id).into());
+        view.insert("fullname".to_owned(), self.fullname().into());
+        if let Ok(Value::Object(fields)) = serde_json::to_value(self) {
+            view.extend(fields);
+        }
+        view.insert("instancedomain".to_owned(), instance.as_str().into());
+        view.insert("utmTags".to_owned(), self.utm_tags.clone().into());
+        if !secrets {
+            view.insert("initial_password".to_owned(), Value::Null);
+        }
+        view.extend(self.custom.clone());
+        view
+    }
+}
+
+fn zero() -> Number {
+    Number::from(0)
+}
+
+fn preferred_locale() -> String {
+    "pt-BR".to_owned()
+}
+
+fn instance_active() -> String {
+    "true".to_owned()
+}
+
+fn lead_online() -> String {
+    "false".to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// spec.md: the full-view table, then the embedded-lead table; C-21 adds the last two.
+    const SPECIFIED: [&str; 44] = [
+        "points",
+        "owner",
+        "stage",
+        "photoUrl",
+        "company",
+        "userAccess",
+        "departmentAccess",
+        "ignoreSubDepartments",
+        "firstname",
+        "lastname",
+        "email",
+        "phone",
+        "chatapp",
+        "mobile",
+        "address",
+        "city",
+        "state",
+        "country",
+        "zipcode",
+        "timezone",
+        "_id",
+        "id",
+        "acquisition_channel",
+        "channelRestrictions",
+        "createDate",
+        "lastActive",
+        "createdBy",
+        "createdByName",
+        "createdByType",
+        "updatedBy",
+        "updatedByName",
+        "updatedDate",
+        "instancedomain",
+        "ips",
+        "link_instancia",
+        "preferred_locale",
+        "initial_password",
+        "utmTags",
+        "role",
+        "department",
+        "instance_active",
+        "lead_online",
+        "partner_instance",
+        "fullname",
+    ];
+
+    fn lead() -> Lead {
+        Lead::new(
+            LeadId::new(7).unwrap(),
+            Timestamp::parse("2026-01-02T03:04:05.678Z").unwrap(),
+        )
+    }
+
+    fn view(lead: &Lead, secrets: bool) -> Map<String, Value> {
+        lead.full_view(&InstanceName::parse("acme").unwrap(), secrets)
+    }
+
+    #[test]
+    fn the_full_view_has_every_specified_field_and_no_other() {
+        let mut expected: Vec<_> = SPECIFIED.into_iter().chain(["archived"]).collect();
+        let view = view(&lead(), false);
+        let mut shown: Vec<_> = view.keys().map(String::as_str).collect();
+        expected.sort_unstable();
+        shown.sort_unstable();
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn absent_values_have_their_defaults() {
+        let view = view(&lead(), false);
+        let channel = serde_json::json!(
+            { "mainChannel": false, "disabled": false, "frequencyValue": null, "frequencyUnits": "DAY" }
+        );
+        for (field, value) in [
+            ("fullname", Value::from("")),
+            ("email", Value::Null),
+            ("userAccess", Value::Array(Vec::new())),
+            ("points", Value::from(0)),
+            ("instance_active", Value::from("true")),
+            ("lead_online", Value::from("false")),
+            ("preferred_locale", Value::from("pt-BR")),
+            ("_id", Value::from("lead-7")),
+            ("instancedomain", Value::from("acme")),
+            ("lastActive", Value::from("2026-01-02T03:04:05.678Z")),
+        ] {
+            assert_eq!(view[field], value, "{field}");
+        }
+        let channels = view["channelRestrictions"].as_object().unwrap();
+        assert_eq!(
+            channels.keys().collect::<Vec<_>>(),
+            ["social_photo", "chatapp", "email", "social_chat"]
+        );
+        assert!(channels.values().all(|value| *value == channel));
+    }
+
+    #[test]
+    fn the_full_name_leaves_absent_parts_out() {
+        let named = |first: Option<&str>, last: Option<&str>| {
+            let (firstname, lastname) = (first.map(str::to_owned), last.map(str::to_owned));
+            Lead {
+                firstname,
+                lastname,
+                ..lead()
+            }
+            .fullname()
+        };
+        assert_eq!(named(Some("José"), Some("da Conceição")), "José da Conceição");
+        assert_eq!(named(Some("José"), None), "José");
+        assert_eq!(named(None, Some("Silva")), "Silva");
+        assert_eq!(named(Some(""), Some("Silva")), "Silva");
+        assert_eq!(named(None, None), "");
+    }
+
+    #[test]
+    fn the_initial_password_is_for_those_who_see_secrets() {
+        let lead = Lead {
+            initial_password: Some("p4ss".to_owned()),
+            ..lead()
+        };
+        assert_eq!(view(&lead, true)["initial_password"], "p4ss");
+        assert_eq!(view(&lead, false)["initial_password"], Value::Null);
+    }
+}

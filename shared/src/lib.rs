@@ -1,0 +1,20 @@
+//! The common crate of every Funil function: what a request must pass before a handler sees it, and the only way to
+//! the table behind it.
+
+pub mod ambient;
+pub mod call;
+pub mod credential;
+pub mod directory;
+pub mod id;
+pub mod instance;
+pub mod lead;
+pub mod money;
+pub mod people;
+pub mod permissions;
+pub mod phone;
+pub mod schema;
+pub mod selection;
+pub mod settings;
+pub mod store;
+pub mod text;
+pub mod time;

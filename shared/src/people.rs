@@ -1,0 +1,141 @@
+//! The operator's data about people and firms: users, companies, and the profiles of messaging accounts.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+
+use crate::directory::Standing;
+use crate::id::{CompanyId, DepartmentId, GroupId, UserId};
+use crate::time::Timestamp;
+
+/// A user of an instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct User {
+    /// The user's id.
+    pub id: UserId,
+    /// First name.
+    pub name: String,
+    /// Last name.
+    #[serde(default)]
+    pub last_name: Option<String>,
+    /// E-mail address.
+    #[serde(default)]
+    pub email: Option<String>,
+    /// The department the user works in.
+    #[serde(default)]
+    pub department: Option<DepartmentId>,
+    /// The permission group; a user without one may do nothing unless it is an admin.
+    #[serde(default)]
+    pub group: Option<GroupId>,
+    /// The user sees and may do everything.
+    #[serde(default)]
+    pub admin: bool,
+    /// The user's credentials are valid.
+    #[serde(default = "yes")]
+    pub active: bool,
+}
+
+impl User {
+    /// The name shown for the user, such as in `owner{name}`.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        match self.last_name.as_deref() {
+            None | Some("") => self.name.clone(),
+            Some(last) => format!("{} {last}", self.name),
+        }
+    }
+
+    /// What the directory keeps of the user.
+    #[must_use]
+    pub fn standing(&self) -> Standing {
+        Standing {
+            department: self.department,
+            group: self.group,
+            admin: self.admin,
+            inactive: !self.active,
+        }
+    }
+}
+
+/// The profile of a messaging account: whom a number belongs to (C-73).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Profile {
+    /// The account's number.
+    pub number: String,
+    /// The name on the account.
+    pub name: String,
+    /// The account's picture.
+    #[serde(default)]
+    pub photo_url: Option<String>,
+}
+
+/// A company. Fields are spec.md's; numbers may also be text, as some providers write them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(
+    missing_docs,
+    reason = "the fields are named and explained in spec.md, Company"
+)]
+pub struct Company {
+    pub id: CompanyId,
+    #[serde(default)]
+    pub cnpj: Option<String>,
+    #[serde(default)]
+    pub companyaddress: Option<String>,
+    #[serde(default)]
+    pub companyannualrevenue: Option<Figure>,
+    #[serde(default)]
+    pub companycity: Option<String>,
+    #[serde(default)]
+    pub companycountry: Option<String>,
+    #[serde(default)]
+    pub companyemail: Option<String>,
+    #[serde(default)]
+    pub companyindustry: Option<String>,
+    pub companyname: String,
+    #[serde(default)]
+    pub companynemployees: Option<Figure>,
+    #[serde(default)]
+    pub companyphone: Option<String>,
+    #[serde(default)]
+    pub companystate: Option<String>,
+    #[serde(default)]
+    pub companyzipcode: Option<String>,
+    #[serde(rename = "createDate", default)]
+    pub create_date: Option<Timestamp>,
+    #[serde(rename = "createdBy", default)]
+    pub created_by: Option<u64>,
+    #[serde(rename = "createdByName", default)]
+    pub created_by_name: Option<String>,
+    #[serde(default)]
+    pub pain_points: Option<String>,
+    #[serde(default)]
+    pub owner: Option<UserId>,
+    #[serde(rename = "photoUrl", default)]
+    pub photo_url: Option<String>,
+    #[serde(default)]
+    pub points: Option<Number>,
+    #[serde(default)]
+    pub customer_count: Option<Number>,
+    #[serde(rename = "updatedBy", default)]
+    pub updated_by: Option<u64>,
+    #[serde(rename = "updatedByName", default)]
+    pub updated_by_name: Option<String>,
+    #[serde(rename = "updatedDate", default)]
+    pub updated_date: Option<Timestamp>,
+}
+
+/// A number, or text that stands for one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Figure {
+    /// A number.
+    Number(Number),
+    /// Text such as `10-50`.
+    Text(String),
+}
+
+fn yes() -> bool {
+    true
+}

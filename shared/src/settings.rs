@@ -1,0 +1,302 @@
+//! The settings of an instance (C-83): what each is called, what it accepts, what holds when it is absent.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use subtle::ConstantTimeEq as _;
+
+use crate::time::Zone;
+use sha2::{Digest, Sha256};
+
+/// Where endpoints accept a credential (C-2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CredentialPlacement {
+    /// Exactly where spec.md's Authentication table says.
+    #[default]
+    Strict,
+    /// The API key in header, query or as Bearer, and the access token optional.
+    Anywhere,
+}
+
+/// All settings of an instance; an absent one has its default.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    voip_webhook_secret: Option<WebhookSecret>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timezone: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page_base: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credential_placement: Option<CredentialPlacement>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requests_per_minute: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_requests_per_minute: Option<u32>,
+}
+
+/// Why a setting was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    /// No setting has this name.
+    #[error("unknown setting; the settings are {}", NAMES.join(", "))]
+    Unknown,
+    /// The setting does not accept this value.
+    #[error("{0} {1}")]
+    Value(&'static str, &'static str),
+}
+
+/// The names of all settings, in the order they are shown.
+pub const NAMES: [&str; 6] = [
+    "voip_webhook_secret",
+    "timezone",
+    "page_base",
+    "credential_placement",
+    "requests_per_minute",
+    "public_requests_per_minute",
+];
+
+impl Settings {
+    /// Sets one setting from a JSON value or its text; `null` brings the default back.
+    ///
+    /// # Errors
+    /// [`SettingError`] for an unknown name or a value the setting does not accept.
+    pub fn set(&mut self, name: &str, value: &Value) -> Result<(), SettingError> {
+        match name {
+            "voip_webhook_secret" => {
+                self.voip_webhook_secret = optional(
+                    value,
+                    WebhookSecret::read,
+                    NAMES[0],
+                    "must be text of 1 to 256 characters",
+                )?
+            }
+            "timezone" => {
+                self.timezone = optional(
+                    value,
+                    zone_name,
+                    NAMES[1],
+                    "must be an IANA time zone such as America/Sao_Paulo",
+                )?
+            }
+            "page_base" => {
+                self.page_base = optional(
+                    value,
+                    |v| number(v).and_then(|n| u8::try_from(n).ok()).filter(|n| *n <= 1),
+                    NAMES[2],
+                    "must be 0 or 1",
+                )?
+            }
+            "credential_placement" => {
+                self.credential_placement =
+                    optional(value, placement, NAMES[3], "must be strict or anywhere")?
+            }
+            "requests_per_minute" => {
+                self.requests_per_minute =
+                    optional(value, rate, NAMES[4], "must be a whole number from 1 to 1000000")?
+            }
+            "public_requests_per_minute" => {
+                self.public_requests_per_minute =
+                    optional(value, rate, NAMES[5], "must be a whole number from 1 to 1000000")?
+            }
+            _ => return Err(SettingError::Unknown),
+        }
+        Ok(())
+    }
+
+    /// The settings that are set, by name, with the webhook's secret in clear: for export and the operator only.
+    #[must_use]
+    pub fn entries(&self) -> Vec<(&'static str, Value)> {
+        let values = [
+            self.voip_webhook_secret
+                .as_ref()
+                .map(|secret| Value::from(secret.0.as_str())),
+            self.timezone.as_deref().map(Value::from),
+            self.page_base.map(Value::from),
+            self.credential_placement.map(|placement| match placement {
+                CredentialPlacement::Strict => Value::from("strict"),
+                CredentialPlacement::Anywhere => Value::from("anywhere"),
+            }),
+            self.requests_per_minute.map(Value::from),
+            self.public_requests_per_minute.map(Value::from),
+        ];
+        NAMES
+            .into_iter()
+            .zip(values)
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
+    }
+
+    /// The zone in which a date filter's day begins (C-8).
+    #[must_use]
+    pub fn zone(&self) -> Zone {
+        self.timezone
+            .as_deref()
+            .and_then(Zone::parse)
+            .unwrap_or(Zone::UTC)
+    }
+
+    /// How many pages come before `page` (C-40): with base 1, `page` 0 also means the first.
+    #[must_use]
+    pub fn pages_before(&self, page: u64) -> u64 {
+        page.saturating_sub(u64::from(self.page_base.unwrap_or(1)))
+    }
+
+    /// Where credentials are accepted (C-2).
+    #[must_use]
+    pub fn credential_placement(&self) -> CredentialPlacement {
+        self.credential_placement.unwrap_or_default()
+    }
+
+    /// Whether a call webhook that presents `secret` is let in: always where none is configured.
+    #[must_use]
+    pub fn admits_webhook(&self, secret: Option<&str>) -> bool {
+        match (&self.voip_webhook_secret, secret) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(expected), Some(given)) => expected.is(given),
+        }
+    }
+}
+
+/// The secret that a telephony provider signs in with. Kept in clear because the operator's export carries it
+/// (C-81); its `Debug` is blind, so no log line can hold it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+struct WebhookSecret(String);
+
+impl WebhookSecret {
+    fn read(value: &Value) -> Option<Self> {
+        let text = value.as_str()?;
+        (1..=256)
+            .contains(&text.chars().count())
+            .then(|| Self(text.to_owned()))
+    }
+
+    /// Compares digests, so that neither content nor length shows in the time taken (C-75).
+    fn is(&self, given: &str) -> bool {
+        Sha256::digest(&self.0).ct_eq(&Sha256::digest(given)).into()
+    }
+}
+
+impl std::fmt::Debug for WebhookSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("WebhookSecret(…)")
+    }
+}
+
+fn optional<T>(
+    value: &Value,
+    read: impl Fn(&Value) -> Option<T>,
+    name: &'static str,
+    rule: &'static str,
+) -> Result<Option<T>, SettingError> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    read(value).map(Some).ok_or(SettingError::Value(name, rule))
+}
+
+fn number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+fn rate(value: &Value) -> Option<u32> {
+    let rate = u32::try_from(number(value)?).ok()?;
+    (1..=1_000_000).contains(&rate).then_some(rate)
+}
+
+fn zone_name(value: &Value) -> Option<String> {
+    let name = value.as_str()?;
+    Zone::parse(name).map(|_| name.to_owned())
+}
+
+fn placement(value: &Value) -> Option<CredentialPlacement> {
+    match value.as_str()? {
+        "strict" => Some(CredentialPlacement::Strict),
+        "anywhere" => Some(CredentialPlacement::Anywhere),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn settings_accept_text_and_json_and_show_what_is_set() {
+        let mut settings = Settings::default();
+        for (name, value) in [
+            ("timezone", json!("America/Sao_Paulo")),
+            ("page_base", json!("0")),
+            ("credential_placement", json!("anywhere")),
+            ("requests_per_minute", json!(600)),
+            ("voip_webhook_secret", json!("s3cret")),
+        ] {
+            settings.set(name, &value).unwrap();
+        }
+        assert_eq!(
+            settings.entries(),
+            [
+                ("voip_webhook_secret", json!("s3cret")),
+                ("timezone", json!("America/Sao_Paulo")),
+                ("page_base", json!(0)),
+                ("credential_placement", json!("anywhere")),
+                ("requests_per_minute", json!(600)),
+            ]
+        );
+        settings.set("timezone", &Value::Null).unwrap();
+        assert_eq!(settings.zone(), Zone::UTC);
+        let stored: Settings = serde_json::from_value(serde_json::to_value(&settings).unwrap()).unwrap();
+        assert_eq!(stored, settings);
+    }
+
+    #[test]
+    fn unknown_names_and_bad_values_are_refused() {
+        let mut settings = Settings::default();
+        assert_eq!(
+            settings.set("timezones", &json!("UTC")),
+            Err(SettingError::Unknown)
+        );
+        for (name, bad) in [
+            ("timezone", json!("Brasilia")),
+            ("timezone", json!(3)),
+            ("page_base", json!(2)),
+            ("page_base", json!(-1)),
+            ("credential_placement", json!("Anywhere")),
+            ("requests_per_minute", json!(0)),
+            ("public_requests_per_minute", json!(1.5)),
+            ("voip_webhook_secret", json!("")),
+        ] {
+            assert!(
+                matches!(settings.set(name, &bad), Err(SettingError::Value(..))),
+                "{name} {bad}"
+            );
+        }
+        assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn the_first_page_has_one_number_or_two() {
+        let mut settings = Settings::default();
+        assert_eq!([0, 1, 2].map(|page| settings.pages_before(page)), [0, 0, 1]);
+        settings.set("page_base", &json!(0)).unwrap();
+        assert_eq!([0, 1, 2].map(|page| settings.pages_before(page)), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_webhook_needs_the_secret_only_where_one_is_set() {
+        let mut settings = Settings::default();
+        assert!(settings.admits_webhook(None) && settings.admits_webhook(Some("any")));
+        settings.set("voip_webhook_secret", &json!("right")).unwrap();
+        assert!(settings.admits_webhook(Some("right")));
+        assert!(
+            !settings.admits_webhook(None)
+                && !settings.admits_webhook(Some("righ"))
+                && !settings.admits_webhook(Some(""))
+        );
+        assert!(!format!("{settings:?}").contains("right"));
+    }
+}

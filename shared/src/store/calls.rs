@@ -1,0 +1,339 @@
+//! The call history and the timeline: a call, its event, what it does to its lead and the numbers it takes are one
+//! transaction (C-75).
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::error::StoreError;
+use super::item::{self, Item, n, s};
+use super::key::{Counter, Key};
+use super::leads::{self, Derived, LeadRecord};
+use super::transaction::{CommitError, Condition, Transaction};
+use super::{InstanceStore, Reader};
+use crate::call::Call;
+use crate::id::{CallId, EventId, LeadId};
+use crate::lead::Lead;
+use crate::phone::Phone;
+use crate::text::hex;
+use crate::time::Timestamp;
+
+/// For how long a lead made by a call keeps a second one from being made for its number. Look-ups show the lead from
+/// its first moment; this is for calls that looked just before.
+const NEW_CALLER_SECONDS: u32 = 3600;
+
+/// A call as it is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct CallRecord {
+    #[serde(flatten)]
+    pub call: Call,
+    /// Its event on the lead's timeline.
+    #[serde(rename = "event", default)]
+    pub event: Option<EventId>,
+    /// By which the webhook that wrote the call recognises it; imported calls have none.
+    #[serde(default)]
+    pub nonce: Option<String>,
+}
+
+/// Someone who calls for the first time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// The number's digits as they were sent.
+    pub number: String,
+    /// The number in its normal form.
+    pub phone: Phone,
+    /// The name on the number's messaging account.
+    pub name: Option<String>,
+    /// The picture of that account.
+    pub photo_url: Option<String>,
+    /// A lead that an earlier call from this number made and that no longer has it.
+    pub instead_of: Option<LeadId>,
+}
+
+impl Caller {
+    /// The lead that the first call makes (C-73).
+    fn lead(&self, id: LeadId, now: Timestamp) -> Lead {
+        Lead {
+            firstname: Some(self.name.clone().unwrap_or_else(|| self.number.clone())),
+            phone: Some(self.number.clone()),
+            photo_url: self.photo_url.clone(),
+            acquisition_channel: Some("VoIP".to_owned()),
+            created_by_type: Some("voip".to_owned()),
+            ..Lead::new(id, now)
+        }
+    }
+
+    /// A digest of the line, the same for both forms of a number with a ninth digit.
+    fn line(&self) -> String {
+        let digits = self.phone.digits();
+        let line = self.phone.twin().map_or(digits, |twin| digits.min(twin));
+        hex(&Sha256::digest(line)[..16])
+    }
+}
+
+/// The lead that a call belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Link {
+    /// None could be resolved.
+    Nobody,
+    /// One that exists.
+    Known(LeadId),
+    /// One that the call makes.
+    New(Box<Caller>),
+}
+
+/// The running numbers that a call would take: those last taken, as far as was seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CallNumbers {
+    call: u64,
+    event: u64,
+    lead: u64,
+    /// The numbers behind these are ours already, by an addition of their own.
+    taken: bool,
+}
+
+/// What became of an attempt to write a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Inserted {
+    /// It is written.
+    Done(CallId),
+    /// Others took the numbers meanwhile; nothing is written.
+    NumbersTaken,
+    /// The lead is gone; nothing is written.
+    LeadGone,
+    /// Another first call from the number made this lead meanwhile, or long ago; nothing is written.
+    AlreadyMade(LeadId),
+}
+
+impl Reader {
+    /// The numbers last taken by calls and events. One get.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn call_numbers(&self) -> Result<CallNumbers, StoreError> {
+        let item = self
+            .table
+            .get(&self.keys().counter(Counter::Call))
+            .await?
+            .unwrap_or_default();
+        let number = |name| item::number("counter", &item, name);
+        Ok(CallNumbers {
+            call: number("call")?,
+            event: number("event")?,
+            lead: 0,
+            taken: false,
+        })
+    }
+
+    /// `numbers` with the number last taken by a lead. One get.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn with_lead_number(&self, numbers: CallNumbers) -> Result<CallNumbers, StoreError> {
+        let item = self
+            .table
+            .get(&self.keys().counter(Counter::Lead))
+            .await?
+            .unwrap_or_default();
+        Ok(CallNumbers {
+            lead: item::number("counter", &item, "lead")?,
+            ..numbers
+        })
+    }
+
+    /// Whether the call that would have taken these numbers is in the history under `nonce`: the answer to an attempt
+    /// of which nobody knows whether it happened. One get.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn call_happened(
+        &self,
+        numbers: CallNumbers,
+        nonce: &str,
+    ) -> Result<Option<CallId>, StoreError> {
+        let Ok(id) = CallId::try_from(numbers.call + 1) else {
+            return Ok(None);
+        };
+        let item = self.table.get(&self.keys().call(id)).await?;
+        Ok(item.filter(|item| is_own(item, nonce)).map(|_| id))
+    }
+}
+
+impl InstanceStore {
+    /// Takes numbers for a call by additions that cannot collide: the way on where others keep taking those that were
+    /// seen. One write for a call and event, one for a lead.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be taken.
+    pub async fn take_call_numbers(&self, link: &Link) -> Result<CallNumbers, StoreError> {
+        let calls = self.keys().counter(Counter::Call);
+        let names: &[_] = if *link == Link::Nobody {
+            &["call"]
+        } else {
+            &["call", "event"]
+        };
+        let taken = self.table.add(&calls, names, 1).await?;
+        let lead = match link {
+            Link::New(_) => {
+                self.table
+                    .add(&self.keys().counter(Counter::Lead), &["lead"], 1)
+                    .await?
+            }
+            _ => Vec::new(),
+        };
+        let before = |numbers: &[u64], at: usize| numbers.get(at).map_or(0, |number| number - 1);
+        Ok(CallNumbers {
+            call: before(&taken, 0),
+            event: before(&taken, 1),
+            lead: before(&lead, 0),
+            taken: true,
+        })
+    }
+
+    /// Writes a call, its event, its mark on the lead or the lead itself, and the numbers it takes: all or nothing, one
+    /// transaction. `nonce` makes the call recognisable to the one who wrote it.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the attempt failed or its outcome is unknown.
+    pub async fn insert_call(
+        &self,
+        call: impl Fn(CallId, Option<LeadId>) -> Call,
+        link: &Link,
+        numbers: CallNumbers,
+        nonce: &str,
+    ) -> Result<Inserted, StoreError> {
+        let lead = match link {
+            Link::Nobody => None,
+            Link::Known(lead) => Some(*lead),
+            Link::New(_) => Some(next(numbers.lead)?),
+        };
+        let call = call(next(numbers.call)?, lead);
+        let event = lead
+            .map(|_| next(numbers.event))
+            .transpose()?
+            .and_then(|id: EventId| call.event(id));
+        let record = CallRecord {
+            call,
+            event: event.as_ref().map(|event| event.id),
+            nonce: Some(nonce.to_owned()),
+        };
+        let call = &record.call;
+        let mut transaction = Transaction::default();
+        transaction.put(
+            self.keys().call(call.id),
+            item::encode("call", &record)?,
+            Condition::Absent,
+        );
+        if let Some(event) = event {
+            let item = item::encode("event", &event)?;
+            transaction.put(self.keys().event(event.lead, event.id), item, Condition::Absent);
+        }
+        match (link, lead) {
+            (Link::Known(_), Some(lead)) => self.mark_active(&mut transaction, lead, call.create_date),
+            (Link::New(caller), Some(lead)) => {
+                self.put_new_lead(&mut transaction, caller, lead, call.create_date)?
+            }
+            _ => {}
+        }
+        if !numbers.taken {
+            self.take_seen(&mut transaction, link, numbers);
+        }
+        match self.table.commit(transaction).await {
+            Ok(()) => Ok(Inserted::Done(call.id)),
+            Err(CommitError::Store(error)) => Err(error),
+            Err(CommitError::Refused(items)) => self.refused(call, link, nonce, |key| items.get(key)),
+        }
+    }
+
+    /// Each call sets the lead's `lastActive` (C-73). The condition is what keeps a call from being linked to a lead that
+    /// is gone (C-24).
+    fn mark_active(&self, transaction: &mut Transaction, lead: LeadId, at: Timestamp) {
+        let active = Item::from([("lastActive".to_owned(), s(at.to_string()))]);
+        transaction.update(self.keys().lead(lead), "v", 1, active, Condition::Present);
+    }
+
+    fn put_new_lead(
+        &self,
+        transaction: &mut Transaction,
+        caller: &Caller,
+        id: LeadId,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let record = LeadRecord {
+            lead: caller.lead(id, now),
+            version: 1,
+            edited: true,
+        };
+        transaction.put(self.keys().lead(id), leads::encode(&record)?, Condition::Absent);
+        leads::derive(
+            transaction,
+            &Derived::default(),
+            leads::derived(self.keys(), &record.lead)?,
+        );
+        let expiry = now.plus_seconds(NEW_CALLER_SECONDS).unix_seconds();
+        let claim = Item::from([
+            ("lead".to_owned(), s(id.to_string())),
+            ("ttl".to_owned(), n(expiry)),
+        ]);
+        let condition = caller
+            .instead_of
+            .map_or(Condition::Absent, |lead| Condition::AbsentOrText {
+                name: "lead",
+                value: lead.to_string(),
+            });
+        transaction.put(self.keys().new_caller(&caller.line()), claim, condition);
+        Ok(())
+    }
+
+    /// Takes the numbers behind those that were seen, on condition that they still are the last.
+    fn take_seen(&self, transaction: &mut Transaction, link: &Link, numbers: CallNumbers) {
+        let seen = |name, value| Condition::Number { name, value };
+        let calls = self.keys().counter(Counter::Call);
+        transaction.update(calls.clone(), "call", 1, Item::new(), seen("call", numbers.call));
+        if *link != Link::Nobody {
+            transaction.update(calls, "event", 1, Item::new(), Condition::Always);
+        }
+        if matches!(link, Link::New(_)) {
+            let leads = self.keys().counter(Counter::Lead);
+            transaction.update(leads, "lead", 1, Item::new(), seen("lead", numbers.lead));
+        }
+    }
+
+    /// What it means that conditions did not hold.
+    fn refused<'i>(
+        &self,
+        call: &Call,
+        link: &Link,
+        nonce: &str,
+        item: impl Fn(&Key) -> Option<&'i Item>,
+    ) -> Result<Inserted, StoreError> {
+        if item(&self.keys().call(call.id)).is_some_and(|item| is_own(item, nonce)) {
+            return Ok(Inserted::Done(call.id));
+        }
+        match link {
+            Link::Known(lead) if item(&self.keys().lead(*lead)).is_some() => return Ok(Inserted::LeadGone),
+            Link::New(caller) => {
+                if let Some(claim) = item(&self.keys().new_caller(&caller.line())) {
+                    let lead = claim
+                        .get("lead")
+                        .and_then(|lead| lead.as_s().ok())
+                        .and_then(|id| LeadId::parse(id));
+                    return lead
+                        .map(Inserted::AlreadyMade)
+                        .ok_or_else(|| item::corrupt("new caller", "it names no lead"));
+                }
+            }
+            _ => {}
+        }
+        Ok(Inserted::NumbersTaken)
+    }
+}
+
+fn next<I: TryFrom<u64>>(number: u64) -> Result<I, StoreError> {
+    I::try_from(number + 1).map_err(|_| StoreError::Contention("numbering"))
+}
+
+fn is_own(item: &Item, nonce: &str) -> bool {
+    item.get("nonce")
+        .and_then(|text| text.as_s().ok())
+        .is_some_and(|text| text == nonce)
+}

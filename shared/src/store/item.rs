@@ -1,0 +1,90 @@
+//! Between records and items.
+//!
+//! Items are sparse: what a reader's defaults restore (nulls, empty lists, values equal to the defaults) is not
+//! stored, because DynamoDB bills by the byte. Free-form JSON is stored as text, because DynamoDB's numbers and
+//! empty names are not JSON's.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::error::StoreError;
+use super::key::Key;
+
+/// An item of the table as the SDK has it.
+pub type Item = HashMap<String, AttributeValue>;
+
+/// The attributes of `record`, without nulls and empty lists.
+pub fn encode<T: Serialize>(kind: &'static str, record: &T) -> Result<Item, StoreError> {
+    let mut item: Item = serde_dynamo::to_item(record).map_err(|cause| StoreError::Unstorable {
+        kind,
+        cause: cause.to_string(),
+    })?;
+    item.retain(|_, value| !is_empty(value));
+    Ok(item)
+}
+
+/// The record that `item` holds. Attributes the record does not know, such as the key, are ignored where its type
+/// ignores unknown fields, so callers strip what is theirs.
+pub fn decode<T: DeserializeOwned>(kind: &'static str, mut item: Item) -> Result<T, StoreError> {
+    for own in ["pk", "sk", "ttl"] {
+        item.remove(own);
+    }
+    serde_dynamo::from_item(item).map_err(|cause| corrupt(kind, cause))
+}
+
+/// Completes an item with its key.
+pub fn keyed(mut item: Item, key: &Key) -> Item {
+    item.extend(key.attributes());
+    item
+}
+
+/// The number in attribute `name`, 0 where it is absent.
+pub fn number(kind: &'static str, item: &Item, name: &str) -> Result<u64, StoreError> {
+    match item.get(name) {
+        None => Ok(0),
+        Some(AttributeValue::N(digits)) => digits.parse().map_err(|cause| corrupt(kind, cause)),
+        Some(_) => Err(corrupt(kind, format_args!("{name} is not a number"))),
+    }
+}
+
+/// The free-form JSON in attribute `name`, taken out of the item; the default where it is absent.
+pub fn take_json<T: DeserializeOwned + Default>(
+    kind: &'static str,
+    item: &mut Item,
+    name: &str,
+) -> Result<T, StoreError> {
+    match item.remove(name) {
+        None => Ok(T::default()),
+        Some(AttributeValue::S(text)) => serde_json::from_str(&text).map_err(|cause| corrupt(kind, cause)),
+        Some(_) => Err(corrupt(kind, format_args!("{name} is not text"))),
+    }
+}
+
+/// An item that this program cannot have written.
+pub fn corrupt(kind: &'static str, cause: impl std::fmt::Display) -> StoreError {
+    StoreError::Corrupt {
+        key: kind,
+        cause: cause.to_string(),
+    }
+}
+
+/// A number attribute.
+pub fn n(number: impl std::fmt::Display) -> AttributeValue {
+    AttributeValue::N(number.to_string())
+}
+
+/// A text attribute.
+pub fn s(text: impl Into<String>) -> AttributeValue {
+    AttributeValue::S(text.into())
+}
+
+fn is_empty(value: &AttributeValue) -> bool {
+    match value {
+        AttributeValue::Null(_) => true,
+        AttributeValue::L(list) => list.is_empty(),
+        _ => false,
+    }
+}

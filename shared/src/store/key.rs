@@ -1,0 +1,283 @@
+//! The text of every key of the table. No other module writes one.
+//!
+//! A partition key begins with the instance, whose name cannot hold the delimiter, so no other part of a key can lead
+//! into another instance. Two kinds of items belong to no instance, and their keys begin with the delimiter itself:
+//! credentials, which say which instance they open, and the operator's list of instances.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use crate::credential::{CredentialHash, Kind};
+use crate::id::{CallId, CompanyId, EventId, LeadId, UserId};
+use crate::instance::InstanceName;
+
+/// The primary key of an item.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    pub pk: String,
+    pub sk: String,
+}
+
+impl Key {
+    fn new(pk: String, sk: impl Into<String>) -> Self {
+        Self { pk, sk: sk.into() }
+    }
+
+    /// The key as the SDK wants it.
+    pub fn attributes(&self) -> HashMap<String, AttributeValue> {
+        HashMap::from([
+            ("pk".to_owned(), AttributeValue::S(self.pk.clone())),
+            ("sk".to_owned(), AttributeValue::S(self.sk.clone())),
+        ])
+    }
+}
+
+/// Which of an instance's running numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Counter {
+    Lead,
+    /// Calls and events: two numbers in one item, because one write takes both.
+    Call,
+}
+
+/// A credential, found by its hash.
+pub fn credential(hash: &CredentialHash) -> Key {
+    Key::new(format!("#credential#{}", hash.as_str()), "credential")
+}
+
+/// The partition of the operator's list of instances.
+pub fn instances() -> String {
+    "#instance".to_owned()
+}
+
+/// An instance in the operator's list.
+pub fn instance(name: &InstanceName) -> Key {
+    Key::new(instances(), name.as_str())
+}
+
+/// Builds the keys of one instance.
+#[derive(Debug, Clone, Copy)]
+pub struct Keys<'a>(pub &'a InstanceName);
+
+impl Keys<'_> {
+    fn pk(self, rest: &str) -> String {
+        format!("{}#{rest}", self.0)
+    }
+
+    /// Settings, departments, groups and users' standings.
+    pub fn directory(self) -> Key {
+        Key::new(self.pk("directory"), "directory")
+    }
+
+    /// The users' names.
+    pub fn names(self) -> Key {
+        Key::new(self.pk("directory"), "names")
+    }
+
+    /// A running number.
+    pub fn counter(self, counter: Counter) -> Key {
+        let sk = match counter {
+            Counter::Lead => "lead",
+            Counter::Call => "call",
+        };
+        Key::new(self.pk("counter"), sk)
+    }
+
+    /// All credentials of the instance, for the operator.
+    pub fn credentials(self) -> String {
+        self.pk("credential")
+    }
+
+    /// A credential in the operator's list.
+    pub fn credential(self, kind: Kind, id: &str) -> Key {
+        let kind = match kind {
+            Kind::Key => "key",
+            Kind::Token => "token",
+        };
+        Key::new(self.credentials(), format!("{kind}#{id}"))
+    }
+
+    /// All users.
+    pub fn users(self) -> String {
+        self.pk("user")
+    }
+
+    /// A user.
+    pub fn user(self, id: UserId) -> Key {
+        Key::new(self.users(), id.padded())
+    }
+
+    /// All companies.
+    pub fn companies(self) -> String {
+        self.pk("company")
+    }
+
+    /// A company.
+    pub fn company(self, id: CompanyId) -> Key {
+        Key::new(self.companies(), id.padded())
+    }
+
+    /// All profiles of messaging accounts.
+    pub fn profiles(self) -> String {
+        self.pk("profile")
+    }
+
+    /// The profile of a number in its normal form.
+    pub fn profile(self, digits: &str) -> Key {
+        Key::new(self.profiles(), digits)
+    }
+
+    /// All leads' records by id.
+    pub fn leads(self) -> String {
+        self.pk("lead")
+    }
+
+    /// A lead's record.
+    pub fn lead(self, id: LeadId) -> Key {
+        Key::new(self.leads(), id.padded())
+    }
+
+    /// The list of all leads, archived or not, by id.
+    pub fn lead_list(self, archived: bool) -> String {
+        self.pk(&format!("leads#{}", u8::from(archived)))
+    }
+
+    /// The list of an owner's leads, archived or not, by id.
+    pub fn owner_list(self, archived: bool, owner: UserId) -> String {
+        self.pk(&format!("leads#{}#{owner}", u8::from(archived)))
+    }
+
+    /// The totals of the list of leads, an item for each class of leads that the same users see.
+    pub fn lead_totals(self, archived: bool) -> String {
+        self.pk(&format!("lead-total#{}", u8::from(archived)))
+    }
+
+    /// The leads that have a number, the best match first: not archived before archived, then by id (C-72).
+    pub fn phone(self, digits: &str) -> String {
+        self.pk(&format!("phone#{digits}"))
+    }
+
+    /// A lead among those that have a number.
+    pub fn phone_lead(self, digits: &str, archived: bool, id: LeadId) -> Key {
+        Key::new(
+            self.phone(digits),
+            format!("{}#{}", u8::from(archived), id.padded()),
+        )
+    }
+
+    /// What keeps two first calls of one line from making two leads. The line appears as a digest only, because
+    /// the item outlives the lead for a while.
+    pub fn new_caller(self, line: &str) -> Key {
+        Key::new(self.pk(&format!("new-caller#{line}")), "new-caller")
+    }
+
+    /// A lead's timeline.
+    pub fn timeline(self, lead: LeadId) -> String {
+        self.pk(&format!("timeline#{lead}"))
+    }
+
+    /// An event on a lead's timeline.
+    pub fn event(self, lead: LeadId, id: EventId) -> Key {
+        Key::new(self.timeline(lead), format!("event#{}", id.padded()))
+    }
+
+    /// All calls by id.
+    pub fn calls(self) -> String {
+        self.pk("call")
+    }
+
+    /// A record of the call history.
+    pub fn call(self, id: CallId) -> Key {
+        Key::new(self.calls(), id.padded())
+    }
+
+    /// Where a page of a walk through a list begins.
+    pub fn bookmark(self, walk: &str, page: u64) -> Key {
+        Key::new(self.pk(&format!("bookmark#{walk}")), format!("{page:020}"))
+    }
+}
+
+/// An entry of a list by its place: the key in partition `list`.
+pub fn entry(list: String, id: LeadId) -> Key {
+    Key::new(list, id.padded())
+}
+
+/// A total in partition `totals`.
+pub fn total(totals: String, class: &str) -> Key {
+    Key::new(totals, class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ambient::Ambient;
+    use crate::credential::Secret;
+
+    /// The keys of stored items must never change unnoticed.
+    #[test]
+    fn the_text_of_every_key() {
+        let acme = InstanceName::parse("acme").unwrap();
+        let keys = Keys(&acme);
+        let (lead, user) = (LeadId::new(1001).unwrap(), UserId::new(7).unwrap());
+        let event = EventId::new(5).unwrap();
+        let hash = Secret::issue(Kind::Key, &Ambient::system()).hash();
+        for (key, pk, sk) in [
+            (
+                credential(&hash),
+                format!("#credential#{}", hash.as_str()).as_str(),
+                "credential",
+            ),
+            (instance(&acme), "#instance", "acme"),
+            (keys.directory(), "acme#directory", "directory"),
+            (keys.names(), "acme#directory", "names"),
+            (keys.counter(Counter::Lead), "acme#counter", "lead"),
+            (keys.counter(Counter::Call), "acme#counter", "call"),
+            (keys.credential(Kind::Key, "ab"), "acme#credential", "key#ab"),
+            (keys.credential(Kind::Token, "ab"), "acme#credential", "token#ab"),
+            (keys.user(user), "acme#user", "000000000000007"),
+            (
+                keys.company(CompanyId::new(2).unwrap()),
+                "acme#company",
+                "000000000000002",
+            ),
+            (keys.profile("5511987654321"), "acme#profile", "5511987654321"),
+            (keys.lead(lead), "acme#lead", "000000000001001"),
+            (
+                entry(keys.lead_list(false), lead),
+                "acme#leads#0",
+                "000000000001001",
+            ),
+            (
+                entry(keys.lead_list(true), lead),
+                "acme#leads#1",
+                "000000000001001",
+            ),
+            (
+                entry(keys.owner_list(false, user), lead),
+                "acme#leads#0#7",
+                "000000000001001",
+            ),
+            (total(keys.lead_totals(false), "7"), "acme#lead-total#0", "7"),
+            (
+                keys.phone_lead("5511", true, lead),
+                "acme#phone#5511",
+                "1#000000000001001",
+            ),
+            (keys.new_caller("ab"), "acme#new-caller#ab", "new-caller"),
+            (
+                keys.event(lead, event),
+                "acme#timeline#1001",
+                "event#000000000000005",
+            ),
+            (keys.call(CallId::new(3).unwrap()), "acme#call", "000000000000003"),
+            (
+                keys.bookmark("ab", 12),
+                "acme#bookmark#ab",
+                "00000000000000000012",
+            ),
+        ] {
+            assert_eq!((key.pk.as_str(), key.sk.as_str()), (pk, sk));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Users' names and the profiles of messaging accounts.
+
+use std::collections::BTreeMap;
+
+use super::error::StoreError;
+use super::{Reader, item};
+use crate::id::UserId;
+use crate::people::Profile;
+use crate::phone::Phone;
+
+/// The users' names by id.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Names(pub(super) BTreeMap<String, String>);
+
+impl Names {
+    /// A user's name.
+    #[must_use]
+    pub fn of(&self, user: UserId) -> Option<&str> {
+        self.0.get(&user.to_string()).map(String::as_str)
+    }
+}
+
+impl Reader {
+    /// All users' names. One get; units: one for each started 4 KB, about 100 users.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn names(&self) -> Result<Names, StoreError> {
+        let item = self.table.get(&self.keys().names()).await?.unwrap_or_default();
+        #[derive(serde::Deserialize)]
+        struct Stored {
+            #[serde(default)]
+            names: BTreeMap<String, String>,
+        }
+        item::decode("names", item).map(|stored: Stored| Names(stored.names))
+    }
+
+    /// The profile of the messaging account that has a number, matched like a lead's (C-73). One batch of two gets.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn profile(&self, phone: &Phone) -> Result<Option<Profile>, StoreError> {
+        let keys = [Some(phone.digits()), phone.twin()].into_iter().flatten();
+        let keys: Vec<_> = keys.map(|digits| self.keys().profile(digits)).collect();
+        let mut found = self.table.get_many(keys.clone()).await?;
+        let best = keys.iter().find_map(|key| found.remove(key));
+        best.map(|item| item::decode("profile", item)).transpose()
+    }
+}

@@ -1,0 +1,365 @@
+//! The one table behind the AWS SDK: single calls, each counted, each with a meaning when it fails.
+//!
+//! All reads are strongly consistent: what a call acknowledged every later read shows (C-12).
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use aws_config::BehaviorVersion;
+use aws_config::retry::RetryConfig;
+use aws_config::timeout::TimeoutConfig;
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::{Credentials, Region};
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::types::{
+    AttributeValue, ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue,
+};
+use futures_util::future::try_join_all;
+
+use super::error::StoreError;
+use super::item::{self, Item, keyed, s};
+use super::key::Key;
+use super::meter::{self, Call};
+use crate::ambient::Ambient;
+
+/// The most keys that one `BatchGetItem` takes.
+const BATCH: usize = 100;
+/// The most items that one `Query` is asked for.
+pub const PAGE: usize = 1000;
+
+/// Where the table is.
+#[derive(Debug, Clone)]
+pub struct Location {
+    /// The table's name.
+    pub table: String,
+    /// Another DynamoDB API than that of the AWS region.
+    pub endpoint: Option<String>,
+}
+
+/// The table.
+#[derive(Debug, Clone)]
+pub struct Table {
+    pub(super) client: Client,
+    pub(super) name: String,
+    pub(super) ambient: Ambient,
+}
+
+/// A part of a partition in the order of its sort keys.
+#[derive(Debug, Clone)]
+pub struct Span {
+    pub partition: String,
+    /// Sort keys behind this one.
+    pub after: Option<String>,
+    /// Sort keys up to this one.
+    pub through: Option<String>,
+    /// At most so many items; never more than [`PAGE`].
+    pub limit: usize,
+}
+
+impl Span {
+    /// The beginning of a partition.
+    pub fn head(partition: String, limit: usize) -> Self {
+        Self {
+            partition,
+            after: None,
+            through: None,
+            limit,
+        }
+    }
+}
+
+/// A part of a partition that was read.
+#[derive(Debug)]
+pub struct Page {
+    pub items: Vec<Item>,
+    /// Whether there may be more behind the last item.
+    pub more: bool,
+}
+
+impl Table {
+    /// Connects with the surroundings' AWS configuration. An endpoint of one's own needs no AWS credentials; where the
+    /// environment names none, it is given some that mean nothing.
+    pub async fn connect(location: Location, ambient: Ambient) -> Self {
+        let mut loader = aws_config::defaults(BehaviorVersion::latest())
+            .retry_config(RetryConfig::standard().with_max_attempts(4))
+            .timeout_config(
+                TimeoutConfig::builder()
+                    .connect_timeout(Duration::from_secs(2))
+                    .operation_attempt_timeout(Duration::from_secs(5))
+                    .operation_timeout(Duration::from_secs(20))
+                    .build(),
+            );
+        if let Some(endpoint) = &location.endpoint {
+            loader = loader.endpoint_url(endpoint);
+            if std::env::var_os("AWS_ACCESS_KEY_ID").is_none() && std::env::var_os("AWS_PROFILE").is_none() {
+                loader = loader
+                    .region(Region::from_static("us-east-1"))
+                    .credentials_provider(Credentials::new("local", "local", None, None, "local"));
+            }
+        }
+        let config = loader.load().await;
+        Self {
+            client: Client::new(&config),
+            name: location.table,
+            ambient,
+        }
+    }
+
+    /// Reads items by key; absent ones are not in the result. At most one round trip unless DynamoDB returns keys
+    /// unprocessed; more than 100 keys are read in parallel.
+    pub async fn get_many(
+        &self,
+        keys: impl IntoIterator<Item = Key>,
+    ) -> Result<HashMap<Key, Item>, StoreError> {
+        let mut keys: Vec<_> = keys.into_iter().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let batches = try_join_all(keys.chunks(BATCH).map(|batch| self.get_batch(batch))).await?;
+        Ok(batches.into_iter().flatten().collect())
+    }
+
+    /// Reads one item by key.
+    pub async fn get(&self, key: &Key) -> Result<Option<Item>, StoreError> {
+        let begun = meter::begin();
+        let output = self
+            .client
+            .get_item()
+            .table_name(&self.name)
+            .set_key(Some(key.attributes()))
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        let output = output.map_err(|cause| StoreError::unavailable("GetItem", &cause));
+        let capacity = output.as_ref().ok().and_then(|output| output.consumed_capacity());
+        begun.ended(read("GetItem", capacity.into_iter()));
+        Ok(output?.item)
+    }
+
+    async fn get_batch(&self, keys: &[Key]) -> Result<Vec<(Key, Item)>, StoreError> {
+        const OPERATION: &str = "BatchGetItem";
+        let mut wanted: Vec<_> = keys.iter().map(Key::attributes).collect();
+        let mut found = Vec::with_capacity(wanted.len());
+        for attempt in 0.. {
+            let request = KeysAndAttributes::builder()
+                .set_keys(Some(wanted))
+                .consistent_read(true)
+                .build();
+            let request = request.map_err(|cause| StoreError::unavailable(OPERATION, &cause))?;
+            let begun = meter::begin();
+            let output = self
+                .client
+                .batch_get_item()
+                .request_items(&self.name, request)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .send()
+                .await;
+            let output = output.map_err(|cause| StoreError::unavailable(OPERATION, &cause));
+            begun.ended(read(
+                OPERATION,
+                output.iter().flat_map(|output| output.consumed_capacity()),
+            ));
+            let mut output = output?;
+            let items = output
+                .responses
+                .as_mut()
+                .and_then(|tables| tables.remove(&self.name));
+            for item in items.unwrap_or_default() {
+                found.push((key_of(&item)?, item));
+            }
+            let rest = output
+                .unprocessed_keys
+                .and_then(|mut tables| tables.remove(&self.name));
+            wanted = rest.map(|rest| rest.keys).unwrap_or_default();
+            if wanted.is_empty() {
+                break;
+            }
+            if attempt == 5 {
+                return Err(StoreError::Contention(OPERATION));
+            }
+            self.pause(attempt).await;
+        }
+        Ok(found)
+    }
+
+    /// Reads a part of a partition in one call.
+    pub async fn query(&self, span: Span) -> Result<Page, StoreError> {
+        const OPERATION: &str = "Query";
+        let limit = span.limit.clamp(1, PAGE);
+        let mut request = self
+            .client
+            .query()
+            .table_name(&self.name)
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
+            .expression_attribute_values(":pk", s(span.partition));
+        // `BETWEEN` includes both ends, so the item behind `after` begins at the next text there is.
+        let condition = match (span.after, span.through) {
+            (None, None) => "pk = :pk",
+            (Some(after), None) => {
+                request = request.expression_attribute_values(":after", s(after));
+                "pk = :pk AND sk > :after"
+            }
+            (None, Some(through)) => {
+                request = request.expression_attribute_values(":through", s(through));
+                "pk = :pk AND sk <= :through"
+            }
+            (Some(after), Some(through)) => {
+                request = request
+                    .expression_attribute_values(":after", s(after + "\0"))
+                    .expression_attribute_values(":through", s(through));
+                "pk = :pk AND sk BETWEEN :after AND :through"
+            }
+        };
+        let begun = meter::begin();
+        let output = request.key_condition_expression(condition).send().await;
+        let output = output.map_err(|cause| StoreError::unavailable(OPERATION, &cause));
+        let capacity = output.as_ref().ok().and_then(|output| output.consumed_capacity());
+        begun.ended(read(OPERATION, capacity.into_iter()));
+        let output = output?;
+        let more = output.last_evaluated_key.is_some_and(|key| !key.is_empty());
+        Ok(Page {
+            items: output.items.unwrap_or_default(),
+            more,
+        })
+    }
+
+    /// Reads a whole partition, or the part of it that `span` bounds, page by page.
+    pub async fn query_all(&self, mut span: Span) -> Result<Vec<Item>, StoreError> {
+        let mut items = Vec::new();
+        loop {
+            let page = self.query(span.clone()).await?;
+            items.extend(page.items);
+            if !page.more {
+                return Ok(items);
+            }
+            span.after = items.last().map(key_of).transpose()?.map(|key| key.sk);
+        }
+    }
+
+    /// Puts an item unconditionally.
+    pub async fn put(&self, key: &Key, item: Item) -> Result<(), StoreError> {
+        let begun = meter::begin();
+        let output = self
+            .client
+            .put_item()
+            .table_name(&self.name)
+            .set_item(Some(keyed(item, key)))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        let output = output.map_err(|cause| StoreError::unavailable("PutItem", &cause));
+        let capacity = output.as_ref().ok().and_then(|output| output.consumed_capacity());
+        begun.ended(write("PutItem", capacity.into_iter()));
+        output.map(drop)
+    }
+
+    /// Adds `by` to numbers of an item and returns them as they are then, in the order of their names.
+    pub async fn add(&self, key: &Key, names: &[&str], by: u64) -> Result<Vec<u64>, StoreError> {
+        let added: Vec<_> = (0..names.len()).map(|at| format!("#n{at} :by")).collect();
+        let updated = self
+            .update(key, format!("ADD {}", added.join(", ")), None, names, by)
+            .await?;
+        updated.ok_or(StoreError::Contention("UpdateItem"))
+    }
+
+    /// Raises number `name` of an item to at least `to`.
+    pub async fn raise(&self, key: &Key, name: &str, to: u64) -> Result<(), StoreError> {
+        let condition = Some("attribute_not_exists(#n0) OR #n0 < :by");
+        self.update(key, "SET #n0 = :by".to_owned(), condition, &[name], to)
+            .await
+            .map(drop)
+    }
+
+    /// `None` where the condition does not hold.
+    async fn update(
+        &self,
+        key: &Key,
+        expression: String,
+        condition: Option<&str>,
+        names: &[&str],
+        by: u64,
+    ) -> Result<Option<Vec<u64>>, StoreError> {
+        const OPERATION: &str = "UpdateItem";
+        let placeholders = names
+            .iter()
+            .enumerate()
+            .map(|(at, name)| (format!("#n{at}"), (*name).to_owned()));
+        let begun = meter::begin();
+        let output = self
+            .client
+            .update_item()
+            .table_name(&self.name)
+            .set_key(Some(key.attributes()))
+            .update_expression(expression)
+            .set_condition_expression(condition.map(str::to_owned))
+            .set_expression_attribute_names(Some(placeholders.collect()))
+            .expression_attribute_values(":by", item::n(by))
+            .return_values(ReturnValue::UpdatedNew)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        let capacity = output.as_ref().ok().and_then(|output| output.consumed_capacity());
+        begun.ended(write(OPERATION, capacity.into_iter()));
+        match output {
+            Ok(output) => {
+                let attributes = output.attributes.unwrap_or_default();
+                names
+                    .iter()
+                    .map(|name| item::number("counter", &attributes, name))
+                    .collect::<Result<_, _>>()
+                    .map(Some)
+            }
+            Err(cause)
+                if cause
+                    .as_service_error()
+                    .is_some_and(UpdateItemError::is_conditional_check_failed_exception) =>
+            {
+                Ok(None)
+            }
+            Err(cause) => Err(StoreError::unavailable(OPERATION, &cause)),
+        }
+    }
+
+    /// Waits before another attempt: longer each time, and spread, so that those who collided do not meet again.
+    pub async fn pause(&self, attempt: u32) {
+        let most = 10_u64 << attempt.min(5);
+        tokio::time::sleep(Duration::from_millis(most / 2 + self.ambient.below(most))).await;
+    }
+}
+
+/// The key of an item that was read.
+pub fn key_of(item: &Item) -> Result<Key, StoreError> {
+    let part = |name: &str| match item.get(name) {
+        Some(AttributeValue::S(text)) => Ok(text.clone()),
+        _ => Err(item::corrupt("key", format_args!("an item has no {name}"))),
+    };
+    Ok(Key {
+        pk: part("pk")?,
+        sk: part("sk")?,
+    })
+}
+
+fn units<'a>(capacity: impl Iterator<Item = &'a ConsumedCapacity>) -> f64 {
+    capacity.filter_map(ConsumedCapacity::capacity_units).sum()
+}
+
+fn read<'a>(operation: &'static str, capacity: impl Iterator<Item = &'a ConsumedCapacity>) -> Call {
+    Call {
+        operation,
+        read_units: units(capacity),
+        write_units: 0.0,
+    }
+}
+
+pub(super) fn write<'a>(
+    operation: &'static str,
+    capacity: impl Iterator<Item = &'a ConsumedCapacity>,
+) -> Call {
+    Call {
+        operation,
+        read_units: 0.0,
+        write_units: units(capacity),
+    }
+}

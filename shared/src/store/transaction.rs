@@ -1,0 +1,358 @@
+//! Several writes that happen together or not at all.
+//!
+//! A transaction may put, delete and check items, each under a condition, and add to numbers. Additions to one item are
+//! merged, because DynamoDB refuses two writes to one item. What an attempt comes to is one of three: it happened; a
+//! condition did not hold, and the caller decides anew; or nobody knows, which is reported as a failure and never
+//! blindly repeated. Conflicts with other writers are retried here and never shown.
+
+use std::collections::{BTreeMap, HashMap};
+
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::types::{
+    AttributeValue, CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
+    ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+};
+
+use super::error::StoreError;
+use super::item::{Item, keyed, n};
+use super::key::Key;
+use super::meter;
+use super::table::{Table, write};
+
+/// DynamoDB takes no more writes in one transaction.
+pub const MOST_WRITES: usize = 100;
+/// Attempts before other writers' conflicts are given up: about 2 s in all.
+const ATTEMPTS: u32 = 12;
+
+/// What must hold of an item for its write, and with it the transaction, to happen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// Nothing.
+    Always,
+    /// There is no such item.
+    Absent,
+    /// There is such an item.
+    Present,
+    /// The item is at this version.
+    Version(u64),
+    /// Number `name` of the item is `value`; an absent one counts as 0.
+    Number { name: &'static str, value: u64 },
+    /// There is no such item, or its text attribute `name` is `value`.
+    AbsentOrText { name: &'static str, value: String },
+}
+
+/// One write.
+#[derive(Debug, Clone)]
+enum Change {
+    Put(Item),
+    Delete,
+    /// Nothing: the condition alone.
+    Check,
+    /// Additions to numbers, and attributes that are set beside them.
+    Update {
+        add: BTreeMap<&'static str, i64>,
+        set: Item,
+    },
+}
+
+/// Writes that happen together or not at all.
+#[derive(Debug, Clone, Default)]
+pub struct Transaction {
+    writes: BTreeMap<Key, (Change, Condition)>,
+}
+
+/// Why a transaction did not happen.
+#[derive(Debug)]
+pub enum CommitError {
+    /// These items' conditions did not hold; with each, the item as it is. Nothing was written.
+    Refused(BTreeMap<Key, Item>),
+    /// It failed, or its outcome is not known.
+    Store(StoreError),
+}
+
+impl From<StoreError> for CommitError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl Transaction {
+    /// Puts an item.
+    pub fn put(&mut self, key: Key, item: Item, condition: Condition) {
+        self.writes.insert(key, (Change::Put(item), condition));
+    }
+
+    /// Deletes an item.
+    pub fn delete(&mut self, key: Key, condition: Condition) {
+        self.writes.insert(key, (Change::Delete, condition));
+    }
+
+    /// Requires a condition of an item without writing it.
+    pub fn check(&mut self, key: Key, condition: Condition) {
+        self.writes.insert(key, (Change::Check, condition));
+    }
+
+    /// Adds to a number of an item and sets attributes of it; the item comes into being where it was not, unless
+    /// the condition forbids. Additions to one item are merged.
+    pub fn update(&mut self, key: Key, name: &'static str, by: i64, set: Item, condition: Condition) {
+        let write = self.writes.entry(key).or_insert_with(|| {
+            (
+                Change::Update {
+                    add: BTreeMap::new(),
+                    set: Item::new(),
+                },
+                Condition::Always,
+            )
+        });
+        if let Change::Update { add, set: present } = &mut write.0 {
+            *add.entry(name).or_default() += by;
+            present.extend(set);
+        }
+        if condition != Condition::Always {
+            write.1 = condition;
+        }
+    }
+
+    /// Takes over the writes of another transaction.
+    pub fn merge(&mut self, other: Self) {
+        for (key, (change, condition)) in other.writes {
+            match change {
+                Change::Update { add, set } => {
+                    for (name, by) in add {
+                        self.update(key.clone(), name, by, set.clone(), condition.clone());
+                    }
+                }
+                change => {
+                    self.writes.insert(key, (change, condition));
+                }
+            }
+        }
+    }
+
+    /// How many writes the transaction makes.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.writes.len()
+    }
+
+    /// Whether there is nothing to write.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.writes.is_empty()
+    }
+}
+
+impl Table {
+    /// Carries a transaction out. Units: two write units per started KB of every item.
+    pub async fn commit(&self, mut transaction: Transaction) -> Result<(), CommitError> {
+        // Additions that cancel out, such as a lead moving within its class, need no write.
+        transaction.writes.retain(|_, (change, condition)| {
+            !matches!(change, Change::Update { add, .. } if add.values().all(|by| *by == 0))
+                || *condition != Condition::Always
+        });
+        if transaction.is_empty() {
+            return Ok(());
+        }
+        for attempt in 0..ATTEMPTS {
+            match self.try_commit(&transaction).await? {
+                Attempt::Done => return Ok(()),
+                Attempt::Refused(items) => return Err(CommitError::Refused(items)),
+                Attempt::Conflict => self.pause(attempt).await,
+            }
+        }
+        Err(StoreError::Contention(OPERATION).into())
+    }
+
+    async fn try_commit(&self, transaction: &Transaction) -> Result<Attempt, StoreError> {
+        let writes: Result<Vec<_>, _> = transaction
+            .writes
+            .iter()
+            .map(|(key, (change, condition))| self.request(key, change, condition))
+            .collect();
+        let begun = meter::begin();
+        // The SDK gives every call a client token of its own and keeps it over its retries, so a retry after a
+        // time-out that in truth had committed does nothing twice.
+        let output = self
+            .client
+            .transact_write_items()
+            .set_transact_items(Some(writes?))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send()
+            .await;
+        begun.ended(write(
+            OPERATION,
+            output.iter().flat_map(|output| output.consumed_capacity()),
+        ));
+        match output {
+            Ok(_) => Ok(Attempt::Done),
+            Err(error) => judge(transaction, &error),
+        }
+    }
+
+    fn request(
+        &self,
+        key: &Key,
+        change: &Change,
+        condition: &Condition,
+    ) -> Result<TransactWriteItem, StoreError> {
+        let invalid = |cause| StoreError::unavailable(OPERATION, &cause);
+        let condition = Expression::of(condition);
+        let request = TransactWriteItem::builder();
+        let request = match change {
+            Change::Put(item) => {
+                let put = Put::builder()
+                    .table_name(&self.name)
+                    .set_item(Some(keyed(item.clone(), key)))
+                    .set_condition_expression(condition.text)
+                    .set_expression_attribute_names(some(condition.names))
+                    .set_expression_attribute_values(some(condition.values))
+                    .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+                request.put(put.build().map_err(invalid)?)
+            }
+            Change::Delete => {
+                let delete = Delete::builder()
+                    .table_name(&self.name)
+                    .set_key(Some(key.attributes()))
+                    .set_condition_expression(condition.text)
+                    .set_expression_attribute_names(some(condition.names))
+                    .set_expression_attribute_values(some(condition.values))
+                    .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+                request.delete(delete.build().map_err(invalid)?)
+            }
+            Change::Check => {
+                let check = ConditionCheck::builder()
+                    .table_name(&self.name)
+                    .set_key(Some(key.attributes()))
+                    .condition_expression(condition.text.unwrap_or_default())
+                    .set_expression_attribute_names(some(condition.names))
+                    .set_expression_attribute_values(some(condition.values))
+                    .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+                request.condition_check(check.build().map_err(invalid)?)
+            }
+            Change::Update { add, set } => {
+                let (expression, condition) = condition.updating(add, set);
+                let update = Update::builder()
+                    .table_name(&self.name)
+                    .set_key(Some(key.attributes()))
+                    .update_expression(expression)
+                    .set_condition_expression(condition.text)
+                    .set_expression_attribute_names(some(condition.names))
+                    .set_expression_attribute_values(some(condition.values))
+                    .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
+                request.update(update.build().map_err(invalid)?)
+            }
+        };
+        Ok(request.build())
+    }
+}
+
+const OPERATION: &str = "TransactWriteItems";
+
+enum Attempt {
+    Done,
+    Refused(BTreeMap<Key, Item>),
+    Conflict,
+}
+
+/// A condition in DynamoDB's language.
+struct Expression {
+    text: Option<String>,
+    names: HashMap<String, String>,
+    values: Item,
+}
+
+impl Expression {
+    fn of(condition: &Condition) -> Self {
+        let (text, name, value) = match condition {
+            Condition::Always => {
+                return Self {
+                    text: None,
+                    names: HashMap::new(),
+                    values: Item::new(),
+                };
+            }
+            Condition::Absent => ("attribute_not_exists(pk)", None, None),
+            Condition::Present => ("attribute_exists(pk)", None, None),
+            Condition::Version(version) => ("#c = :c", Some("v"), Some(n(version))),
+            Condition::Number { name, value: 0 } => {
+                ("attribute_not_exists(#c) OR #c = :c", Some(*name), Some(n(0)))
+            }
+            Condition::Number { name, value } => ("#c = :c", Some(*name), Some(n(value))),
+            Condition::AbsentOrText { name, value } => {
+                let value = AttributeValue::S(value.clone());
+                ("attribute_not_exists(pk) OR #c = :c", Some(*name), Some(value))
+            }
+        };
+        Self {
+            text: Some(text.to_owned()),
+            names: name
+                .map(|name| ("#c".to_owned(), name.to_owned()))
+                .into_iter()
+                .collect(),
+            values: value.map(|value| (":c".to_owned(), value)).into_iter().collect(),
+        }
+    }
+
+    /// The update expression, and this condition with the names and values of both.
+    fn updating(mut self, add: &BTreeMap<&'static str, i64>, set: &Item) -> (String, Self) {
+        let mut name = |at: String, name: &str, value: AttributeValue| {
+            self.names.insert(format!("#{at}"), name.to_owned());
+            self.values.insert(format!(":{at}"), value);
+            at
+        };
+        let mut added = Vec::new();
+        for (at, (attribute, by)) in add.iter().enumerate() {
+            let at = name(format!("a{at}"), attribute, n(by));
+            added.push(format!("#{at} :{at}"));
+        }
+        let mut assigned = Vec::new();
+        for (at, (attribute, value)) in set.iter().enumerate() {
+            let at = name(format!("s{at}"), attribute, value.clone());
+            assigned.push(format!("#{at} = :{at}"));
+        }
+        let mut expression = format!("ADD {}", added.join(", "));
+        if !assigned.is_empty() {
+            expression = format!("{expression} SET {}", assigned.join(", "));
+        }
+        (expression, self)
+    }
+}
+
+/// DynamoDB refuses empty maps of names and values.
+fn some<T>(map: HashMap<String, T>) -> Option<HashMap<String, T>> {
+    (!map.is_empty()).then_some(map)
+}
+
+/// What a failed attempt means.
+fn judge<R: std::fmt::Debug>(
+    transaction: &Transaction,
+    error: &SdkError<TransactWriteItemsError, R>,
+) -> Result<Attempt, StoreError> {
+    let unavailable = || StoreError::unavailable(OPERATION, error);
+    let canceled = match error.as_service_error() {
+        Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => canceled,
+        _ => return Err(unavailable()),
+    };
+    let reasons = canceled.cancellation_reasons();
+    let is = |code: &'static str| move |reason: &CancellationReason| reason.code() == Some(code);
+    let refused: BTreeMap<_, _> = transaction
+        .writes
+        .keys()
+        .zip(reasons)
+        .filter(|(_, reason)| is("ConditionalCheckFailed")(reason))
+        .map(|(key, reason)| (key.clone(), reason.item().cloned().unwrap_or_default()))
+        .collect();
+    if !refused.is_empty() {
+        return Ok(Attempt::Refused(refused));
+    }
+    let passing = [
+        "TransactionConflict",
+        "ThrottlingError",
+        "ProvisionedThroughputExceeded",
+    ];
+    if passing.into_iter().any(|code| reasons.iter().any(is(code))) {
+        return Ok(Attempt::Conflict);
+    }
+    Err(unavailable())
+}

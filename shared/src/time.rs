@@ -1,0 +1,221 @@
+//! Points in time and calendar days as the interface writes them (C-8).
+
+use std::fmt;
+
+use chrono::{DateTime, Datelike as _, Duration, NaiveDate, SubsecRound as _, TimeZone as _, Utc};
+use chrono_tz::Tz;
+use serde::{Deserialize, Serialize};
+
+/// A point in time, to the millisecond, between the years 0001 and 9999 in UTC.
+///
+/// Written `YYYY-MM-DDTHH:MM:SS.sssZ`; read from RFC 3339 with any offset. The written form sorts like the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Timestamp(DateTime<Utc>);
+
+impl Timestamp {
+    /// Reads RFC 3339; `None` for anything else and for a year that four digits cannot write.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let parsed = DateTime::parse_from_rfc3339(text).ok()?.to_utc();
+        (1..=9999).contains(&parsed.year()).then(|| Self::from(parsed))
+    }
+
+    /// Whole seconds since 1970, the unit of the table's expiry attribute.
+    #[must_use]
+    pub fn unix_seconds(self) -> i64 {
+        self.0.timestamp()
+    }
+
+    /// Milliseconds since 1970.
+    #[must_use]
+    pub fn unix_millis(self) -> i64 {
+        self.0.timestamp_millis()
+    }
+
+    /// This time and so many days; stays at the last representable time rather than passing it.
+    #[must_use]
+    pub fn plus_days(self, days: u32) -> Self {
+        self.plus(Duration::days(i64::from(days)))
+    }
+
+    /// This time and so many seconds; stays at the last representable time rather than passing it.
+    #[must_use]
+    pub fn plus_seconds(self, seconds: u32) -> Self {
+        self.plus(Duration::seconds(i64::from(seconds)))
+    }
+
+    fn plus(self, length: Duration) -> Self {
+        let sum = self.0.checked_add_signed(length).filter(|sum| sum.year() <= 9999);
+        Self(sum.unwrap_or(self.0))
+    }
+}
+
+impl From<DateTime<Utc>> for Timestamp {
+    fn from(time: DateTime<Utc>) -> Self {
+        Self(time.trunc_subsecs(3))
+    }
+}
+
+impl From<Timestamp> for String {
+    fn from(time: Timestamp) -> Self {
+        time.to_string()
+    }
+}
+
+impl TryFrom<String> for Timestamp {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(&text).ok_or("must be a date-time such as 2026-11-21T12:00:00.000Z")
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.format("%Y-%m-%dT%H:%M:%S%.3fZ"))
+    }
+}
+
+/// A calendar day, written `YYYY-MM-DD`; which instants it covers depends on a [`Zone`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Day(NaiveDate);
+
+impl Day {
+    /// Reads exactly `YYYY-MM-DD` of the years 0001 to 9999.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let shape = text.len() == 10
+            && text.bytes().enumerate().all(|(at, byte)| {
+                if matches!(at, 4 | 7) {
+                    byte == b'-'
+                } else {
+                    byte.is_ascii_digit()
+                }
+            });
+        let day = shape.then(|| NaiveDate::parse_from_str(text, "%Y-%m-%d").ok())??;
+        (1..=9999).contains(&day.year()).then_some(Self(day))
+    }
+
+    /// The day after, where there is one.
+    #[must_use]
+    pub fn next(self) -> Option<Self> {
+        self.0.succ_opt().map(Self)
+    }
+}
+
+/// An IANA time zone: where an instance's days begin (C-8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Zone(Tz);
+
+impl Zone {
+    /// Universal time, the default of the setting `timezone`.
+    pub const UTC: Self = Self(Tz::UTC);
+
+    /// A zone by its IANA name, such as `America/Sao_Paulo`.
+    #[must_use]
+    pub fn parse(name: &str) -> Option<Self> {
+        name.parse().ok().map(Self)
+    }
+
+    /// The first instant of a day here. Where clocks skip midnight that is the first instant after the gap;
+    /// where midnight comes twice, the first of the two.
+    #[must_use]
+    pub fn start_of(self, day: Day) -> Timestamp {
+        let midnight = day.0.and_time(chrono::NaiveTime::MIN);
+        // A gap is at most a day long (Pacific/Apia skipped one), in steps that zones never undercut.
+        let first = (0..=96)
+            .filter_map(|quarter| midnight.checked_add_signed(Duration::minutes(15 * quarter)))
+            .find_map(|local| self.0.from_local_datetime(&local).earliest());
+        Timestamp::from(first.map_or_else(|| midnight.and_utc(), |local| local.to_utc()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn start(zone: &str, day: &str) -> String {
+        Zone::parse(zone)
+            .unwrap()
+            .start_of(Day::parse(day).unwrap())
+            .to_string()
+    }
+
+    #[test]
+    fn timestamps_are_written_in_utc_with_milliseconds() {
+        let written = |text| Timestamp::parse(text).map(|time| time.to_string());
+        assert_eq!(
+            written("2026-03-11T09:00:01-03:00").unwrap(),
+            "2026-03-11T12:00:01.000Z"
+        );
+        assert_eq!(
+            written("2026-03-11T12:00:01.1239Z").unwrap(),
+            "2026-03-11T12:00:01.123Z"
+        );
+        assert_eq!(
+            written("0001-01-01T00:00:00Z").unwrap(),
+            "0001-01-01T00:00:00.000Z"
+        );
+        for bad in [
+            "",
+            "2026-03-11",
+            "2026-02-30T00:00:00Z",
+            "2026-03-11T12:00:01",
+            "9999-12-31T23:59:59-01:00",
+        ] {
+            assert_eq!(written(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_sum_never_leaves_the_years_that_can_be_written() {
+        let last = Timestamp::parse("9999-12-31T23:59:59.999Z").unwrap();
+        assert_eq!(last.plus_days(u32::MAX), last);
+        assert_eq!(last.plus_seconds(1), last);
+    }
+
+    #[test]
+    fn days_have_one_spelling() {
+        assert!(Day::parse("2026-02-28").is_some());
+        for bad in [
+            "2026-2-28",
+            "2026-02-29",
+            "2026/02/28",
+            "+026-02-28",
+            "2026-02-28 ",
+            "0000-01-01",
+        ] {
+            assert_eq!(Day::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_day_begins_where_its_zone_says() {
+        assert_eq!(
+            start("America/Sao_Paulo", "2026-06-01"),
+            "2026-06-01T03:00:00.000Z"
+        );
+        assert_eq!(
+            start("America/Sao_Paulo", "2018-11-04"),
+            "2018-11-04T03:00:00.000Z",
+            "midnight skipped"
+        );
+        assert_eq!(
+            start("America/Sao_Paulo", "2018-02-18"),
+            "2018-02-18T03:00:00.000Z",
+            "23:00 came twice"
+        );
+        assert_eq!(
+            start("America/Havana", "2026-11-01"),
+            "2026-11-01T04:00:00.000Z",
+            "00:00 comes twice"
+        );
+        assert_eq!(
+            start("Pacific/Apia", "2011-12-30"),
+            "2011-12-30T10:00:00.000Z",
+            "a day that never was"
+        );
+        assert!(Zone::parse("Sao Paulo").is_none());
+    }
+}
