@@ -1,1 +1,9 @@
-//! x
+//! What the end-to-end tests share: a world with an engine, an instance and its people, and a client that speaks HTTP
+//! to the service as its users do.
+
+pub mod people;
+pub mod template;
+pub mod world;
+
+pub use people::{ACME, NOW};
+pub use world::{Answer, Wallet, World};

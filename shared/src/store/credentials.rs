@@ -1,5 +1,7 @@
 //! Credentials as they are stored: by hash, each saying which user of which instance it opens.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::directory;
@@ -24,14 +26,8 @@ pub struct Credential {
     pub expires: Option<Timestamp>,
 }
 
-/// What was found for the credentials that a request presents.
-#[derive(Debug)]
-pub struct Presented {
-    /// In the order of the hashes; `None` for an unknown or revoked credential.
-    pub credentials: Vec<Option<Credential>>,
-    /// The directory of the instance that the request names.
-    pub directory: Option<Directory>,
-}
+/// The credentials that were found, by hash; unknown and revoked ones are not among them.
+pub type Found = HashMap<CredentialHash, Credential>;
 
 impl Store {
     /// Reads credentials and the directory of the instance that a request names, in one batch. Units: one for each
@@ -40,21 +36,16 @@ impl Store {
         &self,
         instance: &InstanceName,
         hashes: &[CredentialHash],
-    ) -> Result<Presented, StoreError> {
+    ) -> Result<(Found, Option<Directory>), StoreError> {
         let directory = Keys(instance).directory();
         let keys = hashes.iter().map(key::credential).chain([directory.clone()]);
-        let mut found = self.table.get_many(keys).await?;
-        let credentials = hashes.iter().map(|hash| {
-            let item = found.get(&key::credential(hash)).cloned();
-            item.map(|item| item::decode("credential", item)).transpose()
+        let mut items = self.table.get_many(keys).await?;
+        let found = hashes.iter().filter_map(|hash| {
+            let item = items.remove(&key::credential(hash))?;
+            Some(item::decode("credential", item).map(|credential| (hash.clone(), credential)))
         });
-        Ok(Presented {
-            credentials: credentials.collect::<Result<_, _>>()?,
-            directory: found
-                .remove(&directory)
-                .map(directory::decode)
-                .transpose()?
-                .map(|stored| stored.directory),
-        })
+        let found = found.collect::<Result<_, _>>()?;
+        let directory = items.remove(&directory).map(directory::decode).transpose()?;
+        Ok((found, directory.map(|stored| stored.directory)))
     }
 }

@@ -160,6 +160,8 @@ pub struct LeadPage {
     pub entries: Vec<LeadEntry>,
     /// How many leads the viewer sees on all pages.
     pub total: u64,
+    /// Whether few records lie between those of the page.
+    neighbours: bool,
 }
 
 impl LeadRequest {
@@ -186,7 +188,7 @@ impl Reader {
         let limit = if searched {
             PAGE
         } else {
-            usize::try_from(skipped).unwrap_or(PAGE) + usize::from(request.limit)
+            usize::try_from(skipped).unwrap_or(PAGE).saturating_add(usize::from(request.limit))
         };
         let head = async {
             if !shallow && !searched {
@@ -258,35 +260,35 @@ impl Reader {
         })
     }
 
-    /// The leads of these ids in their order; those gone meanwhile are left out. Where the ids lie close together one
-    /// query reads them for the bytes they have; where they do not, gets of a unit each are cheaper.
+    /// The records of a page's leads in their order; those gone meanwhile are left out. Where they are neighbours one
+    /// query reads them for the bytes they have; what it does not reach within twice their number, and what lies
+    /// scattered, is got for a unit each.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
-    pub async fn leads(&self, ids: &[LeadId]) -> Result<Vec<Lead>, StoreError> {
-        let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
-            return Ok(Vec::new());
-        };
-        let dense = last.get() - first.get() < 2 * ids.len() as u64;
-        let mut found: Vec<Item> = if dense {
-            // `after` excludes its own key: the text before the first id's is that of the id one lower.
-            let after = format!("{:015}", first.get() - 1);
+    pub async fn leads_of(&self, page: &LeadPage) -> Result<Vec<Lead>, StoreError> {
+        let ids: Vec<_> = page.entries.iter().map(|entry| entry.id).collect();
+        let (mut found, mut reached) = (Vec::new(), 0);
+        if let (Some(first), Some(last)) = (ids.first(), ids.last())
+            && page.neighbours
+        {
             let span = Span {
                 partition: self.keys().leads(),
-                after: Some(after),
+                // `after` excludes its own key: the text before the first id's is that of the id one lower.
+                after: Some(format!("{:015}", first.get() - 1)),
                 through: Some(last.padded()),
-                limit: PAGE,
+                limit: 2 * ids.len(),
             };
-            self.table.query_all(span).await?
-        } else {
-            let found = self
-                .table
-                .get_many(ids.iter().map(|id| self.keys().lead(*id)))
-                .await?;
-            found.into_values().collect()
-        };
-        let leads: Result<Vec<_>, _> = found.drain(..).map(leads::decode).collect();
-        let mut leads: Vec<_> = leads?.into_iter().map(|record| record.lead).collect();
+            let Page { items, more } = self.table.query(span).await?;
+            found = items.into_iter().map(leads::decode).collect::<Result<Vec<_>, _>>()?;
+            let end = found.last().filter(|_| more).map_or(last.get(), |record| record.lead.id.get());
+            reached = ids.partition_point(|id| id.get() <= end);
+        }
+        let scattered = self.table.get_many(ids[reached..].iter().map(|id| self.keys().lead(*id))).await?;
+        for item in scattered.into_values() {
+            found.push(leads::decode(item)?);
+        }
+        let mut leads: Vec<_> = found.into_iter().map(|record| record.lead).collect();
         leads.retain(|lead| ids.binary_search(&lead.id).is_ok());
         leads.sort_unstable_by_key(|lead| lead.id);
         Ok(leads)
@@ -313,22 +315,28 @@ impl InstanceStore {
         }
         let seen = start.totals.iter().filter(|total| total.class.is_seen_by(viewer));
         let total = u64::try_from(seen.map(|total| total.count).sum::<i64>()).unwrap_or(0);
-        if skipped >= total {
+        let bookmarked = start.bookmark.is_some();
+        if skipped >= total && !bookmarked {
             return Ok(LeadPage {
                 entries: Vec::new(),
                 total,
+                neighbours: false,
             });
         }
-        let bookmarked = start.bookmark.is_some();
         let mut walk = Walk::new(self, viewer, request, start);
         let entries = walk
             .page(if bookmarked { 0 } else { skipped }, request.limit)
             .await?;
-        let behind = skipped.saturating_add(u64::from(request.limit));
-        if behind >= WORTH_A_BOOKMARK && behind < total {
+        let full = entries.len() == usize::from(request.limit);
+        if full && skipped.saturating_add(u64::from(request.limit)) >= WORTH_A_BOOKMARK {
             self.put_bookmark(request, entries.last()).await?;
         }
-        Ok(LeadPage { entries, total })
+        let neighbours = viewer.lead_reach() == LeadReach::All && !request.archived;
+        Ok(LeadPage {
+            entries,
+            total,
+            neighbours,
+        })
     }
 
     /// Remembers where the next page begins.
@@ -384,7 +392,11 @@ impl InstanceStore {
         entries.extend(found.into_iter().flat_map(|(_, entries)| entries));
         entries.sort_unstable_by_key(|entry| entry.id);
         let entries = entries.into_iter().skip(needed - limit).take(limit).collect();
-        Ok(LeadPage { entries, total })
+        Ok(LeadPage {
+            entries,
+            total,
+            neighbours: false,
+        })
     }
 
     /// What lies behind the head of the list of all leads, in parts of equally many ids.

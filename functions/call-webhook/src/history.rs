@@ -1,0 +1,138 @@
+//! Writing a call into the history: the lead it belongs to, and what to do when others got in between.
+//!
+//! A call is never lost for the sake of its lead: where the lead cannot be found or made, the call is stored without one
+//! (C-74). An attempt of which nobody knows whether it happened is looked up under a mark of its own before another one
+//! is made with the same numbers, so one request never writes two calls.
+
+use shared::id::{CallId, LeadId, UserId};
+use shared::scope::WebhookScope;
+use shared::store::{CallNumbers, Caller, Inserted, Link, Reader, StoreError};
+
+use crate::wire::{NewCall, Sent};
+
+/// Attempts before a contested call is given up.
+const ATTEMPTS: u32 = 8;
+
+/// What was read beside the instance's settings.
+#[derive(Debug)]
+pub struct Seen {
+    numbers: CallNumbers,
+    lead: Result<Option<LeadId>, StoreError>,
+}
+
+impl Seen {
+    /// Reads the numbers last taken and the lead that the number belongs to, in one round trip. That the lead cannot be
+    /// found is not yet a failure.
+    pub async fn read(reader: &Reader, call: &NewCall) -> Result<Self, StoreError> {
+        let (numbers, lead) = tokio::join!(reader.call_numbers(), find(reader, call));
+        Ok(Self {
+            numbers: numbers?,
+            lead,
+        })
+    }
+}
+
+/// Writes the call, with its lead if it can be had.
+pub async fn write(
+    scope: &WebhookScope,
+    call: &NewCall,
+    user: UserId,
+    seen: Seen,
+) -> Result<CallId, StoreError> {
+    let (nonce, now) = (scope.ambient.token(), scope.now());
+    let record = |id, lead| call.record(id, user, lead, now);
+    let (mut link, mut numbers) = link(scope, call, seen.lead, None, seen.numbers).await;
+    for _ in 0..ATTEMPTS {
+        match scope.store.insert_call(record, &link, numbers, &nonce).await {
+            Ok(Inserted::Done(id)) => return Ok(id),
+            Ok(Inserted::NumbersTaken) => numbers = scope.store.take_call_numbers(&link).await?,
+            Ok(Inserted::LeadGone) => {
+                let lead = find_again(scope, call).await;
+                (link, numbers) =
+                    self::link(scope, call, lead, None, scope.store.call_numbers().await?).await;
+            }
+            Ok(Inserted::AlreadyMade(made)) => {
+                let lead = find(&scope.store, call).await;
+                (link, numbers) =
+                    self::link(scope, call, lead, Some(made), scope.store.call_numbers().await?).await;
+            }
+            Err(cause) if link == Link::Nobody => return Err(cause),
+            Err(cause) => {
+                tracing::warn!(%cause, "the call is stored without its lead");
+                if let Some(id) = scope.store.call_happened(numbers, &nonce).await? {
+                    return Ok(id);
+                }
+                link = Link::Nobody;
+            }
+        }
+    }
+    scope
+        .store
+        .insert_call(
+            record,
+            &Link::Nobody,
+            scope.store.take_call_numbers(&Link::Nobody).await?,
+            &nonce,
+        )
+        .await
+        .and_then(|inserted| match inserted {
+            Inserted::Done(id) => Ok(id),
+            _ => Err(StoreError::Contention("recording a call")),
+        })
+}
+
+/// The lead that the call is sent for, or that its number belongs to.
+async fn find(reader: &Reader, call: &NewCall) -> Result<Option<LeadId>, StoreError> {
+    match &call.sent {
+        Sent::Lead(lead) => Ok(*lead),
+        Sent::Phone(None) => Ok(None),
+        Sent::Phone(Some(phone)) => reader.lead_by_phone(phone).await,
+    }
+}
+
+/// The same once the lead that was found is gone: one that was sent for stays gone.
+async fn find_again(scope: &WebhookScope, call: &NewCall) -> Result<Option<LeadId>, StoreError> {
+    match &call.sent {
+        Sent::Lead(_) => Ok(None),
+        Sent::Phone(_) => find(&scope.store, call).await,
+    }
+}
+
+/// What the call is linked to: the lead that was found; a new one for a number that no lead has; nobody where there is
+/// no number or the search failed. With it, the numbers to take.
+async fn link(
+    scope: &WebhookScope,
+    call: &NewCall,
+    found: Result<Option<LeadId>, StoreError>,
+    instead_of: Option<LeadId>,
+    numbers: CallNumbers,
+) -> (Link, CallNumbers) {
+    let phone = match (found, &call.sent) {
+        (Ok(Some(lead)), _) => return (Link::Known(lead), numbers),
+        (Ok(None), Sent::Phone(Some(phone))) => phone,
+        (Ok(None), _) => return (Link::Nobody, numbers),
+        (Err(cause), _) => {
+            tracing::warn!(%cause, "the lead of a call could not be looked up");
+            return (Link::Nobody, numbers);
+        }
+    };
+    let read = tokio::try_join!(scope.store.profile(phone), scope.store.with_lead_number(numbers));
+    match read {
+        Ok((profile, numbers)) => {
+            let (name, photo_url) =
+                profile.map_or((None, None), |profile| (Some(profile.name), profile.photo_url));
+            let caller = Caller {
+                number: call.number.clone(),
+                phone: phone.clone(),
+                name,
+                photo_url,
+                instead_of,
+            };
+            (Link::New(Box::new(caller)), numbers)
+        }
+        Err(cause) => {
+            tracing::warn!(%cause, "no lead could be made for a call");
+            (Link::Nobody, numbers)
+        }
+    }
+}

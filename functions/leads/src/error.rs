@@ -1,0 +1,49 @@
+//! What can be wrong with a request for leads, and the answer to each (C-1, C-4, C-22, C-23).
+
+use axum::response::{IntoResponse, Response};
+use shared::http::{Refusal, Repeated, Shape};
+use shared::scope::AccessError;
+use shared::selection::SelectionError;
+use shared::store::StoreError;
+
+/// Why a request for leads is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum LeadError {
+    /// Not let in: 400 for `i`, 401 for the credentials.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// 400: the id in the path is no id.
+    #[error("id: must be a whole number from 1 to 999999999999999")]
+    Id,
+    /// 400: a parameter has a value it does not take.
+    #[error("{0}: {1}")]
+    Parameter(&'static str, &'static str),
+    /// 400: a parameter stands more than once.
+    #[error(transparent)]
+    Repeated(#[from] Repeated),
+    /// 400: `query` selects what cannot be selected.
+    #[error("query: {0}")]
+    Selection(#[from] SelectionError),
+    /// 404: there is no such lead, or none that the key may see.
+    #[error("no such lead")]
+    NotFound,
+    /// 500.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl IntoResponse for LeadError {
+    fn into_response(self) -> Response {
+        Shape::Error.answer(&match &self {
+            Self::Access(error) => Refusal::from(error),
+            Self::Id | Self::Parameter(..) | Self::Repeated(_) | Self::Selection(_) => {
+                Refusal::Invalid(self.to_string())
+            }
+            Self::NotFound => Refusal::NotFound,
+            Self::Store(cause) => {
+                tracing::error!(%cause, "leads could not be read");
+                Refusal::Internal
+            }
+        })
+    }
+}

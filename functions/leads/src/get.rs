@@ -1,0 +1,41 @@
+//! `GET /leads/{id}`: endpoints 2, 3 and 4.
+
+use axum::Json;
+use axum::extract::Path;
+use serde_json::{Value, json};
+use shared::id::LeadId;
+use shared::scope::{Access, KeyAndToken};
+use shared::store::{Names, Reader, StoreError};
+
+use crate::error::LeadError;
+use crate::view::{ONE, View};
+
+/// One lead: in summary, all fields with `allFields=1`, or those that `query` selects. One round trip: the lead is read
+/// beside the credential.
+pub async fn get(access: Access<KeyAndToken>, Path(id): Path<String>) -> Result<Json<Value>, LeadError> {
+    let wanted = read(&access, &id);
+    let (scope, (_, view), found) = access
+        .open_for(wanted, async |reader: &Reader, (id, view): &(LeadId, View)| {
+            tokio::try_join!(reader.lead(*id), names(reader, view))
+        })
+        .await?;
+    let (lead, names) = found?;
+    let lead = lead
+        .filter(|lead| scope.viewer.sees_lead(lead.owner, &lead.lists()))
+        .ok_or(LeadError::NotFound)?;
+    let data = json!({ "lead": view.lead(&lead, &scope, &names) });
+    Ok(Json(json!({ "data": view.cut(data) })))
+}
+
+fn read(access: &Access<KeyAndToken>, id: &str) -> Result<(LeadId, View), LeadError> {
+    let id = LeadId::parse(id).ok_or(LeadError::Id)?;
+    Ok((id, View::read(access.params(), ONE)?))
+}
+
+async fn names(reader: &Reader, view: &View) -> Result<Names, StoreError> {
+    if view.needs_names("lead") {
+        reader.names().await
+    } else {
+        Ok(Names::default())
+    }
+}

@@ -1,0 +1,42 @@
+//! `GET /leads`: endpoint 1.
+
+use axum::Json;
+use serde_json::{Value, json};
+use shared::scope::{Access, KeyAndToken, Scope};
+use shared::store::{LeadPage, Names, Reader, StoreError};
+
+use crate::error::LeadError;
+use crate::view::{View, entry};
+use crate::wire::NewList;
+
+/// The leads that the key may see, by id, with their total under the same filters. One round trip for the summary of the
+/// first pages; one more where whole records are shown.
+pub async fn list(access: Access<KeyAndToken>) -> Result<Json<Value>, LeadError> {
+    let wanted = NewList::read(access.params(), access.walker());
+    let (scope, NewList { request, view }, begun) = access
+        .open_for(wanted, async |reader: &Reader, wanted: &NewList| {
+            tokio::try_join!(reader.begin_leads(&wanted.request), names(reader, &wanted.view))
+        })
+        .await?;
+    let (start, names) = begun?;
+    let page = scope.store.finish_leads(&scope.viewer, &request, start).await?;
+    let leads = leads(&scope, &view, &page, &names).await?;
+    let data = json!({ "total": page.total, "leads": leads });
+    Ok(Json(json!({ "data": view.cut(data) })))
+}
+
+async fn leads(scope: &Scope, view: &View, page: &LeadPage, names: &Names) -> Result<Vec<Value>, StoreError> {
+    if !view.needs_record("leads") {
+        return Ok(page.entries.iter().map(entry).collect());
+    }
+    let leads = scope.store.leads_of(page).await?;
+    Ok(leads.iter().map(|lead| view.lead(lead, scope, names)).collect())
+}
+
+async fn names(reader: &Reader, view: &View) -> Result<Names, StoreError> {
+    if view.needs_names("leads") {
+        reader.names().await
+    } else {
+        Ok(Names::default())
+    }
+}

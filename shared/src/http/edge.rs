@@ -1,0 +1,131 @@
+//! Around every request: its id, the limit of its body, CORS, what a panic becomes, its cost and its log line.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
+use http::{HeaderValue, Method, StatusCode, header};
+use http_body_util::BodyExt as _;
+
+use super::answer::{Refusal, Shape};
+use super::trace::Trace;
+use super::{App, cors};
+use crate::store::{Cost, Meter};
+
+/// The most bytes a body may have (C-6).
+pub const BODY_LIMIT: usize = 256 * 1024;
+/// How much of a body that is too large is read all the same, so that the caller gets to read the answer.
+const DRAINED: usize = 8 * 1024 * 1024;
+
+/// The id of a request, in the answer's `x-request-id` and in the log.
+#[derive(Debug, Clone)]
+pub struct RequestId(pub String);
+
+/// The edge, as axum's middleware.
+pub async fn edge(State((app, shape)): State<(App, Shape)>, mut request: Request, next: Next) -> Response {
+    let began = now();
+    let id = app.ambient().token();
+    request.extensions_mut().insert(RequestId(id.clone()));
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map_or("", MatchedPath::as_str)
+        .to_owned();
+    let method = request.method().clone();
+    let (meter, trace) = (Meter::default(), Trace::default());
+    let mut answer = if method == Method::OPTIONS {
+        preflight()
+    } else {
+        let work = AssertUnwindSafe(within_limit(request, next, shape)).catch_unwind();
+        // The panic's own text went to the log through the panic hook; a caller learns nothing of it.
+        trace
+            .follow(meter.measure(work))
+            .await
+            .unwrap_or_else(|_| shape.answer(&Refusal::Internal))
+    };
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(
+        "x-request-id",
+        HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("")),
+    );
+    app.origins().allow(origin.as_ref(), headers);
+    let cost = meter.cost();
+    log(&id, &method, &route, &trace, answer.status(), began, &cost);
+    answer.extensions_mut().insert(cost);
+    answer
+}
+
+async fn within_limit(request: Request, next: Next, shape: Shape) -> Response {
+    let (parts, body) = request.into_parts();
+    match read(body).await {
+        Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
+        Err(refusal) => shape.answer(&refusal),
+    }
+}
+
+async fn read(mut body: Body) -> Result<Bytes, Refusal> {
+    let (mut bytes, mut length) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Refusal::Invalid("body: broke off".to_owned()))?;
+        let data = frame.into_data().unwrap_or_default();
+        length += data.len();
+        if length > DRAINED {
+            break;
+        }
+        if length <= BODY_LIMIT {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    if length > BODY_LIMIT {
+        Err(Refusal::TooLarge)
+    } else {
+        Ok(bytes.into())
+    }
+}
+
+fn preflight() -> Response {
+    let mut answer = StatusCode::NO_CONTENT.into_response();
+    cors::preflight(answer.headers_mut());
+    answer
+}
+
+/// One line a request. It never holds a credential, a phone number, an address, a query string or a body.
+fn log(
+    id: &str,
+    method: &Method,
+    route: &str,
+    trace: &Trace,
+    status: StatusCode,
+    began: Instant,
+    cost: &Cost,
+) {
+    let caller = trace.caller();
+    tracing::info!(
+        request_id = id,
+        method = method.as_str(),
+        route,
+        instance = caller.instance,
+        credential = caller.credential,
+        status = status.as_u16(),
+        milliseconds = began.elapsed().as_secs_f64() * 1000.0,
+        calls = cost.calls.len(),
+        round_trips = cost.round_trips,
+        read_units = cost.read_units(),
+        write_units = cost.write_units(),
+        "request"
+    );
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a duration in the log is no decision a test must hold still"
+)]
+fn now() -> Instant {
+    Instant::now()
+}

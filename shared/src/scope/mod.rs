@@ -1,0 +1,198 @@
+//! From credentials and `i` to an authorized scope: the only way from a request to the store.
+//!
+//! A handler takes an [`Access`] (or a [`WebhookAccess`]) and opens it. What it needs of the table may be read in the
+//! same round trip as the credential, by a [`Reader`] that cannot write; it is handed over only together with the
+//! [`Scope`], so nothing of the target is used before the check.
+
+mod presented;
+mod webhook;
+
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+
+use crate::ambient::Ambient;
+use crate::credential::Secret;
+use crate::directory::Viewer;
+use crate::http::{App, Params, Refusal, trace};
+use crate::instance::InstanceName;
+use crate::store::{Credential, Found, InstanceStore, Reader, StoreError};
+use crate::time::Timestamp;
+
+pub use presented::{KeyAndToken, Placement, Rule};
+pub use webhook::{WebhookAccess, WebhookScope};
+
+use presented::Presented;
+
+/// Why a request gets no scope.
+#[derive(Debug, thiserror::Error)]
+pub enum AccessError {
+    /// `i` is missing, blank or repeated (C-1).
+    #[error("i: must name the instance, once")]
+    Instance,
+    /// No credential that opens the instance `i` was presented where it belongs; also for an instance that does not
+    /// exist.
+    #[error("unauthorized")]
+    Unauthorized,
+    /// The table did not answer.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<&AccessError> for Refusal {
+    fn from(error: &AccessError) -> Self {
+        match error {
+            AccessError::Instance => Self::Invalid(error.to_string()),
+            AccessError::Unauthorized => Self::Unauthorized,
+            AccessError::Store(cause) => {
+                tracing::error!(%cause, "the credential could not be checked");
+                Self::Internal
+            }
+        }
+    }
+}
+
+/// The credentials of a request, not yet checked, placed as `P` says.
+#[derive(Debug)]
+pub struct Access<P> {
+    app: App,
+    params: Params,
+    presented: Presented,
+    placement: PhantomData<P>,
+}
+
+/// A request that was let in: who asks, and the store of its instance.
+#[derive(Debug)]
+pub struct Scope {
+    /// The user that asks, with its permissions of now.
+    pub viewer: Viewer,
+    /// The instance's part of the table.
+    pub store: InstanceStore,
+    ambient: Ambient,
+}
+
+impl Scope {
+    /// The instance.
+    #[must_use]
+    pub fn instance(&self) -> &InstanceName {
+        self.store.instance()
+    }
+
+    /// The time now.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.ambient.now()
+    }
+}
+
+impl<P: Placement> FromRequestParts<App> for Access<P> {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        let params = Params::parse(parts.uri.query().unwrap_or_default());
+        let presented = Presented::of(&parts.headers, &params);
+        Ok(Self {
+            app: app.clone(),
+            params,
+            presented,
+            placement: PhantomData,
+        })
+    }
+}
+
+impl<P: Placement> Access<P> {
+    /// The request's query parameters.
+    #[must_use]
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// Stands for the credential wherever callers must be told apart, before it is checked.
+    #[must_use]
+    pub fn walker(&self) -> String {
+        self.presented.fingerprint()
+    }
+
+    /// Checks the credentials while `read` reads what `wanted` asks for; both take one round trip together. A request
+    /// that is `wanted` wrongly is refused for it only after its credentials were found good.
+    ///
+    /// # Errors
+    /// [`AccessError`] where the credentials are not good, else what is wrong with `wanted`.
+    pub async fn open_for<W, T, E: From<AccessError>>(
+        self,
+        wanted: Result<W, E>,
+        read: impl AsyncFnOnce(&Reader, &W) -> T,
+    ) -> Result<(Scope, W, T), E> {
+        let reader = self.app.store().reader(instance(&self.params)?);
+        if self.presented.claims(P::RULE).secrets().is_empty() {
+            // Nothing is read for a credential that cannot be one (C-3).
+            return Err(AccessError::Unauthorized.into());
+        }
+        match wanted {
+            Ok(wanted) => {
+                let (scope, found) = tokio::join!(self.check(&reader), read(&reader, &wanted));
+                Ok((scope?, wanted, found))
+            }
+            Err(wrong) => {
+                self.check(&reader).await?;
+                Err(wrong)
+            }
+        }
+    }
+
+    async fn check(&self, reader: &Reader) -> Result<Scope, AccessError> {
+        let claims = self.presented.claims(P::RULE);
+        let hashes: Vec<_> = claims.secrets().iter().map(|secret| secret.hash()).collect();
+        let (found, directory) = self.app.store().presented(reader.instance(), &hashes).await?;
+        let directory = Arc::new(directory.ok_or(AccessError::Unauthorized)?);
+        let claimed = claims
+            .under(directory.settings.credential_placement())
+            .unwrap_or_default();
+        let opened: Option<Vec<_>> = claimed
+            .iter()
+            .map(|secret| self.opens(reader.instance(), secret, &found))
+            .collect();
+        let opened = opened.unwrap_or_default();
+        let first = opened.first().ok_or(AccessError::Unauthorized)?;
+        let one_user = opened.iter().all(|credential| credential.user == first.user);
+        let viewer = directory
+            .viewer(first.user)
+            .filter(|_| one_user)
+            .ok_or(AccessError::Unauthorized)?;
+        trace::note(reader.instance().as_str(), &first.id);
+        Ok(Scope {
+            viewer,
+            store: InstanceStore::new(reader.clone()),
+            ambient: self.app.ambient().clone(),
+        })
+    }
+
+    /// What was found for a credential, if it opens the instance now.
+    fn opens<'f>(
+        &self,
+        instance: &InstanceName,
+        secret: &Secret,
+        found: &'f Found,
+    ) -> Option<&'f Credential> {
+        found.get(&secret.hash()).filter(|credential| {
+            credential.kind == secret.kind()
+                && credential.instance == *instance
+                && credential
+                    .expires
+                    .is_none_or(|expires| self.app.ambient().now() < expires)
+        })
+    }
+}
+
+/// The instance that `i` names. A name that no instance can have is one that does not exist.
+fn instance(params: &Params) -> Result<InstanceName, AccessError> {
+    let name = params
+        .one("i")
+        .ok()
+        .flatten()
+        .filter(|name| !name.trim().is_empty());
+    InstanceName::parse(name.ok_or(AccessError::Instance)?).ok_or(AccessError::Unauthorized)
+}

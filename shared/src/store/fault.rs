@@ -1,0 +1,125 @@
+//! Faults between the store and the engine, for tests: what DynamoDB does in bad moments and no embedded engine does.
+//!
+//! Only with the feature `faults`, which no function enables.
+
+use std::fmt;
+use std::sync::Arc;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::interceptors::{
+    BeforeDeserializationInterceptorContextMut, BeforeTransmitInterceptorContextMut,
+};
+use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
+use aws_sdk_dynamodb::error::BoxError;
+
+use aws_smithy_runtime_api::http::StatusCode;
+use aws_smithy_types::body::SdkBody;
+use aws_smithy_types::config_bag::{Storable, StoreReplace};
+
+use super::Store;
+
+const TARGET: &str = "x-amz-target";
+
+/// What happens to one attempt of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The call does not arrive; DynamoDB answers that there is too much load.
+    Throttled,
+    /// The call does not arrive; the answer is an internal error.
+    FailedBefore,
+    /// The call is carried out, but the answer is an internal error: a time-out after the commit.
+    FailedAfter,
+    /// The call does not arrive; the transaction is cancelled for a conflict with another writer.
+    Conflict,
+}
+
+/// Says of each attempt, by its operation, what happens to it.
+pub type Plan = Arc<dyn Fn(&str) -> Option<Fault> + Send + Sync>;
+
+impl Store {
+    /// The same store with faults in its calls.
+    #[must_use]
+    pub fn with_faults(mut self, plan: Plan) -> Self {
+        let config = self
+            .table
+            .client
+            .config()
+            .to_builder()
+            .interceptor(Injector(plan))
+            .build();
+        self.table.client = Client::from_conf(config);
+        self
+    }
+}
+
+struct Injector(Plan);
+
+impl fmt::Debug for Injector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Injector")
+    }
+}
+
+/// What was decided for the attempt that is under way.
+#[derive(Debug, Clone, Copy)]
+struct Decided(Option<Fault>);
+
+impl Storable for Decided {
+    type Storer = StoreReplace<Self>;
+}
+
+impl Intercept for Injector {
+    fn name(&self) -> &'static str {
+        "faults"
+    }
+
+    fn modify_before_transmit(
+        &self,
+        context: &mut BeforeTransmitInterceptorContextMut<'_>,
+        _: &RuntimeComponents,
+        state: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let headers = context.request_mut().headers_mut();
+        let operation = headers
+            .get(TARGET)
+            .and_then(|target| target.rsplit('.').next())
+            .unwrap_or_default();
+        let fault = (self.0)(operation);
+        if fault.is_some_and(|fault| fault != Fault::FailedAfter) {
+            headers.insert(TARGET, "DynamoDB_20120810.Nothing");
+        }
+        state.interceptor_state().store_put(Decided(fault));
+        Ok(())
+    }
+
+    fn modify_before_deserialization(
+        &self,
+        context: &mut BeforeDeserializationInterceptorContextMut<'_>,
+        _: &RuntimeComponents,
+        state: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let Some(Decided(Some(fault))) = state.load::<Decided>() else {
+            return Ok(());
+        };
+        let (status, error) = match fault {
+            Fault::Throttled => (
+                400,
+                r#"{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException"}"#,
+            ),
+            Fault::FailedBefore | Fault::FailedAfter => (
+                500,
+                r#"{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError"}"#,
+            ),
+            Fault::Conflict => (
+                400,
+                r#"{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+                    "CancellationReasons":[{"Code":"TransactionConflict"}]}"#,
+            ),
+        };
+        let response = context.response_mut();
+        response.headers_mut().remove("x-amz-crc32");
+        *response.status_mut() = StatusCode::try_from(status)?;
+        *response.body_mut() = SdkBody::from(error);
+        Ok(())
+    }
+}

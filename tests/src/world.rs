@@ -1,0 +1,278 @@
+//! A world: an engine of its own, the service over it, and a clock that stands still.
+
+#![expect(
+    clippy::expect_used,
+    reason = "a test that cannot be set up must fail, and say where"
+)]
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use funil::engine::Engine;
+use http::{HeaderMap, Request, StatusCode};
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+use shared::ambient::{Ambient, HeldClock};
+use shared::credential::Kind;
+use shared::http::{App, Origins, service};
+use shared::id::UserId;
+use shared::instance::InstanceName;
+use shared::store::operator::Operator;
+use shared::store::{Cost, Location, Store, fault};
+use shared::time::Timestamp;
+use tower::ServiceExt as _;
+
+use crate::people::{self, ACME, NOW};
+
+/// An engine with the service over it.
+pub struct World {
+    /// Where time stands.
+    pub clock: HeldClock,
+    /// The table.
+    pub store: Store,
+    ambient: Ambient,
+    service: Router,
+    /// Where the test's engine is; it stops with the world.
+    _engine: Option<Engine>,
+}
+
+/// A user's credentials.
+#[derive(Debug, Clone)]
+pub struct Wallet {
+    /// `fk_…`
+    pub key: String,
+    /// `fa_…`
+    pub token: String,
+    /// The key's public id.
+    pub key_id: String,
+    /// The token's public id.
+    pub token_id: String,
+}
+
+impl World {
+    /// A world with an empty table.
+    pub async fn empty() -> Self {
+        let (engine, endpoint) = match std::env::var("DYNAMODB_ENDPOINT") {
+            Ok(endpoint) => (None, endpoint),
+            Err(_) => {
+                let engine = Engine::in_memory().expect("an engine starts");
+                let endpoint = engine.endpoint();
+                (Some(engine), endpoint)
+            }
+        };
+        let (ambient, clock) = Ambient::held(at(NOW));
+        let table = format!("funil-test-{}", ambient.token());
+        let store = Store::connect(
+            Location {
+                table,
+                endpoint: Some(endpoint),
+            },
+            ambient.clone(),
+        )
+        .await;
+        store.ensure_table().await.expect("the table can be created");
+        let service = serve(store.clone(), &ambient);
+        Self {
+            clock,
+            store,
+            ambient,
+            service,
+            _engine: engine,
+        }
+    }
+
+    /// A world with the instance `acme`, its people and its leads.
+    pub async fn new() -> Self {
+        let world = Self::empty().await;
+        people::settle(&world.operator(ACME)).await;
+        world
+    }
+
+    /// The operator's hand on an instance.
+    pub fn operator(&self, instance: &str) -> Operator {
+        self.store
+            .operator(InstanceName::parse(instance).expect("an instance name"))
+    }
+
+    /// The same world with the service having faults in its calls.
+    #[must_use]
+    pub fn with_faults(mut self, plan: fault::Plan) -> Self {
+        self.service = serve(self.store.clone().with_faults(plan), &self.ambient);
+        self
+    }
+
+    /// Credentials for a user of `acme`.
+    pub async fn wallet(&self, user: u64) -> Wallet {
+        self.wallet_of(ACME, user).await
+    }
+
+    /// Credentials for a user of an instance.
+    pub async fn wallet_of(&self, instance: &str, user: u64) -> Wallet {
+        let operator = self.operator(instance);
+        let user = UserId::new(user).expect("a user id");
+        let key = operator
+            .issue(Kind::Key, user, Some("test".to_owned()), None)
+            .await
+            .expect("a key");
+        let token = operator
+            .issue(Kind::Token, user, None, Some(90))
+            .await
+            .expect("a token");
+        Wallet {
+            key: key.secret.reveal().to_owned(),
+            token: token.secret.reveal().to_owned(),
+            key_id: key.entry.id,
+            token_id: token.entry.id,
+        }
+    }
+
+    /// The call history of `acme`.
+    pub async fn calls(&self) -> Vec<shared::call::Call> {
+        let operator = self.operator(ACME);
+        let last = operator.last_call().await.expect("the counter can be read");
+        let Some(last) = last else { return Vec::new() };
+        let mut pages = operator.calls(last);
+        let mut calls = Vec::new();
+        while let Some(page) = pages.next().await.expect("the calls can be read") {
+            calls.extend(page);
+        }
+        calls
+    }
+
+    /// The timeline events of `acme`.
+    pub async fn events(&self) -> Vec<shared::call::Event> {
+        let operator = self.operator(ACME);
+        let last = operator.last_call().await.expect("the counter can be read");
+        let Some(last) = last else { return Vec::new() };
+        let mut pages = operator.events(last);
+        let mut events = Vec::new();
+        while let Some(page) = pages.next().await.expect("the events can be read") {
+            events.extend(page);
+        }
+        events
+    }
+
+    /// All leads of `acme`.
+    pub async fn leads(&self) -> Vec<shared::lead::Lead> {
+        let operator = self.operator(ACME);
+        let mut pages = operator.leads();
+        let mut leads = Vec::new();
+        while let Some(page) = pages.next().await.expect("the leads can be read") {
+            leads.extend(page);
+        }
+        leads
+    }
+
+    /// Begins a GET request.
+    pub fn get(&self, uri: &str) -> Call<'_> {
+        self.call("GET", uri)
+    }
+
+    /// Begins a request to the call webhook of `acme`.
+    pub fn webhook(&self, body: &Value) -> Call<'_> {
+        self.call("POST", "/voip/webhook?i=acme").json(body)
+    }
+
+    /// Begins a request.
+    pub fn call(&self, method: &str, uri: &str) -> Call<'_> {
+        let request = Request::builder().method(method).uri(uri);
+        Call {
+            world: self,
+            request,
+            body: Bytes::new(),
+        }
+    }
+}
+
+fn serve(store: Store, ambient: &Ambient) -> Router {
+    let app = App::new(store, ambient.clone(), Origins::Any);
+    service(&app, [leads::group(), call_webhook::group()])
+}
+
+/// A point in time.
+pub fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).expect("a point in time")
+}
+
+/// A request that is being written.
+pub struct Call<'w> {
+    world: &'w World,
+    request: http::request::Builder,
+    body: Bytes,
+}
+
+impl Call<'_> {
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.request = self.request.header(name, value);
+        self
+    }
+
+    /// Presents key and token in their headers.
+    #[must_use]
+    pub fn with(self, wallet: &Wallet) -> Self {
+        self.header("apitoken", &wallet.key)
+            .header("authorization", &format!("Bearer {}", wallet.token))
+    }
+
+    /// Sends JSON.
+    #[must_use]
+    pub fn json(self, body: &Value) -> Self {
+        self.header("content-type", "application/json")
+            .bytes(body.to_string())
+    }
+
+    /// Sends these bytes.
+    #[must_use]
+    pub fn bytes(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    /// Sends the request and reads the answer.
+    pub async fn send(self) -> Answer {
+        let request = self.request.body(Body::from(self.body)).expect("a request");
+        let answer = self
+            .world
+            .service
+            .clone()
+            .oneshot(request)
+            .await
+            .expect("the service answers everything");
+        let (mut parts, body) = answer.into_parts();
+        let text = body.collect().await.expect("the answer is whole").to_bytes();
+        let body = if text.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_slice(&text).expect("the answer is JSON")
+        };
+        let cost = parts.extensions.remove().expect("every answer knows its cost");
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            body,
+            cost,
+        }
+    }
+}
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body; null where there is none.
+    pub body: Value,
+    /// What the request cost.
+    pub cost: Cost,
+}
+
+impl Answer {
+    /// Requires a status and a body.
+    #[track_caller]
+    pub fn is(&self, status: u16, body: &Value) {
+        assert_eq!((self.status.as_u16(), &self.body), (status, body));
+    }
+}

@@ -1,0 +1,171 @@
+//! What requests cost: sequential round trips and units, as docs/access-patterns.md promises them.
+
+use serde_json::{Value, json};
+use tests::people::{add_leads, plain_lead};
+use tests::{Answer, World};
+
+struct Budget {
+    round_trips: u32,
+    read_units: f64,
+    write_units: f64,
+}
+
+#[track_caller]
+fn within(what: &str, answer: &Answer, budget: &Budget) {
+    let cost = &answer.cost;
+    let calls: Vec<_> = cost.calls.iter().map(|call| call.operation).collect();
+    println!(
+        "| {what} | {} | {} | {} | {} | {} |",
+        cost.round_trips,
+        calls.len(),
+        cost.read_units(),
+        cost.write_units(),
+        calls.join(", ")
+    );
+    assert!(cost.round_trips <= budget.round_trips, "{what}: {cost:?}");
+    assert!(cost.read_units() <= budget.read_units, "{what}: {cost:?}");
+    assert!(cost.write_units() <= budget.write_units, "{what}: {cost:?}");
+}
+
+fn read(round_trips: u32, read_units: f64) -> Budget {
+    Budget {
+        round_trips,
+        read_units,
+        write_units: 0.0,
+    }
+}
+
+/// Endpoints 2 to 4: one round trip. Two credentials, the directory and the lead are four units.
+#[tokio::test]
+async fn one_lead() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    for (what, uri, units) in [
+        ("2: summary", "/leads/1001?i=acme", 4.0),
+        ("3: all fields", "/leads/1001?i=acme&allFields=1", 4.0),
+        ("4: selected", "/leads/1001?i=acme&query={lead{id,city}}", 4.0),
+        (
+            "4: selected, owner's name",
+            "/leads/1001?i=acme&query={lead{owner{name}}}",
+            5.0,
+        ),
+        ("2: unknown lead", "/leads/4711?i=acme", 4.0),
+    ] {
+        let answer = world.get(uri).with(&wallet).send().await;
+        within(what, &answer, &read(1, units));
+    }
+    let refused = world
+        .get("/leads/1001?i=acme")
+        .header("apitoken", "fk_typo")
+        .send()
+        .await;
+    within("2: malformed credential", &refused, &read(0, 0.0));
+}
+
+/// Endpoint 1: one round trip for pages near the front, whoever asks for all.
+#[tokio::test]
+async fn the_list() {
+    let world = World::new().await;
+    let people = |ids: std::ops::Range<u64>| {
+        ids.map(|id| plain_lead(id, "Pessoa", "de Tal", Some(8)))
+            .collect()
+    };
+    add_leads(&world.operator("acme"), people(2001..3001)).await;
+    let wallet = world.wallet(7).await;
+    // An entry has about 75 bytes here: 50 of them are one started 4 KB.
+    for (what, uri, budget) in [
+        ("1: first page of 50", "/leads?i=acme", read(1, 5.0)),
+        ("1: page 5 of 50", "/leads?i=acme&page=5", read(1, 10.0)),
+        ("1: search", "/leads?i=acme&search=tal", read(2, 25.0)),
+    ] {
+        let answer = world.get(uri).with(&wallet).send().await;
+        within(what, &answer, &budget);
+    }
+    let own = world.wallet(8).await;
+    within(
+        "1: own leads",
+        &world.get("/leads?i=acme").with(&own).send().await,
+        &read(2, 8.0),
+    );
+    within(
+        "1: 50 leads in full",
+        &world.get("/leads?i=acme&allFields=1").with(&wallet).send().await,
+        &read(2, 11.0),
+    );
+    let empty = world
+        .get("/leads?i=acme&archived=true&page=9")
+        .with(&wallet)
+        .send()
+        .await;
+    within("1: behind the last page", &empty, &read(1, 5.0));
+}
+
+/// Deep pages continue where the page before ended.
+#[tokio::test]
+async fn a_deep_page_costs_what_a_page_costs() {
+    let world = World::new().await;
+    let people = (2001..4501).map(|id| plain_lead(id, "Pessoa", "de Tal", None));
+    add_leads(&world.operator("acme"), people.collect()).await;
+    let wallet = world.wallet(7).await;
+    let mut units = Vec::new();
+    for page in 1..=50 {
+        let answer = world
+            .get(&format!("/leads?i=acme&page={page}"))
+            .with(&wallet)
+            .send()
+            .await;
+        units.push(answer.cost.read_units());
+        assert_eq!(answer.body["data"]["leads"].as_array().map(Vec::len), Some(50));
+    }
+    let (page_12, page_50) = (units[11], units[49]);
+    println!("units of pages 12 to 50: {:?}", &units[11..]);
+    assert!(page_50 <= page_12 * 1.3, "{page_12} -> {page_50}");
+}
+
+fn call(changes: &Value) -> Value {
+    let mut data = json!({ "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING", "status": "COMPLETE",
+        "duration": 65, "record": true, "service": "acme-voip" });
+    for (name, value) in changes.as_object().expect("an object") {
+        data[name] = value.clone();
+    }
+    json!({ "event": "call", "data": data })
+}
+
+/// Endpoint 19: two round trips for a known lead, three for a new one. A transaction bills every item twice.
+#[tokio::test]
+async fn a_call() {
+    let world = World::new().await;
+    for (what, changes, round_trips, reads, writes) in [
+        ("19: known number", json!({}), 2, 4.0, 8.0),
+        ("19: lead sent", json!({ "lead": 1002 }), 2, 2.0, 8.0),
+        (
+            "19: new number",
+            json!({ "leadPhone": "5541988880001" }),
+            3,
+            7.0,
+            18.0,
+        ),
+        (
+            "19: new number, known now",
+            json!({ "leadPhone": "5541988880001" }),
+            2,
+            4.0,
+            8.0,
+        ),
+        ("19: no number", json!({ "leadPhone": "" }), 2, 2.0, 4.0),
+    ] {
+        let answer = world.webhook(&call(&changes)).send().await;
+        assert_eq!(answer.status, 201);
+        within(
+            what,
+            &answer,
+            &Budget {
+                round_trips,
+                read_units: reads,
+                write_units: writes,
+            },
+        );
+    }
+    let refused = world.webhook(&json!({})).send().await;
+    within("19: invalid body", &refused, &read(1, 1.0));
+}

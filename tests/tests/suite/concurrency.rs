@@ -1,0 +1,116 @@
+//! Many callers at once: one new number one lead, no call lost, no number taken twice.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use shared::store::fault::Fault;
+use tests::World;
+use tests::people::lead;
+
+fn call(phone: &str) -> Value {
+    json!({ "event": "call", "data": { "user": 8, "leadPhone": phone, "type": "INCOMING", "status": "COMPLETE",
+        "duration": 65, "record": true, "service": "acme-voip" } })
+}
+
+/// Sends a call from each number at once, and returns the calls' ids.
+async fn storm(world: &World, phones: impl IntoIterator<Item = String>) -> BTreeSet<u64> {
+    let calls = phones.into_iter().map(async |phone| {
+        let answer = world.webhook(&call(&phone)).send().await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        answer.body["id"].as_u64().expect("an id")
+    });
+    let ids = join_all(calls).await;
+    let distinct: BTreeSet<_> = ids.iter().copied().collect();
+    assert_eq!(distinct.len(), ids.len(), "no number was taken twice");
+    distinct
+}
+
+/// C-72: simultaneous first calls from one number, in both its forms, make one lead; every call and event is there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_new_number_one_lead() {
+    let world = World::new().await;
+    let forms = ["+55 41 98888-0001", "554188880001", "41988880001"];
+    let ids = storm(&world, forms.into_iter().cycle().take(30).map(str::to_owned)).await;
+    let (calls, leads) = (world.calls().await, world.leads().await);
+    let made: Vec<_> = leads
+        .iter()
+        .filter(|lead| lead.created_by_type.as_deref() == Some("voip"))
+        .collect();
+    assert_eq!(made.len(), 1);
+    assert!(calls.iter().all(|call| call.lead == Some(made[0].id)));
+    assert_eq!(
+        calls.iter().map(|call| call.id.get()).collect::<BTreeSet<_>>(),
+        ids
+    );
+    let events: BTreeSet<_> = world
+        .events()
+        .await
+        .iter()
+        .map(|event| event.call.get())
+        .collect();
+    assert_eq!(events, ids);
+}
+
+/// Simultaneous first calls from different numbers make a lead each, and the totals are exact.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_new_numbers() {
+    let world = World::new().await;
+    storm(&world, (0..40).map(|n| format!("554198888{n:04}"))).await;
+    let made: BTreeSet<_> = world.calls().await.iter().filter_map(|call| call.lead).collect();
+    assert_eq!(made.len(), 40);
+    let answer = world
+        .get("/leads?i=acme&limit=200")
+        .with(&world.wallet(7).await)
+        .send()
+        .await;
+    assert_eq!(answer.body["data"]["total"], 46);
+    assert_eq!(answer.body["data"]["leads"].as_array().map(Vec::len), Some(46));
+}
+
+/// Calls of one lead at once: all are there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_calls_of_one_lead() {
+    let world = World::new().await;
+    let ids = storm(&world, (0..40).map(|_| "+55 11 97326-3471".to_owned())).await;
+    let calls = world.calls().await;
+    assert!(calls.iter().all(|call| call.lead == Some(lead(1001))));
+    assert_eq!(
+        calls.iter().map(|call| call.id.get()).collect::<BTreeSet<_>>(),
+        ids
+    );
+    assert_eq!(world.events().await.len(), 40);
+}
+
+/// The same with conflicts, throttling and time-outs after the commit among the attempts.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_new_number_one_lead_in_bad_moments() {
+    let attempts = std::sync::atomic::AtomicUsize::new(0);
+    let plan = move |operation: &str| {
+        let attempt = attempts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        match (operation, attempt % 11) {
+            ("TransactWriteItems", 1) => Some(Fault::Conflict),
+            ("TransactWriteItems", 3) => Some(Fault::FailedAfter),
+            (_, 5) => Some(Fault::Throttled),
+            _ => None,
+        }
+    };
+    let world = World::new().await.with_faults(std::sync::Arc::new(plan));
+    let ids = storm(&world, (0..20).map(|_| "+55 41 98888-0001".to_owned())).await;
+    let calls = world.calls().await;
+    assert_eq!(
+        calls.iter().map(|call| call.id.get()).collect::<BTreeSet<_>>(),
+        ids,
+        "each call once"
+    );
+    let made = world
+        .leads()
+        .await
+        .iter()
+        .filter(|lead| lead.created_by_type.as_deref() == Some("voip"))
+        .count();
+    assert_eq!(made, 1);
+    // A call whose every attempt met a fault is stored without its lead (C-74), never with another.
+    assert!(calls.iter().all(|call| call.lead.is_none_or(|linked| linked == lead(1013))));
+    assert!(calls.iter().filter(|call| call.lead.is_some()).count() > 10);
+}

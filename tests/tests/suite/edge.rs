@@ -1,0 +1,110 @@
+//! What every request passes: C-4 to C-6.
+
+use http::header;
+use serde_json::json;
+use tests::World;
+
+/// C-5: every answer, also an error, is JSON with a request id and CORS headers.
+#[tokio::test]
+async fn every_answer_has_its_headers() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    let mut ids = Vec::new();
+    for call in [
+        world.get("/leads?i=acme").with(&wallet),
+        world.get("/leads?i=acme"),
+        world.get("/leads"),
+        world.get("/nowhere"),
+        world.call("PATCH", "/leads"),
+        world.webhook(&json!({})),
+        world.call("OPTIONS", "/leads"),
+        world
+            .call("POST", "/voip/webhook?i=acme")
+            .bytes(vec![b' '; 300_000]),
+    ] {
+        let answer = call.header("origin", "https://shop.example").send().await;
+        assert_eq!(answer.headers[header::CONTENT_TYPE], "application/json");
+        assert_eq!(answer.headers[header::ACCESS_CONTROL_ALLOW_ORIGIN], "*");
+        let id = answer.headers["x-request-id"].to_str().expect("text").to_owned();
+        assert_eq!(id.len(), 32);
+        assert!(!ids.contains(&id));
+        ids.push(id);
+    }
+}
+
+/// C-5: preflight, on every path.
+#[tokio::test]
+async fn preflight() {
+    let world = World::empty().await;
+    for path in ["/leads", "/leads/7", "/voip/webhook", "/nowhere"] {
+        let call = world
+            .call("OPTIONS", path)
+            .header("origin", "https://shop.example");
+        let answer = call.header("access-control-request-method", "POST").send().await;
+        assert_eq!(answer.status, 204);
+        assert_eq!(
+            answer.headers[header::ACCESS_CONTROL_ALLOW_METHODS],
+            "GET, POST, PUT, DELETE"
+        );
+        let headers = "content-type, authorization, apitoken, x-voip-signature, idempotency-key";
+        assert_eq!(answer.headers[header::ACCESS_CONTROL_ALLOW_HEADERS], headers);
+        assert!(answer.cost.calls.is_empty());
+    }
+}
+
+/// C-4: 404 and 405, each in its endpoint's shape.
+#[tokio::test]
+async fn unknown_paths_and_methods() {
+    let world = World::empty().await;
+    for path in [
+        "/",
+        "/lead",
+        "/leads/",
+        "/leads/7/notes",
+        "/voip",
+        "/voip/webhook/",
+    ] {
+        world
+            .get(path)
+            .send()
+            .await
+            .is(404, &json!({ "error": "Not found" }));
+    }
+    for (method, path) in [("POST", "/leads"), ("DELETE", "/leads/7"), ("PUT", "/leads/7")] {
+        let answer = world.call(method, path).send().await;
+        answer.is(405, &json!({ "error": "Method not allowed" }));
+        assert_eq!(answer.headers[header::ALLOW], "GET,HEAD");
+    }
+    let answer = world.get("/voip/webhook").send().await;
+    answer.is(405, &json!({ "msg": "Method not allowed" }));
+    assert_eq!(answer.headers[header::ALLOW], "POST");
+}
+
+/// C-6: 256 KiB are read, one byte more is not, and nothing is done for it.
+#[tokio::test]
+async fn the_limit_of_a_body() {
+    let world = World::new().await;
+    let spaces = |length: usize| {
+        let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "", "type": "INCOMING",
+            "status": "COMPLETE", "duration": 1, "record": false, "service": "x" } });
+        let mut bytes = call.to_string().into_bytes();
+        bytes.resize(length, b' ');
+        bytes
+    };
+    let post = |bytes: Vec<u8>| world.call("POST", "/voip/webhook?i=acme").bytes(bytes).send();
+    assert_eq!(post(spaces(256 * 1024)).await.status, 201);
+    for length in [256 * 1024 + 1, 2 * 1024 * 1024, 12 * 1024 * 1024] {
+        let answer = post(spaces(length)).await;
+        answer.is(413, &json!({ "msg": "Payload too large" }));
+        assert!(answer.cost.calls.is_empty());
+    }
+    let wallet = world.wallet(7).await;
+    let answer = world
+        .get("/leads?i=acme")
+        .with(&wallet)
+        .bytes(vec![b'x'; 300_000])
+        .send()
+        .await;
+    answer.is(413, &json!({ "error": "Payload too large" }));
+    assert_eq!(world.calls().await.len(), 1);
+}

@@ -1,0 +1,280 @@
+//! `GET /leads`: endpoint 1.
+
+use serde_json::json;
+use tests::people::{add_leads, leads, plain_lead};
+use tests::{Answer, Wallet, World};
+
+async fn list(world: &World, wallet: &Wallet, rest: &str) -> Answer {
+    world
+        .get(&format!("/leads?i=acme{rest}"))
+        .with(wallet)
+        .send()
+        .await
+}
+
+fn ids(answer: &Answer) -> Vec<u64> {
+    let leads = answer.body["data"]["leads"].as_array().expect("a list of leads");
+    leads
+        .iter()
+        .map(|lead| lead["id"].as_u64().expect("an id"))
+        .collect()
+}
+
+/// spec.md, endpoint 1; C-20.
+#[tokio::test]
+async fn the_list_in_summary() {
+    let world = World::new().await;
+    let answer = list(&world, &world.wallet(8).await, "").await;
+    let leads = json!([
+        { "id": 1001, "fullname": "Maria Silva", "email": "lead1001@example.com" },
+        { "id": 1006, "fullname": "Márcia Nóbrega", "email": "lead1006@example.com" },
+    ]);
+    answer.is(200, &json!({ "data": { "total": 2, "leads": leads } }));
+}
+
+/// C-20, C-82: list and total under every permission, archived or not.
+#[tokio::test]
+async fn who_sees_which_leads() {
+    let world = World::new().await;
+    for (user, current, archived) in [
+        (7, &[1001, 1002, 1004, 1005, 1006, 1007][..], &[1003, 1012][..]),
+        (8, &[1001, 1006], &[]),
+        (9, &[1002], &[1012]),
+        (10, &[1001, 1002, 1005, 1006], &[1003, 1012]),
+        (11, &[1004], &[]),
+        (13, &[], &[]),
+        (14, &[1001, 1002, 1006, 1007], &[1003, 1012]),
+    ] {
+        let wallet = world.wallet(user).await;
+        for (parameter, seen) in [
+            ("", current),
+            ("&archived=false", current),
+            ("&archived=true", archived),
+        ] {
+            let answer = list(&world, &wallet, parameter).await;
+            assert_eq!(ids(&answer), seen, "user {user}{parameter}");
+            assert_eq!(answer.body["data"]["total"], seen.len(), "user {user}{parameter}");
+        }
+    }
+}
+
+/// C-20, C-40.
+#[tokio::test]
+async fn pages() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    for (parameters, page) in [
+        ("&limit=4", &[1001, 1002, 1004, 1005][..]),
+        ("&limit=4&page=0", &[1001, 1002, 1004, 1005]),
+        ("&limit=4&page=1", &[1001, 1002, 1004, 1005]),
+        ("&limit=4&page=2", &[1006, 1007]),
+        ("&limit=4&page=3", &[]),
+        ("&limit=200&page=99999999999999999999999", &[]),
+    ] {
+        let answer = list(&world, &wallet, parameters).await;
+        assert_eq!(
+            (answer.status.as_u16(), ids(&answer).as_slice()),
+            (200, page),
+            "{parameters}"
+        );
+        assert_eq!(answer.body["data"]["total"], 6, "{parameters}");
+    }
+    world
+        .operator("acme")
+        .set_setting("page_base", &json!(0))
+        .await
+        .expect("a setting");
+    assert_eq!(
+        ids(&list(&world, &wallet, "&limit=4&page=1").await),
+        [1006, 1007],
+        "page_base 0"
+    );
+}
+
+/// A walk through 1,300 leads shows each once, in order, for those who see all, some and their own; by bookmarks where
+/// skipping would cost.
+#[tokio::test]
+async fn a_walk_shows_every_lead_once() {
+    let world = World::new().await;
+    let operator = world.operator("acme");
+    let owners = [None, Some(8), Some(9), Some(11)];
+    let made = (2001..3301).map(|id| {
+        let owner = owners[usize::try_from(id % 4).expect("a small number")];
+        let mut lead = plain_lead(id, "Pessoa", &id.to_string(), owner);
+        lead.user_access = if id % 10 == 0 {
+            vec![tests::people::user(14)]
+        } else {
+            Vec::new()
+        };
+        lead
+    });
+    add_leads(&operator, made.collect()).await;
+    let mut expected = leads();
+    expected.retain(|lead| !lead.archived);
+    for user in [7, 8, 10, 14] {
+        let wallet = world.wallet(user).await;
+        let mut walked = Vec::new();
+        for page in 1.. {
+            let answer = list(&world, &wallet, &format!("&limit=90&page={page}")).await;
+            let page = ids(&answer);
+            walked.extend_from_slice(&page);
+            if page.len() < 90 {
+                assert_eq!(answer.body["data"]["total"], walked.len(), "user {user}");
+                break;
+            }
+        }
+        assert!(
+            walked.is_sorted() && walked.windows(2).all(|pair| pair[0] != pair[1]),
+            "user {user}"
+        );
+        let searched = list(&world, &wallet, "&search=pessoa&limit=1").await;
+        let found = walked.iter().filter(|id| **id > 2000).count();
+        assert_eq!(
+            searched.body["data"]["total"], found,
+            "the search of user {user} agrees with the walk"
+        );
+        let alone = list(&world, &wallet, "&limit=7&page=30").await;
+        assert_eq!(
+            ids(&alone),
+            walked.iter().copied().skip(29 * 7).take(7).collect::<Vec<_>>(),
+            "a page of its own"
+        );
+    }
+}
+
+/// A walk by bookmarks neither skips nor repeats a lead that stays, also when leads before it leave the list.
+#[tokio::test]
+async fn a_walk_survives_what_leaves_the_list() {
+    let world = World::new().await;
+    let operator = world.operator("acme");
+    add_leads(
+        &operator,
+        (2001..3201).map(|id| plain_lead(id, "P", "Q", None)).collect(),
+    )
+    .await;
+    let wallet = world.wallet(7).await;
+    let walk = async |page: u64| ids(&list(&world, &wallet, &format!("&limit=200&page={page}")).await);
+    let mut walked = Vec::new();
+    for page in 1..=4 {
+        walked.extend(walk(page).await);
+    }
+    let archived = (2001..2101).map(|id| shared::lead::Lead {
+        archived: true,
+        ..plain_lead(id, "P", "Q", None)
+    });
+    add_leads(&operator, archived.collect()).await;
+    for page in 5..=7 {
+        walked.extend(walk(page).await);
+    }
+    let late: Vec<_> = walked.into_iter().filter(|id| *id > 2100).collect();
+    assert_eq!(late, (2101..3201).collect::<Vec<_>>());
+}
+
+/// C-20: full name, e-mail and phone digits; case, accents and parts of words.
+#[tokio::test]
+async fn searching() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    for (term, found) in [
+        ("maria", &[1001][..]),
+        ("MÁRCIA", &[1006]),
+        ("nobre", &[1006]),
+        ("joao+pe", &[1002]),
+        ("%20jos%C3%A9%20", &[1004]),
+        ("lead100", &[1001, 1002, 1005, 1006]),
+        ("97326-3471", &[1001]),
+        ("%2B55+(11)", &[1001, 1005]),
+        ("7326", &[1001]),
+        ("lead1001%40", &[1001]),
+        ("a7326", &[]),
+        ("((", &[]),
+        ("nobody", &[]),
+        ("%20", &[1001, 1002, 1004, 1005, 1006, 1007]),
+    ] {
+        let answer = list(&world, &wallet, &format!("&search={term}")).await;
+        assert_eq!(
+            (ids(&answer).as_slice(), &answer.body["data"]["total"]),
+            (found, &json!(found.len())),
+            "{term}"
+        );
+    }
+    let archived = list(&world, &wallet, "&search=goncalves&archived=true").await;
+    assert_eq!(ids(&archived), [1003]);
+    let own = list(&world, &world.wallet(8).await, "&search=a&limit=1&page=2").await;
+    assert_eq!((ids(&own), &own.body["data"]["total"]), (vec![1006], &json!(2)));
+}
+
+/// A search reads the whole list in parts and keeps their order.
+#[tokio::test]
+async fn searching_a_long_list() {
+    let world = World::new().await;
+    let made =
+        (10_001..13_501).map(|id| plain_lead(id, if id % 7 == 0 { "Sétimo" } else { "Outro" }, "X", None));
+    add_leads(&world.operator("acme"), made.collect()).await;
+    let wallet = world.wallet(7).await;
+    let expected: Vec<_> = (10_001..13_501).filter(|id| id % 7 == 0).collect();
+    let answer = list(&world, &wallet, "&search=setimo&limit=200&page=3").await;
+    assert_eq!(answer.body["data"]["total"], expected.len());
+    assert_eq!(ids(&answer), expected[400..]);
+}
+
+/// C-20: `allFields=1` and `query`.
+#[tokio::test]
+async fn views_of_the_list() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    let full = list(&world, &wallet, "&allFields=1&limit=2").await;
+    let single = world
+        .get("/leads/1001?i=acme&allFields=1")
+        .with(&wallet)
+        .send()
+        .await;
+    assert_eq!(full.body["data"]["leads"][0], single.body["data"]["lead"]);
+    assert_eq!(
+        (ids(&full), &full.body["data"]["total"]),
+        (vec![1001, 1002], &json!(6))
+    );
+    for (query, data) in [
+        ("{total}", json!({ "total": 6 })),
+        (
+            "{leads{id}}",
+            json!({ "leads": [{ "id": 1001 }, { "id": 1002 }] }),
+        ),
+        (
+            "{leads{email,owner{name},city}total}",
+            json!({ "leads": [
+                { "email": "lead1001@example.com", "owner": { "name": "Bruno Lima" }, "city": "Curitiba" },
+                { "email": "lead1002@example.com", "owner": { "name": "Carla Mendes" }, "city": null },
+            ], "total": 6 }),
+        ),
+    ] {
+        list(&world, &wallet, &format!("&limit=2&query={query}"))
+            .await
+            .is(200, &json!({ "data": data }));
+    }
+    let sparse = (1..=3).map(|n| plain_lead(n * 1_000_000, "Longe", "X", None));
+    add_leads(&world.operator("acme"), sparse.collect()).await;
+    let answer = list(&world, &wallet, "&search=longe&query={leads{id,createdByType}}").await;
+    assert_eq!(ids(&answer), [1_000_000, 2_000_000, 3_000_000]);
+}
+
+/// C-4: every parameter that has a wrong value is named.
+#[tokio::test]
+async fn parameters_that_are_refused() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    for (parameters, details) in [
+        ("&limit=0", "limit: must be a whole number from 1 to 200"),
+        ("&limit=201", "limit: must be a whole number from 1 to 200"),
+        ("&page=-1", "page: must be a whole number"),
+        ("&page=x", "page: must be a whole number"),
+        ("&archived=maybe", "archived: must be true or false"),
+        ("&search=a&search=b", "search: must not be repeated"),
+        ("&query={lead{id}}", "query: unknown root \"lead\""),
+    ] {
+        let answer = list(&world, &wallet, parameters).await;
+        answer.is(400, &json!({ "error": "Invalid request", "details": details }));
+    }
+    let unknown = list(&world, &wallet, "&foo=bar&foo=bar&limit=1").await;
+    assert_eq!(ids(&unknown), [1001], "unknown parameters are ignored");
+}

@@ -1,0 +1,14 @@
+//! The end-to-end tests, in one program so that they link once: a module for each endpoint, mirroring the URLs, and one
+//! for each promise that goes across endpoints.
+
+#![recursion_limit = "256"]
+
+mod capacity;
+mod concurrency;
+mod edge;
+mod faults;
+mod get_leads;
+mod get_leads_id;
+mod isolation;
+mod post_voip_webhook;
+mod routes;

@@ -1,0 +1,428 @@
+//! `POST /voip/webhook`: endpoint 19.
+
+use serde_json::{Value, json};
+use shared::lead::Lead;
+use tests::people::{add_leads, lead, plain_lead};
+use tests::{Answer, World};
+
+/// A body that is recorded, with changes to its `data`; a null takes a field away.
+fn body(changes: &Value) -> Value {
+    let mut data = json!({
+        "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING", "status": "COMPLETE", "duration": 65,
+        "record": true, "service": "acme-voip",
+    });
+    let fields = data.as_object_mut().expect("an object");
+    for (name, value) in changes.as_object().expect("changes are an object") {
+        match value {
+            Value::Null => fields.shift_remove(name),
+            value => fields.insert(name.clone(), value.clone()),
+        };
+    }
+    json!({ "event": "call", "data": data })
+}
+
+fn invalid(instance_path: &str, keyword: &str, message: &str) -> Value {
+    let err = json!({ "instancePath": instance_path, "keyword": keyword, "message": message });
+    json!({ "msg": "invalid_body", "err": err })
+}
+
+fn created(id: u64) -> Value {
+    json!({ "msg": "created", "id": id })
+}
+
+fn as_json(record: impl serde::Serialize) -> Value {
+    serde_json::to_value(record).expect("records are JSON")
+}
+
+/// spec.md, endpoint 19: the call, the event and the answer; C-75's event; C-73's `lastActive`.
+#[tokio::test]
+async fn a_call_of_a_known_lead() {
+    let world = World::new().await;
+    let changes =
+        json!({ "leadName": "Dona Maria", "userName": "Bruno", "callId": "c-9", "description": "retorno" });
+    world.webhook(&body(&changes)).send().await.is(201, &created(1));
+    let calls = world.calls().await;
+    let call = json!({
+        "id": 1, "user": 8, "leadPhone": "5511973263471", "type": "INCOMING", "status": "COMPLETE", "duration": 65,
+        "record": true, "service": "acme-voip", "lead": 1001, "leadName": "Dona Maria", "userName": "Bruno",
+        "callId": "c-9", "description": "retorno", "createDate": "2026-11-21T12:00:00.000Z",
+    });
+    assert_eq!(calls.iter().map(as_json).collect::<Vec<_>>(), [call]);
+    let event = json!({
+        "id": 1, "lead": 1001, "name": "voip.call_incoming", "operator": 8, "phone": "5511973263471",
+        "status": "COMPLETE", "duration": 65, "callId": "c-9", "service": "acme-voip", "call": 1,
+        "createDate": "2026-11-21T12:00:00.000Z",
+    });
+    assert_eq!(
+        world.events().await.iter().map(as_json).collect::<Vec<_>>(),
+        [event]
+    );
+    let wallet = world.wallet(7).await;
+    let lead = world
+        .get("/leads/1001?i=acme&query={lead{fullname,lastActive}}")
+        .with(&wallet)
+        .send()
+        .await;
+    let shown = json!({ "fullname": "Maria Silva", "lastActive": "2026-11-21T12:00:00.000Z" });
+    lead.is(200, &json!({ "data": { "lead": shown } }));
+}
+
+/// spec.md: outgoing and unanswered calls; no deduplication by `callId`; ids are sequential (C-11).
+#[tokio::test]
+async fn every_call_is_a_record_of_its_own() {
+    let world = World::new().await;
+    let missed = json!({ "type": "OUTGOING", "status": "INCOMPLETE", "duration": 0, "callId": "same" });
+    for id in 1..=3 {
+        world.webhook(&body(&missed)).send().await.is(201, &created(id));
+    }
+    let events = world.events().await;
+    assert_eq!(
+        events.iter().map(|event| as_json(event.name)).collect::<Vec<_>>(),
+        ["voip.call_outgoing"; 3]
+    );
+    assert_eq!(world.calls().await.len(), 3);
+}
+
+/// C-72, C-73: an unknown number makes a lead, the next call of either form finds it.
+#[tokio::test]
+async fn a_call_from_an_unknown_number() {
+    let world = World::new().await;
+    let call = |phone: &str| body(&json!({ "leadPhone": phone, "leadName": "Kept in the call only" }));
+    world
+        .webhook(&call("+55 (41) 98888-0001"))
+        .send()
+        .await
+        .is(201, &created(1));
+    world
+        .webhook(&call("554188880001"))
+        .send()
+        .await
+        .is(201, &created(2));
+    world
+        .webhook(&call("41988880001"))
+        .send()
+        .await
+        .is(201, &created(3));
+    let linked: Vec<_> = world.calls().await.into_iter().map(|call| call.lead).collect();
+    assert_eq!(
+        linked,
+        [Some(lead(1013)); 3],
+        "imported ids are kept and later ids start above them (C-11)"
+    );
+    let made = world.leads().await.pop().expect("a lead");
+    let expected = Lead {
+        firstname: Some("5541988880001".to_owned()),
+        phone: Some("5541988880001".to_owned()),
+        acquisition_channel: Some("VoIP".to_owned()),
+        created_by_type: Some("voip".to_owned()),
+        ..Lead::new(lead(1013), world.clock.get())
+    };
+    assert_eq!(made, expected);
+    let wallet = world.wallet(7).await;
+    let list = world
+        .get("/leads?i=acme&search=88880001")
+        .with(&wallet)
+        .send()
+        .await;
+    let shown = json!({ "id": 1013, "fullname": "5541988880001", "email": null });
+    list.is(200, &json!({ "data": { "total": 1, "leads": [shown] } }));
+    let total = world
+        .get("/leads?i=acme&query={total}")
+        .with(&wallet)
+        .send()
+        .await;
+    total.is(200, &json!({ "data": { "total": 7 } }));
+}
+
+/// C-73: the messaging profile names the lead, matched like a lead's number.
+#[tokio::test]
+async fn a_call_from_a_number_with_a_profile() {
+    let world = World::new().await;
+    for phone in ["+55 11 98700-1122", "+55 11 99123-4567"] {
+        world.webhook(&body(&json!({ "leadPhone": phone }))).send().await;
+    }
+    let leads = world.leads().await;
+    let named = leads
+        .iter()
+        .rev()
+        .take(2)
+        .map(|lead| (lead.firstname.as_deref(), lead.photo_url.as_deref()));
+    let expected = [
+        (Some("Cliente do Zap"), None),
+        (Some("Zé Ribeiro"), Some("https://photos.example/ze.jpg")),
+    ];
+    assert_eq!(named.collect::<Vec<_>>(), expected);
+}
+
+/// C-72: exact before twin, then not archived, then the lowest id.
+#[tokio::test]
+async fn the_best_of_several_leads() {
+    let world = World::new().await;
+    let with = |id, phone: &str, archived| Lead {
+        mobile: Some(phone.to_owned()),
+        archived,
+        ..plain_lead(id, "P", "Q", None)
+    };
+    let (nine, eight) = ("5531987654321", "553187654321");
+    let operator = world.operator("acme");
+    let linked = async |phone: &str| {
+        world.webhook(&body(&json!({ "leadPhone": phone }))).send().await;
+        world
+            .calls()
+            .await
+            .pop()
+            .and_then(|call| call.lead)
+            .map(|lead| lead.get())
+    };
+    add_leads(&operator, vec![with(3001, eight, false)]).await;
+    assert_eq!(linked(nine).await, Some(3001), "a twin, where nothing is exact");
+    add_leads(&operator, vec![with(3005, "+55 31 98765-4321", true)]).await;
+    assert_eq!(linked(nine).await, Some(3005), "exact though archived");
+    add_leads(
+        &operator,
+        vec![with(3004, "(31) 98765-4321", false), with(3003, nine, false)],
+    )
+    .await;
+    assert_eq!(linked(nine).await, Some(3003), "not archived, then the lowest id");
+    assert_eq!(linked(eight).await, Some(3001));
+    let moved = Lead {
+        phone: Some(eight.to_owned()),
+        mobile: None,
+        ..plain_lead(3003, "P", "Q", None)
+    };
+    add_leads(&operator, vec![moved]).await;
+    assert_eq!(
+        linked("31987654321").await,
+        Some(3004),
+        "a number that was taken away"
+    );
+}
+
+/// C-73, C-74: no digit, no lead; a lead that does not exist; numbers that are no ids.
+#[tokio::test]
+async fn calls_without_a_lead() {
+    let world = World::new().await;
+    let before = world.leads().await;
+    for (at, changes) in [
+        json!({ "leadPhone": "anonymous" }),
+        json!({ "leadPhone": "" }),
+        json!({ "lead": 4711 }),
+        json!({ "lead": 0 }),
+        json!({ "lead": -3 }),
+        json!({ "lead": 1e300 }),
+        json!({ "leadPhone": "9".repeat(33) }),
+    ]
+    .iter()
+    .enumerate()
+    {
+        world
+            .webhook(&body(changes))
+            .send()
+            .await
+            .is(201, &created(at as u64 + 1));
+    }
+    assert!(world.calls().await.iter().all(|call| call.lead.is_none()));
+    assert!(world.events().await.is_empty());
+    assert_eq!(world.leads().await, before);
+    world
+        .webhook(&body(&json!({ "lead": 1002, "leadPhone": "x" })))
+        .send()
+        .await
+        .is(201, &created(8));
+    assert_eq!(
+        world.calls().await.pop().and_then(|call| call.lead),
+        Some(lead(1002))
+    );
+}
+
+/// C-71: text over its limit is cut in characters; durations and numbers of any size do no harm.
+#[tokio::test]
+async fn oversize_values() {
+    let world = World::new().await;
+    let long = "😀".repeat(3000);
+    let changes = json!({
+        "service": long, "leadName": long, "userName": long, "callId": long, "description": long, "duration": 1e300,
+    });
+    world.webhook(&body(&changes)).send().await.is(201, &created(1));
+    let call = world.calls().await.remove(0);
+    let texts = [
+        Some(call.service),
+        call.lead_name,
+        call.user_name,
+        call.call_id,
+        call.description,
+    ];
+    let lengths = texts.map(|text| text.map_or(0, |text| text.chars().count()));
+    assert_eq!(
+        (lengths, call.duration),
+        ([32, 64, 64, 64, 1000], 9_007_199_254_740_991)
+    );
+}
+
+/// C-70: AJV's error, field for field, without what the answer leaves out. The vectors run in `shared`; here every one
+/// of them goes over HTTP.
+#[tokio::test]
+async fn bodies_that_break_the_schema() {
+    let world = World::new().await;
+    let vectors: Vec<Value> =
+        serde_json::from_str(include_str!("../../../shared/vectors/ajv-call-webhook.json")).expect("vectors");
+    assert!(vectors.len() > 100);
+    for vector in vectors.iter().filter(|vector| vector["valid"] == false) {
+        let error = &vector["error"];
+        let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
+        let expected = invalid(&text("instancePath"), &text("keyword"), &text("message"));
+        world.webhook(&vector["body"]).send().await.is(400, &expected);
+    }
+    assert!(world.calls().await.is_empty());
+}
+
+/// C-70: a user that does not exist; an inactive one exists.
+#[tokio::test]
+async fn users() {
+    let world = World::new().await;
+    let unknown = invalid("/data/user", "exists", "must be the id of an existing user");
+    for user in [
+        json!(99),
+        json!(0),
+        json!(-8),
+        json!(1e300),
+        json!(9_007_199_254_740_993_u64),
+    ] {
+        world
+            .webhook(&body(&json!({ "user": user })))
+            .send()
+            .await
+            .is(400, &unknown);
+    }
+    for user in [json!(12), json!(8.0), json!(0.8e1)] {
+        assert_eq!(
+            world.webhook(&body(&json!({ "user": user }))).send().await.status,
+            201
+        );
+    }
+    assert!(
+        world
+            .calls()
+            .await
+            .iter()
+            .all(|call| [8, 12].contains(&call.user.get()))
+    );
+}
+
+/// C-6, C-70: whatever is not JSON.
+#[tokio::test]
+async fn bodies_that_are_not_json() {
+    let world = World::new().await;
+    let parse = invalid("", "parse", "must be JSON");
+    let lone = br#"{"event":"call","data":{"leadPhone":"\ud800"}}"#;
+    let latin = b"{\"event\":\"cham\xE9e\",\"data\":{}}";
+    let endless = format!("{{\"event\":{}1", "[".repeat(100_000));
+    let huge = r#"{"event":"call","data":{"duration":1e400}}"#;
+    for bytes in [
+        &b""[..],
+        b"{",
+        b"null x",
+        lone,
+        latin,
+        endless.as_bytes(),
+        huge.as_bytes(),
+        b"\xEF\xBB\xBF{}",
+    ] {
+        world
+            .call("POST", "/voip/webhook?i=acme")
+            .bytes(bytes.to_vec())
+            .send()
+            .await
+            .is(400, &parse);
+    }
+    let plain = world
+        .call("POST", "/voip/webhook?i=acme")
+        .header("content-type", "text/plain; charset=utf-8");
+    plain
+        .bytes(body(&json!({})).to_string())
+        .send()
+        .await
+        .is(201, &created(1));
+}
+
+async fn call(world: &World, rest: &str, headers: &[(&str, &str)], body: &Value) -> Answer {
+    let mut call = world.call("POST", &format!("/voip/webhook?{rest}")).json(body);
+    for (name, value) in headers {
+        call = call.header(name, value);
+    }
+    call.send().await
+}
+
+/// spec.md, Authentication; C-75: the secret, in header or query, judged before the body.
+#[tokio::test]
+async fn the_secret() {
+    let world = World::new().await;
+    world
+        .operator("acme")
+        .set_setting("voip_webhook_secret", &json!("s3cret+/="))
+        .await
+        .expect("a setting");
+    let (good, bad) = (body(&json!({})), json!({ "event": "other" }));
+    let unauthorized = json!({ "msg": "unauthorized" });
+    for (rest, headers, admitted) in [
+        ("i=acme", &[][..], false),
+        ("i=acme", &[("x-voip-signature", "s3cret+/=")], true),
+        ("i=acme&secret=s3cret%2B/%3D", &[], true),
+        ("i=acme&secret=wrong", &[], false),
+        ("i=acme&secret=", &[], false),
+        ("i=acme&secret=s3cret%2B/%3D&secret=s3cret%2B/%3D", &[], false),
+        ("i=acme&secret=wrong", &[("x-voip-signature", "s3cret+/=")], true),
+        (
+            "i=acme&secret=s3cret%2B/%3D",
+            &[("x-voip-signature", "wrong")],
+            false,
+        ),
+        ("i=acme", &[("x-voip-signature", "S3CRET+/=")], false),
+        (
+            "i=acme",
+            &[("authorization", "s3cret+/="), ("apitoken", "s3cret+/=")],
+            false,
+        ),
+    ] {
+        let answer = call(&world, rest, headers, &good).await;
+        assert_eq!(
+            answer.status,
+            if admitted { 201 } else { 401 },
+            "{rest} {headers:?}"
+        );
+        let answer = call(&world, rest, headers, &bad).await;
+        if admitted {
+            answer.is(
+                400,
+                &invalid("", "required", "must have required property 'data'"),
+            );
+        } else {
+            answer.is(401, &unauthorized);
+        }
+    }
+    world
+        .operator("acme")
+        .set_setting("voip_webhook_secret", &Value::Null)
+        .await
+        .expect("a setting");
+    assert_eq!(
+        call(&world, "i=acme", &[], &good).await.status,
+        201,
+        "a setting holds from the next request"
+    );
+}
+
+/// C-1: `i` comes first; an instance that does not exist answers like one whose secret is wrong.
+#[tokio::test]
+async fn the_instance() {
+    let world = World::new().await;
+    let missing = invalid("", "required", "must have required property 'i'");
+    for rest in ["", "i=", "i=%20", "i=acme&i=acme", "instance=acme"] {
+        call(&world, rest, &[], &json!({})).await.is(400, &missing);
+    }
+    for rest in ["i=nobody", "i=ACME", "i=acme%23call", "i=%FF", "i=acme%00"] {
+        call(&world, rest, &[], &json!({}))
+            .await
+            .is(401, &json!({ "msg": "unauthorized" }));
+    }
+}
