@@ -1,3 +1,8 @@
-//! The `funil` command's parts that tests use too.
+//! What the `funil` command is made of (C-80): the operator's commands, and the engine that tests use too.
 
+pub mod command;
+pub mod demo;
 pub mod engine;
+pub mod export;
+pub mod import;
+pub mod serve;

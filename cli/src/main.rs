@@ -1,1 +1,7 @@
-fn main() {}
+//! The `funil` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    funil::command::main()
+}

@@ -28,6 +28,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// What the operator's command calls it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Token => "token",
+        }
+    }
+
     const fn prefix(self) -> &'static str {
         match self {
             Self::Key => "fk_",

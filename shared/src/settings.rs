@@ -70,7 +70,7 @@ impl Settings {
                     WebhookSecret::read,
                     NAMES[0],
                     "must be text of 1 to 256 characters",
-                )?
+                )?;
             }
             "timezone" => {
                 self.timezone = optional(
@@ -78,7 +78,7 @@ impl Settings {
                     zone_name,
                     NAMES[1],
                     "must be an IANA time zone such as America/Sao_Paulo",
-                )?
+                )?;
             }
             "page_base" => {
                 self.page_base = optional(
@@ -86,19 +86,19 @@ impl Settings {
                     |v| number(v).and_then(|n| u8::try_from(n).ok()).filter(|n| *n <= 1),
                     NAMES[2],
                     "must be 0 or 1",
-                )?
+                )?;
             }
             "credential_placement" => {
                 self.credential_placement =
-                    optional(value, placement, NAMES[3], "must be strict or anywhere")?
+                    optional(value, placement, NAMES[3], "must be strict or anywhere")?;
             }
             "requests_per_minute" => {
                 self.requests_per_minute =
-                    optional(value, rate, NAMES[4], "must be a whole number from 1 to 1000000")?
+                    optional(value, rate, NAMES[4], "must be a whole number from 1 to 1000000")?;
             }
             "public_requests_per_minute" => {
                 self.public_requests_per_minute =
-                    optional(value, rate, NAMES[5], "must be a whole number from 1 to 1000000")?
+                    optional(value, rate, NAMES[5], "must be a whole number from 1 to 1000000")?;
             }
             _ => return Err(SettingError::Unknown),
         }

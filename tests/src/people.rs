@@ -6,11 +6,14 @@
 
 #![expect(
     clippy::expect_used,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    clippy::too_many_lines,
     reason = "a test that cannot be set up must fail, and say where"
 )]
 
 use serde_json::json;
-use shared::directory::{Department, Group};
+use shared::directory::{Department, Directory, Group};
 use shared::id::{CompanyId, DepartmentId, GroupId, LeadId, UserId};
 use shared::lead::Lead;
 use shared::people::{Profile, User};
@@ -43,64 +46,66 @@ pub fn department(id: u64) -> DepartmentId {
 pub async fn settle(operator: &Operator) {
     operator.create_instance().await.expect("the instance is new");
     operator
-        .put_directory(|directory| {
-            for (id, name, parent) in [
-                (1, "Comercial", None),
-                (2, "Inside Sales", Some(1)),
-                (3, "Suporte", None),
-            ] {
-                let parent = parent.map(department);
-                directory.departments.insert(
-                    department(id),
-                    Department {
-                        name: name.to_owned(),
-                        parent,
-                    },
-                );
-            }
-            for (id, name, leads) in [
-                (1, "Gestores", Reach::All),
-                (2, "Vendedores", Reach::Own),
-                (3, "Coordenação", Reach::Department),
-                (4, "Visitantes", Reach::None),
-            ] {
-                let permissions = Permissions {
-                    leads,
-                    ..Permissions::EVERYTHING
-                };
-                let group = Group {
-                    name: name.to_owned(),
-                    permissions,
-                };
-                directory
-                    .groups
-                    .insert(GroupId::new(id).expect("a group id"), group);
-            }
-        })
+        .put_directory(appoint)
         .await
         .expect("the directory can be written");
     operator
         .import_users(&users())
         .await
         .expect("the users can be written");
+    operator
+        .import_profiles(&profiles())
+        .await
+        .expect("the profiles can be written");
+    add_leads(operator, leads()).await;
+}
+
+/// Sets up departments and groups.
+fn appoint(directory: &mut Directory) {
+    for (id, name, parent) in [
+        (1, "Comercial", None),
+        (2, "Inside Sales", Some(1)),
+        (3, "Suporte", None),
+    ] {
+        let (name, parent) = (name.to_owned(), parent.map(department));
+        directory
+            .departments
+            .insert(department(id), Department { name, parent });
+    }
+    for (id, name, leads) in [
+        (1, "Gestores", Reach::All),
+        (2, "Vendedores", Reach::Own),
+        (3, "Coordenação", Reach::Department),
+        (4, "Visitantes", Reach::None),
+    ] {
+        let permissions = Permissions {
+            leads,
+            ..Permissions::EVERYTHING
+        };
+        let group = Group {
+            name: name.to_owned(),
+            permissions,
+        };
+        directory
+            .groups
+            .insert(GroupId::new(id).expect("a group id"), group);
+    }
+}
+
+fn profiles() -> [Profile; 2] {
     let profile = |number: &str, name: &str, photo: Option<&str>| Profile {
         number: number.to_owned(),
         name: name.to_owned(),
         photo_url: photo.map(str::to_owned),
     };
-    let profiles = [
+    [
         profile(
             "5511987001122",
             "Zé Ribeiro",
             Some("https://photos.example/ze.jpg"),
         ),
         profile("551191234567", "Cliente do Zap", None),
-    ];
-    operator
-        .import_profiles(&profiles)
-        .await
-        .expect("the profiles can be written");
-    add_leads(operator, leads()).await;
+    ]
 }
 
 /// Writes leads.

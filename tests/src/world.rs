@@ -2,6 +2,8 @@
 
 #![expect(
     clippy::expect_used,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
     reason = "a test that cannot be set up must fail, and say where"
 )]
 
@@ -51,14 +53,13 @@ pub struct Wallet {
 impl World {
     /// A world with an empty table.
     pub async fn empty() -> Self {
-        let (engine, endpoint) = match std::env::var("DYNAMODB_ENDPOINT") {
-            Ok(endpoint) => (None, endpoint),
-            Err(_) => {
-                let engine = Engine::in_memory().expect("an engine starts");
-                let endpoint = engine.endpoint();
-                (Some(engine), endpoint)
-            }
-        };
+        let elsewhere = std::env::var("DYNAMODB_ENDPOINT").ok();
+        let engine = elsewhere
+            .is_none()
+            .then(|| Engine::in_memory().expect("an engine starts"));
+        let endpoint = elsewhere
+            .or_else(|| engine.as_ref().map(Engine::endpoint))
+            .expect("one of the two");
         let (ambient, clock) = Ambient::held(at(NOW));
         let table = format!("funil-test-{}", ambient.token());
         let store = Store::connect(

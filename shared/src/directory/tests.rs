@@ -1,5 +1,7 @@
 //! C-82 for leads, as a table.
 
+#![expect(clippy::too_many_lines, reason = "a table is as long as it has cases")]
+
 use super::*;
 
 const fn permissions(leads: Reach) -> Permissions {

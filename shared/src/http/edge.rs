@@ -113,7 +113,7 @@ fn log(
         instance = caller.instance,
         credential = caller.credential,
         status = status.as_u16(),
-        milliseconds = began.elapsed().as_secs_f64() * 1000.0,
+        milliseconds = (began.elapsed().as_secs_f64() * 1e6).round() / 1e3,
         calls = cost.calls.len(),
         round_trips = cost.round_trips,
         read_units = cost.read_units(),

@@ -230,7 +230,7 @@ impl InstanceStore {
         match (link, lead) {
             (Link::Known(_), Some(lead)) => self.mark_active(&mut transaction, lead, call.create_date),
             (Link::New(caller), Some(lead)) => {
-                self.put_new_lead(&mut transaction, caller, lead, call.create_date)?
+                self.put_new_lead(&mut transaction, caller, lead, call.create_date)?;
             }
             _ => {}
         }

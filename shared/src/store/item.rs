@@ -81,6 +81,20 @@ pub fn s(text: impl Into<String>) -> AttributeValue {
     AttributeValue::S(text.into())
 }
 
+/// About how many bytes an item has: DynamoDB counts names, text and digits, and a few bytes for each structure.
+pub fn bytes(item: &Item) -> usize {
+    item.iter().map(|(name, value)| name.len() + weight(value)).sum()
+}
+
+fn weight(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) | AttributeValue::N(text) => text.len(),
+        AttributeValue::L(list) => 3 + list.iter().map(|value| 1 + weight(value)).sum::<usize>(),
+        AttributeValue::M(map) => 3 + bytes(map) + map.len(),
+        _ => 1,
+    }
+}
+
 fn is_empty(value: &AttributeValue) -> bool {
     match value {
         AttributeValue::Null(_) => true,

@@ -215,69 +215,94 @@ mod tests {
     use crate::credential::Secret;
 
     /// The keys of stored items must never change unnoticed.
+    #[track_caller]
+    fn assert_texts<const N: usize>(expected: [(Key, &str, &str); N]) {
+        for (key, pk, sk) in expected {
+            assert_eq!((key.pk.as_str(), key.sk.as_str()), (pk, sk));
+        }
+    }
+
+    fn acme() -> InstanceName {
+        InstanceName::parse("acme").unwrap()
+    }
+
+    fn lead() -> LeadId {
+        LeadId::new(1001).unwrap()
+    }
+
+    fn user() -> UserId {
+        UserId::new(7).unwrap()
+    }
+
     #[test]
-    fn the_text_of_every_key() {
-        let acme = InstanceName::parse("acme").unwrap();
-        let keys = Keys(&acme);
-        let (lead, user) = (LeadId::new(1001).unwrap(), UserId::new(7).unwrap());
-        let event = EventId::new(5).unwrap();
+    fn the_text_of_keys_outside_instances() {
         let hash = Secret::issue(Kind::Key, &Ambient::system()).hash();
-        for (key, pk, sk) in [
-            (
-                credential(&hash),
-                format!("#credential#{}", hash.as_str()).as_str(),
-                "credential",
-            ),
-            (instance(&acme), "#instance", "acme"),
+        let credential_pk = format!("#credential#{}", hash.as_str());
+        assert_texts([
+            (credential(&hash), &credential_pk, "credential"),
+            (instance(&acme()), "#instance", "acme"),
+        ]);
+    }
+
+    #[test]
+    fn the_text_of_the_operators_keys() {
+        let acme = acme();
+        let keys = Keys(&acme);
+        let company = CompanyId::new(2).unwrap();
+        assert_texts([
             (keys.directory(), "acme#directory", "directory"),
             (keys.names(), "acme#directory", "names"),
             (keys.counter(Counter::Lead), "acme#counter", "lead"),
             (keys.counter(Counter::Call), "acme#counter", "call"),
             (keys.credential(Kind::Key, "ab"), "acme#credential", "key#ab"),
             (keys.credential(Kind::Token, "ab"), "acme#credential", "token#ab"),
-            (keys.user(user), "acme#user", "000000000000007"),
-            (
-                keys.company(CompanyId::new(2).unwrap()),
-                "acme#company",
-                "000000000000002",
-            ),
+            (keys.user(user()), "acme#user", "000000000000007"),
+            (keys.company(company), "acme#company", "000000000000002"),
             (keys.profile("5511987654321"), "acme#profile", "5511987654321"),
-            (keys.lead(lead), "acme#lead", "000000000001001"),
+        ]);
+    }
+
+    #[test]
+    fn the_text_of_leads_keys() {
+        let acme = acme();
+        let keys = Keys(&acme);
+        let id = "000000000001001";
+        assert_texts([
+            (keys.lead(lead()), "acme#lead", id),
+            (entry(keys.lead_list(false), lead()), "acme#leads#0", id),
+            (entry(keys.lead_list(true), lead()), "acme#leads#1", id),
             (
-                entry(keys.lead_list(false), lead),
-                "acme#leads#0",
-                "000000000001001",
-            ),
-            (
-                entry(keys.lead_list(true), lead),
-                "acme#leads#1",
-                "000000000001001",
-            ),
-            (
-                entry(keys.owner_list(false, user), lead),
+                entry(keys.owner_list(false, user()), lead()),
                 "acme#leads#0#7",
-                "000000000001001",
+                id,
             ),
             (total(keys.lead_totals(false), "7"), "acme#lead-total#0", "7"),
             (
-                keys.phone_lead("5511", true, lead),
+                keys.phone_lead("5511", true, lead()),
                 "acme#phone#5511",
                 "1#000000000001001",
             ),
-            (keys.new_caller("ab"), "acme#new-caller#ab", "new-caller"),
-            (
-                keys.event(lead, event),
-                "acme#timeline#1001",
-                "event#000000000000005",
-            ),
-            (keys.call(CallId::new(3).unwrap()), "acme#call", "000000000000003"),
             (
                 keys.bookmark("ab", 12),
                 "acme#bookmark#ab",
                 "00000000000000000012",
             ),
-        ] {
-            assert_eq!((key.pk.as_str(), key.sk.as_str()), (pk, sk));
-        }
+        ]);
+    }
+
+    #[test]
+    fn the_text_of_calls_keys() {
+        let acme = acme();
+        let keys = Keys(&acme);
+        let (call, event) = (CallId::new(3).unwrap(), EventId::new(5).unwrap());
+        assert_texts([
+            (keys.call(call), "acme#call", "000000000000003"),
+            (
+                keys.event(lead(), event),
+                "acme#timeline#1001",
+                "event#000000000000005",
+            ),
+            (keys.new_caller("ab"), "acme#new-caller#ab", "new-caller"),
+        ]);
     }
 }

@@ -29,13 +29,13 @@ impl Cost {
     /// Read capacity units of all calls.
     #[must_use]
     pub fn read_units(&self) -> f64 {
-        self.calls.iter().map(|call| call.read_units).sum()
+        self.calls.iter().fold(0.0, |sum, call| sum + call.read_units)
     }
 
     /// Write capacity units of all calls.
     #[must_use]
     pub fn write_units(&self) -> f64 {
-        self.calls.iter().map(|call| call.write_units).sum()
+        self.calls.iter().fold(0.0, |sum, call| sum + call.write_units)
     }
 }
 

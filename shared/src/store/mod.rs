@@ -8,6 +8,8 @@ mod calls;
 mod credentials;
 mod directory;
 mod error;
+#[cfg(feature = "faults")]
+pub mod fault;
 mod item;
 mod key;
 mod lead_list;
@@ -24,6 +26,7 @@ use crate::ambient::Ambient;
 use crate::instance::InstanceName;
 
 pub use calls::{CallNumbers, Caller, Inserted, Link};
+pub(crate) use credentials::{Credential, Found};
 pub use error::StoreError;
 pub use lead_list::{LeadEntry, LeadPage, LeadRequest, LeadSearch, LeadStart};
 pub use meter::{Call as TableCall, Cost, Meter};

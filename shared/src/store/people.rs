@@ -20,6 +20,13 @@ impl Names {
     }
 }
 
+/// The names as they are stored.
+#[derive(serde::Deserialize)]
+struct Stored {
+    #[serde(default)]
+    names: BTreeMap<String, String>,
+}
+
 impl Reader {
     /// All users' names. One get; units: one for each started 4 KB, about 100 users.
     ///
@@ -27,11 +34,6 @@ impl Reader {
     /// [`StoreError`] where they cannot be read.
     pub async fn names(&self) -> Result<Names, StoreError> {
         let item = self.table.get(&self.keys().names()).await?.unwrap_or_default();
-        #[derive(serde::Deserialize)]
-        struct Stored {
-            #[serde(default)]
-            names: BTreeMap<String, String>,
-        }
         item::decode("names", item).map(|stored: Stored| Names(stored.names))
     }
 

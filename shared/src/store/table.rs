@@ -1,5 +1,7 @@
 //! The one table behind the AWS SDK: single calls, each counted, each with a meaning when it fails.
 //!
+//! The SDK's futures are large, so each is boxed: a handler that waits for several stays small.
+//!
 //! All reads are strongly consistent: what a call acknowledged every later read shows (C-12).
 
 use std::collections::HashMap;
@@ -10,6 +12,7 @@ use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::{Credentials, Region};
+use aws_sdk_dynamodb::operation::batch_get_item::BatchGetItemOutput;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
     AttributeValue, ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue,
@@ -81,12 +84,15 @@ impl Table {
     /// environment names none, it is given some that mean nothing.
     pub async fn connect(location: Location, ambient: Ambient) -> Self {
         let mut loader = aws_config::defaults(BehaviorVersion::latest())
-            .retry_config(RetryConfig::standard().with_max_attempts(4))
+            // DynamoDB answers within milliseconds, so the SDK's first pause of a second is far too long for it.
+            .retry_config(
+                RetryConfig::standard().with_max_attempts(4).with_initial_backoff(Duration::from_millis(50)),
+            )
             .timeout_config(
                 TimeoutConfig::builder()
                     .connect_timeout(Duration::from_secs(2))
-                    .operation_attempt_timeout(Duration::from_secs(5))
-                    .operation_timeout(Duration::from_secs(20))
+                    .operation_attempt_timeout(Duration::from_secs(3))
+                    .operation_timeout(Duration::from_secs(8))
                     .build(),
             );
         if let Some(endpoint) = &location.endpoint {
@@ -121,65 +127,69 @@ impl Table {
     /// Reads one item by key.
     pub async fn get(&self, key: &Key) -> Result<Option<Item>, StoreError> {
         let begun = meter::begin();
-        let output = self
-            .client
-            .get_item()
-            .table_name(&self.name)
-            .set_key(Some(key.attributes()))
-            .consistent_read(true)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await;
+        let output = Box::pin(
+            self.client
+                .get_item()
+                .table_name(&self.name)
+                .set_key(Some(key.attributes()))
+                .consistent_read(true)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .send(),
+        )
+        .await;
         let output = output.map_err(|cause| StoreError::unavailable("GetItem", &cause));
         let capacity = output.as_ref().ok().and_then(|output| output.consumed_capacity());
         begun.ended(read("GetItem", capacity.into_iter()));
         Ok(output?.item)
     }
 
+    /// Reads one batch, and again what DynamoDB left unprocessed.
     async fn get_batch(&self, keys: &[Key]) -> Result<Vec<(Key, Item)>, StoreError> {
-        const OPERATION: &str = "BatchGetItem";
         let mut wanted: Vec<_> = keys.iter().map(Key::attributes).collect();
         let mut found = Vec::with_capacity(wanted.len());
-        for attempt in 0.. {
-            let request = KeysAndAttributes::builder()
-                .set_keys(Some(wanted))
-                .consistent_read(true)
-                .build();
-            let request = request.map_err(|cause| StoreError::unavailable(OPERATION, &cause))?;
-            let begun = meter::begin();
-            let output = self
-                .client
+        for attempt in 0..6 {
+            let (items, rest) = self.try_batch(wanted).await?;
+            for item in items {
+                found.push((key_of(&item)?, item));
+            }
+            if rest.is_empty() {
+                return Ok(found);
+            }
+            wanted = rest;
+            self.pause(attempt).await;
+        }
+        Err(StoreError::Contention("BatchGetItem"))
+    }
+
+    /// The items that were found, and the keys that were not processed.
+    async fn try_batch(&self, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), StoreError> {
+        const OPERATION: &str = "BatchGetItem";
+        let request = KeysAndAttributes::builder()
+            .set_keys(Some(keys))
+            .consistent_read(true)
+            .build();
+        let request = request.map_err(|cause| StoreError::unavailable(OPERATION, &cause))?;
+        let begun = meter::begin();
+        let output = Box::pin(
+            self.client
                 .batch_get_item()
                 .request_items(&self.name, request)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                .send()
-                .await;
-            let output = output.map_err(|cause| StoreError::unavailable(OPERATION, &cause));
-            begun.ended(read(
-                OPERATION,
-                output.iter().flat_map(|output| output.consumed_capacity()),
-            ));
-            let mut output = output?;
-            let items = output
-                .responses
-                .as_mut()
-                .and_then(|tables| tables.remove(&self.name));
-            for item in items.unwrap_or_default() {
-                found.push((key_of(&item)?, item));
-            }
-            let rest = output
-                .unprocessed_keys
-                .and_then(|mut tables| tables.remove(&self.name));
-            wanted = rest.map(|rest| rest.keys).unwrap_or_default();
-            if wanted.is_empty() {
-                break;
-            }
-            if attempt == 5 {
-                return Err(StoreError::Contention(OPERATION));
-            }
-            self.pause(attempt).await;
-        }
-        Ok(found)
+                .send(),
+        )
+        .await;
+        let output = output.map_err(|cause| StoreError::unavailable(OPERATION, &cause));
+        let capacity = output.iter().flat_map(BatchGetItemOutput::consumed_capacity);
+        begun.ended(read(OPERATION, capacity));
+        let output = output?;
+        let items = output.responses.and_then(|mut tables| tables.remove(&self.name));
+        let rest = output
+            .unprocessed_keys
+            .and_then(|mut tables| tables.remove(&self.name));
+        Ok((
+            items.unwrap_or_default(),
+            rest.map(|rest| rest.keys).unwrap_or_default(),
+        ))
     }
 
     /// Reads a part of a partition in one call.
@@ -213,7 +223,7 @@ impl Table {
             }
         };
         let begun = meter::begin();
-        let output = request.key_condition_expression(condition).send().await;
+        let output = Box::pin(request.key_condition_expression(condition).send()).await;
         let output = output.map_err(|cause| StoreError::unavailable(OPERATION, &cause));
         let capacity = output.as_ref().ok().and_then(|output| output.consumed_capacity());
         begun.ended(read(OPERATION, capacity.into_iter()));
@@ -241,14 +251,15 @@ impl Table {
     /// Puts an item unconditionally.
     pub async fn put(&self, key: &Key, item: Item) -> Result<(), StoreError> {
         let begun = meter::begin();
-        let output = self
-            .client
-            .put_item()
-            .table_name(&self.name)
-            .set_item(Some(keyed(item, key)))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await;
+        let output = Box::pin(
+            self.client
+                .put_item()
+                .table_name(&self.name)
+                .set_item(Some(keyed(item, key)))
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .send(),
+        )
+        .await;
         let output = output.map_err(|cause| StoreError::unavailable("PutItem", &cause));
         let capacity = output.as_ref().ok().and_then(|output| output.consumed_capacity());
         begun.ended(write("PutItem", capacity.into_iter()));
@@ -287,19 +298,20 @@ impl Table {
             .enumerate()
             .map(|(at, name)| (format!("#n{at}"), (*name).to_owned()));
         let begun = meter::begin();
-        let output = self
-            .client
-            .update_item()
-            .table_name(&self.name)
-            .set_key(Some(key.attributes()))
-            .update_expression(expression)
-            .set_condition_expression(condition.map(str::to_owned))
-            .set_expression_attribute_names(Some(placeholders.collect()))
-            .expression_attribute_values(":by", item::n(by))
-            .return_values(ReturnValue::UpdatedNew)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await;
+        let output = Box::pin(
+            self.client
+                .update_item()
+                .table_name(&self.name)
+                .set_key(Some(key.attributes()))
+                .update_expression(expression)
+                .set_condition_expression(condition.map(str::to_owned))
+                .set_expression_attribute_names(Some(placeholders.collect()))
+                .expression_attribute_values(":by", item::n(by))
+                .return_values(ReturnValue::UpdatedNew)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .send(),
+        )
+        .await;
         let capacity = output.as_ref().ok().and_then(|output| output.consumed_capacity());
         begun.ended(write(OPERATION, capacity.into_iter()));
         match output {

@@ -8,14 +8,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::error::SdkError;
-use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
+use aws_sdk_dynamodb::operation::transact_write_items::{TransactWriteItemsError, TransactWriteItemsOutput};
 use aws_sdk_dynamodb::types::{
     AttributeValue, CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
     ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 
 use super::error::StoreError;
-use super::item::{Item, keyed, n};
+use super::item::{self, Item, keyed, n};
 use super::key::Key;
 use super::meter;
 use super::table::{Table, write};
@@ -54,6 +54,16 @@ enum Change {
         add: BTreeMap<&'static str, i64>,
         set: Item,
     },
+}
+
+impl Change {
+    /// Whether both may be done to one item by one write.
+    fn goes_with(&self, other: &Self) -> bool {
+        matches!(
+            (self, other),
+            (Self::Check, Self::Check) | (Self::Update { .. }, Self::Update { .. })
+        )
+    }
 }
 
 /// Writes that happen together or not at all.
@@ -130,6 +140,27 @@ impl Transaction {
         }
     }
 
+    /// Whether both write one item and not merely add to it, so that they cannot be merged.
+    #[must_use]
+    pub fn collides(&self, other: &Self) -> bool {
+        let meet = |(key, (theirs, _)): (&Key, &(Change, Condition))| {
+            self.writes
+                .get(key)
+                .is_some_and(|(own, _)| !own.goes_with(theirs))
+        };
+        other.writes.iter().any(meet)
+    }
+
+    /// About how many bytes its items have.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let items = self.writes.values().map(|(change, _)| match change {
+            Change::Put(item) | Change::Update { set: item, .. } => item::bytes(item),
+            Change::Delete | Change::Check => 0,
+        });
+        items.sum()
+    }
+
     /// How many writes the transaction makes.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -141,6 +172,18 @@ impl Transaction {
     pub fn is_empty(&self) -> bool {
         self.writes.is_empty()
     }
+}
+
+/// Completes the builder of a write: the SDK has a type of its own for each, all with these methods.
+macro_rules! conditioned {
+    ($write:expr, $table:expr, $condition:expr) => {
+        $write
+            .table_name(&$table.name)
+            .set_expression_attribute_names(some($condition.names))
+            .set_expression_attribute_values(some($condition.values))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .build()
+    };
 }
 
 impl Table {
@@ -173,16 +216,19 @@ impl Table {
         let begun = meter::begin();
         // The SDK gives every call a client token of its own and keeps it over its retries, so a retry after a
         // time-out that in truth had committed does nothing twice.
-        let output = self
-            .client
-            .transact_write_items()
-            .set_transact_items(Some(writes?))
-            .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .send()
-            .await;
+        let output = Box::pin(
+            self.client
+                .transact_write_items()
+                .set_transact_items(Some(writes?))
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .send(),
+        )
+        .await;
         begun.ended(write(
             OPERATION,
-            output.iter().flat_map(|output| output.consumed_capacity()),
+            output
+                .iter()
+                .flat_map(TransactWriteItemsOutput::consumed_capacity),
         ));
         match output {
             Ok(_) => Ok(Attempt::Done),
@@ -201,46 +247,26 @@ impl Table {
         let request = TransactWriteItem::builder();
         let request = match change {
             Change::Put(item) => {
-                let put = Put::builder()
-                    .table_name(&self.name)
-                    .set_item(Some(keyed(item.clone(), key)))
-                    .set_condition_expression(condition.text)
-                    .set_expression_attribute_names(some(condition.names))
-                    .set_expression_attribute_values(some(condition.values))
-                    .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-                request.put(put.build().map_err(invalid)?)
+                let put = Put::builder().set_item(Some(keyed(item.clone(), key)));
+                let put = put.set_condition_expression(condition.text.clone());
+                request.put(conditioned!(put, self, condition).map_err(invalid)?)
             }
             Change::Delete => {
-                let delete = Delete::builder()
-                    .table_name(&self.name)
-                    .set_key(Some(key.attributes()))
-                    .set_condition_expression(condition.text)
-                    .set_expression_attribute_names(some(condition.names))
-                    .set_expression_attribute_values(some(condition.values))
-                    .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-                request.delete(delete.build().map_err(invalid)?)
+                let delete = Delete::builder().set_key(Some(key.attributes()));
+                let delete = delete.set_condition_expression(condition.text.clone());
+                request.delete(conditioned!(delete, self, condition).map_err(invalid)?)
             }
             Change::Check => {
-                let check = ConditionCheck::builder()
-                    .table_name(&self.name)
-                    .set_key(Some(key.attributes()))
-                    .condition_expression(condition.text.unwrap_or_default())
-                    .set_expression_attribute_names(some(condition.names))
-                    .set_expression_attribute_values(some(condition.values))
-                    .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-                request.condition_check(check.build().map_err(invalid)?)
+                let check = ConditionCheck::builder().set_key(Some(key.attributes()));
+                let check = check.set_condition_expression(condition.text.clone());
+                request.condition_check(conditioned!(check, self, condition).map_err(invalid)?)
             }
             Change::Update { add, set } => {
                 let (expression, condition) = condition.updating(add, set);
-                let update = Update::builder()
-                    .table_name(&self.name)
-                    .set_key(Some(key.attributes()))
-                    .update_expression(expression)
-                    .set_condition_expression(condition.text)
-                    .set_expression_attribute_names(some(condition.names))
-                    .set_expression_attribute_values(some(condition.values))
-                    .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-                request.update(update.build().map_err(invalid)?)
+                let update = Update::builder().set_key(Some(key.attributes()));
+                let update = update.update_expression(expression);
+                let update = update.set_condition_expression(condition.text.clone());
+                request.update(conditioned!(update, self, condition).map_err(invalid)?)
             }
         };
         Ok(request.build())
@@ -330,9 +356,9 @@ fn judge<R: std::fmt::Debug>(
     error: &SdkError<TransactWriteItemsError, R>,
 ) -> Result<Attempt, StoreError> {
     let unavailable = || StoreError::unavailable(OPERATION, error);
-    let canceled = match error.as_service_error() {
-        Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => canceled,
-        _ => return Err(unavailable()),
+    let Some(TransactWriteItemsError::TransactionCanceledException(canceled)) = error.as_service_error()
+    else {
+        return Err(unavailable());
     };
     let reasons = canceled.cancellation_reasons();
     let is = |code: &'static str| move |reason: &CancellationReason| reason.code() == Some(code);

@@ -111,6 +111,10 @@ async fn one_new_number_one_lead_in_bad_moments() {
         .count();
     assert_eq!(made, 1);
     // A call whose every attempt met a fault is stored without its lead (C-74), never with another.
-    assert!(calls.iter().all(|call| call.lead.is_none_or(|linked| linked == lead(1013))));
+    assert!(
+        calls
+            .iter()
+            .all(|call| call.lead.is_none_or(|linked| linked == lead(1013)))
+    );
     assert!(calls.iter().filter(|call| call.lead.is_some()).count() > 10);
 }

@@ -172,7 +172,7 @@ async fn the_best_of_several_leads() {
             .await
             .pop()
             .and_then(|call| call.lead)
-            .map(|lead| lead.get())
+            .map(shared::id::LeadId::get)
     };
     add_leads(&operator, vec![with(3001, eight, false)]).await;
     assert_eq!(linked(nine).await, Some(3001), "a twin, where nothing is exact");

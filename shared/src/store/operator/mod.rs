@@ -1,1 +1,195 @@
-//! x
+//! What the operator does with the table, outside the HTTP interface (C-80): instances, settings, credentials, import
+//! and export.
+//!
+//! What must stay true: every import write is safe beside live traffic, because it depends on the versions it read; a
+//! record and all that is derived from it change in one transaction; of a credential only the hash is ever stored.
+
+mod batch;
+mod calls;
+mod companies;
+mod credentials;
+mod directory;
+mod events;
+mod export;
+mod leads;
+mod provision;
+
+use super::error::StoreError;
+use super::item;
+use super::key::{self, Keys};
+use super::table::{PAGE, Span, Table};
+use super::transaction::{CommitError, Condition, Transaction};
+use super::{Reader, Store};
+use crate::directory::Directory;
+use crate::id::UserId;
+use crate::instance::InstanceName;
+use crate::settings::SettingError;
+use crate::time::Timestamp;
+
+pub use calls::CallLine;
+pub use credentials::{CredentialEntry, Issued};
+pub use export::{EventPages, Pages};
+pub use leads::LeadLine;
+
+/// Why the operator's wish was not done. The texts are for the operator and say what to do next.
+#[derive(Debug, thiserror::Error)]
+pub enum OperatorError {
+    /// There is no such instance.
+    #[error("there is no instance {0}; create it with: funil instance create {0}")]
+    NoInstance(InstanceName),
+    /// The instance to be created is there.
+    #[error("instance {0} exists already; see it with: funil instance show {0}")]
+    InstanceExists(InstanceName),
+    /// A credential was asked for a user that does not exist.
+    #[error("there is no user {1} in instance {0}; import it first: funil import --instance {0} FILE")]
+    NoUser(InstanceName, UserId),
+    /// A credential was asked for a user whose credentials would not be valid.
+    #[error("user {1} of instance {0} is inactive; import it with \"active\": true first")]
+    InactiveUser(InstanceName, UserId),
+    /// No credential of this kind has this id.
+    #[error(
+        "there is no {kind} {id} in instance {instance}; see them with: funil {kind} list --instance {instance}"
+    )]
+    NoCredential {
+        /// The instance that was looked into.
+        instance: InstanceName,
+        /// `key` or `token`.
+        kind: &'static str,
+        /// The id that was given.
+        id: String,
+    },
+    /// The credential is void already.
+    #[error("{kind} {id} was revoked already, on {at}")]
+    RevokedAlready {
+        /// `key` or `token`.
+        kind: &'static str,
+        /// The credential's id.
+        id: String,
+        /// Since when.
+        at: Timestamp,
+    },
+    /// A setting does not exist or does not accept the value.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// The directory or the list of names would come near the most that one item holds.
+    #[error("the instance's {0} would take more than {limit} KB of one item; use fewer or shorter names", limit = directory::MOST_BYTES / 1000)]
+    TooLarge(&'static str),
+    /// The table failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What became of a record that was to be imported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is written.
+    Written,
+    /// The table held the same; nothing was written.
+    Unchanged,
+    /// It was not written, and this is why.
+    Refused(String),
+}
+
+/// An instance in the operator's list.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstanceEntry {
+    /// Its name.
+    pub name: InstanceName,
+    /// When it was created.
+    pub create_date: Timestamp,
+}
+
+impl Store {
+    /// The operator's hand on one instance, which need not exist yet.
+    #[must_use]
+    pub fn operator(&self, instance: InstanceName) -> Operator {
+        Operator(self.reader(instance))
+    }
+
+    /// All instances by name.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn instances(&self) -> Result<Vec<InstanceEntry>, StoreError> {
+        let items = self.table.query_all(Span::head(key::instances(), PAGE)).await?;
+        items
+            .into_iter()
+            .map(|item| item::decode("instance", item))
+            .collect()
+    }
+}
+
+/// The operator's hand on one instance.
+#[derive(Debug, Clone)]
+pub struct Operator(Reader);
+
+impl Operator {
+    /// The instance that is operated.
+    #[must_use]
+    pub fn instance(&self) -> &InstanceName {
+        &self.0.instance
+    }
+
+    fn keys(&self) -> Keys<'_> {
+        self.0.keys()
+    }
+
+    fn table(&self) -> &Table {
+        &self.0.table
+    }
+
+    fn now(&self) -> Timestamp {
+        self.table().ambient.now()
+    }
+
+    /// Creates the instance, with default settings and nobody in it.
+    ///
+    /// # Errors
+    /// [`OperatorError::InstanceExists`] where there is one, [`OperatorError::Store`] where the table fails.
+    pub async fn create_instance(&self) -> Result<InstanceEntry, OperatorError> {
+        let entry = InstanceEntry {
+            name: self.instance().clone(),
+            create_date: self.now(),
+        };
+        let mut transaction = Transaction::default();
+        transaction.put(
+            key::instance(self.instance()),
+            item::encode("instance", &entry)?,
+            Condition::Absent,
+        );
+        let directory = super::directory::Stored {
+            directory: Directory::default(),
+            version: 1,
+        };
+        transaction.put(
+            self.keys().directory(),
+            super::directory::encode(&directory)?,
+            Condition::Absent,
+        );
+        match self.table().commit(transaction).await {
+            Ok(()) => Ok(entry),
+            Err(CommitError::Refused(_)) => Err(OperatorError::InstanceExists(self.instance().clone())),
+            Err(CommitError::Store(error)) => Err(error.into()),
+        }
+    }
+
+    /// The instance in the operator's list. One get.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
+    pub async fn entry(&self) -> Result<InstanceEntry, OperatorError> {
+        let item = self.table().get(&key::instance(self.instance())).await?;
+        let item = item.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))?;
+        Ok(item::decode("instance", item)?)
+    }
+
+    /// Settings, departments, groups and users' standings.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
+    pub async fn directory(&self) -> Result<Directory, OperatorError> {
+        let directory = self.0.directory().await?;
+        directory.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))
+    }
+}

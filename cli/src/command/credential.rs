@@ -1,0 +1,212 @@
+//! `funil key` and `funil token`: credentials of an instance's users (C-3).
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use shared::credential::Kind;
+use shared::id::UserId;
+use shared::instance::InstanceName;
+use shared::store::operator::CredentialEntry;
+
+use super::{Answer, Failure, Global};
+
+pub const KEY_AFTER_HELP: &str = "\
+Examples:
+  funil key issue --instance acme --user 7 --label erp
+  funil key list --instance acme
+  funil key revoke --instance acme 1f0c2b9a77de";
+
+pub const TOKEN_AFTER_HELP: &str = "\
+Examples:
+  funil token issue --instance acme --user 7 --days 30
+  funil token list --instance acme
+  funil token revoke --instance acme 1f0c2b9a77de";
+
+const LIST_EXAMPLE: &str = "Example:\n  funil key list --instance acme --json";
+const REVOKE_EXAMPLE: &str = "\
+Example:
+  funil key revoke --instance acme 1f0c2b9a77de
+
+A revoked credential is refused from the next request on.";
+
+/// The most characters of a label.
+const LABEL: usize = 64;
+
+#[derive(Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Issue an API key; it is shown once
+    #[command(
+        after_help = "Example:\n  funil key issue --instance acme --user 7 --label erp --days 365 --json"
+    )]
+    Issue {
+        #[command(flatten)]
+        whose: Whose,
+        /// For how many days it is valid; always where absent
+        #[arg(long, value_parser = clap::value_parser!(u32).range(1..=36500))]
+        days: Option<u32>,
+    },
+    /// List the API keys, revoked and expired ones too
+    #[command(after_help = LIST_EXAMPLE)]
+    List(Where),
+    /// Revoke an API key
+    #[command(after_help = REVOKE_EXAMPLE)]
+    Revoke(Which),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Issue an access token; it is shown once
+    #[command(after_help = "Example:\n  funil token issue --instance acme --user 7 --days 90 --json")]
+    Issue {
+        #[command(flatten)]
+        whose: Whose,
+        /// For how many days it is valid
+        #[arg(long, default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=36500))]
+        days: u32,
+    },
+    /// List the access tokens, revoked and expired ones too
+    #[command(after_help = "Example:\n  funil token list --instance acme --json")]
+    List(Where),
+    /// Revoke an access token
+    #[command(after_help = "Example:\n  funil token revoke --instance acme 1f0c2b9a77de")]
+    Revoke(Which),
+}
+
+#[derive(Debug, Args)]
+pub struct Where {
+    /// The instance
+    #[arg(long, value_name = "NAME")]
+    instance: InstanceName,
+}
+
+#[derive(Debug, Args)]
+pub struct Whose {
+    #[command(flatten)]
+    place: Where,
+    /// The user as whom its requests act
+    #[arg(long, value_name = "ID", value_parser = user)]
+    user: UserId,
+    /// What to call it in lists
+    #[arg(long, value_name = "TEXT", value_parser = label)]
+    label: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Which {
+    #[command(flatten)]
+    place: Where,
+    /// Its id, as `list` shows it
+    id: String,
+}
+
+/// What keys and tokens have in common.
+pub enum Command {
+    Issue(Whose, Option<u32>),
+    List(Where),
+    Revoke(Which),
+}
+
+impl From<KeyCommand> for Command {
+    fn from(command: KeyCommand) -> Self {
+        match command {
+            KeyCommand::Issue { whose, days } => Self::Issue(whose, days),
+            KeyCommand::List(place) => Self::List(place),
+            KeyCommand::Revoke(which) => Self::Revoke(which),
+        }
+    }
+}
+
+impl From<TokenCommand> for Command {
+    fn from(command: TokenCommand) -> Self {
+        match command {
+            TokenCommand::Issue { whose, days } => Self::Issue(whose, Some(days)),
+            TokenCommand::List(place) => Self::List(place),
+            TokenCommand::Revoke(which) => Self::Revoke(which),
+        }
+    }
+}
+
+pub async fn run(kind: Kind, command: Command, global: &Global) -> Result<Answer, Failure> {
+    match command {
+        Command::Issue(whose, days) => issue(kind, whose, days, global).await,
+        Command::List(Where { instance }) => list(kind, instance, global).await,
+        Command::Revoke(which) => revoke(kind, which, global).await,
+    }
+}
+
+async fn issue(kind: Kind, whose: Whose, days: Option<u32>, global: &Global) -> Result<Answer, Failure> {
+    let instance = whose.place.instance;
+    let operator = global.store().await.operator(instance.clone());
+    let issued = operator.issue(kind, whose.user, whose.label, days).await?;
+    let (entry, name) = (issued.entry, kind.name());
+    let mut document = json!({ "id": entry.id, name: issued.secret.reveal() });
+    if let Some(expires) = entry.expires {
+        document["expires"] = json!(expires);
+    }
+    let until = entry
+        .expires
+        .map_or(String::new(), |expires| format!(", valid until {expires}"));
+    let note = format!(
+        "{name} {id} of user {user}{until}. It is shown this once; \
+         revoke it with: funil {name} revoke --instance {instance} {id}",
+        id = entry.id,
+        user = entry.user,
+    );
+    Ok(Answer::new(issued.secret.reveal(), document).noting(note))
+}
+
+async fn list(kind: Kind, instance: InstanceName, global: &Global) -> Result<Answer, Failure> {
+    let store = global.store().await;
+    let entries = store.operator(instance.clone()).credentials(kind).await?;
+    let lines: Vec<_> = entries.iter().map(line).collect();
+    let documents = entries.iter().map(document).collect();
+    let answer = Answer::new(lines.join("\n"), Value::Array(documents));
+    let name = kind.name();
+    Ok(if entries.is_empty() {
+        answer.noting(format!(
+            "instance {instance} has no {name}; issue one with: funil {name} issue --instance {instance} --user ID"
+        ))
+    } else {
+        answer
+    })
+}
+
+async fn revoke(kind: Kind, which: Which, global: &Global) -> Result<Answer, Failure> {
+    let operator = global.store().await.operator(which.place.instance);
+    let entry = operator.revoke(kind, &which.id).await?;
+    let text = format!("revoked {} {}", kind.name(), entry.id);
+    Ok(Answer::new(text, document(&entry)))
+}
+
+fn line(entry: &CredentialEntry) -> String {
+    let state = match (entry.revoked, entry.expires) {
+        (Some(at), _) => format!("revoked {at}"),
+        (None, Some(at)) => format!("valid until {at}"),
+        (None, None) => "valid".to_owned(),
+    };
+    let label = entry.label.as_deref().unwrap_or("-");
+    format!(
+        "{}  user {}  {label}  issued {}  {state}",
+        entry.id, entry.user, entry.create_date
+    )
+}
+
+fn document(entry: &CredentialEntry) -> Value {
+    json!({
+        "id": entry.id,
+        "user": entry.user,
+        "label": entry.label,
+        "createDate": entry.create_date,
+        "expires": entry.expires,
+        "revoked": entry.revoked,
+    })
+}
+
+fn user(text: &str) -> Result<UserId, &'static str> {
+    UserId::parse(text).ok_or("a user's id is a positive whole number")
+}
+
+fn label(text: &str) -> Result<String, &'static str> {
+    let fits = (1..=LABEL).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    fits.then(|| text.to_owned())
+        .ok_or("a label is 1 to 64 characters on one line")
+}

@@ -1,0 +1,205 @@
+//! `funil instance`: the instances and their settings.
+
+use std::io::Read as _;
+
+use clap::Subcommand;
+use serde_json::{Map, Value, json};
+use shared::instance::InstanceName;
+
+use super::{Answer, Failure, Global};
+
+pub const AFTER_HELP: &str = "\
+Examples:
+  funil instance create acme
+  funil instance list
+  funil instance show acme
+  funil instance set acme timezone America/Sao_Paulo
+  funil instance set acme voip_webhook_secret - < secret.txt";
+
+const SET_AFTER_HELP: &str = "\
+Settings: voip_webhook_secret, timezone, page_base (0 or 1), credential_placement (strict or anywhere),
+requests_per_minute, public_requests_per_minute. A setting holds from the next request.
+
+Examples:
+  funil instance set acme timezone America/Sao_Paulo
+  funil instance set acme requests_per_minute --unset
+  funil instance set acme voip_webhook_secret - < secret.txt";
+
+/// The setting whose value is a secret.
+const SECRET: &str = "voip_webhook_secret";
+/// More than any setting's value has.
+const MOST_BYTES: u64 = 4096;
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Create an instance
+    #[command(after_help = "Example:\n  funil instance create acme")]
+    Create {
+        /// Its name: 1 to 63 of a-z, 0-9, - and _
+        name: InstanceName,
+    },
+    /// List all instances
+    #[command(after_help = "Example:\n  funil instance list --json")]
+    List,
+    /// Show an instance: its settings and how much its directory holds
+    #[command(after_help = "Example:\n  funil instance show acme")]
+    Show {
+        /// Its name
+        name: InstanceName,
+    },
+    /// Change a setting
+    #[command(after_help = SET_AFTER_HELP)]
+    Set {
+        /// The instance
+        name: InstanceName,
+        /// The setting
+        setting: String,
+        /// Its value; - reads it from standard input, and a secret is never taken otherwise
+        #[arg(required_unless_present = "unset", conflicts_with = "unset")]
+        value: Option<String>,
+        /// Bring the default back
+        #[arg(long)]
+        unset: bool,
+    },
+}
+
+pub async fn run(command: Command, global: &Global) -> Result<Answer, Failure> {
+    match command {
+        Command::Create { name } => create(name, global).await,
+        Command::List => list(global).await,
+        Command::Show { name } => show(name, global).await,
+        Command::Set {
+            name, setting, value, ..
+        } => set(name, &setting, value, global).await,
+    }
+}
+
+async fn create(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
+    let store = global.store().await;
+    // The cloud's table is the template's; only a DynamoDB API of one's own begins without.
+    if global.endpoint.is_some() {
+        store.ensure_table().await?;
+    }
+    let entry = store.operator(name).create_instance().await?;
+    let text = format!("created instance {}", entry.name);
+    let next = format!(
+        "bring its users in with: funil import --instance {} FILE",
+        entry.name
+    );
+    Ok(Answer::new(text, json!(entry)).noting(next))
+}
+
+async fn list(global: &Global) -> Result<Answer, Failure> {
+    let instances = global.store().await.instances().await?;
+    let lines: Vec<_> = instances
+        .iter()
+        .map(|entry| format!("{}  {}", entry.create_date, entry.name))
+        .collect();
+    let answer = Answer::new(lines.join("\n"), json!(instances));
+    Ok(if instances.is_empty() {
+        answer.noting("there is no instance; create one with: funil instance create NAME")
+    } else {
+        answer
+    })
+}
+
+async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
+    let operator = global.store().await.operator(name);
+    let (entry, directory) = (operator.entry().await?, operator.directory().await?);
+    let entries = directory.settings.entries();
+    let settings: Map<_, _> = entries
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), shown(name, value)))
+        .collect();
+    let mut lines = vec![
+        format!("instance {}, created {}", entry.name, entry.create_date),
+        format!(
+            "{} departments, {} groups, {} users",
+            directory.departments.len(),
+            directory.groups.len(),
+            directory.users.len()
+        ),
+    ];
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    lines.extend(
+        settings
+            .iter()
+            .map(|(name, value)| format!("{name} = {}", plain(value))),
+    );
+    let document = json!({
+        "name": entry.name,
+        "createDate": entry.create_date,
+        "settings": settings,
+        "departments": directory.departments.len(),
+        "groups": directory.groups.len(),
+        "users": directory.users.len(),
+    });
+    Ok(Answer::new(lines.join("\n"), document))
+}
+
+async fn set(
+    name: InstanceName,
+    setting: &str,
+    value: Option<String>,
+    global: &Global,
+) -> Result<Answer, Failure> {
+    let value = match value.as_deref() {
+        None => Value::Null,
+        Some("-") => Value::from(standard_input()?),
+        // The process list and the shell's history would show it.
+        Some(_) if setting == SECRET => {
+            return Err(Failure::Usage(format!(
+                "a secret is never an argument; give it on standard input: funil instance set {name} {SECRET} - < FILE"
+            )));
+        }
+        Some(text) => Value::from(text),
+    };
+    let operator = global.store().await.operator(name);
+    let changed = operator.set_setting(setting, &value).await?;
+    let directory = operator.directory().await?;
+    let now = directory
+        .settings
+        .entries()
+        .into_iter()
+        .find(|(name, _)| *name == setting);
+    let now = now.map_or(Value::Null, |(name, value)| shown(name, value));
+    let text = match &now {
+        Value::Null => format!("{setting} has its default"),
+        _ if setting == SECRET => format!("{setting} is set"),
+        value => format!(
+            "{setting} = {}",
+            value.as_str().map_or(value.to_string(), str::to_owned)
+        ),
+    };
+    let document =
+        json!({ "instance": operator.instance(), "setting": setting, "value": now, "changed": changed });
+    Ok(Answer::new(text, document))
+}
+
+/// A setting's value as it may be shown.
+fn shown(name: &str, value: Value) -> Value {
+    if name == SECRET { Value::from("set") } else { value }
+}
+
+/// Standard input without the line end that a file or `echo` leaves behind the value.
+fn standard_input() -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(MOST_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Failure::Refused(
+            "standard input holds more than any setting takes".to_owned(),
+        ));
+    }
+    let mut text = String::from_utf8(bytes)
+        .map_err(|_| Failure::Refused("standard input is not UTF-8 text".to_owned()))?;
+    if text.ends_with('\n') {
+        text.pop();
+        if text.ends_with('\r') {
+            text.pop();
+        }
+    }
+    Ok(text)
+}

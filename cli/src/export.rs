@@ -1,0 +1,154 @@
+//! All records of an instance as lines of JSON (C-81), in an order in which they could be read back in one pass.
+//!
+//! Lines are sparse: what an import restores by default is left out, so that exporting what was imported from an export
+//! gives the same bytes.
+
+use std::io::{self, Write};
+
+use indicatif::ProgressBar;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use shared::directory::Directory;
+use shared::lead::{ChannelRestrictions, Lead};
+use shared::store::StoreError;
+use shared::store::operator::{Operator, OperatorError, Pages};
+
+/// How many records of each kind were written, in the order of the kinds.
+pub type Counts = Vec<(&'static str, u64)>;
+
+/// Why an export stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Its lines cannot be written.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+    /// The records cannot be read.
+    #[error(transparent)]
+    Operator(#[from] OperatorError),
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Self::Operator(error.into())
+    }
+}
+
+/// Writes all records of an instance to `out`, in bounded memory. A call recorded after it began is not in it.
+///
+/// # Errors
+/// [`Error`] where they cannot be read or written; what was written by then is no whole export.
+pub async fn export(operator: &Operator, out: &mut impl Write, bar: &ProgressBar) -> Result<Counts, Error> {
+    let mut sheet = Sheet {
+        out,
+        bar,
+        counts: Counts::new(),
+    };
+    // First, so that every lead of an exported call is exported too.
+    let last_call = operator.last_call().await?;
+    sheet.directory(&operator.directory().await?)?;
+    sheet.pages("user", operator.users()).await?;
+    sheet.pages("profile", operator.profiles()).await?;
+    sheet.pages("company", operator.companies()).await?;
+    sheet.begin("lead");
+    let mut leads = operator.leads();
+    while let Some(page) = leads.next().await? {
+        for lead in page {
+            sheet.lead(lead)?;
+        }
+    }
+    sheet.begin("call");
+    if let Some(last) = last_call {
+        sheet.pages("call", operator.calls(last)).await?;
+    }
+    sheet.begin("event");
+    if let Some(last) = last_call {
+        let mut events = operator.events(last);
+        while let Some(page) = events.next().await? {
+            page.iter().try_for_each(|event| sheet.record("event", event))?;
+        }
+    }
+    Ok(sheet.counts)
+}
+
+struct Sheet<'a, W> {
+    out: &'a mut W,
+    bar: &'a ProgressBar,
+    counts: Counts,
+}
+
+impl<W: Write> Sheet<'_, W> {
+    fn begin(&mut self, kind: &'static str) {
+        if self.counts.last().is_none_or(|(last, _)| *last != kind) {
+            self.counts.push((kind, 0));
+            self.bar.set_message(kind);
+        }
+    }
+
+    fn directory(&mut self, directory: &Directory) -> Result<(), Error> {
+        self.begin("setting");
+        for (name, value) in directory.settings.entries() {
+            self.record("setting", &json!({ "name": name, "value": value }))?;
+        }
+        self.begin("department");
+        for (id, department) in &directory.departments {
+            let line = json!({ "id": id, "name": department.name, "parent": department.parent });
+            self.record("department", &line)?;
+        }
+        self.begin("group");
+        for (id, group) in &directory.groups {
+            self.record(
+                "group",
+                &json!({ "id": id, "name": group.name, "permissions": group.permissions }),
+            )?;
+        }
+        Ok(())
+    }
+
+    async fn pages<T: Serialize>(&mut self, kind: &'static str, mut pages: Pages<T>) -> Result<(), Error> {
+        self.begin(kind);
+        while let Some(page) = pages.next().await? {
+            page.iter().try_for_each(|record| self.record(kind, record))?;
+        }
+        Ok(())
+    }
+
+    fn lead(&mut self, lead: Lead) -> Result<(), Error> {
+        let mut fields = sparse(&lead)?;
+        if lead.channel_restrictions == ChannelRestrictions::default() {
+            fields.shift_remove("channelRestrictions");
+        }
+        if !lead.utm_tags.is_empty() {
+            fields.insert("utmTags".to_owned(), lead.utm_tags.into());
+        }
+        // A custom field's null or empty list is its value.
+        fields.extend(lead.custom);
+        self.line("lead", fields)
+    }
+
+    fn record(&mut self, kind: &'static str, record: &impl Serialize) -> Result<(), Error> {
+        self.line(kind, sparse(record)?)
+    }
+
+    fn line(&mut self, kind: &'static str, fields: Map<String, Value>) -> Result<(), Error> {
+        let mut line = Map::from_iter([("kind".to_owned(), Value::from(kind))]);
+        line.extend(fields);
+        serde_json::to_writer(&mut *self.out, &line).map_err(io::Error::from)?;
+        self.out.write_all(b"\n")?;
+        self.begin(kind);
+        if let Some((_, count)) = self.counts.last_mut() {
+            *count += 1;
+        }
+        self.bar.inc(1);
+        Ok(())
+    }
+}
+
+/// A record's fields without nulls and empty lists.
+fn sparse(record: &impl Serialize) -> Result<Map<String, Value>, Error> {
+    let value = serde_json::to_value(record).map_err(io::Error::from)?;
+    let Value::Object(mut fields) = value else {
+        return Ok(Map::new());
+    };
+    fields.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+    Ok(fields)
+}

@@ -1,0 +1,331 @@
+//! A line of an import: its kind, its types, its limits. What it refers to is judged later, against the table.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use shared::call::{Call, Event};
+use shared::directory::{Department, Group};
+use shared::id::{DepartmentId, GroupId};
+use shared::people::{Company, Figure, Profile};
+use shared::permissions::Permissions;
+use shared::phone::{Phone, digits};
+use shared::store::operator::CallLine;
+use shared::time::Timestamp;
+
+use super::lead;
+use super::number;
+use super::reason::reason;
+use super::record::Record;
+
+/// The most bytes of a record, as of one that the interface makes (C-30).
+const MOST_BYTES: usize = 100_000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DepartmentLine {
+    id: DepartmentId,
+    name: String,
+    #[serde(default)]
+    parent: Option<DepartmentId>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct GroupLine {
+    id: GroupId,
+    name: String,
+    permissions: Permissions,
+}
+
+/// Reads a line; `Err` holds the reason without the line's number.
+pub fn parse(text: &str) -> Result<Record, String> {
+    let value: Value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
+    let Value::Object(mut fields) = value else {
+        return Err("must be a JSON object".to_owned());
+    };
+    if text.len() > MOST_BYTES && Value::Object(fields.clone()).to_string().len() > MOST_BYTES {
+        return Err("the record is larger than 100 KB".to_owned());
+    }
+    let kind = match fields.shift_remove("kind") {
+        Some(Value::String(kind)) => kind,
+        Some(_) => return Err("kind: must be text".to_owned()),
+        None => return Err("kind: is missing".to_owned()),
+    };
+    match kind.as_str() {
+        "setting" => setting(fields),
+        "department" => {
+            let DepartmentLine { id, name, parent } = read(fields)?;
+            Ok(Record::Department(id, Department { name, parent }))
+        }
+        "group" => {
+            let GroupLine {
+                id,
+                name,
+                permissions,
+            } = read(fields)?;
+            Ok(Record::Group(id, Group { name, permissions }))
+        }
+        "user" => read(fields).map(Record::User),
+        "profile" => profile(fields),
+        "company" => company(fields),
+        "lead" => lead::read(fields).map(Box::new).map(Record::Lead),
+        "call" => call(fields),
+        "event" => event(fields),
+        other => Err(format!("unknown kind {}", Value::from(other))),
+    }
+}
+
+fn not_json(error: &serde_json::Error) -> String {
+    format!(
+        "not JSON: {}",
+        error.to_string().replace(" at line 1 column ", " at column ")
+    )
+}
+
+/// A typed record. A null is an absent value (C-24 has import accept nulls).
+pub fn read<T: DeserializeOwned>(mut fields: Map<String, Value>) -> Result<T, String> {
+    fields.retain(|_, value| !value.is_null());
+    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| reason(&error))
+}
+
+/// A time that may be absent.
+pub fn take_time(fields: &mut Map<String, Value>, name: &str) -> Result<Option<Timestamp>, String> {
+    match fields.shift_remove(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => serde_json::from_value(value)
+            .map(Some)
+            .map_err(|_| format!("{name}: must be a date-time such as 2026-11-21T12:00:00.000Z")),
+    }
+}
+
+fn setting(mut fields: Map<String, Value>) -> Result<Record, String> {
+    let name = fields.shift_remove("name");
+    let value = fields.shift_remove("value");
+    only(&fields, &[])?;
+    match (name, value) {
+        (Some(Value::String(name)), Some(value)) => {
+            // The settings themselves know what they accept (C-83).
+            let checked = shared::settings::Settings::default().set(&name, &value);
+            checked.map_err(|error| match error {
+                shared::settings::SettingError::Unknown => format!("name: {error}"),
+                shared::settings::SettingError::Value(..) => format!("value: {error}"),
+            })?;
+            Ok(Record::Setting(name, value))
+        }
+        (None, _) => Err("name: is missing".to_owned()),
+        (Some(_), None) => Err("value: is missing".to_owned()),
+        (Some(_), Some(_)) => Err("name: must be text".to_owned()),
+    }
+}
+
+fn profile(fields: Map<String, Value>) -> Result<Record, String> {
+    let profile: Profile = read(fields)?;
+    if Phone::of(&profile.number).is_none() {
+        return Err("number: must be a telephone number".to_owned());
+    }
+    Ok(Record::Profile(profile))
+}
+
+fn company(fields: Map<String, Value>) -> Result<Record, String> {
+    let mut company: Company = read(fields)?;
+    let figures = [
+        ("companyannualrevenue", &mut company.companyannualrevenue),
+        ("companynemployees", &mut company.companynemployees),
+    ];
+    for (name, figure) in figures {
+        if let Some(Figure::Number(value)) = figure {
+            *value = number::storable(name, value)?;
+        }
+    }
+    let numbers = [
+        ("points", &mut company.points),
+        ("customer_count", &mut company.customer_count),
+    ];
+    for (name, value) in numbers {
+        if let Some(value) = value {
+            *value = number::storable(name, value)?;
+        }
+    }
+    Ok(Record::Company(Box::new(company)))
+}
+
+const CALL: [&str; 14] = [
+    "id",
+    "user",
+    "leadPhone",
+    "type",
+    "status",
+    "duration",
+    "record",
+    "service",
+    "lead",
+    "leadName",
+    "userName",
+    "callId",
+    "description",
+    "createDate",
+];
+
+fn call(mut fields: Map<String, Value>) -> Result<Record, String> {
+    only(&fields, &CALL)?;
+    let create_date = take_time(&mut fields, "createDate")?;
+    fields.insert("createDate".to_owned(), placeholder());
+    let mut call: Call = read(fields)?;
+    call.lead_phone = call.lead_phone.as_deref().map(digits);
+    // C-71, here without cutting: an operator can mend a line, a telephony provider cannot.
+    within("service", Some(&call.service), 32)?;
+    within("leadPhone", call.lead_phone.as_deref(), 64)?;
+    within("leadName", call.lead_name.as_deref(), 64)?;
+    within("userName", call.user_name.as_deref(), 64)?;
+    within("callId", call.call_id.as_deref(), 64)?;
+    within("description", call.description.as_deref(), 1000)?;
+    let line = CallLine {
+        call,
+        create_date,
+        with_event: false,
+    };
+    Ok(Record::Call(Box::new(line)))
+}
+
+fn event(fields: Map<String, Value>) -> Result<Record, String> {
+    let mut event: Event = read(fields)?;
+    event.phone = event.phone.as_deref().map(digits);
+    within("service", Some(&event.service), 32)?;
+    within("phone", event.phone.as_deref(), 64)?;
+    within("callId", event.call_id.as_deref(), 64)?;
+    Ok(Record::Event(Box::new(event)))
+}
+
+fn within(name: &str, text: Option<&str>, limit: usize) -> Result<(), String> {
+    if text.is_some_and(|text| text.chars().count() > limit) {
+        return Err(format!("{name}: must have at most {limit} characters"));
+    }
+    Ok(())
+}
+
+fn only(fields: &Map<String, Value>, known: &[&str]) -> Result<(), String> {
+    let unknown = fields.keys().find(|name| !known.contains(&name.as_str()));
+    unknown.map_or(Ok(()), |name| Err(format!("{name}: unknown field")))
+}
+
+/// A time that stands where one must, and is never stored.
+pub fn placeholder() -> Value {
+    Value::from("1970-01-01T00:00:00.000Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> String {
+        parse(text).map_or_else(|reason| reason, |record| format!("accepted {record:?}"))
+    }
+
+    const CALL: &str = r#"{"kind":"call","id":1,"user":8,"leadPhone":"+55 11","type":"INCOMING","status":"COMPLETE","duration":6,"record":true,"service":"x""#;
+
+    #[test]
+    fn a_line_that_is_no_record_is_refused() {
+        for (line, reason) in [
+            ("{", "not JSON: EOF while parsing an object at column 1"),
+            ("[]", "must be a JSON object"),
+            ("{}", "kind: is missing"),
+            (r#"{"kind":7}"#, "kind: must be text"),
+            (r#"{"kind":"ticket","id":1}"#, r#"unknown kind "ticket""#),
+            (r#"{"kind":"user","id":1}"#, "name: is missing"),
+            (r#"{"kind":"user","id":1,"name":null}"#, "name: is missing"),
+            (
+                r#"{"kind":"department","id":"1","name":"A"}"#,
+                "id: must be a whole number that is not negative",
+            ),
+            (r#"{"kind":"group","id":1,"name":"A"}"#, "permissions: is missing"),
+            (
+                r#"{"kind":"group","id":1,"name":"A","permissions":{"leads":"some"}}"#,
+                "permissions.leads: must be all or department or own or none",
+            ),
+            (
+                r#"{"kind":"profile","number":"none","name":"A"}"#,
+                "number: must be a telephone number",
+            ),
+            (
+                r#"{"kind":"company","id":1,"companyname":"A","vat":1}"#,
+                "vat: unknown field",
+            ),
+            (
+                r#"{"kind":"company","id":1,"companyname":"A","points":1e300}"#,
+                "points: must be from -1e15 to 1e15",
+            ),
+        ] {
+            assert_eq!(refused(line), reason, "{line}");
+        }
+    }
+
+    #[test]
+    fn settings_are_judged_by_their_own_rules() {
+        for (line, reason) in [
+            (r#"{"kind":"setting","value":1}"#, "name: is missing"),
+            (r#"{"kind":"setting","name":"page_base"}"#, "value: is missing"),
+            (
+                r#"{"kind":"setting","name":"page_base","value":2}"#,
+                "value: page_base must be 0 or 1",
+            ),
+            (
+                r#"{"kind":"setting","name":"page_base","value":1,"x":1}"#,
+                "x: unknown field",
+            ),
+        ] {
+            assert_eq!(refused(line), reason, "{line}");
+        }
+        assert!(
+            refused(r#"{"kind":"setting","name":"pages","value":2}"#).starts_with("name: unknown setting")
+        );
+        let unset = parse(r#"{"kind":"setting","name":"page_base","value":null}"#).unwrap();
+        assert_eq!(unset, Record::Setting("page_base".to_owned(), Value::Null));
+    }
+
+    #[test]
+    fn calls_keep_digits_and_their_limits() {
+        let Record::Call(line) = parse(&format!("{CALL}}}")).unwrap() else {
+            unreachable!("it is a call");
+        };
+        assert_eq!(line.call.lead_phone.as_deref(), Some("5511"));
+        assert_eq!(line.create_date, None);
+        assert_eq!(refused(&format!(r#"{CALL},"calls":1}}"#)), "calls: unknown field");
+        assert_eq!(
+            refused(&format!(r#"{CALL},"createDate":"today"}}"#)),
+            "createDate: must be a date-time such as 2026-11-21T12:00:00.000Z"
+        );
+        let name = "é".repeat(65);
+        assert_eq!(
+            refused(&format!(r#"{CALL},"leadName":"{name}"}}"#)),
+            "leadName: must have at most 64 characters"
+        );
+        assert_eq!(
+            refused(&CALL.replace("INCOMING", "incoming").replace("\"x\"", "\"x\"}")),
+            "type: must be INCOMING or OUTGOING"
+        );
+    }
+
+    #[test]
+    fn a_record_over_its_size_is_refused_whatever_its_spaces() {
+        let name = "a".repeat(MOST_BYTES);
+        assert_eq!(
+            refused(&format!(r#"{{"kind":"user","id":1,"name":"{name}"}}"#)),
+            "the record is larger than 100 KB"
+        );
+        let spaces = " ".repeat(MOST_BYTES);
+        assert!(parse(&format!(r#"{{"kind":"user",{spaces}"id":1,"name":"A"}}"#)).is_ok());
+    }
+
+    #[test]
+    fn lines_of_one_record_have_one_identity() {
+        let identity = |text: &str| parse(text).unwrap().identity();
+        assert_eq!(
+            identity(r#"{"kind":"profile","number":"+55 11 98700-1122","name":"A"}"#),
+            identity(r#"{"kind":"profile","number":"11987001122","name":"B"}"#)
+        );
+        assert_ne!(
+            identity(r#"{"kind":"setting","name":"page_base","value":1}"#),
+            identity(r#"{"kind":"setting","name":"timezone","value":"UTC"}"#)
+        );
+    }
+}

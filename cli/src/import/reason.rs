@@ -1,0 +1,136 @@
+//! Why a line cannot be taken, in words that name the field at fault.
+
+use serde_path_to_error::Error;
+
+/// What the deserializer's error means, beginning with the field's path.
+pub fn reason(error: &Error<serde_json::Error>) -> String {
+    let message = error.inner().to_string();
+    let path = error.path().to_string();
+    let path = if path == "." { "" } else { &path };
+    let (field, fault) = split(&message);
+    let at = match field {
+        Some(field) if path != field && !path.ends_with(&format!(".{field}")) => join(path, field),
+        _ => path.to_owned(),
+    };
+    if at.is_empty() {
+        fault
+    } else {
+        format!("{at}: {fault}")
+    }
+}
+
+fn join(path: &str, field: &str) -> String {
+    if path.is_empty() {
+        field.to_owned()
+    } else {
+        format!("{path}.{field}")
+    }
+}
+
+/// The field that the deserializer names, and what is wrong.
+fn split(message: &str) -> (Option<&str>, String) {
+    if let Some(rest) = message.strip_prefix("missing field ") {
+        return (quoted(rest), "is missing".to_owned());
+    }
+    if let Some(rest) = message.strip_prefix("unknown field ") {
+        return (quoted(rest), "unknown field".to_owned());
+    }
+    if message.starts_with("unknown variant ") {
+        let allowed = message.split_once("expected ").map_or("", |(_, allowed)| allowed);
+        let allowed = allowed.trim_start_matches("one of ").replace('`', "");
+        return (None, format!("must be {}", allowed.replace(", ", " or ")));
+    }
+    if message.contains("untagged enum") {
+        return (None, "must be a number or text".to_owned());
+    }
+    let expected = message
+        .strip_prefix("invalid ")
+        .and_then(|rest| rest.rsplit_once(", expected "));
+    let fault = expected.map_or_else(
+        || message.to_owned(),
+        |(_, expected)| format!("must be {}", kind(expected)),
+    );
+    (None, fault)
+}
+
+fn quoted(text: &str) -> Option<&str> {
+    text.split('`').nth(1)
+}
+
+/// What the deserializer expected, in the words of JSON.
+fn kind(expected: &str) -> &str {
+    match expected {
+        "a JSON number" | "f64" => "a number",
+        "u64" => "a whole number that is not negative",
+        "i64" => "a whole number",
+        "a string" => "text",
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        other if other.starts_with("struct ") => "an object",
+        // Enums are written as the text of their variants.
+        other if other.starts_with("enum ") || other.contains("variant") => "text",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use serde_json::json;
+    use shared::lead::Channel;
+    use shared::people::{Company, User};
+    use shared::permissions::Permissions;
+
+    use super::*;
+
+    fn refused<T: for<'a> Deserialize<'a>>(value: &serde_json::Value) -> String {
+        match serde_path_to_error::deserialize::<_, T>(value) {
+            Ok(_) => "accepted".to_owned(),
+            Err(error) => reason(&error),
+        }
+    }
+
+    #[test]
+    fn every_reason_names_its_field() {
+        let user = |value| refused::<User>(&value);
+        assert_eq!(user(json!({ "name": "Ana" })), "id: is missing");
+        assert_eq!(user(json!({ "id": 1, "name": 5 })), "name: must be text");
+        assert_eq!(
+            user(json!({ "id": 0, "name": "Ana" })),
+            "id: must be an id from 1 to 999999999999999"
+        );
+        assert_eq!(
+            user(json!({ "id": -1, "name": "Ana" })),
+            "id: must be a whole number that is not negative"
+        );
+        assert_eq!(
+            user(json!({ "id": 1, "name": "Ana", "nick": "A" })),
+            "nick: unknown field"
+        );
+        assert_eq!(
+            user(json!({ "id": 1, "name": "Ana", "admin": "yes" })),
+            "admin: must be true or false"
+        );
+        assert_eq!(user(json!([])), "must be an object");
+    }
+
+    #[test]
+    fn choices_and_mixed_types_are_told() {
+        assert_eq!(
+            refused::<Permissions>(&json!({ "leads": "some" })),
+            "leads: must be all or department or own or none"
+        );
+        assert_eq!(
+            refused::<Channel>(&json!({ "frequencyValue": 1.5 })),
+            "frequencyValue: must be a whole number"
+        );
+        let company = json!({ "id": 1, "companyname": "A", "companynemployees": [] });
+        assert_eq!(
+            refused::<Company>(&company),
+            "companynemployees: must be a number or text"
+        );
+        let company = json!({ "id": 1, "companyname": "A", "points": "many", });
+        assert_eq!(refused::<Company>(&company), "points: must be a number");
+    }
+}

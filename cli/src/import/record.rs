@@ -1,0 +1,100 @@
+//! The records of an import's lines.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use serde_json::Value;
+use shared::call::Event;
+use shared::directory::{Department, Group};
+use shared::id::{DepartmentId, GroupId};
+use shared::people::{Company, Profile, User};
+use shared::phone::Phone;
+use shared::store::operator::{CallLine, LeadLine};
+
+/// What a line holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    Setting,
+    Department,
+    Group,
+    User,
+    Profile,
+    Company,
+    Lead,
+    Call,
+    Event,
+}
+
+/// A line's record.
+#[derive(Debug, PartialEq)]
+pub enum Record {
+    Setting(String, Value),
+    Department(DepartmentId, Department),
+    Group(GroupId, Group),
+    User(User),
+    Profile(Profile),
+    Company(Box<Company>),
+    Lead(Box<LeadLine>),
+    Call(Box<CallLine>),
+    Event(Box<Event>),
+}
+
+impl Record {
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Setting(..) => Kind::Setting,
+            Self::Department(..) => Kind::Department,
+            Self::Group(..) => Kind::Group,
+            Self::User(_) => Kind::User,
+            Self::Profile(_) => Kind::Profile,
+            Self::Company(_) => Kind::Company,
+            Self::Lead(_) => Kind::Lead,
+            Self::Call(_) => Kind::Call,
+            Self::Event(_) => Kind::Event,
+        }
+    }
+
+    /// What two lines of one kind share that describe one record. Where it is text, a digest of it.
+    pub fn identity(&self) -> u64 {
+        match self {
+            Self::Setting(name, _) => digest(name),
+            Self::Department(id, _) => id.get(),
+            Self::Group(id, _) => id.get(),
+            Self::User(user) => user.id.get(),
+            Self::Profile(profile) => Phone::of(&profile.number).map_or(0, |phone| digest(phone.digits())),
+            Self::Company(company) => company.id.get(),
+            Self::Lead(line) => line.lead.id.get(),
+            Self::Call(line) => line.call.id.get(),
+            Self::Event(event) => event.call.get(),
+        }
+    }
+}
+
+/// The record out of its variant.
+macro_rules! variants {
+    ($($name:ident: $variant:ident($($unbox:tt)?) -> $type:ty;)*) => {
+        impl Record {$(
+            pub fn $name(self) -> Option<$type> {
+                match self {
+                    Self::$variant(record) => Some($($unbox)? record),
+                    _ => None,
+                }
+            }
+        )*}
+    };
+}
+
+variants! {
+    user: User() -> User;
+    profile: Profile() -> Profile;
+    company: Company(*) -> Company;
+    lead: Lead(*) -> LeadLine;
+    call: Call(*) -> CallLine;
+    event: Event(*) -> Event;
+}
+
+fn digest(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,155 @@
+//! The records that refer to others: each reference is checked, then the good ones are written.
+
+use std::collections::BTreeSet;
+
+use shared::id::{CallId, CompanyId, LeadId};
+use shared::store::operator::{CallLine, LeadLine, Outcome};
+
+use super::record::Record;
+use super::{Chunk, Error, Import};
+
+impl Import<'_> {
+    pub(super) async fn users(&mut self, chunk: Chunk) -> Result<(), Error> {
+        let (lines, users) = self.checked(chunk, Record::user, |import, user| {
+            if let Some(department) = user.department {
+                import.department_exists("department", department)?;
+            }
+            let group = user
+                .group
+                .filter(|group| !import.directory.groups.contains_key(group));
+            group.map_or(Ok(()), |group| {
+                Err(format!("group: group {group} does not exist"))
+            })
+        });
+        let outcomes = self.operator.import_users(&users).await?;
+        self.note(lines, outcomes);
+        Ok(())
+    }
+
+    pub(super) async fn profiles(&mut self, chunk: Chunk) -> Result<(), Error> {
+        let (lines, profiles) = self.checked(chunk, Record::profile, |_, _| Ok(()));
+        let outcomes = self.operator.import_profiles(&profiles).await?;
+        self.note(lines, outcomes);
+        Ok(())
+    }
+
+    pub(super) async fn companies(&mut self, chunk: Chunk) -> Result<(), Error> {
+        let (lines, companies) = self.checked(chunk, Record::company, |import, company| {
+            company
+                .owner
+                .map_or(Ok(()), |owner| import.user_exists("owner", owner))
+        });
+        let outcomes = self.operator.import_companies(&companies).await?;
+        self.note(lines, outcomes);
+        Ok(())
+    }
+
+    pub(super) async fn leads(&mut self, chunk: Chunk) -> Result<(), Error> {
+        let companies = chunk.iter().filter_map(|(_, record)| match record {
+            Record::Lead(line) => line.lead.company,
+            _ => None,
+        });
+        let companies = self.operator.existing_companies(companies).await?;
+        let (lines, leads) = self.checked(chunk, Record::lead, |import, line| {
+            import.lead_refers(line, &companies)
+        });
+        let outcomes = self.operator.import_leads(leads, self.overwrite).await?;
+        self.note(lines, outcomes);
+        Ok(())
+    }
+
+    fn lead_refers(&self, line: &LeadLine, companies: &BTreeSet<CompanyId>) -> Result<(), String> {
+        let lead = &line.lead;
+        if let Some(owner) = lead.owner {
+            self.user_exists("owner", owner)?;
+        }
+        if let Some(company) = lead.company.filter(|company| !companies.contains(company)) {
+            return Err(format!("company: company {company} does not exist"));
+        }
+        if let Some(department) = lead.department {
+            self.department_exists("department", department)?;
+        }
+        for user in &lead.user_access {
+            self.user_exists("userAccess", *user)?;
+        }
+        for department in &lead.department_access {
+            self.department_exists("departmentAccess", *department)?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn calls(&mut self, chunk: Chunk) -> Result<(), Error> {
+        let leads = chunk.iter().filter_map(|(_, record)| match record {
+            Record::Call(line) => line.call.lead,
+            _ => None,
+        });
+        let leads = self.operator.existing_leads(leads).await?;
+        let (lines, calls) = self.checked(chunk, Record::call, |import, line| {
+            import.user_exists("user", line.call.user)?;
+            line.call.lead.map_or(Ok(()), |lead| lead_exists(lead, &leads))
+        });
+        let calls = calls.into_iter().map(|line| CallLine {
+            with_event: self.plan.brings_event_of(line.call.id),
+            ..line
+        });
+        let outcomes = self
+            .operator
+            .import_calls(calls.collect(), self.overwrite)
+            .await?;
+        self.note(lines, outcomes);
+        Ok(())
+    }
+
+    pub(super) async fn events(&mut self, chunk: Chunk) -> Result<(), Error> {
+        let leads = chunk.iter().filter_map(|(_, record)| match record {
+            Record::Event(event) => Some(event.lead),
+            _ => None,
+        });
+        let leads = self.operator.existing_leads(leads).await?;
+        let mut orphaned: BTreeSet<_> = chunk
+            .iter()
+            .filter_map(|(_, record)| CallId::new(record.identity()))
+            .collect();
+        let (lines, events) = self.checked(chunk, Record::event, |import, event| {
+            import.user_exists("operator", event.operator)?;
+            lead_exists(event.lead, &leads)
+        });
+        let outcomes = self.operator.import_events(&events, self.overwrite).await?;
+        for (event, outcome) in events.iter().zip(&outcomes) {
+            if !matches!(outcome, Outcome::Refused(_)) {
+                orphaned.remove(&event.call);
+            }
+        }
+        self.orphaned.extend(orphaned);
+        self.note(lines, outcomes);
+        Ok(())
+    }
+
+    /// The records of a chunk that pass a check, and their lines; the others are told.
+    fn checked<T>(
+        &mut self,
+        chunk: Chunk,
+        taken: impl Fn(Record) -> Option<T>,
+        check: impl Fn(&Self, &T) -> Result<(), String>,
+    ) -> (Vec<u64>, Vec<T>) {
+        let (mut lines, mut records) = (Vec::new(), Vec::new());
+        for (line, record) in chunk {
+            let Some(record) = taken(record) else { continue };
+            match check(self, &record) {
+                Ok(()) => {
+                    lines.push(line);
+                    records.push(record);
+                }
+                Err(reason) => self.tally.refuse(line, reason),
+            }
+        }
+        (lines, records)
+    }
+}
+
+fn lead_exists(lead: LeadId, leads: &BTreeSet<LeadId>) -> Result<(), String> {
+    let exists = leads.contains(&lead);
+    exists
+        .then_some(())
+        .ok_or_else(|| format!("lead: lead {lead} does not exist"))
+}

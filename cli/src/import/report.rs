@@ -1,0 +1,69 @@
+//! What became of an import's lines.
+
+use serde::Serialize;
+use shared::store::operator::Outcome;
+
+/// The most reasons that are kept: an import of a file that is all wrong stays within bounds.
+const MOST_REASONS: usize = 100_000;
+
+/// What became of an import's lines.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Report {
+    /// Lines whose records were written.
+    pub imported: u64,
+    /// Lines whose records were there already, or that a later line of the same record replaced.
+    pub unchanged: u64,
+    /// Lines that were not taken, in their order.
+    pub refused: Vec<Refused>,
+    /// Further lines that were not taken and are not listed.
+    #[serde(rename = "refusedMore", skip_serializing_if = "is_zero")]
+    pub unlisted: u64,
+}
+
+/// A line that was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// Its number, from 1.
+    pub line: u64,
+    /// Why, beginning with the field at fault where one is.
+    pub reason: String,
+}
+
+/// A report in the making.
+#[derive(Debug, Default)]
+pub struct Tally(Report);
+
+impl Tally {
+    pub fn refuse(&mut self, line: u64, reason: String) {
+        if self.0.refused.len() < MOST_REASONS {
+            self.0.refused.push(Refused { line, reason });
+        } else {
+            self.0.unlisted += 1;
+        }
+    }
+
+    pub fn unchanged(&mut self) {
+        self.0.unchanged += 1;
+    }
+
+    pub fn note(&mut self, line: u64, outcome: Outcome) {
+        match outcome {
+            Outcome::Written => self.0.imported += 1,
+            Outcome::Unchanged => self.0.unchanged += 1,
+            Outcome::Refused(reason) => self.refuse(line, reason),
+        }
+    }
+
+    pub fn report(mut self) -> Report {
+        self.0.refused.sort_by_key(|refused| refused.line);
+        self.0
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives the field by reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}

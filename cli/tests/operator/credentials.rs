@@ -1,0 +1,150 @@
+use serde_json::{Value, json};
+use shared::credential::{Kind, Secret};
+
+use crate::support::{Bench, USERS};
+
+fn bench() -> Bench {
+    let bench = Bench::with_instance();
+    bench.import(USERS).done();
+    bench
+        .import(r#"{"kind":"user","id":9,"name":"Carla","active":false}"#)
+        .done();
+    bench
+}
+
+fn text(document: &Value, name: &str) -> String {
+    document[name].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_key_is_shown_once_and_stored_as_a_hash() {
+    let bench = bench();
+    let issued = bench
+        .funil("key issue --instance acme --user 7 --label erp --json")
+        .done()
+        .document();
+    let names: Vec<_> = issued.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["id", "key"]);
+    let (id, key) = (text(&issued, "id"), text(&issued, "key"));
+    let secret = Secret::parse(&key).unwrap();
+    assert_eq!((secret.kind(), id.len()), (Kind::Key, 12));
+
+    let listed = bench.funil("key list --instance acme --json").done();
+    assert!(!listed.out.contains(&key) && !listed.out.contains(secret.hash().as_str()));
+    let listed = listed.document();
+    assert_eq!(
+        listed,
+        json!([{
+            "id": id, "user": 7, "label": "erp", "createDate": listed[0]["createDate"],
+            "expires": null, "revoked": null,
+        }])
+    );
+    let raw = Value::from(bench.items()).to_string();
+    assert!(!raw.contains(&key) && raw.contains(secret.hash().as_str()));
+    let token = bench.funil("token list --instance acme").done();
+    assert_eq!(token.out, "", "a key is no token");
+}
+
+#[test]
+fn for_a_person_the_secret_stands_alone_on_standard_output() {
+    let bench = bench();
+    let issued = bench.funil("key issue --instance acme --user 7").done();
+    let key = issued.out.trim_end();
+    assert!(Secret::parse(key).is_some() && issued.out.lines().count() == 1);
+    assert!(!issued.err.contains(key));
+    let listed = bench.funil("key list --instance acme").done();
+    assert!(
+        !listed.out.contains(key) && listed.out.contains("user 7"),
+        "{listed:?}"
+    );
+}
+
+#[test]
+fn a_token_expires_and_a_key_may() {
+    let bench = bench();
+    let issue = |command: &str| bench.funil(&format!("{command} --json")).done().document();
+    let days = |document: &Value| {
+        let time = |text: &Value| {
+            shared::time::Timestamp::parse(text.as_str().unwrap())
+                .unwrap()
+                .unix_seconds()
+        };
+        let id = &document["id"];
+        let lists = ["key", "token"].map(|kind| issue(&format!("{kind} list --instance acme")));
+        let entries = lists.iter().flat_map(|list| list.as_array().unwrap());
+        let entry = entries.clone().find(|entry| entry["id"] == *id).unwrap();
+        assert_eq!(entry["expires"], document["expires"]);
+        (time(&document["expires"]) - time(&entry["createDate"])) / 86_400
+    };
+    let token = issue("token issue --instance acme --user 7");
+    assert_eq!(Secret::parse(&text(&token, "token")).unwrap().kind(), Kind::Token);
+    assert_eq!(days(&token), 90);
+    assert_eq!(days(&issue("token issue --instance acme --user 7 --days 30")), 30);
+    assert_eq!(days(&issue("key issue --instance acme --user 7 --days 365")), 365);
+}
+
+#[test]
+fn a_credential_is_for_a_user_that_can_use_it() {
+    let bench = bench();
+    for (user, reason) in [
+        (
+            99,
+            "there is no user 99 in instance acme; import it first: funil import --instance acme FILE",
+        ),
+        (
+            9,
+            r#"user 9 of instance acme is inactive; import it with "active": true first"#,
+        ),
+    ] {
+        let refused = bench.funil(&format!("key issue --instance acme --user {user} --json"));
+        assert_eq!(
+            (refused.code, refused.document()),
+            (1, json!({ "error": reason }))
+        );
+    }
+    assert_eq!(
+        bench.funil("key list --instance acme --json").done().document(),
+        json!([])
+    );
+}
+
+#[test]
+fn revoking_deletes_the_hash_and_keeps_the_entry() {
+    let bench = bench();
+    let issued = bench
+        .funil("key issue --instance acme --user 7 --json")
+        .done()
+        .document();
+    let (id, hash) = (
+        text(&issued, "id"),
+        Secret::parse(&text(&issued, "key")).unwrap().hash(),
+    );
+    let partition = format!("#credential#{}", hash.as_str());
+    assert_eq!(bench.partition(&partition).len(), 1);
+
+    let as_token = bench.funil(&format!("token revoke --instance acme {id}"));
+    assert_eq!(as_token.code, 1);
+    assert!(
+        as_token
+            .err
+            .contains(&format!("there is no token {id} in instance acme"))
+    );
+
+    let revoked = bench
+        .funil(&format!("key revoke --instance acme {id} --json"))
+        .done()
+        .document();
+    assert_eq!(bench.partition(&partition).len(), 0);
+    let listed = bench.funil("key list --instance acme --json").done().document();
+    assert_eq!(listed, json!([revoked]));
+    assert!(revoked["revoked"].is_string());
+
+    let again = bench.funil(&format!("key revoke --instance acme {id}"));
+    assert_eq!(again.code, 1);
+    assert!(again.err.contains("was revoked already"), "{again:?}");
+    for unknown in ["0123456789ab", "x", &"é#".repeat(2000)] {
+        let refused = bench.funil(&format!("key revoke --instance acme {unknown}"));
+        assert_eq!(refused.code, 1);
+        assert!(refused.err.contains("there is no key"), "{refused:?}");
+    }
+}

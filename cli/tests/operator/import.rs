@@ -1,0 +1,399 @@
+use serde_json::{Value, json};
+
+use crate::support::{Bench, USERS, call, event};
+
+fn lead(id: u64, rest: &str) -> String {
+    format!(r#"{{"kind":"lead","id":{id},"createDate":"2026-01-01T00:00:00.000Z"{rest}}}"#) + "\n"
+}
+
+/// The lines refused, as `line N: reason`.
+fn refused(document: &Value) -> Vec<String> {
+    let lines = document["refused"].as_array().unwrap().iter();
+    lines
+        .map(|refused| {
+            format!(
+                "line {}: {}",
+                refused["line"],
+                refused["reason"].as_str().unwrap()
+            )
+        })
+        .collect()
+}
+
+fn records(export: &str, kind: &str) -> Vec<Value> {
+    let records = export
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    records.filter(|record| record["kind"] == kind).collect()
+}
+
+fn bench() -> Bench {
+    let bench = Bench::with_instance();
+    bench.import(USERS).done();
+    bench
+}
+
+/// Good and bad lines, every reference in both ways.
+const MIXED: [&str; 19] = [
+    r#"{"kind":"lead","id":1,"owner":99}"#,
+    r#"{"kind":"lead","id":2,"points":"many"}"#,
+    "",
+    "not json",
+    r#"{"kind":"ticket","id":1}"#,
+    r#"{"kind":"lead","id":3,"company":5,"owner":7}"#,
+    r#"{"kind":"lead","id":4,"company":6}"#,
+    r#"{"kind":"user","id":7,"name":"Ana","department":1}"#,
+    r#"{"kind":"user","id":8,"name":"Bruno","group":4}"#,
+    r#"{"kind":"user","id":9,"name":"Carla","department":3}"#,
+    r#"{"kind":"department","id":1,"name":"A","parent":2}"#,
+    r#"{"kind":"department","id":2,"name":"B"}"#,
+    r#"{"kind":"department","id":3,"name":"C","parent":3}"#,
+    r#"{"kind":"company","id":5,"companyname":"E","owner":7}"#,
+    r#"{"kind":"company","id":6,"companyname":"F","owner":8}"#,
+    r#"{"kind":"lead","id":5,"userAccess":[7,99]}"#,
+    r#"{"kind":"lead","id":6,"departmentAccess":[3]}"#,
+    r#"{"kind":"lead","id":7,"department":3}"#,
+    r#"{"kind":"lead","id":8,"stage":900,"role":900,"createdBy":900,"updatedBy":900,"partner_instance":900}"#,
+];
+
+#[test]
+fn a_bad_line_stops_nothing_else() {
+    let bench = Bench::with_instance();
+    let answer = bench.import(&MIXED.join("\n"));
+    assert_eq!(answer.code, 1);
+    let document = answer.document();
+    assert_eq!(
+        refused(&document),
+        [
+            "line 1: owner: user 99 does not exist",
+            "line 2: points: must be a number",
+            "line 4: not JSON: expected ident at column 2",
+            "line 5: unknown kind \"ticket\"",
+            "line 7: company: company 6 does not exist",
+            "line 9: group: group 4 does not exist",
+            "line 10: department: department 3 does not exist",
+            "line 13: parent: department 3 is or lies below department 3",
+            "line 15: owner: user 8 does not exist",
+            "line 16: userAccess: user 99 does not exist",
+            "line 17: departmentAccess: department 3 does not exist",
+            "line 18: department: department 3 does not exist",
+        ]
+    );
+    assert_eq!(
+        (&document["imported"], &document["unchanged"]),
+        (&json!(6), &json!(0))
+    );
+    let export = bench.export();
+    let ids: Vec<_> = records(&export, "lead")
+        .iter()
+        .map(|lead| lead["id"].clone())
+        .collect();
+    assert_eq!(ids, [3, 8]);
+}
+
+#[test]
+fn for_a_person_the_reasons_go_to_standard_error() {
+    let bench = Bench::with_instance();
+    let answer = bench.funil_reading(
+        "import --instance acme -",
+        b"{\"kind\":\"lead\",\"id\":1}\n{\"kind\":\"lead\",\"id\":2,\"company\":3}\n\xff\n{",
+    );
+    assert_eq!(answer.code, 1);
+    assert_eq!(answer.out, "1 imported, 0 unchanged, 3 refused\n");
+    assert_eq!(
+        answer.err,
+        "line 2: company: company 3 does not exist\nline 3: not UTF-8 text\n\
+         line 4: not JSON: EOF while parsing an object at column 1\n"
+    );
+}
+
+#[test]
+fn a_line_replaces_the_record_of_its_id() {
+    let bench = bench();
+    bench
+        .import(&lead(
+            1,
+            r#","email":"a@example.com","owner":7,"phone":"+55 11 98700-1122","vip":true"#,
+        ))
+        .done();
+    let totals = |bench: &Bench| {
+        let mut items = bench.partition("acme#lead-total#0");
+        items.extend(bench.partition("acme#lead-total#1"));
+        let counted = items.into_iter().filter(|item| item["n"]["N"] != "0");
+        counted.map(|item| item["sk"]["S"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(totals(&bench), ["7"]);
+    let changed = lead(1, r#","owner":8,"mobile":"11 98700-1123","archived":true"#);
+    bench.import(&changed).done();
+    let [record] = &records(&bench.export(), "lead")[..] else {
+        panic!("one lead");
+    };
+    assert_eq!(
+        *record,
+        json!({
+            "kind": "lead", "id": 1, "mobile": "11 98700-1123", "points": 0, "owner": 8,
+            "ignoreSubDepartments": false, "archived": true, "createDate": "2026-01-01T00:00:00.000Z",
+            "lastActive": "2026-01-01T00:00:00.000Z", "preferred_locale": "pt-BR", "instance_active": "true",
+            "lead_online": "false",
+        })
+    );
+    assert_eq!(totals(&bench), ["8"]);
+    assert_eq!(
+        bench.partition("acme#leads#0").len() + bench.partition("acme#leads#0#7").len(),
+        0
+    );
+    assert_eq!(bench.partition("acme#leads#1#8").len(), 1);
+    assert_eq!(bench.partition("acme#phone#5511987001122").len(), 0);
+    assert_eq!(bench.partition("acme#phone#5511987001123").len(), 1);
+}
+
+#[test]
+fn the_last_good_line_of_a_record_counts() {
+    let bench = bench();
+    let lines = [
+        lead(1, r#","email":"a""#),
+        lead(1, r#","email":"b""#),
+        lead(1, r#","email":5"#),
+    ]
+    .concat();
+    let answer = bench.import(&lines).document();
+    assert_eq!(
+        (&answer["imported"], &answer["unchanged"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(refused(&answer), ["line 3: email: must be text"]);
+    assert_eq!(records(&bench.export(), "lead")[0]["email"], "b");
+    let again = bench.import(&lines).document();
+    assert_eq!((&again["imported"], &again["unchanged"]), (&json!(0), &json!(2)));
+}
+
+#[test]
+fn a_lead_changed_through_the_api_is_kept_unless_told() {
+    let bench = bench();
+    let sk = "000000000000001";
+    bench.import(&lead(1, r#","email":"a""#)).done();
+    bench.set(
+        "acme#lead",
+        sk,
+        "lastActive",
+        &json!({ "S": "2026-05-05T00:00:00.000Z" }),
+    );
+    bench.set("acme#lead", sk, "edited", &json!({ "N": "1" }));
+    let same = bench.import(&lead(1, r#","email":"a""#)).done().document();
+    assert_eq!(same["unchanged"], 1);
+    let other = bench.import(&lead(1, r#","email":"b""#));
+    assert_eq!(other.code, 1);
+    assert_eq!(
+        refused(&other.document()),
+        ["line 1: lead 1 was changed through the API since it was imported; use --overwrite to replace it"]
+    );
+    let told = bench
+        .import_overwriting(&lead(1, r#","email":"b""#))
+        .done()
+        .document();
+    assert_eq!(told["imported"], 1);
+    let lead_now = &records(&bench.export(), "lead")[0];
+    assert_eq!(lead_now["email"], "b");
+    assert_eq!(
+        lead_now["lastActive"], "2026-05-05T00:00:00.000Z",
+        "calls since then count"
+    );
+    bench.import(&lead(1, r#","email":"c""#)).done();
+}
+
+#[test]
+fn numbers_of_later_records_start_above_imported_ones() {
+    let bench = bench();
+    bench
+        .import(&[lead(1001, ""), lead(900, ""), call(50, Some(900))].concat())
+        .done();
+    bench.import(&event(70, 900, 50)).done();
+    let numbers = bench.partition("acme#counter");
+    let number = |sk: &str, name: &str| {
+        let item = numbers.iter().find(|item| item["sk"]["S"] == sk).unwrap();
+        item[name]["N"].clone()
+    };
+    assert_eq!(number("lead", "lead"), "1001");
+    assert_eq!(
+        (number("call", "call"), number("call", "event")),
+        (json!("50"), json!("70"))
+    );
+}
+
+#[test]
+fn a_call_without_its_event_writes_one_and_only_one() {
+    let bench = bench();
+    let lines = [lead(1, ""), call(5, Some(1)), call(6, None)].concat();
+    bench.import(&lines).done();
+    bench.import(&lines).done();
+    let events = bench.partition("acme#timeline#1");
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0]["call"]["N"], "5");
+    let export = bench.export();
+    assert_eq!(records(&export, "event").len(), 1);
+    assert!(
+        records(&export, "lead")[0]["lastActive"] == "2026-01-01T00:00:00.000Z",
+        "a past call is no activity"
+    );
+}
+
+#[test]
+fn an_event_that_is_brought_is_not_made_up() {
+    let bench = bench();
+    let lines = [event(1, 1, 5), call(6, Some(1)), call(5, Some(1)), lead(1, "")].concat();
+    bench.import(&lines).done();
+    let mut events: Vec<_> = bench
+        .partition("acme#timeline#1")
+        .iter()
+        .map(|event| (event["id"]["N"].clone(), event["call"]["N"].clone()))
+        .collect();
+    events.sort_by_key(|(id, _)| id.to_string());
+    assert_eq!(events, [(json!("1"), json!("5")), (json!("2"), json!("6"))]);
+    assert_eq!(bench.import(&lines).done().document()["unchanged"], 4);
+
+    // Its number changes: the former one is gone.
+    bench.import(&event(9, 1, 5)).done();
+    assert_eq!(bench.partition("acme#timeline#1").len(), 2);
+    // The call moves to another lead: so does its event.
+    bench.import(&[lead(2, ""), call(5, Some(2))].concat()).done();
+    assert_eq!(bench.partition("acme#timeline#1").len(), 1);
+    let moved = bench.partition("acme#timeline#2");
+    assert_eq!((moved.len(), &moved[0]["id"]["N"]), (1, &json!("9")));
+    bench.import(&call(5, None)).done();
+    assert_eq!(bench.partition("acme#timeline#2").len(), 0);
+}
+
+#[test]
+fn an_event_belongs_to_its_calls_lead() {
+    let bench = bench();
+    let lines = [
+        lead(1, ""),
+        lead(2, ""),
+        call(5, Some(1)),
+        call(6, None),
+        event(1, 2, 5),
+        event(2, 1, 6),
+        event(3, 1, 7),
+        event(4, 3, 5).replace("\"call\":5", "\"call\":8"),
+        event(5, 1, 5)
+            .replace("\"operator\":8", "\"operator\":99")
+            .replace("\"call\":5", "\"call\":9"),
+        call(10, Some(3)),
+        call(11, None).replace("\"user\":8", "\"user\":99"),
+    ];
+    let answer = bench.import(&lines.concat());
+    assert_eq!(
+        refused(&answer.document()),
+        [
+            "line 5: lead: call 5 belongs to lead 1",
+            "line 6: lead: call 6 has no lead",
+            "line 7: call: call 7 does not exist",
+            "line 8: lead: lead 3 does not exist",
+            "line 9: operator: user 99 does not exist",
+            "line 10: lead: lead 3 does not exist",
+            "line 11: user: user 99 does not exist",
+        ]
+    );
+    // The event's line was bad, so the call has the event that it would have had without it.
+    assert_eq!(bench.partition("acme#timeline#1").len(), 1);
+}
+
+#[test]
+fn two_events_cannot_have_one_number() {
+    let bench = bench();
+    bench
+        .import(&[lead(1, ""), call(5, Some(1)), call(6, Some(1)), event(7, 1, 5)].concat())
+        .done();
+    let answer = bench.import(&event(7, 1, 6));
+    assert_eq!(
+        refused(&answer.document()),
+        ["line 1: id: event 7 belongs to call 5"]
+    );
+    assert_eq!(bench.partition("acme#timeline#1").len(), 2);
+}
+
+#[test]
+fn a_call_of_the_webhook_is_kept_unless_told() {
+    let bench = bench();
+    bench.import(&[lead(1, ""), call(5, Some(1))].concat()).done();
+    bench.set("acme#call", "000000000000005", "nonce", &json!({ "S": "n" }));
+    assert_eq!(bench.import(&call(5, Some(1))).done().document()["unchanged"], 1);
+    let changed = call(5, Some(1)).replace("65", "66");
+    assert_eq!(
+        refused(&bench.import(&changed).document()),
+        ["line 1: call 5 was recorded by the webhook since; use --overwrite to replace it"]
+    );
+    assert_eq!(
+        refused(&bench.import(&event(8, 1, 5)).document()),
+        ["line 1: call 5 was recorded by the webhook since; use --overwrite to replace its event"]
+    );
+    bench.import_overwriting(&changed).done();
+    let export = bench.export();
+    assert_eq!(records(&export, "call")[0]["duration"], 66);
+    assert_eq!(records(&export, "event")[0]["duration"], 66);
+}
+
+#[test]
+fn long_and_deep_lines_are_refused() {
+    let bench = bench();
+    let lines = [
+        lead(1, &format!(r#","note":"{}""#, "a".repeat(100_000))),
+        lead(2, &format!(r#","note":"{}""#, "a".repeat(2_000_000))),
+        lead(3, r#","tree":[[[[[[[[1]]]]]]]]"#),
+        format!("{{\"kind\":\"lead\",\"x\":{}", "[".repeat(100_000)) + "\n",
+        lead(4, &format!(r#","note":"{}""#, "a".repeat(99_000))),
+    ];
+    let answer = bench.import(&lines.concat()).document();
+    let [large, long, deep, bottomless] = &refused(&answer)[..] else {
+        panic!("{answer}");
+    };
+    assert_eq!(large, "line 1: the record is larger than 100 KB");
+    assert_eq!(long, "line 2: longer than 1 MB");
+    assert_eq!(deep, "line 3: the record is nested over 8 levels");
+    assert!(
+        bottomless.starts_with("line 4: not JSON: recursion limit"),
+        "{bottomless}"
+    );
+    assert_eq!(answer["imported"], 1);
+}
+
+#[test]
+fn users_end_where_the_directory_is_full() {
+    let bench = Bench::with_instance();
+    let name = "n".repeat(1000);
+    let user = |id: u64| format!(r#"{{"kind":"user","id":{id},"name":"{name}"}}"#);
+    let lines: Vec<_> = (1..=400).map(user).collect();
+    let answer = bench.import(&lines.join("\n"));
+    assert_eq!(answer.code, 1);
+    let document = answer.document();
+    let count = document["imported"].as_u64().unwrap();
+    assert!((340..350).contains(&count), "{count}");
+    assert_eq!(
+        refused(&document)[0],
+        format!(
+            "line {}: the instance's list of users' names would take more than 350 KB of one item; \
+             use fewer or shorter names",
+            count + 1
+        )
+    );
+    // Those that are there can still change.
+    bench.import(r#"{"kind":"user","id":1,"name":"Ana"}"#).done();
+}
+
+#[test]
+fn thousands_of_leads_come_in_whole() {
+    let bench = bench();
+    let lines: String = (1..=1500)
+        .map(|id| {
+            lead(
+                id,
+                &format!(r#","owner":{},"phone":"55119870{id:05}""#, 7 + id % 2),
+            )
+        })
+        .collect();
+    assert_eq!(bench.import(&lines).done().document()["imported"], 1500);
+    let totals = bench.partition("acme#lead-total#0");
+    let counts: Vec<_> = totals.iter().map(|item| item["n"]["N"].clone()).collect();
+    assert_eq!(counts, ["750", "750"]);
+    assert_eq!(records(&bench.export(), "lead").len(), 1500);
+}

@@ -1,0 +1,214 @@
+use serde_json::json;
+
+use crate::support::{Bench, Ended};
+
+#[test]
+fn an_instance_is_created_once_listed_and_shown() {
+    let bench = Bench::new();
+    let created = bench.funil("instance create acme --json").done().document();
+    assert_eq!(created["name"], "acme");
+    let again = bench.funil("instance create acme --json");
+    assert_eq!(again.code, 1);
+    assert_eq!(
+        again.document(),
+        json!({ "error": "instance acme exists already; see it with: funil instance show acme" })
+    );
+    bench.funil("instance create zebra").done();
+    let listed = bench.funil("instance list --json").done().document();
+    let names: Vec<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| &entry["name"])
+        .collect();
+    assert_eq!(names, ["acme", "zebra"]);
+    assert!(
+        bench
+            .funil("instance list")
+            .done()
+            .out
+            .lines()
+            .all(|line| line.contains('T'))
+    );
+    let shown = bench.funil("instance show acme --json").done().document();
+    assert_eq!(
+        shown,
+        json!({
+            "name": "acme", "createDate": created["createDate"], "settings": {},
+            "departments": 0, "groups": 0, "users": 0,
+        })
+    );
+}
+
+#[test]
+fn what_is_not_there_is_told_with_what_to_do() {
+    let bench = Bench::with_instance();
+    let missing = "there is no instance nobody; create it with: funil instance create nobody";
+    for command in [
+        "instance show nobody",
+        "instance set nobody timezone UTC",
+        "key issue --instance nobody --user 7",
+        "key list --instance nobody",
+        "token revoke --instance nobody 0123456789ab",
+        "export --instance nobody",
+    ] {
+        let refused = bench.funil(command);
+        assert_eq!((refused.code, refused.out.as_str()), (1, ""), "{command}");
+        assert_eq!(refused.err, format!("error: {missing}\n"), "{command}");
+    }
+    let refused = bench.funil_reading("import --instance nobody - --json", b"{}");
+    assert_eq!(
+        (refused.code, refused.document()),
+        (1, json!({ "error": missing }))
+    );
+}
+
+#[test]
+fn settings_are_set_and_brought_back() {
+    let bench = Bench::with_instance();
+    let set = bench
+        .funil("instance set acme timezone America/Sao_Paulo --json")
+        .done();
+    assert_eq!(
+        set.document(),
+        json!({ "instance": "acme", "setting": "timezone", "value": "America/Sao_Paulo", "changed": true })
+    );
+    bench.funil("instance set acme page_base 0").done();
+    let shown =
+        |bench: &Bench| bench.funil("instance show acme --json").done().document()["settings"].clone();
+    assert_eq!(
+        shown(&bench),
+        json!({ "timezone": "America/Sao_Paulo", "page_base": 0 })
+    );
+    let unset = bench.funil("instance set acme page_base --unset").done();
+    assert_eq!(unset.out, "page_base has its default\n");
+    assert_eq!(shown(&bench), json!({ "timezone": "America/Sao_Paulo" }));
+    for (command, reason) in [
+        ("instance set acme page_base 2 --json", "page_base must be 0 or 1"),
+        (
+            "instance set acme timezones UTC --json",
+            "unknown setting; the settings are voip_webhook_secret, timezone, page_base, credential_placement, \
+             requests_per_minute, public_requests_per_minute",
+        ),
+    ] {
+        let refused = bench.funil(command);
+        assert_eq!(
+            (refused.code, refused.document()),
+            (1, json!({ "error": reason }))
+        );
+    }
+}
+
+#[test]
+fn the_webhook_secret_is_read_and_never_shown() {
+    let bench = Bench::with_instance();
+    let set = |input: &[u8]| {
+        bench
+            .funil_reading("instance set acme voip_webhook_secret -", input)
+            .done()
+    };
+    assert_eq!(set(b"s3cret-1\n").out, "voip_webhook_secret is set\n");
+    assert!(bench.export().contains(r#""value":"s3cret-1"}"#));
+    set(b"s3cret-2\n\n");
+    assert!(bench.export().contains(r#""value":"s3cret-2\n"}"#));
+    set(b"s3cret-3");
+    for command in [
+        "instance show acme",
+        "instance show acme --json",
+        "instance list --json",
+    ] {
+        let shown = bench.funil(command).done();
+        assert!(!shown.out.contains("s3cret"), "{shown:?}");
+    }
+    let shown = bench.funil("instance show acme --json").done().document();
+    assert_eq!(shown["settings"], json!({ "voip_webhook_secret": "set" }));
+
+    let literal = bench.funil("instance set acme voip_webhook_secret s3cret-4 --json");
+    assert_eq!(literal.code, 2);
+    let reason = literal.document()["error"].as_str().unwrap().to_owned();
+    assert!(
+        reason.contains("voip_webhook_secret - <") && !reason.contains("s3cret-4"),
+        "{reason}"
+    );
+    assert!(!bench.export().contains("s3cret-4"));
+}
+
+#[test]
+fn wrong_usage_ends_with_2_and_help_with_an_example() {
+    let bench = Bench::new();
+    for command in [
+        "",
+        "instances",
+        "instance create Acme",
+        "instance set acme timezone",
+        "key issue --instance acme",
+        "key issue --instance acme --user 0",
+        "key issue --instance acme --user 7 --days 0",
+        "import --instance acme",
+        "export --instance acme --json",
+    ] {
+        let refused = bench.funil(command);
+        assert_eq!(refused.code, 2, "{command}: {refused:?}");
+    }
+    let refused = bench.funil("instance create Acme --json");
+    assert!(refused.document()["error"].as_str().unwrap().contains("Acme"));
+    for command in [
+        "",
+        "instance",
+        "instance create",
+        "instance list",
+        "instance show",
+        "instance set",
+        "key",
+        "key issue",
+        "key list",
+        "key revoke",
+        "token",
+        "token issue",
+        "token list",
+        "token revoke",
+        "import",
+        "export",
+    ] {
+        let help = bench.funil(&format!("{command} --help")).done();
+        assert!(help.out.contains("Example"), "{command}");
+        assert!(help.out.contains(&format!("\n  funil {command}")), "{command}");
+    }
+}
+
+#[test]
+fn a_table_that_cannot_be_had_is_told_in_short() {
+    let bench = Bench::new();
+    let absent = bench.funil("instance list --json");
+    assert_eq!(absent.code, 1);
+    assert!(
+        absent.document()["error"]
+            .as_str()
+            .unwrap()
+            .starts_with("there is no such table")
+    );
+    let nowhere: Ended = std::process::Command::new(env!("CARGO_BIN_EXE_funil"))
+        .args(["--endpoint", "http://127.0.0.1:1", "instance", "list"])
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(nowhere.code, 1);
+    assert_eq!(
+        nowhere.err,
+        "error: DynamoDB cannot be reached; check the network and --endpoint\n"
+    );
+}
+
+#[test]
+fn the_table_is_an_option_or_in_the_environment() {
+    let bench = Bench::new();
+    bench.funil("instance create acme --table other").done();
+    let from_environment = bench
+        .command("instance list --json")
+        .env("TABLE_NAME", "other")
+        .output()
+        .unwrap();
+    let listed = Ended::from(from_environment).done().document();
+    assert_eq!(listed[0]["name"], "acme");
+    assert_eq!(bench.funil("instance list").code, 1);
+}

@@ -1,0 +1,14 @@
+//! The operator's commands as processes, against an engine of each test's own (C-80, C-81).
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "in a test a panic with its place is the report"
+)]
+
+mod credentials;
+mod data;
+mod import;
+mod instances;
+mod races;
+mod support;

@@ -1,0 +1,156 @@
+//! Imports beside others that write the same records.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use shared::call::{Call, CallStatus, CallType, EventName};
+use shared::id::{CallId, EventId, LeadId, UserId};
+use shared::lead::Lead;
+use shared::people::User;
+use shared::store::operator::{LeadLine, Outcome};
+use shared::time::Timestamp;
+
+use crate::support::Bench;
+
+const WRITTEN: Outcome = Outcome::Written;
+
+fn time() -> Timestamp {
+    Timestamp::parse("2026-01-01T00:00:00Z").unwrap()
+}
+
+fn lead(id: u64, owner: u64, email: &str) -> LeadLine {
+    let lead = Lead {
+        owner: UserId::new(owner),
+        email: Some(email.to_owned()),
+        phone: Some(format!("5511987{id:06}")),
+        ..Lead::new(LeadId::new(id).unwrap(), time())
+    };
+    lead.into()
+}
+
+fn call(id: u64, lead: Option<u64>, duration: u64) -> Call {
+    Call {
+        id: CallId::new(id).unwrap(),
+        user: UserId::new(8).unwrap(),
+        lead_phone: None,
+        kind: CallType::Outgoing,
+        status: CallStatus::Complete,
+        duration,
+        record: false,
+        service: "x".to_owned(),
+        lead: lead.and_then(LeadId::new),
+        lead_name: None,
+        user_name: None,
+        call_id: None,
+        description: None,
+        create_date: time(),
+    }
+}
+
+/// How many leads each class has.
+fn totals(bench: &Bench) -> BTreeMap<String, String> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let items = bench.partition("acme#lead-total#0");
+    let totals = items
+        .iter()
+        .map(|item| (text(&item["sk"]["S"]), text(&item["n"]["N"])));
+    totals.filter(|(_, n)| n != "0").collect()
+}
+
+fn counts<const N: usize>(expected: [(&str, &str); N]) -> BTreeMap<String, String> {
+    let owned = expected.map(|(class, n)| (class.to_owned(), n.to_owned()));
+    BTreeMap::from(owned)
+}
+
+#[tokio::test]
+async fn one_lead_twice_is_replaced_and_counted_once() {
+    let bench = Bench::with_instance();
+    let operator = bench.operator().await;
+    let lines = vec![lead(1, 7, "a"), lead(2, 7, "a"), lead(1, 8, "b"), lead(1, 8, "b")];
+    let outcomes = operator.import_leads(lines, false).await.unwrap();
+    assert_eq!(outcomes, [WRITTEN, WRITTEN, WRITTEN, Outcome::Unchanged]);
+    assert_eq!(totals(&bench), counts([("7", "1"), ("8", "1")]));
+}
+
+#[tokio::test]
+async fn imports_at_the_same_time_leave_exact_totals() {
+    let bench = Bench::with_instance();
+    let (one, two) = (bench.operator().await, bench.operator().await);
+    let lines = |owner: u64| (1..=60).map(|id| lead(id, owner, "a")).collect();
+    let (one, two) = tokio::join!(
+        one.import_leads(lines(7), false),
+        two.import_leads(lines(8), false)
+    );
+    assert_eq!((one.unwrap().len(), two.unwrap().len()), (60, 60));
+    let totals = totals(&bench);
+    let counted: u64 = totals.values().map(|n| n.parse::<u64>().unwrap()).sum();
+    assert_eq!(counted, 60, "{totals:?}");
+    let owned: usize = [7, 8]
+        .map(|owner| bench.partition(&format!("acme#leads#0#{owner}")).len())
+        .iter()
+        .sum();
+    assert_eq!(owned, 60);
+}
+
+#[tokio::test]
+async fn users_written_at_the_same_time_are_all_there() {
+    let bench = Bench::with_instance();
+    let (one, two) = (bench.operator().await, bench.operator().await);
+    let users = |first: u64| {
+        let user =
+            |id: u64| serde_json::from_value::<User>(json!({ "id": id, "name": format!("U{id}") })).unwrap();
+        (first..first + 100).map(user).collect::<Vec<_>>()
+    };
+    let (ours, theirs) = (users(1), users(101));
+    let (ours, theirs) = tokio::join!(one.import_users(&ours), two.import_users(&theirs));
+    assert!(
+        ours.unwrap()
+            .into_iter()
+            .chain(theirs.unwrap())
+            .all(|outcome| outcome == WRITTEN)
+    );
+    assert_eq!(one.directory().await.unwrap().users.len(), 200);
+    assert_eq!(bench.partition("acme#user").len(), 200);
+    let directory = bench.partition("acme#directory");
+    let names = directory.iter().find(|item| item["sk"]["S"] == "names").unwrap();
+    assert_eq!(names["names"]["M"].as_object().unwrap().len(), 200);
+}
+
+#[tokio::test]
+async fn one_call_twice_has_one_event() {
+    let bench = Bench::with_instance();
+    let operator = bench.operator().await;
+    let leads = vec![lead(1, 7, "a"), lead(2, 7, "a")];
+    operator.import_leads(leads, false).await.unwrap();
+    let lines = vec![call(5, Some(1), 1).into(), call(5, Some(2), 2).into()];
+    let outcomes = operator.import_calls(lines, false).await.unwrap();
+    assert_eq!(outcomes, [WRITTEN, WRITTEN]);
+    assert_eq!(bench.partition("acme#timeline#1").len(), 0);
+    assert_eq!(bench.partition("acme#timeline#2").len(), 1);
+
+    let event = |id: u64| call(5, Some(2), 2).event(EventId::new(id).unwrap()).unwrap();
+    assert_eq!(event(20).name, EventName::CallOutgoing);
+    let outcomes = operator
+        .import_events(&[event(20), event(21)], false)
+        .await
+        .unwrap();
+    assert_eq!(outcomes, [WRITTEN, WRITTEN]);
+    let timeline = bench.partition("acme#timeline#2");
+    assert_eq!((timeline.len(), &timeline[0]["id"]["N"]), (1, &json!("21")));
+}
+
+#[tokio::test]
+async fn a_call_of_a_lead_that_is_gone_is_refused() {
+    let bench = Bench::with_instance();
+    let operator = bench.operator().await;
+    operator.import_leads(vec![lead(1, 7, "a")], false).await.unwrap();
+    let lines = vec![
+        call(5, Some(1), 1).into(),
+        call(6, Some(9), 1).into(),
+        call(7, None, 1).into(),
+    ];
+    let outcomes = operator.import_calls(lines, false).await.unwrap();
+    let gone = Outcome::Refused("lead: lead 9 does not exist".to_owned());
+    assert_eq!(outcomes, [WRITTEN, gone, WRITTEN]);
+    assert_eq!(bench.partition("acme#call").len(), 2);
+}

@@ -1,0 +1,221 @@
+//! An engine, the command, and a look at the raw table.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Command, Output, Stdio};
+
+use funil::engine::Engine;
+use serde_json::{Value, json};
+use shared::ambient::Ambient;
+use shared::instance::InstanceName;
+use shared::store::operator::Operator;
+use shared::store::{Location, Store};
+
+/// The kinds of the sample that this build knows.
+const KINDS: [&str; 9] = [
+    "setting",
+    "department",
+    "group",
+    "user",
+    "profile",
+    "company",
+    "lead",
+    "call",
+    "event",
+];
+
+pub struct Bench {
+    engine: Engine,
+}
+
+/// What a command answered.
+#[derive(Debug)]
+pub struct Ended {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ended {
+    /// The one JSON document on standard output.
+    #[track_caller]
+    pub fn document(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|cause| panic!("{cause}: {self:?}"))
+    }
+
+    /// The same where the command did what it was asked.
+    #[track_caller]
+    pub fn done(self) -> Self {
+        assert_eq!(self.code, 0, "{self:?}");
+        self
+    }
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        let engine = Engine::in_memory().unwrap();
+        Self { engine }
+    }
+
+    /// With instance `acme`.
+    pub fn with_instance() -> Self {
+        let bench = Self::new();
+        bench.funil("instance create acme").done();
+        bench
+    }
+
+    /// With instance `acme` and the sample in it.
+    pub fn with_sample() -> Self {
+        let bench = Self::with_instance();
+        bench.import(&sample()).done();
+        bench
+    }
+
+    pub fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
+        command
+            .args(arguments.split_whitespace())
+            .args(["--endpoint", &self.engine.endpoint()])
+            .env_remove("TABLE_NAME")
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn funil(&self, arguments: &str) -> Ended {
+        self.command(arguments).output().unwrap().into()
+    }
+
+    /// With text on standard input.
+    pub fn funil_reading(&self, arguments: &str, input: &[u8]) -> Ended {
+        let mut command = self.command(arguments);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A command that refuses before it reads closes the pipe.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        child.wait_with_output().unwrap().into()
+    }
+
+    pub fn import(&self, lines: &str) -> Ended {
+        self.funil_reading("import --instance acme - --json", lines.as_bytes())
+    }
+
+    pub fn import_overwriting(&self, lines: &str) -> Ended {
+        self.funil_reading("import --instance acme - --json --overwrite", lines.as_bytes())
+    }
+
+    pub fn export(&self) -> String {
+        self.funil("export --instance acme").done().out
+    }
+
+    /// The store behind the command.
+    pub async fn operator(&self) -> Operator {
+        let location = Location {
+            table: "funil".to_owned(),
+            endpoint: Some(self.engine.endpoint()),
+        };
+        let store = Store::connect(location, Ambient::system()).await;
+        store.operator(InstanceName::parse("acme").unwrap())
+    }
+
+    /// One DynamoDB call past the command.
+    pub fn table(&self, operation: &str, request: &Value) -> Value {
+        let endpoint = self.engine.endpoint();
+        let address = endpoint.strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        let body = request.to_string();
+        write!(
+            stream,
+            "POST / HTTP/1.0\r\nhost: {address}\r\nx-amz-target: DynamoDB_20120810.{operation}\r\n\
+             content-type: application/x-amz-json-1.0\r\n\
+             authorization: AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/dynamodb/aws4_request, \
+             SignedHeaders=host, Signature=00\r\nx-amz-date: 20261121T000000Z\r\n\
+             content-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(" 200 "), "{answer}");
+        serde_json::from_str(body).unwrap()
+    }
+
+    /// Everything in the table.
+    pub fn items(&self) -> Vec<Value> {
+        let mut request = json!({ "TableName": "funil" });
+        let mut items = Vec::new();
+        loop {
+            let page = self.table("Scan", &request);
+            items.extend(page["Items"].as_array().unwrap().clone());
+            match page.get("LastEvaluatedKey") {
+                None => return items,
+                Some(last) => request["ExclusiveStartKey"] = last.clone(),
+            }
+        }
+    }
+
+    /// Items of one partition.
+    pub fn partition(&self, pk: &str) -> Vec<Value> {
+        let mut items = self.items();
+        items.retain(|item| item["pk"]["S"] == pk);
+        items
+    }
+
+    /// Sets an attribute of an item, as the interface would in passing.
+    pub fn set(&self, pk: &str, sk: &str, name: &str, value: &Value) {
+        let request = json!({
+            "TableName": "funil",
+            "Key": { "pk": { "S": pk }, "sk": { "S": sk } },
+            "UpdateExpression": "SET #n = :v",
+            "ConditionExpression": "attribute_exists(pk)",
+            "ExpressionAttributeNames": { "#n": name },
+            "ExpressionAttributeValues": { ":v": value },
+        });
+        self.table("UpdateItem", &request);
+    }
+}
+
+/// The sample's lines of the kinds that this build knows.
+pub fn sample() -> String {
+    let whole = include_str!("../../../tests/vectors/sample-instance.ndjson");
+    let known = |line: &&str| {
+        let record: Value = serde_json::from_str(line).unwrap();
+        KINDS.iter().any(|kind| record["kind"] == *kind)
+    };
+    let lines: Vec<_> = whole.lines().filter(known).collect();
+    lines.join("\n") + "\n"
+}
+
+/// Users 7 and 8, to whom records can belong.
+pub const USERS: &str = concat!(
+    r#"{"kind":"user","id":7,"name":"Ana","admin":true}"#,
+    "\n",
+    r#"{"kind":"user","id":8,"name":"Bruno"}"#,
+    "\n",
+);
+
+pub fn call(id: u64, lead: Option<u64>) -> String {
+    let lead = lead.map_or(String::new(), |lead| format!(r#","lead":{lead}"#));
+    format!(
+        r#"{{"kind":"call","id":{id},"user":8,"leadPhone":"5511987001122","type":"INCOMING","status":"COMPLETE","duration":65,"record":true,"service":"x","createDate":"2026-06-01T10:00:00.000Z"{lead}}}"#
+    ) + "\n"
+}
+
+pub fn event(id: u64, lead: u64, call: u64) -> String {
+    format!(
+        r#"{{"kind":"event","id":{id},"lead":{lead},"name":"voip.call_incoming","operator":8,"status":"COMPLETE","duration":65,"service":"x","call":{call},"createDate":"2026-06-01T10:00:00.000Z"}}"#
+    ) + "\n"
+}

@@ -1,0 +1,135 @@
+//! `funil serve` as its users start it: C-85.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot be set up must fail, and says what it saw"
+)]
+
+mod crash;
+mod running;
+
+use running::{Running, funil};
+
+/// On an empty store the demo is loaded, and the three lines it prints work word for word, wherever curl is there.
+#[test]
+fn the_printed_lines_work() {
+    let home = tempfile::tempdir().unwrap();
+    let running = Running::start(home.path(), &[]);
+    let lines: Vec<_> = running
+        .said
+        .lines()
+        .filter(|line| line.starts_with("curl "))
+        .collect();
+    assert_eq!(lines.len(), 3, "{}", running.said);
+    if std::process::Command::new("curl")
+        .arg("--version")
+        .output()
+        .is_err()
+    {
+        eprintln!("skipped: there is no curl here to try the printed lines with");
+        return;
+    }
+    let answers: Vec<_> = lines.iter().map(|line| running::shell(line)).collect();
+    let expected = [
+        "{\"data\":{\"total\":11,\"leads\":[{\"id\":1001,\"fullname\":\"Maria Silva\",\"email\":\"lead1001@example.com\"},\
+         {\"id\":1002,\"fullname\":\"João Pereira\",\"email\":\"lead1002@example.com\"},{\"id\":1003,\
+         \"fullname\":\"Antônia Gonçalves\",\"email\":\"lead1003@example.com\"}]}}\n",
+        "{\"data\":{\"lead\":{\"fullname\":\"Maria Silva\",\"email\":\"lead1001@example.com\",\
+         \"owner\":{\"name\":\"Bruno Lima\"}}}}\n",
+        "{\"msg\":\"created\",\"id\":2}\n",
+    ];
+    assert_eq!(answers, expected);
+}
+
+/// The demo's credentials are printed once; they stay valid over a restart, and the operator issues others.
+#[test]
+fn a_restart_keeps_everything_and_shows_no_secret() {
+    let home = tempfile::tempdir().unwrap();
+    let first = Running::start(home.path(), &[]);
+    let (key, token) = (first.word("API key"), first.word("access token"));
+    drop(first);
+    let second = Running::start(home.path(), &[]);
+    assert!(!second.said.contains(&key) && !second.said.contains(&token));
+    assert!(
+        second.said.contains("key issue --instance demo --user 7"),
+        "{}",
+        second.said
+    );
+    let answer = second.get(
+        "/leads?i=demo&limit=1",
+        &[("apitoken", &key), ("Authorization", &format!("Bearer {token}"))],
+    );
+    assert_eq!(answer.0, 200, "{}", answer.1);
+    let endpoint = second.after("DynamoDB API on ").trim_end_matches(',').to_owned();
+    let listed = funil(&["--endpoint", &endpoint, "key", "list", "--instance", "demo"]);
+    assert!(listed.status.success() && !String::from_utf8_lossy(&listed.stdout).contains(&key));
+    let log = second.stop();
+    assert!(
+        log.contains("\"route\":\"/leads\"") && !log.contains(&key) && !log.contains(&token),
+        "{log}"
+    );
+}
+
+/// `--empty` loads no demo; `--json` says all in one document; `--endpoint` starts no engine.
+#[test]
+fn options() {
+    let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let empty = Running::start(home.path(), &["--empty", "--json"]);
+    let said: serde_json::Value = serde_json::from_str(&empty.said).unwrap();
+    assert_eq!(
+        (&said["demo"], said["url"].as_str()),
+        (&serde_json::Value::Null, Some(empty.url.as_str()))
+    );
+    assert_eq!(empty.get("/leads?i=demo", &[]).0, 401);
+    let endpoint = said["dynamodb"].as_str().unwrap();
+    let beside = Running::start(other.path(), &["--endpoint", endpoint]);
+    assert!(!beside.said.contains("DynamoDB API on"), "{}", beside.said);
+    let (key, token) = (beside.word("API key"), beside.word("access token"));
+    let headers = [
+        ("apitoken", key.as_str()),
+        ("Authorization", &format!("Bearer {token}")),
+    ];
+    assert_eq!(
+        empty.get("/leads?i=demo", &headers).0,
+        200,
+        "both serve from one table"
+    );
+    assert!(!other.path().join("data").exists());
+}
+
+/// What cannot be had is said, with what to do.
+#[test]
+fn refusals() {
+    let home = tempfile::tempdir().unwrap();
+    let running = Running::start(home.path(), &["--empty"]);
+    let port = running.url.rsplit(':').next().unwrap();
+    let taken = funil(&[
+        "serve",
+        "--port",
+        port,
+        "--data",
+        home.path().join("x").to_str().unwrap(),
+    ]);
+    let said = String::from_utf8_lossy(&taken.stderr).into_owned();
+    assert_eq!(taken.status.code(), Some(1));
+    assert!(
+        said.contains("cannot listen on") && said.contains("--port PORT"),
+        "{said}"
+    );
+    let file = home.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let no_directory = funil(&[
+        "serve",
+        "--port",
+        "0",
+        "--dynamodb-port",
+        "0",
+        "--data",
+        file.to_str().unwrap(),
+    ]);
+    let said = String::from_utf8_lossy(&no_directory.stderr).into_owned();
+    assert_eq!(no_directory.status.code(), Some(1));
+    assert!(said.contains("--data DIR"), "{said}");
+    assert_eq!(funil(&["serve", "--port", "many"]).status.code(), Some(2));
+}

@@ -1,0 +1,148 @@
+//! A `funil serve` that runs beside the test, and the little HTTP that asks it.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::JoinHandle;
+
+/// A running service; dropping it kills it, which loses nothing.
+pub struct Running {
+    child: Child,
+    /// What it printed until it was ready.
+    pub said: String,
+    /// Where it answers.
+    pub url: String,
+    log: Option<JoinHandle<String>>,
+}
+
+/// Runs a command to its end.
+pub fn funil(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_funil"))
+        .args(arguments)
+        .env_remove("TABLE_NAME")
+        .output()
+        .unwrap()
+}
+
+/// What a line prints, typed into a shell.
+pub fn shell(line: &str) -> String {
+    let output = Command::new("sh").args(["-c", line]).output().unwrap();
+    assert!(output.status.success(), "{line}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+impl Running {
+    /// Starts a service on free ports with its data below `home`, and waits until it is ready.
+    pub fn start(home: &Path, arguments: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_funil"))
+            .args(["serve", "--port", "0", "--dynamodb-port", "0", "--data"])
+            .arg(home.join("data"))
+            .args(arguments)
+            .env_remove("TABLE_NAME")
+            .env_remove("FUNIL_LOG")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stderr = child.stderr.take().unwrap();
+        let log = std::thread::spawn(move || {
+            let mut log = String::new();
+            stderr.read_to_string(&mut log).unwrap();
+            log
+        });
+        let mut said = String::new();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let url = loop {
+            let line = lines.next().expect("it says when it is ready").unwrap();
+            said.push_str(&line);
+            said.push('\n');
+            if let Some(url) = line.strip_prefix("listening on ") {
+                break url.to_owned();
+            }
+            if let Ok(document) = serde_json::from_str::<serde_json::Value>(&line) {
+                break document["url"].as_str().unwrap().to_owned();
+            }
+        };
+        Self {
+            child,
+            said,
+            url,
+            log: Some(log),
+        }
+    }
+
+    /// The last word of the line that begins with `name`.
+    pub fn word(&self, name: &str) -> String {
+        let line = self.said.lines().find(|line| line.trim_start().starts_with(name));
+        line.and_then(|line| line.split_whitespace().last())
+            .expect(name)
+            .to_owned()
+    }
+
+    /// The word behind a text.
+    pub fn after(&self, text: &str) -> &str {
+        let (_, rest) = self.said.split_once(text).expect(text);
+        rest.split_whitespace().next().unwrap()
+    }
+
+    /// Asks for a path.
+    pub fn get(&self, path: &str, headers: &[(&str, &str)]) -> (u16, String) {
+        ask(&self.url, "GET", path, headers, "").expect("an answer")
+    }
+
+    /// Stops it as an operator does, where the system can, and gives its log.
+    pub fn stop(mut self) -> String {
+        let pid = self.child.id().to_string();
+        if !Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .is_ok_and(|status| status.success())
+        {
+            self.child.kill().unwrap();
+        }
+        self.child.wait().unwrap();
+        self.log.take().unwrap().join().unwrap()
+    }
+
+    /// kill -9.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have been stopped already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One request over a connection of its own; `None` where the service went away before its answer was whole.
+pub fn ask(
+    url: &str,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Option<(u16, String)> {
+    let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).ok()?;
+    let mut head = format!(
+        "{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-length: {}\r\n",
+        body.len()
+    );
+    for (name, value) in headers {
+        head.extend([name, ": ", value, "\r\n"]);
+    }
+    stream.write_all(format!("{head}\r\n{body}").as_bytes()).ok()?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let status = head.split(' ').nth(1)?.parse().ok()?;
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "))?;
+    (length.parse() == Ok(body.len())).then(|| (status, body.to_owned()))
+}

@@ -1,0 +1,204 @@
+//! The list of leads (C-20): pages by id, totals, search.
+//!
+//! Reading begins before the credential is known to be good, on the guess that the key sees every lead and pages
+//! count from 1: where the guess holds, the list costs one sequential round trip. Nothing read early is used before
+//! the check, and a wrong guess costs another round trip, never another answer.
+
+mod page;
+mod search;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::item;
+use super::table::{Page, Span};
+use super::{InstanceStore, Reader, leads};
+use crate::directory::{AccessLists, Viewer};
+use crate::id::{LeadId, UserId};
+use crate::lead::Lead;
+
+pub use search::LeadSearch;
+
+use page::PageStart;
+use search::SearchStart;
+
+/// A lead in a list: what the summary shows, what decides who sees it, and what a search reads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LeadEntry {
+    /// The lead.
+    pub id: LeadId,
+    /// The full name.
+    #[serde(rename = "n", default)]
+    pub fullname: String,
+    /// The e-mail address.
+    #[serde(rename = "e", default)]
+    pub email: Option<String>,
+    #[serde(flatten)]
+    class: LeadClass,
+    /// The digits of its numbers.
+    #[serde(rename = "p", default)]
+    digits: Vec<String>,
+}
+
+/// What decides who sees a lead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeadClass {
+    #[serde(rename = "o", default)]
+    owner: Option<UserId>,
+    #[serde(flatten)]
+    lists: AccessLists,
+}
+
+impl LeadClass {
+    pub(super) fn of(lead: &Lead) -> Self {
+        Self {
+            owner: lead.owner,
+            lists: lead.lists(),
+        }
+    }
+
+    fn is_seen_by(&self, viewer: &Viewer) -> bool {
+        viewer.sees_lead(self.owner, &self.lists)
+    }
+}
+
+impl LeadEntry {
+    pub(super) fn of(lead: &Lead) -> Self {
+        let digits = lead.numbers().map(crate::phone::digits);
+        Self {
+            id: lead.id,
+            fullname: lead.fullname(),
+            email: lead.email.clone(),
+            class: LeadClass::of(lead),
+            digits: digits.filter(|digits| !digits.is_empty()).collect(),
+        }
+    }
+}
+
+/// Which leads are asked for.
+#[derive(Debug, Clone)]
+pub struct LeadRequest {
+    /// The archived ones, or the others.
+    pub archived: bool,
+    /// Only those that a term finds.
+    pub search: Option<LeadSearch>,
+    /// The page as the caller counts, absent for the first.
+    pub page: Option<u64>,
+    /// Leads on a page.
+    pub limit: u16,
+    /// Who is walking through the pages: bookmarks of one caller never serve another.
+    pub walker: String,
+}
+
+/// What was read of a list before it was known who asks.
+#[derive(Debug)]
+pub struct LeadStart(Start);
+
+#[derive(Debug)]
+enum Start {
+    Page(PageStart),
+    Search(SearchStart),
+}
+
+/// A page of the list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeadPage {
+    /// The leads on it, by id.
+    pub entries: Vec<LeadEntry>,
+    /// How many leads the viewer sees on all pages.
+    pub total: u64,
+    /// Whether few records lie between those of the page.
+    neighbours: bool,
+}
+
+/// Entries of a list, from one query.
+#[derive(Debug)]
+struct Entries {
+    entries: Vec<LeadEntry>,
+    /// Whether there may be more behind the last.
+    more: bool,
+}
+
+impl LeadRequest {
+    /// How many leads come before a page that so many pages come before.
+    fn skipped(&self, pages_before: u64) -> u64 {
+        pages_before.saturating_mul(u64::from(self.limit))
+    }
+}
+
+impl Reader {
+    /// Begins to read the list, on the guess that pages count from 1 and the key sees every lead. One round trip.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn begin_leads(&self, request: &LeadRequest) -> Result<LeadStart, StoreError> {
+        let start = match &request.search {
+            None => Start::Page(self.begin_page(request).await?),
+            Some(search) => Start::Search(self.begin_search(request, search).await?),
+        };
+        Ok(LeadStart(start))
+    }
+
+    async fn entries(&self, span: Span) -> Result<Entries, StoreError> {
+        let Page { items, more } = self.table.query(span).await?;
+        let entries = items.into_iter().map(|item| item::decode("lead entry", item));
+        Ok(Entries {
+            entries: entries.collect::<Result<_, _>>()?,
+            more,
+        })
+    }
+
+    /// The records of a page's leads in their order; those gone meanwhile are left out. Where they are neighbours one
+    /// query reads them for the bytes they have; what it does not reach within twice their number, and what lies
+    /// scattered, is got for a unit each.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn leads_of(&self, page: &LeadPage) -> Result<Vec<Lead>, StoreError> {
+        let ids: Vec<_> = page.entries.iter().map(|entry| entry.id).collect();
+        let (mut found, mut reached) = (Vec::new(), 0);
+        if let (Some(first), Some(last), true) = (ids.first(), ids.last(), page.neighbours) {
+            let span = Span {
+                partition: self.keys().leads(),
+                // `after` excludes its own key: the text before the first id's is that of the id one lower.
+                after: Some(format!("{:015}", first.get() - 1)),
+                through: Some(last.padded()),
+                limit: 2 * ids.len(),
+            };
+            let Page { items, more } = self.table.query(span).await?;
+            found = items.into_iter().map(leads::decode).collect::<Result<_, _>>()?;
+            let end = found.last().filter(|_| more);
+            let end = end.map_or(*last, |record| record.lead.id);
+            reached = ids.partition_point(|id| *id <= end);
+        }
+        let scattered = ids.iter().skip(reached).map(|id| self.keys().lead(*id));
+        for item in self.table.get_many(scattered).await?.into_values() {
+            found.push(leads::decode(item)?);
+        }
+        let mut leads: Vec<_> = found.into_iter().map(|record| record.lead).collect();
+        leads.retain(|lead| ids.binary_search(&lead.id).is_ok());
+        leads.sort_unstable_by_key(|lead| lead.id);
+        Ok(leads)
+    }
+}
+
+impl InstanceStore {
+    /// Finishes a list that was begun, for a viewer that is now known.
+    ///
+    /// # Errors
+    /// [`StoreError`] where more must be read and cannot be.
+    pub async fn finish_leads(
+        &self,
+        viewer: &Viewer,
+        request: &LeadRequest,
+        start: LeadStart,
+    ) -> Result<LeadPage, StoreError> {
+        let settings = &viewer.directory().settings;
+        let pages_before = request.page.map_or(0, |page| settings.pages_before(page));
+        let skipped = request.skipped(pages_before);
+        match start.0 {
+            Start::Page(start) => self.finish_page(viewer, request, start, skipped).await,
+            Start::Search(start) => self.finish_search(viewer, request, start, skipped).await,
+        }
+    }
+}

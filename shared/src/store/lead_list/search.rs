@@ -1,0 +1,155 @@
+//! A search: every entry within reach is read once, in parallel parts.
+
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use tokio::try_join;
+
+use super::{Entries, LeadEntry, LeadPage, LeadRequest};
+use crate::directory::{LeadReach, Viewer};
+use crate::store::error::StoreError;
+use crate::store::item;
+use crate::store::key::Counter;
+use crate::store::table::{PAGE, Span};
+use crate::store::{InstanceStore, Reader};
+use crate::text::fold;
+
+/// Parts of the list that are read at the same time.
+const PARTS: u64 = 8;
+
+/// A search term (C-20).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeadSearch {
+    folded: String,
+    /// The term's digits, where it is compared with phone numbers at all.
+    digits: Option<String>,
+}
+
+impl LeadSearch {
+    /// A trimmed term; `None` for a blank one. It is compared with phones only when it has a digit and no letter.
+    #[must_use]
+    pub fn new(term: &str) -> Option<Self> {
+        let term = term.trim();
+        let digits = crate::phone::digits(term);
+        let numeric = !digits.is_empty() && !term.chars().any(char::is_alphabetic);
+        (!term.is_empty()).then(|| Self {
+            folded: fold(term),
+            digits: numeric.then_some(digits),
+        })
+    }
+
+    fn finds(&self, entry: &LeadEntry) -> bool {
+        let has = |text: &str| fold(text).contains(&self.folded);
+        let dials = |digits: &String| entry.digits.iter().any(|number| number.contains(digits));
+        has(&entry.fullname)
+            || entry.email.as_deref().is_some_and(has)
+            || self.digits.as_ref().is_some_and(dials)
+    }
+}
+
+/// What was read for a search before it was known who asks.
+#[derive(Debug)]
+pub struct SearchStart {
+    search: LeadSearch,
+    head: Entries,
+    /// The number last taken by a lead: no id is above it.
+    last_id: u64,
+}
+
+impl Reader {
+    pub(super) async fn begin_search(
+        &self,
+        request: &LeadRequest,
+        search: &LeadSearch,
+    ) -> Result<SearchStart, StoreError> {
+        let list = self.keys().lead_list(request.archived);
+        let counter = self.keys().counter(Counter::Lead);
+        let (head, counter) = try_join!(self.entries(Span::head(list, PAGE)), self.table.get(&counter))?;
+        Ok(SearchStart {
+            search: search.clone(),
+            head,
+            last_id: item::number("counter", &counter.unwrap_or_default(), "lead")?,
+        })
+    }
+}
+
+impl InstanceStore {
+    pub(super) async fn finish_search(
+        &self,
+        viewer: &Viewer,
+        request: &LeadRequest,
+        start: SearchStart,
+        skipped: u64,
+    ) -> Result<LeadPage, StoreError> {
+        let limit = usize::from(request.limit);
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let search = &start.search;
+        let matches = |entry: &LeadEntry| entry.class.is_seen_by(viewer) && search.finds(entry);
+        let (head, spans) = match viewer.lead_reach() {
+            LeadReach::Nothing => (Vec::new(), Vec::new()),
+            LeadReach::All => {
+                let rest = self.behind(&start.head, start.last_id, request.archived);
+                (start.head.entries, rest)
+            }
+            LeadReach::Owners(owners) => {
+                let lists = owners
+                    .into_iter()
+                    .map(|owner| self.keys().owner_list(request.archived, owner));
+                (Vec::new(), lists.map(|list| Span::head(list, PAGE)).collect())
+            }
+        };
+        let needed = skipped.saturating_add(limit);
+        let parts = stream::iter(spans).map(|span| self.matches(span, &matches, needed));
+        let parts: Vec<_> = parts.buffered(8).try_collect().await?;
+        let mut entries: Vec<_> = head.into_iter().filter(&matches).collect();
+        let total = entries.len() as u64 + parts.iter().map(|(count, _)| count).sum::<u64>();
+        entries.extend(parts.into_iter().flat_map(|(_, entries)| entries));
+        entries.sort_unstable_by_key(|entry| entry.id);
+        Ok(LeadPage {
+            entries: entries.into_iter().skip(skipped).take(limit).collect(),
+            total,
+            neighbours: false,
+        })
+    }
+
+    /// What lies behind the head of the list of all leads, in parts of equally many ids.
+    fn behind(&self, head: &Entries, last_id: u64, archived: bool) -> Vec<Span> {
+        let Some(last) = head.entries.last().filter(|_| head.more) else {
+            return Vec::new();
+        };
+        let first = last.id.get();
+        let step = last_id.saturating_sub(first).div_ceil(PARTS).max(1);
+        let bound = |part: u64| format!("{:015}", first + part * step);
+        let spans = (0..PARTS).map(|part| Span {
+            partition: self.keys().lead_list(archived),
+            after: Some(bound(part)),
+            // Leads may be added while we read, so the last part has no end.
+            through: (part + 1 < PARTS).then(|| bound(part + 1)),
+            limit: PAGE,
+        });
+        spans.collect()
+    }
+
+    /// How many entries of `span` match, and the first `needed` of them.
+    async fn matches(
+        &self,
+        mut span: Span,
+        matches: &impl Fn(&LeadEntry) -> bool,
+        needed: usize,
+    ) -> Result<(u64, Vec<LeadEntry>), StoreError> {
+        let (mut count, mut kept) = (0, Vec::new());
+        loop {
+            let Entries { entries, more } = self.entries(span.clone()).await?;
+            if let Some(last) = entries.last() {
+                span.after = Some(last.id.padded());
+            }
+            for entry in entries.into_iter().filter(matches) {
+                count += 1;
+                if kept.len() < needed {
+                    kept.push(entry);
+                }
+            }
+            if !more {
+                return Ok((count, kept));
+            }
+        }
+    }
+}

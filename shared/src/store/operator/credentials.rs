@@ -1,0 +1,179 @@
+//! Credentials as the operator issues, lists and revokes them (C-3). A credential is two items: the one that a request
+//! finds by hash, and the one in the operator's list, which outlives a revocation.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Operator, OperatorError};
+use crate::credential::{CredentialHash, Kind, Secret};
+use crate::id::UserId;
+use crate::store::credentials::Credential;
+use crate::store::error::StoreError;
+use crate::store::table::{PAGE, Span};
+use crate::store::transaction::{CommitError, Condition, Transaction};
+use crate::store::{item, key};
+use crate::time::Timestamp;
+
+/// Characters of a credential's public id.
+const ID: usize = 12;
+
+/// A credential in the operator's list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CredentialEntry {
+    /// The public id, by which it is revoked and the log names it.
+    pub id: String,
+    /// Key or token.
+    pub kind: Kind,
+    /// As whom its requests act.
+    pub user: UserId,
+    /// What the operator calls it.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// When it was issued.
+    pub create_date: Timestamp,
+    /// Until when it is valid; `None` for always.
+    #[serde(default)]
+    pub expires: Option<Timestamp>,
+    /// When it was revoked.
+    #[serde(default)]
+    pub revoked: Option<Timestamp>,
+}
+
+/// An entry as it is stored, with the hash by which a revocation finds the credential.
+#[derive(Debug, Serialize, Deserialize)]
+struct Listed {
+    #[serde(flatten)]
+    entry: CredentialEntry,
+    hash: CredentialHash,
+}
+
+/// A new credential: the only moment its text exists outside the caller's requests.
+#[derive(Debug)]
+pub struct Issued {
+    /// The entry in the operator's list.
+    pub entry: CredentialEntry,
+    /// The credential itself.
+    pub secret: Secret,
+}
+
+impl Operator {
+    /// Issues a credential for an active user, valid for so many days, or always.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], [`OperatorError::NoUser`], [`OperatorError::InactiveUser`], or
+    /// [`OperatorError::Store`] where the table fails.
+    pub async fn issue(
+        &self,
+        kind: Kind,
+        user: UserId,
+        label: Option<String>,
+        days: Option<u32>,
+    ) -> Result<Issued, OperatorError> {
+        let standing = self.directory().await?.users.get(&user).copied();
+        let standing = standing.ok_or_else(|| OperatorError::NoUser(self.instance().clone(), user))?;
+        if standing.inactive {
+            return Err(OperatorError::InactiveUser(self.instance().clone(), user));
+        }
+        let now = self.now();
+        let secret = Secret::issue(kind, &self.table().ambient);
+        let mut id = self.table().ambient.token();
+        id.truncate(ID);
+        let entry = CredentialEntry {
+            id,
+            kind,
+            user,
+            label,
+            create_date: now,
+            expires: days.map(|days| now.plus_days(days)),
+            revoked: None,
+        };
+        self.put_credential(&entry, &secret.hash()).await?;
+        Ok(Issued { entry, secret })
+    }
+
+    async fn put_credential(&self, entry: &CredentialEntry, hash: &CredentialHash) -> Result<(), StoreError> {
+        let credential = Credential {
+            id: entry.id.clone(),
+            kind: entry.kind,
+            instance: self.instance().clone(),
+            user: entry.user,
+            expires: entry.expires,
+        };
+        let listed = Listed {
+            entry: entry.clone(),
+            hash: hash.clone(),
+        };
+        let mut transaction = Transaction::default();
+        transaction.put(
+            key::credential(hash),
+            item::encode("credential", &credential)?,
+            Condition::Absent,
+        );
+        transaction.put(
+            self.keys().credential(entry.kind, &entry.id),
+            item::encode("credential entry", &listed)?,
+            Condition::Absent,
+        );
+        match self.table().commit(transaction).await {
+            Ok(()) => Ok(()),
+            // Random ids and hashes do not meet.
+            Err(CommitError::Refused(_)) => Err(StoreError::Contention("issuing a credential")),
+            Err(CommitError::Store(error)) => Err(error),
+        }
+    }
+
+    /// All credentials of a kind, revoked and expired ones too, by the time of their issue.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
+    pub async fn credentials(&self, kind: Kind) -> Result<Vec<CredentialEntry>, OperatorError> {
+        self.directory().await?;
+        let span = Span::head(self.keys().credentials(), PAGE);
+        let items = self.table().query_all(span).await?;
+        let listed: Result<Vec<Listed>, _> = items
+            .into_iter()
+            .map(|item| item::decode("credential entry", item))
+            .collect();
+        let mut entries: Vec<_> = listed?.into_iter().map(|listed| listed.entry).collect();
+        entries.retain(|entry| entry.kind == kind);
+        entries.sort_by(|a, b| (a.create_date, &a.id).cmp(&(b.create_date, &b.id)));
+        Ok(entries)
+    }
+
+    /// Revokes a credential: the next request with it is refused.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
+    /// [`OperatorError::Store`] where the table fails.
+    pub async fn revoke(&self, kind: Kind, id: &str) -> Result<CredentialEntry, OperatorError> {
+        self.directory().await?;
+        let unknown = || OperatorError::NoCredential {
+            instance: self.instance().clone(),
+            kind: kind.name(),
+            id: id.to_owned(),
+        };
+        // What is no id is not asked for: DynamoDB refuses keys of any length and character.
+        let formed = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let key = self.keys().credential(kind, id);
+        let item = if formed {
+            self.table().get(&key).await?
+        } else {
+            None
+        };
+        let mut listed: Listed = item::decode("credential entry", item.ok_or_else(unknown)?)?;
+        if let Some(at) = listed.entry.revoked {
+            let (kind, id) = (kind.name(), id.to_owned());
+            return Err(OperatorError::RevokedAlready { kind, id, at });
+        }
+        listed.entry.revoked = Some(self.now());
+        let mut transaction = Transaction::default();
+        transaction.delete(key::credential(&listed.hash), Condition::Always);
+        let item = item::encode("credential entry", &listed)?;
+        transaction.put(key, item, Condition::Present);
+        match self.table().commit(transaction).await {
+            Ok(()) => Ok(listed.entry),
+            Err(CommitError::Refused(_)) => Err(unknown()),
+            Err(CommitError::Store(error)) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Reading everything of an instance in pages, for the operator's export (C-81).
+
+use super::Operator;
+use crate::call::{Call, Event};
+use crate::id::CallId;
+use crate::lead::Lead;
+use crate::people::{Company, Profile, User};
+use crate::store::calls::CallRecord;
+use crate::store::error::StoreError;
+use crate::store::item::{self, Item};
+use crate::store::key::{Counter, Key};
+use crate::store::leads;
+use crate::store::table::{PAGE, Page, Span, Table, key_of};
+
+/// The records of one kind in the order of their keys, a page at a time.
+#[derive(Debug)]
+pub struct Pages<T> {
+    table: Table,
+    /// What is still to be read.
+    rest: Option<Span>,
+    decode: fn(Item) -> Result<T, StoreError>,
+}
+
+impl<T> Pages<T> {
+    fn new(operator: &Operator, span: Span, decode: fn(Item) -> Result<T, StoreError>) -> Self {
+        Self {
+            table: operator.table().clone(),
+            rest: Some(span),
+            decode,
+        }
+    }
+
+    /// The next page, which may be empty; `None` behind the last. One query, of at most 1 MB.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn next(&mut self) -> Result<Option<Vec<T>>, StoreError> {
+        let Some(span) = self.rest.take() else {
+            return Ok(None);
+        };
+        let Page { items, more } = self.table.query(span.clone()).await?;
+        if more {
+            let last = items.last().map(key_of).transpose()?;
+            self.rest = last.map(|Key { sk, .. }| Span {
+                after: Some(sk),
+                ..span
+            });
+        }
+        items
+            .into_iter()
+            .map(self.decode)
+            .collect::<Result<_, _>>()
+            .map(Some)
+    }
+}
+
+/// The timeline's events in the order of their calls, a page of calls at a time.
+#[derive(Debug)]
+pub struct EventPages<'a> {
+    operator: &'a Operator,
+    calls: Pages<CallRecord>,
+}
+
+impl EventPages<'_> {
+    /// The next page, which may be empty; `None` behind the last. One query and a batch of gets.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn next(&mut self) -> Result<Option<Vec<Event>>, StoreError> {
+        let Some(records) = self.calls.next().await? else {
+            return Ok(None);
+        };
+        let keys = records
+            .iter()
+            .filter_map(|record| Some(self.operator.keys().event(record.call.lead?, record.event?)));
+        let keys: Vec<_> = keys.collect();
+        let mut found = self.operator.table().get_many(keys.clone()).await?;
+        let events = keys.iter().filter_map(|key| found.remove(key));
+        events
+            .map(|item| item::decode("event", item))
+            .collect::<Result<_, _>>()
+            .map(Some)
+    }
+}
+
+impl Operator {
+    /// All users by id.
+    #[must_use]
+    pub fn users(&self) -> Pages<User> {
+        let span = Span::head(self.keys().users(), PAGE);
+        Pages::new(self, span, |item| item::decode("user", item))
+    }
+
+    /// All profiles by number.
+    #[must_use]
+    pub fn profiles(&self) -> Pages<Profile> {
+        let span = Span::head(self.keys().profiles(), PAGE);
+        Pages::new(self, span, |item| item::decode("profile", item))
+    }
+
+    /// All companies by id.
+    #[must_use]
+    pub fn companies(&self) -> Pages<Company> {
+        let span = Span::head(self.keys().companies(), PAGE);
+        Pages::new(self, span, |item| item::decode("company", item))
+    }
+
+    /// All leads by id.
+    #[must_use]
+    pub fn leads(&self) -> Pages<Lead> {
+        let span = Span::head(self.keys().leads(), PAGE);
+        Pages::new(self, span, |item| leads::decode(item).map(|record| record.lead))
+    }
+
+    /// The last call that was numbered, `None` before the first. An export stops there, so that it holds no call of a
+    /// lead that came while it ran.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn last_call(&self) -> Result<Option<CallId>, StoreError> {
+        let counter = self.table().get(&self.keys().counter(Counter::Call)).await?;
+        let last = item::number("counter", &counter.unwrap_or_default(), "call")?;
+        Ok(CallId::new(last))
+    }
+
+    /// The calls up to one of them, by id.
+    #[must_use]
+    pub fn calls(&self, last: CallId) -> Pages<Call> {
+        Pages::new(self, self.calls_through(last), |item| {
+            item::decode("call", item).map(|record: CallRecord| record.call)
+        })
+    }
+
+    /// The events of the calls up to one of them.
+    #[must_use]
+    pub fn events(&self, last: CallId) -> EventPages<'_> {
+        let calls = Pages::new(self, self.calls_through(last), |item| item::decode("call", item));
+        EventPages {
+            operator: self,
+            calls,
+        }
+    }
+
+    fn calls_through(&self, last: CallId) -> Span {
+        Span {
+            through: Some(last.padded()),
+            ..Span::head(self.keys().calls(), PAGE)
+        }
+    }
+}
