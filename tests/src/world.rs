@@ -15,7 +15,7 @@ use http_body_util::BodyExt as _;
 use serde_json::Value;
 use shared::ambient::{Ambient, HeldClock};
 use shared::credential::Kind;
-use shared::http::{App, Origins, service};
+use shared::http::{App, Group, Origins, service};
 use shared::id::UserId;
 use shared::instance::InstanceName;
 use shared::store::operator::Operator;
@@ -98,6 +98,14 @@ impl World {
     #[must_use]
     pub fn with_faults(mut self, plan: fault::Plan) -> Self {
         self.service = serve(self.store.clone().with_faults(plan), &self.ambient);
+        self
+    }
+
+    /// The same world with more routes in the service.
+    #[must_use]
+    pub fn with_group(mut self, group: Group) -> Self {
+        let app = App::new(self.store.clone(), self.ambient.clone(), Origins::Any);
+        self.service = service(&app, [leads::group(), group]);
         self
     }
 

@@ -18,6 +18,8 @@ use crate::store::{Cost, Meter};
 
 /// The most bytes a body may have (C-6).
 pub const BODY_LIMIT: usize = 256 * 1024;
+/// The most bytes an answer may have: a function's platform passes on no more than 6 MB, and answers a bare 500 to more.
+const ANSWER_LIMIT: u64 = 5 * 1024 * 1024;
 /// How much of a body that is too large is read all the same, so that the caller gets to read the answer.
 const DRAINED: usize = 8 * 1024 * 1024;
 
@@ -63,10 +65,15 @@ pub async fn edge(State((app, shape)): State<(App, Shape)>, mut request: Request
 
 async fn within_limit(request: Request, next: Next, shape: Shape) -> Response {
     let (parts, body) = request.into_parts();
-    match read(body).await {
+    let answer = match read(body).await {
         Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
         Err(refusal) => shape.answer(&refusal),
+    };
+    if http_body::Body::size_hint(answer.body()).lower() > ANSWER_LIMIT {
+        let details = "limit: the answer would be larger than 5 MB; ask for less at a time";
+        return shape.answer(&Refusal::Invalid(details.to_owned()));
     }
+    answer
 }
 
 async fn read(mut body: Body) -> Result<Bytes, Refusal> {

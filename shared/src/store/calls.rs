@@ -54,12 +54,21 @@ impl Caller {
     fn lead(&self, id: LeadId, now: Timestamp) -> Lead {
         Lead {
             firstname: Some(self.name.clone().unwrap_or_else(|| self.number.clone())),
-            phone: Some(self.number.clone()),
+            phone: Some(self.written()),
             photo_url: self.photo_url.clone(),
             acquisition_channel: Some("VoIP".to_owned()),
             created_by_type: Some("voip".to_owned()),
             ..Lead::new(id, now)
         }
+    }
+
+    /// The number as the lead keeps it. A foreign one that without its `+` would read as a Brazilian one keeps the `+`,
+    /// or the next call would not find the lead.
+    fn written(&self) -> String {
+        if Phone::of(&self.number).as_ref() == Some(&self.phone) {
+            return self.number.clone();
+        }
+        format!("+{}", self.number)
     }
 
     /// A digest of the line, the same for both forms of a number with a ninth digit.

@@ -46,6 +46,11 @@ pub fn credential(hash: &CredentialHash) -> Key {
     Key::new(format!("#credential#{}", hash.as_str()), "credential")
 }
 
+/// Where no item ever is: reading it says only that the table answers.
+pub fn nobody() -> Key {
+    Key::new("#nobody".to_owned(), "nobody")
+}
+
 /// The partition of the operator's list of instances.
 pub fn instances() -> String {
     "#instance".to_owned()

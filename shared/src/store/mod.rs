@@ -55,11 +55,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] where the table cannot be reached.
     pub async fn warm_up(&self) -> Result<(), StoreError> {
-        let nobody = key::Key {
-            pk: "#warm-up".to_owned(),
-            sk: "#".to_owned(),
-        };
-        self.table.get(&nobody).await.map(drop)
+        self.table.get(&key::nobody()).await.map(drop)
     }
 
     pub(crate) fn reader(&self, instance: InstanceName) -> Reader {

@@ -1,7 +1,10 @@
 //! What every request passes: C-4 to C-6.
 
+use axum::Router;
+use axum::routing::get;
 use http::header;
 use serde_json::json;
+use shared::http::{Group, Shape};
 use tests::World;
 
 /// C-5: every answer, also an error, is JSON with a request id and CORS headers.
@@ -107,4 +110,29 @@ async fn the_limit_of_a_body() {
         .await;
     answer.is(413, &json!({ "error": "Payload too large" }));
     assert_eq!(world.calls().await.len(), 1);
+}
+
+/// C-4: a panic is an answer, in its group's shape, with its headers; the process goes on.
+#[tokio::test]
+async fn a_panic_is_an_internal_error() {
+    for (shape, body) in [
+        (Shape::Error, json!({ "error": "Internal error" })),
+        (
+            Shape::CallWebhook,
+            json!({ "msg": "failed_voip_webhook", "err": "storage" }),
+        ),
+    ] {
+        let routes = Router::new().route("/boom", get(boom));
+        let world = World::new().await.with_group(Group { routes, shape });
+        let answer = world.get("/boom").send().await;
+        answer.is(500, &body);
+        assert_eq!(answer.headers[header::ACCESS_CONTROL_ALLOW_ORIGIN], "*");
+        let wallet = world.wallet(7).await;
+        assert_eq!(world.get("/leads?i=acme").with(&wallet).send().await.status, 200);
+    }
+}
+
+#[expect(clippy::panic, reason = "it is what is tested")]
+async fn boom() -> &'static str {
+    panic!("a secret cause")
 }

@@ -278,3 +278,21 @@ async fn parameters_that_are_refused() {
     let unknown = list(&world, &wallet, "&foo=bar&foo=bar&limit=1").await;
     assert_eq!(ids(&unknown), [1001], "unknown parameters are ignored");
 }
+
+/// An answer that the platform would not pass on is refused by us, with what to do.
+#[tokio::test]
+async fn an_answer_that_is_too_large() {
+    let world = World::new().await;
+    let bulky = (2001..2101).map(|id| {
+        let mut lead = plain_lead(id, "P", "Q", None);
+        lead.custom.insert("notas".to_owned(), json!("x".repeat(60_000)));
+        lead
+    });
+    add_leads(&world.operator("acme"), bulky.collect()).await;
+    let wallet = world.wallet(7).await;
+    let details = "limit: the answer would be larger than 5 MB; ask for less at a time";
+    let refused = list(&world, &wallet, "&allFields=1&limit=200").await;
+    refused.is(400, &json!({ "error": "Invalid request", "details": details }));
+    let fewer = list(&world, &wallet, "&allFields=1&limit=80").await;
+    assert_eq!((fewer.status.as_u16(), ids(&fewer).len()), (200, 80));
+}

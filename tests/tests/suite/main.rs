@@ -9,6 +9,7 @@
     reason = "a test that meets what cannot be must fail, says what it measured, and is as long as it has cases"
 )]
 
+mod architecture;
 mod capacity;
 mod concurrency;
 mod edge;
@@ -16,5 +17,6 @@ mod faults;
 mod get_leads;
 mod get_leads_id;
 mod isolation;
+mod log;
 mod post_voip_webhook;
 mod routes;

@@ -134,6 +134,56 @@ async fn a_call_from_an_unknown_number() {
     total.is(200, &json!({ "data": { "total": 7 } }));
 }
 
+/// C-72: a foreign number that without its `+` would read as a Brazilian one is the same line at the next call.
+#[tokio::test]
+async fn a_foreign_number_that_looks_brazilian() {
+    let world = World::new().await;
+    for id in 1..=2 {
+        world
+            .webhook(&body(&json!({ "leadPhone": "+31 97 012 3456" })))
+            .send()
+            .await
+            .is(201, &created(id));
+    }
+    world
+        .webhook(&body(&json!({ "leadPhone": "31970123456" })))
+        .send()
+        .await
+        .is(201, &created(3));
+    let linked: Vec<_> = world.calls().await.into_iter().map(|call| call.lead).collect();
+    assert_eq!(linked, [Some(lead(1013)), Some(lead(1013)), Some(lead(1014))]);
+    let phones: Vec<_> = world
+        .leads()
+        .await
+        .into_iter()
+        .rev()
+        .take(2)
+        .map(|lead| lead.phone)
+        .collect();
+    assert_eq!(
+        phones,
+        [Some("31970123456".to_owned()), Some("+31970123456".to_owned())]
+    );
+}
+
+/// A number that was taken from the lead an earlier call made belongs to nobody again.
+#[tokio::test]
+async fn a_number_that_its_lead_gave_up() {
+    let world = World::new().await;
+    let unknown = body(&json!({ "leadPhone": "5541988880001" }));
+    world.webhook(&unknown).send().await.is(201, &created(1));
+    add_leads(
+        &world.operator("acme"),
+        vec![plain_lead(1013, "Sem", "Número", None)],
+    )
+    .await;
+    for id in 2..=3 {
+        world.webhook(&unknown).send().await.is(201, &created(id));
+    }
+    let linked: Vec<_> = world.calls().await.into_iter().map(|call| call.lead).collect();
+    assert_eq!(linked, [Some(lead(1013)), Some(lead(1014)), Some(lead(1014))]);
+}
+
 /// C-73: the messaging profile names the lead, matched like a lead's number.
 #[tokio::test]
 async fn a_call_from_a_number_with_a_profile() {

@@ -1,0 +1,170 @@
+//! What the log tells: one structured line a request, and never a secret, a number, an address or a body.
+
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use shared::store::fault::Fault;
+use tests::World;
+use tracing_subscriber::fmt::MakeWriter;
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().expect("a log").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl MakeWriter<'_> for Log {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        self.clone()
+    }
+}
+
+impl Log {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().expect("a log").clone()).expect("UTF-8")
+    }
+
+    /// The lines of our own that tell of requests.
+    fn requests(&self) -> Vec<Value> {
+        let lines = self.text();
+        let lines = lines
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        lines
+            .filter(|line| line["fields"]["message"] == "request")
+            .collect()
+    }
+}
+
+fn call() -> Value {
+    json!({ "event": "call", "data": { "user": 8, "leadPhone": "+55 41 97777-1234", "type": "INCOMING",
+        "status": "COMPLETE", "duration": 65, "record": true, "service": "acme-voip", "leadName": "Dona Sigilosa",
+        "callId": "call-id-4711", "description": "assunto sigiloso" } })
+}
+
+/// Everything down to debug is caught, of our own crates and of all others.
+#[tokio::test]
+async fn a_line_a_request_and_no_secret() {
+    let log = Log::default();
+    let subscriber = tracing_subscriber::fmt()
+        .json()
+        .with_max_level(tracing::Level::DEBUG)
+        .with_writer(log.clone())
+        .finish();
+    let _guard = tracing::subscriber::set_default(subscriber);
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    let operator = world.operator("acme");
+    operator
+        .set_setting("voip_webhook_secret", &json!("webhook-sigilo"))
+        .await
+        .expect("a setting");
+    let list = world
+        .get("/leads?i=acme&search=maria.silva")
+        .with(&wallet)
+        .send()
+        .await;
+    let full = world
+        .get("/leads/1001?i=acme&allFields=1")
+        .with(&wallet)
+        .send()
+        .await;
+    assert_eq!((list.status.as_u16(), full.status.as_u16()), (200, 200));
+    let in_query = format!("/leads?i=acme&apitoken={}&secret=query-sigilo", wallet.key);
+    assert_eq!(world.get(&in_query).send().await.status, 401);
+    let signed = world
+        .webhook(&call())
+        .header("x-voip-signature", "webhook-sigilo")
+        .send()
+        .await;
+    assert_eq!(signed.status, 201);
+    let world = world.with_faults(Arc::new(|_| Some(Fault::FailedBefore)));
+    assert_eq!(
+        world.get("/leads/1001?i=acme").with(&wallet).send().await.status,
+        500
+    );
+    assert_eq!(
+        world
+            .webhook(&call())
+            .header("x-voip-signature", "webhook-sigilo")
+            .send()
+            .await
+            .status,
+        500
+    );
+
+    let requests = log.requests();
+    let told: Vec<_> = requests
+        .iter()
+        .map(|line| {
+            let fields = &line["fields"];
+            let text = |name: &str| fields[name].as_str().unwrap_or_default().to_owned();
+            (
+                text("method"),
+                text("route"),
+                text("instance"),
+                fields["status"].as_u64().unwrap_or_default(),
+            )
+        })
+        .collect();
+    let line = |method: &str, route: &str, instance: &str, status| {
+        (method.to_owned(), route.to_owned(), instance.to_owned(), status)
+    };
+    assert_eq!(
+        told,
+        [
+            line("GET", "/leads", "acme", 200),
+            line("GET", "/leads/{id}", "acme", 200),
+            line("GET", "/leads", "", 401),
+            line("POST", "/voip/webhook", "acme", 201),
+            line("GET", "/leads/{id}", "", 500),
+            line("POST", "/voip/webhook", "", 500),
+        ]
+    );
+    let first = &requests[0]["fields"];
+    assert_eq!(
+        (&first["credential"], &first["calls"], &first["round_trips"]),
+        (&json!(wallet.key_id), &json!(3), &json!(1))
+    );
+    let own: String = log
+        .text()
+        .lines()
+        .filter(|line| !line.contains("\"target\":\"aws") && !line.contains("\"target\":\"hyper"))
+        .filter(|line| {
+            line.contains("\"target\":\"shared")
+                || line.contains("\"target\":\"leads")
+                || line.contains("\"target\":\"call_webhook")
+        })
+        .collect();
+    for secret in [
+        wallet.key.as_str(),
+        wallet.token.as_str(),
+        "webhook-sigilo",
+        "query-sigilo",
+        "s3nh4-inicial",
+    ] {
+        assert!(!log.text().contains(secret), "{secret} is in the log");
+    }
+    for private in [
+        "97777",
+        "Sigilosa",
+        "sigiloso",
+        "lead1001@example.com",
+        "maria.silva",
+        "Maria",
+        "4711",
+    ] {
+        assert!(!own.contains(private), "{private} is in our log");
+    }
+}
