@@ -10,15 +10,17 @@
 use axum::Router;
 use axum::body::{Body, Bytes};
 use funil::engine::Engine;
-use http::{HeaderMap, Request, StatusCode};
+use http::{HeaderMap, StatusCode};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use shared::ambient::{Ambient, HeldClock};
+use shared::call::{Call, Event};
 use shared::credential::Kind;
 use shared::http::{App, Group, Origins, service};
 use shared::id::UserId;
 use shared::instance::InstanceName;
-use shared::store::operator::Operator;
+use shared::lead::Lead;
+use shared::store::operator::{Operator, Pages};
 use shared::store::{Cost, Location, Store, fault};
 use shared::time::Timestamp;
 use tower::ServiceExt as _;
@@ -135,58 +137,48 @@ impl World {
     }
 
     /// The call history of `acme`.
-    pub async fn calls(&self) -> Vec<shared::call::Call> {
+    pub async fn calls(&self) -> Vec<Call> {
         let operator = self.operator(ACME);
-        let last = operator.last_call().await.expect("the counter can be read");
-        let Some(last) = last else { return Vec::new() };
-        let mut pages = operator.calls(last);
-        let mut calls = Vec::new();
-        while let Some(page) = pages.next().await.expect("the calls can be read") {
-            calls.extend(page);
+        match operator.last_call().await.expect("the counter can be read") {
+            Some(last) => all(operator.calls(last)).await,
+            None => Vec::new(),
         }
-        calls
     }
 
     /// The timeline events of `acme`.
-    pub async fn events(&self) -> Vec<shared::call::Event> {
+    pub async fn events(&self) -> Vec<Event> {
         let operator = self.operator(ACME);
-        let last = operator.last_call().await.expect("the counter can be read");
-        let Some(last) = last else { return Vec::new() };
-        let mut pages = operator.events(last);
-        let mut events = Vec::new();
-        while let Some(page) = pages.next().await.expect("the events can be read") {
-            events.extend(page);
+        let mut found = Vec::new();
+        if let Some(last) = operator.last_call().await.expect("the counter can be read") {
+            let mut pages = operator.events(last);
+            while let Some(page) = pages.next().await.expect("the events can be read") {
+                found.extend(page);
+            }
         }
-        events
+        found
     }
 
     /// All leads of `acme`.
-    pub async fn leads(&self) -> Vec<shared::lead::Lead> {
-        let operator = self.operator(ACME);
-        let mut pages = operator.leads();
-        let mut leads = Vec::new();
-        while let Some(page) = pages.next().await.expect("the leads can be read") {
-            leads.extend(page);
-        }
-        leads
+    pub async fn leads(&self) -> Vec<Lead> {
+        all(self.operator(ACME).leads()).await
     }
 
     /// Begins a GET request.
-    pub fn get(&self, uri: &str) -> Call<'_> {
+    pub fn get(&self, uri: &str) -> Request<'_> {
         self.call("GET", uri)
     }
 
     /// Begins a request to the call webhook of `acme`.
-    pub fn webhook(&self, body: &Value) -> Call<'_> {
+    pub fn webhook(&self, body: &Value) -> Request<'_> {
         self.call("POST", "/voip/webhook?i=acme").json(body)
     }
 
     /// Begins a request.
-    pub fn call(&self, method: &str, uri: &str) -> Call<'_> {
-        let request = Request::builder().method(method).uri(uri);
-        Call {
+    pub fn call(&self, method: &str, uri: &str) -> Request<'_> {
+        let head = http::Request::builder().method(method).uri(uri);
+        Request {
             world: self,
-            request,
+            head,
             body: Bytes::new(),
         }
     }
@@ -197,23 +189,31 @@ fn serve(store: Store, ambient: &Ambient) -> Router {
     service(&app, [leads::group(), call_webhook::group()])
 }
 
+async fn all<T>(mut pages: Pages<T>) -> Vec<T> {
+    let mut found = Vec::new();
+    while let Some(page) = pages.next().await.expect("the records can be read") {
+        found.extend(page);
+    }
+    found
+}
+
 /// A point in time.
 pub fn at(text: &str) -> Timestamp {
     Timestamp::parse(text).expect("a point in time")
 }
 
 /// A request that is being written.
-pub struct Call<'w> {
+pub struct Request<'w> {
     world: &'w World,
-    request: http::request::Builder,
+    head: http::request::Builder,
     body: Bytes,
 }
 
-impl Call<'_> {
+impl Request<'_> {
     /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.request = self.request.header(name, value);
+        self.head = self.head.header(name, value);
         self
     }
 
@@ -240,7 +240,7 @@ impl Call<'_> {
 
     /// Sends the request and reads the answer.
     pub async fn send(self) -> Answer {
-        let request = self.request.body(Body::from(self.body)).expect("a request");
+        let request = self.head.body(Body::from(self.body)).expect("a request");
         let answer = self
             .world
             .service

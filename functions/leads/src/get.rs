@@ -5,7 +5,7 @@ use axum::extract::Path;
 use serde_json::{Value, json};
 use shared::id::LeadId;
 use shared::scope::{Access, KeyAndToken};
-use shared::store::{Names, Reader, StoreError};
+use shared::store::Reader;
 
 use crate::error::LeadError;
 use crate::view::{ONE, View};
@@ -16,7 +16,7 @@ pub async fn get(access: Access<KeyAndToken>, Path(id): Path<String>) -> Result<
     let wanted = read(&access, &id);
     let (scope, (_, view), found) = access
         .open_for(wanted, async |reader: &Reader, (id, view): &(LeadId, View)| {
-            tokio::try_join!(reader.lead(*id), names(reader, view))
+            tokio::try_join!(reader.lead(*id), view.names(reader, "lead"))
         })
         .await?;
     let (lead, names) = found?;
@@ -30,12 +30,4 @@ pub async fn get(access: Access<KeyAndToken>, Path(id): Path<String>) -> Result<
 fn read(access: &Access<KeyAndToken>, id: &str) -> Result<(LeadId, View), LeadError> {
     let id = LeadId::parse(id).ok_or(LeadError::Id)?;
     Ok((id, View::read(access.params(), ONE)?))
-}
-
-async fn names(reader: &Reader, view: &View) -> Result<Names, StoreError> {
-    if view.needs_names("lead") {
-        reader.names().await
-    } else {
-        Ok(Names::default())
-    }
 }

@@ -15,7 +15,10 @@ pub async fn list(access: Access<KeyAndToken>) -> Result<Json<Value>, LeadError>
     let wanted = NewList::read(access.params(), access.walker());
     let (scope, NewList { request, view }, begun) = access
         .open_for(wanted, async |reader: &Reader, wanted: &NewList| {
-            tokio::try_join!(reader.begin_leads(&wanted.request), names(reader, &wanted.view))
+            tokio::try_join!(
+                reader.begin_leads(&wanted.request),
+                wanted.view.names(reader, "leads")
+            )
         })
         .await?;
     let (start, names) = begun?;
@@ -31,12 +34,4 @@ async fn leads(scope: &Scope, view: &View, page: &LeadPage, names: &Names) -> Re
     }
     let leads = scope.store.leads_of(page).await?;
     Ok(leads.iter().map(|lead| view.lead(lead, scope, names)).collect())
-}
-
-async fn names(reader: &Reader, view: &View) -> Result<Names, StoreError> {
-    if view.needs_names("leads") {
-        reader.names().await
-    } else {
-        Ok(Names::default())
-    }
 }

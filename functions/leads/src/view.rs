@@ -6,7 +6,7 @@ use shared::id::UserId;
 use shared::lead::Lead;
 use shared::scope::Scope;
 use shared::selection::{Field, Selection, Shape};
-use shared::store::{LeadEntry, Names};
+use shared::store::{LeadEntry, Names, Reader, StoreError};
 
 use crate::error::LeadError;
 
@@ -111,15 +111,16 @@ impl View {
         }
     }
 
-    /// Whether owners' names are needed, where `root` holds leads.
-    pub fn needs_names(&self, root: &str) -> bool {
-        match self {
-            Self::Summary | Self::Full => false,
-            Self::Selected(selection) => {
-                let owner = selection.get(root).and_then(|fields| fields.get("owner"));
-                owner.is_some_and(|owner| owner.contains("name"))
-            }
+    /// The users' names, if owners are shown by name where `root` holds leads.
+    pub async fn names(&self, reader: &Reader, root: &str) -> Result<Names, StoreError> {
+        let Self::Selected(selection) = self else {
+            return Ok(Names::default());
+        };
+        let owner = selection.get(root).and_then(|fields| fields.get("owner"));
+        if !owner.is_some_and(|owner| owner.contains("name")) {
+            return Ok(Names::default());
         }
+        reader.names().await
     }
 
     /// A lead as this view shows it; a selection is cut out of the whole answer afterwards by [`View::cut`].

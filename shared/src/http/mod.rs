@@ -47,16 +47,15 @@ impl App {
     }
 
     /// The application of a deployed function: the table named by `TABLE_NAME`, the origins by `ALLOWED_ORIGINS`, and a
-    /// connection that is up before the first request.
+    /// connection that is up before the first request. Another DynamoDB API is named, as for every AWS SDK, by
+    /// `AWS_ENDPOINT_URL_DYNAMODB`.
     ///
     /// # Errors
     /// [`StoreError`] where the table cannot be reached.
     pub async fn from_env() -> Result<Self, StoreError> {
         let location = Location {
             table: std::env::var("TABLE_NAME").unwrap_or_else(|_| "funil".to_owned()),
-            endpoint: std::env::var("DYNAMODB_ENDPOINT")
-                .ok()
-                .filter(|endpoint| !endpoint.is_empty()),
+            endpoint: None,
         };
         let ambient = Ambient::system();
         let store = Store::connect(location, ambient.clone()).await;

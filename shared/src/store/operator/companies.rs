@@ -89,15 +89,21 @@ impl Operator {
         &self,
         ids: impl IntoIterator<Item = CompanyId>,
     ) -> Result<BTreeSet<CompanyId>, StoreError> {
-        let keys = ids
-            .into_iter()
-            .map(|id| (self.keys().company(id), id))
-            .collect::<Vec<_>>();
+        self.existing(ids, |id| self.keys().company(id)).await
+    }
+
+    /// Which of these ids have a record. Units: one for each started 4 KB of the records.
+    pub(super) async fn existing<I: Copy + Ord>(
+        &self,
+        ids: impl IntoIterator<Item = I>,
+        key: impl Fn(I) -> Key,
+    ) -> Result<BTreeSet<I>, StoreError> {
+        let keyed: Vec<_> = ids.into_iter().map(|id| (key(id), id)).collect();
         let found = self
             .table()
-            .get_many(keys.iter().map(|(key, _)| key.clone()))
+            .get_many(keyed.iter().map(|(key, _)| key.clone()))
             .await?;
-        let existing = keys.into_iter().filter(|(key, _)| found.contains_key(key));
+        let existing = keyed.into_iter().filter(|(key, _)| found.contains_key(key));
         Ok(existing.map(|(_, id)| id).collect())
     }
 }

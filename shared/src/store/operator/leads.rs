@@ -144,15 +144,6 @@ impl Operator {
         &self,
         ids: impl IntoIterator<Item = LeadId>,
     ) -> Result<BTreeSet<LeadId>, StoreError> {
-        let keys = ids
-            .into_iter()
-            .map(|id| (self.keys().lead(id), id))
-            .collect::<Vec<_>>();
-        let found = self
-            .table()
-            .get_many(keys.iter().map(|(key, _)| key.clone()))
-            .await?;
-        let existing = keys.into_iter().filter(|(key, _)| found.contains_key(key));
-        Ok(existing.map(|(_, id)| id).collect())
+        self.existing(ids, |id| self.keys().lead(id)).await
     }
 }

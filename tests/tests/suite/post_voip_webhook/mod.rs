@@ -1,9 +1,11 @@
 //! `POST /voip/webhook`: endpoint 19.
 
+mod refusals;
+
 use serde_json::{Value, json};
 use shared::lead::Lead;
+use tests::World;
 use tests::people::{add_leads, lead, plain_lead};
-use tests::{Answer, World};
 
 /// A body that is recorded, with changes to its `data`; a null takes a field away.
 fn body(changes: &Value) -> Value {
@@ -19,11 +21,6 @@ fn body(changes: &Value) -> Value {
         };
     }
     json!({ "event": "call", "data": data })
-}
-
-fn invalid(instance_path: &str, keyword: &str, message: &str) -> Value {
-    let err = json!({ "instancePath": instance_path, "keyword": keyword, "message": message });
-    json!({ "msg": "invalid_body", "err": err })
 }
 
 fn created(id: u64) -> Value {
@@ -307,172 +304,4 @@ async fn oversize_values() {
         (lengths, call.duration),
         ([32, 64, 64, 64, 1000], 9_007_199_254_740_991)
     );
-}
-
-/// C-70: AJV's error, field for field, without what the answer leaves out. The vectors run in `shared`; here every one
-/// of them goes over HTTP.
-#[tokio::test]
-async fn bodies_that_break_the_schema() {
-    let world = World::new().await;
-    let vectors: Vec<Value> =
-        serde_json::from_str(include_str!("../../../shared/vectors/ajv-call-webhook.json")).expect("vectors");
-    assert!(vectors.len() > 100);
-    for vector in vectors.iter().filter(|vector| vector["valid"] == false) {
-        let error = &vector["error"];
-        let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
-        let expected = invalid(&text("instancePath"), &text("keyword"), &text("message"));
-        world.webhook(&vector["body"]).send().await.is(400, &expected);
-    }
-    assert!(world.calls().await.is_empty());
-}
-
-/// C-70: a user that does not exist; an inactive one exists.
-#[tokio::test]
-async fn users() {
-    let world = World::new().await;
-    let unknown = invalid("/data/user", "exists", "must be the id of an existing user");
-    for user in [
-        json!(99),
-        json!(0),
-        json!(-8),
-        json!(1e300),
-        json!(9_007_199_254_740_993_u64),
-    ] {
-        world
-            .webhook(&body(&json!({ "user": user })))
-            .send()
-            .await
-            .is(400, &unknown);
-    }
-    for user in [json!(12), json!(8.0), json!(0.8e1)] {
-        assert_eq!(
-            world.webhook(&body(&json!({ "user": user }))).send().await.status,
-            201
-        );
-    }
-    assert!(
-        world
-            .calls()
-            .await
-            .iter()
-            .all(|call| [8, 12].contains(&call.user.get()))
-    );
-}
-
-/// C-6, C-70: whatever is not JSON.
-#[tokio::test]
-async fn bodies_that_are_not_json() {
-    let world = World::new().await;
-    let parse = invalid("", "parse", "must be JSON");
-    let lone = br#"{"event":"call","data":{"leadPhone":"\ud800"}}"#;
-    let latin = b"{\"event\":\"cham\xE9e\",\"data\":{}}";
-    let endless = format!("{{\"event\":{}1", "[".repeat(100_000));
-    let huge = r#"{"event":"call","data":{"duration":1e400}}"#;
-    for bytes in [
-        &b""[..],
-        b"{",
-        b"null x",
-        lone,
-        latin,
-        endless.as_bytes(),
-        huge.as_bytes(),
-        b"\xEF\xBB\xBF{}",
-    ] {
-        world
-            .call("POST", "/voip/webhook?i=acme")
-            .bytes(bytes.to_vec())
-            .send()
-            .await
-            .is(400, &parse);
-    }
-    let plain = world
-        .call("POST", "/voip/webhook?i=acme")
-        .header("content-type", "text/plain; charset=utf-8");
-    plain
-        .bytes(body(&json!({})).to_string())
-        .send()
-        .await
-        .is(201, &created(1));
-}
-
-async fn call(world: &World, rest: &str, headers: &[(&str, &str)], body: &Value) -> Answer {
-    let mut call = world.call("POST", &format!("/voip/webhook?{rest}")).json(body);
-    for (name, value) in headers {
-        call = call.header(name, value);
-    }
-    call.send().await
-}
-
-/// spec.md, Authentication; C-75: the secret, in header or query, judged before the body.
-#[tokio::test]
-async fn the_secret() {
-    let world = World::new().await;
-    world
-        .operator("acme")
-        .set_setting("voip_webhook_secret", &json!("s3cret+/="))
-        .await
-        .expect("a setting");
-    let (good, bad) = (body(&json!({})), json!({ "event": "other" }));
-    let unauthorized = json!({ "msg": "unauthorized" });
-    for (rest, headers, admitted) in [
-        ("i=acme", &[][..], false),
-        ("i=acme", &[("x-voip-signature", "s3cret+/=")], true),
-        ("i=acme&secret=s3cret%2B/%3D", &[], true),
-        ("i=acme&secret=wrong", &[], false),
-        ("i=acme&secret=", &[], false),
-        ("i=acme&secret=s3cret%2B/%3D&secret=s3cret%2B/%3D", &[], false),
-        ("i=acme&secret=wrong", &[("x-voip-signature", "s3cret+/=")], true),
-        (
-            "i=acme&secret=s3cret%2B/%3D",
-            &[("x-voip-signature", "wrong")],
-            false,
-        ),
-        ("i=acme", &[("x-voip-signature", "S3CRET+/=")], false),
-        (
-            "i=acme",
-            &[("authorization", "s3cret+/="), ("apitoken", "s3cret+/=")],
-            false,
-        ),
-    ] {
-        let answer = call(&world, rest, headers, &good).await;
-        assert_eq!(
-            answer.status,
-            if admitted { 201 } else { 401 },
-            "{rest} {headers:?}"
-        );
-        let answer = call(&world, rest, headers, &bad).await;
-        if admitted {
-            answer.is(
-                400,
-                &invalid("", "required", "must have required property 'data'"),
-            );
-        } else {
-            answer.is(401, &unauthorized);
-        }
-    }
-    world
-        .operator("acme")
-        .set_setting("voip_webhook_secret", &Value::Null)
-        .await
-        .expect("a setting");
-    assert_eq!(
-        call(&world, "i=acme", &[], &good).await.status,
-        201,
-        "a setting holds from the next request"
-    );
-}
-
-/// C-1: `i` comes first; an instance that does not exist answers like one whose secret is wrong.
-#[tokio::test]
-async fn the_instance() {
-    let world = World::new().await;
-    let missing = invalid("", "required", "must have required property 'i'");
-    for rest in ["", "i=", "i=%20", "i=acme&i=acme", "instance=acme"] {
-        call(&world, rest, &[], &json!({})).await.is(400, &missing);
-    }
-    for rest in ["i=nobody", "i=ACME", "i=acme%23call", "i=%FF", "i=acme%00"] {
-        call(&world, rest, &[], &json!({}))
-            .await
-            .is(401, &json!({ "msg": "unauthorized" }));
-    }
 }
