@@ -3,7 +3,7 @@
 //! Without an endpoint of its own it starts the embedded engine on a file and opens it as a DynamoDB API too, so that
 //! the operator's commands and `sam local` work beside it.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, OpenOptions};
 use std::future::IntoFuture as _;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -157,21 +157,28 @@ async fn run(
 }
 
 fn engine(options: &Options) -> Result<Engine, ServeError> {
-    private_directory(&options.data).map_err(|cause| ServeError::Data {
+    let file = private_file(&options.data).map_err(|cause| ServeError::Data {
         path: options.data.clone(),
         cause,
     })?;
     let address = SocketAddr::new(options.bind, options.dynamodb_port);
-    Ok(Engine::in_file(&options.data.join("funil.db"), address)?)
+    Ok(Engine::in_file(&file, address)?)
 }
 
-/// Makes a directory that only its owner can look into, because the file in it holds people's data.
-fn private_directory(path: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
+/// Makes a directory and the engine's file in it that only their owner can read: they hold people's data.
+fn private_file(directory: &Path) -> io::Result<PathBuf> {
+    let (mut made, mut opened) = (DirBuilder::new(), OpenOptions::new());
+    made.recursive(true);
+    opened.append(true).create(true);
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
+    {
+        std::os::unix::fs::DirBuilderExt::mode(&mut made, 0o700);
+        std::os::unix::fs::OpenOptionsExt::mode(&mut opened, 0o600);
+    }
+    made.create(directory)?;
+    let file = directory.join("funil.db");
+    opened.open(&file)?;
+    Ok(file)
 }
 
 async fn sweep(engine: Arc<Engine>) {

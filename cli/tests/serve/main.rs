@@ -98,6 +98,22 @@ fn options() {
     assert!(!other.path().join("data").exists());
 }
 
+/// The engine's files are their owner's alone.
+#[cfg(unix)]
+#[test]
+fn the_data_is_private() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = tempfile::tempdir().unwrap();
+    let _running = Running::start(home.path(), &[]);
+    let mut files = 0;
+    for entry in std::fs::read_dir(home.path().join("data")).unwrap() {
+        let mode = entry.unwrap().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{mode:o}");
+        files += 1;
+    }
+    assert!(files > 0);
+}
+
 /// What cannot be had is said, with what to do.
 #[test]
 fn refusals() {

@@ -10,7 +10,7 @@ use shared::store::{CallNumbers, Caller, Inserted, Link, Reader, StoreError};
 
 use crate::wire::{NewCall, Sent};
 
-/// Attempts before a contested call is given up.
+/// Attempts before a contested call is given up; the last one is made without a lead.
 const ATTEMPTS: u32 = 8;
 
 /// What was read beside the instance's settings.
@@ -32,7 +32,8 @@ impl Seen {
     }
 }
 
-/// Writes the call, with its lead if it can be had.
+/// Writes the call, with its lead if it can be had. Numbers stay the same after an attempt of unknown outcome, so that it
+/// and the next one exclude each other.
 pub async fn write(
     scope: &WebhookScope,
     call: &NewCall,
@@ -42,19 +43,23 @@ pub async fn write(
     let (nonce, now) = (scope.ambient.token(), scope.now());
     let record = |id, lead| call.record(id, user, lead, now);
     let (mut link, mut numbers) = link(scope, call, seen.lead, None, seen.numbers).await;
-    for _ in 0..ATTEMPTS {
+    for attempt in 1..=ATTEMPTS {
+        if attempt == ATTEMPTS {
+            link = Link::Nobody;
+            numbers = scope.store.take_call_numbers(&link).await?;
+        }
         match scope.store.insert_call(record, &link, numbers, &nonce).await {
             Ok(Inserted::Done(id)) => return Ok(id),
             Ok(Inserted::NumbersTaken) => numbers = scope.store.take_call_numbers(&link).await?,
             Ok(Inserted::LeadGone) => {
                 let lead = find_again(scope, call).await;
-                (link, numbers) =
-                    self::link(scope, call, lead, None, scope.store.call_numbers().await?).await;
+                let seen = scope.store.call_numbers().await?;
+                (link, numbers) = self::link(scope, call, lead, None, seen).await;
             }
             Ok(Inserted::AlreadyMade(made)) => {
                 let lead = find(&scope.store, call).await;
-                (link, numbers) =
-                    self::link(scope, call, lead, Some(made), scope.store.call_numbers().await?).await;
+                let seen = scope.store.call_numbers().await?;
+                (link, numbers) = self::link(scope, call, lead, Some(made), seen).await;
             }
             Err(cause) if link == Link::Nobody => return Err(cause),
             Err(cause) => {
@@ -66,19 +71,7 @@ pub async fn write(
             }
         }
     }
-    scope
-        .store
-        .insert_call(
-            record,
-            &Link::Nobody,
-            scope.store.take_call_numbers(&Link::Nobody).await?,
-            &nonce,
-        )
-        .await
-        .and_then(|inserted| match inserted {
-            Inserted::Done(id) => Ok(id),
-            _ => Err(StoreError::Contention("recording a call")),
-        })
+    Err(StoreError::Contention("recording a call"))
 }
 
 /// The lead that the call is sent for, or that its number belongs to.

@@ -9,8 +9,8 @@ use crate::error::LeadError;
 use crate::view::{View, entry};
 use crate::wire::NewList;
 
-/// The leads that the key may see, by id, with their total under the same filters. One round trip for the summary of the
-/// first pages; one more where whole records are shown.
+/// The leads that the key may see, by id, with their total under the same filters. One round trip for pages near the
+/// front where the key sees every lead; whole records behind the first page take one more.
 pub async fn list(access: Access<KeyAndToken>) -> Result<Json<Value>, LeadError> {
     let wanted = NewList::read(access.params(), access.walker());
     let (scope, NewList { request, view }, begun) = access
@@ -23,12 +23,13 @@ pub async fn list(access: Access<KeyAndToken>) -> Result<Json<Value>, LeadError>
         .await?;
     let (start, names) = begun?;
     let page = scope.store.finish_leads(&scope.viewer, &request, start).await?;
-    let leads = leads(&scope, &view, &page, &names).await?;
-    let data = json!({ "total": page.total, "leads": leads });
+    let total = page.total;
+    let leads = leads(&scope, &view, page, &names).await?;
+    let data = json!({ "total": total, "leads": leads });
     Ok(Json(json!({ "data": view.cut(data) })))
 }
 
-async fn leads(scope: &Scope, view: &View, page: &LeadPage, names: &Names) -> Result<Vec<Value>, StoreError> {
+async fn leads(scope: &Scope, view: &View, page: LeadPage, names: &Names) -> Result<Vec<Value>, StoreError> {
     if !view.needs_record("leads") {
         return Ok(page.entries.iter().map(entry).collect());
     }

@@ -20,6 +20,7 @@ impl NewList {
     pub fn read(params: &Params, walker: String) -> Result<Self, LeadError> {
         let limit = number(params, "limit")?.map_or(Some(50), |limit| u16::try_from(limit).ok());
         let limit = limit.filter(|limit| (1..=200).contains(limit));
+        let view = View::read(params, MANY)?;
         let request = LeadRequest {
             archived: flag(params, "archived")?,
             search: params.one("search")?.and_then(LeadSearch::new),
@@ -28,12 +29,10 @@ impl NewList {
                 "limit",
                 "must be a whole number from 1 to 200",
             ))?,
+            whole: view.needs_record("leads"),
             walker,
         };
-        Ok(Self {
-            request,
-            view: View::read(params, MANY)?,
-        })
+        Ok(Self { request, view })
     }
 }
 

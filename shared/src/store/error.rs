@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
+
 /// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -35,10 +37,50 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    pub(super) fn unavailable(operation: &'static str, cause: &impl fmt::Debug) -> Self {
+    /// A call that failed. Of what DynamoDB answered only code and message are kept: the rest may hold items, and with
+    /// them people's data, which no log line may hold.
+    pub(super) fn unavailable<E, R>(operation: &'static str, error: &SdkError<E, R>) -> Self
+    where
+        E: ProvideErrorMetadata,
+    {
+        let cause = match error {
+            SdkError::ServiceError(service) => {
+                let (code, message) = (service.err().code(), service.err().message());
+                format!(
+                    "{}: {}",
+                    code.unwrap_or("unknown error"),
+                    message.unwrap_or_default()
+                )
+            }
+            SdkError::TimeoutError(_) => "no answer in time".to_owned(),
+            SdkError::DispatchFailure(failure) => {
+                let cause = failure
+                    .as_connector_error()
+                    .map(|cause| DisplayChain(cause).to_string());
+                format!("not reached: {}", cause.unwrap_or_default())
+            }
+            SdkError::ResponseError(_) => "the answer cannot be read".to_owned(),
+            _ => "the request cannot be made".to_owned(),
+        };
+        Self::Unavailable { operation, cause }
+    }
+
+    /// A call that lacks a part; no such call is ever made.
+    pub(super) fn incomplete(operation: &'static str, error: &BuildError) -> Self {
         Self::Unavailable {
             operation,
-            cause: format!("{cause:?}"),
+            cause: error.to_string(),
         }
+    }
+}
+
+/// An error with its causes, in one line.
+struct DisplayChain<'e>(&'e dyn std::error::Error);
+
+impl fmt::Display for DisplayChain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let causes = std::iter::successors(self.0.source(), |cause| cause.source());
+        causes.into_iter().try_for_each(|cause| write!(f, ": {cause}"))
     }
 }

@@ -168,7 +168,7 @@ impl Table {
             .set_keys(Some(keys))
             .consistent_read(true)
             .build();
-        let request = request.map_err(|cause| StoreError::unavailable(OPERATION, &cause))?;
+        let request = request.map_err(|cause| StoreError::incomplete(OPERATION, &cause))?;
         let begun = meter::begin();
         let output = Box::pin(
             self.client

@@ -242,31 +242,31 @@ impl Table {
         change: &Change,
         condition: &Condition,
     ) -> Result<TransactWriteItem, StoreError> {
-        let invalid = |cause| StoreError::unavailable(OPERATION, &cause);
+        let incomplete = |cause| StoreError::incomplete(OPERATION, &cause);
         let condition = Expression::of(condition);
         let request = TransactWriteItem::builder();
         let request = match change {
             Change::Put(item) => {
                 let put = Put::builder().set_item(Some(keyed(item.clone(), key)));
                 let put = put.set_condition_expression(condition.text.clone());
-                request.put(conditioned!(put, self, condition).map_err(invalid)?)
+                request.put(conditioned!(put, self, condition).map_err(incomplete)?)
             }
             Change::Delete => {
                 let delete = Delete::builder().set_key(Some(key.attributes()));
                 let delete = delete.set_condition_expression(condition.text.clone());
-                request.delete(conditioned!(delete, self, condition).map_err(invalid)?)
+                request.delete(conditioned!(delete, self, condition).map_err(incomplete)?)
             }
             Change::Check => {
                 let check = ConditionCheck::builder().set_key(Some(key.attributes()));
                 let check = check.set_condition_expression(condition.text.clone());
-                request.condition_check(conditioned!(check, self, condition).map_err(invalid)?)
+                request.condition_check(conditioned!(check, self, condition).map_err(incomplete)?)
             }
             Change::Update { add, set } => {
                 let (expression, condition) = condition.updating(add, set);
                 let update = Update::builder().set_key(Some(key.attributes()));
                 let update = update.update_expression(expression);
                 let update = update.set_condition_expression(condition.text.clone());
-                request.update(conditioned!(update, self, condition).map_err(invalid)?)
+                request.update(conditioned!(update, self, condition).map_err(incomplete)?)
             }
         };
         Ok(request.build())

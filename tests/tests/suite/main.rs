@@ -17,6 +17,5 @@ mod faults;
 mod get_leads;
 mod get_leads_id;
 mod isolation;
-mod log;
 mod post_voip_webhook;
 mod routes;

@@ -86,6 +86,8 @@ pub struct LeadRequest {
     pub page: Option<u64>,
     /// Leads on a page.
     pub limit: u16,
+    /// Whether their whole records are wanted too.
+    pub whole: bool,
     /// Who is walking through the pages: bookmarks of one caller never serve another.
     pub walker: String,
 }
@@ -109,6 +111,14 @@ pub struct LeadPage {
     pub total: u64,
     /// Whether few records lie between those of the page.
     neighbours: bool,
+    records: Records,
+}
+
+/// Records that were read in the order of their ids, all there are up to [`end`](Self::end).
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Records {
+    found: Vec<Lead>,
+    end: Option<LeadId>,
 }
 
 /// Entries of a list, from one query.
@@ -154,31 +164,42 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
-    pub async fn leads_of(&self, page: &LeadPage) -> Result<Vec<Lead>, StoreError> {
+    pub async fn leads_of(&self, page: LeadPage) -> Result<Vec<Lead>, StoreError> {
         let ids: Vec<_> = page.entries.iter().map(|entry| entry.id).collect();
-        let (mut found, mut reached) = (Vec::new(), 0);
-        if let (Some(first), Some(last), true) = (ids.first(), ids.last(), page.neighbours) {
-            let span = Span {
-                partition: self.keys().leads(),
-                // `after` excludes its own key: the text before the first id's is that of the id one lower.
-                after: Some(format!("{:015}", first.get() - 1)),
-                through: Some(last.padded()),
-                limit: 2 * ids.len(),
-            };
-            let Page { items, more } = self.table.query(span).await?;
-            found = items.into_iter().map(leads::decode).collect::<Result<_, _>>()?;
-            let end = found.last().filter(|_| more);
-            let end = end.map_or(*last, |record| record.lead.id);
-            reached = ids.partition_point(|id| *id <= end);
+        let mut records = page.records;
+        if let (Some(first), Some(last), true, None) = (ids.first(), ids.last(), page.neighbours, records.end)
+        {
+            records = self.records(first.get() - 1, *last, 2 * ids.len()).await?;
         }
-        let scattered = ids.iter().skip(reached).map(|id| self.keys().lead(*id));
-        for item in self.table.get_many(scattered).await?.into_values() {
-            found.push(leads::decode(item)?);
+        let reached = records.end.map_or(0, |end| ids.partition_point(|id| *id <= end));
+        let rest = ids.iter().skip(reached).map(|id| self.keys().lead(*id));
+        let mut leads = records.found;
+        for item in self.table.get_many(rest).await?.into_values() {
+            leads.push(leads::decode(item)?.lead);
         }
-        let mut leads: Vec<_> = found.into_iter().map(|record| record.lead).collect();
         leads.retain(|lead| ids.binary_search(&lead.id).is_ok());
         leads.sort_unstable_by_key(|lead| lead.id);
         Ok(leads)
+    }
+
+    /// At most `limit` records behind the id `after`, up to `last`. One query.
+    async fn records(&self, after: u64, last: LeadId, limit: usize) -> Result<Records, StoreError> {
+        let span = Span {
+            partition: self.keys().leads(),
+            after: Some(format!("{after:015}")),
+            through: Some(last.padded()),
+            limit,
+        };
+        let Page { items, more } = self.table.query(span).await?;
+        let found = items
+            .into_iter()
+            .map(|item| leads::decode(item).map(|record| record.lead));
+        let found = found.collect::<Result<Vec<_>, _>>()?;
+        let end = found.last().filter(|_| more).map_or(last, |lead| lead.id);
+        Ok(Records {
+            found,
+            end: Some(end),
+        })
     }
 }
 

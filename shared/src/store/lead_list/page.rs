@@ -7,9 +7,9 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tokio::try_join;
 
-use super::{Entries, LeadClass, LeadEntry, LeadPage, LeadRequest};
+use super::{Entries, LeadClass, LeadEntry, LeadPage, LeadRequest, Records};
 use crate::directory::{LeadReach, Viewer};
-use crate::id::LeadId;
+use crate::id::{LeadId, MAX_ID};
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item, n};
 use crate::store::table::{PAGE, Span};
@@ -28,6 +28,7 @@ pub struct PageStart {
     head: Entries,
     /// The last lead before the page.
     bookmark: Option<LeadId>,
+    records: Records,
 }
 
 /// How many leads there are of a class.
@@ -51,12 +52,27 @@ impl Reader {
     pub(super) async fn begin_page(&self, request: &LeadRequest) -> Result<PageStart, StoreError> {
         let skipped = request.skipped(request.page.unwrap_or(0).saturating_sub(1));
         let totals = self.lead_totals(request.archived);
-        let (totals, (head, bookmark)) = try_join!(totals, self.beginning(request, skipped))?;
+        let beginning = self.beginning(request, skipped);
+        let records = self.first_records(request, skipped);
+        let (totals, (head, bookmark), records) = try_join!(totals, beginning, records)?;
         Ok(PageStart {
             totals,
             head,
             bookmark,
+            records,
         })
+    }
+
+    /// The records that the first page is likely to show, where whole ones are wanted.
+    async fn first_records(&self, request: &LeadRequest, skipped: u64) -> Result<Records, StoreError> {
+        match LeadId::new(MAX_ID) {
+            Some(last) if request.whole && !request.archived && skipped == 0 => {
+                // A few more, because archived leads stand among them.
+                let limit = usize::from(request.limit);
+                self.records(0, last, limit + limit / 8 + 2).await
+            }
+            _ => Ok(Records::default()),
+        }
     }
 
     async fn lead_totals(&self, archived: bool) -> Result<Vec<LeadTotal>, StoreError> {
@@ -101,16 +117,18 @@ impl InstanceStore {
         &self,
         viewer: &Viewer,
         request: &LeadRequest,
-        start: PageStart,
+        mut start: PageStart,
         skipped: u64,
     ) -> Result<LeadPage, StoreError> {
         let seen = start.totals.iter().filter(|total| total.class.is_seen_by(viewer));
         let total = u64::try_from(seen.map(|total| total.count).sum::<i64>()).unwrap_or(0);
         let neighbours = viewer.lead_reach() == LeadReach::All && !request.archived;
+        let records = std::mem::take(&mut start.records);
         let page = |entries| LeadPage {
             entries,
             total,
             neighbours,
+            records,
         };
         // A walk by bookmarks ends where the list ends: leads that left it meanwhile make an offset point too far.
         let to_skip = if start.bookmark.is_some() { 0 } else { skipped };

@@ -3,7 +3,7 @@
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::try_join;
 
-use super::{Entries, LeadEntry, LeadPage, LeadRequest};
+use super::{Entries, LeadEntry, LeadPage, LeadRequest, Records};
 use crate::directory::{LeadReach, Viewer};
 use crate::store::error::StoreError;
 use crate::store::item;
@@ -107,6 +107,7 @@ impl InstanceStore {
             entries: entries.into_iter().skip(skipped).take(limit).collect(),
             total,
             neighbours: false,
+            records: Records::default(),
         })
     }
 

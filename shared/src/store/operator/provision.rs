@@ -55,7 +55,7 @@ impl Table {
 
     /// Whether this call created the table, and not another at the same time.
     async fn create(&self) -> Result<bool, StoreError> {
-        let invalid = |cause| StoreError::unavailable("CreateTable", &cause);
+        let incomplete = |cause| StoreError::incomplete("CreateTable", &cause);
         let mut request = self
             .client
             .create_table()
@@ -67,8 +67,8 @@ impl Table {
                 .attribute_type(ScalarAttributeType::S);
             let element = KeySchemaElement::builder().attribute_name(name).key_type(kind);
             request = request
-                .attribute_definitions(attribute.build().map_err(invalid)?)
-                .key_schema(element.build().map_err(invalid)?);
+                .attribute_definitions(attribute.build().map_err(incomplete)?)
+                .key_schema(element.build().map_err(incomplete)?);
         }
         match request.send().await {
             Ok(_) => Ok(true),

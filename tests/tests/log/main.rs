@@ -1,4 +1,12 @@
 //! What the log tells: one structured line a request, and never a secret, a number, an address or a body.
+//!
+//! A program of its own, because the subscriber that catches the log is the whole process's.
+
+#![expect(
+    clippy::expect_used,
+    clippy::too_many_lines,
+    reason = "a test that meets what cannot be must fail, and is as long as it has cases"
+)]
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -42,7 +50,7 @@ impl Log {
             .lines()
             .map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
         lines
-            .filter(|line| line["fields"]["message"] == "request")
+            .filter(|line| line["target"] == "shared::http::edge" && line["fields"]["message"] == "request")
             .collect()
     }
 }
@@ -62,7 +70,7 @@ async fn a_line_a_request_and_no_secret() {
         .with_max_level(tracing::Level::DEBUG)
         .with_writer(log.clone())
         .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    tracing::subscriber::set_global_default(subscriber).expect("the only subscriber");
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     let operator = world.operator("acme");
@@ -137,16 +145,17 @@ async fn a_line_a_request_and_no_secret() {
         (&first["credential"], &first["calls"], &first["round_trips"]),
         (&json!(wallet.key_id), &json!(3), &json!(1))
     );
-    let own: String = log
-        .text()
+    // The engine is the test's, and the SDK speaks of single bytes at debug; what is ours speaks of nobody at all.
+    let ours = ["shared", "leads", "call_webhook"].map(|name| format!("\"target\":\"{name}"));
+    let text = log.text();
+    let (own, others): (Vec<_>, Vec<_>) = text
         .lines()
-        .filter(|line| !line.contains("\"target\":\"aws") && !line.contains("\"target\":\"hyper"))
-        .filter(|line| {
-            line.contains("\"target\":\"shared")
-                || line.contains("\"target\":\"leads")
-                || line.contains("\"target\":\"call_webhook")
-        })
-        .collect();
+        .partition(|line| ours.iter().any(|target| line.contains(target)));
+    let own = own.concat();
+    let others = others
+        .into_iter()
+        .filter(|line| !line.contains("\"target\":\"dynoxide"));
+    let others = others.collect::<String>();
     for secret in [
         wallet.key.as_str(),
         wallet.token.as_str(),
@@ -154,7 +163,10 @@ async fn a_line_a_request_and_no_secret() {
         "query-sigilo",
         "s3nh4-inicial",
     ] {
-        assert!(!log.text().contains(secret), "{secret} is in the log");
+        assert!(
+            !own.contains(secret) && !others.contains(secret),
+            "{secret} is in the log"
+        );
     }
     for private in [
         "97777",
