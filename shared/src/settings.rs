@@ -137,10 +137,10 @@ impl Settings {
             .unwrap_or(Zone::UTC)
     }
 
-    /// How many pages come before `page` (C-40): with base 1, `page` 0 also means the first.
+    /// The number of the first page (C-40).
     #[must_use]
-    pub fn pages_before(&self, page: u64) -> u64 {
-        page.saturating_sub(u64::from(self.page_base.unwrap_or(1)))
+    pub fn page_base(&self) -> u64 {
+        u64::from(self.page_base.unwrap_or(1))
     }
 
     /// Where credentials are accepted (C-2).
@@ -279,11 +279,11 @@ mod tests {
     }
 
     #[test]
-    fn the_first_page_has_one_number_or_two() {
+    fn pages_count_from_one_unless_set() {
         let mut settings = Settings::default();
-        assert_eq!([0, 1, 2].map(|page| settings.pages_before(page)), [0, 0, 1]);
+        assert_eq!(settings.page_base(), 1);
         settings.set("page_base", &json!(0)).unwrap();
-        assert_eq!([0, 1, 2].map(|page| settings.pages_before(page)), [0, 1, 2]);
+        assert_eq!(settings.page_base(), 0);
     }
 
     #[test]

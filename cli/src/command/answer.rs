@@ -125,19 +125,19 @@ const MEANINGS: [(&str, &str); 9] = [
     ),
     ("ExpiredToken", "the AWS credentials have expired; sign in again"),
     (
-        "MissingRegion",
+        "Missing Region",
         "no AWS region is set; set AWS_REGION, or name a DynamoDB API with --endpoint",
     ),
     (
-        "CredentialsNotLoaded",
+        "credential provider was not enabled",
         "there are no AWS credentials; set AWS_PROFILE, or name a DynamoDB API with --endpoint",
     ),
     (
-        "CredentialsProviderError",
+        "loading credentials",
         "the AWS credentials cannot be had; check AWS_PROFILE, or name a DynamoDB API with --endpoint",
     ),
     (
-        "DispatchFailure",
+        "not reached:",
         "DynamoDB cannot be reached; check the network and --endpoint",
     ),
 ];

@@ -41,7 +41,8 @@ impl StoreError {
     /// them people's data, which no log line may hold.
     pub(super) fn unavailable<E, R>(operation: &'static str, error: &SdkError<E, R>) -> Self
     where
-        E: ProvideErrorMetadata,
+        E: ProvideErrorMetadata + std::error::Error + 'static,
+        R: fmt::Debug,
     {
         let cause = match error {
             SdkError::ServiceError(service) => {
@@ -60,7 +61,11 @@ impl StoreError {
                 format!("not reached: {}", cause.unwrap_or_default())
             }
             SdkError::ResponseError(_) => "the answer cannot be read".to_owned(),
-            _ => "the request cannot be made".to_owned(),
+            // Configuration and credentials: their causes hold no item.
+            _ => match std::error::Error::source(error) {
+                Some(cause) => format!("the request cannot be made: {}", DisplayChain(cause)),
+                None => "the request cannot be made".to_owned(),
+            },
         };
         Self::Unavailable { operation, cause }
     }

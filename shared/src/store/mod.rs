@@ -34,12 +34,14 @@ pub use people::Names;
 pub use table::Location;
 
 use key::Keys;
+use lead_list::Guesses;
 use table::Table;
 
 /// The table, of all instances.
 #[derive(Debug, Clone)]
 pub struct Store {
     table: Table,
+    guesses: Guesses,
 }
 
 impl Store {
@@ -47,6 +49,7 @@ impl Store {
     pub async fn connect(location: Location, ambient: Ambient) -> Self {
         Self {
             table: Table::connect(location, ambient).await,
+            guesses: Guesses::default(),
         }
     }
 
@@ -62,6 +65,7 @@ impl Store {
         Reader {
             table: self.table.clone(),
             instance,
+            guesses: self.guesses.clone(),
         }
     }
 }
@@ -71,6 +75,7 @@ impl Store {
 pub struct Reader {
     table: Table,
     instance: InstanceName,
+    guesses: Guesses,
 }
 
 impl Reader {

@@ -1,9 +1,10 @@
 //! The list of leads (C-20): pages by id, totals, search.
 //!
-//! Reading begins before the credential is known to be good, on the guess that the key sees every lead and pages
-//! count from 1: where the guess holds, the list costs one sequential round trip. Nothing read early is used before
+//! Reading begins before the credential is known to be good, on a [guess](guess) at how far the caller sees and how it
+//! counts pages: where the guess holds, the list costs one sequential round trip. Nothing read early is used before
 //! the check, and a wrong guess costs another round trip, never another answer.
 
+mod guess;
 mod page;
 mod search;
 
@@ -17,8 +18,10 @@ use crate::directory::{AccessLists, Viewer};
 use crate::id::{LeadId, UserId};
 use crate::lead::Lead;
 
+pub(super) use guess::Guesses;
 pub use search::LeadSearch;
 
+use guess::Guess;
 use page::PageStart;
 use search::SearchStart;
 
@@ -130,21 +133,23 @@ struct Entries {
 }
 
 impl LeadRequest {
-    /// How many leads come before a page that so many pages come before.
-    fn skipped(&self, pages_before: u64) -> u64 {
-        pages_before.saturating_mul(u64::from(self.limit))
+    /// How many leads come before the page. With base 1, page 0 also means the first (C-40).
+    fn skipped(&self, page_base: u64) -> u64 {
+        let pages = self.page.map_or(0, |page| page.saturating_sub(page_base));
+        pages.saturating_mul(u64::from(self.limit))
     }
 }
 
 impl Reader {
-    /// Begins to read the list, on the guess that pages count from 1 and the key sees every lead. One round trip.
+    /// Begins to read the list for whom the caller is taken for. One round trip.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
     pub async fn begin_leads(&self, request: &LeadRequest) -> Result<LeadStart, StoreError> {
+        let guess = self.guesses.of(&request.walker);
         let start = match &request.search {
-            None => Start::Page(self.begin_page(request).await?),
-            Some(search) => Start::Search(self.begin_search(request, search).await?),
+            None => Start::Page(self.begin_page(request, guess).await?),
+            Some(search) => Start::Search(self.begin_search(request, search, &guess).await?),
         };
         Ok(LeadStart(start))
     }
@@ -214,12 +219,14 @@ impl InstanceStore {
         request: &LeadRequest,
         start: LeadStart,
     ) -> Result<LeadPage, StoreError> {
-        let settings = &viewer.directory().settings;
-        let pages_before = request.page.map_or(0, |page| settings.pages_before(page));
-        let skipped = request.skipped(pages_before);
+        let truth = Guess {
+            reach: viewer.lead_reach(),
+            page_base: viewer.directory().settings.page_base(),
+        };
+        self.guesses.learn(&request.walker, truth.clone());
         match start.0 {
-            Start::Page(start) => self.finish_page(viewer, request, start, skipped).await,
-            Start::Search(start) => self.finish_search(viewer, request, start, skipped).await,
+            Start::Page(start) => self.finish_page(viewer, request, start, truth).await,
+            Start::Search(start) => self.finish_search(viewer, request, start, truth).await,
         }
     }
 }

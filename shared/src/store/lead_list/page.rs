@@ -7,7 +7,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use tokio::try_join;
 
-use super::{Entries, LeadClass, LeadEntry, LeadPage, LeadRequest, Records};
+use super::{Entries, Guess, LeadClass, LeadEntry, LeadPage, LeadRequest, Records};
 use crate::directory::{LeadReach, Viewer};
 use crate::id::{LeadId, MAX_ID};
 use crate::store::error::StoreError;
@@ -24,8 +24,10 @@ const BOOKMARK_SECONDS: u32 = 3600;
 /// What was read of a page before it was known who asks.
 #[derive(Debug)]
 pub struct PageStart {
+    guess: Guess,
     totals: Vec<LeadTotal>,
-    head: Entries,
+    /// Where the page, or the way to it, begins in the lists that the guess reaches.
+    cursors: Vec<Cursor>,
     /// The last lead before the page.
     bookmark: Option<LeadId>,
     records: Records,
@@ -49,24 +51,35 @@ impl LeadRequest {
 }
 
 impl Reader {
-    pub(super) async fn begin_page(&self, request: &LeadRequest) -> Result<PageStart, StoreError> {
-        let skipped = request.skipped(request.page.unwrap_or(0).saturating_sub(1));
+    pub(super) async fn begin_page(
+        &self,
+        request: &LeadRequest,
+        guess: Guess,
+    ) -> Result<PageStart, StoreError> {
+        let skipped = request.skipped(guess.page_base);
         let totals = self.lead_totals(request.archived);
-        let beginning = self.beginning(request, skipped);
-        let records = self.first_records(request, skipped);
-        let (totals, (head, bookmark), records) = try_join!(totals, beginning, records)?;
+        let beginning = self.beginning(request, &guess.reach, skipped);
+        let records = self.first_records(request, &guess.reach, skipped);
+        let (totals, (cursors, bookmark), records) = try_join!(totals, beginning, records)?;
         Ok(PageStart {
+            guess,
             totals,
-            head,
+            cursors,
             bookmark,
             records,
         })
     }
 
     /// The records that the first page is likely to show, where whole ones are wanted.
-    async fn first_records(&self, request: &LeadRequest, skipped: u64) -> Result<Records, StoreError> {
+    async fn first_records(
+        &self,
+        request: &LeadRequest,
+        reach: &LeadReach,
+        skipped: u64,
+    ) -> Result<Records, StoreError> {
+        let likely = request.whole && !request.archived && *reach == LeadReach::All && skipped == 0;
         match LeadId::new(MAX_ID) {
-            Some(last) if request.whole && !request.archived && skipped == 0 => {
+            Some(last) if likely => {
                 // A few more, because archived leads stand among them.
                 let limit = usize::from(request.limit);
                 self.records(0, last, limit + limit / 8 + 2).await
@@ -81,25 +94,45 @@ impl Reader {
         totals.map(|item| item::decode("lead total", item)).collect()
     }
 
-    /// The head of the list through the page where it is near, else the bookmark where the page begins.
+    /// The heads of the lists through the page where it is near, else the bookmark where the page begins.
     async fn beginning(
         &self,
         request: &LeadRequest,
+        reach: &LeadReach,
         skipped: u64,
-    ) -> Result<(Entries, Option<LeadId>), StoreError> {
-        if let Some(near) = usize::try_from(skipped)
+    ) -> Result<(Vec<Cursor>, Option<LeadId>), StoreError> {
+        let near = usize::try_from(skipped)
             .ok()
-            .filter(|_| skipped < WORTH_A_BOOKMARK)
-        {
-            let list = self.keys().lead_list(request.archived);
-            let head = self.entries(Span::head(list, near + usize::from(request.limit)));
-            return Ok((head.await?, None));
-        }
-        let unread = Entries {
-            entries: Vec::new(),
+            .filter(|_| skipped < WORTH_A_BOOKMARK);
+        let Some(near) = near else {
+            let bookmark = self.bookmark(request).await?;
+            return Ok((self.cursors(request, reach, bookmark), bookmark));
+        };
+        let mut cursors = self.cursors(request, reach, None);
+        let likely = near + usize::from(request.limit);
+        try_join_all(cursors.iter_mut().map(|cursor| cursor.fill(self, likely))).await?;
+        Ok((cursors, None))
+    }
+
+    /// The lists within reach, from behind a lead on.
+    fn cursors(&self, request: &LeadRequest, reach: &LeadReach, after: Option<LeadId>) -> Vec<Cursor> {
+        let keys = self.keys();
+        let cursor = |list| Cursor {
+            list,
+            after: after.map(LeadId::padded),
+            buffer: VecDeque::new(),
             more: true,
         };
-        Ok((unread, self.bookmark(request).await?))
+        match reach {
+            LeadReach::Nothing => Vec::new(),
+            LeadReach::All => vec![cursor(keys.lead_list(request.archived))],
+            LeadReach::Owners(owners) => {
+                let lists = owners
+                    .iter()
+                    .map(|owner| keys.owner_list(request.archived, *owner));
+                lists.map(cursor).collect()
+            }
+        }
     }
 
     async fn bookmark(&self, request: &LeadRequest) -> Result<Option<LeadId>, StoreError> {
@@ -117,25 +150,33 @@ impl InstanceStore {
         &self,
         viewer: &Viewer,
         request: &LeadRequest,
-        mut start: PageStart,
-        skipped: u64,
+        start: PageStart,
+        truth: Guess,
     ) -> Result<LeadPage, StoreError> {
+        let skipped = request.skipped(truth.page_base);
         let seen = start.totals.iter().filter(|total| total.class.is_seen_by(viewer));
         let total = u64::try_from(seen.map(|total| total.count).sum::<i64>()).unwrap_or(0);
-        let neighbours = viewer.lead_reach() == LeadReach::All && !request.archived;
-        let records = std::mem::take(&mut start.records);
         let page = |entries| LeadPage {
             entries,
             total,
-            neighbours,
-            records,
+            neighbours: truth.reach == LeadReach::All && !request.archived,
+            records: start.records,
         };
         // A walk by bookmarks ends where the list ends: leads that left it meanwhile make an offset point too far.
         let to_skip = if start.bookmark.is_some() { 0 } else { skipped };
         if to_skip > 0 && to_skip >= total {
             return Ok(page(Vec::new()));
         }
-        let mut walk = Walk::new(self, viewer, request, start);
+        let cursors = if start.guess.reach == truth.reach {
+            start.cursors
+        } else {
+            self.cursors(request, &truth.reach, start.bookmark)
+        };
+        let mut walk = Walk {
+            reader: self,
+            viewer,
+            cursors,
+        };
         let entries = walk.page(to_skip, request.limit).await?;
         let behind = skipped.saturating_add(u64::from(request.limit));
         if behind >= WORTH_A_BOOKMARK && entries.len() == usize::from(request.limit) {
@@ -169,6 +210,7 @@ struct Walk<'a> {
 }
 
 /// A place in one list.
+#[derive(Debug)]
 struct Cursor {
     list: String,
     after: Option<String>,
@@ -176,37 +218,7 @@ struct Cursor {
     more: bool,
 }
 
-impl<'a> Walk<'a> {
-    fn new(reader: &'a Reader, viewer: &'a Viewer, request: &LeadRequest, start: PageStart) -> Self {
-        let after = start.bookmark.map(LeadId::padded);
-        let cursor = |list| Cursor {
-            list,
-            after: after.clone(),
-            buffer: VecDeque::new(),
-            more: true,
-        };
-        let keys = reader.keys();
-        let cursors = match viewer.lead_reach() {
-            LeadReach::Nothing => Vec::new(),
-            LeadReach::Owners(owners) => {
-                let lists = owners
-                    .into_iter()
-                    .map(|owner| keys.owner_list(request.archived, owner));
-                lists.map(cursor).collect()
-            }
-            LeadReach::All => {
-                let mut all = cursor(keys.lead_list(request.archived));
-                all.take(start.head);
-                vec![all]
-            }
-        };
-        Self {
-            reader,
-            viewer,
-            cursors,
-        }
-    }
-
+impl Walk<'_> {
     /// The next `limit` leads that the viewer sees, after the next `skip`.
     async fn page(&mut self, mut skip: u64, limit: u16) -> Result<Vec<LeadEntry>, StoreError> {
         let limit = usize::from(limit);
@@ -245,15 +257,12 @@ impl Cursor {
             through: None,
             limit,
         };
-        self.take(reader.entries(span).await?);
-        Ok(())
-    }
-
-    fn take(&mut self, read: Entries) {
-        if let Some(last) = read.entries.last() {
+        let Entries { entries, more } = reader.entries(span).await?;
+        if let Some(last) = entries.last() {
             self.after = Some(last.id.padded());
         }
-        self.buffer.extend(read.entries);
-        self.more = read.more;
+        self.buffer.extend(entries);
+        self.more = more;
+        Ok(())
     }
 }

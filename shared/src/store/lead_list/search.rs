@@ -3,7 +3,7 @@
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::try_join;
 
-use super::{Entries, LeadEntry, LeadPage, LeadRequest, Records};
+use super::{Entries, Guess, LeadEntry, LeadPage, LeadRequest, Records};
 use crate::directory::{LeadReach, Viewer};
 use crate::store::error::StoreError;
 use crate::store::item;
@@ -49,7 +49,7 @@ impl LeadSearch {
 #[derive(Debug)]
 pub struct SearchStart {
     search: LeadSearch,
-    head: Entries,
+    head: Option<Entries>,
     /// The number last taken by a lead: no id is above it.
     last_id: u64,
 }
@@ -59,15 +59,26 @@ impl Reader {
         &self,
         request: &LeadRequest,
         search: &LeadSearch,
+        guess: &Guess,
     ) -> Result<SearchStart, StoreError> {
-        let list = self.keys().lead_list(request.archived);
         let counter = self.keys().counter(Counter::Lead);
-        let (head, counter) = try_join!(self.entries(Span::head(list, PAGE)), self.table.get(&counter))?;
+        let (head, counter) = try_join!(self.search_head(request, guess), self.table.get(&counter))?;
         Ok(SearchStart {
             search: search.clone(),
             head,
             last_id: item::number("counter", &counter.unwrap_or_default(), "lead")?,
         })
+    }
+}
+
+impl Reader {
+    /// The head of the list of all leads, for those who see them all.
+    async fn search_head(&self, request: &LeadRequest, guess: &Guess) -> Result<Option<Entries>, StoreError> {
+        if guess.reach != LeadReach::All {
+            return Ok(None);
+        }
+        let list = self.keys().lead_list(request.archived);
+        self.entries(Span::head(list, PAGE)).await.map(Some)
     }
 }
 
@@ -77,19 +88,23 @@ impl InstanceStore {
         viewer: &Viewer,
         request: &LeadRequest,
         start: SearchStart,
-        skipped: u64,
+        truth: Guess,
     ) -> Result<LeadPage, StoreError> {
         let limit = usize::from(request.limit);
-        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        let skipped = usize::try_from(request.skipped(truth.page_base)).unwrap_or(usize::MAX);
         let search = &start.search;
         let matches = |entry: &LeadEntry| entry.class.is_seen_by(viewer) && search.finds(entry);
-        let (head, spans) = match viewer.lead_reach() {
-            LeadReach::Nothing => (Vec::new(), Vec::new()),
-            LeadReach::All => {
-                let rest = self.behind(&start.head, start.last_id, request.archived);
-                (start.head.entries, rest)
+        let (head, spans) = match (truth.reach, start.head) {
+            (LeadReach::Nothing, _) => (Vec::new(), Vec::new()),
+            (LeadReach::All, Some(head)) => {
+                let rest = self.behind(&head, start.last_id, request.archived);
+                (head.entries, rest)
             }
-            LeadReach::Owners(owners) => {
+            (LeadReach::All, None) => {
+                let list = self.keys().lead_list(request.archived);
+                (Vec::new(), vec![Span::head(list, PAGE)])
+            }
+            (LeadReach::Owners(owners), _) => {
                 let lists = owners
                     .into_iter()
                     .map(|owner| self.keys().owner_list(request.archived, owner));
