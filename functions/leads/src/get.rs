@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
 use serde_json::{Value, json};
 use shared::id::LeadId;
 use shared::scope::{Access, KeyAndToken};
@@ -12,8 +13,11 @@ use crate::view::{ONE, View};
 
 /// One lead: in summary, all fields with `allFields=1`, or those that `query` selects. One round trip: the lead is read
 /// beside the credential.
-pub async fn get(access: Access<KeyAndToken>, Path(id): Path<String>) -> Result<Json<Value>, LeadError> {
-    let wanted = read(&access, &id);
+pub async fn get(
+    access: Access<KeyAndToken>,
+    id: Result<Path<String>, PathRejection>,
+) -> Result<Json<Value>, LeadError> {
+    let wanted = read(&access, id.ok());
     let (scope, (_, view), found) = access
         .open_for(wanted, async |reader: &Reader, (id, view): &(LeadId, View)| {
             tokio::try_join!(reader.lead(*id), view.names(reader, "lead"))
@@ -27,7 +31,8 @@ pub async fn get(access: Access<KeyAndToken>, Path(id): Path<String>) -> Result<
     Ok(Json(json!({ "data": view.cut(data) })))
 }
 
-fn read(access: &Access<KeyAndToken>, id: &str) -> Result<(LeadId, View), LeadError> {
-    let id = LeadId::parse(id).ok_or(LeadError::Id)?;
+/// An id that is not UTF-8 is no id either.
+fn read(access: &Access<KeyAndToken>, id: Option<Path<String>>) -> Result<(LeadId, View), LeadError> {
+    let id = id.and_then(|Path(id)| LeadId::parse(&id)).ok_or(LeadError::Id)?;
     Ok((id, View::read(access.params(), ONE)?))
 }

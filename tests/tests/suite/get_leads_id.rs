@@ -156,6 +156,8 @@ async fn leads_that_are_not_there() {
         "1000000000000000",
         "99999999999999999999999",
         "%00",
+        "%FF",
+        "%F0%9F%98%80",
     ] {
         get(&world, 7, &format!("{id}?i=acme")).await.is(400, &invalid);
     }
