@@ -3,6 +3,7 @@
 mod answer;
 mod credential;
 mod data;
+mod doctor;
 mod instance;
 mod serve;
 
@@ -28,7 +29,7 @@ Examples:
 
 Exit codes: 0 done, 1 refused or partly done, 2 wrong usage.";
 
-/// Runs and operates Funil: the service on one machine, instances, credentials, import and export.
+/// Runs and operates Funil: the service on one machine, instances, credentials, import, export and repair.
 #[derive(Debug, Parser)]
 #[command(name = "funil", version, after_help = AFTER_HELP)]
 struct Funil {
@@ -79,6 +80,9 @@ enum Command {
     /// Write all records out, one JSON object a line
     #[command(after_help = data::EXPORT_AFTER_HELP)]
     Export(data::Export),
+    /// Compare everything that is derived from the records with them, and repair it
+    #[command(after_help = doctor::AFTER_HELP)]
+    Doctor(doctor::Doctor),
 }
 
 impl Global {
@@ -137,6 +141,7 @@ impl Funil {
             Command::Token(command) => credential::run(Kind::Token, command.into(), global).await,
             Command::Import(import) => data::import(import, global).await,
             Command::Export(export) => data::export(export, global).await,
+            Command::Doctor(doctor) => doctor::run(doctor, global).await,
         }
     }
 }

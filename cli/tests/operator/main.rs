@@ -8,6 +8,7 @@
 
 mod credentials;
 mod data;
+mod doctor;
 mod import;
 mod instances;
 mod races;

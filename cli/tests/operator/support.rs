@@ -174,6 +174,27 @@ impl Bench {
         items
     }
 
+    /// One item.
+    pub fn item(&self, pk: &str, sk: &str) -> Option<Value> {
+        let mut items = self.partition(pk);
+        items.retain(|item| item["sk"]["S"] == sk);
+        items.pop()
+    }
+
+    /// Puts an item past the command.
+    pub fn put(&self, pk: &str, sk: &str, item: &Value) {
+        let mut item = item.clone();
+        item["pk"] = json!({ "S": pk });
+        item["sk"] = json!({ "S": sk });
+        self.table("PutItem", &json!({ "TableName": "funil", "Item": item }));
+    }
+
+    /// Deletes an item past the command.
+    pub fn delete(&self, pk: &str, sk: &str) {
+        let key = json!({ "pk": { "S": pk }, "sk": { "S": sk } });
+        self.table("DeleteItem", &json!({ "TableName": "funil", "Key": key }));
+    }
+
     /// Sets an attribute of an item, as the interface would in passing.
     pub fn set(&self, pk: &str, sk: &str, name: &str, value: &Value) {
         let request = json!({

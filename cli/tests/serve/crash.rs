@@ -49,6 +49,15 @@ fn nothing_acknowledged_is_lost() {
     println!("{} calls acknowledged over {ROUNDS} rounds", acknowledged.len());
     let running = Running::start(home.path(), &[]);
     check(&export(&running), &acknowledged);
+    examine(&running);
+}
+
+/// What is derived from the records is all there and right (C-84).
+fn examine(running: &Running) {
+    let endpoint = running.after("DynamoDB API on ").trim_end_matches(',').to_owned();
+    let output = funil(&["--endpoint", &endpoint, "doctor", "--instance", "demo", "--json"]);
+    let found = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{found}");
 }
 
 /// Every call comes from one of 50 numbers of which nobody knew, in one of the two forms of a mobile.

@@ -33,6 +33,24 @@ impl Key {
     }
 }
 
+impl std::fmt::Display for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.pk, self.sk)
+    }
+}
+
+/// Of what kind of record an item is derived, as far as its key tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It is no item of a list, no look-up and no event; totals, which are derived of many records, are told apart by
+    /// their partition.
+    None,
+    /// Of this lead; `None` where the key is not one that is ever written.
+    Lead(Option<LeadId>),
+    /// It is an event, whose call the item names.
+    Event,
+}
+
 /// Which of an instance's running numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Counter {
@@ -68,6 +86,25 @@ pub struct Keys<'a>(pub &'a InstanceName);
 impl Keys<'_> {
     fn pk(self, rest: &str) -> String {
         format!("{}#{rest}", self.0)
+    }
+
+    /// What the partition key of every item of the instance begins with.
+    pub fn prefix(self) -> String {
+        self.pk("")
+    }
+
+    /// Of what an item of the instance is derived.
+    pub fn origin(self, key: &Key) -> Origin {
+        let Some(rest) = key.pk.strip_prefix(&self.prefix()) else {
+            return Origin::None;
+        };
+        let id = |text: &str| LeadId::new(text.parse().ok()?);
+        match rest.split('#').next() {
+            Some("leads") => Origin::Lead(id(&key.sk)),
+            Some("phone") => Origin::Lead(key.sk.split_once('#').and_then(|(_, text)| id(text))),
+            Some("timeline") => Origin::Event,
+            _ => Origin::None,
+        }
     }
 
     /// Settings, departments, groups and users' standings.
@@ -208,6 +245,11 @@ pub fn entry(list: String, id: LeadId) -> Key {
     Key::new(list, id.padded())
 }
 
+/// The sort key of the record numbered so, where records are sorted by id.
+pub fn number(number: u64) -> String {
+    format!("{number:015}")
+}
+
 /// A total in partition `totals`.
 pub fn total(totals: String, class: &str) -> Key {
     Key::new(totals, class)
@@ -309,5 +351,32 @@ mod tests {
             ),
             (keys.new_caller("ab"), "acme#new-caller#ab", "new-caller"),
         ]);
+    }
+
+    /// What is derived is known by its key again, and nothing else is taken for it.
+    #[test]
+    fn the_origin_of_items() {
+        let acme = acme();
+        let keys = Keys(&acme);
+        let (event, call) = (EventId::new(5).unwrap(), CallId::new(3).unwrap());
+        let of_lead = Origin::Lead(Some(lead()));
+        for (key, origin) in [
+            (entry(keys.lead_list(true), lead()), of_lead),
+            (entry(keys.owner_list(false, user()), lead()), of_lead),
+            (keys.phone_lead("5511", true, lead()), of_lead),
+            (keys.event(lead(), event), Origin::Event),
+            (Key::new(keys.lead_list(true), "x"), Origin::Lead(None)),
+            (Key::new(keys.phone("5511"), "x"), Origin::Lead(None)),
+            (total(keys.lead_totals(false), "7"), Origin::None),
+            (keys.lead(lead()), Origin::None),
+            (keys.call(call), Origin::None),
+            (keys.directory(), Origin::None),
+            (
+                Key::new("acme2#leads#0".to_owned(), lead().padded()),
+                Origin::None,
+            ),
+        ] {
+            assert_eq!(keys.origin(&key), origin, "{key}");
+        }
     }
 }

@@ -114,9 +114,9 @@ pub fn decode(mut item: Item) -> Result<LeadRecord, StoreError> {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Derived {
     /// Items of its own.
-    items: BTreeMap<Key, Item>,
+    pub(super) items: BTreeMap<Key, Item>,
     /// Totals that count it, each with the attributes that describe the class.
-    totals: BTreeMap<Key, Item>,
+    pub(super) totals: BTreeMap<Key, Item>,
 }
 
 /// Everything that is derived from a lead: a pure function of its record.
@@ -160,6 +160,9 @@ fn class_name(lead: &Lead) -> String {
 }
 
 /// Puts what a change of a lead does to its derived items into `transaction`.
+///
+/// Every lead that enters or leaves a class raises the version of its total by one. From that alone the doctor knows
+/// whether a class changed while it counted: the count may be the same again (C-84).
 pub fn derive(transaction: &mut Transaction, old: &Derived, new: Derived) {
     for key in old.items.keys().filter(|key| !new.items.contains_key(*key)) {
         transaction.delete(key.clone(), Condition::Always);
@@ -169,9 +172,10 @@ pub fn derive(transaction: &mut Transaction, old: &Derived, new: Derived) {
             transaction.put(key, item, Condition::Always);
         }
     }
-    for (totals, by) in [(&old.totals, -1), (&new.totals, 1)] {
-        for (key, class) in totals {
+    for (totals, others, by) in [(&old.totals, &new.totals, -1), (&new.totals, &old.totals, 1)] {
+        for (key, class) in totals.iter().filter(|(key, _)| !others.contains_key(*key)) {
             transaction.update(key.clone(), "n", by, class.clone(), Condition::Always);
+            transaction.update(key.clone(), "v", 1, Item::new(), Condition::Always);
         }
     }
 }

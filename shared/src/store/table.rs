@@ -357,7 +357,10 @@ fn units<'a>(capacity: impl Iterator<Item = &'a ConsumedCapacity>) -> f64 {
     capacity.filter_map(ConsumedCapacity::capacity_units).sum()
 }
 
-fn read<'a>(operation: &'static str, capacity: impl Iterator<Item = &'a ConsumedCapacity>) -> Call {
+pub(super) fn read<'a>(
+    operation: &'static str,
+    capacity: impl Iterator<Item = &'a ConsumedCapacity>,
+) -> Call {
     Call {
         operation,
         read_units: units(capacity),

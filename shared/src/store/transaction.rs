@@ -5,42 +5,30 @@
 //! condition did not hold, and the caller decides anew; or nobody knows, which is reported as a failure and never
 //! blindly repeated. Conflicts with other writers are retried here and never shown.
 
+mod condition;
+
 use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_write_items::{TransactWriteItemsError, TransactWriteItemsOutput};
 use aws_sdk_dynamodb::types::{
-    AttributeValue, CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
+    CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
     ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 
 use super::error::StoreError;
-use super::item::{self, Item, keyed, n};
+use super::item::{self, Item, keyed};
 use super::key::Key;
 use super::meter;
 use super::table::{Table, write};
+
+pub use condition::Condition;
+use condition::Expression;
 
 /// DynamoDB takes no more writes in one transaction.
 pub const MOST_WRITES: usize = 100;
 /// Attempts before other writers' conflicts are given up: about 2 s in all.
 const ATTEMPTS: u32 = 12;
-
-/// What must hold of an item for its write, and with it the transaction, to happen.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Condition {
-    /// Nothing.
-    Always,
-    /// There is no such item.
-    Absent,
-    /// There is such an item.
-    Present,
-    /// The item is at this version.
-    Version(u64),
-    /// Number `name` of the item is `value`; an absent one counts as 0.
-    Number { name: &'static str, value: u64 },
-    /// There is no such item, or its text attribute `name` is `value`.
-    AbsentOrText { name: &'static str, value: String },
-}
 
 /// One write.
 #[derive(Debug, Clone)]
@@ -279,70 +267,6 @@ enum Attempt {
     Done,
     Refused(BTreeMap<Key, Item>),
     Conflict,
-}
-
-/// A condition in DynamoDB's language.
-struct Expression {
-    text: Option<String>,
-    names: HashMap<String, String>,
-    values: Item,
-}
-
-impl Expression {
-    fn of(condition: &Condition) -> Self {
-        let (text, name, value) = match condition {
-            Condition::Always => {
-                return Self {
-                    text: None,
-                    names: HashMap::new(),
-                    values: Item::new(),
-                };
-            }
-            Condition::Absent => ("attribute_not_exists(pk)", None, None),
-            Condition::Present => ("attribute_exists(pk)", None, None),
-            Condition::Version(version) => ("#c = :c", Some("v"), Some(n(version))),
-            Condition::Number { name, value: 0 } => {
-                ("attribute_not_exists(#c) OR #c = :c", Some(*name), Some(n(0)))
-            }
-            Condition::Number { name, value } => ("#c = :c", Some(*name), Some(n(value))),
-            Condition::AbsentOrText { name, value } => {
-                let value = AttributeValue::S(value.clone());
-                ("attribute_not_exists(pk) OR #c = :c", Some(*name), Some(value))
-            }
-        };
-        Self {
-            text: Some(text.to_owned()),
-            names: name
-                .map(|name| ("#c".to_owned(), name.to_owned()))
-                .into_iter()
-                .collect(),
-            values: value.map(|value| (":c".to_owned(), value)).into_iter().collect(),
-        }
-    }
-
-    /// The update expression, and this condition with the names and values of both.
-    fn updating(mut self, add: &BTreeMap<&'static str, i64>, set: &Item) -> (String, Self) {
-        let mut name = |at: String, name: &str, value: AttributeValue| {
-            self.names.insert(format!("#{at}"), name.to_owned());
-            self.values.insert(format!(":{at}"), value);
-            at
-        };
-        let mut added = Vec::new();
-        for (at, (attribute, by)) in add.iter().enumerate() {
-            let at = name(format!("a{at}"), attribute, n(by));
-            added.push(format!("#{at} :{at}"));
-        }
-        let mut assigned = Vec::new();
-        for (at, (attribute, value)) in set.iter().enumerate() {
-            let at = name(format!("s{at}"), attribute, value.clone());
-            assigned.push(format!("#{at} = :{at}"));
-        }
-        let mut expression = format!("ADD {}", added.join(", "));
-        if !assigned.is_empty() {
-            expression = format!("{expression} SET {}", assigned.join(", "));
-        }
-        (expression, self)
-    }
 }
 
 /// DynamoDB refuses empty maps of names and values.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Operator, OperatorError};
 use crate::credential::{CredentialHash, Kind, Secret};
 use crate::id::UserId;
+use crate::instance::InstanceName;
 use crate::store::credentials::Credential;
 use crate::store::error::StoreError;
 use crate::store::table::{PAGE, Span};
@@ -41,10 +42,23 @@ pub struct CredentialEntry {
 
 /// An entry as it is stored, with the hash by which a revocation finds the credential.
 #[derive(Debug, Serialize, Deserialize)]
-struct Listed {
+pub(super) struct Listed {
     #[serde(flatten)]
-    entry: CredentialEntry,
-    hash: CredentialHash,
+    pub(super) entry: CredentialEntry,
+    pub(super) hash: CredentialHash,
+}
+
+impl Listed {
+    /// What a request finds by the hash while the entry is not revoked.
+    pub(super) fn credential(&self, instance: &InstanceName) -> Credential {
+        Credential {
+            id: self.entry.id.clone(),
+            kind: self.entry.kind,
+            instance: instance.clone(),
+            user: self.entry.user,
+            expires: self.entry.expires,
+        }
+    }
 }
 
 /// A new credential: the only moment its text exists outside the caller's requests.
@@ -92,17 +106,11 @@ impl Operator {
     }
 
     async fn put_credential(&self, entry: &CredentialEntry, hash: &CredentialHash) -> Result<(), StoreError> {
-        let credential = Credential {
-            id: entry.id.clone(),
-            kind: entry.kind,
-            instance: self.instance().clone(),
-            user: entry.user,
-            expires: entry.expires,
-        };
         let listed = Listed {
             entry: entry.clone(),
             hash: hash.clone(),
         };
+        let credential = listed.credential(self.instance());
         let mut transaction = Transaction::default();
         transaction.put(
             key::credential(hash),

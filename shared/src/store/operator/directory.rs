@@ -76,13 +76,13 @@ impl Operator {
         Err(contention())
     }
 
-    async fn stored_directory(&self) -> Result<Stored, OperatorError> {
+    pub(super) async fn stored_directory(&self) -> Result<Stored, OperatorError> {
         let item = self.table().get(&self.keys().directory()).await?;
         let item = item.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))?;
         Ok(crate::store::directory::decode(item)?)
     }
 
-    fn put_next(
+    pub(super) fn put_next(
         &self,
         transaction: &mut Transaction,
         directory: Directory,
@@ -205,12 +205,17 @@ impl Aggregate {
     }
 
     fn names(&self) -> Result<Item, StoreError> {
-        #[derive(Serialize)]
-        struct Stored<'a> {
-            names: &'a BTreeMap<String, String>,
-        }
-        item::encode("names", &Stored { names: &self.names })
+        names_item(&self.names)
     }
+}
+
+/// The item that holds the users' names.
+pub(super) fn names_item(names: &BTreeMap<String, String>) -> Result<Item, StoreError> {
+    #[derive(Serialize)]
+    struct Stored<'a> {
+        names: &'a BTreeMap<String, String>,
+    }
+    item::encode("names", &Stored { names })
 }
 
 fn json_bytes(value: &impl Serialize) -> usize {

@@ -22,7 +22,7 @@ pub struct Pages<T> {
 }
 
 impl<T> Pages<T> {
-    fn new(operator: &Operator, span: Span, decode: fn(Item) -> Result<T, StoreError>) -> Self {
+    pub(super) fn new(operator: &Operator, span: Span, decode: fn(Item) -> Result<T, StoreError>) -> Self {
         Self {
             table: operator.table().clone(),
             rest: Some(span),

@@ -1,5 +1,5 @@
-//! What the operator does with the table, outside the HTTP interface (C-80): instances, settings, credentials, import
-//! and export.
+//! What the operator does with the table, outside the HTTP interface (C-80): instances, settings, credentials,
+//! import, export and the doctor.
 //!
 //! What must stay true: every import write is safe beside live traffic, because it depends on the versions it read; a
 //! record and all that is derived from it change in one transaction; of a credential only the hash is ever stored.
@@ -9,6 +9,7 @@ mod calls;
 mod companies;
 mod credentials;
 mod directory;
+mod doctor;
 mod events;
 mod export;
 mod leads;
@@ -28,6 +29,7 @@ use crate::time::Timestamp;
 
 pub use calls::CallLine;
 pub use credentials::{CredentialEntry, Issued};
+pub use doctor::{Diagnosis, Difference, Progress};
 pub use export::{EventPages, Pages};
 pub use leads::LeadLine;
 

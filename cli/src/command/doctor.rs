@@ -1,0 +1,78 @@
+//! `funil doctor`: what is derived from the records, compared with them and repaired (C-84).
+
+use std::fmt::Write as _;
+
+use clap::Args;
+use serde_json::json;
+use shared::instance::InstanceName;
+use shared::store::operator::{Diagnosis, Progress};
+
+use super::{Answer, Failure, Global};
+
+pub const AFTER_HELP: &str = "\
+Lists, totals, look-ups, the directory, credentials and running numbers follow from the records. Each difference is
+a line. Requests may go on meanwhile, also with --repair. It reads the whole table, those of other instances included.
+
+Examples:
+  funil doctor --instance acme
+  funil doctor --instance acme --repair
+  funil doctor --instance acme --json
+
+Exit codes: 0 nothing differs, or everything was repaired; 1 differences remain; 2 wrong usage.";
+
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// The instance
+    #[arg(long, value_name = "NAME")]
+    instance: InstanceName,
+    /// Put right what differs
+    #[arg(long)]
+    repair: bool,
+}
+
+pub async fn run(doctor: Doctor, global: &Global) -> Result<Answer, Failure> {
+    let operator = global.store().await.operator(doctor.instance);
+    let bar = global.progress("looked at");
+    let diagnosis = operator
+        .doctor(doctor.repair, &|progress: Progress| {
+            bar.set_message(progress.stage);
+            bar.inc(progress.looked_at);
+        })
+        .await;
+    bar.finish_and_clear();
+    let diagnosis = diagnosis?;
+    let answer = Answer {
+        partly: diagnosis.remaining > 0,
+        ..Answer::new(text(&diagnosis), json!(diagnosis))
+    };
+    Ok(if diagnosis.remaining > 0 && !doctor.repair {
+        answer.noting("repair them with --repair")
+    } else {
+        answer
+    })
+}
+
+/// A line for each difference that is listed, and one for all.
+fn text(diagnosis: &Diagnosis) -> String {
+    let mut text = String::new();
+    for difference in &diagnosis.differences {
+        let repaired = if difference.repaired { " (repaired)" } else { "" };
+        let _ = writeln!(text, "{}: {}{repaired}", difference.item, difference.reason);
+    }
+    if diagnosis.unlisted > 0 {
+        let _ = writeln!(text, "and {} more", diagnosis.unlisted);
+    }
+    let checked: Vec<_> = diagnosis
+        .checked
+        .iter()
+        .map(|(what, count)| format!("{count} {what}"))
+        .collect();
+    let found = diagnosis.differences.len() as u64 + diagnosis.unlisted;
+    let _ = write!(
+        text,
+        "{found} differences, {} remain; looked at {}",
+        diagnosis.remaining,
+        checked.join(", ")
+    );
+    text
+}

@@ -1,0 +1,433 @@
+//! `funil doctor` (C-84): every sort of damage is found and repaired, and nothing that is right is touched.
+
+mod storm;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::support::{Bench, Ended, call, event};
+
+const LEAD: &str = "000000000001001";
+
+/// With the sample and two keys, one of them revoked.
+fn bench() -> (Bench, [String; 2]) {
+    let bench = Bench::with_sample();
+    let issue = || {
+        let issued = bench.funil("key issue --instance acme --user 7 --json").done();
+        issued.document()["id"].as_str().unwrap().to_owned()
+    };
+    let ids = [issue(), issue()];
+    bench
+        .funil(&format!("key revoke --instance acme {}", ids[1]))
+        .done();
+    (bench, ids)
+}
+
+/// The items and reasons of what a doctor found.
+fn found(ended: &Ended, repaired: bool) -> BTreeSet<(String, String)> {
+    let document = ended.document();
+    let differences = document["differences"].as_array().unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    differences
+        .iter()
+        .map(|difference| {
+            assert_eq!(difference["repaired"], repaired, "{difference}");
+            (text(&difference["item"]), text(&difference["reason"]))
+        })
+        .collect()
+}
+
+/// The table without the versions that a repair raises.
+fn content(bench: &Bench) -> Vec<Value> {
+    let mut items = bench.items();
+    for item in &mut items {
+        let pk = item["pk"]["S"].as_str().unwrap();
+        if pk == "acme#directory" || pk.starts_with("acme#lead-total#") {
+            item.as_object_mut().unwrap().remove("v");
+        }
+    }
+    items
+}
+
+/// Damages the table, and expects the doctor to find just that, to repair it, and to leave everything as it was.
+#[track_caller]
+fn assert_cured(bench: &Bench, damage: impl FnOnce(&Bench), expected: &[(&str, &str)]) {
+    let (before, exported) = (content(bench), bench.export());
+    damage(bench);
+    let expected = expected
+        .iter()
+        .map(|(item, reason)| ((*item).to_owned(), (*reason).to_owned()));
+    let expected: BTreeSet<_> = expected.collect();
+    let damaged = bench.items();
+    let seen = bench.funil("doctor --instance acme --json");
+    assert_eq!((seen.code, found(&seen, false)), (1, expected.clone()));
+    assert_eq!(bench.items(), damaged, "without --repair nothing is written");
+    let cured = bench.funil("doctor --instance acme --repair --json");
+    assert_eq!((cured.code, found(&cured, true)), (0, expected));
+    assert_clean(bench);
+    assert_eq!(content(bench), before);
+    assert_eq!(bench.export(), exported);
+}
+
+#[track_caller]
+fn assert_clean(bench: &Bench) {
+    let seen = bench.funil("doctor --instance acme --json").done();
+    assert!(found(&seen, false).is_empty(), "{seen:?}");
+}
+
+#[test]
+fn a_sound_instance() {
+    let (bench, _) = bench();
+    let before = bench.items();
+    let seen = bench.funil("doctor --instance acme --repair --json").done();
+    let document = seen.document();
+    assert_eq!(document["differences"], json!([]));
+    let checked = [
+        ("leads", 12),
+        ("calls", 1),
+        ("users", 5),
+        ("credentials", 2),
+        ("totals", 8),
+    ];
+    for (kind, count) in checked {
+        assert_eq!(document["checked"][kind], count, "{kind}: {document}");
+    }
+    let text = bench.funil("doctor --instance acme").done().out;
+    assert!(
+        text.starts_with("0 differences, 0 remain; looked at 1 calls, "),
+        "{text}"
+    );
+    assert_eq!(bench.items(), before);
+}
+
+#[test]
+fn what_is_not_there_or_wrongly_asked() {
+    let bench = Bench::with_instance();
+    assert_clean(&bench);
+    let absent = bench.funil("doctor --instance absent");
+    assert_eq!(absent.code, 1);
+    assert!(absent.err.contains("there is no instance absent"), "{absent:?}");
+    assert_eq!(bench.funil("doctor").code, 2);
+    let help = bench.funil("doctor --help").done().out;
+    assert!(help.contains("funil doctor --instance acme --repair"), "{help}");
+}
+
+#[test]
+fn a_line_for_each_difference() {
+    let (bench, _) = bench();
+    bench.delete("acme#leads#0", LEAD);
+    let line = format!("acme#leads#0 {LEAD}: is missing: lead 1001 has it");
+    let seen = bench.funil("doctor --instance acme");
+    assert_eq!((seen.code, seen.out.lines().next()), (1, Some(line.as_str())));
+    assert!(seen.out.contains("\n1 differences, 1 remain; "), "{seen:?}");
+    let cured = bench.funil("doctor --instance acme --repair").done();
+    assert_eq!(
+        cured.out.lines().next(),
+        Some(format!("{line} (repaired)").as_str())
+    );
+}
+
+#[test]
+fn entries_and_look_ups() {
+    let (bench, _) = bench();
+    let (pk, sk) = ("acme#phone#5511973263471", format!("0#{LEAD}"));
+    assert_cured(
+        &bench,
+        |bench| {
+            bench.delete("acme#leads#0#8", LEAD);
+            bench.delete(pk, &sk);
+            bench.set("acme#leads#0", LEAD, "n", &json!({ "S": "Somebody else" }));
+            bench.set("acme#leads#1", "000000000001012", "o", &json!({ "N": "7" }));
+        },
+        &[
+            (&format!("acme#leads#0#8 {LEAD}"), "is missing: lead 1001 has it"),
+            (&format!("{pk} {sk}"), "is missing: lead 1001 has it"),
+            (
+                &format!("acme#leads#0 {LEAD}"),
+                "is not what is derived: lead 1001 has it",
+            ),
+            (
+                "acme#leads#1 000000000001012",
+                "is not what is derived: lead 1012 has it",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn orphans() {
+    let (bench, _) = bench();
+    let entry = bench.item("acme#leads#0", LEAD).unwrap();
+    let gone = "000000000009999";
+    assert_cured(
+        &bench,
+        |bench| {
+            bench.put("acme#leads#0", gone, &entry);
+            bench.put("acme#leads#1", LEAD, &entry);
+            bench.put("acme#leads#0#77", LEAD, &entry);
+            bench.put("acme#phone#5511900000000", &format!("0#{gone}"), &json!({}));
+            bench.put("acme#phone#5511900000001", &format!("1#{LEAD}"), &json!({}));
+            bench.put("acme#phone#5511900000002", "odd", &json!({}));
+        },
+        &[
+            (&format!("acme#leads#0 {gone}"), "lead 9999 does not exist"),
+            (&format!("acme#leads#1 {LEAD}"), "lead 1001 does not have it"),
+            (&format!("acme#leads#0#77 {LEAD}"), "lead 1001 does not have it"),
+            (
+                &format!("acme#phone#5511900000000 0#{gone}"),
+                "lead 9999 does not exist",
+            ),
+            (
+                &format!("acme#phone#5511900000001 1#{LEAD}"),
+                "lead 1001 does not have it",
+            ),
+            ("acme#phone#5511900000002 odd", "no lead can have such an item"),
+        ],
+    );
+}
+
+/// Another instance's items are none of this one's business.
+#[test]
+fn other_instances_are_left_alone() {
+    let (bench, _) = bench();
+    bench.funil("instance create acme2").done();
+    bench.put("acme2#leads#0", LEAD, &json!({}));
+    bench.put("acme2#lead-total#0", "7", &json!({ "n": { "N": "5" } }));
+    let before = bench.items();
+    bench.funil("doctor --instance acme --repair").done();
+    assert_eq!(bench.items(), before);
+    let theirs = bench.funil("doctor --instance acme2 --json");
+    assert_eq!((theirs.code, found(&theirs, false).len()), (1, 2));
+}
+
+#[test]
+fn totals() {
+    let (bench, _) = bench();
+    let total = bench.item("acme#lead-total#0", "8").unwrap();
+    let n = total["n"]["N"].as_str().unwrap();
+    let restricted = bench.partition("acme#lead-total#0");
+    let restricted = restricted
+        .iter()
+        .find(|item| item["userAccess"].is_object())
+        .unwrap();
+    let restricted = restricted["sk"]["S"].as_str().unwrap();
+    let of_10 = bench.item("acme#lead-total#0", "10").unwrap()["n"]["N"].clone();
+    assert_cured(
+        &bench,
+        |bench| {
+            bench.set("acme#lead-total#0", "8", "n", &json!({ "N": "-3" }));
+            bench.delete("acme#lead-total#0", "10");
+            bench.set(
+                "acme#lead-total#0",
+                restricted,
+                "userAccess",
+                &json!({ "L": [{ "N": "9" }] }),
+            );
+            bench.set("acme#lead-total#1", "9", "n", &json!({ "S": "many" }));
+        },
+        &[
+            ("acme#lead-total#0 8", &format!("counts -3, but there are {n}")),
+            (
+                "acme#lead-total#0 10",
+                &format!("is missing: there are {}", of_10.as_str().unwrap()),
+            ),
+            (
+                &format!("acme#lead-total#0 {restricted}"),
+                "describes another class",
+            ),
+            ("acme#lead-total#1 9", "counts nothing, but there are 1"),
+        ],
+    );
+}
+
+/// A total without leads counts none, and stays as it is otherwise.
+#[test]
+fn a_total_without_leads() {
+    let (bench, _) = bench();
+    let total = |n: u32| json!({ "n": { "N": n.to_string() }, "o": { "N": "77" } });
+    bench.put("acme#lead-total#0", "77", &total(0));
+    assert_cured(
+        &bench,
+        |bench| bench.put("acme#lead-total#0", "77", &total(4)),
+        &[("acme#lead-total#0 77", "counts 4, but there are 0")],
+    );
+}
+
+#[test]
+fn counters() {
+    let (bench, _) = bench();
+    assert_cured(
+        &bench,
+        |bench| {
+            bench.set("acme#counter", "lead", "lead", &json!({ "N": "1003" }));
+            bench.set("acme#counter", "call", "event", &json!({ "N": "0" }));
+        },
+        &[
+            (
+                "acme#counter lead",
+                "the last lead is number 1003, but there is number 1012",
+            ),
+            (
+                "acme#counter call",
+                "the last event is number 0, but there is number 1",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn standings_and_names() {
+    let (bench, _) = bench();
+    assert_cured(
+        &bench,
+        |bench| {
+            let mut directory = bench.item("acme#directory", "directory").unwrap();
+            let users = directory["users"]["M"].as_object_mut().unwrap();
+            users.remove("8");
+            users["9"]["M"]["a"] = json!({ "BOOL": true });
+            users.insert("77".to_owned(), json!({ "M": {} }));
+            bench.put("acme#directory", "directory", &directory);
+            let mut names = bench.item("acme#directory", "names").unwrap();
+            names["names"]["M"]["7"] = json!({ "S": "Nobody" });
+            bench.put("acme#directory", "names", &names);
+        },
+        &[
+            ("acme#directory directory", "the standing of user 8 is missing"),
+            (
+                "acme#directory directory",
+                "the standing of user 9 is not what the user's record says",
+            ),
+            (
+                "acme#directory directory",
+                "has the standing of user 77, who does not exist",
+            ),
+            (
+                "acme#directory names",
+                "the name of user 7 is not what the user's record says",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn calls_and_events() {
+    let (bench, _) = bench();
+    bench.import(&call(20, Some(1002))).done();
+    let first = ("acme#timeline#1001", "event#000000000000001");
+    let stored = bench.item(first.0, first.1).unwrap();
+    let mut elsewhere = stored.clone();
+    elsewhere["lead"] = json!({ "N": "1002" });
+    let mut of_none = stored.clone();
+    of_none["call"] = json!({ "N": "99" });
+    assert_cured(
+        &bench,
+        |bench| {
+            bench.delete(first.0, first.1);
+            bench.put("acme#timeline#1002", first.1, &elsewhere);
+            bench.put("acme#timeline#1003", "event#000000000000040", &of_none);
+        },
+        &[
+            (
+                "acme#timeline#1001 event#000000000000001",
+                "is missing: call 1 has it",
+            ),
+            (
+                "acme#timeline#1002 event#000000000000001",
+                "call 1 does not have it",
+            ),
+            (
+                "acme#timeline#1003 event#000000000000040",
+                "call 99 does not exist",
+            ),
+        ],
+    );
+}
+
+/// A call that forgot its event finds it again, with all that the event's own line said.
+#[test]
+fn a_call_without_its_event() {
+    let (bench, _) = bench();
+    let lines = call(30, Some(1001)) + &event(9, 1001, 30);
+    bench.import(&lines).done();
+    let forget = |bench: &Bench, id: &str| {
+        let mut call = bench.item("acme#call", id).unwrap();
+        call.as_object_mut().unwrap().remove("event");
+        bench.put("acme#call", id, &call);
+    };
+    let id = "000000000000030";
+    let expected = [
+        ("acme#call 000000000000030", "has a lead and no event"),
+        (
+            "acme#timeline#1001 event#000000000000009",
+            "call 30 does not have it",
+        ),
+    ];
+    forget(&bench, id);
+    let seen = bench.funil("doctor --instance acme --json");
+    assert_eq!(seen.code, 1);
+    let expected = expected.map(|(item, reason)| (item.to_owned(), reason.to_owned()));
+    assert_eq!(found(&seen, false), BTreeSet::from(expected));
+    let before = bench.item("acme#timeline#1001", "event#000000000000009");
+    bench.funil("doctor --instance acme --repair").done();
+    assert_clean(&bench);
+    assert_eq!(bench.item("acme#timeline#1001", "event#000000000000009"), before);
+    assert_eq!(bench.item("acme#call", id).unwrap()["event"]["N"], "9");
+
+    forget(&bench, id);
+    bench.delete("acme#timeline#1001", "event#000000000000009");
+    bench.funil("doctor --instance acme --repair").done();
+    assert_clean(&bench);
+    assert_eq!(
+        bench.item("acme#call", id).unwrap()["event"]["N"],
+        "10",
+        "a new number"
+    );
+}
+
+#[test]
+fn credentials() {
+    let (bench, [valid, revoked]) = bench();
+    let entry = |id: &str| bench.item("acme#credential", &format!("key#{id}")).unwrap();
+    let pk = |id: &str| format!("#credential#{}", entry(id)["hash"]["S"].as_str().unwrap());
+    let opened = bench.item(&pk(&valid), "credential").unwrap();
+    assert_cured(
+        &bench,
+        |bench| {
+            bench.delete(&pk(&valid), "credential");
+            bench.put(&pk(&revoked), "credential", &opened);
+        },
+        &[
+            (
+                &format!("acme#credential key#{valid}"),
+                "is not revoked and opens nothing",
+            ),
+            (
+                &format!("acme#credential key#{revoked}"),
+                "is revoked and opens the instance all the same",
+            ),
+        ],
+    );
+    assert_cured(
+        &bench,
+        |bench| bench.set(&pk(&valid), "credential", "user", &json!({ "N": "8" })),
+        &[(
+            &format!("acme#credential key#{valid}"),
+            "opens something else than its entry says",
+        )],
+    );
+}
+
+/// A record that cannot be read is told, and nothing that might be its own is touched.
+#[test]
+fn a_record_that_cannot_be_read() {
+    let (bench, _) = bench();
+    bench.set("acme#lead", LEAD, "createDate", &json!({ "S": "yesterday" }));
+    let before = bench.items();
+    let seen = bench.funil("doctor --instance acme --repair --json");
+    assert_eq!(seen.code, 1);
+    let items: BTreeSet<_> = found(&seen, false).into_iter().map(|(item, _)| item).collect();
+    let expected = [format!("acme#lead {LEAD}"), "totals of leads".to_owned()];
+    assert_eq!(items, BTreeSet::from(expected));
+    assert_eq!(bench.items(), before);
+}

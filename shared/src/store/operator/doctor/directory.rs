@@ -1,0 +1,135 @@
+//! Users' standings and names, from the users' records.
+
+use std::collections::BTreeMap;
+
+use super::Doctor;
+use super::settle::{Look, Wrong};
+use crate::directory::Standing;
+use crate::id::UserId;
+use crate::people::User;
+use crate::store::directory::Stored;
+use crate::store::error::StoreError;
+use crate::store::operator::directory::names_item;
+use crate::store::operator::{Operator, OperatorError};
+use crate::store::people::Names;
+use crate::store::transaction::{Condition, Transaction};
+
+/// What users' records say of all users: two items' worth, so memory is bounded by them.
+#[derive(Default)]
+struct Expected {
+    standings: BTreeMap<UserId, Standing>,
+    names: BTreeMap<String, String>,
+}
+
+impl Doctor<'_> {
+    /// Compares the directory and the names with the users' records.
+    pub(super) async fn directory(&mut self) -> Result<(), OperatorError> {
+        let operator = self.operator;
+        let users = operator.directory().await?.users.len();
+        self.looked_at("users", users);
+        let what = operator.keys().directory().to_string();
+        self.settle(&what, async || look(operator).await).await
+    }
+}
+
+/// Every write of a user changes the directory's version in its transaction, so under one version all is of one moment,
+/// and a repair on condition of that version is right.
+async fn look(operator: &Operator) -> Result<Look, OperatorError> {
+    let stored = operator.stored_directory().await?;
+    let Names(names) = operator.0.names().await?;
+    let mut expected = Expected::default();
+    let mut users = operator.users();
+    loop {
+        match users.next().await {
+            Ok(Some(page)) => page.iter().for_each(|user| expected.take(user)),
+            Ok(None) => break,
+            Err(cause @ StoreError::Corrupt { .. }) => {
+                let item = operator.keys().directory().to_string();
+                let reason = format!("cannot be compared with the users: {cause}");
+                return Ok(Look::Wrong(Wrong::beyond_repair(item, reason)));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if operator.stored_directory().await?.version != stored.version {
+        return Ok(Look::Changing);
+    }
+    expected.compare(operator, stored, &names)
+}
+
+impl Expected {
+    fn take(&mut self, user: &User) {
+        self.standings.insert(user.id, user.standing());
+        self.names.insert(user.id.to_string(), user.full_name());
+    }
+
+    fn compare(
+        self,
+        operator: &Operator,
+        stored: Stored,
+        names: &BTreeMap<String, String>,
+    ) -> Result<Look, OperatorError> {
+        let keys = operator.keys();
+        let mut wounds = differing(
+            &keys.directory().to_string(),
+            "standing",
+            &self.standings,
+            &stored.directory.users,
+        );
+        wounds.extend(differing(&keys.names().to_string(), "name", &self.names, names));
+        if wounds.is_empty() {
+            return Ok(Look::Fine);
+        }
+        let mut remedy = Transaction::default();
+        remedy.put(keys.names(), names_item(&self.names)?, Condition::Always);
+        let mut directory = stored.directory;
+        directory.users = self.standings;
+        operator.put_next(&mut remedy, directory, stored.version)?;
+        let remedy = Some(remedy);
+        Ok(Look::Wrong(Wrong { wounds, remedy }))
+    }
+}
+
+/// What is missing, different or too much in `stored`, each with the item it is in.
+fn differing<K: Ord + std::fmt::Display, V: PartialEq>(
+    item: &str,
+    what: &str,
+    expected: &BTreeMap<K, V>,
+    stored: &BTreeMap<K, V>,
+) -> Vec<(String, String)> {
+    let lacking = expected.iter().filter_map(|(id, value)| match stored.get(id) {
+        Some(found) if found == value => None,
+        Some(_) => Some(format!(
+            "the {what} of user {id} is not what the user's record says"
+        )),
+        None => Some(format!("the {what} of user {id} is missing")),
+    });
+    let idle = stored.keys().filter(|id| !expected.contains_key(*id));
+    let idle = idle.map(|id| format!("has the {what} of user {id}, who does not exist"));
+    let reasons = lacking.chain(idle);
+    reasons.map(|reason| (item.to_owned(), reason)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_difference_is_told_once() {
+        let expected = BTreeMap::from([(1, "a"), (2, "b"), (3, "c")]);
+        assert!(differing("x", "name", &expected, &expected).is_empty());
+        let stored = BTreeMap::from([(1, "a"), (2, "x"), (4, "d")]);
+        let reasons: Vec<_> = differing("x", "name", &expected, &stored)
+            .into_iter()
+            .map(|(_, reason)| reason)
+            .collect();
+        assert_eq!(
+            reasons,
+            [
+                "the name of user 2 is not what the user's record says",
+                "the name of user 3 is missing",
+                "has the name of user 4, who does not exist"
+            ]
+        );
+    }
+}

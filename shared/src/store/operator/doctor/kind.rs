@@ -1,0 +1,155 @@
+//! The kinds of records from which items are derived. A new kind is a line in [`KINDS`] and a value like the others.
+
+use std::collections::BTreeMap;
+
+use crate::id::CallId;
+use crate::store::calls::CallRecord;
+use crate::store::error::StoreError;
+use crate::store::item::{self, Item};
+use crate::store::key::{self, Counter, Key, Keys};
+use crate::store::leads::{self, Derived};
+use crate::store::operator::calls::record;
+use crate::store::transaction::Condition;
+
+/// All kinds that have derived items, in the order in which they are looked at.
+pub const KINDS: [&Kind; 2] = [&LEADS, &CALLS];
+
+/// A kind of records from which items are derived.
+pub struct Kind {
+    /// What one of them is called.
+    pub name: &'static str,
+    /// What all of them are called.
+    pub plural: &'static str,
+    /// The partition of the records.
+    pub records: fn(Keys<'_>) -> String,
+    /// What is derived from a record.
+    pub derived: fn(Keys<'_>, Item) -> Result<Derived, StoreError>,
+    /// What is wrong with a record that should derive more than it can, by itself.
+    pub flaw: fn(&Item) -> Result<Option<&'static str>, StoreError>,
+    /// That a record is still as it was read.
+    pub unchanged: fn(&Item) -> Result<Condition, StoreError>,
+    /// Another record that must be there for this one's derived items to be put.
+    pub needs: fn(Keys<'_>, &Item) -> Result<Option<Key>, StoreError>,
+    /// Whether a stored item is what the derived one says.
+    pub agree: fn(&Item, &Item) -> bool,
+    /// Of which record of this kind an item is derived.
+    pub origin: fn(Keys<'_>, &Key, &Item) -> Origin,
+    /// The partitions of the totals.
+    pub totals: fn(Keys<'_>) -> Vec<String>,
+    /// The running number that the records' ids come from.
+    pub number: Number,
+    /// The running numbers that a record has taken.
+    pub numbers: fn(&Item) -> Result<Numbers, StoreError>,
+}
+
+/// A running number: in which item, and under which name.
+pub type Number = (Counter, &'static str);
+/// Running numbers and what a record has of each.
+pub type Numbers = Vec<(Number, u64)>;
+
+const LEAD: Number = (Counter::Lead, "lead");
+const CALL: Number = (Counter::Call, "call");
+const EVENT: Number = (Counter::Call, "event");
+
+/// Of which record of a kind an item is derived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Of none of this kind.
+    Elsewhere,
+    /// Of this one, if it is there.
+    Record(Key),
+    /// Of none that can be: no record of this kind ever derives such an item.
+    Nobody,
+}
+
+const LEADS: Kind = Kind {
+    name: "lead",
+    plural: "leads",
+    records: |keys| keys.leads(),
+    derived: |keys, item| leads::derived(keys, &leads::decode(item)?.lead),
+    flaw: |_| Ok(None),
+    unchanged: |item| Ok(Condition::Version(item::number("lead", item, "v")?)),
+    needs: |_, _| Ok(None),
+    agree: |derived, stored| derived == stored,
+    origin: |keys, key, _| match keys.origin(key) {
+        key::Origin::Lead(Some(id)) => Origin::Record(keys.lead(id)),
+        key::Origin::Lead(None) => Origin::Nobody,
+        key::Origin::Event | key::Origin::None => Origin::Elsewhere,
+    },
+    totals: |keys| [false, true].map(|archived| keys.lead_totals(archived)).into(),
+    number: LEAD,
+    numbers: |item| Ok(vec![(LEAD, item::number("lead", item, "id")?)]),
+};
+
+const CALLS: Kind = Kind {
+    name: "call",
+    plural: "calls",
+    records: |keys| keys.calls(),
+    derived: |keys, item| {
+        let mut items = BTreeMap::new();
+        if let Some(CallRecord {
+            call,
+            event: Some(id),
+            ..
+        }) = record(Some(item))?
+            && let Some(event) = call.event(id)
+        {
+            items.insert(keys.event(event.lead, id), item::encode("event", &event)?);
+        }
+        let totals = BTreeMap::new();
+        Ok(Derived { items, totals })
+    },
+    flaw: |item| {
+        let stored = record(Some(item.clone()))?;
+        let lacks = stored.is_some_and(|stored| stored.call.lead.is_some() && stored.event.is_none());
+        Ok(lacks.then_some("has a lead and no event"))
+    },
+    // A call has no version, so it is held by its content.
+    unchanged: |item| {
+        let lacks = OPTIONAL.into_iter().filter(|name| !item.contains_key(*name));
+        let mut has = item.clone();
+        has.retain(|name, _| name != "pk" && name != "sk");
+        Ok(Condition::Exactly {
+            has,
+            lacks: lacks.collect(),
+        })
+    },
+    // C-24: what links a lead checks in its own transaction that it exists.
+    needs: |keys, item| {
+        let lead = record(Some(item.clone()))?.and_then(|stored| stored.call.lead);
+        Ok(lead.map(|lead| keys.lead(lead)))
+    },
+    // An event's line may say more than its call does (C-81): only the links are derived.
+    agree: |derived, stored| {
+        let links = ["id", "lead", "call"];
+        links
+            .into_iter()
+            .all(|name| derived.get(name) == stored.get(name))
+    },
+    origin: |keys, key, item| match keys.origin(key) {
+        key::Origin::Event => {
+            let call = item::number("event", item, "call").ok().and_then(CallId::new);
+            call.map_or(Origin::Nobody, |call| Origin::Record(keys.call(call)))
+        }
+        key::Origin::Lead(_) | key::Origin::None => Origin::Elsewhere,
+    },
+    totals: |_| Vec::new(),
+    number: CALL,
+    numbers: |item| {
+        let number = |name| item::number("call", item, name);
+        let (call, event) = (number("id")?, number("event")?);
+        Ok(vec![(CALL, call), (EVENT, event)])
+    },
+};
+
+/// What a stored call may lack.
+const OPTIONAL: [&str; 8] = [
+    "lead",
+    "event",
+    "nonce",
+    "leadPhone",
+    "leadName",
+    "userName",
+    "callId",
+    "description",
+];

@@ -1,0 +1,113 @@
+//! What a write may require of its item, and how DynamoDB is told.
+
+use std::collections::{BTreeMap, HashMap};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use crate::store::item::{Item, n};
+
+/// What must hold of an item for its write, and with it the transaction, to happen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// Nothing.
+    Always,
+    /// There is no such item.
+    Absent,
+    /// There is such an item.
+    Present,
+    /// The item is at this version.
+    Version(u64),
+    /// Number `name` of the item is `value`; an absent one counts as 0.
+    Number { name: &'static str, value: u64 },
+    /// There is no such item, or its text attribute `name` is `value`.
+    AbsentOrText { name: &'static str, value: String },
+    /// The item has these attributes and none of those: for records without a version.
+    Exactly { has: Item, lacks: Vec<&'static str> },
+}
+
+/// A condition in DynamoDB's language.
+pub struct Expression {
+    pub text: Option<String>,
+    pub names: HashMap<String, String>,
+    pub values: Item,
+}
+
+impl Expression {
+    pub fn of(condition: &Condition) -> Self {
+        if let Condition::Exactly { has, lacks } = condition {
+            return Self::exactly(has, lacks);
+        }
+        let (text, name, value) = match condition {
+            Condition::Always | Condition::Exactly { .. } => {
+                return Self {
+                    text: None,
+                    names: HashMap::new(),
+                    values: Item::new(),
+                };
+            }
+            Condition::Absent => ("attribute_not_exists(pk)", None, None),
+            Condition::Present => ("attribute_exists(pk)", None, None),
+            Condition::Version(version) => ("#c = :c", Some("v"), Some(n(version))),
+            Condition::Number { name, value: 0 } => {
+                ("attribute_not_exists(#c) OR #c = :c", Some(*name), Some(n(0)))
+            }
+            Condition::Number { name, value } => ("#c = :c", Some(*name), Some(n(value))),
+            Condition::AbsentOrText { name, value } => {
+                let value = AttributeValue::S(value.clone());
+                ("attribute_not_exists(pk) OR #c = :c", Some(*name), Some(value))
+            }
+        };
+        Self {
+            text: Some(text.to_owned()),
+            names: name
+                .map(|name| ("#c".to_owned(), name.to_owned()))
+                .into_iter()
+                .collect(),
+            values: value.map(|value| (":c".to_owned(), value)).into_iter().collect(),
+        }
+    }
+
+    fn exactly(has: &Item, lacks: &[&'static str]) -> Self {
+        let has = has.iter().map(|(name, value)| (name.as_str(), Some(value)));
+        let lacks = lacks.iter().map(|name| (*name, None));
+        let (mut parts, mut names, mut values) = (Vec::new(), HashMap::new(), Item::new());
+        for (at, (name, value)) in has.chain(lacks).enumerate() {
+            names.insert(format!("#c{at}"), name.to_owned());
+            if let Some(value) = value {
+                values.insert(format!(":c{at}"), value.clone());
+                parts.push(format!("#c{at} = :c{at}"));
+            } else {
+                parts.push(format!("attribute_not_exists(#c{at})"));
+            }
+        }
+        Self {
+            text: Some(parts.join(" AND ")),
+            names,
+            values,
+        }
+    }
+
+    /// The update expression, and this condition with the names and values of both.
+    pub fn updating(mut self, add: &BTreeMap<&'static str, i64>, set: &Item) -> (String, Self) {
+        let mut name = |at: String, name: &str, value: AttributeValue| {
+            self.names.insert(format!("#{at}"), name.to_owned());
+            self.values.insert(format!(":{at}"), value);
+            at
+        };
+        let mut added = Vec::new();
+        for (at, (attribute, by)) in add.iter().enumerate() {
+            let at = name(format!("a{at}"), attribute, n(by));
+            added.push(format!("#{at} :{at}"));
+        }
+        let mut assigned = Vec::new();
+        for (at, (attribute, value)) in set.iter().enumerate() {
+            let at = name(format!("s{at}"), attribute, value.clone());
+            assigned.push(format!("#{at} = :{at}"));
+        }
+        let mut expression = format!("ADD {}", added.join(", "));
+        if !assigned.is_empty() {
+            expression = format!("{expression} SET {}", assigned.join(", "));
+        }
+        (expression, self)
+    }
+}
