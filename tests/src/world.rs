@@ -163,6 +163,16 @@ impl World {
         all(self.operator(ACME).leads()).await
     }
 
+    /// Requires that everything derived is what the records of `acme` say (C-84).
+    pub async fn is_sound(&self) {
+        let diagnosis = self
+            .operator(ACME)
+            .doctor(false, &|_| {})
+            .await
+            .expect("a diagnosis");
+        assert!(diagnosis.differences.is_empty(), "{:?}", diagnosis.differences);
+    }
+
     /// Begins a GET request.
     pub fn get(&self, uri: &str) -> Request<'_> {
         self.call("GET", uri)

@@ -50,6 +50,7 @@ async fn one_new_number_one_lead() {
         .map(|event| event.call.get())
         .collect();
     assert_eq!(events, ids);
+    world.is_sound().await;
 }
 
 /// Simultaneous first calls from different numbers make a lead each, and the totals are exact.
@@ -66,6 +67,7 @@ async fn many_new_numbers() {
         .await;
     assert_eq!(answer.body["data"]["total"], 46);
     assert_eq!(answer.body["data"]["leads"].as_array().map(Vec::len), Some(46));
+    world.is_sound().await;
 }
 
 /// Calls of one lead at once: all are there.
@@ -80,6 +82,7 @@ async fn many_calls_of_one_lead() {
         ids
     );
     assert_eq!(world.events().await.len(), 40);
+    world.is_sound().await;
 }
 
 /// The same with conflicts, throttling and time-outs after the commit among the attempts.
@@ -117,4 +120,5 @@ async fn one_new_number_one_lead_in_bad_moments() {
             .all(|call| call.lead.is_none_or(|linked| linked == lead(1013)))
     );
     assert!(calls.iter().filter(|call| call.lead.is_some()).count() > 10);
+    world.is_sound().await;
 }

@@ -125,6 +125,7 @@ async fn a_write_of_unknown_outcome_is_done_once() {
                 "call and event together or not at all"
             );
             assert_eq!(world.leads().await.len(), if linked { leads } else { 8 });
+            world.is_sound().await;
         }
     }
 }

@@ -168,6 +168,7 @@ async fn a_walk_survives_what_leaves_the_list() {
     }
     let late: Vec<_> = walked.into_iter().filter(|id| *id > 2100).collect();
     assert_eq!(late, (2101..3201).collect::<Vec<_>>());
+    world.is_sound().await;
 }
 
 /// C-20: full name, e-mail and phone digits; case, accents and parts of words.

@@ -129,6 +129,7 @@ async fn a_call_from_an_unknown_number() {
         .send()
         .await;
     total.is(200, &json!({ "data": { "total": 7 } }));
+    world.is_sound().await;
 }
 
 /// C-72: a foreign number that without its `+` would read as a Brazilian one is the same line at the next call.
