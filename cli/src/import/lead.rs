@@ -9,7 +9,7 @@ use shared::lead::{DERIVED_FIELDS, Lead};
 use shared::store::operator::LeadLine;
 use shared::time::Timestamp;
 
-use super::line::{self, placeholder, take_time};
+use super::line::{self, take_time, unread_time};
 use super::number;
 
 /// The deepest nesting of a record.
@@ -46,7 +46,7 @@ pub fn read(mut fields: Map<String, Value>) -> Result<LeadLine, String> {
     let (mut fixed, custom): (Map<_, _>, Map<_, _>) =
         fields.into_iter().partition(|(name, _)| FIXED.contains(name));
     for time in ["createDate", "lastActive"] {
-        fixed.insert(time.to_owned(), placeholder());
+        fixed.insert(time.to_owned(), unread_time());
     }
     let mut lead: Lead = line::read(fixed)?;
     lead.points = number::storable("points", &lead.points)?;

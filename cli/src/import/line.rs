@@ -169,7 +169,7 @@ const CALL: [&str; 14] = [
 fn call(mut fields: Map<String, Value>) -> Result<Record, String> {
     only(&fields, &CALL)?;
     let create_date = take_time(&mut fields, "createDate")?;
-    fields.insert("createDate".to_owned(), placeholder());
+    fields.insert("createDate".to_owned(), unread_time());
     let mut call: Call = read(fields)?;
     call.lead_phone = call.lead_phone.as_deref().map(digits);
     // C-71, here without cutting: an operator can mend a line, a telephony provider cannot.
@@ -209,7 +209,7 @@ fn only(fields: &Map<String, Value>, known: &[&str]) -> Result<(), String> {
 }
 
 /// A time that stands where one must, and is never stored.
-pub fn placeholder() -> Value {
+pub fn unread_time() -> Value {
     Value::from("1970-01-01T00:00:00.000Z")
 }
 

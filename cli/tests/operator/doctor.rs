@@ -1,12 +1,13 @@
 //! `funil doctor` (C-84): every sort of damage is found and repaired, and nothing that is right is touched.
 
+mod calls;
 mod storm;
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{Bench, Ended, call, event};
+use crate::support::{Bench, Ended};
 
 const LEAD: &str = "000000000001001";
 
@@ -308,126 +309,4 @@ fn standings_and_names() {
             ),
         ],
     );
-}
-
-#[test]
-fn calls_and_events() {
-    let (bench, _) = bench();
-    bench.import(&call(20, Some(1002))).done();
-    let first = ("acme#timeline#1001", "event#000000000000001");
-    let stored = bench.item(first.0, first.1).unwrap();
-    let mut elsewhere = stored.clone();
-    elsewhere["lead"] = json!({ "N": "1002" });
-    let mut of_none = stored.clone();
-    of_none["call"] = json!({ "N": "99" });
-    assert_cured(
-        &bench,
-        |bench| {
-            bench.delete(first.0, first.1);
-            bench.put("acme#timeline#1002", first.1, &elsewhere);
-            bench.put("acme#timeline#1003", "event#000000000000040", &of_none);
-        },
-        &[
-            (
-                "acme#timeline#1001 event#000000000000001",
-                "is missing: call 1 has it",
-            ),
-            (
-                "acme#timeline#1002 event#000000000000001",
-                "call 1 does not have it",
-            ),
-            (
-                "acme#timeline#1003 event#000000000000040",
-                "call 99 does not exist",
-            ),
-        ],
-    );
-}
-
-/// A call that forgot its event finds it again, with all that the event's own line said.
-#[test]
-fn a_call_without_its_event() {
-    let (bench, _) = bench();
-    let lines = call(30, Some(1001)) + &event(9, 1001, 30);
-    bench.import(&lines).done();
-    let forget = |bench: &Bench, id: &str| {
-        let mut call = bench.item("acme#call", id).unwrap();
-        call.as_object_mut().unwrap().remove("event");
-        bench.put("acme#call", id, &call);
-    };
-    let id = "000000000000030";
-    let expected = [
-        ("acme#call 000000000000030", "has a lead and no event"),
-        (
-            "acme#timeline#1001 event#000000000000009",
-            "call 30 does not have it",
-        ),
-    ];
-    forget(&bench, id);
-    let seen = bench.funil("doctor --instance acme --json");
-    assert_eq!(seen.code, 1);
-    let expected = expected.map(|(item, reason)| (item.to_owned(), reason.to_owned()));
-    assert_eq!(found(&seen, false), BTreeSet::from(expected));
-    let before = bench.item("acme#timeline#1001", "event#000000000000009");
-    bench.funil("doctor --instance acme --repair").done();
-    assert_clean(&bench);
-    assert_eq!(bench.item("acme#timeline#1001", "event#000000000000009"), before);
-    assert_eq!(bench.item("acme#call", id).unwrap()["event"]["N"], "9");
-
-    forget(&bench, id);
-    bench.delete("acme#timeline#1001", "event#000000000000009");
-    bench.funil("doctor --instance acme --repair").done();
-    assert_clean(&bench);
-    assert_eq!(
-        bench.item("acme#call", id).unwrap()["event"]["N"],
-        "10",
-        "a new number"
-    );
-}
-
-#[test]
-fn credentials() {
-    let (bench, [valid, revoked]) = bench();
-    let entry = |id: &str| bench.item("acme#credential", &format!("key#{id}")).unwrap();
-    let pk = |id: &str| format!("#credential#{}", entry(id)["hash"]["S"].as_str().unwrap());
-    let opened = bench.item(&pk(&valid), "credential").unwrap();
-    assert_cured(
-        &bench,
-        |bench| {
-            bench.delete(&pk(&valid), "credential");
-            bench.put(&pk(&revoked), "credential", &opened);
-        },
-        &[
-            (
-                &format!("acme#credential key#{valid}"),
-                "is not revoked and opens nothing",
-            ),
-            (
-                &format!("acme#credential key#{revoked}"),
-                "is revoked and opens the instance all the same",
-            ),
-        ],
-    );
-    assert_cured(
-        &bench,
-        |bench| bench.set(&pk(&valid), "credential", "user", &json!({ "N": "8" })),
-        &[(
-            &format!("acme#credential key#{valid}"),
-            "opens something else than its entry says",
-        )],
-    );
-}
-
-/// A record that cannot be read is told, and nothing that might be its own is touched.
-#[test]
-fn a_record_that_cannot_be_read() {
-    let (bench, _) = bench();
-    bench.set("acme#lead", LEAD, "createDate", &json!({ "S": "yesterday" }));
-    let before = bench.items();
-    let seen = bench.funil("doctor --instance acme --repair --json");
-    assert_eq!(seen.code, 1);
-    let items: BTreeSet<_> = found(&seen, false).into_iter().map(|(item, _)| item).collect();
-    let expected = [format!("acme#lead {LEAD}"), "totals of leads".to_owned()];
-    assert_eq!(items, BTreeSet::from(expected));
-    assert_eq!(bench.items(), before);
 }

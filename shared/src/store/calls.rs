@@ -216,26 +216,8 @@ impl InstanceStore {
             Link::New(_) => Some(next(numbers.lead)?),
         };
         let call = call(next(numbers.call)?, lead);
-        let event = lead
-            .map(|_| next(numbers.event))
-            .transpose()?
-            .and_then(|id: EventId| call.event(id));
-        let record = CallRecord {
-            call,
-            event: event.as_ref().map(|event| event.id),
-            nonce: Some(nonce.to_owned()),
-        };
-        let call = &record.call;
         let mut transaction = Transaction::default();
-        transaction.put(
-            self.keys().call(call.id),
-            item::encode("call", &record)?,
-            Condition::Absent,
-        );
-        if let Some(event) = event {
-            let item = item::encode("event", &event)?;
-            transaction.put(self.keys().event(event.lead, event.id), item, Condition::Absent);
-        }
+        self.put_call(&mut transaction, &call, numbers, nonce)?;
         match (link, lead) {
             (Link::Known(_), Some(lead)) => self.mark_active(&mut transaction, lead, call.create_date),
             (Link::New(caller), Some(lead)) => {
@@ -249,8 +231,32 @@ impl InstanceStore {
         match self.table.commit(transaction).await {
             Ok(()) => Ok(Inserted::Done(call.id)),
             Err(CommitError::Store(error)) => Err(error),
-            Err(CommitError::Refused(items)) => self.refused(call, link, nonce, |key| items.get(key)),
+            Err(CommitError::Refused(items)) => self.refused(&call, link, nonce, |key| items.get(key)),
         }
+    }
+
+    /// The call and, where it has a lead, its event.
+    fn put_call(
+        &self,
+        transaction: &mut Transaction,
+        call: &Call,
+        numbers: CallNumbers,
+        nonce: &str,
+    ) -> Result<(), StoreError> {
+        let id = call.lead.map(|_| next(numbers.event)).transpose()?;
+        let event = id.and_then(|id| call.event(id));
+        if let Some(event) = &event {
+            let item = item::encode("event", event)?;
+            transaction.put(self.keys().event(event.lead, event.id), item, Condition::Absent);
+        }
+        let record = CallRecord {
+            call: call.clone(),
+            event: event.map(|event| event.id),
+            nonce: Some(nonce.to_owned()),
+        };
+        let item = item::encode("call", &record)?;
+        transaction.put(self.keys().call(call.id), item, Condition::Absent);
+        Ok(())
     }
 
     /// Each call sets the lead's `lastActive` (C-73). The condition is what keeps a call from being linked to a lead that

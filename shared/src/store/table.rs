@@ -293,10 +293,8 @@ impl Table {
         by: u64,
     ) -> Result<Option<Vec<u64>>, StoreError> {
         const OPERATION: &str = "UpdateItem";
-        let placeholders = names
-            .iter()
-            .enumerate()
-            .map(|(at, name)| (format!("#n{at}"), (*name).to_owned()));
+        let aliases = names.iter().enumerate();
+        let aliases = aliases.map(|(at, name)| (format!("#n{at}"), (*name).to_owned()));
         let begun = meter::begin();
         let output = Box::pin(
             self.client
@@ -305,7 +303,7 @@ impl Table {
                 .set_key(Some(key.attributes()))
                 .update_expression(expression)
                 .set_condition_expression(condition.map(str::to_owned))
-                .set_expression_attribute_names(Some(placeholders.collect()))
+                .set_expression_attribute_names(Some(aliases.collect()))
                 .expression_attribute_values(":by", item::n(by))
                 .return_values(ReturnValue::UpdatedNew)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total)
@@ -314,24 +312,16 @@ impl Table {
         .await;
         let capacity = output.as_ref().ok().and_then(|output| output.consumed_capacity());
         begun.ended(write(OPERATION, capacity.into_iter()));
-        match output {
-            Ok(output) => {
-                let attributes = output.attributes.unwrap_or_default();
-                names
-                    .iter()
-                    .map(|name| item::number("counter", &attributes, name))
-                    .collect::<Result<_, _>>()
-                    .map(Some)
-            }
-            Err(cause)
-                if cause
-                    .as_service_error()
-                    .is_some_and(UpdateItemError::is_conditional_check_failed_exception) =>
-            {
-                Ok(None)
-            }
-            Err(cause) => Err(StoreError::unavailable(OPERATION, &cause)),
-        }
+        let failed = UpdateItemError::is_conditional_check_failed_exception;
+        let attributes = match output {
+            Ok(output) => output.attributes.unwrap_or_default(),
+            Err(cause) if cause.as_service_error().is_some_and(failed) => return Ok(None),
+            Err(cause) => return Err(StoreError::unavailable(OPERATION, &cause)),
+        };
+        let numbers = names
+            .iter()
+            .map(|name| item::number("counter", &attributes, name));
+        numbers.collect::<Result<_, _>>().map(Some)
     }
 
     /// Waits before another attempt: longer each time, and spread, so that those who collided do not meet again.

@@ -95,23 +95,8 @@ impl Operator {
         let mut old = Derived::default();
         let mut version = 0;
         if let Some(stored) = stored {
-            if stored.lead == lead {
-                return Ok(Step::Done(Outcome::Unchanged));
-            }
-            if stored.edited && !overwrite {
-                let last_active = lead.last_active;
-                let touched = Lead {
-                    last_active,
-                    ..stored.lead
-                };
-                return Ok(if touched == lead {
-                    Step::Done(Outcome::Unchanged)
-                } else {
-                    Step::refused(format!(
-                        "lead {} was changed through the API since it was imported; use --overwrite to replace it",
-                        lead.id
-                    ))
-                });
+            if let Some(done) = settled(&stored, &lead, overwrite) {
+                return Ok(Step::Done(done));
             }
             old = leads::derived(self.keys(), &stored.lead)?;
             version = stored.version;
@@ -146,4 +131,26 @@ impl Operator {
     ) -> Result<BTreeSet<LeadId>, StoreError> {
         self.existing(ids, |id| self.keys().lead(id)).await
     }
+}
+
+/// What an import has to do with a stored lead without writing it, if that is so.
+fn settled(stored: &LeadRecord, lead: &Lead, overwrite: bool) -> Option<Outcome> {
+    if stored.lead == *lead {
+        return Some(Outcome::Unchanged);
+    }
+    if !stored.edited || overwrite {
+        return None;
+    }
+    // Calls move `lastActive`; it alone is no difference.
+    let touched = Lead {
+        last_active: lead.last_active,
+        ..stored.lead.clone()
+    };
+    if touched == *lead {
+        return Some(Outcome::Unchanged);
+    }
+    Some(Outcome::Refused(format!(
+        "lead {} was changed through the API since it was imported; use --overwrite to replace it",
+        lead.id
+    )))
 }
