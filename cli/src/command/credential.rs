@@ -2,10 +2,12 @@
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use shared::ambient::Ambient;
 use shared::credential::Kind;
 use shared::id::UserId;
 use shared::instance::InstanceName;
 use shared::store::operator::CredentialEntry;
+use shared::time::Timestamp;
 
 use super::{Answer, Failure, Global};
 
@@ -157,7 +159,8 @@ async fn issue(kind: Kind, whose: Whose, days: Option<u32>, global: &Global) -> 
 async fn list(kind: Kind, instance: InstanceName, global: &Global) -> Result<Answer, Failure> {
     let store = global.store().await;
     let entries = store.operator(instance.clone()).credentials(kind).await?;
-    let lines: Vec<_> = entries.iter().map(line).collect();
+    let now = Ambient::system().now();
+    let lines: Vec<_> = entries.iter().map(|entry| line(entry, now)).collect();
     let documents = entries.iter().map(document).collect();
     let answer = Answer::new(lines.join("\n"), Value::Array(documents));
     let name = kind.name();
@@ -177,9 +180,10 @@ async fn revoke(kind: Kind, which: Which, global: &Global) -> Result<Answer, Fai
     Ok(Answer::new(text, document(&entry)))
 }
 
-fn line(entry: &CredentialEntry) -> String {
+fn line(entry: &CredentialEntry, now: Timestamp) -> String {
     let state = match (entry.revoked, entry.expires) {
         (Some(at), _) => format!("revoked {at}"),
+        (None, Some(at)) if at <= now => format!("expired {at}"),
         (None, Some(at)) => format!("valid until {at}"),
         (None, None) => "valid".to_owned(),
     };
@@ -209,4 +213,48 @@ fn label(text: &str) -> Result<String, &'static str> {
     let fits = (1..=LABEL).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     fits.then(|| text.to_owned())
         .ok_or("a label is 1 to 64 characters on one line")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_says_whether_the_credential_still_opens() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        let entry = CredentialEntry {
+            id: "1f0c2b9a77de".to_owned(),
+            kind: Kind::Token,
+            user: UserId::new(7).unwrap(),
+            label: None,
+            create_date: at("2026-01-01T00:00:00Z"),
+            expires: Some(at("2026-04-01T00:00:00Z")),
+            revoked: None,
+        };
+        let revoked = CredentialEntry {
+            revoked: Some(at("2026-02-01T00:00:00Z")),
+            ..entry.clone()
+        };
+        let eternal = CredentialEntry {
+            expires: None,
+            ..entry.clone()
+        };
+        for (entry, now, state) in [
+            (
+                &entry,
+                "2026-03-31T23:59:59Z",
+                "valid until 2026-04-01T00:00:00.000Z",
+            ),
+            (&entry, "2026-04-01T00:00:00Z", "expired 2026-04-01T00:00:00.000Z"),
+            (
+                &revoked,
+                "2026-04-01T00:00:00Z",
+                "revoked 2026-02-01T00:00:00.000Z",
+            ),
+            (&eternal, "2036-01-01T00:00:00Z", "valid"),
+        ] {
+            let shown = line(entry, at(now));
+            assert!(shown.ends_with(&format!("  {state}")), "{shown}");
+        }
+    }
 }

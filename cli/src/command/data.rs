@@ -2,8 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -156,7 +154,10 @@ async fn to_file(
 }
 
 /// The shell made the file that standard output goes to, readable as its mask says.
+#[cfg(unix)]
 fn protect_standard_output() {
+    use std::os::fd::AsFd as _;
+    use std::os::unix::fs::PermissionsExt;
     let Ok(owned) = io::stdout().as_fd().try_clone_to_owned() else {
         return;
     };
@@ -166,6 +167,10 @@ fn protect_standard_output() {
         let _ = writeln!(io::stderr(), "the file's permissions cannot be narrowed: {cause}");
     }
 }
+
+/// Other systems know no such mode.
+#[cfg(not(unix))]
+fn protect_standard_output() {}
 
 impl From<export::Error> for Failure {
     fn from(error: export::Error) -> Self {

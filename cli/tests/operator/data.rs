@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{Bench, USERS, sample};
+use crate::support::{Bench, KINDS, USERS, sample};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -72,20 +72,7 @@ fn an_export_tells_first_what_the_rest_refers_to() {
     let kind = |line: &str| serde_json::from_str::<Value>(line).unwrap()["kind"].clone();
     let mut kinds: Vec<_> = exported.lines().map(kind).collect();
     kinds.dedup();
-    assert_eq!(
-        kinds,
-        [
-            "setting",
-            "department",
-            "group",
-            "user",
-            "profile",
-            "company",
-            "lead",
-            "call",
-            "event"
-        ]
-    );
+    assert_eq!(kinds, KINDS);
 }
 
 #[test]

@@ -11,8 +11,8 @@ use shared::instance::InstanceName;
 use shared::store::operator::Operator;
 use shared::store::{Location, Store};
 
-/// The kinds of the sample that this build knows.
-const KINDS: [&str; 9] = [
+/// The kinds of the sample that this build knows, in the order of an export.
+pub const KINDS: [&str; 9] = [
     "setting",
     "department",
     "group",

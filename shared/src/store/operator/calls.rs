@@ -135,6 +135,22 @@ impl Operator {
                 call.id
             )));
         }
+        Ok(Step::Write(self.replace_call(
+            call,
+            stored,
+            number,
+            line.with_event,
+        )?))
+    }
+
+    /// Puts a call and its event in the place of what is stored of them.
+    fn replace_call(
+        &self,
+        call: Call,
+        stored: Option<&CallRecord>,
+        number: Option<EventId>,
+        with_event: bool,
+    ) -> Result<Transaction, StoreError> {
         let mut transaction = Transaction::default();
         let old_event = stored.and_then(|stored| Some(self.keys().event(stored.call.lead?, stored.event?)));
         let id = stored.and_then(|stored| stored.event).or(number);
@@ -151,7 +167,7 @@ impl Operator {
             call,
         };
         // An event that has its own line and stays where it is comes with that line.
-        let stays = line.with_event && old_event == new_event;
+        let stays = with_event && old_event == new_event;
         if let (Some(key), Some(event), false) = (new_event, event, stays) {
             transaction.put(key, item::encode("event", &event)?, Condition::Always);
         }
@@ -162,7 +178,7 @@ impl Operator {
         let condition = stored.map_or(Condition::Absent, same_event);
         let item = item::encode("call", &record)?;
         transaction.put(self.keys().call(record.call.id), item, condition);
-        Ok(Step::Write(transaction))
+        Ok(transaction)
     }
 }
 
