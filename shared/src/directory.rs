@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::funnel::FunnelAccess;
 use crate::id::{DepartmentId, GroupId, UserId};
+use crate::opportunity::{Narrowing, Status};
 use crate::permissions::{Permissions, Reach};
 use crate::settings::Settings;
 
@@ -130,13 +132,14 @@ pub struct Viewer {
     directory: Arc<Directory>,
 }
 
-/// Whose leads a viewer's reach covers, before the leads' own access lists.
+/// Whose records a viewer's reach covers, before what the records themselves say: leads by their owners, opportunities
+/// by their responsible users.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LeadReach {
-    /// Everyone's, and those without owner.
+pub enum Coverage {
+    /// Everyone's, and those of nobody.
     All,
-    /// Those of these owners.
-    Owners(BTreeSet<UserId>),
+    /// Those of these users.
+    Users(BTreeSet<UserId>),
     /// Nobody's.
     Nothing,
 }
@@ -168,13 +171,72 @@ impl Viewer {
 
     /// Whose leads the permission `leads` covers.
     #[must_use]
-    pub fn lead_reach(&self) -> LeadReach {
-        match self.permissions.leads {
-            Reach::All => LeadReach::All,
-            Reach::None => LeadReach::Nothing,
-            Reach::Own => LeadReach::Owners(BTreeSet::from([self.user])),
-            Reach::Department => LeadReach::Owners(self.colleagues()),
+    pub fn lead_reach(&self) -> Coverage {
+        self.coverage(self.permissions.leads)
+    }
+
+    /// Whose opportunities the permission `opportunities` covers.
+    #[must_use]
+    pub fn opportunity_reach(&self) -> Coverage {
+        self.coverage(self.permissions.opportunities)
+    }
+
+    fn coverage(&self, reach: Reach) -> Coverage {
+        match reach {
+            Reach::All => Coverage::All,
+            Reach::None => Coverage::Nothing,
+            Reach::Own => Coverage::Users(BTreeSet::from([self.user])),
+            Reach::Department => Coverage::Users(self.colleagues()),
         }
+    }
+
+    /// Whether the viewer sees an opportunity of this responsible user and status (C-82). Won and lost ones need
+    /// `wonLost`, even one's own (C-32); the responsible user passes everything else.
+    #[must_use]
+    pub fn sees_opportunity(&self, user: UserId, status: Status, narrowing: &Narrowing) -> bool {
+        let own = user == self.user;
+        let reached = match self.permissions.opportunities {
+            Reach::All => true,
+            Reach::Department => own || self.is_colleague(user),
+            Reach::Own => own,
+            Reach::None => false,
+        };
+        reached
+            && (status == Status::Open || self.permissions.won_lost)
+            && (own || self.is_admin() || self.is_among(narrowing))
+    }
+
+    /// Whether the viewer sees a funnel (C-82).
+    #[must_use]
+    pub fn sees_funnel(&self, access: &FunnelAccess) -> bool {
+        let admitted = self.is_admin()
+            || access.is_open()
+            || access.users.contains(&self.user)
+            || access
+                .departments
+                .iter()
+                .any(|department| self.works_within(*department))
+            || self
+                .standing
+                .group
+                .is_some_and(|group| access.groups.contains(&group));
+        admitted && self.permissions.opportunities != Reach::None
+    }
+
+    fn is_among(&self, narrowing: &Narrowing) -> bool {
+        match narrowing {
+            Narrowing::Open => true,
+            Narrowing::Users(users) => users.contains(&self.user),
+            Narrowing::Departments(departments) => departments
+                .iter()
+                .any(|department| self.works_within(*department)),
+        }
+    }
+
+    /// Whether the user works in a department or below it.
+    fn works_within(&self, department: DepartmentId) -> bool {
+        let own = self.standing.department;
+        own.is_some_and(|own| self.directory.is_within(own, department))
     }
 
     /// Whether the viewer sees a lead with this owner and these access lists (C-82): the lists narrow the reach and

@@ -77,6 +77,12 @@ ids! {
     CallId;
     /// An event on a lead's timeline.
     EventId;
+    /// A funnel.
+    FunnelId;
+    /// A column of a funnel.
+    ColumnId;
+    /// An opportunity.
+    OpportunityId;
 }
 
 fn parse(text: &str) -> Option<u64> {

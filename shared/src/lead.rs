@@ -221,6 +221,12 @@ impl Lead {
         }
     }
 
+    /// `_id`: text made from kind and id alone (C-21).
+    #[must_use]
+    pub fn text_id(&self) -> String {
+        format!("lead-{}", self.id)
+    }
+
     /// The summary view: `{ id, fullname, email }`.
     #[must_use]
     pub fn summary(&self) -> Value {
@@ -232,7 +238,7 @@ impl Lead {
     #[must_use]
     pub fn full_view(&self, instance: &InstanceName, secrets: bool) -> Map<String, Value> {
         let mut view = Map::new();
-        view.insert("_id".to_owned(), format!("lead-{}", self.id).into());
+        view.insert("_id".to_owned(), self.text_id().into());
         view.insert("fullname".to_owned(), self.fullname().into());
         if let Ok(Value::Object(fields)) = serde_json::to_value(self) {
             view.extend(fields);

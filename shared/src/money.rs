@@ -2,10 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-/// An amount in cents, from 0 to 9,999,999,999,999.99: never a float.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+/// An amount in cents, from 0 to 9,999,999,999,999.99: never a float. Written with two decimals, as lists write it; read
+/// from numbers and numeric text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(try_from = "Value", into = "String")]
 pub struct Cents(u64);
 
 impl Cents {
@@ -61,6 +64,21 @@ impl Cents {
             .ok()
             .and_then(Number::from_f64)
             .map_or(Value::Null, Value::Number)
+    }
+}
+
+impl TryFrom<Value> for Cents {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> Result<Self, Self::Error> {
+        Self::from_json(&value)
+            .ok_or("must be an amount from 0 to 9999999999999.99 with at most two decimals")
+    }
+}
+
+impl From<Cents> for String {
+    fn from(amount: Cents) -> Self {
+        amount.to_string()
     }
 }
 

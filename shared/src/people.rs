@@ -1,7 +1,7 @@
 //! The operator's data about people and firms: users, companies, and the profiles of messaging accounts.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Number;
+use serde_json::{Map, Number, Value};
 
 use crate::directory::Standing;
 use crate::id::{CompanyId, DepartmentId, GroupId, UserId};
@@ -124,6 +124,18 @@ pub struct Company {
     pub updated_by_name: Option<String>,
     #[serde(rename = "updatedDate", default)]
     pub updated_date: Option<Timestamp>,
+}
+
+impl Company {
+    /// The fields that have a value, as they are stored beside a lead or an opportunity.
+    #[must_use]
+    pub fn sparse(&self) -> Map<String, Value> {
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {
+            return Map::new();
+        };
+        fields.retain(|_, value| !value.is_null());
+        fields
+    }
 }
 
 /// A number, or text that stands for one.

@@ -2,18 +2,26 @@
 
 use std::fmt;
 
-use chrono::{DateTime, Datelike as _, Duration, NaiveDate, SubsecRound as _, TimeZone as _, Utc};
+use chrono::{
+    DateTime, Datelike as _, Duration, NaiveDate, SubsecRound as _, TimeZone as _, Timelike as _, Utc,
+};
 use chrono_tz::Tz;
-use serde::{Deserialize, Serialize};
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A point in time, to the millisecond, between the years 0001 and 9999 in UTC.
 ///
 /// Written `YYYY-MM-DDTHH:MM:SS.sssZ`; read from RFC 3339 with any offset. The written form sorts like the time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
+/// The bytes of a time's written form.
+const WRITTEN: usize = 24;
+
 impl Timestamp {
+    /// The last millisecond that can be written, in milliseconds since 1970.
+    pub const LAST_MILLIS: i64 = 253_402_300_799_999;
+
     /// Reads RFC 3339; `None` for anything else and for a year that four digits cannot write.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
@@ -47,7 +55,8 @@ impl Timestamp {
 
     fn plus(self, length: Duration) -> Self {
         let sum = self.0.checked_add_signed(length).filter(|sum| sum.year() <= 9999);
-        Self(sum.unwrap_or(self.0))
+        let last = DateTime::from_timestamp_millis(Self::LAST_MILLIS);
+        Self(sum.or(last).unwrap_or(self.0))
     }
 }
 
@@ -57,23 +66,57 @@ impl From<DateTime<Utc>> for Timestamp {
     }
 }
 
-impl From<Timestamp> for String {
-    fn from(time: Timestamp) -> Self {
-        time.to_string()
-    }
-}
-
-impl TryFrom<String> for Timestamp {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text).ok_or("must be a date-time such as 2026-11-21T12:00:00.000Z")
+impl Timestamp {
+    /// The written form. A board writes thousands of them, and a format string would cost more than all else there.
+    fn written(self) -> [u8; WRITTEN] {
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let numbers = [
+            (0, 4, self.0.year().unsigned_abs()),
+            (5, 2, self.0.month()),
+            (8, 2, self.0.day()),
+            (11, 2, self.0.hour()),
+            (14, 2, self.0.minute()),
+            (17, 2, self.0.second()),
+            (20, 3, self.0.timestamp_subsec_millis() % 1000),
+        ];
+        for (at, digits, mut number) in numbers {
+            for digit in text[at..at + digits].iter_mut().rev() {
+                *digit += u8::try_from(number % 10).unwrap_or_default();
+                number /= 10;
+            }
+        }
+        text
     }
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.0.format("%Y-%m-%dT%H:%M:%S%.3fZ"))
+        f.write_str(str::from_utf8(&self.written()).unwrap_or_default())
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(str::from_utf8(&self.written()).unwrap_or_default())
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Timestamp;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Timestamp, E> {
+                let time = Timestamp::parse(text);
+                time.ok_or_else(|| E::custom("must be a date-time such as 2026-11-21T12:00:00.000Z"))
+            }
+        }
+        deserializer.deserialize_str(Text)
     }
 }
 
@@ -100,7 +143,7 @@ impl Day {
     /// The day after, where there is one.
     #[must_use]
     pub fn next(self) -> Option<Self> {
-        self.0.succ_opt().map(Self)
+        self.0.succ_opt().filter(|next| next.year() <= 9999).map(Self)
     }
 }
 
@@ -127,7 +170,13 @@ impl Zone {
         let first = (0..=96)
             .filter_map(|quarter| midnight.checked_add_signed(Duration::minutes(15 * quarter)))
             .find_map(|local| self.0.from_local_datetime(&local).earliest());
-        Timestamp::from(first.map_or_else(|| midnight.and_utc(), |local| local.to_utc()))
+        let start = first.map_or_else(|| midnight.and_utc(), |local| local.to_utc());
+        // East of UTC the first day of all begins in a year that cannot be written, so there it begins with its own year.
+        Timestamp::from(if start.year() < 1 {
+            midnight.and_utc()
+        } else {
+            start
+        })
     }
 }
 
@@ -173,6 +222,9 @@ mod tests {
         let last = Timestamp::parse("9999-12-31T23:59:59.999Z").unwrap();
         assert_eq!(last.plus_days(u32::MAX), last);
         assert_eq!(last.plus_seconds(1), last);
+        assert_eq!(last.unix_millis(), Timestamp::LAST_MILLIS);
+        let earlier = Timestamp::parse("9999-12-31T23:59:00Z").unwrap();
+        assert_eq!(earlier.plus_days(1), last);
     }
 
     #[test]
@@ -188,6 +240,20 @@ mod tests {
         ] {
             assert_eq!(Day::parse(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn the_last_day_has_no_next() {
+        let next = |day| Day::parse(day).unwrap().next();
+        assert_eq!(next("2028-02-28"), Day::parse("2028-02-29"));
+        assert_eq!(next("9999-12-30"), Day::parse("9999-12-31"));
+        assert_eq!(next("9999-12-31"), None);
+    }
+
+    #[test]
+    fn the_first_day_begins_with_its_year() {
+        assert_eq!(start("Asia/Tokyo", "0001-01-01"), "0001-01-01T00:00:00.000Z");
+        assert_eq!(start("Asia/Tokyo", "0001-01-02"), "0001-01-01T14:41:01.000Z");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde_json::Value;
 use shared::call::{Call, CallStatus, CallType};
 use shared::http::parse_json;
 use shared::id::{CallId, LeadId, UserId};
+use shared::number::whole;
 use shared::phone::{self, Phone};
 use shared::schema::CALL_WEBHOOK;
 use shared::text::cut;
@@ -14,7 +15,7 @@ use crate::error::CallError;
 /// The most digits of a number that are kept. No telephone number has as many.
 const NUMBER_DIGITS: usize = 32;
 /// The longest duration that is kept: every number up to it is exact in JSON clients.
-const LONGEST: f64 = 9_007_199_254_740_991.0;
+const LONGEST: u64 = 9_007_199_254_740_991;
 
 /// Which lead a call belongs to, as the provider says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,9 +61,9 @@ impl NewCall {
         let text = |name: &str, limit| data[name].as_str().map(|text| cut(text, limit).to_owned());
         let phone = data["leadPhone"].as_str().unwrap_or_default();
         Self {
-            user: id(&data["user"]).and_then(UserId::new),
+            user: whole(&data["user"]).and_then(UserId::new),
             sent: match data.get("lead") {
-                Some(lead) => Sent::Lead(id(lead).and_then(LeadId::new)),
+                Some(lead) => Sent::Lead(whole(lead).and_then(LeadId::new)),
                 None => Sent::Phone(Phone::of(phone)),
             },
             number: cut(&phone::digits(phone), NUMBER_DIGITS).to_owned(),
@@ -76,7 +77,7 @@ impl NewCall {
             } else {
                 CallStatus::Incomplete
             },
-            duration: whole(&data["duration"]),
+            duration: whole(&data["duration"]).unwrap_or_default().min(LONGEST),
             record: data["record"] == true,
             service: text("service", 32).unwrap_or_default(),
             lead_name: text("leadName", 64),
@@ -105,24 +106,6 @@ impl NewCall {
             create_date: now,
         }
     }
-}
-
-/// A number that may be an id: JSON writes 12 also as 12.0 and 1.2e1.
-fn id(number: &Value) -> Option<u64> {
-    number
-        .as_f64()
-        .filter(|number| (1.0..=LONGEST).contains(number))
-        .map(|_| whole(number))
-}
-
-/// A whole number, at least 0 and at most [`LONGEST`].
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the value is clamped to what fits"
-)]
-fn whole(number: &Value) -> u64 {
-    number.as_f64().unwrap_or_default().clamp(0.0, LONGEST) as u64
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::wire::NewList;
 /// The leads that the key may see, by id, with their total under the same filters. One round trip for pages near the
 /// front where the key sees every lead; whole records behind the first page take one more.
 pub async fn list(access: Access<KeyAndToken>) -> Result<Json<Value>, LeadError> {
-    let wanted = NewList::read(access.params(), access.walker());
+    let wanted = NewList::read(access.params(), access.walker(), access.client().to_owned());
     let (scope, NewList { request, view }, begun) = access
         .open_for(wanted, async |reader: &Reader, wanted: &NewList| {
             tokio::try_join!(

@@ -17,7 +17,7 @@ pub struct NewList {
 
 impl NewList {
     /// Reads `page`, `limit`, `search`, `archived`, `allFields` and `query`.
-    pub fn read(params: &Params, walker: String) -> Result<Self, LeadError> {
+    pub fn read(params: &Params, walker: String, client: String) -> Result<Self, LeadError> {
         let limit = number(params, "limit")?.map_or(Some(50), |limit| u16::try_from(limit).ok());
         let limit = limit.filter(|limit| (1..=200).contains(limit));
         let view = View::read(params, MANY)?;
@@ -31,6 +31,7 @@ impl NewList {
             ))?,
             whole: view.needs_record("leads"),
             walker,
+            client,
         };
         Ok(Self { request, view })
     }
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
 
     fn read(query: &str) -> Result<NewList, String> {
-        NewList::read(&Params::parse(query), String::new()).map_err(|error| error.to_string())
+        NewList::read(&Params::parse(query), String::new(), String::new()).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -120,9 +120,9 @@ fn reach_decides_before_the_access_lists() {
             "user {who}, owner {owner:?}"
         );
         let covered = match viewer(who).lead_reach() {
-            LeadReach::All => true,
-            LeadReach::Owners(owners) => owner.is_some_and(|owner| owners.contains(&user(owner))),
-            LeadReach::Nothing => false,
+            Coverage::All => true,
+            Coverage::Users(owners) => owner.is_some_and(|owner| owners.contains(&user(owner))),
+            Coverage::Nothing => false,
         };
         assert_eq!(covered, sees, "the reach of user {who} over owner {owner:?}");
     }

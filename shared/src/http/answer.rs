@@ -2,14 +2,26 @@
 
 use axum::Json;
 use axum::response::{IntoResponse as _, Response};
-use http::StatusCode;
+use http::{HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
+
+use crate::text::cut;
+
+/// Where the details of an invalid request stand whose body spec.md fixes.
+const DETAILS: HeaderName = HeaderName::from_static("x-error-details");
+/// So many characters of the details at most stand in a header: a caller's own names may be among them, and the room for
+/// all headers of an answer is small.
+const DETAILS_LIMIT: usize = 200;
 
 /// How the errors of a group of endpoints look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// `{ "error": <text> }`.
+    /// `{ "error": <text> }`; where the request is invalid, `details` name the field at fault.
     Error,
+    /// `{ "error": <text> }` and nothing more, where spec.md fixes the body; the details are in a header.
+    Fixed,
+    /// Endpoint 7: `{ "msg": <text> }`; where the request is invalid, the text names the field at fault.
+    Message,
     /// Endpoint 19: `{ "msg": <text> }`, and its own 401 and 500.
     CallWebhook,
 }
@@ -29,6 +41,8 @@ pub enum Refusal {
     MethodNotAllowed,
     /// 413.
     TooLarge,
+    /// 422: the `Idempotency-Key` came with another body before (C-10).
+    Mismatch,
     /// 500. What happened is in the log.
     Internal,
 }
@@ -42,6 +56,7 @@ impl Refusal {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Mismatch => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -54,6 +69,7 @@ impl Refusal {
             Self::NotFound => "Not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::TooLarge => "Payload too large",
+            Self::Mismatch => "Idempotency-Key was used with another body",
             Self::Internal => "Internal error",
         }
     }
@@ -63,7 +79,13 @@ impl Shape {
     /// The answer to a refused request.
     #[must_use]
     pub fn answer(self, refusal: &Refusal) -> Response {
-        (refusal.status(), Json(self.body(refusal))).into_response()
+        let mut answer = (refusal.status(), Json(self.body(refusal))).into_response();
+        if let (Self::Fixed, Refusal::Invalid(details)) = (self, refusal) {
+            answer
+                .headers_mut()
+                .extend(header(details).map(|text| (DETAILS, text)));
+        }
+        answer
     }
 
     fn body(self, refusal: &Refusal) -> Value {
@@ -71,12 +93,67 @@ impl Shape {
             (Self::Error, Refusal::Invalid(details)) => {
                 json!({ "error": refusal.text(), "details": details })
             }
-            (Self::Error, _) => json!({ "error": refusal.text() }),
+            (Self::Error | Self::Fixed, _) => json!({ "error": refusal.text() }),
+            (Self::Message, Refusal::Invalid(details)) => json!({ "msg": details }),
             (Self::CallWebhook, Refusal::Unauthorized) => json!({ "msg": "unauthorized" }),
             (Self::CallWebhook, Refusal::Internal) => {
                 json!({ "msg": "failed_voip_webhook", "err": "storage" })
             }
-            (Self::CallWebhook, _) => json!({ "msg": refusal.text() }),
+            (Self::Message | Self::CallWebhook, _) => json!({ "msg": refusal.text() }),
+        }
+    }
+}
+
+/// Text as a header may hold it: what is not ASCII or cannot be seen is percent-encoded.
+fn header(text: &str) -> Option<HeaderValue> {
+    let encode = |byte| match byte {
+        b' '..=b'~' if byte != b'%' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    let text: String = cut(text, DETAILS_LIMIT).bytes().map(encode).collect();
+    HeaderValue::from_str(&text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_body_is_fixed_the_details_are_in_a_header() {
+        let invalid = |details: &str| Shape::Fixed.answer(&Refusal::Invalid(details.to_owned()));
+        let refusal = Refusal::Invalid("title: must have 1 to 255 characters".to_owned());
+        assert_eq!(Shape::Fixed.body(&refusal), json!({ "error": "Invalid request" }));
+        for (details, header) in [
+            (
+                "title: must have 1 to 255 characters",
+                "title: must have 1 to 255 characters",
+            ),
+            ("fields.Número\r\n100%: x", "fields.N%C3%BAmero%0D%0A100%25: x"),
+            (&"ã".repeat(5000), &"%C3%A3".repeat(200)),
+        ] {
+            assert_eq!(invalid(details).headers()[DETAILS], header);
+        }
+        let unauthorized = Shape::Fixed.answer(&Refusal::Unauthorized);
+        assert_eq!(unauthorized.headers().get(DETAILS), None);
+    }
+
+    #[test]
+    fn endpoint_7_says_everything_in_msg() {
+        let title = "title: must have 1 to 255 characters";
+        for (refusal, status, msg) in [
+            (Refusal::Invalid(title.to_owned()), 400, title),
+            (Refusal::Unauthorized, 401, "Unauthorized"),
+            (Refusal::MethodNotAllowed, 405, "Method not allowed"),
+            (Refusal::TooLarge, 413, "Payload too large"),
+            (
+                Refusal::Mismatch,
+                422,
+                "Idempotency-Key was used with another body",
+            ),
+            (Refusal::Internal, 500, "Internal error"),
+        ] {
+            assert_eq!(Shape::Message.body(&refusal), json!({ "msg": msg }));
+            assert_eq!(Shape::Message.answer(&refusal).status().as_u16(), status);
         }
     }
 }

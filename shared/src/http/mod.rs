@@ -22,7 +22,7 @@ pub use edge::{BODY_LIMIT, RequestId};
 pub use params::{Params, Repeated};
 
 use crate::ambient::Ambient;
-use crate::store::{Location, Store, StoreError};
+use crate::store::{Store, StoreError};
 
 /// What all requests share. A handler gets at the store through its scope only.
 #[derive(Debug, Clone)]
@@ -46,20 +46,13 @@ impl App {
         }))
     }
 
-    /// The application of a deployed function: the table named by `TABLE_NAME`, the origins by `ALLOWED_ORIGINS`, and a
-    /// connection that is up before the first request. Another DynamoDB API is named, as for every AWS SDK, by
-    /// `AWS_ENDPOINT_URL_DYNAMODB`.
+    /// The application of a deployed function: the store of [`Store::from_env`], and the origins in `ALLOWED_ORIGINS`.
     ///
     /// # Errors
     /// [`StoreError`] where the table cannot be reached.
     pub async fn from_env() -> Result<Self, StoreError> {
-        let location = Location {
-            table: std::env::var("TABLE_NAME").unwrap_or_else(|_| "funil".to_owned()),
-            endpoint: None,
-        };
         let ambient = Ambient::system();
-        let store = Store::connect(location, ambient.clone()).await;
-        store.warm_up().await?;
+        let store = Store::from_env(ambient.clone()).await?;
         let origins = Origins::parse(&std::env::var("ALLOWED_ORIGINS").unwrap_or_default());
         Ok(Self::new(store, ambient, origins))
     }

@@ -22,7 +22,7 @@ use crate::instance::InstanceName;
 use crate::store::{Credential, Found, InstanceStore, Reader, StoreError};
 use crate::time::Timestamp;
 
-pub use presented::{KeyAndToken, Placement, Rule};
+pub use presented::{KeyAndToken, KeyInQuery, Placement, Rule};
 pub use webhook::{WebhookAccess, WebhookScope};
 
 use presented::Presented;
@@ -61,6 +61,7 @@ pub struct Access<P> {
     app: App,
     params: Params,
     presented: Presented,
+    client: String,
     placement: PhantomData<P>,
 }
 
@@ -98,6 +99,7 @@ impl<P: Placement> FromRequestParts<App> for Access<P> {
             app: app.clone(),
             params,
             presented,
+            client: client(&parts.headers),
             placement: PhantomData,
         })
     }
@@ -114,6 +116,18 @@ impl<P: Placement> Access<P> {
     #[must_use]
     pub fn walker(&self) -> String {
         self.presented.fingerprint()
+    }
+
+    /// Stands for the API key alone: what a caller did with it is known again when its access token has changed.
+    #[must_use]
+    pub fn key(&self) -> String {
+        self.presented.key_fingerprint()
+    }
+
+    /// What is known of the caller's program: it tells apart programs that share a credential, and decides nothing.
+    #[must_use]
+    pub fn client(&self) -> &str {
+        &self.client
     }
 
     /// Checks the credentials while `read` reads what `wanted` asks for; both take one round trip together. A request
@@ -185,6 +199,14 @@ impl<P: Placement> Access<P> {
                     .is_none_or(|expires| self.app.ambient().now() < expires)
         })
     }
+}
+
+fn client(headers: &http::HeaderMap) -> String {
+    // Not the address: many programs send each request from another one.
+    let agent = headers
+        .get(http::header::USER_AGENT)
+        .map(http::HeaderValue::as_bytes);
+    String::from_utf8_lossy(agent.unwrap_or_default()).into_owned()
 }
 
 /// The instance that `i` names. A name that no instance can have is one that does not exist.

@@ -32,6 +32,17 @@ impl Placement for KeyAndToken {
     };
 }
 
+/// Endpoints 5, 6, 9, 10, 14 and 15: the key in the query.
+#[derive(Debug)]
+pub struct KeyInQuery;
+
+impl Placement for KeyInQuery {
+    const RULE: Rule = Rule {
+        key_in_header: false,
+        token: false,
+    };
+}
+
 /// What stands in one of the places for a credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Slot {
@@ -132,6 +143,13 @@ impl Presented {
             .iter()
             .any(|secret| secret.kind() == Kind::Key)
             .then_some(secrets)
+    }
+
+    /// Stands for the API key that was presented, without telling it.
+    pub fn key_fingerprint(&self) -> String {
+        let slots = [&self.header, &self.query, &self.bearer];
+        let key = slots.into_iter().find_map(|slot| slot.of_kind(Kind::Key));
+        key.map(|key| key.hash().as_str().to_owned()).unwrap_or_default()
     }
 
     /// Stands for what was presented, without telling it.

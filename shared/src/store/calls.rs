@@ -4,10 +4,12 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::derived::Derived;
 use super::error::StoreError;
 use super::item::{self, Item, n, s};
 use super::key::{Counter, Key};
-use super::leads::{self, Derived, LeadRecord};
+use super::leads::{self, LeadRecord};
+use super::notices;
 use super::transaction::{CommitError, Condition, Transaction};
 use super::{InstanceStore, Reader};
 use crate::call::Call;
@@ -264,6 +266,7 @@ impl InstanceStore {
     fn mark_active(&self, transaction: &mut Transaction, lead: LeadId, at: Timestamp) {
         let active = Item::from([("lastActive".to_owned(), s(at.to_string()))]);
         transaction.update(self.keys().lead(lead), "v", 1, active, Condition::Present);
+        notices::raise(transaction, self.keys(), lead);
     }
 
     fn put_new_lead(
@@ -277,9 +280,10 @@ impl InstanceStore {
             lead: caller.lead(id, now),
             version: 1,
             edited: true,
+            company: None,
         };
         transaction.put(self.keys().lead(id), leads::encode(&record)?, Condition::Absent);
-        leads::derive(
+        Derived::change(
             transaction,
             &Derived::default(),
             leads::derived(self.keys(), &record.lead)?,

@@ -9,9 +9,9 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::interceptors::{
     BeforeDeserializationInterceptorContextMut, BeforeTransmitInterceptorContextMut,
 };
+use aws_sdk_dynamodb::config::retry::{RetryPartition, TokenBucket};
 use aws_sdk_dynamodb::config::{ConfigBag, Intercept, RuntimeComponents};
 use aws_sdk_dynamodb::error::BoxError;
-
 use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::config_bag::{Storable, StoreReplace};
@@ -29,7 +29,8 @@ pub enum Fault {
     FailedBefore,
     /// The call is carried out, but the answer is an internal error: a time-out after the commit.
     FailedAfter,
-    /// The call does not arrive; the transaction is cancelled for a conflict with another writer.
+    /// The call is not carried out, for a conflict with another writer: a transaction is cancelled, an update meets a
+    /// transaction. What else is called meets no transactions: to that it is an internal error.
     Conflict,
 }
 
@@ -37,14 +38,17 @@ pub enum Fault {
 pub type Plan = Arc<dyn Fn(&str) -> Option<Fault> + Send + Sync>;
 
 impl Store {
-    /// The same store with faults in its calls.
+    /// The same store with faults in its calls. The SDK makes all its attempts, however many fail: otherwise it would give
+    /// up sooner the more other tests of the process fail.
     #[must_use]
     pub fn with_faults(mut self, plan: Plan) -> Self {
+        let retries = RetryPartition::custom("faults").token_bucket(TokenBucket::unlimited());
         let config = self
             .table
             .client
             .config()
             .to_builder()
+            .retry_partition(retries.build())
             .interceptor(Injector(plan))
             .build();
         self.table.client = Client::from_conf(config);
@@ -60,9 +64,9 @@ impl fmt::Debug for Injector {
     }
 }
 
-/// What was decided for the attempt that is under way.
+/// What was decided for the attempt that is under way: how it is answered, if not by the engine.
 #[derive(Debug, Clone, Copy)]
-struct Decided(Option<Fault>);
+struct Decided(Option<(u16, &'static str)>);
 
 impl Storable for Decided {
     type Storer = StoreReplace<Self>;
@@ -83,12 +87,14 @@ impl Intercept for Injector {
         let operation = headers
             .get(TARGET)
             .and_then(|target| target.rsplit('.').next())
-            .unwrap_or_default();
-        let fault = (self.0)(operation);
+            .unwrap_or_default()
+            .to_owned();
+        let fault = (self.0)(&operation);
         if fault.is_some_and(|fault| fault != Fault::FailedAfter) {
             headers.insert(TARGET, "DynamoDB_20120810.Nothing");
         }
-        state.interceptor_state().store_put(Decided(fault));
+        let answer = fault.map(|fault| fault.answer(&operation));
+        state.interceptor_state().store_put(Decided(answer));
         Ok(())
     }
 
@@ -98,28 +104,38 @@ impl Intercept for Injector {
         _: &RuntimeComponents,
         state: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        let Some(Decided(Some(fault))) = state.load::<Decided>() else {
+        let Some(Decided(Some((status, error)))) = state.load::<Decided>().copied() else {
             return Ok(());
-        };
-        let (status, error) = match fault {
-            Fault::Throttled => (
-                400,
-                r#"{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException"}"#,
-            ),
-            Fault::FailedBefore | Fault::FailedAfter => (
-                500,
-                r#"{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError"}"#,
-            ),
-            Fault::Conflict => (
-                400,
-                r#"{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-                    "CancellationReasons":[{"Code":"TransactionConflict"}]}"#,
-            ),
         };
         let response = context.response_mut();
         response.headers_mut().remove("x-amz-crc32");
         *response.status_mut() = StatusCode::try_from(status)?;
         *response.body_mut() = SdkBody::from(error);
         Ok(())
+    }
+}
+
+impl Fault {
+    /// Status and body of the answer to an operation.
+    fn answer(self, operation: &str) -> (u16, &'static str) {
+        match (self, operation) {
+            (Self::Throttled, _) => (
+                400,
+                r#"{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException"}"#,
+            ),
+            (Self::Conflict, "TransactWriteItems") => (
+                400,
+                r#"{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+                    "CancellationReasons":[{"Code":"TransactionConflict"}]}"#,
+            ),
+            (Self::Conflict, "UpdateItem") => (
+                400,
+                r#"{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException"}"#,
+            ),
+            (Self::FailedBefore | Self::FailedAfter | Self::Conflict, _) => (
+                500,
+                r#"{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError"}"#,
+            ),
+        }
     }
 }

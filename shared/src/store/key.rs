@@ -4,13 +4,17 @@
 //! into another instance. Two kinds of items belong to no instance, and their keys begin with the delimiter itself:
 //! credentials, which say which instance they open, and the operator's list of instances.
 
+mod board;
+
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use crate::credential::{CredentialHash, Kind};
-use crate::id::{CallId, CompanyId, EventId, LeadId, UserId};
+use crate::id::{CallId, CompanyId, EventId, LeadId, OpportunityId, UserId};
 use crate::instance::InstanceName;
+
+pub use board::{BoardList, place, place_time, placed, rank, rank_begins, total_column};
 
 /// The primary key of an item.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,13 +46,18 @@ impl std::fmt::Display for Key {
 /// Of what kind of record an item is derived, as far as its key tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// It is no item of a list, no look-up and no event; totals, which are derived of many records, are told apart by
-    /// their partition.
+    /// It is no item of a list, no look-up, no event and no total.
     None,
     /// Of this lead; `None` where the key is not one that is ever written.
     Lead(Option<LeadId>),
     /// It is an event, whose call the item names.
     Event,
+    /// Of this opportunity; `None` where the key is not one that is ever written.
+    Opportunity(Option<OpportunityId>),
+    /// It is a total of leads, derived of many.
+    LeadTotal,
+    /// It is a total of opportunities, derived of many.
+    OpportunityTotal,
 }
 
 /// Which of an instance's running numbers.
@@ -57,6 +66,7 @@ pub enum Counter {
     Lead,
     /// Calls and events: two numbers in one item, because one write takes both.
     Call,
+    Opportunity,
 }
 
 /// A credential, found by its hash.
@@ -100,9 +110,13 @@ impl Keys<'_> {
         };
         let id = |text: &str| LeadId::new(text.parse().ok()?);
         match rest.split('#').next() {
-            Some("leads") => Origin::Lead(id(&key.sk)),
+            Some("board") => Origin::Opportunity(placed(&key.sk)),
+            Some("lead-opportunity") => Origin::Opportunity(key.sk.parse().ok().and_then(OpportunityId::new)),
+            Some("leads" | "company-lead") => Origin::Lead(id(&key.sk)),
             Some("phone") => Origin::Lead(key.sk.split_once('#').and_then(|(_, text)| id(text))),
             Some("timeline") => Origin::Event,
+            Some("lead-total") => Origin::LeadTotal,
+            Some("board-total" | "board-rank") => Origin::OpportunityTotal,
             _ => Origin::None,
         }
     }
@@ -122,6 +136,7 @@ impl Keys<'_> {
         let sk = match counter {
             Counter::Lead => "lead",
             Counter::Call => "call",
+            Counter::Opportunity => "opportunity",
         };
         Key::new(self.pk("counter"), sk)
     }
@@ -234,6 +249,26 @@ impl Keys<'_> {
         Key::new(self.calls(), id.padded())
     }
 
+    /// The leads of a company.
+    pub fn company_leads(self, company: CompanyId) -> String {
+        self.pk(&format!("company-lead#{company}"))
+    }
+
+    /// The notices of records whose copies elsewhere may be behind.
+    pub fn notices(self) -> String {
+        self.pk("notice")
+    }
+
+    /// The notice that a lead changed.
+    pub fn lead_notice(self, lead: LeadId) -> Key {
+        Key::new(self.notices(), format!("lead#{}", lead.padded()))
+    }
+
+    /// What a request with an `Idempotency-Key` did, by a digest of its scope and key.
+    pub fn idempotency(self, digest: &str) -> Key {
+        Key::new(self.pk(&format!("idempotency#{digest}")), "idempotency")
+    }
+
     /// Where a page of a walk through a list begins.
     pub fn bookmark(self, walk: &str, page: u64) -> Key {
         Key::new(self.pk(&format!("bookmark#{walk}")), format!("{page:020}"))
@@ -256,127 +291,4 @@ pub fn total(totals: String, class: &str) -> Key {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ambient::Ambient;
-    use crate::credential::Secret;
-
-    /// The keys of stored items must never change unnoticed.
-    #[track_caller]
-    fn assert_texts<const N: usize>(expected: [(Key, &str, &str); N]) {
-        for (key, pk, sk) in expected {
-            assert_eq!((key.pk.as_str(), key.sk.as_str()), (pk, sk));
-        }
-    }
-
-    fn acme() -> InstanceName {
-        InstanceName::parse("acme").unwrap()
-    }
-
-    fn lead() -> LeadId {
-        LeadId::new(1001).unwrap()
-    }
-
-    fn user() -> UserId {
-        UserId::new(7).unwrap()
-    }
-
-    #[test]
-    fn the_text_of_keys_outside_instances() {
-        let hash = Secret::issue(Kind::Key, &Ambient::system()).hash();
-        let credential_pk = format!("#credential#{}", hash.as_str());
-        assert_texts([
-            (credential(&hash), &credential_pk, "credential"),
-            (instance(&acme()), "#instance", "acme"),
-        ]);
-    }
-
-    #[test]
-    fn the_text_of_the_operators_keys() {
-        let acme = acme();
-        let keys = Keys(&acme);
-        let company = CompanyId::new(2).unwrap();
-        assert_texts([
-            (keys.directory(), "acme#directory", "directory"),
-            (keys.names(), "acme#directory", "names"),
-            (keys.counter(Counter::Lead), "acme#counter", "lead"),
-            (keys.counter(Counter::Call), "acme#counter", "call"),
-            (keys.credential(Kind::Key, "ab"), "acme#credential", "key#ab"),
-            (keys.credential(Kind::Token, "ab"), "acme#credential", "token#ab"),
-            (keys.user(user()), "acme#user", "000000000000007"),
-            (keys.company(company), "acme#company", "000000000000002"),
-            (keys.profile("5511987654321"), "acme#profile", "5511987654321"),
-        ]);
-    }
-
-    #[test]
-    fn the_text_of_leads_keys() {
-        let acme = acme();
-        let keys = Keys(&acme);
-        let id = "000000000001001";
-        assert_texts([
-            (keys.lead(lead()), "acme#lead", id),
-            (entry(keys.lead_list(false), lead()), "acme#leads#0", id),
-            (entry(keys.lead_list(true), lead()), "acme#leads#1", id),
-            (
-                entry(keys.owner_list(false, user()), lead()),
-                "acme#leads#0#7",
-                id,
-            ),
-            (total(keys.lead_totals(false), "7"), "acme#lead-total#0", "7"),
-            (
-                keys.phone_lead("5511", true, lead()),
-                "acme#phone#5511",
-                "1#000000000001001",
-            ),
-            (
-                keys.bookmark("ab", 12),
-                "acme#bookmark#ab",
-                "00000000000000000012",
-            ),
-        ]);
-    }
-
-    #[test]
-    fn the_text_of_calls_keys() {
-        let acme = acme();
-        let keys = Keys(&acme);
-        let (call, event) = (CallId::new(3).unwrap(), EventId::new(5).unwrap());
-        assert_texts([
-            (keys.call(call), "acme#call", "000000000000003"),
-            (
-                keys.event(lead(), event),
-                "acme#timeline#1001",
-                "event#000000000000005",
-            ),
-            (keys.new_caller("ab"), "acme#new-caller#ab", "new-caller"),
-        ]);
-    }
-
-    /// What is derived is known by its key again, and nothing else is taken for it.
-    #[test]
-    fn the_origin_of_items() {
-        let acme = acme();
-        let keys = Keys(&acme);
-        let (event, call) = (EventId::new(5).unwrap(), CallId::new(3).unwrap());
-        let of_lead = Origin::Lead(Some(lead()));
-        for (key, origin) in [
-            (entry(keys.lead_list(true), lead()), of_lead),
-            (entry(keys.owner_list(false, user()), lead()), of_lead),
-            (keys.phone_lead("5511", true, lead()), of_lead),
-            (keys.event(lead(), event), Origin::Event),
-            (Key::new(keys.lead_list(true), "x"), Origin::Lead(None)),
-            (Key::new(keys.phone("5511"), "x"), Origin::Lead(None)),
-            (total(keys.lead_totals(false), "7"), Origin::None),
-            (keys.lead(lead()), Origin::None),
-            (keys.call(call), Origin::None),
-            (keys.directory(), Origin::None),
-            (
-                Key::new("acme2#leads#0".to_owned(), lead().padded()),
-                Origin::None,
-            ),
-        ] {
-            assert_eq!(keys.origin(&key), origin, "{key}");
-        }
-    }
-}
+mod tests;

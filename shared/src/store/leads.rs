@@ -1,32 +1,37 @@
 //! A lead's record, and everything that is derived from it: entries of lists, totals, phone look-ups.
 
-use std::collections::BTreeMap;
-
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use super::derived::{self, Derived};
 use super::error::StoreError;
 use super::item::{self, Item, n, s};
-use super::key::{self, Key, Keys};
+use super::key::{self, Keys};
 use super::table::{Page, Span};
-use super::transaction::{Condition, Transaction};
 use super::{Reader, lead_list};
 use crate::id::LeadId;
 use crate::lead::Lead;
+use crate::people::Company;
 use crate::phone::Phone;
 use crate::text::hex;
 
 const KIND: &str = "lead";
 /// Leads without owner are counted in so many items, because calls from new numbers make them in bursts.
 const SHARDS: u64 = 16;
+/// Fields that are stored whatever their value, because the defaults depend on them.
+const KEPT: [&str; 3] = ["id", "createDate", "lastActive"];
 
 /// A lead as it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeadRecord {
+    /// The lead.
     pub lead: Lead,
     /// Rises with every write of the record.
     pub version: u64,
     /// Made or changed through the interface since it was last imported (C-81).
     pub edited: bool,
+    /// A copy of the lead's company, so that what embeds both reads one record.
+    pub company: Option<Company>,
 }
 
 impl Reader {
@@ -37,6 +42,18 @@ impl Reader {
     pub async fn lead(&self, id: LeadId) -> Result<Option<Lead>, StoreError> {
         let item = self.table.get(&self.keys().lead(id)).await?;
         Ok(item.map(decode).transpose()?.map(|record| record.lead))
+    }
+
+    /// A lead's record by id. One get.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn lead_record(&self, id: LeadId) -> Result<Option<LeadRecord>, StoreError> {
+        self.table
+            .get(&self.keys().lead(id))
+            .await?
+            .map(decode)
+            .transpose()
     }
 
     /// The lead that a number belongs to: the best exact match, else the best twin (C-72). Two queries of one item, in
@@ -67,13 +84,23 @@ fn looked_up(item: &Item) -> Result<LeadId, StoreError> {
     id.ok_or_else(|| item::corrupt("phone look-up", "it names no lead"))
 }
 
+/// A lead's fields that differ from the defaults, without the free-form ones: how it stands in the records that copy it.
+pub fn sparse(lead: &Lead) -> Map<String, Value> {
+    let fields = |lead: &Lead| match serde_json::to_value(lead) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    let (plain, mut fields) = (fields(&Lead::new(lead.id, lead.create_date)), fields(lead));
+    fields.retain(|name, value| KEPT.contains(&name.as_str()) || plain.get(name) != Some(value));
+    fields
+}
+
 /// The record of a lead as an item. What equals the defaults is left out.
 pub fn encode(record: &LeadRecord) -> Result<Item, StoreError> {
     let lead = &record.lead;
     let plain = item::encode(KIND, &Lead::new(lead.id, lead.create_date))?;
     let mut item = item::encode(KIND, lead)?;
-    let kept = ["id", "createDate", "lastActive"];
-    item.retain(|name, value| kept.contains(&name.as_str()) || plain.get(name) != Some(value));
+    item.retain(|name, value| KEPT.contains(&name.as_str()) || plain.get(name) != Some(value));
     if !lead.utm_tags.is_empty() {
         item.insert(
             "utmTags".to_owned(),
@@ -87,6 +114,12 @@ pub fn encode(record: &LeadRecord) -> Result<Item, StoreError> {
     if record.edited {
         item.insert("edited".to_owned(), n(1));
     }
+    if let Some(company) = &record.company {
+        item.insert(
+            "companyCopy".to_owned(),
+            s(serde_json::json!(company.sparse()).to_string()),
+        );
+    }
     Ok(item)
 }
 
@@ -96,6 +129,7 @@ pub fn decode(mut item: Item) -> Result<LeadRecord, StoreError> {
     let edited = item::number(KIND, &item, "edited")? > 0;
     let utm_tags = item::take_json(KIND, &mut item, "utmTags")?;
     let custom = item::take_json(KIND, &mut item, "custom")?;
+    let company = item::take_json(KIND, &mut item, "companyCopy")?;
     item.remove("v");
     item.remove("edited");
     let lead = item::decode(KIND, item)?;
@@ -107,16 +141,8 @@ pub fn decode(mut item: Item) -> Result<LeadRecord, StoreError> {
         },
         version,
         edited,
+        company,
     })
-}
-
-/// What is derived from a lead.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Derived {
-    /// Items of its own.
-    pub(super) items: BTreeMap<Key, Item>,
-    /// Totals that count it, each with the attributes that describe the class.
-    pub(super) totals: BTreeMap<Key, Item>,
 }
 
 /// Everything that is derived from a lead: a pure function of its record.
@@ -137,10 +163,14 @@ pub fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
             Item::new(),
         );
     }
+    if let Some(company) = lead.company {
+        let link = key::entry(keys.company_leads(company), lead.id);
+        derived.items.insert(link, Item::new());
+    }
     let class = item::encode("lead total", &lead_list::LeadClass::of(lead))?;
     derived.totals.insert(
         key::total(keys.lead_totals(lead.archived), &class_name(lead)),
-        class,
+        derived::one(class),
     );
     Ok(derived)
 }
@@ -157,25 +187,4 @@ fn class_name(lead: &Lead) -> String {
     }
     let text = serde_json::json!(lists).to_string();
     format!("{owner}#{}", hex(&Sha256::digest(text)[..8]))
-}
-
-/// Puts what a change of a lead does to its derived items into `transaction`.
-///
-/// Every lead that enters or leaves a class raises the version of its total by one. From that alone the doctor knows
-/// whether a class changed while it counted: the count may be the same again (C-84).
-pub fn derive(transaction: &mut Transaction, old: &Derived, new: Derived) {
-    for key in old.items.keys().filter(|key| !new.items.contains_key(*key)) {
-        transaction.delete(key.clone(), Condition::Always);
-    }
-    for (key, item) in new.items {
-        if old.items.get(&key) != Some(&item) {
-            transaction.put(key, item, Condition::Always);
-        }
-    }
-    for (totals, others, by) in [(&old.totals, &new.totals, -1), (&new.totals, &old.totals, 1)] {
-        for (key, class) in totals.iter().filter(|(key, _)| !others.contains_key(*key)) {
-            transaction.update(key.clone(), "n", by, class.clone(), Condition::Always);
-            transaction.update(key.clone(), "v", 1, Item::new(), Condition::Always);
-        }
-    }
 }

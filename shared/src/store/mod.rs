@@ -4,18 +4,26 @@
 //! written in the same transaction. A [`Reader`] or an [`InstanceStore`] reaches one instance only, and handlers get
 //! one from a [`Scope`](crate::scope::Scope) alone.
 
+mod board;
+mod bookmarks;
 mod calls;
 mod credentials;
+mod derived;
 mod directory;
 mod error;
 #[cfg(feature = "faults")]
 pub mod fault;
+mod funnels;
+mod guess;
+mod idempotency;
 mod item;
 mod key;
 mod lead_list;
 mod leads;
 mod meter;
+mod notices;
 pub mod operator;
+mod opportunities;
 mod people;
 mod table;
 mod transaction;
@@ -25,16 +33,20 @@ use std::ops::Deref;
 use crate::ambient::Ambient;
 use crate::instance::InstanceName;
 
+pub use board::{BoardRequest, BoardStart, ColumnCards};
 pub use calls::{CallNumbers, Caller, Inserted, Link};
 pub(crate) use credentials::{Credential, Found};
 pub use error::StoreError;
+pub use idempotency::{Claim, Claimed};
 pub use lead_list::{LeadEntry, LeadPage, LeadRequest, LeadSearch, LeadStart};
+pub use leads::LeadRecord;
 pub use meter::{Call as TableCall, Cost, Meter};
+pub use opportunities::{Card, Created, CreationStart, OpportunityRecord, UpdateStart, Updated};
 pub use people::Names;
 pub use table::Location;
 
+use guess::Guesses;
 use key::Keys;
-use lead_list::Guesses;
 use table::Table;
 
 /// The table, of all instances.
@@ -51,6 +63,21 @@ impl Store {
             table: Table::connect(location, ambient).await,
             guesses: Guesses::default(),
         }
+    }
+
+    /// The store of a deployed function: the table named by `TABLE_NAME`, and a connection that is up before the first
+    /// request. Another DynamoDB API is named, as for every AWS SDK, by `AWS_ENDPOINT_URL_DYNAMODB`.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the table cannot be reached.
+    pub async fn from_env(ambient: Ambient) -> Result<Self, StoreError> {
+        let location = Location {
+            table: std::env::var("TABLE_NAME").unwrap_or_else(|_| "funil".to_owned()),
+            endpoint: None,
+        };
+        let store = Self::connect(location, ambient).await;
+        store.warm_up().await?;
+        Ok(store)
     }
 
     /// Reads one cheap item, so that the connection is up before the first request comes in.

@@ -30,6 +30,10 @@ const BATCH: usize = 100;
 /// The most items that one `Query` is asked for.
 pub const PAGE: usize = 1000;
 
+/// Attempts before other writers' conflicts are given up: about 2 s in all.
+pub(super) const ATTEMPTS: u32 = 12;
+const UPDATE: &str = "UpdateItem";
+
 /// Where the table is.
 #[derive(Debug, Clone)]
 pub struct Location {
@@ -272,7 +276,7 @@ impl Table {
         let updated = self
             .update(key, format!("ADD {}", added.join(", ")), None, names, by)
             .await?;
-        updated.ok_or(StoreError::Contention("UpdateItem"))
+        updated.ok_or(StoreError::Contention(UPDATE))
     }
 
     /// Raises number `name` of an item to at least `to`.
@@ -283,7 +287,8 @@ impl Table {
             .map(drop)
     }
 
-    /// `None` where the condition does not hold.
+    /// `None` where the condition does not hold. A transaction that writes the same item meanwhile is waited for: unlike
+    /// throttling, the SDK does not try that again.
     async fn update(
         &self,
         key: &Key,
@@ -292,36 +297,41 @@ impl Table {
         names: &[&str],
         by: u64,
     ) -> Result<Option<Vec<u64>>, StoreError> {
-        const OPERATION: &str = "UpdateItem";
         let aliases = names.iter().enumerate();
         let aliases = aliases.map(|(at, name)| (format!("#n{at}"), (*name).to_owned()));
-        let begun = meter::begin();
-        let output = Box::pin(
-            self.client
-                .update_item()
-                .table_name(&self.name)
-                .set_key(Some(key.attributes()))
-                .update_expression(expression)
-                .set_condition_expression(condition.map(str::to_owned))
-                .set_expression_attribute_names(Some(aliases.collect()))
-                .expression_attribute_values(":by", item::n(by))
-                .return_values(ReturnValue::UpdatedNew)
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                .send(),
-        )
-        .await;
-        let capacity = output.as_ref().ok().and_then(|output| output.consumed_capacity());
-        begun.ended(write(OPERATION, capacity.into_iter()));
-        let failed = UpdateItemError::is_conditional_check_failed_exception;
-        let attributes = match output {
-            Ok(output) => output.attributes.unwrap_or_default(),
-            Err(cause) if cause.as_service_error().is_some_and(failed) => return Ok(None),
-            Err(cause) => return Err(StoreError::unavailable(OPERATION, &cause)),
-        };
-        let numbers = names
-            .iter()
-            .map(|name| item::number("counter", &attributes, name));
-        numbers.collect::<Result<_, _>>().map(Some)
+        let request = self
+            .client
+            .update_item()
+            .table_name(&self.name)
+            .set_key(Some(key.attributes()))
+            .update_expression(expression)
+            .set_condition_expression(condition.map(str::to_owned))
+            .set_expression_attribute_names(Some(aliases.collect()))
+            .expression_attribute_values(":by", item::n(by))
+            .return_values(ReturnValue::UpdatedNew)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        for attempt in 0..ATTEMPTS {
+            let begun = meter::begin();
+            let output = Box::pin(request.clone().send()).await;
+            let capacity = output.as_ref().ok().and_then(|output| output.consumed_capacity());
+            begun.ended(write(UPDATE, capacity.into_iter()));
+            let attributes = match output {
+                Ok(output) => output.attributes.unwrap_or_default(),
+                Err(cause) => match cause.as_service_error() {
+                    Some(UpdateItemError::ConditionalCheckFailedException(_)) => return Ok(None),
+                    Some(UpdateItemError::TransactionConflictException(_)) => {
+                        self.pause(attempt).await;
+                        continue;
+                    }
+                    _ => return Err(StoreError::unavailable(UPDATE, &cause)),
+                },
+            };
+            let numbers = names
+                .iter()
+                .map(|name| item::number("counter", &attributes, name));
+            return numbers.collect::<Result<_, _>>().map(Some);
+        }
+        Err(StoreError::Contention(UPDATE))
     }
 
     /// Waits before another attempt: longer each time, and spread, so that those who collided do not meet again.

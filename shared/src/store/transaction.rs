@@ -20,15 +20,13 @@ use super::error::StoreError;
 use super::item::{self, Item, keyed};
 use super::key::Key;
 use super::meter;
-use super::table::{Table, write};
+use super::table::{ATTEMPTS, Table, write};
 
 pub use condition::Condition;
 use condition::Expression;
 
 /// DynamoDB takes no more writes in one transaction.
 pub const MOST_WRITES: usize = 100;
-/// Attempts before other writers' conflicts are given up: about 2 s in all.
-const ATTEMPTS: u32 = 12;
 
 /// One write.
 #[derive(Debug, Clone)]
@@ -39,7 +37,7 @@ enum Change {
     Check,
     /// Additions to numbers, and attributes that are set beside them.
     Update {
-        add: BTreeMap<&'static str, i64>,
+        add: BTreeMap<String, i64>,
         set: Item,
     },
 }
@@ -93,7 +91,7 @@ impl Transaction {
 
     /// Adds to a number of an item and sets attributes of it; the item comes into being where it was not, unless
     /// the condition forbids. Additions to one item are merged.
-    pub fn update(&mut self, key: Key, name: &'static str, by: i64, set: Item, condition: Condition) {
+    pub fn update(&mut self, key: Key, name: &str, by: i64, set: Item, condition: Condition) {
         let write = self.writes.entry(key).or_insert_with(|| {
             (
                 Change::Update {
@@ -104,7 +102,7 @@ impl Transaction {
             )
         });
         if let Change::Update { add, set: present } = &mut write.0 {
-            *add.entry(name).or_default() += by;
+            *add.entry(name.to_owned()).or_default() += by;
             present.extend(set);
         }
         if condition != Condition::Always {
@@ -118,7 +116,7 @@ impl Transaction {
             match change {
                 Change::Update { add, set } => {
                     for (name, by) in add {
-                        self.update(key.clone(), name, by, set.clone(), condition.clone());
+                        self.update(key.clone(), &name, by, set.clone(), condition.clone());
                     }
                 }
                 change => {

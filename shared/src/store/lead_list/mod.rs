@@ -1,16 +1,16 @@
 //! The list of leads (C-20): pages by id, totals, search.
 //!
-//! Reading begins before the credential is known to be good, on a [guess](guess) at how far the caller sees and how it
+//! Reading begins before the credential is known to be good, on a [guess](super::guess) at how far the caller sees and how it
 //! counts pages: where the guess holds, the list costs one sequential round trip. Nothing read early is used before
 //! the check, and a wrong guess costs another round trip, never another answer.
 
-mod guess;
 mod page;
 mod search;
 
 use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
+use super::guess::Guess;
 use super::item;
 use super::table::{Page, Span};
 use super::{InstanceStore, Reader, leads};
@@ -18,10 +18,8 @@ use crate::directory::{AccessLists, Viewer};
 use crate::id::{LeadId, UserId};
 use crate::lead::Lead;
 
-pub(super) use guess::Guesses;
 pub use search::LeadSearch;
 
-use guess::Guess;
 use page::PageStart;
 use search::SearchStart;
 
@@ -93,6 +91,8 @@ pub struct LeadRequest {
     pub whole: bool,
     /// Who is walking through the pages: bookmarks of one caller never serve another.
     pub walker: String,
+    /// What is known of the caller's program, which tells walks of one caller apart.
+    pub client: String,
 }
 
 /// What was read of a list before it was known who asks.
@@ -130,14 +130,6 @@ struct Entries {
     entries: Vec<LeadEntry>,
     /// Whether there may be more behind the last.
     more: bool,
-}
-
-impl LeadRequest {
-    /// How many leads come before the page. With base 1, page 0 also means the first (C-40).
-    fn skipped(&self, page_base: u64) -> u64 {
-        let pages = self.page.map_or(0, |page| page.saturating_sub(page_base));
-        pages.saturating_mul(u64::from(self.limit))
-    }
 }
 
 impl Reader {
@@ -219,10 +211,7 @@ impl InstanceStore {
         request: &LeadRequest,
         start: LeadStart,
     ) -> Result<LeadPage, StoreError> {
-        let truth = Guess {
-            reach: viewer.lead_reach(),
-            page_base: viewer.directory().settings.page_base(),
-        };
+        let truth = Guess::truth(viewer);
         self.guesses.learn(&request.walker, truth.clone());
         match start.0 {
             Start::Page(start) => self.finish_page(viewer, request, start, truth).await,

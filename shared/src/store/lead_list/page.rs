@@ -4,22 +4,17 @@ use std::collections::VecDeque;
 
 use futures_util::future::try_join_all;
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 use tokio::try_join;
 
 use super::{Entries, Guess, LeadClass, LeadEntry, LeadPage, LeadRequest, Records};
-use crate::directory::{LeadReach, Viewer};
+use crate::directory::{Coverage, Viewer};
 use crate::id::{LeadId, MAX_ID};
 use crate::store::error::StoreError;
-use crate::store::item::{self, Item, n};
 use crate::store::table::{PAGE, Span};
-use crate::store::{InstanceStore, Reader};
-use crate::text::hex;
+use crate::store::{InstanceStore, Reader, bookmarks, item};
 
 /// Skipping so many entries costs more than remembering where a page begins.
 const WORTH_A_BOOKMARK: u64 = 500;
-/// How long a client may rest between two pages without the walk starting anew.
-const BOOKMARK_SECONDS: u32 = 3600;
 
 /// What was read of a page before it was known who asks.
 #[derive(Debug)]
@@ -28,8 +23,8 @@ pub struct PageStart {
     totals: Vec<LeadTotal>,
     /// Where the page, or the way to it, begins in the lists that the guess reaches.
     cursors: Vec<Cursor>,
-    /// The last lead before the page.
-    bookmark: Option<LeadId>,
+    /// Behind which place in the list the page begins.
+    bookmark: Option<String>,
     records: Records,
 }
 
@@ -44,9 +39,9 @@ struct LeadTotal {
 
 impl LeadRequest {
     /// What the bookmarks of this walk are called.
-    fn walk(&self) -> String {
-        let text = format!("leads {} {} {}", self.walker, self.archived, self.limit);
-        hex(&Sha256::digest(text)[..16])
+    fn walk(&self) -> bookmarks::Walk {
+        let query = format!("leads {} {}", self.archived, self.limit);
+        bookmarks::Walk::new(&self.walker, &self.client, &query)
     }
 }
 
@@ -56,10 +51,10 @@ impl Reader {
         request: &LeadRequest,
         guess: Guess,
     ) -> Result<PageStart, StoreError> {
-        let skipped = request.skipped(guess.page_base);
+        let skipped = guess.skipped(request.page, request.limit);
         let totals = self.lead_totals(request.archived);
-        let beginning = self.beginning(request, &guess.reach, skipped);
-        let records = self.first_records(request, &guess.reach, skipped);
+        let beginning = self.beginning(request, &guess.leads, skipped);
+        let records = self.first_records(request, &guess.leads, skipped);
         let (totals, (cursors, bookmark), records) = try_join!(totals, beginning, records)?;
         Ok(PageStart {
             guess,
@@ -74,10 +69,10 @@ impl Reader {
     async fn first_records(
         &self,
         request: &LeadRequest,
-        reach: &LeadReach,
+        reach: &Coverage,
         skipped: u64,
     ) -> Result<Records, StoreError> {
-        let likely = request.whole && !request.archived && *reach == LeadReach::All && skipped == 0;
+        let likely = request.whole && !request.archived && *reach == Coverage::All && skipped == 0;
         match LeadId::new(MAX_ID) {
             Some(last) if likely => {
                 // A few more, because archived leads stand among them.
@@ -98,15 +93,15 @@ impl Reader {
     async fn beginning(
         &self,
         request: &LeadRequest,
-        reach: &LeadReach,
+        reach: &Coverage,
         skipped: u64,
-    ) -> Result<(Vec<Cursor>, Option<LeadId>), StoreError> {
+    ) -> Result<(Vec<Cursor>, Option<String>), StoreError> {
         let near = usize::try_from(skipped)
             .ok()
             .filter(|_| skipped < WORTH_A_BOOKMARK);
         let Some(near) = near else {
-            let bookmark = self.bookmark(request).await?;
-            return Ok((self.cursors(request, reach, bookmark), bookmark));
+            let bookmark = self.bookmark(&request.walk(), request.page.unwrap_or(0)).await?;
+            return Ok((self.cursors(request, reach, bookmark.as_deref()), bookmark));
         };
         let mut cursors = self.cursors(request, reach, None);
         let likely = near + usize::from(request.limit);
@@ -115,33 +110,24 @@ impl Reader {
     }
 
     /// The lists within reach, from behind a lead on.
-    fn cursors(&self, request: &LeadRequest, reach: &LeadReach, after: Option<LeadId>) -> Vec<Cursor> {
+    fn cursors(&self, request: &LeadRequest, reach: &Coverage, after: Option<&str>) -> Vec<Cursor> {
         let keys = self.keys();
         let cursor = |list| Cursor {
             list,
-            after: after.map(LeadId::padded),
+            after: after.map(str::to_owned),
             buffer: VecDeque::new(),
             more: true,
         };
         match reach {
-            LeadReach::Nothing => Vec::new(),
-            LeadReach::All => vec![cursor(keys.lead_list(request.archived))],
-            LeadReach::Owners(owners) => {
+            Coverage::Nothing => Vec::new(),
+            Coverage::All => vec![cursor(keys.lead_list(request.archived))],
+            Coverage::Users(owners) => {
                 let lists = owners
                     .iter()
                     .map(|owner| keys.owner_list(request.archived, *owner));
                 lists.map(cursor).collect()
             }
         }
-    }
-
-    async fn bookmark(&self, request: &LeadRequest) -> Result<Option<LeadId>, StoreError> {
-        let key = self.keys().bookmark(&request.walk(), request.page.unwrap_or(0));
-        let item = self.table.get(&key).await?.unwrap_or_default();
-        // DynamoDB deletes expired items within days, not at once.
-        let now = u64::try_from(self.table.ambient.now().unix_seconds()).unwrap_or(0);
-        let fresh = item::number("bookmark", &item, "ttl")? > now;
-        Ok(LeadId::new(item::number("bookmark", &item, "after")?).filter(|_| fresh))
     }
 }
 
@@ -153,13 +139,13 @@ impl InstanceStore {
         start: PageStart,
         truth: Guess,
     ) -> Result<LeadPage, StoreError> {
-        let skipped = request.skipped(truth.page_base);
+        let skipped = truth.skipped(request.page, request.limit);
         let seen = start.totals.iter().filter(|total| total.class.is_seen_by(viewer));
         let total = u64::try_from(seen.map(|total| total.count).sum::<i64>()).unwrap_or(0);
         let page = |entries| LeadPage {
             entries,
             total,
-            neighbours: truth.reach == LeadReach::All && !request.archived,
+            neighbours: truth.leads == Coverage::All && !request.archived,
             records: start.records,
         };
         // A walk by bookmarks ends where the list ends: leads that left it meanwhile make an offset point too far.
@@ -167,10 +153,10 @@ impl InstanceStore {
         if to_skip > 0 && to_skip >= total {
             return Ok(page(Vec::new()));
         }
-        let cursors = if start.guess.reach == truth.reach {
+        let cursors = if start.guess.leads == truth.leads {
             start.cursors
         } else {
-            self.cursors(request, &truth.reach, start.bookmark)
+            self.cursors(request, &truth.leads, start.bookmark.as_deref())
         };
         let mut walk = Walk {
             reader: self,
@@ -179,26 +165,23 @@ impl InstanceStore {
         };
         let entries = walk.page(to_skip, request.limit).await?;
         let behind = skipped.saturating_add(u64::from(request.limit));
-        if behind >= WORTH_A_BOOKMARK && entries.len() == usize::from(request.limit) {
-            self.put_bookmark(request, entries.last()).await?;
+        if behind >= WORTH_A_BOOKMARK {
+            let last = entries
+                .last()
+                .filter(|_| entries.len() == usize::from(request.limit));
+            self.remember(request, last).await?;
         }
         Ok(page(entries))
     }
 
-    /// Remembers where the next page begins.
-    async fn put_bookmark(&self, request: &LeadRequest, last: Option<&LeadEntry>) -> Result<(), StoreError> {
-        let (Some(last), Some(page)) = (last, request.page) else {
+    /// Remembers where the next page begins, or that this was the last. Where that cannot be written the page fails: the next
+    /// one would begin where the same page of an earlier walk ended.
+    async fn remember(&self, request: &LeadRequest, last: Option<&LeadEntry>) -> Result<(), StoreError> {
+        let Some(next) = request.page.map(|page| page.saturating_add(1)) else {
             return Ok(());
         };
-        let expiry = self
-            .table
-            .ambient
-            .now()
-            .plus_seconds(BOOKMARK_SECONDS)
-            .unix_seconds();
-        let item = Item::from([("after".to_owned(), n(last.id)), ("ttl".to_owned(), n(expiry))]);
-        let key = self.keys().bookmark(&request.walk(), page.saturating_add(1));
-        self.table.put(&key, item).await
+        let after = last.map(|last| last.id.padded());
+        self.put_bookmark(&request.walk(), next, after.as_deref()).await
     }
 }
 

@@ -4,46 +4,18 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::try_join;
 
 use super::{Entries, Guess, LeadEntry, LeadPage, LeadRequest, Records};
-use crate::directory::{LeadReach, Viewer};
+use crate::directory::{Coverage, Viewer};
 use crate::store::error::StoreError;
 use crate::store::item;
 use crate::store::key::Counter;
 use crate::store::table::{PAGE, Span};
 use crate::store::{InstanceStore, Reader};
-use crate::text::fold;
+
+/// The term of a search over leads (C-20).
+pub use crate::search::Term as LeadSearch;
 
 /// Parts of the list that are read at the same time.
 const PARTS: u64 = 8;
-
-/// A search term (C-20).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeadSearch {
-    folded: String,
-    /// The term's digits, where it is compared with phone numbers at all.
-    digits: Option<String>,
-}
-
-impl LeadSearch {
-    /// A trimmed term; `None` for a blank one. It is compared with phones only when it has a digit and no letter.
-    #[must_use]
-    pub fn new(term: &str) -> Option<Self> {
-        let term = term.trim();
-        let digits = crate::phone::digits(term);
-        let numeric = !digits.is_empty() && !term.chars().any(char::is_alphabetic);
-        (!term.is_empty()).then(|| Self {
-            folded: fold(term),
-            digits: numeric.then_some(digits),
-        })
-    }
-
-    fn finds(&self, entry: &LeadEntry) -> bool {
-        let has = |text: &str| fold(text).contains(&self.folded);
-        let dials = |digits: &String| entry.digits.iter().any(|number| number.contains(digits));
-        has(&entry.fullname)
-            || entry.email.as_deref().is_some_and(has)
-            || self.digits.as_ref().is_some_and(dials)
-    }
-}
 
 /// What was read for a search before it was known who asks.
 #[derive(Debug)]
@@ -52,6 +24,13 @@ pub struct SearchStart {
     head: Option<Entries>,
     /// The number last taken by a lead: no id is above it.
     last_id: u64,
+}
+
+impl LeadEntry {
+    fn is_found_by(&self, search: &LeadSearch) -> bool {
+        let numbers = self.digits.iter().map(String::as_str);
+        search.finds_lead(&self.fullname, self.email.as_deref(), numbers)
+    }
 }
 
 impl Reader {
@@ -74,7 +53,7 @@ impl Reader {
 impl Reader {
     /// The head of the list of all leads, for those who see them all.
     async fn search_head(&self, request: &LeadRequest, guess: &Guess) -> Result<Option<Entries>, StoreError> {
-        if guess.reach != LeadReach::All {
+        if guess.leads != Coverage::All {
             return Ok(None);
         }
         let list = self.keys().lead_list(request.archived);
@@ -91,20 +70,20 @@ impl InstanceStore {
         truth: Guess,
     ) -> Result<LeadPage, StoreError> {
         let limit = usize::from(request.limit);
-        let skipped = usize::try_from(request.skipped(truth.page_base)).unwrap_or(usize::MAX);
+        let skipped = usize::try_from(truth.skipped(request.page, request.limit)).unwrap_or(usize::MAX);
         let search = &start.search;
-        let matches = |entry: &LeadEntry| entry.class.is_seen_by(viewer) && search.finds(entry);
-        let (head, spans) = match (truth.reach, start.head) {
-            (LeadReach::Nothing, _) => (Vec::new(), Vec::new()),
-            (LeadReach::All, Some(head)) => {
+        let matches = |entry: &LeadEntry| entry.class.is_seen_by(viewer) && entry.is_found_by(search);
+        let (head, spans) = match (truth.leads, start.head) {
+            (Coverage::Nothing, _) => (Vec::new(), Vec::new()),
+            (Coverage::All, Some(head)) => {
                 let rest = self.behind(&head, start.last_id, request.archived);
                 (head.entries, rest)
             }
-            (LeadReach::All, None) => {
+            (Coverage::All, None) => {
                 let list = self.keys().lead_list(request.archived);
                 (Vec::new(), vec![Span::head(list, PAGE)])
             }
-            (LeadReach::Owners(owners), _) => {
+            (Coverage::Users(owners), _) => {
                 let lists = owners
                     .into_iter()
                     .map(|owner| self.keys().owner_list(request.archived, owner));

@@ -2,7 +2,8 @@
 
 use super::Operator;
 use crate::call::{Call, Event};
-use crate::id::CallId;
+use crate::funnel::Funnel;
+use crate::id::{CallId, OpportunityId};
 use crate::lead::Lead;
 use crate::people::{Company, Profile, User};
 use crate::store::calls::CallRecord;
@@ -10,6 +11,7 @@ use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
 use crate::store::key::{Counter, Key};
 use crate::store::leads;
+use crate::store::opportunities::{self, OpportunityRecord};
 use crate::store::table::{PAGE, Page, Span, Table, key_of};
 
 /// The records of one kind in the order of their keys, a page at a time.
@@ -110,6 +112,34 @@ impl Operator {
     pub fn leads(&self) -> Pages<Lead> {
         let span = Span::head(self.keys().leads(), PAGE);
         Pages::new(self, span, |item| leads::decode(item).map(|record| record.lead))
+    }
+
+    /// All funnels by id.
+    #[must_use]
+    pub fn funnels(&self) -> Pages<Funnel> {
+        let span = Span::head(self.keys().funnels(), PAGE);
+        Pages::new(self, span, |item| item::decode("funnel", item))
+    }
+
+    /// All opportunities' records by id, with the copies in them, which may be behind.
+    #[must_use]
+    pub fn opportunities(&self) -> Pages<OpportunityRecord> {
+        let span = Span::head(self.keys().opportunities(), PAGE);
+        Pages::new(self, span, |item| opportunities::decode(&item))
+    }
+
+    /// The last opportunity that was numbered, `None` before the first. An export stops there, so that it holds none of a
+    /// lead or a funnel that came while it ran.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn last_opportunity(&self) -> Result<Option<OpportunityId>, StoreError> {
+        let counter = self
+            .table()
+            .get(&self.keys().counter(Counter::Opportunity))
+            .await?;
+        let last = item::number("counter", &counter.unwrap_or_default(), "opportunity")?;
+        Ok(OpportunityId::new(last))
     }
 
     /// The last call that was numbered, `None` before the first. An export stops there, so that it holds no call of a

@@ -1,14 +1,20 @@
-//! Leads as an import writes them (C-81).
+//! Leads as an import writes them (C-81), each with a copy of its company's record.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::Map;
 
 use super::batch::Step;
+use super::companies::same_company;
 use super::{Operator, OperatorError, Outcome};
 use crate::id::LeadId;
 use crate::lead::Lead;
+use crate::store::derived::Derived;
 use crate::store::error::StoreError;
-use crate::store::key::Counter;
-use crate::store::leads::{self, Derived, LeadRecord};
+use crate::store::item::{self, Item};
+use crate::store::key::{Counter, Key};
+use crate::store::leads::{self, LeadRecord};
+use crate::store::notices;
 use crate::store::transaction::{Condition, Transaction};
 use crate::time::Timestamp;
 
@@ -52,6 +58,7 @@ impl Operator {
     /// Writes leads and all that is derived from them, each replacing the lead of its id. A lead that was made or
     /// changed through the interface since it was last imported is replaced only where `overwrite` says so.
     ///
+    /// The copies that opportunities have of a changed lead are behind until [`refresh_copies`](Self::refresh_copies).
     /// The references are the caller's to check.
     ///
     /// # Errors
@@ -67,57 +74,63 @@ impl Operator {
         // Later leads are numbered above imported ones (C-11); raised first, so that no call takes such a number.
         let counter = self.keys().counter(Counter::Lead);
         self.table().raise(&counter, "lead", last).await?;
-        let keys = lines.iter().map(|line| self.keys().lead(line.lead.id));
-        let mut stored = self.table().get_many(keys).await?;
-        let steps = lines.iter().map(|line| {
-            let item = stored.remove(&self.keys().lead(line.lead.id));
-            let record = item.map(leads::decode).transpose()?;
-            self.lead_step(line, record, overwrite)
-        });
+        let keys = lines.iter().flat_map(|line| self.lead_rests_on(line));
+        let found = self.table().get_many(keys).await?;
+        let steps = lines.iter().map(|line| self.lead_step(line, &found, overwrite));
         let steps = steps.collect::<Result<_, _>>()?;
         let again = async |at: usize| {
             let Some(line) = lines.get(at) else {
                 return Ok(Step::Done(Outcome::Unchanged));
             };
-            let item = self.table().get(&self.keys().lead(line.lead.id)).await?;
-            Ok(self.lead_step(line, item.map(leads::decode).transpose()?, overwrite)?)
+            let found = self.table().get_many(self.lead_rests_on(line)).await?;
+            Ok(self.lead_step(line, &found, overwrite)?)
         };
         self.carry_out(steps, again).await
+    }
+
+    /// The records that decide about a line: the lead of its id, and its company.
+    fn lead_rests_on(&self, line: &LeadLine) -> impl Iterator<Item = Key> + use<> {
+        let company = line.lead.company.map(|company| self.keys().company(company));
+        std::iter::once(self.keys().lead(line.lead.id)).chain(company)
     }
 
     fn lead_step(
         &self,
         line: &LeadLine,
-        stored: Option<LeadRecord>,
+        found: &HashMap<Key, Item>,
         overwrite: bool,
     ) -> Result<Step, StoreError> {
+        let keys = self.keys();
+        let stored = found.get(&keys.lead(line.lead.id)).cloned();
+        let stored = stored.map(leads::decode).transpose()?;
         let lead = line.onto(stored.as_ref().map(|stored| &stored.lead), self.now());
-        let mut old = Derived::default();
-        let mut version = 0;
+        let mut transaction = Transaction::default();
+        let company = lead.company.map(|id| keys.company(id));
+        let company = company.and_then(|key| found.get_key_value(&key));
+        if let Some((key, item)) = company {
+            transaction.check(key.clone(), same_company(item));
+        }
+        let company = company.map(|(_, item)| item::decode("company", item.clone()));
+        let mut record = LeadRecord {
+            lead,
+            version: 1,
+            edited: false,
+            company: company.transpose()?,
+        };
+        let (mut old, mut condition) = (Derived::default(), Condition::Absent);
         if let Some(stored) = stored {
-            if let Some(done) = settled(&stored, &lead, overwrite) {
+            if let Some(done) = settled(&stored, &record.lead, overwrite) {
                 return Ok(Step::Done(done));
             }
-            old = leads::derived(self.keys(), &stored.lead)?;
-            version = stored.version;
+            if copied(&stored) != copied(&record) {
+                notices::raise(&mut transaction, keys, record.lead.id);
+            }
+            old = leads::derived(keys, &stored.lead)?;
+            condition = Condition::Version(stored.version);
+            record.version = stored.version + 1;
         }
-        let new = leads::derived(self.keys(), &lead)?;
-        let condition = match version {
-            0 => Condition::Absent,
-            version => Condition::Version(version),
-        };
-        let record = LeadRecord {
-            lead,
-            version: version + 1,
-            edited: false,
-        };
-        let mut transaction = Transaction::default();
-        transaction.put(
-            self.keys().lead(record.lead.id),
-            leads::encode(&record)?,
-            condition,
-        );
-        leads::derive(&mut transaction, &old, new);
+        transaction.put(keys.lead(record.lead.id), leads::encode(&record)?, condition);
+        Derived::change(&mut transaction, &old, leads::derived(keys, &record.lead)?);
         Ok(Step::Write(transaction))
     }
 
@@ -130,6 +143,19 @@ impl Operator {
         ids: impl IntoIterator<Item = LeadId>,
     ) -> Result<BTreeSet<LeadId>, StoreError> {
         self.existing(ids, |id| self.keys().lead(id)).await
+    }
+}
+
+/// What opportunities copy of a lead: everything but its custom fields.
+fn copied(record: &LeadRecord) -> LeadRecord {
+    LeadRecord {
+        lead: Lead {
+            custom: Map::new(),
+            ..record.lead.clone()
+        },
+        version: 0,
+        edited: false,
+        company: record.company.clone(),
     }
 }
 

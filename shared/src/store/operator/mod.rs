@@ -12,7 +12,9 @@ mod directory;
 mod doctor;
 mod events;
 mod export;
+mod funnels;
 mod leads;
+mod opportunities;
 mod provision;
 
 use super::error::StoreError;
@@ -32,6 +34,7 @@ pub use credentials::{CredentialEntry, Issued};
 pub use doctor::{Diagnosis, Difference, Progress};
 pub use export::{EventPages, Pages};
 pub use leads::LeadLine;
+pub use opportunities::OpportunityLine;
 
 /// Why the operator's wish was not done. The texts are for the operator and say what to do next.
 #[derive(Debug, thiserror::Error)]

@@ -21,6 +21,8 @@ pub enum Condition {
     Number { name: &'static str, value: u64 },
     /// There is no such item, or its text attribute `name` is `value`.
     AbsentOrText { name: &'static str, value: String },
+    /// There is no such item, or its number `name` is at most `value`: one that expired by then.
+    AbsentOrUpTo { name: &'static str, value: i64 },
     /// The item has these attributes and none of those: for records without a version.
     Exactly { has: Item, lacks: Vec<&'static str> },
 }
@@ -56,6 +58,11 @@ impl Expression {
                 let value = AttributeValue::S(value.clone());
                 ("attribute_not_exists(pk) OR #c = :c", Some(*name), Some(value))
             }
+            Condition::AbsentOrUpTo { name, value } => (
+                "attribute_not_exists(pk) OR #c <= :c",
+                Some(*name),
+                Some(n(value)),
+            ),
         };
         Self {
             text: Some(text.to_owned()),
@@ -88,7 +95,7 @@ impl Expression {
     }
 
     /// The update expression, and this condition with the names and values of both.
-    pub fn updating(mut self, add: &BTreeMap<&'static str, i64>, set: &Item) -> (String, Self) {
+    pub fn updating(mut self, add: &BTreeMap<String, i64>, set: &Item) -> (String, Self) {
         let mut name = |at: String, name: &str, value: AttributeValue| {
             self.names.insert(format!("#{at}"), name.to_owned());
             self.values.insert(format!(":{at}"), value);

@@ -2,17 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::id::CallId;
+use super::copies::{self, Copies};
+use crate::id::{CallId, ColumnId, FunnelId};
 use crate::store::calls::CallRecord;
+use crate::store::derived::Derived;
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
 use crate::store::key::{self, Counter, Key, Keys};
-use crate::store::leads::{self, Derived};
+use crate::store::leads;
 use crate::store::operator::calls::record;
+use crate::store::opportunities;
 use crate::store::transaction::Condition;
 
-/// All kinds that have derived items, in the order in which they are looked at.
-pub const KINDS: [&Kind; 2] = [&LEADS, &CALLS];
+/// All kinds that have derived items, in the order in which they are looked at: leads before the opportunities that copy
+/// them.
+pub const KINDS: [&Kind; 3] = [&LEADS, &CALLS, &OPPORTUNITIES];
 
 /// A kind of records from which items are derived.
 pub struct Kind {
@@ -34,8 +38,10 @@ pub struct Kind {
     pub agree: fn(&Item, &Item) -> bool,
     /// Of which record of this kind an item is derived.
     pub origin: fn(Keys<'_>, &Key, &Item) -> Origin,
-    /// The partitions of the totals.
-    pub totals: fn(Keys<'_>) -> Vec<String>,
+    /// What its records copy of others.
+    pub copies: Option<&'static Copies>,
+    /// The column that a record stands in.
+    pub place: fn(&Item) -> Result<Option<Place>, StoreError>,
     /// The running number that the records' ids come from.
     pub number: Number,
     /// The running numbers that a record has taken.
@@ -47,9 +53,13 @@ pub type Number = (Counter, &'static str);
 /// Running numbers and what a record has of each.
 pub type Numbers = Vec<(Number, u64)>;
 
+/// A column of a funnel.
+pub type Place = (FunnelId, ColumnId);
+
 const LEAD: Number = (Counter::Lead, "lead");
 const CALL: Number = (Counter::Call, "call");
 const EVENT: Number = (Counter::Call, "event");
+const OPPORTUNITY: Number = (Counter::Opportunity, "opportunity");
 
 /// Of which record of a kind an item is derived.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +68,8 @@ pub enum Origin {
     Elsewhere,
     /// Of this one, if it is there.
     Record(Key),
+    /// Of many: it is a total of this kind.
+    Many,
     /// Of none that can be: no record of this kind ever derives such an item.
     Nobody,
 }
@@ -74,9 +86,14 @@ const LEADS: Kind = Kind {
     origin: |keys, key, _| match keys.origin(key) {
         key::Origin::Lead(Some(id)) => Origin::Record(keys.lead(id)),
         key::Origin::Lead(None) => Origin::Nobody,
-        key::Origin::Event | key::Origin::None => Origin::Elsewhere,
+        key::Origin::LeadTotal => Origin::Many,
+        key::Origin::Event
+        | key::Origin::Opportunity(_)
+        | key::Origin::OpportunityTotal
+        | key::Origin::None => Origin::Elsewhere,
     },
-    totals: |keys| [false, true].map(|archived| keys.lead_totals(archived)).into(),
+    copies: Some(&copies::COMPANIES),
+    place: |_| Ok(None),
     number: LEAD,
     numbers: |item| Ok(vec![(LEAD, item::number("lead", item, "id")?)]),
 };
@@ -131,15 +148,46 @@ const CALLS: Kind = Kind {
             let call = item::number("event", item, "call").ok().and_then(CallId::new);
             call.map_or(Origin::Nobody, |call| Origin::Record(keys.call(call)))
         }
-        key::Origin::Lead(_) | key::Origin::None => Origin::Elsewhere,
+        key::Origin::Lead(_)
+        | key::Origin::LeadTotal
+        | key::Origin::Opportunity(_)
+        | key::Origin::OpportunityTotal
+        | key::Origin::None => Origin::Elsewhere,
     },
-    totals: |_| Vec::new(),
+    copies: None,
+    place: |_| Ok(None),
     number: CALL,
     numbers: |item| {
         let number = |name| item::number("call", item, name);
         let (call, event) = (number("id")?, number("event")?);
         Ok(vec![(CALL, call), (EVENT, event)])
     },
+};
+
+const OPPORTUNITIES: Kind = Kind {
+    name: "opportunity",
+    plural: "opportunities",
+    records: |keys| keys.opportunities(),
+    derived: |keys, item| opportunities::derived(keys, &opportunities::decode(&item)?.card),
+    flaw: |_| Ok(None),
+    unchanged: |item| Ok(Condition::Version(item::number("opportunity", item, "v")?)),
+    needs: |_, _| Ok(None),
+    agree: |derived, stored| derived == stored,
+    origin: |keys, key, _| match keys.origin(key) {
+        key::Origin::Opportunity(Some(id)) => Origin::Record(keys.opportunity(id)),
+        key::Origin::Opportunity(None) => Origin::Nobody,
+        key::Origin::OpportunityTotal => Origin::Many,
+        key::Origin::Lead(_) | key::Origin::LeadTotal | key::Origin::Event | key::Origin::None => {
+            Origin::Elsewhere
+        }
+    },
+    copies: Some(&copies::LEADS),
+    place: |item| {
+        let opportunity = opportunities::decode(item)?.card.opportunity;
+        Ok(Some((opportunity.crm_id, opportunity.crm_column)))
+    },
+    number: OPPORTUNITY,
+    numbers: |item| Ok(vec![(OPPORTUNITY, item::number("opportunity", item, "id")?)]),
 };
 
 /// What a stored call may lack.

@@ -4,10 +4,14 @@
 //! unchanged record, and no repair happens unless what it was decided on is still so at that moment, which its own
 //! transaction checks.
 //!
-//! Which records have derived items is said in one place, the table of [`kind`]s. Memory is bounded by pages and by the
-//! most classes that are counted in one pass, never by the number of records.
+//! Which records have derived items is said in one place, the table of [`kind`]s. A copy of another record is derived
+//! from two, so both are held while it is compared, and the notice that it may be behind is read between ([`copies`]).
+//! Memory is bounded by pages, by the columns there are, and by the most sums that are counted in one pass, never by the
+//! number of records.
 
 mod calls;
+mod columns;
+mod copies;
 mod counters;
 mod credentials;
 mod directory;
@@ -24,6 +28,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Operator, OperatorError};
+use crate::store::error::StoreError;
 
 /// The most differences that are listed; the others are counted.
 const MOST_LISTED: usize = 1000;
@@ -71,6 +76,8 @@ struct Doctor<'a> {
     diagnosis: Diagnosis,
     /// The largest number of each sort that a record has.
     largest: counters::Largest,
+    /// The columns of all funnels.
+    columns: columns::Columns,
 }
 
 impl Operator {
@@ -90,24 +97,40 @@ impl Operator {
             watch,
             diagnosis: Diagnosis::default(),
             largest: counters::Largest::default(),
+            columns: columns::Columns::default(),
         };
         doctor.directory().await?;
         doctor.credentials().await?;
+        doctor.funnels().await?;
         let mut counted = Vec::new();
         for kind in kind::KINDS {
             counted.push((kind, doctor.records(kind).await?));
         }
-        doctor.orphans().await?;
+        let mut totals = doctor.orphans().await?;
         doctor.counters().await?;
-        // Last, because counting again is only as good as the numbers of the records (see `totals`).
+        // Behind the counters, because counting again is only as good as the numbers of the records (see `totals`).
         for (kind, tally) in counted {
-            doctor.totals(kind, tally).await?;
+            let partitions = totals.remove(kind.name).unwrap_or_default();
+            doctor.totals(kind, tally, &partitions).await?;
+        }
+        if repair {
+            doctor.heed_notices().await?;
         }
         Ok(doctor.diagnosis)
     }
 }
 
 impl Doctor<'_> {
+    /// Brings copies up to date of which notices say that they may be behind, those raised by a repair among them. Last,
+    /// because the copies are found by links, which are sound by now.
+    async fn heed_notices(&self) -> Result<(), OperatorError> {
+        match self.operator.refresh_copies().await {
+            // Then the notices stand, which mislead nobody.
+            Ok(()) | Err(StoreError::Contention(_) | StoreError::Corrupt { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn looked_at(&mut self, stage: &'static str, count: usize) {
         *self.diagnosis.checked.entry(stage).or_default() += count as u64;
         self.look_on(stage, count);

@@ -1,7 +1,10 @@
 //! From the derived items to the records: does each have one that derives it?
 //!
 //! A look-up of a number that nobody has any more, or the list of an owner who is gone, lies in a partition that no
-//! record leads to. So this is a walk through the whole table.
+//! record leads to, and so may the totals of a column that is gone. So this is a walk through the whole table. It also
+//! finds where totals lie, which are compared by themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Doctor;
 use super::kind::{KINDS, Kind, Origin};
@@ -16,12 +19,16 @@ use crate::store::transaction::{Condition, Transaction};
 /// Items whose records are read together: a batch of gets.
 const TOGETHER: usize = 100;
 
+/// The partitions in which each kind has totals, by the kind's name. Their number is that of the columns, not of the
+/// records.
+pub type TotalPartitions = BTreeMap<&'static str, BTreeSet<String>>;
+
 impl Doctor<'_> {
-    /// Looks at every derived item of the instance.
-    pub(super) async fn orphans(&mut self) -> Result<(), OperatorError> {
+    /// Looks at every derived item of the instance, and says where there are totals.
+    pub(super) async fn orphans(&mut self) -> Result<TotalPartitions, OperatorError> {
         let operator = self.operator;
         let prefix = operator.keys().prefix();
-        let mut after = None;
+        let (mut after, mut totals) = (None, TotalPartitions::new());
         loop {
             let page = operator.table().scan(&prefix, after.as_ref()).await?;
             self.looked_at("items", page.items.len());
@@ -33,6 +40,9 @@ impl Doctor<'_> {
                         Origin::Elsewhere => {}
                         Origin::Record(record) => placed.push((kind, key.clone(), Some(record))),
                         Origin::Nobody => placed.push((kind, key.clone(), None)),
+                        Origin::Many => {
+                            totals.entry(kind.name).or_default().insert(key.pk.clone());
+                        }
                     }
                 }
             }
@@ -41,7 +51,7 @@ impl Doctor<'_> {
             }
             match page.next {
                 Some(next) => after = Some(next),
-                None => return Ok(()),
+                None => return Ok(totals),
             }
         }
     }
@@ -80,7 +90,7 @@ async fn look(operator: &Operator, kind: &Kind, key: &Key) -> Result<Look, Opera
     let mut remedy = Transaction::default();
     remedy.delete(key.clone(), Condition::Always);
     let reason = match (kind.origin)(operator.keys(), key, &item) {
-        Origin::Elsewhere => return Ok(Look::Fine),
+        Origin::Elsewhere | Origin::Many => return Ok(Look::Fine),
         Origin::Nobody => format!("no {} can have such an item", kind.name),
         Origin::Record(at) => {
             let (record, derived) = derived_now(operator, kind, &at).await?;

@@ -4,10 +4,10 @@ use super::Doctor;
 use super::kind::Kind;
 use super::settle::{Look, Wrong};
 use super::tally::Tally;
+use crate::store::derived::Derived;
 use crate::store::error::StoreError;
 use crate::store::item::Item;
 use crate::store::key::Key;
-use crate::store::leads::Derived;
 use crate::store::operator::export::Pages;
 use crate::store::operator::{Operator, OperatorError};
 use crate::store::table::{PAGE, Span, key_of};
@@ -59,19 +59,21 @@ impl Doctor<'_> {
         let keys: Vec<_> = keys.collect();
         self.looked_at("derived", keys.len());
         let stored = operator.table().get_many(keys).await?;
-        for (key, record, derived) in readable {
-            let differs = differences(kind, &derived, |key| stored.get(key))
-                .next()
-                .is_some();
+        for (key, record, derived) in &readable {
+            let differs = differences(kind, derived, |key| stored.get(key)).next().is_some();
             if differs {
-                let look = async || look(operator, kind, &key).await;
+                let look = async || look(operator, kind, key).await;
                 self.settle(&key.to_string(), look).await?;
             }
             if (kind.flaw)(record)?.is_some() {
-                self.flawed(kind, &key).await?;
+                self.flawed(kind, key).await?;
+            }
+            if (kind.place)(record)?.is_some_and(|place| !self.columns.has(place)) {
+                self.misplaced(kind, key).await?;
             }
         }
-        Ok(())
+        let records: Vec<_> = readable.iter().map(|(key, record, _)| (key, *record)).collect();
+        self.copies(kind, &records).await
     }
 }
 

@@ -2,30 +2,35 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::store::derived::{Derived, Share, is_number, numbers};
 use crate::store::item::{Item, n};
 use crate::store::key::Key;
-use crate::store::leads::Derived;
 
-/// The most classes that are counted in one pass.
-const MOST_CLASSES: usize = 50_000;
+/// The most sums that are kept in one pass, of all classes together.
+const MOST_SUMS: usize = 50_000;
 
-/// How many records there are of each class whose total's key lies in a range. Where there are more classes than may be
-/// counted at once, the last ones are left to another pass.
+/// What there is of each class whose total's key lies in a range. Where there are more sums than may be kept at once, the
+/// last classes are left to another pass.
 #[derive(Debug, Default)]
 pub struct Tally {
     from: Option<Key>,
     until: Option<Key>,
     pub classes: BTreeMap<Key, Class>,
+    /// How many sums the classes have.
+    sums: usize,
     /// Only these classes are counted.
     wanted: Option<BTreeSet<Key>>,
     /// A record cannot be read, so that no class can be counted.
     pub unreadable: bool,
 }
 
-/// A class of records.
+/// A class: the records that share in one total.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Class {
-    pub count: u64,
+    /// How many they are.
+    pub members: u64,
+    /// What they contribute to each of the total's numbers. Money may add up to more than a record can have.
+    pub sums: BTreeMap<String, i128>,
     /// What describes it in its total.
     pub attributes: Item,
 }
@@ -56,46 +61,100 @@ impl Tally {
 
     /// Counts a record by what is derived from it.
     pub fn count(&mut self, derived: &Derived) {
-        self.count_within(derived, MOST_CLASSES);
+        self.count_within(derived, MOST_SUMS);
     }
 
     fn count_within(&mut self, derived: &Derived, most: usize) {
-        for (key, attributes) in &derived.totals {
+        for (key, share) in &derived.totals {
             if self.covers(key) {
                 let class = self.classes.entry(key.clone()).or_default();
-                class.count += 1;
-                class.attributes.clone_from(attributes);
+                let before = class.sums.len();
+                class.add(share);
+                self.sums += class.sums.len() - before;
             }
         }
-        while self.wanted.is_none() && self.classes.len() > most {
-            self.until = self.classes.pop_last().map(|(key, _)| key);
+        // One class is always kept, so that every pass gets on: it is no larger than the item of its total.
+        while self.wanted.is_none() && self.sums > most && self.classes.len() > 1 {
+            if let Some((key, class)) = self.classes.pop_last() {
+                self.sums -= class.sums.len();
+                self.until = Some(key);
+            }
         }
     }
 }
 
 impl Class {
+    /// Takes a record in.
+    fn add(&mut self, share: &Share) {
+        self.members += 1;
+        for (name, number) in &share.numbers {
+            *self.sums.entry(name.clone()).or_default() += i128::from(*number);
+        }
+        self.attributes.clone_from(&share.attributes);
+    }
+
+    /// Takes in the records of another part of the class.
+    pub fn join(&mut self, part: &Self) {
+        if self.members == 0 {
+            self.attributes.clone_from(&part.attributes);
+        }
+        self.members += part.members;
+        for (name, number) in &part.sums {
+            *self.sums.entry(name.clone()).or_default() += number;
+        }
+    }
+
     /// Why a total is not that of the class; `None` where it is. Nobody sees what an empty class's total describes.
     pub fn fault(&self, total: Option<&Item>) -> Option<String> {
         let Some(total) = total else {
-            return (self.count > 0).then(|| format!("is missing: there are {}", self.count));
+            return (self.members > 0).then(|| format!("is missing: there are {}", self.members));
         };
-        let counted = total.get("n").and_then(|counted| counted.as_n().ok());
-        if counted != Some(&self.count.to_string()) {
-            let counted = counted.map_or("nothing", String::as_str);
-            return Some(format!("counts {counted}, but there are {}", self.count));
-        }
+        let stored = total.keys().filter(|name| is_number(name));
+        let names: BTreeSet<_> = self.sums.keys().chain(stored).collect();
+        let mut faults: Vec<_> = names
+            .into_iter()
+            .filter_map(|name| self.miscount(name, total))
+            .collect();
         let mut described = total.clone();
-        described.retain(|name, _| !["pk", "sk", "n", "v"].contains(&name.as_str()));
-        (self.count > 0 && described != self.attributes).then(|| "describes another class".to_owned())
+        described.retain(|name, _| !["pk", "sk", "v"].contains(&name.as_str()) && !is_number(name));
+        if self.members > 0 && described != self.attributes {
+            faults.push("describes another class".to_owned());
+        }
+        (!faults.is_empty()).then(|| faults.join("; "))
+    }
+
+    /// Why a number of a total is not that of the class. One that is absent counts as 0.
+    fn miscount(&self, name: &str, total: &Item) -> Option<String> {
+        let right = self.sums.get(name).copied().unwrap_or_default();
+        let stored = total.get(name);
+        let text = stored.and_then(|number| number.as_n().ok());
+        let number = text.map_or(stored.is_none().then_some(0), |text| text.parse().ok());
+        if number == Some(right) {
+            return None;
+        }
+        let stored = text.map_or("nothing", String::as_str);
+        Some(match name {
+            "n" => format!("counts {stored}, but there are {right}"),
+            "c" => format!("adds up to {stored} cents, but there are {right}"),
+            part => {
+                let part = part.strip_prefix("n.").unwrap_or(part);
+                format!("counts {stored} of {part}, but there are {right}")
+            }
+        })
     }
 
     /// The total as it should be. An empty class's keeps what it describes, which no record tells.
     pub fn total(&self, stored: Option<&Item>, version: u64) -> Item {
         let mut total = match stored {
-            Some(stored) if self.count == 0 => stored.clone(),
+            Some(stored) if self.members == 0 => stored.clone(),
             _ => self.attributes.clone(),
         };
-        total.insert("n".to_owned(), n(self.count));
+        let idle = stored
+            .into_iter()
+            .flat_map(Item::keys)
+            .filter(|name| is_number(name));
+        total.extend(idle.map(|name| (name.clone(), n(0))));
+        total.extend(numbers(&self.sums));
         total.insert("v".to_owned(), n(version));
         total
     }
@@ -104,6 +163,7 @@ impl Class {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::derived::one;
     use crate::store::item::s;
     use crate::store::key;
 
@@ -112,9 +172,17 @@ mod tests {
     }
 
     fn of(class: &str) -> Derived {
+        let share = one(Item::from([("o".to_owned(), s(class))]));
         Derived {
             items: BTreeMap::new(),
-            totals: BTreeMap::from([(total(class), Item::from([("o".to_owned(), s(class))]))]),
+            totals: BTreeMap::from([(total(class), share)]),
+        }
+    }
+
+    fn share<const N: usize>(numbers: [(&str, i64); N]) -> Share {
+        Share {
+            numbers: numbers.map(|(name, number)| (name.to_owned(), number)).into(),
+            attributes: Item::from([("column".to_owned(), n(31))]),
         }
     }
 
@@ -130,7 +198,7 @@ mod tests {
             }
             for (key, class) in &tally.classes {
                 assert!(tally.covers(key));
-                assert_eq!(counts.insert(key.clone(), class.count), None);
+                assert_eq!(counts.insert(key.clone(), class.members), None);
             }
             match Tally::behind(&tally) {
                 Some(next) => tally = next,
@@ -145,10 +213,56 @@ mod tests {
         assert_eq!(passes, 3);
     }
 
+    /// Memory is bounded by sums, and a class of more sums than fit is counted all the same, alone.
+    #[test]
+    fn classes_of_many_sums_take_more_passes() {
+        let day = |class: &str, part: &str| Derived {
+            items: BTreeMap::new(),
+            totals: BTreeMap::from([(total(class), share([(part, 1)]))]),
+        };
+        let records = [
+            ("b", "n.1"),
+            ("a", "n.1"),
+            ("a", "n.2"),
+            ("c", "n.1"),
+            ("a", "n.3"),
+            ("b", "n.1"),
+        ];
+        let (mut tally, mut passes) = (Tally::default(), Vec::new());
+        loop {
+            for (class, part) in records {
+                tally.count_within(&day(class, part), 2);
+            }
+            let sums = tally
+                .classes
+                .iter()
+                .map(|(key, class)| (key.sk.clone(), class.sums.clone()));
+            passes.push(sums.collect::<Vec<_>>());
+            match Tally::behind(&tally) {
+                Some(next) => tally = next,
+                None => break,
+            }
+        }
+        let sums = |parts: &[(&str, i128)]| {
+            parts
+                .iter()
+                .map(|(name, sum)| ((*name).to_owned(), *sum))
+                .collect()
+        };
+        let a = ("a".to_owned(), sums(&[("n.1", 1), ("n.2", 1), ("n.3", 1)]));
+        let others = ["b", "c"].map(|class| {
+            (
+                class.to_owned(),
+                sums(&[("n.1", if class == "b" { 2 } else { 1 })]),
+            )
+        });
+        assert_eq!(passes, [vec![a], others.to_vec()]);
+    }
+
     #[test]
     fn what_is_wrong_with_a_total() {
-        let attributes = Item::from([("o".to_owned(), n(7))]);
-        let class = Class { count: 2, attributes };
+        let mut class = Class::default();
+        (0..2).for_each(|_| class.add(&one(Item::from([("o".to_owned(), n(7))]))));
         let right = class.total(None, 5);
         assert_eq!(class.fault(Some(&right)), None);
         assert!(class.fault(None).is_some());
@@ -159,6 +273,54 @@ mod tests {
         }
     }
 
+    /// Everything that is wrong is told at once, of every number of the total and of every one that it should have.
+    #[test]
+    fn what_is_wrong_with_the_numbers_of_a_total() {
+        let mut class = Class::default();
+        class.add(&share([("n", 1), ("c", 250), ("n.7#open", 1)]));
+        class.add(&share([("n", 1), ("c", 0), ("n.8#gain", 1)]));
+        let mut wrong = class.total(None, 5);
+        assert_eq!(class.fault(Some(&wrong)), None);
+        wrong.insert("n.9#lost".to_owned(), n(0));
+        assert_eq!(class.fault(Some(&wrong)), None, "what nobody contributes to is 0");
+        wrong.remove("n.7#open");
+        wrong.extend([
+            ("c".to_owned(), n("12.5")),
+            ("n.9#lost".to_owned(), n(4)),
+            ("n".to_owned(), s("2")),
+        ]);
+        let fault = "adds up to 12.5 cents, but there are 250; counts nothing, but there are 2; \
+                     counts nothing of 7#open, but there are 1; counts 4 of 9#lost, but there are 0";
+        assert_eq!(class.fault(Some(&wrong)).as_deref(), Some(fault));
+        let repaired = class.total(Some(&wrong), 6);
+        assert_eq!(
+            (class.fault(Some(&repaired)), repaired.get("v")),
+            (None, Some(&n(6)))
+        );
+        assert_eq!(repaired.get("n.9#lost"), Some(&n(0)));
+    }
+
+    /// Money adds up beyond what one record can have, and parts of a class add up like the whole.
+    #[test]
+    fn parts_of_a_class_are_joined() {
+        let most = share([("c", i64::MAX), ("n.7#open", 1)]);
+        let (mut whole, mut old, mut new) = (Class::default(), Class::default(), Class::default());
+        for share in [&most, &most, &share([("n", 1)])] {
+            whole.add(share);
+        }
+        old.add(&most);
+        for share in [&most, &share([("n", 1)])] {
+            new.add(share);
+        }
+        let mut joined = Class::default();
+        joined.join(&old);
+        joined.join(&new);
+        joined.join(&Class::default());
+        assert_eq!(joined, whole);
+        assert_eq!(whole.sums.get("c"), Some(&(2 * i128::from(i64::MAX))));
+        assert_eq!((whole.members, whole.sums.get("n")), (3, Some(&1)));
+    }
+
     #[test]
     fn an_empty_class_needs_no_total() {
         let empty = Class::default();
@@ -167,8 +329,8 @@ mod tests {
         assert!(empty.fault(Some(&stored)).is_some());
         let repaired = empty.total(Some(&stored), 1);
         assert_eq!(
-            (repaired.get("o"), empty.fault(Some(&repaired))),
-            (Some(&n(7)), None)
+            (repaired.get("o"), repaired.get("n"), empty.fault(Some(&repaired))),
+            (Some(&n(7)), Some(&n(0)), None)
         );
     }
 }

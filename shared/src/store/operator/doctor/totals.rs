@@ -1,21 +1,26 @@
-//! Totals: how many records of each class, compared exactly while records come and go.
+//! Totals: how many records of each class and what their values add up to, compared exactly while records come and go.
 //!
-//! A total cannot be compared with a count that took a while, and an unchanged count proves nothing, because one record
-//! may have come while another went. But every record that enters or leaves a class raises its total's version by one, in
-//! the transaction that moves it. So a class is counted like this:
+//! A total cannot be compared with a count that took a while, and an unchanged total proves nothing, because one record
+//! may have come while another went. But every record that enters or leaves a class, or changes what it contributes,
+//! raises its total's version by one, in the transaction that writes it. So a class is counted like this:
 //!
 //! 1. Read the version `v0` of its total, and after it the last number `L` that any record has.
 //! 2. Count the records of the class up to `L`, then those behind `L`: `k`.
 //! 3. Read the total again: its version `v1`.
 //!
 //! A record behind `L` was numbered after `v0` was read, so each of the `k` entered the class since, and that raised the
-//! version. Where `v1 - v0 = k` nothing else raised it: no record up to `L` came or went, none behind `L` left, and none
-//! entered after they were counted. So at `v1` the class has exactly the records that were counted. Where it is more, those
-//! behind `L`, which are few, are counted again: an instance in which many call for the first time does not keep the
+//! version. Where `v1 - v0 = k` nothing else raised it: no record up to `L` came, went or changed its share, none behind
+//! `L` left or changed its own, and none entered after they were counted. So at `v1` the class has exactly the records
+//! that were counted, with just what they were counted with, and that holds of every number of the total. Where it is more,
+//! those behind `L`, which are few, are counted again: an instance in which many call for the first time does not keep the
 //! doctor waiting. Where that does not help, all is counted anew.
 //!
-//! A repair puts the total on condition that its version still is `v1`. Then no record has entered or left since, so a
-//! repair never makes a right total wrong, and it raises the version, so that another doctor's count does not miss it.
+//! A repair puts the total on condition that its version still is `v1`. Then no share has changed since, so a repair never
+//! makes a right total wrong, and it raises the version, so that another doctor's count does not miss it. For the same
+//! reason the total of a class that is empty is never deleted: its version would begin anew.
+//!
+//! Where totals lie no list of columns tells: some may count in columns that are gone. The walk through the table says
+//! it, and a total that was not there yet, or is missing, is one of the classes that were counted.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -43,13 +48,14 @@ impl Doctor<'_> {
         &mut self,
         kind: &'static Kind,
         mut tally: Tally,
+        partitions: &BTreeSet<String>,
     ) -> Result<(), OperatorError> {
         loop {
             if tally.unreadable {
                 self.uncountable(kind);
                 return Ok(());
             }
-            let suspects = self.suspects(kind, &mut tally).await?;
+            let suspects = self.suspects(partitions, &mut tally).await?;
             self.recount(kind, suspects).await?;
             let Some(next) = Tally::behind(&tally) else {
                 return Ok(());
@@ -61,10 +67,14 @@ impl Doctor<'_> {
     }
 
     /// Totals that are not those of the first count. Beside live writes most of them are right.
-    async fn suspects(&mut self, kind: &Kind, tally: &mut Tally) -> Result<BTreeSet<Key>, OperatorError> {
+    async fn suspects(
+        &mut self,
+        partitions: &BTreeSet<String>,
+        tally: &mut Tally,
+    ) -> Result<BTreeSet<Key>, OperatorError> {
         let mut suspects = BTreeSet::new();
-        for partition in (kind.totals)(self.operator.keys()) {
-            let mut pages = Pages::new(self.operator, Span::head(partition, PAGE), Ok);
+        for partition in partitions {
+            let mut pages = Pages::new(self.operator, Span::head(partition.clone(), PAGE), Ok);
             while let Some(page) = pages.next().await? {
                 self.looked_at("totals", page.len());
                 for total in page {
@@ -128,16 +138,13 @@ impl Doctor<'_> {
                 open.remove(&key);
                 continue;
             };
-            let (old, new) = (old.get(&key), new.get(&key));
-            let arrived = new.map_or(0, |class| class.count);
+            let arrived = new.get(&key).map_or(0, |class| class.members);
             if version.checked_sub(then) == Some(arrived) {
-                let class = Class {
-                    count: old.map_or(0, |class| class.count) + arrived,
-                    attributes: old
-                        .or(new)
-                        .map(|class| class.attributes.clone())
-                        .unwrap_or_default(),
-                };
+                let mut class = Class::default();
+                [old, new]
+                    .into_iter()
+                    .filter_map(|part| part.get(&key))
+                    .for_each(|part| class.join(part));
                 if self.judge(&key, &class, now.get(&key), version).await? {
                     open.remove(&key);
                 }

@@ -1,0 +1,78 @@
+//! Whole numbers as callers write them: JSON has many spellings of one (`12`, `12.0`, `1.2e1`), text has its own (C-7).
+
+use serde_json::Value;
+
+/// A JSON number that is whole and not negative, in whatever spelling; one beyond a `u64` is the largest. `None` for
+/// everything else.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value is whole and not negative, and a cast of one that is too large stays at the largest"
+)]
+pub fn whole(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let number = value.as_f64()?;
+        (number >= 0.0 && number.fract() == 0.0).then_some(number as u64)
+    })
+}
+
+/// The same, or text of digits with an optional part of zeros behind a point: `31`, `31.0` (C-7).
+#[must_use]
+pub fn whole_or_text(value: &Value) -> Option<u64> {
+    let Value::String(text) = value else {
+        return whole(value);
+    };
+    let (digits, zeros) = text.split_once('.').unwrap_or((text, "0"));
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let no_part = !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0');
+    (plain && no_part).then(|| digits.parse().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_whole_number_has_many_spellings() {
+        let read = |text: &str| whole(&serde_json::from_str(text).unwrap());
+        for (text, number) in [
+            ("12", 12),
+            ("12.0", 12),
+            ("1.2e1", 12),
+            ("0", 0),
+            ("-0.0", 0),
+            ("9007199254740993", 9_007_199_254_740_993),
+            ("18446744073709551615", u64::MAX),
+            ("1e30", u64::MAX),
+        ] {
+            assert_eq!(read(text), Some(number), "{text}");
+        }
+        for bad in [
+            "-1", "-1e30", "1.5", "1e-3", "\"12\"", "true", "null", "[12]", "{}",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn text_is_digits_with_zeros_behind_the_point() {
+        let read = |text: &str| whole_or_text(&json!(text));
+        for (text, number) in [
+            ("31", 31),
+            ("31.0", 31),
+            ("031.00", 31),
+            ("0", 0),
+            ("99999999999999999999999", u64::MAX),
+        ] {
+            assert_eq!(read(text), Some(number), "{text}");
+        }
+        for bad in [
+            "", " 31", "31 ", "31.", ".0", "1.5", "-1", "+1", "1e3", "1,0", "0x1f", "٣",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+        assert_eq!(whole_or_text(&json!(3.1e1)), Some(31));
+    }
+}

@@ -1,0 +1,306 @@
+//! Date filters: days of the instance's zone or RFC 3339, both ends inclusive (C-8, C-43).
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+
+use crate::time::{Day, Timestamp, Zone};
+
+/// The last instant that can be written, 9999-12-31T23:59:59.999Z, in milliseconds since 1970.
+const LAST: i64 = Timestamp::LAST_MILLIS;
+
+/// What `filterByCreateDate` and `filterByExpectedCloseDate` hold, read but not yet placed in a zone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct DateRange {
+    start: Option<End>,
+    end: Option<End>,
+}
+
+/// One end of a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Day(Day),
+    Instant(Timestamp),
+}
+
+/// A date filter is neither a date nor RFC 3339 (C-8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a date such as 2026-11-21 or RFC 3339")]
+pub struct BadDate;
+
+/// A span of time, both ends included; an absent end is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TimeRange {
+    /// Not before.
+    pub from: Option<Timestamp>,
+    /// Not after.
+    pub until: Option<Timestamp>,
+}
+
+impl DateRange {
+    /// Reads `null` or `{ start, end }`; an end that is `null` or absent is open, other members are ignored.
+    ///
+    /// # Errors
+    /// [`BadDate`] where an end is neither, and where there is no object to have ends.
+    pub fn read(value: &Value) -> Result<Self, BadDate> {
+        match value {
+            Value::Null => Ok(Self::default()),
+            Value::Object(members) => Ok(Self {
+                start: End::read(members.get("start"))?,
+                end: End::read(members.get("end"))?,
+            }),
+            _ => Err(BadDate),
+        }
+    }
+
+    /// The instants it covers in a zone. A start behind the end makes a range that covers none.
+    #[must_use]
+    pub fn within(self, zone: Zone) -> TimeRange {
+        TimeRange {
+            from: self.start.map(|end| end.first(zone)),
+            until: self.end.map(|end| end.last(zone)),
+        }
+    }
+}
+
+impl End {
+    fn read(value: Option<&Value>) -> Result<Option<Self>, BadDate> {
+        match value {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Day::parse(text)
+                .map(Self::Day)
+                .or_else(|| Timestamp::parse(text).map(Self::Instant))
+                .map(Some)
+                .ok_or(BadDate),
+            Some(_) => Err(BadDate),
+        }
+    }
+
+    fn first(self, zone: Zone) -> Timestamp {
+        match self {
+            Self::Day(day) => zone.start_of(day),
+            Self::Instant(time) => time,
+        }
+    }
+
+    /// A day ends a millisecond, the step of time here, before the next; the last day with the last instant.
+    fn last(self, zone: Zone) -> Timestamp {
+        match self {
+            Self::Day(day) => {
+                let last = day
+                    .next()
+                    .map_or(LAST, |next| zone.start_of(next).unix_millis() - 1);
+                DateTime::from_timestamp_millis(last)
+                    .unwrap_or(DateTime::<Utc>::MAX_UTC)
+                    .into()
+            }
+            Self::Instant(time) => time,
+        }
+    }
+}
+
+impl TimeRange {
+    /// Whether it covers everything.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.from.is_none() && self.until.is_none()
+    }
+
+    /// Whether it covers an instant; an absent one only where it covers everything.
+    #[must_use]
+    pub fn covers(&self, time: Option<Timestamp>) -> bool {
+        time.map_or(self.is_open(), |time| {
+            self.from.is_none_or(|from| from <= time) && self.until.is_none_or(|until| time <= until)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn time(text: &str) -> Timestamp {
+        Timestamp::parse(text).unwrap()
+    }
+
+    fn within(zone: &str, value: &Value) -> TimeRange {
+        DateRange::read(value).unwrap().within(Zone::parse(zone).unwrap())
+    }
+
+    /// The ends of the range that `{ start, end }` covers, `-` where it is open.
+    fn ends(zone: &str, start: &str, end: &str) -> String {
+        let TimeRange { from, until } = within(zone, &json!({"start": start, "end": end}));
+        let [from, until] = [from, until].map(|end| end.map_or("-".to_owned(), |time| time.to_string()));
+        format!("{from} {until}")
+    }
+
+    #[test]
+    fn no_ends_cover_everything() {
+        for value in [
+            json!(null),
+            json!({}),
+            json!({"start": null}),
+            json!({"end": null}),
+            json!({"start": null, "end": null}),
+            json!({"from": "2026-01-01", "Start": 5}),
+        ] {
+            let range = within("UTC", &value);
+            assert_eq!(range, TimeRange::default(), "{value}");
+            assert!(range.is_open() && range.covers(None), "{value}");
+            assert!(range.covers(Some(time("0001-01-01T00:00:00Z"))), "{value}");
+            assert!(range.covers(Some(time("9999-12-31T23:59:59.999Z"))), "{value}");
+        }
+    }
+
+    #[test]
+    fn what_is_neither_a_date_nor_rfc_3339_is_refused_at_either_end() {
+        for bad in [
+            json!(""),
+            json!(" "),
+            json!("null"),
+            json!("2026-3-1"),
+            json!("2026-02-29"),
+            json!("2026-03-01 "),
+            json!("01/03/2026"),
+            json!("2026-03-01T10:00:00"),
+            json!("2026-03-01T25:00:00Z"),
+            json!("10000-01-01"),
+            json!("hoje"),
+            json!(20_260_301),
+            json!(false),
+            json!([]),
+            json!({}),
+        ] {
+            assert_eq!(DateRange::read(&json!({"start": bad})), Err(BadDate), "{bad}");
+            assert_eq!(DateRange::read(&json!({"end": bad})), Err(BadDate), "{bad}");
+            let behind = json!({"start": "2026-03-01", "end": bad});
+            assert_eq!(DateRange::read(&behind), Err(BadDate), "{bad}");
+        }
+        for bad in [json!("2026-03-01"), json!(["2026-03-01"]), json!(1), json!(true)] {
+            assert_eq!(DateRange::read(&bad), Err(BadDate), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_day_is_that_of_the_zone_with_both_ends() {
+        for (zone, start, end, expected) in [
+            (
+                "UTC",
+                "2026-03-10",
+                "2026-03-10",
+                "2026-03-10T00:00:00.000Z 2026-03-10T23:59:59.999Z",
+            ),
+            (
+                "UTC",
+                "2026-02-27",
+                "2026-02-28",
+                "2026-02-27T00:00:00.000Z 2026-02-28T23:59:59.999Z",
+            ),
+            (
+                "America/Sao_Paulo",
+                "2026-03-10",
+                "2026-03-10",
+                "2026-03-10T03:00:00.000Z 2026-03-11T02:59:59.999Z",
+            ),
+            // A day of 25 hours, one without midnight, one that never was.
+            (
+                "America/Sao_Paulo",
+                "2018-02-17",
+                "2018-02-17",
+                "2018-02-17T02:00:00.000Z 2018-02-18T02:59:59.999Z",
+            ),
+            (
+                "America/Sao_Paulo",
+                "2018-11-04",
+                "2018-11-04",
+                "2018-11-04T03:00:00.000Z 2018-11-05T01:59:59.999Z",
+            ),
+            (
+                "Pacific/Apia",
+                "2011-12-30",
+                "2011-12-30",
+                "2011-12-30T10:00:00.000Z 2011-12-30T09:59:59.999Z",
+            ),
+        ] {
+            assert_eq!(ends(zone, start, end), expected, "{zone} {start} {end}");
+        }
+    }
+
+    #[test]
+    fn the_last_day_ends_with_the_last_instant() {
+        let last = "9999-12-31T23:59:59.999Z";
+        assert_eq!(time(last).unix_millis(), LAST);
+        for zone in ["UTC", "America/Sao_Paulo", "Asia/Tokyo"] {
+            let range = within(zone, &json!({"end": "9999-12-31"}));
+            assert_eq!(range.until, Some(time(last)), "{zone}");
+        }
+        let range = within("America/Sao_Paulo", &json!({"end": "9999-12-30"}));
+        assert_eq!(range.until, Some(time("9999-12-31T02:59:59.999Z")));
+    }
+
+    #[test]
+    fn rfc_3339_ends_are_inclusive_instants_in_any_zone() {
+        for zone in ["UTC", "America/Sao_Paulo"] {
+            assert_eq!(
+                ends(zone, "2026-03-10T09:00:00-03:00", "2026-03-10T12:00:00.5Z"),
+                "2026-03-10T12:00:00.000Z 2026-03-10T12:00:00.500Z"
+            );
+        }
+        assert_eq!(
+            ends("America/Sao_Paulo", "2026-03-10T12:00:00Z", "2026-03-10"),
+            "2026-03-10T12:00:00.000Z 2026-03-11T02:59:59.999Z"
+        );
+    }
+
+    #[test]
+    fn either_end_may_be_open() {
+        let (before, first) = (time("2026-03-09T23:59:59.999Z"), time("2026-03-10T00:00:00Z"));
+        let (last, after) = (time("2026-03-10T23:59:59.999Z"), time("2026-03-11T00:00:00Z"));
+        let covered = |value: Value| {
+            let range = within("UTC", &value);
+            assert!(!range.is_open() && !range.covers(None), "{value}");
+            [before, first, last, after].map(|time| range.covers(Some(time)))
+        };
+        let day = "2026-03-10";
+        assert_eq!(
+            covered(json!({"start": day, "end": day})),
+            [false, true, true, false]
+        );
+        assert_eq!(
+            covered(json!({"start": day, "end": null})),
+            [false, true, true, true]
+        );
+        assert_eq!(
+            covered(json!({"end": day, "zone": "UTC"})),
+            [true, true, true, false]
+        );
+        let instant = first.to_string();
+        assert_eq!(
+            covered(json!({"start": instant, "end": instant})),
+            [false, true, false, false]
+        );
+        assert_eq!(
+            covered(json!({"start": "2026-03-11", "end": "2026-03-09"})),
+            [false; 4]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn the_days_of_a_month_share_every_instant_out_once(
+            zone in prop::sample::select(vec!["UTC", "America/Sao_Paulo", "America/Havana", "Pacific/Apia"]),
+            year in 2000..2030,
+            month in 1..=12,
+            seconds in 0..86_400_u32 * 25,
+        ) {
+            let time = time(&format!("{year}-{month:02}-02T00:00:00Z")).plus_seconds(seconds);
+            let days = (1..=31).map(|day| format!("{year}-{month:02}-{day:02}"));
+            let holding = days.filter(|day| Day::parse(day).is_some()).filter(|day| {
+                within(zone, &json!({"start": day, "end": day})).covers(Some(time))
+            });
+            prop_assert_eq!(holding.count(), 1);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! How an opportunity is shown: with its lead and companies embedded, every field of each (spec.md, Opportunity).
+
+use serde::Serialize;
+use serde_json::{Number, Value};
+
+use super::Opportunity;
+use crate::instance::InstanceName;
+use crate::lead::Lead;
+use crate::people::Company;
+
+/// An opportunity in a list: `value` is text with two decimals (C-33).
+#[derive(Debug, Serialize)]
+pub struct OpportunityView<'a> {
+    #[serde(flatten)]
+    opportunity: &'a Opportunity,
+    #[serde(rename = "dataLead")]
+    lead: Option<LeadView<'a>>,
+    #[serde(rename = "dataCompany")]
+    company: Option<CompanyView<'a>>,
+}
+
+/// A lead as an opportunity embeds it: the fixed fields. Custom ones are only available through endpoint 3.
+#[derive(Debug, Serialize)]
+pub struct LeadView<'a> {
+    #[serde(rename = "_id")]
+    text_id: String,
+    fullname: String,
+    #[serde(flatten)]
+    lead: &'a Lead,
+    instancedomain: &'a str,
+    #[serde(rename = "utmTags")]
+    utm_tags: &'a [Value],
+}
+
+/// A company as an opportunity embeds it.
+#[derive(Debug, Serialize)]
+pub struct CompanyView<'a> {
+    #[serde(rename = "_id")]
+    text_id: String,
+    #[serde(flatten)]
+    company: &'a Company,
+}
+
+impl<'a> OpportunityView<'a> {
+    /// The view of an opportunity, its lead and the lead's company.
+    #[must_use]
+    pub fn of(
+        opportunity: &'a Opportunity,
+        lead: Option<&'a Lead>,
+        company: Option<&'a Company>,
+        instance: &'a InstanceName,
+    ) -> Self {
+        Self {
+            opportunity,
+            lead: lead.map(|lead| LeadView::of(lead, instance)),
+            company: company.map(CompanyView::of),
+        }
+    }
+
+    /// The same as endpoints 7 and 8 answer it: `value` is a number (C-33).
+    #[must_use]
+    pub fn with_number(&self) -> Value {
+        let mut view = serde_json::to_value(self).unwrap_or_default();
+        if let Some(value) = view.get_mut("value") {
+            *value = self.opportunity.value.to_json();
+        }
+        view
+    }
+}
+
+impl<'a> LeadView<'a> {
+    /// The view of a lead, with whatever `initial_password` it holds: whose it is not to show takes it out before
+    /// (C-21).
+    #[must_use]
+    pub fn of(lead: &'a Lead, instance: &'a InstanceName) -> Self {
+        Self {
+            text_id: lead.text_id(),
+            fullname: lead.fullname(),
+            lead,
+            instancedomain: instance.as_str(),
+            utm_tags: &lead.utm_tags,
+        }
+    }
+}
+
+impl<'a> CompanyView<'a> {
+    fn of(company: &'a Company) -> Self {
+        Self {
+            text_id: format!("company-{}", company.id),
+            company,
+        }
+    }
+}
+
+/// What a column's `totalValue` is: text with two decimals, and the number 0 where it is empty (C-45).
+#[must_use]
+pub fn total_value(count: u64, cents: i128) -> Value {
+    if count == 0 {
+        return Value::Number(Number::from(0));
+    }
+    Value::String(format!("{}.{:02}", cents / 100, cents % 100))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// C-45: money adds up beyond what 64 bits hold.
+    #[test]
+    fn the_total_value_is_exact_text_or_the_number_0() {
+        for (count, cents, expected) in [
+            (0, 0, json!(0)),
+            (1, 0, json!("0.00")),
+            (1, 5, json!("0.05")),
+            (3, 21_320, json!("213.20")),
+            (
+                1_000_000,
+                999_999_999_999_999 * 1_000_000,
+                json!("9999999999999990000.00"),
+            ),
+        ] {
+            assert_eq!(total_value(count, cents), expected);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! A page of one column.
+//!
+//! A page goes on where the page before it ended (C-42), at a bookmark that a process also remembers, so that it need not
+//! wait to know where to read. A page that is asked for alone is an offset, found through the ranks of the days where
+//! skipping would cost more.
+
+use super::lists::{Part, Plan, Sight};
+use super::rank::{Near, Ranks};
+use super::walk::{Bounds, Entry, Walk};
+use super::{Asked, BoardRequest, BoardStart, BoardTotal};
+use crate::id::ColumnId;
+use crate::store::error::StoreError;
+use crate::store::guess::Guess;
+use crate::store::key::BoardList;
+use crate::store::notices::{Fresh, Notices};
+use crate::store::opportunities::Card;
+use crate::store::table::Page;
+use crate::store::{InstanceStore, Reader};
+
+/// Skipping so many entries costs more than reading the ranks.
+const WORTH_RANKS: u64 = 500;
+
+/// What was read of a column before it was known who asks.
+#[derive(Debug)]
+pub struct ColumnStart {
+    /// Behind which place the page begins.
+    bookmark: Option<String>,
+    early: Option<Early>,
+}
+
+/// A list that was read on a guess, from where the page was likely to begin.
+#[derive(Debug)]
+struct Early {
+    list: BoardList,
+    bounds: Bounds,
+    page: Page,
+}
+
+impl Reader {
+    pub(super) async fn begin_column(
+        &self,
+        request: &BoardRequest,
+        column: ColumnId,
+        guess: &Guess,
+        sight: Option<&Sight>,
+    ) -> Result<ColumnStart, StoreError> {
+        let walk = request.walk();
+        let first = guess.skipped(Some(request.page), request.limit) == 0;
+        let bookmark = async {
+            // Whether page 1 is the first depends on a setting that is not yet known.
+            match request.page {
+                0 => Ok(None),
+                page => self.bookmark(&walk, page).await,
+            }
+        };
+        let after = if first {
+            None
+        } else {
+            self.guesses.begin(&walk.page(request.page))
+        };
+        let list = sight.and_then(|sight| sight.only_list(request, column));
+        let early = async {
+            match list.filter(|_| !request.filtered && (first || after.is_some())) {
+                Some(list) => self
+                    .early(list, after, usize::from(request.limit))
+                    .await
+                    .map(Some),
+                None => Ok(None),
+            }
+        };
+        let (bookmark, early) = tokio::try_join!(bookmark, early)?;
+        Ok(ColumnStart { bookmark, early })
+    }
+
+    async fn early(&self, list: BoardList, after: Option<String>, limit: usize) -> Result<Early, StoreError> {
+        let bounds = Bounds { after, through: None };
+        let page = self.table.query(bounds.span(self, list, limit)).await?;
+        Ok(Early { list, bounds, page })
+    }
+
+    /// What is needed of the totals: where the column's lists are merged, or an offset is far.
+    async fn totals_for(
+        &self,
+        asked: &Asked<'_>,
+        column: ColumnId,
+        read: Option<Vec<BoardTotal>>,
+        far: bool,
+    ) -> Result<Option<Vec<BoardTotal>>, StoreError> {
+        match read {
+            Some(totals) => Ok(Some(totals)),
+            None if far || asked.sight.lists() > 1 => {
+                self.board_totals(asked.request, Some(column)).await.map(Some)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The ranks, where an offset is far.
+    async fn ranks_for(
+        &self,
+        asked: &Asked<'_>,
+        column: ColumnId,
+        far: bool,
+    ) -> Result<Option<Ranks>, StoreError> {
+        if !far {
+            return Ok(None);
+        }
+        self.ranks(asked.request, column).await.map(Some)
+    }
+}
+
+/// Whether an offset is found through the ranks: they know nothing of what only the records tell.
+fn is_far(asked: &Asked<'_>, skipped: u64) -> bool {
+    skipped >= WORTH_RANKS && asked.filter.is_empty()
+}
+
+impl InstanceStore {
+    pub(super) async fn finish_column(
+        &self,
+        asked: &Asked<'_>,
+        column: ColumnId,
+        truth: &Guess,
+        start: BoardStart,
+    ) -> Result<Vec<Card>, StoreError> {
+        let (request, notices) = (asked.request, start.notices);
+        let (bookmark, early) = start
+            .column
+            .map_or((None, None), |start| (start.bookmark, start.early));
+        let skipped = truth.skipped(Some(request.page), request.limit);
+        let far = bookmark.is_none() && is_far(asked, skipped);
+        let (totals, ranks, fresh) = tokio::try_join!(
+            self.totals_for(asked, column, start.totals, far),
+            self.ranks_for(asked, column, far),
+            self.fresh(asked, &notices)
+        )?;
+        let totals = totals.unwrap_or_default();
+        let (after, skip) = match (bookmark, ranks) {
+            _ if skipped == 0 => (None, 0),
+            (Some(after), _) => (Some(after), 0),
+            (None, None) => (None, skipped),
+            (None, Some(ranks)) => match ranks.near(asked, column, &totals, skipped)? {
+                Some(Near { after, skip }) => (Some(after), skip),
+                None => return Ok(Vec::new()),
+            },
+        };
+        let plan = match asked.sight.only_list(request, column) {
+            Some(list) => Plan::Merge(vec![Part { list, share: 1.0 }]),
+            None => asked.sight.plan(request, column, &totals),
+        };
+        let bounds = Bounds::new(after, &asked.filter.created);
+        let mut walk = Walk::new(self, asked, &fresh, plan, &bounds);
+        if let Some(early) = early {
+            walk.begin_with(early.list, &early.bounds, &early.page)?;
+        }
+        let page = walk.page(skip, usize::from(request.limit)).await?;
+        self.shown(request, truth, &notices, page).await
+    }
+
+    /// For a search in leads, those whose copies may be behind: it looks into every copy.
+    pub(super) async fn fresh(&self, asked: &Asked<'_>, notices: &Notices) -> Result<Fresh, StoreError> {
+        if asked.filter.search.is_some() {
+            return self.noticed_leads(notices).await;
+        }
+        Ok(Fresh::default())
+    }
+
+    /// The cards of a page with their leads as they are; beside reading those, remembers where the page ends.
+    async fn shown(
+        &self,
+        request: &BoardRequest,
+        truth: &Guess,
+        notices: &Notices,
+        page: Vec<Entry>,
+    ) -> Result<Vec<Card>, StoreError> {
+        let last = page.last().filter(|_| page.len() == usize::from(request.limit));
+        let end = last.map(|entry| entry.place.clone());
+        let mut cards: Vec<_> = page.into_iter().map(|entry| entry.card).collect();
+        // With base 1, page 0 is the first too, and page 2 follows it (C-40).
+        let next = request.page.max(truth.page_base).saturating_add(1);
+        // A page whose end cannot be remembered fails: the next one would begin where the same page of an earlier walk
+        // ended, and skip without a word what was added in between (C-42).
+        let walk = request.walk();
+        let remember = self.put_bookmark(&walk, next, end.as_deref());
+        let mut borrowed: Vec<_> = cards.iter_mut().collect();
+        tokio::try_join!(self.freshen(notices, &mut borrowed), remember)?;
+        Ok(cards)
+    }
+}

@@ -1,0 +1,182 @@
+//! The board: every column of a funnel with its totals and its newest opportunities.
+//!
+//! Where users, statuses and the archive are all that is asked, the totals answer what the columns count, and of each
+//! only what it shows is read. Anything else is counted while every entry within reach is read once, columns in parallel.
+
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+
+use super::lists::{Part, Plan};
+use super::walk::{Bounds, Entry, Walk};
+use super::{Asked, BoardStart, BoardTotal, ColumnCards};
+use crate::funnel::{Column, Funnel};
+use crate::store::InstanceStore;
+use crate::store::error::StoreError;
+use crate::store::notices::Fresh;
+use crate::store::opportunities::Card;
+use crate::store::table::{PAGE, Page, key_of};
+
+/// Columns, and lists, that are read at the same time.
+const TOGETHER: usize = 50;
+
+impl InstanceStore {
+    pub(super) async fn finish_kanban(
+        &self,
+        asked: Option<Asked<'_>>,
+        start: BoardStart,
+    ) -> Result<Vec<ColumnCards>, StoreError> {
+        let columns = start
+            .funnel
+            .as_ref()
+            .map(Funnel::columns_in_order)
+            .unwrap_or_default();
+        let Some(asked) = asked else {
+            return Ok(columns.into_iter().map(empty).collect());
+        };
+        let totals = async {
+            match start.totals {
+                Some(totals) => Ok(totals),
+                None => self.board_totals(asked.request, None).await,
+            }
+        };
+        let (totals, fresh) = tokio::try_join!(totals, self.fresh(&asked, &start.notices))?;
+        let columns = columns
+            .into_iter()
+            .map(|column| self.column(&asked, &fresh, column, &totals));
+        let columns: Vec<_> = columns.collect();
+        let mut columns: Vec<_> = stream::iter(columns).buffered(TOGETHER).try_collect().await?;
+        let mut cards: Vec<_> = columns.iter_mut().flat_map(|column| &mut column.cards).collect();
+        self.freshen(&start.notices, &mut cards).await?;
+        Ok(columns)
+    }
+
+    async fn column(
+        &self,
+        asked: &Asked<'_>,
+        fresh: &Fresh,
+        column: &Column,
+        totals: &[BoardTotal],
+    ) -> Result<ColumnCards, StoreError> {
+        let plan = asked.sight.plan(asked.request, column.id, totals);
+        if !asked.filter.is_empty() {
+            return self.counted(asked, fresh, column, plan).await;
+        }
+        let taken = totals
+            .iter()
+            .filter(|total| total.class.column == column.id && asked.takes(&total.class));
+        let (count, cents) = taken.fold((0, 0), |(count, cents), total| {
+            (count + total.count, cents + total.cents)
+        });
+        if count == 0 {
+            return Ok(empty(column));
+        }
+        let limit = usize::from(asked.request.limit);
+        let mut walk = Walk::new(self, asked, fresh, plan, &Bounds::default());
+        let page = walk.page(0, limit).await?;
+        if page.len() < limit {
+            // This is all there is, read later than the totals: what is shown and what is counted are of one moment.
+            return Ok(Counted::all(page).column(column));
+        }
+        Ok(ColumnCards {
+            count: u64::try_from(count).unwrap_or_default().max(page.len() as u64),
+            cents,
+            cards: page.into_iter().map(|entry| entry.card).collect(),
+            ..empty(column)
+        })
+    }
+
+    /// A column whose totals only its records tell.
+    async fn counted(
+        &self,
+        asked: &Asked<'_>,
+        fresh: &Fresh,
+        column: &Column,
+        plan: Plan,
+    ) -> Result<ColumnCards, StoreError> {
+        let parts = match plan {
+            Plan::Nothing => Vec::new(),
+            Plan::Merge(parts) => parts,
+            Plan::Sift(wide, _) => vec![wide],
+        };
+        let parts: Vec<_> = parts
+            .into_iter()
+            .map(|part| self.counted_part(asked, fresh, part))
+            .collect();
+        let parts: Vec<_> = stream::iter(parts)
+            .buffer_unordered(TOGETHER)
+            .try_collect()
+            .await?;
+        let mut all = Counted::default();
+        for part in parts {
+            all.count += part.count;
+            all.cents += part.cents;
+            all.newest.extend(part.newest);
+        }
+        all.newest.sort_unstable_by(|a, b| a.place.cmp(&b.place));
+        all.newest.truncate(usize::from(asked.request.limit));
+        Ok(all.column(column))
+    }
+
+    async fn counted_part(
+        &self,
+        asked: &Asked<'_>,
+        fresh: &Fresh,
+        part: Part,
+    ) -> Result<Counted, StoreError> {
+        let mut bounds = Bounds::new(None, &asked.filter.created);
+        let mut counted = Counted::default();
+        let mut more = !bounds.are_empty();
+        while more {
+            let page: Page = self.table.query(bounds.span(self, part.list, PAGE)).await?;
+            for item in &page.items {
+                let mut card = Card::read(item)?;
+                fresh.apply(&mut card);
+                let place = key_of(item)?.sk;
+                bounds.after = Some(place.clone());
+                if asked.admits(&card) {
+                    counted.add(Entry { place, card }, usize::from(asked.request.limit));
+                }
+            }
+            more = page.more;
+        }
+        Ok(counted)
+    }
+}
+
+/// What a list holds of what is asked for.
+#[derive(Debug, Default)]
+struct Counted {
+    count: u64,
+    cents: i128,
+    newest: Vec<Entry>,
+}
+
+impl Counted {
+    fn all(entries: Vec<Entry>) -> Self {
+        let limit = entries.len();
+        entries.into_iter().fold(Self::default(), |mut counted, entry| {
+            counted.add(entry, limit);
+            counted
+        })
+    }
+
+    fn column(self, column: &Column) -> ColumnCards {
+        ColumnCards {
+            column: column.clone(),
+            count: self.count,
+            cents: self.cents,
+            cards: self.newest.into_iter().map(|entry| entry.card).collect(),
+        }
+    }
+
+    fn add(&mut self, entry: Entry, limit: usize) {
+        self.count += 1;
+        self.cents += i128::from(entry.card.opportunity.value.get());
+        if self.newest.len() < limit {
+            self.newest.push(entry);
+        }
+    }
+}
+
+fn empty(column: &Column) -> ColumnCards {
+    Counted::default().column(column)
+}

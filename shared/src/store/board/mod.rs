@@ -1,0 +1,270 @@
+//! The opportunities of a funnel (endpoint 10): pages of a column, and the board of all columns.
+//!
+//! Each opportunity stands in four lists of its column, newest first (C-42): that of all, of its status, of its user, and
+//! of both. Whatever at most one user and one status ask for is therefore one query of just what is answered; more of
+//! them are merged, or read out of a wider list where that is dense enough. Totals are the sums of the classes that a
+//! viewer sees. What only the record tells (dates, custom fields, search) is decided while each entry is read once.
+//!
+//! As for leads, reading begins beside the credential, on a [guess](super::guess) at how far the caller sees.
+
+mod column;
+mod kanban;
+mod lists;
+mod rank;
+mod walk;
+
+use std::collections::BTreeSet;
+
+use super::bookmarks::Walk as Bookmarks;
+use super::derived::is_number;
+use super::error::StoreError;
+use super::guess::Guess;
+use super::item::{self, Item};
+use super::key;
+use super::notices::Notices;
+use super::opportunities::{BoardClass, Card};
+use super::table::{PAGE, Span};
+use super::{InstanceStore, Reader};
+use crate::directory::Viewer;
+use crate::funnel::{Column, Funnel};
+use crate::id::{ColumnId, FunnelId, UserId};
+use crate::opportunity::{Filter, Status};
+
+use column::ColumnStart;
+use lists::Sight;
+
+const TOTAL: &str = "board total";
+
+/// Which opportunities are asked for, as far as lists and totals tell them apart.
+#[derive(Debug, Clone)]
+pub struct BoardRequest {
+    /// The funnel.
+    pub funnel: FunnelId,
+    /// One column of it, or all.
+    pub column: Option<ColumnId>,
+    /// Those of these responsible users, where that is asked.
+    pub users: Option<BTreeSet<UserId>>,
+    /// Those of these statuses; none named means all.
+    pub statuses: BTreeSet<Status>,
+    /// The archived ones, or the others.
+    pub archived: bool,
+    /// Whether anything is asked that only the records tell.
+    pub filtered: bool,
+    /// The page as the caller counts; the board has only a first one.
+    pub page: u64,
+    /// Opportunities on a page, or in each column of the board.
+    pub limit: u16,
+    /// Stands for who asks.
+    pub walker: String,
+    /// What is known of the caller's program.
+    pub client: String,
+    /// Everything that is asked but the page: what makes two pages parts of one walk.
+    pub query: String,
+}
+
+/// What was read before it was known who asks.
+#[derive(Debug)]
+pub struct BoardStart {
+    funnel: Option<Funnel>,
+    notices: Notices,
+    /// The totals that the guess calls for.
+    totals: Option<Vec<BoardTotal>>,
+    column: Option<ColumnStart>,
+}
+
+/// A column of the board.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnCards {
+    /// The column.
+    pub column: Column,
+    /// How many opportunities of it the viewer sees under the filters.
+    pub count: u64,
+    /// The sum of their values, in cents.
+    pub cents: i128,
+    /// The newest of them.
+    pub cards: Vec<Card>,
+}
+
+/// How many opportunities there are of a class, and what they are worth.
+#[derive(Debug, Clone, PartialEq)]
+struct BoardTotal {
+    count: i64,
+    cents: i128,
+    class: BoardClass,
+}
+
+impl BoardTotal {
+    fn read(mut item: Item) -> Result<Self, StoreError> {
+        let (count, cents) = (sum(&item, "n")?, sum(&item, "c")?);
+        item.retain(|name, _| !is_number(name) && name != "v");
+        Ok(Self {
+            count: i64::try_from(count).unwrap_or_default(),
+            cents,
+            class: item::decode(TOTAL, item)?,
+        })
+    }
+}
+
+/// A number of a total: money may be more than 64 bits hold.
+fn sum(item: &Item, name: &str) -> Result<i128, StoreError> {
+    let digits = item.get(name).and_then(|number| number.as_n().ok());
+    digits.map_or(Ok(0), |digits| {
+        digits.parse().map_err(|cause| item::corrupt(TOTAL, cause))
+    })
+}
+
+impl BoardStart {
+    /// The funnel, if there is one.
+    #[must_use]
+    pub fn funnel(&self) -> Option<&Funnel> {
+        self.funnel.as_ref()
+    }
+}
+
+impl BoardRequest {
+    fn walk(&self) -> Bookmarks {
+        Bookmarks::new(
+            &self.walker,
+            &self.client,
+            &format!("opportunities {}", self.query),
+        )
+    }
+}
+
+impl Reader {
+    /// Begins to read for whom the caller is taken for. One round trip.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn begin_board(&self, request: &BoardRequest) -> Result<BoardStart, StoreError> {
+        let guess = self.guesses.of(&request.walker);
+        let sight = Sight::of(&guess, request);
+        let column = async {
+            match request.column {
+                Some(column) => self
+                    .begin_column(request, column, &guess, sight.as_ref())
+                    .await
+                    .map(Some),
+                None => Ok(None),
+            }
+        };
+        let totals = async {
+            match (&sight, request.column) {
+                (Some(sight), column) if column.is_none() || sight.lists() > 1 => {
+                    self.board_totals(request, column).await.map(Some)
+                }
+                _ => Ok(None),
+            }
+        };
+        let (funnel, notices, column, totals) =
+            tokio::try_join!(self.funnel(request.funnel), self.notices(), column, totals)?;
+        Ok(BoardStart {
+            funnel,
+            notices,
+            totals,
+            column,
+        })
+    }
+
+    /// The totals of a column, or of all columns. One query for each 1 MB.
+    async fn board_totals(
+        &self,
+        request: &BoardRequest,
+        column: Option<ColumnId>,
+    ) -> Result<Vec<BoardTotal>, StoreError> {
+        let mut span = Span::head(self.keys().board_totals(request.funnel, request.archived), PAGE);
+        if let Some(column) = column {
+            let begins = key::total_column(column);
+            span.through = Some(format!("{begins}~"));
+            span.after = Some(begins);
+        }
+        let items = self.table.query_all(span).await?.into_iter();
+        items.map(BoardTotal::read).collect()
+    }
+}
+
+impl InstanceStore {
+    /// A page of one column, newest first.
+    ///
+    /// # Errors
+    /// [`StoreError`] where more must be read and cannot be.
+    pub async fn column_page(
+        &self,
+        viewer: &Viewer,
+        request: &BoardRequest,
+        filter: &Filter,
+        start: BoardStart,
+    ) -> Result<Vec<Card>, StoreError> {
+        let truth = self.learn(viewer, request);
+        let (Some(sight), Some(column)) = (Sight::of(&truth, request), request.column) else {
+            return Ok(Vec::new());
+        };
+        self.finish_column(
+            &Asked {
+                viewer,
+                request,
+                filter,
+                sight,
+            },
+            column,
+            &truth,
+            start,
+        )
+        .await
+    }
+
+    /// All columns of the funnel in their order, each with its totals and its newest opportunities (C-45).
+    ///
+    /// # Errors
+    /// [`StoreError`] where more must be read and cannot be.
+    pub async fn kanban(
+        &self,
+        viewer: &Viewer,
+        request: &BoardRequest,
+        filter: &Filter,
+        start: BoardStart,
+    ) -> Result<Vec<ColumnCards>, StoreError> {
+        let truth = self.learn(viewer, request);
+        let sight = Sight::of(&truth, request);
+        self.finish_kanban(
+            sight.map(|sight| Asked {
+                viewer,
+                request,
+                filter,
+                sight,
+            }),
+            start,
+        )
+        .await
+    }
+
+    fn learn(&self, viewer: &Viewer, request: &BoardRequest) -> Guess {
+        let truth = Guess::truth(viewer);
+        self.guesses.learn(&request.walker, truth.clone());
+        truth
+    }
+}
+
+/// Who asks for what, and what of it may be seen.
+struct Asked<'a> {
+    viewer: &'a Viewer,
+    request: &'a BoardRequest,
+    filter: &'a Filter,
+    sight: Sight,
+}
+
+impl Asked<'_> {
+    /// Whether the opportunities of a class are asked for and seen, as far as the class tells.
+    fn takes(&self, class: &BoardClass) -> bool {
+        self.sight.covers(class.user, class.status)
+            && self
+                .viewer
+                .sees_opportunity(class.user, class.status, &class.narrowing)
+    }
+
+    /// Whether an opportunity is asked for and seen.
+    fn admits(&self, card: &Card) -> bool {
+        self.takes(&BoardClass::of(&card.opportunity))
+            && self.filter.admits(&card.opportunity, card.lead.as_ref())
+    }
+}

@@ -1,0 +1,141 @@
+//! What is derived from a record, and what a change of the record does to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::item::{Item, n};
+use super::key::Key;
+use super::transaction::{Condition, Transaction};
+
+/// What is derived from a record.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Derived {
+    /// Items of its own.
+    pub items: BTreeMap<Key, Item>,
+    /// Totals that count it, each with what it contributes.
+    pub totals: BTreeMap<Key, Share>,
+}
+
+/// What one record contributes to a total.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Share {
+    /// By the names of the total's numbers; see [`is_number`].
+    pub numbers: BTreeMap<String, i64>,
+    /// The attributes that describe what the total counts.
+    pub attributes: Item,
+}
+
+/// Whether an attribute of a total is one of its sums: `n` a count, `c` cents, `n.…` the count of a part.
+pub fn is_number(name: &str) -> bool {
+    name == "n" || name == "c" || name.starts_with("n.")
+}
+
+impl Derived {
+    /// Puts what a change from `old` to `new` does to the derived items into `transaction`.
+    ///
+    /// Every record that enters or leaves a total, or changes what it contributes, raises the total's version by one. From
+    /// that alone the doctor knows whether a total changed while it counted: the numbers may be the same again (C-84).
+    pub fn change(transaction: &mut Transaction, old: &Self, new: Self) {
+        for key in old.items.keys().filter(|key| !new.items.contains_key(*key)) {
+            transaction.delete(key.clone(), Condition::Always);
+        }
+        let totals: BTreeSet<_> = old.totals.keys().chain(new.totals.keys()).collect();
+        for key in totals {
+            let (before, after) = (old.totals.get(key), new.totals.get(key));
+            if before.map(|share| &share.numbers) == after.map(|share| &share.numbers) {
+                continue;
+            }
+            let shares = [(before, -1), (after, 1)];
+            for (share, sign) in shares
+                .into_iter()
+                .filter_map(|(share, sign)| Some((share?, sign)))
+            {
+                for (name, by) in &share.numbers {
+                    let set = if sign > 0 {
+                        share.attributes.clone()
+                    } else {
+                        Item::new()
+                    };
+                    transaction.update(key.clone(), name, sign * by, set, Condition::Always);
+                }
+            }
+            transaction.update(key.clone(), "v", 1, Item::new(), Condition::Always);
+        }
+        for (key, item) in new.items {
+            if old.items.get(&key) != Some(&item) {
+                transaction.put(key, item, Condition::Always);
+            }
+        }
+    }
+}
+
+/// A share that counts the record once.
+pub fn one(attributes: Item) -> Share {
+    Share {
+        numbers: BTreeMap::from([("n".to_owned(), 1)]),
+        attributes,
+    }
+}
+
+/// An item with the numbers of a total.
+pub fn numbers<'a>(numbers: impl IntoIterator<Item = (&'a String, &'a i128)>) -> Item {
+    numbers
+        .into_iter()
+        .map(|(name, number)| (name.clone(), n(number)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::item::s;
+    use crate::store::key;
+
+    fn of(items: &[(&str, &str)], totals: &[(&str, i64)]) -> Derived {
+        let key = |name: &str| key::total("p".to_owned(), name);
+        let share = |cents| Share {
+            numbers: BTreeMap::from([("n".to_owned(), 1), ("c".to_owned(), cents)]),
+            attributes: Item::new(),
+        };
+        Derived {
+            items: items
+                .iter()
+                .map(|(name, text)| (key(name), Item::from([("t".to_owned(), s(*text))])))
+                .collect(),
+            totals: totals
+                .iter()
+                .map(|(name, cents)| (key(name), share(*cents)))
+                .collect(),
+        }
+    }
+
+    fn writes(old: &Derived, new: Derived) -> usize {
+        let mut transaction = Transaction::default();
+        Derived::change(&mut transaction, old, new);
+        transaction.len()
+    }
+
+    #[test]
+    fn only_what_changes_is_written() {
+        let old = || of(&[("a", "1"), ("b", "1")], &[("t", 5)]);
+        assert_eq!(writes(&old(), old()), 0);
+        assert_eq!(writes(&Derived::default(), old()), 3);
+        assert_eq!(writes(&old(), Derived::default()), 3);
+        assert_eq!(writes(&old(), of(&[("a", "2"), ("b", "1")], &[("t", 5)])), 1);
+        assert_eq!(writes(&old(), of(&[("a", "1"), ("c", "1")], &[("t", 6)])), 3);
+        assert_eq!(writes(&old(), of(&[("a", "1"), ("b", "1")], &[("u", 5)])), 2);
+    }
+
+    #[test]
+    fn numbers_are_told_from_what_describes() {
+        for (name, number) in [
+            ("n", true),
+            ("c", true),
+            ("n.8#open", true),
+            ("v", false),
+            ("o", false),
+            ("name", false),
+        ] {
+            assert_eq!(is_number(name), number, "{name}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Funnels, which only the operator changes.
+
+use super::Reader;
+use super::error::StoreError;
+use super::item;
+use super::table::{PAGE, Span};
+use crate::funnel::Funnel;
+use crate::id::FunnelId;
+
+impl Reader {
+    /// A funnel by id. One get.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn funnel(&self, id: FunnelId) -> Result<Option<Funnel>, StoreError> {
+        let item = self.table.get(&self.keys().funnel(id)).await?;
+        item.map(|item| item::decode("funnel", item)).transpose()
+    }
+
+    /// All funnels by id. One query for each 1,000 of them or 1 MB.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn funnels(&self) -> Result<Vec<Funnel>, StoreError> {
+        let items = self
+            .table
+            .query_all(Span::head(self.keys().funnels(), PAGE))
+            .await?;
+        items
+            .into_iter()
+            .map(|item| item::decode("funnel", item))
+            .collect()
+    }
+}

@@ -1,0 +1,158 @@
+//! What callers turned out to be when they last asked: how far they see, how they count pages, and where their walks
+//! through lists stand.
+//!
+//! A guess decides only what is read beside the credential. Every answer rests on the permissions and settings that are
+//! read with it, so an outdated guess costs a round trip and nothing else.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::directory::{Coverage, Viewer};
+
+/// Callers, and walks, that are remembered; with more, all are forgotten.
+const MOST: usize = 1000;
+
+/// What a caller is taken for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guess {
+    /// Whose leads the caller sees.
+    pub leads: Coverage,
+    /// Whose opportunities the caller sees.
+    pub opportunities: Coverage,
+    /// Whether it sees the won and lost ones among them.
+    pub won_lost: bool,
+    /// The number of the first page.
+    pub page_base: u64,
+}
+
+impl Default for Guess {
+    /// Whoever asks for the first time sees every lead and counts pages from 1.
+    fn default() -> Self {
+        Self {
+            leads: Coverage::All,
+            opportunities: Coverage::All,
+            won_lost: true,
+            page_base: 1,
+        }
+    }
+}
+
+impl Guess {
+    /// What the caller is, now that it is known.
+    pub fn truth(viewer: &Viewer) -> Self {
+        Self {
+            leads: viewer.lead_reach(),
+            opportunities: viewer.opportunity_reach(),
+            won_lost: viewer.permissions().won_lost,
+            page_base: viewer.directory().settings.page_base(),
+        }
+    }
+
+    /// How many entries come before a page. With base 1, page 0 also means the first (C-40).
+    pub fn skipped(&self, page: Option<u64>, limit: u16) -> u64 {
+        let pages = page.map_or(0, |page| page.saturating_sub(self.page_base));
+        pages.saturating_mul(u64::from(limit))
+    }
+}
+
+/// The guesses of a process.
+#[derive(Debug, Clone, Default)]
+pub struct Guesses(Arc<Mutex<Memory>>);
+
+#[derive(Debug, Default)]
+struct Memory {
+    callers: HashMap<String, Guess>,
+    /// Behind which sort key a page of a walk begins.
+    walks: HashMap<String, String>,
+}
+
+impl Guesses {
+    /// What a caller is taken for.
+    pub fn of(&self, walker: &str) -> Guess {
+        self.memory().callers.get(walker).cloned().unwrap_or_default()
+    }
+
+    /// Remembers what a caller is.
+    pub fn learn(&self, walker: &str, guess: Guess) {
+        let callers = &mut self.memory().callers;
+        if guess == Guess::default() {
+            callers.remove(walker);
+        } else {
+            remember(callers, walker, guess);
+        }
+    }
+
+    /// Where a page of a walk is likely to begin.
+    pub fn begin(&self, page: &str) -> Option<String> {
+        self.memory().walks.get(page).cloned()
+    }
+
+    /// Remembers where a page of a walk begins.
+    pub fn learn_begin(&self, page: &str, after: String) {
+        remember(&mut self.memory().walks, page, after);
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn remember<T>(known: &mut HashMap<String, T>, name: &str, value: T) {
+    if known.len() >= MOST && !known.contains_key(name) {
+        known.clear();
+    }
+    known.insert(name.to_owned(), value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_learned_is_guessed_and_memory_is_bounded() {
+        let guesses = Guesses::default();
+        let nothing = Guess {
+            leads: Coverage::Nothing,
+            page_base: 0,
+            ..Guess::default()
+        };
+        guesses.learn("a", nothing.clone());
+        assert_eq!(
+            (guesses.of("a"), guesses.of("b")),
+            (nothing.clone(), Guess::default())
+        );
+        guesses.learn("a", Guess::default());
+        assert_eq!(guesses.of("a"), Guess::default());
+        for walker in 0..5 * MOST {
+            guesses.learn(&walker.to_string(), nothing.clone());
+            guesses.learn_begin(&walker.to_string(), "x".to_owned());
+        }
+        let last = (5 * MOST - 1).to_string();
+        assert_eq!(
+            (guesses.of(&last), guesses.begin(&last)),
+            (nothing, Some("x".to_owned()))
+        );
+        let memory = guesses.memory();
+        assert!(memory.callers.len() <= MOST && memory.walks.len() <= MOST);
+    }
+
+    /// C-40.
+    #[test]
+    fn pages_are_counted_from_the_base() {
+        let from = |page_base| Guess {
+            page_base,
+            ..Guess::default()
+        };
+        for (base, page, skipped) in [
+            (1, 0, 0),
+            (1, 1, 0),
+            (1, 3, 50),
+            (0, 0, 0),
+            (0, 1, 25),
+            (1, u64::MAX, u64::MAX),
+        ] {
+            assert_eq!(from(base).skipped(Some(page), 25), skipped, "{base} {page}");
+        }
+        assert_eq!(from(0).skipped(None, 25), 0);
+    }
+}

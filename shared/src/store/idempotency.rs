@@ -1,0 +1,79 @@
+//! Requests with an `Idempotency-Key` (C-10).
+//!
+//! What a request made and that it was made are one transaction, so of any number of equal requests exactly one does the
+//! work and the others find its record: there is no moment in which one of them is known to be under way.
+
+use sha2::{Digest, Sha256};
+
+use super::error::StoreError;
+use super::item::{self, Item, n, s};
+use super::key::{Key, Keys};
+use super::transaction::{Condition, Transaction};
+use crate::text::hex;
+use crate::time::Timestamp;
+
+/// How long a key is remembered.
+const SECONDS: u32 = 24 * 3600;
+
+/// A request that may be sent again: its scope and key, and what it asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    name: String,
+    body: String,
+}
+
+/// What became of earlier requests with the same key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Claimed {
+    /// There was none.
+    Free,
+    /// An equal one made the record of this number.
+    Done(u64),
+    /// It asked for something else.
+    Other,
+}
+
+impl Claim {
+    /// The claim of a request on `endpoint` by whom `caller` stands for, with a key and a body.
+    #[must_use]
+    pub fn new(endpoint: &str, caller: &str, key: &str, body: &[u8]) -> Self {
+        // Lengths keep parts apart, whatever they hold.
+        let name = format!("{endpoint} {}:{caller} {key}", caller.len());
+        Self {
+            name: hex(&Sha256::digest(name)[..16]),
+            body: hex(&Sha256::digest(body)[..16]),
+        }
+    }
+
+    pub(super) fn key(&self, keys: Keys<'_>) -> Key {
+        keys.idempotency(&self.name)
+    }
+
+    /// Puts into `transaction` that the request made record `made`, on condition that none did before.
+    pub(super) fn put(&self, transaction: &mut Transaction, keys: Keys<'_>, made: u64, now: Timestamp) {
+        let item = Item::from([
+            ("body".to_owned(), s(&self.body)),
+            ("made".to_owned(), n(made)),
+            ("ttl".to_owned(), n(now.plus_seconds(SECONDS).unix_seconds())),
+        ]);
+        let value = now.unix_seconds();
+        transaction.put(
+            self.key(keys),
+            item,
+            Condition::AbsentOrUpTo { name: "ttl", value },
+        );
+    }
+
+    /// What an item says about the claim; an expired one says nothing.
+    pub(super) fn judge(&self, item: &Item, now: Timestamp) -> Result<Claimed, StoreError> {
+        let until = i64::try_from(item::number("idempotency", item, "ttl")?).unwrap_or(i64::MAX);
+        if until <= now.unix_seconds() {
+            return Ok(Claimed::Free);
+        }
+        let body = item.get("body").and_then(|body| body.as_s().ok());
+        if body != Some(&self.body) {
+            return Ok(Claimed::Other);
+        }
+        item::number("idempotency", item, "made").map(Claimed::Done)
+    }
+}

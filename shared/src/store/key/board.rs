@@ -1,0 +1,118 @@
+//! The keys of funnels and opportunities.
+
+use super::{Key, Keys};
+use crate::id::{ColumnId, FunnelId, LeadId, MAX_ID, OpportunityId, UserId};
+use crate::opportunity::Status;
+use crate::time::Timestamp;
+
+/// A list of a column's opportunities: all of them, or those of a user, of a status, or of both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BoardList {
+    pub funnel: FunnelId,
+    pub column: ColumnId,
+    pub archived: bool,
+    pub user: Option<UserId>,
+    pub status: Option<Status>,
+}
+
+impl Keys<'_> {
+    /// All funnels by id.
+    pub fn funnels(self) -> String {
+        self.pk("funnel")
+    }
+
+    /// A funnel.
+    pub fn funnel(self, id: FunnelId) -> Key {
+        Key::new(self.funnels(), id.padded())
+    }
+
+    /// All opportunities' records by id.
+    pub fn opportunities(self) -> String {
+        self.pk("opportunity")
+    }
+
+    /// An opportunity's record.
+    pub fn opportunity(self, id: OpportunityId) -> Key {
+        Key::new(self.opportunities(), id.padded())
+    }
+
+    /// The opportunities of a lead by id.
+    pub fn lead_opportunities(self, lead: LeadId) -> String {
+        self.pk(&format!("lead-opportunity#{lead}"))
+    }
+
+    /// An opportunity among those of its lead.
+    pub fn lead_opportunity(self, lead: LeadId, id: OpportunityId) -> Key {
+        Key::new(self.lead_opportunities(lead), id.padded())
+    }
+
+    /// A list of a column's opportunities, the newest first.
+    pub fn board(self, list: BoardList) -> String {
+        let BoardList {
+            funnel,
+            column,
+            archived,
+            user,
+            status,
+        } = list;
+        let user = user.map_or_else(|| "-".to_owned(), |user| user.to_string());
+        let status = status.map_or("-", Status::as_str);
+        self.pk(&format!(
+            "board#{funnel}#{column}#{}#{user}#{status}",
+            u8::from(archived)
+        ))
+    }
+
+    /// The totals of a funnel's columns, an item for each class of opportunities that the same filters and
+    /// permissions find.
+    pub fn board_totals(self, funnel: FunnelId, archived: bool) -> String {
+        self.pk(&format!("board-total#{funnel}#{}", u8::from(archived)))
+    }
+
+    /// How many opportunities of a column were created on each day, the latest first.
+    pub fn board_ranks(self, funnel: FunnelId, column: ColumnId, archived: bool) -> String {
+        self.pk(&format!("board-rank#{funnel}#{column}#{}", u8::from(archived)))
+    }
+}
+
+/// The latest time and day that there are, in the units of a place.
+const LAST_MILLI: i64 = Timestamp::LAST_MILLIS;
+const LAST_DAY: i64 = LAST_MILLI / DAY_MILLIS;
+const DAY_MILLIS: i64 = 86_400_000;
+
+/// The place of an opportunity in its lists: the newest first, of one moment the highest id first (C-42).
+pub fn place(create_date: Timestamp, id: OpportunityId) -> String {
+    format!("{}{:015}", place_time(create_date), MAX_ID - id.get())
+}
+
+/// With what the places of that moment begin; those of later moments sort before it.
+pub fn place_time(time: Timestamp) -> String {
+    format!("{:015}#", LAST_MILLI - time.unix_millis())
+}
+
+/// The opportunity at a place.
+pub fn placed(place: &str) -> Option<OpportunityId> {
+    let (_, id) = place.split_once('#')?;
+    OpportunityId::new(MAX_ID.checked_sub(id.parse().ok()?)?)
+}
+
+/// The sort key of a day among a column's ranks: the latest first.
+pub fn rank(create_date: Timestamp) -> String {
+    format!(
+        "{:07}",
+        LAST_DAY - create_date.unix_millis().div_euclid(DAY_MILLIS)
+    )
+}
+
+/// Behind which text the places of a day of the ranks begin; `None` for text that is no such day.
+pub fn rank_begins(rank: &str) -> Option<String> {
+    let day = LAST_DAY - rank.parse::<i64>().ok()?;
+    let last = day.checked_add(1)?.checked_mul(DAY_MILLIS)? - 1;
+    // A place has `#` behind its moment, and a space sorts before that.
+    Some(format!("{:015} ", LAST_MILLI - last))
+}
+
+/// The class of opportunities that a total counts: with this begin those of a column.
+pub fn total_column(column: ColumnId) -> String {
+    format!("{column}#")
+}

@@ -1,0 +1,249 @@
+//! The keys of stored items must never change unnoticed.
+
+#![expect(
+    clippy::too_many_lines,
+    reason = "a table of cases is as long as it has cases"
+)]
+
+use super::*;
+use crate::ambient::Ambient;
+use crate::credential::Secret;
+use crate::id::{ColumnId, FunnelId, MAX_ID};
+use crate::opportunity::Status;
+use crate::time::Timestamp;
+
+/// The keys of stored items must never change unnoticed.
+#[track_caller]
+fn assert_texts<const N: usize>(expected: [(Key, &str, &str); N]) {
+    for (key, pk, sk) in expected {
+        assert_eq!((key.pk.as_str(), key.sk.as_str()), (pk, sk));
+    }
+}
+
+fn acme() -> InstanceName {
+    InstanceName::parse("acme").unwrap()
+}
+
+fn lead() -> LeadId {
+    LeadId::new(1001).unwrap()
+}
+
+fn user() -> UserId {
+    UserId::new(7).unwrap()
+}
+
+#[test]
+fn the_text_of_keys_outside_instances() {
+    let hash = Secret::issue(Kind::Key, &Ambient::system()).hash();
+    let credential_pk = format!("#credential#{}", hash.as_str());
+    assert_texts([
+        (credential(&hash), &credential_pk, "credential"),
+        (instance(&acme()), "#instance", "acme"),
+    ]);
+}
+
+#[test]
+fn the_text_of_the_operators_keys() {
+    let acme = acme();
+    let keys = Keys(&acme);
+    let company = CompanyId::new(2).unwrap();
+    assert_texts([
+        (keys.directory(), "acme#directory", "directory"),
+        (keys.names(), "acme#directory", "names"),
+        (keys.counter(Counter::Lead), "acme#counter", "lead"),
+        (keys.counter(Counter::Call), "acme#counter", "call"),
+        (keys.credential(Kind::Key, "ab"), "acme#credential", "key#ab"),
+        (keys.credential(Kind::Token, "ab"), "acme#credential", "token#ab"),
+        (keys.user(user()), "acme#user", "000000000000007"),
+        (keys.company(company), "acme#company", "000000000000002"),
+        (keys.profile("5511987654321"), "acme#profile", "5511987654321"),
+    ]);
+}
+
+#[test]
+fn the_text_of_leads_keys() {
+    let acme = acme();
+    let keys = Keys(&acme);
+    let id = "000000000001001";
+    assert_texts([
+        (keys.lead(lead()), "acme#lead", id),
+        (entry(keys.lead_list(false), lead()), "acme#leads#0", id),
+        (entry(keys.lead_list(true), lead()), "acme#leads#1", id),
+        (
+            entry(keys.owner_list(false, user()), lead()),
+            "acme#leads#0#7",
+            id,
+        ),
+        (total(keys.lead_totals(false), "7"), "acme#lead-total#0", "7"),
+        (
+            keys.phone_lead("5511", true, lead()),
+            "acme#phone#5511",
+            "1#000000000001001",
+        ),
+        (
+            keys.bookmark("ab", 12),
+            "acme#bookmark#ab",
+            "00000000000000000012",
+        ),
+        (
+            entry(keys.company_leads(CompanyId::new(2).unwrap()), lead()),
+            "acme#company-lead#2",
+            id,
+        ),
+        (keys.lead_notice(lead()), "acme#notice", "lead#000000000001001"),
+    ]);
+}
+
+#[test]
+fn the_text_of_opportunities_keys() {
+    let acme = acme();
+    let keys = Keys(&acme);
+    let (funnel, column) = (FunnelId::new(3).unwrap(), ColumnId::new(31).unwrap());
+    let opportunity = OpportunityId::new(30).unwrap();
+    let date = Timestamp::parse("2026-09-04T09:30:00.000Z").unwrap();
+    let list = |user, status| BoardList {
+        funnel,
+        column,
+        archived: true,
+        user,
+        status,
+    };
+    let place = place(date, opportunity);
+    assert_eq!(place, "251613786599999#999999999999969");
+    let board = |user, status| Key::new(keys.board(list(user, status)), place.clone());
+    assert_texts([
+        (keys.funnel(funnel), "acme#funnel", "000000000000003"),
+        (
+            keys.opportunity(opportunity),
+            "acme#opportunity",
+            "000000000000030",
+        ),
+        (
+            keys.lead_opportunity(lead(), opportunity),
+            "acme#lead-opportunity#1001",
+            "000000000000030",
+        ),
+        (board(None, None), "acme#board#3#31#1#-#-", &place),
+        (board(Some(user()), None), "acme#board#3#31#1#7#-", &place),
+        (
+            board(None, Some(Status::Gain)),
+            "acme#board#3#31#1#-#gain",
+            &place,
+        ),
+        (
+            board(Some(user()), Some(Status::Open)),
+            "acme#board#3#31#1#7#open",
+            &place,
+        ),
+        (
+            total(keys.board_totals(funnel, false), "31#7#open"),
+            "acme#board-total#3#0",
+            "31#7#open",
+        ),
+        (
+            Key::new(keys.board_ranks(funnel, column, false), rank(date)),
+            "acme#board-rank#3#31#0",
+            "2912196",
+        ),
+        (keys.counter(Counter::Opportunity), "acme#counter", "opportunity"),
+        (keys.idempotency("ab"), "acme#idempotency#ab", "idempotency"),
+    ]);
+}
+
+/// Places sort from the newest to the oldest, tell their opportunity, and lie behind where their day begins.
+#[test]
+fn places_sort_from_new_to_old() {
+    let time = |date: &str| Timestamp::parse(date).unwrap();
+    let at = |date: &str, id| place(time(date), OpportunityId::new(id).unwrap());
+    let places = [
+        at("9999-12-31T23:59:59.999Z", 1),
+        at("2026-09-05T00:00:00Z", 1),
+        at("2026-09-04T23:59:59.999Z", MAX_ID),
+        at("2026-09-04T23:59:59.999Z", 1),
+        at("2026-09-04T00:00:00Z", 7),
+        at("2026-09-03T23:59:59.999Z", 7),
+        at("1969-12-31T23:59:59.999Z", 8),
+        at("0001-01-01T00:00:00Z", 9),
+    ];
+    assert!(places.is_sorted());
+    assert_eq!(placed(&places[4]), OpportunityId::new(7));
+    let begins = |date: &str| rank_begins(&rank(time(date))).unwrap();
+    let fourth = begins("2026-09-04T12:00:00Z");
+    assert!(places[1] < fourth && fourth < places[2]);
+    let third = begins("2026-09-03T12:00:00Z");
+    assert!(places[4] < third && third < places[5]);
+    let before_1970 = begins("1969-12-31T00:00:00Z");
+    assert!(places[5] < before_1970 && before_1970 < places[6]);
+}
+
+#[test]
+fn the_text_of_calls_keys() {
+    let acme = acme();
+    let keys = Keys(&acme);
+    let (call, event) = (CallId::new(3).unwrap(), EventId::new(5).unwrap());
+    assert_texts([
+        (keys.call(call), "acme#call", "000000000000003"),
+        (
+            keys.event(lead(), event),
+            "acme#timeline#1001",
+            "event#000000000000005",
+        ),
+        (keys.new_caller("ab"), "acme#new-caller#ab", "new-caller"),
+    ]);
+}
+
+/// What is derived is known by its key again, and nothing else is taken for it.
+#[test]
+fn the_origin_of_items() {
+    let acme = acme();
+    let keys = Keys(&acme);
+    let (event, call) = (EventId::new(5).unwrap(), CallId::new(3).unwrap());
+    let of_lead = Origin::Lead(Some(lead()));
+    for (key, origin) in [
+        (entry(keys.lead_list(true), lead()), of_lead),
+        (entry(keys.owner_list(false, user()), lead()), of_lead),
+        (keys.phone_lead("5511", true, lead()), of_lead),
+        (keys.event(lead(), event), Origin::Event),
+        (
+            entry(keys.company_leads(CompanyId::new(2).unwrap()), lead()),
+            of_lead,
+        ),
+        (Key::new(keys.lead_list(true), "x"), Origin::Lead(None)),
+        (
+            keys.lead_opportunity(lead(), OpportunityId::new(30).unwrap()),
+            Origin::Opportunity(OpportunityId::new(30)),
+        ),
+        (
+            Key::new(
+                "acme#board#3#31#1#-#-".to_owned(),
+                "251613786599999#999999999999969",
+            ),
+            Origin::Opportunity(OpportunityId::new(30)),
+        ),
+        (
+            Key::new("acme#board#3#31#1#-#-".to_owned(), "x"),
+            Origin::Opportunity(None),
+        ),
+        (keys.opportunity(OpportunityId::new(30).unwrap()), Origin::None),
+        (keys.lead_notice(lead()), Origin::None),
+        (Key::new(keys.phone("5511"), "x"), Origin::Lead(None)),
+        (total(keys.lead_totals(false), "7"), Origin::LeadTotal),
+        (
+            Key::new("acme#board-total#3#1".to_owned(), "31#7#open"),
+            Origin::OpportunityTotal,
+        ),
+        (
+            Key::new("acme#board-rank#3#31#0".to_owned(), "2912196"),
+            Origin::OpportunityTotal,
+        ),
+        (keys.lead(lead()), Origin::None),
+        (keys.call(call), Origin::None),
+        (keys.directory(), Origin::None),
+        (
+            Key::new("acme2#leads#0".to_owned(), lead().padded()),
+            Origin::None,
+        ),
+    ] {
+        assert_eq!(keys.origin(&key), origin, "{key}");
+    }
+}

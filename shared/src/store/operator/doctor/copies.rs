@@ -1,0 +1,261 @@
+//! Copies: what a record holds of another one is what that one says, unless a notice says that it may be behind.
+//!
+//! A copy is compared like this: read the record, the one it copies, the notice, and both records again. Where both are
+//! the same before and after, they were as they are when the notice was read, and without a notice the copy must be right
+//! at that moment: whatever changes the copied record raises the notice in the same transaction, and nothing takes it down
+//! before the copies are written. A repair depends on both records being those that were read.
+
+use serde_json::json;
+
+use super::Doctor;
+use super::kind::Kind;
+use super::settle::{Look, Wrong};
+use crate::id::LeadId;
+use crate::people::Company;
+use crate::store::derived::Derived;
+use crate::store::error::StoreError;
+use crate::store::item::{self, Item};
+use crate::store::key::{Key, Keys};
+use crate::store::leads::{self, LeadRecord};
+use crate::store::notices;
+use crate::store::operator::companies::same_company;
+use crate::store::operator::{Operator, OperatorError};
+use crate::store::opportunities::{self, Card, OpportunityRecord};
+use crate::store::transaction::{Condition, Transaction};
+
+/// What the records of a kind copy of others.
+pub struct Copies {
+    /// What a copied record is called.
+    name: &'static str,
+    /// Which record one copies.
+    source: fn(Keys<'_>, &Item) -> Result<Source, StoreError>,
+    /// A record with the copy that it should have of the other; `None` where it has it.
+    renewed: fn(&Item, Option<&Item>) -> Result<Option<Item>, StoreError>,
+    /// That a copied record is still as it was read.
+    unchanged: fn(&Item) -> Result<Condition, StoreError>,
+    /// Nothing may name a record that is not there.
+    needed: bool,
+}
+
+/// The record that one copies.
+#[derive(Debug, Default)]
+pub struct Source {
+    /// `None` where it copies none.
+    key: Option<Key>,
+    /// What says that the copy may be behind.
+    notice: Option<Key>,
+    /// The lead that copies itself, and whose copies are behind once it has another copy.
+    copied: Option<LeadId>,
+}
+
+/// A lead copies its company. Only the operator changes companies, and they have no version.
+pub const COMPANIES: Copies = Copies {
+    name: "company",
+    source: |keys, item| {
+        let lead = leads::decode(item.clone())?.lead;
+        Ok(Source {
+            key: lead.company.map(|company| keys.company(company)),
+            notice: None,
+            copied: Some(lead.id),
+        })
+    },
+    renewed: |item, company| {
+        let stored = leads::decode(item.clone())?;
+        let company: Option<Company> = company
+            .map(|company| item::decode("company", company.clone()))
+            .transpose()?;
+        let text = |company: &Option<Company>| json!(company.as_ref().map(Company::sparse));
+        if text(&stored.company) == text(&company) {
+            return Ok(None);
+        }
+        let version = stored.version + 1;
+        let record = LeadRecord {
+            version,
+            company,
+            ..stored
+        };
+        leads::encode(&record).map(Some)
+    },
+    unchanged: |company| Ok(same_company(company)),
+    needed: false,
+};
+
+/// An opportunity copies its lead, and the company with it.
+pub const LEADS: Copies = Copies {
+    name: "lead",
+    source: |keys, item| {
+        let lead = opportunities::decode(item)?.card.opportunity.lead_id;
+        Ok(Source {
+            key: lead.map(|lead| keys.lead(lead)),
+            notice: lead.map(|lead| keys.lead_notice(lead)),
+            copied: None,
+        })
+    },
+    renewed: |item, lead| {
+        let stored = opportunities::decode(item)?;
+        let lead = lead.map(|lead| leads::decode(lead.clone())).transpose()?;
+        let card = Card::of(stored.card.opportunity.clone(), lead.as_ref());
+        let mut renewed = OpportunityRecord {
+            card,
+            ..stored.clone()
+        };
+        if opportunities::encode(&renewed) == opportunities::encode(&stored) {
+            return Ok(None);
+        }
+        renewed.version += 1;
+        Ok(Some(opportunities::encode(&renewed)))
+    },
+    unchanged: |lead| Ok(Condition::Version(item::number("lead", lead, "v")?)),
+    needed: true,
+};
+
+impl Doctor<'_> {
+    /// Compares the copies that some records hold: a batch of gets, and another one of notices where any differs.
+    pub(super) async fn copies(
+        &mut self,
+        kind: &Kind,
+        records: &[(&Key, &Item)],
+    ) -> Result<(), OperatorError> {
+        let Some(copies) = kind.copies else {
+            return Ok(());
+        };
+        let operator = self.operator;
+        let sources = records
+            .iter()
+            .map(|(_, record)| (copies.source)(operator.keys(), record));
+        let sources = sources.collect::<Result<Vec<_>, _>>()?;
+        let keys: Vec<_> = sources.iter().filter_map(|source| source.key.clone()).collect();
+        self.looked_at("copies", keys.len());
+        let found = operator.table().get_many(keys).await?;
+        let differ = records.iter().zip(&sources).filter(|((_, record), source)| {
+            let found = source.key.as_ref().and_then(|key| found.get(key));
+            !copies.is_right(record, source, found)
+        });
+        let differ: Vec<_> = differ.map(|((key, _), source)| (*key, source)).collect();
+        let notices = differ.iter().filter_map(|(_, source)| source.notice.clone());
+        let notices = operator.table().get_many(notices).await?;
+        for (key, source) in differ {
+            let covered = source
+                .notice
+                .as_ref()
+                .is_some_and(|notice| notices.contains_key(notice));
+            if !covered {
+                let look = async || look(operator, kind, copies, key).await;
+                self.settle(&key.to_string(), look).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Copies {
+    /// Whether a record seems to have the copy that it should have.
+    fn is_right(&self, record: &Item, source: &Source, found: Option<&Item>) -> bool {
+        !self.dangles(source, found) && matches!((self.renewed)(record, found), Ok(None))
+    }
+
+    /// Whether a record names another one that must be there and is not.
+    fn dangles(&self, source: &Source, found: Option<&Item>) -> bool {
+        self.needed && source.key.is_some() && found.is_none()
+    }
+
+    /// What is wrong with a copy that is to be written anew.
+    fn fault(&self, source: &Source, found: Option<&Item>) -> String {
+        let Some(key) = &source.key else {
+            return format!("has the copy of a {} and names none", self.name);
+        };
+        let label = self.label(key);
+        match found {
+            None => format!("has a copy of {label}, which does not exist"),
+            Some(_) => format!("the copy of {label} is not what its record says"),
+        }
+    }
+
+    fn label(&self, key: &Key) -> String {
+        format!("{} {}", self.name, key.sk.trim_start_matches('0'))
+    }
+}
+
+/// Compares a record's copy with the record that is copied; see the [module](self).
+async fn look(operator: &Operator, kind: &Kind, copies: &Copies, key: &Key) -> Result<Look, OperatorError> {
+    let table = operator.table();
+    let Some(record) = table.get(key).await? else {
+        return Ok(Look::Fine);
+    };
+    let source = (copies.source)(operator.keys(), &record)?;
+    let found = read(operator, source.key.as_ref()).await?;
+    let notice = read(operator, source.notice.as_ref()).await?;
+    let both = [Some(key), source.key.as_ref()].into_iter().flatten().cloned();
+    let again = table.get_many(both).await?;
+    let unmoved = source
+        .key
+        .as_ref()
+        .is_none_or(|source| again.get(source) == found.as_ref());
+    if again.get(key) != Some(&record) || !unmoved {
+        return Ok(Look::Changing);
+    }
+    if notice.is_some() {
+        return Ok(Look::Fine);
+    }
+    judge(operator, kind, copies, (key, &record), (source, found))
+}
+
+/// What a copy is, of two records that stood beside each other as they were read.
+fn judge(
+    operator: &Operator,
+    kind: &Kind,
+    copies: &Copies,
+    (key, record): (&Key, &Item),
+    (source, found): (Source, Option<Item>),
+) -> Result<Look, OperatorError> {
+    let beyond_repair = |reason| Ok(Look::Wrong(Wrong::beyond_repair(key.to_string(), reason)));
+    if let Some(at) = source
+        .key
+        .as_ref()
+        .filter(|_| copies.dangles(&source, found.as_ref()))
+    {
+        return beyond_repair(format!("belongs to {}, which does not exist", copies.label(at)));
+    }
+    let renewed = match ((copies.renewed)(record, found.as_ref()), &source.key) {
+        (Err(cause @ StoreError::Corrupt { .. }), Some(at)) => {
+            return beyond_repair(format!("cannot be compared with {}: {cause}", copies.label(at)));
+        }
+        (renewed, _) => renewed?,
+    };
+    let Some(renewed) = renewed else {
+        return Ok(Look::Fine);
+    };
+    let wounds = vec![(key.to_string(), copies.fault(&source, found.as_ref()))];
+    let mut remedy = rewrite(operator, kind, (key, record), renewed)?;
+    if let Some(at) = source.key {
+        let unchanged = found.as_ref().map_or(Ok(Condition::Absent), copies.unchanged)?;
+        remedy.check(at, unchanged);
+    }
+    if let Some(lead) = source.copied {
+        notices::raise(&mut remedy, operator.keys(), lead);
+    }
+    let remedy = Some(remedy);
+    Ok(Look::Wrong(Wrong { wounds, remedy }))
+}
+
+async fn read(operator: &Operator, key: Option<&Key>) -> Result<Option<Item>, StoreError> {
+    match key {
+        Some(key) => operator.table().get(key).await,
+        None => Ok(None),
+    }
+}
+
+/// Puts a record in the place of the one that was read, with what is derived from it.
+fn rewrite(
+    operator: &Operator,
+    kind: &Kind,
+    (key, record): (&Key, &Item),
+    renewed: Item,
+) -> Result<Transaction, StoreError> {
+    let old = (kind.derived)(operator.keys(), record.clone())?;
+    let new = (kind.derived)(operator.keys(), renewed.clone())?;
+    let mut transaction = Transaction::default();
+    transaction.put(key.clone(), renewed, (kind.unchanged)(record)?);
+    Derived::change(&mut transaction, &old, new);
+    Ok(transaction)
+}

@@ -1,0 +1,202 @@
+//! Making an opportunity: the record, all that is derived from it, the number it takes and the request's claim are one
+//! transaction, which checks that the lead still is the one whose copy is embedded (C-24).
+
+use super::{Card, OpportunityRecord, derived, encode};
+use crate::funnel::Funnel;
+use crate::id::{FunnelId, LeadId, OpportunityId};
+use crate::opportunity::Opportunity;
+use crate::store::derived::Derived;
+use crate::store::error::StoreError;
+use crate::store::idempotency::{Claim, Claimed};
+use crate::store::item::{self, Item};
+use crate::store::key::Counter;
+use crate::store::leads::{self, LeadRecord};
+use crate::store::transaction::{CommitError, Condition, Transaction};
+use crate::store::{InstanceStore, Reader};
+
+/// Attempts before a contested creation is given up. None waits: creations do not get in each other's way once they have
+/// their numbers, and what a refusal tells of the lead is newest at once.
+const ATTEMPTS: u32 = 12;
+const NUMBER: &str = "opportunity";
+
+/// What a creation rests on.
+#[derive(Debug)]
+pub struct CreationStart {
+    /// The funnel, if there is one.
+    pub funnel: Option<Funnel>,
+    /// The lead's record, if there is one.
+    pub lead: Option<LeadRecord>,
+    /// What became of earlier requests with the same key.
+    pub claimed: Claimed,
+    /// The number that the last opportunity took.
+    last: u64,
+}
+
+/// What became of a creation.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Created {
+    /// It is written.
+    Made(Box<Card>),
+    /// The lead is gone; nothing is written.
+    LeadGone,
+    /// Another request with the same key came first; nothing is written.
+    Claimed(Claimed),
+}
+
+/// The number that an opportunity takes.
+#[derive(Debug, Clone, Copy)]
+enum Number {
+    /// The one behind this, if it still is the last.
+    After(u64),
+    /// This one: it is ours already.
+    Taken(u64),
+}
+
+impl Number {
+    fn id(self) -> Result<OpportunityId, StoreError> {
+        let number = match self {
+            Self::After(last) => last + 1,
+            Self::Taken(number) => number,
+        };
+        OpportunityId::new(number).ok_or(StoreError::Contention("numbering"))
+    }
+}
+
+impl Reader {
+    /// Reads what a creation rests on. One batch of gets.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn begin_creation(
+        &self,
+        funnel: FunnelId,
+        lead: LeadId,
+        claim: Option<&Claim>,
+    ) -> Result<CreationStart, StoreError> {
+        let keys = self.keys();
+        let (funnel, lead, counter) = (
+            keys.funnel(funnel),
+            keys.lead(lead),
+            keys.counter(Counter::Opportunity),
+        );
+        let claim = claim.map(|claim| (claim, claim.key(keys)));
+        let wanted = [funnel.clone(), lead.clone(), counter.clone()];
+        let wanted = wanted.into_iter().chain(claim.iter().map(|(_, key)| key.clone()));
+        let mut found = self.table.get_many(wanted).await?;
+        let now = self.table.ambient.now();
+        let claimed = claim.and_then(|(claim, key)| Some(claim.judge(found.get(&key)?, now)));
+        let funnel = found.remove(&funnel).map(|item| item::decode("funnel", item));
+        Ok(CreationStart {
+            funnel: funnel.transpose()?,
+            lead: found.remove(&lead).map(leads::decode).transpose()?,
+            claimed: claimed.transpose()?.unwrap_or(Claimed::Free),
+            last: item::number("counter", found.get(&counter).unwrap_or(&Item::new()), NUMBER)?,
+        })
+    }
+}
+
+impl InstanceStore {
+    /// Makes an opportunity of what `make` gives for its number. One transaction; more only where others come in between.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it failed, or where nobody knows whether it happened.
+    pub async fn insert_opportunity(
+        &self,
+        start: CreationStart,
+        claim: Option<&Claim>,
+        make: impl Fn(OpportunityId) -> Opportunity,
+    ) -> Result<Created, StoreError> {
+        let nonce = self.table.ambient.token();
+        let Some(mut lead) = start.lead else {
+            return Ok(Created::LeadGone);
+        };
+        let mut number = Number::After(start.last);
+        for _ in 0..ATTEMPTS {
+            let id = number.id()?;
+            let card = Card::of(make(id), Some(&lead));
+            let transaction = self.creation(&card, &lead, number, claim, &nonce)?;
+            let refused = match self.table.commit(transaction).await {
+                Ok(()) => return Ok(Created::Made(Box::new(card))),
+                Err(CommitError::Refused(items)) => items,
+                Err(CommitError::Store(error)) => return self.made_after_all(id, &nonce).await?.ok_or(error),
+            };
+            if refused
+                .get(&self.keys().opportunity(id))
+                .is_some_and(|item| is_own(item, &nonce))
+            {
+                return Ok(Created::Made(Box::new(card)));
+            }
+            if let Some((claim, item)) =
+                claim.and_then(|claim| Some((claim, refused.get(&claim.key(self.keys()))?)))
+            {
+                return claim.judge(item, self.table.ambient.now()).map(Created::Claimed);
+            }
+            if let Some(item) = refused.get(&self.keys().lead(lead.lead.id)) {
+                if item.is_empty() {
+                    return Ok(Created::LeadGone);
+                }
+                lead = leads::decode(item.clone())?;
+            }
+            let numbers = [
+                self.keys().opportunity(id),
+                self.keys().counter(Counter::Opportunity),
+            ];
+            if numbers.iter().any(|key| refused.contains_key(key)) {
+                number = self.take_number().await?;
+            }
+        }
+        Err(StoreError::Contention("making an opportunity"))
+    }
+
+    fn creation(
+        &self,
+        card: &Card,
+        lead: &LeadRecord,
+        number: Number,
+        claim: Option<&Claim>,
+        nonce: &str,
+    ) -> Result<Transaction, StoreError> {
+        let id = card.opportunity.id;
+        let mut transaction = Transaction::default();
+        let record = OpportunityRecord {
+            card: card.clone(),
+            version: 1,
+            edited: true,
+            nonce: Some(nonce.to_owned()),
+        };
+        transaction.put(self.keys().opportunity(id), encode(&record), Condition::Absent);
+        Derived::change(&mut transaction, &Derived::default(), derived(self.keys(), card)?);
+        transaction.check(self.keys().lead(lead.lead.id), Condition::Version(lead.version));
+        if let Number::After(value) = number {
+            let (counter, seen) = (
+                self.keys().counter(Counter::Opportunity),
+                Condition::Number { name: NUMBER, value },
+            );
+            transaction.update(counter, NUMBER, 1, Item::new(), seen);
+        }
+        if let Some(claim) = claim {
+            claim.put(&mut transaction, self.keys(), id.get(), self.table.ambient.now());
+        }
+        Ok(transaction)
+    }
+
+    /// Takes a number by an addition that cannot collide: the way on where others keep taking those that were seen.
+    async fn take_number(&self) -> Result<Number, StoreError> {
+        let counter = self.keys().counter(Counter::Opportunity);
+        let taken = self.table.add(&counter, &[NUMBER], 1).await?;
+        Ok(Number::Taken(taken.first().copied().unwrap_or_default()))
+    }
+
+    /// What an attempt of unknown outcome made, if it did.
+    async fn made_after_all(&self, id: OpportunityId, nonce: &str) -> Result<Option<Created>, StoreError> {
+        let stored = self.opportunity(id).await?;
+        let own = stored.filter(|record| record.nonce.as_deref() == Some(nonce));
+        Ok(own.map(|record| Created::Made(Box::new(record.card))))
+    }
+}
+
+/// Whether an item is what an earlier attempt, of which nobody heard, had written.
+fn is_own(item: &Item, nonce: &str) -> bool {
+    let mark = item.get("nonce").and_then(|mark| mark.as_s().ok());
+    mark.is_some_and(|mark| mark == nonce)
+}

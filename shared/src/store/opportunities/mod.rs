@@ -1,0 +1,257 @@
+//! An opportunity's record, and everything that is derived from it: its entries in the lists of its column, the column's
+//! totals and ranks, the link from its lead.
+//!
+//! The record holds a copy of the lead and of the lead's company, because every answer embeds both; the entries of the
+//! lists are copies of the record, so that a page of a list is one query. A copy that may be behind has a
+//! [notice](super::notices), which every reader heeds.
+
+mod create;
+mod update;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::Reader;
+use super::derived::{Derived, Share};
+use super::error::StoreError;
+use super::item::{self, Item, n, s};
+use super::key::{self, BoardList, Keys};
+use super::leads::{self, LeadRecord};
+use crate::id::{ColumnId, OpportunityId, UserId};
+use crate::instance::InstanceName;
+use crate::lead::Lead;
+use crate::opportunity::{Narrowing, Opportunity, OpportunityView, Status};
+use crate::people::Company;
+use crate::text::hex;
+
+pub use create::{Created, CreationStart};
+pub use update::{UpdateStart, Updated};
+
+const KIND: &str = "opportunity";
+/// Record and entries hold the card as text: whole entries are read by the hundred, and text is read fastest.
+const CARD: &str = "card";
+
+/// An opportunity with what an answer embeds of others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Card {
+    /// The opportunity.
+    pub opportunity: Opportunity,
+    /// Its lead, without custom fields; `None` once that is deleted.
+    pub lead: Option<Lead>,
+    /// The lead's company.
+    pub company: Option<Company>,
+}
+
+/// An opportunity as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpportunityRecord {
+    /// The opportunity and its copies.
+    pub card: Card,
+    /// Rises with every write of the record.
+    pub version: u64,
+    /// Made or changed through the interface since it was last imported (C-81).
+    pub edited: bool,
+    /// By which the request that made it recognises it; imported ones have none.
+    pub nonce: Option<String>,
+}
+
+/// The text of a card.
+#[derive(Deserialize)]
+struct Stored {
+    #[serde(rename = "o")]
+    opportunity: Opportunity,
+    #[serde(rename = "l")]
+    lead: Option<Lead>,
+    #[serde(rename = "t", default)]
+    utm_tags: Vec<Value>,
+    #[serde(rename = "c")]
+    company: Option<Company>,
+}
+
+/// What the opportunities of a total share: what filters and permissions ask of them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct BoardClass {
+    pub column: ColumnId,
+    pub user: UserId,
+    pub status: Status,
+    #[serde(default, skip_serializing_if = "Narrowing::is_open")]
+    pub narrowing: Narrowing,
+}
+
+impl Card {
+    /// An opportunity with the copies of a lead's record.
+    #[must_use]
+    pub(crate) fn of(opportunity: Opportunity, lead: Option<&LeadRecord>) -> Self {
+        Self {
+            opportunity,
+            lead: lead.map(|record| Lead {
+                custom: Map::new(),
+                ..record.lead.clone()
+            }),
+            company: lead.and_then(|record| record.company.clone()),
+        }
+    }
+
+    /// The same without the lead's secret, for all who are no admins (C-21).
+    #[must_use]
+    pub fn without_secrets(mut self) -> Self {
+        if let Some(lead) = &mut self.lead {
+            lead.initial_password = None;
+        }
+        self
+    }
+
+    /// How answers show it.
+    #[must_use]
+    pub fn view<'a>(&'a self, instance: &'a InstanceName) -> OpportunityView<'a> {
+        OpportunityView::of(
+            &self.opportunity,
+            self.lead.as_ref(),
+            self.company.as_ref(),
+            instance,
+        )
+    }
+
+    fn text(&self) -> String {
+        let mut text = json!({ "o": self.opportunity.sparse() });
+        if let Some(lead) = &self.lead {
+            text["l"] = Value::Object(leads::sparse(lead));
+            if !lead.utm_tags.is_empty() {
+                text["t"] = Value::Array(lead.utm_tags.clone());
+            }
+        }
+        if let Some(company) = &self.company {
+            text["c"] = Value::Object(company.sparse());
+        }
+        text.to_string()
+    }
+
+    /// The card that a record or an entry holds.
+    pub(in crate::store) fn read(item: &Item) -> Result<Self, StoreError> {
+        let text = item.get(CARD).and_then(|text| text.as_s().ok());
+        let text = text.ok_or_else(|| item::corrupt(KIND, "it has no card"))?;
+        let stored: Stored = serde_json::from_str(text).map_err(|cause| item::corrupt(KIND, cause))?;
+        let utm_tags = stored.utm_tags;
+        Ok(Self {
+            opportunity: stored.opportunity,
+            lead: stored.lead.map(|lead| Lead { utm_tags, ..lead }),
+            company: stored.company,
+        })
+    }
+}
+
+impl Reader {
+    /// An opportunity's record by id. One get.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn opportunity(&self, id: OpportunityId) -> Result<Option<OpportunityRecord>, StoreError> {
+        let item = self.table.get(&self.keys().opportunity(id)).await?;
+        item.as_ref().map(decode).transpose()
+    }
+}
+
+/// The record of an opportunity as an item.
+pub fn encode(record: &OpportunityRecord) -> Item {
+    let mut item = Item::from([
+        ("id".to_owned(), n(record.card.opportunity.id)),
+        (CARD.to_owned(), s(record.card.text())),
+        ("v".to_owned(), n(record.version)),
+    ]);
+    if record.edited {
+        item.insert("edited".to_owned(), n(1));
+    }
+    if let Some(nonce) = &record.nonce {
+        item.insert("nonce".to_owned(), s(nonce));
+    }
+    item
+}
+
+/// The record that an item holds.
+pub fn decode(item: &Item) -> Result<OpportunityRecord, StoreError> {
+    Ok(OpportunityRecord {
+        card: Card::read(item)?,
+        version: item::number(KIND, item, "v")?,
+        edited: item::number(KIND, item, "edited")? > 0,
+        nonce: item.get("nonce").and_then(|nonce| nonce.as_s().ok()).cloned(),
+    })
+}
+
+/// Everything that is derived from an opportunity: a pure function of its record.
+pub fn derived(keys: Keys<'_>, card: &Card) -> Result<Derived, StoreError> {
+    let opportunity = &card.opportunity;
+    let mut derived = Derived::default();
+    let entry = Item::from([(CARD.to_owned(), s(card.text()))]);
+    let place = key::place(opportunity.create_date, opportunity.id);
+    for list in lists(opportunity) {
+        derived
+            .items
+            .insert(key::total(keys.board(list), &place), entry.clone());
+    }
+    if let Some(lead) = opportunity.lead_id {
+        let link = keys.lead_opportunity(lead, opportunity.id);
+        derived.items.insert(link, Item::new());
+    }
+    let class = BoardClass::of(opportunity);
+    let totals = keys.board_totals(opportunity.crm_id, opportunity.archived);
+    let total = key::total(
+        totals,
+        &format!("{}{}", key::total_column(class.column), class.name()),
+    );
+    let cents = i64::try_from(opportunity.value.get()).unwrap_or(i64::MAX);
+    let share = Share {
+        numbers: BTreeMap::from([("n".to_owned(), 1), ("c".to_owned(), cents)]),
+        attributes: item::encode("board total", &class)?,
+    };
+    derived.totals.insert(total, share);
+    let ranks = keys.board_ranks(opportunity.crm_id, opportunity.crm_column, opportunity.archived);
+    let share = Share {
+        numbers: BTreeMap::from([(format!("n.{}", class.name()), 1)]),
+        attributes: Item::new(),
+    };
+    derived
+        .totals
+        .insert(key::total(ranks, &key::rank(opportunity.create_date)), share);
+    Ok(derived)
+}
+
+/// The lists that hold an opportunity: one for each filter by at most one user and at most one status.
+fn lists(opportunity: &Opportunity) -> impl Iterator<Item = BoardList> {
+    let (user, status) = (Some(opportunity.user), Some(opportunity.status));
+    let (funnel, column, archived) = (opportunity.crm_id, opportunity.crm_column, opportunity.archived);
+    let ways = [(None, None), (None, status), (user, None), (user, status)];
+    ways.into_iter().map(move |(user, status)| BoardList {
+        funnel,
+        column,
+        archived,
+        user,
+        status,
+    })
+}
+
+impl BoardClass {
+    pub fn of(opportunity: &Opportunity) -> Self {
+        Self {
+            column: opportunity.crm_column,
+            user: opportunity.user,
+            status: opportunity.status,
+            narrowing: opportunity.narrowing(),
+        }
+    }
+
+    /// What the class is called within its column.
+    pub fn name(&self) -> String {
+        let name = format!("{}#{}", self.user, self.status.as_str());
+        if self.narrowing.is_open() {
+            return name;
+        }
+        let text = json!(self.narrowing).to_string();
+        format!("{name}#{}", hex(&Sha256::digest(text)[..8]))
+    }
+}
+
+#[cfg(test)]
+mod tests;

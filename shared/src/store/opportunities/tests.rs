@@ -1,0 +1,189 @@
+//! What record and entries hold, and what is derived.
+
+#![expect(clippy::too_many_lines, reason = "an opportunity has as many fields")]
+
+use serde_json::json;
+
+use super::*;
+use crate::id::{CompanyId, DepartmentId, FunnelId, LeadId};
+use crate::money::Cents;
+use crate::opportunity::ServicePermission;
+use crate::time::Timestamp;
+
+fn time(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+/// An opportunity with something in every field.
+fn full() -> Opportunity {
+    let text = |text: &str| Some(text.to_owned());
+    let place = (FunnelId::new(3).unwrap(), ColumnId::new(31).unwrap());
+    let mut fields = Map::new();
+    fields.insert(
+        " Número do pedido ".to_owned(),
+        serde_json::from_str("1e300").unwrap(),
+    );
+    fields.insert(String::new(), json!("\u{0}\"😀"));
+    let company = json!({ "id": 2, "companyname": "Ótica Horizonte", "points": 2.5 });
+    let mut opportunity = Opportunity {
+        title: "Pedido".to_owned(),
+        value: Cents::new(999_999_999_999_999).unwrap(),
+        sequence: 7,
+        loss_reason: text("Preço"),
+        gain_reason: text(""),
+        expected_close_date: Some(time("2026-12-04T21:00:00Z")),
+        sale_channel: text("loja"),
+        campaign: text("natal"),
+        last_column_change: Some(time("2026-09-05T00:00:00Z")),
+        await_column_approved: json!(true),
+        await_column_approved_user: json!(7),
+        reject_appro: json!({ "by": [7] }),
+        reject_appro_desc: json!("não"),
+        archived: true,
+        service_permission: ServicePermission::Departments,
+        service_permission_user: UserId::new(8),
+        service_permission_department: DepartmentId::new(2),
+        service_permission_users: vec![UserId::new(8).unwrap()],
+        service_permission_users_select: vec![json!({ "id": 8 })],
+        service_permission_departments: vec![DepartmentId::new(1).unwrap()],
+        service_permission_departments_select: vec![json!(1)],
+        data_company_extra: vec![serde_json::from_value(company).unwrap()],
+        fields,
+        files: vec![json!("a.pdf")],
+        files_data: vec![json!({ "url": "https://files.example/a.pdf" })],
+        conf_installment: vec![json!(1)],
+        ..Opportunity::new(
+            OpportunityId::new(30).unwrap(),
+            place,
+            LeadId::new(1001).unwrap(),
+            UserId::new(8).unwrap(),
+            time("2026-09-04T09:30:00Z"),
+        )
+    };
+    opportunity.turn(Status::Gain, time("2026-09-06T00:00:00Z"));
+    opportunity.turn(Status::Open, time("2026-09-07T00:00:00Z"));
+    opportunity
+}
+
+fn lead() -> LeadRecord {
+    let company = json!({ "id": 1, "companyname": "Padaria Estrela", "companynemployees": "10-50" });
+    let mut custom = Map::new();
+    custom.insert("filial".to_owned(), json!("Apucarana"));
+    LeadRecord {
+        lead: Lead {
+            firstname: Some("Antônia".to_owned()),
+            company: CompanyId::new(1),
+            initial_password: Some("s3nh4".to_owned()),
+            last_active: time("2026-05-01T00:00:00Z"),
+            utm_tags: vec![json!({ "utm_source": "ads" })],
+            custom,
+            ..Lead::new(LeadId::new(1001).unwrap(), time("2026-03-11T12:00:01.123Z"))
+        },
+        version: 4,
+        edited: false,
+        company: Some(serde_json::from_value(company).unwrap()),
+    }
+}
+
+#[test]
+fn a_record_is_read_as_it_was_written() {
+    let card = Card::of(full(), Some(&lead()));
+    let bare = Card::of(
+        Opportunity {
+            lead_id: None,
+            ..full()
+        },
+        None,
+    );
+    for (card, edited, nonce) in [(card, true, Some("n".to_owned())), (bare, false, None)] {
+        let record = OpportunityRecord {
+            card,
+            version: 3,
+            edited,
+            nonce,
+        };
+        assert_eq!(decode(&encode(&record)).unwrap(), record);
+    }
+}
+
+/// C-21, C-33: an opportunity embeds the lead's fixed fields, and the password for admins alone.
+#[test]
+fn a_card_has_no_custom_fields_of_the_lead() {
+    let card = Card::of(full(), Some(&lead()));
+    let embedded = card.lead.clone().unwrap();
+    assert!(embedded.custom.is_empty());
+    assert_eq!(embedded.initial_password.as_deref(), Some("s3nh4"));
+    assert_eq!(card.company, lead().company);
+    let plain = card.without_secrets();
+    assert_eq!(plain.lead.unwrap().initial_password, None);
+}
+
+#[test]
+fn what_is_derived() {
+    let instance = InstanceName::parse("acme").unwrap();
+    let keys = Keys(&instance);
+    let card = Card::of(full(), Some(&lead()));
+    let derived = derived(keys, &card).unwrap();
+    let places: Vec<_> = derived.items.keys().map(ToString::to_string).collect();
+    let place = "251613786599999#999999999999969";
+    assert_eq!(
+        places,
+        [
+            format!("acme#board#3#31#1#-#- {place}"),
+            format!("acme#board#3#31#1#-#open {place}"),
+            format!("acme#board#3#31#1#8#- {place}"),
+            format!("acme#board#3#31#1#8#open {place}"),
+            "acme#lead-opportunity#1001 000000000000030".to_owned(),
+        ]
+    );
+    for entry in derived.items.values().take(4) {
+        assert_eq!(Card::read(entry).unwrap(), card);
+    }
+    let class = BoardClass::of(&card.opportunity).name();
+    assert!(class.starts_with("8#open#"), "{class}");
+    let totals: Vec<_> = derived
+        .totals
+        .iter()
+        .map(|(key, share)| (key.to_string(), share.numbers.clone()))
+        .collect();
+    let numbers = |numbers: &[(&str, i64)]| {
+        numbers
+            .iter()
+            .map(|(name, by)| ((*name).to_owned(), *by))
+            .collect()
+    };
+    assert_eq!(
+        totals,
+        [
+            (
+                "acme#board-rank#3#31#1 2912196".to_owned(),
+                numbers(&[(&format!("n.{class}"), 1)])
+            ),
+            (
+                format!("acme#board-total#3#1 31#{class}"),
+                numbers(&[("c", 999_999_999_999_999), ("n", 1)])
+            ),
+        ]
+    );
+}
+
+/// C-82: what a service permission narrows is counted by itself, whatever else the opportunities share.
+#[test]
+fn classes_differ_by_who_sees_them() {
+    let class = |change: fn(&mut Opportunity)| {
+        let mut opportunity = full();
+        change(&mut opportunity);
+        BoardClass::of(&opportunity).name()
+    };
+    let narrowed = class(|_| {});
+    assert_eq!(
+        class(|one| one.service_permission = ServicePermission::All),
+        "8#open"
+    );
+    assert_eq!(class(|one| one.service_permission_users.clear()), narrowed);
+    assert_ne!(class(|one| one.service_permission_departments.clear()), narrowed);
+    assert_ne!(
+        class(|one| one.service_permission = ServicePermission::Users),
+        narrowed
+    );
+}
