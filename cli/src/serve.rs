@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shared::ambient::Ambient;
-use shared::http::{App, Origins, service};
+use shared::http::{App, Group, Origins, service};
 use shared::store::{Location, Store, StoreError};
 use tokio::net::TcpListener;
 
@@ -21,6 +21,9 @@ use crate::engine::{Engine, EngineError};
 
 /// How often expired items are deleted.
 const SWEEP: Duration = Duration::from_mins(10);
+/// How often copies of changed leads are brought up to date, on the embedded engine and elsewhere.
+const TEND: Duration = Duration::from_secs(1);
+const TEND_ELSEWHERE: Duration = Duration::from_secs(15);
 /// How long requests that are under way may take once the service is asked to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 
@@ -120,14 +123,23 @@ pub async fn serve(
         demo::load(&store).await?
     };
     let sweeper = engine.clone().map(|engine| tokio::spawn(sweep(engine)));
+    let pause = if engine.is_some() { TEND } else { TEND_ELSEWHERE };
+    let tender = tokio::spawn(tend(store.clone(), pause));
     let app = App::new(store, ambient, Origins::Any);
-    let service = service(&app, [leads::group(), call_webhook::group()]);
+    let service = service(&app, groups());
     ready(&Ready { url, dynamodb, demo });
     let ended = run(listener, service, stopped).await;
+    tender.abort();
     if let Some(sweeper) = sweeper {
         sweeper.abort();
     }
     ended.map_err(ServeError::Stopped)
+}
+
+/// The routes of all functions.
+fn groups() -> impl Iterator<Item = Group> {
+    let single = [leads::group(), call_webhook::group()];
+    single.into_iter().chain(opportunities::groups())
 }
 
 /// Answers until `stopped`, and a little longer those who asked before.
@@ -179,6 +191,16 @@ fn private_file(directory: &Path) -> io::Result<PathBuf> {
     let file = directory.join("funil.db");
     opened.open(&file)?;
     Ok(file)
+}
+
+/// What the function `maintenance` does by the clock.
+async fn tend(store: Store, pause: Duration) {
+    loop {
+        tokio::time::sleep(pause).await;
+        if let Err(cause) = maintenance::tend(&store).await {
+            tracing::warn!(%cause, "maintenance is tried again");
+        }
+    }
 }
 
 async fn sweep(engine: Arc<Engine>) {

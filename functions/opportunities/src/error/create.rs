@@ -1,0 +1,45 @@
+//! Endpoint 7: every error is `{ "msg": <text> }` (C-4).
+
+use axum::response::{IntoResponse, Response};
+use shared::http::{Refusal, Shape};
+use shared::scope::AccessError;
+use shared::store::StoreError;
+
+use super::{Breach, internal};
+
+/// Why no opportunity is made.
+#[derive(Debug, thiserror::Error)]
+pub enum CreateError {
+    /// Not let in: 400 for `i`, 401 for the credentials.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    /// 400: the header `Idempotency-Key` cannot be one (C-10).
+    #[error("Idempotency-Key: must be 1 to 255 visible ASCII characters, once")]
+    Key,
+    /// 422: the same key came with another body within 24 hours (C-10).
+    #[error("the key was used with another body")]
+    OtherBody,
+    /// 400: an equal request made an opportunity that is there no more, so that its answer cannot be built again.
+    #[error("Idempotency-Key: the opportunity that it stands for is gone")]
+    Gone,
+    /// 400: the key's group may not edit opportunities (C-82).
+    #[error("editOpportunities: the user does not have this permission")]
+    Permission,
+    /// 400: the body, or the funnel that it is for.
+    #[error(transparent)]
+    Breach(#[from] Breach),
+    /// 500.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl IntoResponse for CreateError {
+    fn into_response(self) -> Response {
+        Shape::Message.answer(&match &self {
+            Self::Access(error) => Refusal::from(error),
+            Self::OtherBody => Refusal::Mismatch,
+            Self::Key | Self::Gone | Self::Permission | Self::Breach(_) => Refusal::Invalid(self.to_string()),
+            Self::Store(cause) => internal(cause, "an opportunity could not be created"),
+        })
+    }
+}

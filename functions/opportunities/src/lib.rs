@@ -1,0 +1,31 @@
+//! Opportunities and funnels: endpoints 7 to 10 of spec.md.
+//!
+//! | Route | Endpoint |
+//! | --- | --- |
+//! | `POST /crmopportunity` | 7: makes an opportunity in a funnel ([`create`]) |
+//! | `PUT /crmopportunity/{id}` | 8: changes what the body names of an opportunity ([`update`]) |
+//! | `GET /crm` | 9: the funnels that the key may see, with their columns and custom fields ([`funnels`]) |
+//! | `POST /crm/opportunities/{id}` | 10: the opportunities of a funnel: a column page by page, or the board ([`list`]) |
+
+mod create;
+mod error;
+mod funnels;
+mod list;
+mod update;
+mod view;
+mod wire;
+
+use axum::Router;
+use axum::routing;
+use shared::http::{Group, Shape};
+
+/// The routes of this function. Every error of endpoint 7 is `{ "msg" }`, so it is a group of its own (C-4).
+#[must_use]
+pub fn groups() -> [Group; 2] {
+    let creating = Router::new().route("/crmopportunity", routing::post(create::create));
+    let others = Router::new()
+        .route("/crmopportunity/{id}", routing::put(update::update))
+        .route("/crm", routing::get(funnels::list))
+        .route("/crm/opportunities/{id}", routing::post(list::list));
+    [(creating, Shape::Message), (others, Shape::Error)].map(|(routes, shape)| Group { routes, shape })
+}

@@ -1,0 +1,69 @@
+//! `POST /crm/opportunities/{id}`: endpoint 10.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
+use axum::response::{IntoResponse as _, Response};
+use shared::id::FunnelId;
+use shared::scope::{Access, KeyInQuery, Scope};
+use shared::store::{BoardStart, Reader, StoreError};
+
+use crate::error::ListError;
+use crate::view::{ColumnView, seen};
+use crate::wire::{Asked, NewList};
+
+/// The opportunities of a funnel that the key may see: a page of the column that `columnId` names, else every column with
+/// its totals and its newest ones. Two round trips; what the first needs of the table is read beside the credential.
+pub async fn list(
+    access: Access<KeyInQuery>,
+    id: Result<Path<String>, PathRejection>,
+    body: Bytes,
+) -> Result<Response, ListError> {
+    let id = id.ok().and_then(|Path(id)| FunnelId::parse(&id));
+    let wanted = NewList::read(&body, id, access.walker(), access.client());
+    let (scope, wanted, start) = access.open_for(wanted, begin).await?;
+    let start = start?;
+    let funnel = start.funnel().ok_or(ListError::Funnel(wanted.request.funnel))?;
+    if !scope.viewer.sees_funnel(&funnel.access) {
+        return Err(ListError::Permission);
+    }
+    let asked = wanted.of_funnel(funnel, scope.viewer.directory().settings.zone())?;
+    let answer = if asked.request.column.is_some() {
+        column(&scope, &asked, start).await?
+    } else {
+        board(&scope, &asked, start).await?
+    };
+    Ok(([("x-filters-ignored", asked.ignored.to_string())], answer).into_response())
+}
+
+async fn begin(reader: &Reader, wanted: &NewList) -> Result<BoardStart, StoreError> {
+    reader.begin_board(&wanted.request).await
+}
+
+async fn column(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, StoreError> {
+    let cards = scope
+        .store
+        .column_page(&scope.viewer, &asked.request, &asked.filter, start)
+        .await?;
+    let cards: Vec<_> = cards.into_iter().map(|card| seen(card, scope)).collect();
+    let shown: Vec<_> = cards.iter().map(|card| card.view(scope.instance())).collect();
+    Ok(Json(shown).into_response())
+}
+
+async fn board(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, StoreError> {
+    let mut columns = scope
+        .store
+        .kanban(&scope.viewer, &asked.request, &asked.filter, start)
+        .await?;
+    for column in &mut columns {
+        column.cards = std::mem::take(&mut column.cards)
+            .into_iter()
+            .map(|card| seen(card, scope))
+            .collect();
+    }
+    let shown = columns
+        .iter()
+        .map(|column| ColumnView::of(column, asked.request.funnel, scope.instance()));
+    Ok(Json(shown.collect::<Vec<_>>()).into_response())
+}

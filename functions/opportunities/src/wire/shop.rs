@@ -1,0 +1,86 @@
+//! What the tests of this module judge against: a funnel, two users, a lead.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::json;
+use shared::directory::{Directory, Standing, Viewer};
+use shared::funnel::{Column, CustomField, Funnel, FunnelAccess};
+use shared::id::{ColumnId, FunnelId, LeadId, UserId};
+use shared::settings::Settings;
+use shared::time::Timestamp;
+
+use super::Ground;
+
+/// Users 7, an admin, and 8 of an instance in São Paulo; funnel 3 with columns 31 and 32 and three fields.
+pub struct Shop {
+    viewer: Viewer,
+    pub funnel: Funnel,
+}
+
+impl Shop {
+    pub fn new() -> Self {
+        let standing = |admin| Standing {
+            department: None,
+            group: None,
+            admin,
+            inactive: !admin,
+        };
+        let mut settings = Settings::default();
+        settings.set("timezone", &json!("America/Sao_Paulo")).unwrap();
+        let directory = Directory {
+            settings,
+            users: BTreeMap::from([(user(7), standing(true)), (user(8), standing(false))]),
+            ..Directory::default()
+        };
+        Self {
+            viewer: Arc::new(directory).viewer(user(7)).unwrap(),
+            funnel: funnel(),
+        }
+    }
+
+    /// The ground of a request at noon that names lead 1001.
+    pub fn ground(&self) -> Ground<'_> {
+        Ground {
+            viewer: &self.viewer,
+            funnel: &self.funnel,
+            lead: Some(lead(1001)),
+            now: at("2026-11-21T12:00:00Z"),
+        }
+    }
+}
+
+pub fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+pub fn user(id: u64) -> UserId {
+    UserId::new(id).unwrap()
+}
+
+pub fn lead(id: u64) -> LeadId {
+    LeadId::new(id).unwrap()
+}
+
+pub fn column(id: u64) -> ColumnId {
+    ColumnId::new(id).unwrap()
+}
+
+pub fn funnel() -> Funnel {
+    let column = |id| Column {
+        id: column(id),
+        name: format!("Coluna {id}"),
+        sequence: id,
+    };
+    let field = |name: &str| CustomField {
+        name: name.to_owned(),
+        kind: "text".to_owned(),
+    };
+    Funnel {
+        id: FunnelId::new(3).unwrap(),
+        name: "Vendas".to_owned(),
+        columns: vec![column(31), column(32)],
+        fields: vec![field("Cor"), field(" Número do pedido "), field("Data")],
+        access: FunnelAccess::default(),
+    }
+}
