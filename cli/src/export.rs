@@ -9,6 +9,8 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use shared::directory::Directory;
+use shared::funnel::Funnel;
+use shared::id::OpportunityId;
 use shared::lead::{ChannelRestrictions, Lead};
 use shared::store::StoreError;
 use shared::store::operator::{Operator, OperatorError, Pages};
@@ -33,7 +35,8 @@ impl From<StoreError> for Error {
     }
 }
 
-/// Writes all records of an instance to `out`, in bounded memory. A call recorded after it began is not in it.
+/// Writes all records of an instance to `out`, in bounded memory. A call or an opportunity made after it began is not in
+/// it.
 ///
 /// # Errors
 /// [`Error`] where they cannot be read or written; what was written by then is no whole export.
@@ -43,18 +46,18 @@ pub async fn export(operator: &Operator, out: &mut impl Write, bar: &ProgressBar
         bar,
         counts: Counts::new(),
     };
-    // First, so that every lead of an exported call is exported too.
+    // First, so that every lead of an exported opportunity or call is exported too.
+    let last_opportunity = operator.last_opportunity().await?;
     let last_call = operator.last_call().await?;
     sheet.directory(&operator.directory().await?)?;
     sheet.pages("user", operator.users()).await?;
     sheet.pages("profile", operator.profiles()).await?;
     sheet.pages("company", operator.companies()).await?;
-    sheet.begin("lead");
-    let mut leads = operator.leads();
-    while let Some(page) = leads.next().await? {
-        for lead in page {
-            sheet.lead(lead)?;
-        }
+    sheet.leads(operator).await?;
+    sheet.funnels(operator).await?;
+    sheet.begin("opportunity");
+    if let Some(last) = last_opportunity {
+        sheet.opportunities(operator, last).await?;
     }
     sheet.begin("call");
     if let Some(last) = last_call {
@@ -112,6 +115,35 @@ impl<W: Write> Sheet<'_, W> {
         Ok(())
     }
 
+    async fn leads(&mut self, operator: &Operator) -> Result<(), Error> {
+        self.begin("lead");
+        let mut leads = operator.leads();
+        while let Some(page) = leads.next().await? {
+            page.into_iter().try_for_each(|lead| self.lead(lead))?;
+        }
+        Ok(())
+    }
+
+    async fn funnels(&mut self, operator: &Operator) -> Result<(), Error> {
+        self.begin("funnel");
+        let mut funnels = operator.funnels();
+        while let Some(page) = funnels.next().await? {
+            page.iter().try_for_each(|funnel| self.funnel(funnel))?;
+        }
+        Ok(())
+    }
+
+    async fn opportunities(&mut self, operator: &Operator, last: OpportunityId) -> Result<(), Error> {
+        let mut opportunities = operator.opportunities();
+        while let Some(page) = opportunities.next().await? {
+            let page = page.into_iter().map(|record| record.card.opportunity);
+            for opportunity in page.filter(|opportunity| opportunity.id <= last) {
+                self.line("opportunity", opportunity.sparse())?;
+            }
+        }
+        Ok(())
+    }
+
     fn lead(&mut self, lead: Lead) -> Result<(), Error> {
         let mut fields = sparse(&lead)?;
         if lead.channel_restrictions == ChannelRestrictions::default() {
@@ -123,6 +155,16 @@ impl<W: Write> Sheet<'_, W> {
         // A custom field's null or empty list is its value.
         fields.extend(lead.custom);
         self.line("lead", fields)
+    }
+
+    fn funnel(&mut self, funnel: &Funnel) -> Result<(), Error> {
+        let mut fields = sparse(funnel)?;
+        // A line without columns would be a bad one.
+        fields.insert("columns".to_owned(), json!(funnel.columns));
+        if funnel.access.is_open() {
+            fields.shift_remove("access");
+        }
+        self.line("funnel", fields)
     }
 
     fn record(&mut self, kind: &'static str, record: &impl Serialize) -> Result<(), Error> {

@@ -10,8 +10,9 @@ use shared::store::operator::{Diagnosis, Progress};
 use super::{Answer, Failure, Global};
 
 pub const AFTER_HELP: &str = "\
-Lists, totals, look-ups, the directory, credentials and running numbers follow from the records. Each difference is
-a line. Requests may go on meanwhile, also with --repair. It reads the whole table, those of other instances included.
+Lists, totals, look-ups, copies, the directory, credentials and running numbers follow from the records. Each
+difference is a line. Requests may go on meanwhile, also with --repair. It reads the whole table, those of other
+instances included.
 
 Examples:
   funil doctor --instance acme

@@ -12,9 +12,6 @@ use shared::time::Timestamp;
 use super::line::{self, take_time, unread_time};
 use super::number;
 
-/// The deepest nesting of a record.
-const MOST_LEVELS: usize = 8;
-
 /// The names of the fixed fields.
 static FIXED: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let lead = LeadId::new(1).zip(Timestamp::parse("1970-01-01T00:00:00Z"));
@@ -28,9 +25,6 @@ static FIXED: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
 
 /// Reads a lead's fields.
 pub fn read(mut fields: Map<String, Value>) -> Result<LeadLine, String> {
-    if fields.values().map(levels).max().unwrap_or(0) >= MOST_LEVELS {
-        return Err("the record is nested over 8 levels".to_owned());
-    }
     if let Some(derived) = DERIVED_FIELDS.iter().find(|name| fields.contains_key(**name)) {
         return Err(format!(
             "{derived}: is derived from other fields and cannot be imported"
@@ -57,16 +51,6 @@ pub fn read(mut fields: Map<String, Value>) -> Result<LeadLine, String> {
         create_date,
         last_active,
     })
-}
-
-/// How many levels of lists and objects a value has; `serde_json` reads none deeper than 128.
-fn levels(value: &Value) -> usize {
-    let inner = match value {
-        Value::Array(list) => list.iter().map(levels).max(),
-        Value::Object(map) => map.values().map(levels).max(),
-        _ => return 0,
-    };
-    1 + inner.unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -130,15 +114,5 @@ mod tests {
         ] {
             assert_eq!(read_value(value.clone()).unwrap_err(), reason, "{value}");
         }
-    }
-
-    #[test]
-    fn nesting_ends_at_eight_levels() {
-        let nested = |levels: usize| {
-            let inner = (0..levels).fold(json!(1), |inner, _| json!([inner]));
-            read_value(json!({ "id": 7, "tree": inner }))
-        };
-        assert!(nested(7).is_ok());
-        assert_eq!(nested(8).unwrap_err(), "the record is nested over 8 levels");
     }
 }

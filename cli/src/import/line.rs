@@ -12,13 +12,11 @@ use shared::phone::{Phone, digits};
 use shared::store::operator::CallLine;
 use shared::time::Timestamp;
 
-use super::lead;
+use super::limits::{self, within};
 use super::number;
 use super::reason::reason;
 use super::record::Record;
-
-/// The most bytes of a record, as of one that the interface makes (C-30).
-const MOST_BYTES: usize = 100_000;
+use super::{funnel, lead, opportunity};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,14 +41,12 @@ pub fn parse(text: &str) -> Result<Record, String> {
     let Value::Object(mut fields) = value else {
         return Err("must be a JSON object".to_owned());
     };
-    if text.len() > MOST_BYTES && Value::Object(fields.clone()).to_string().len() > MOST_BYTES {
-        return Err("the record is larger than 100 KB".to_owned());
-    }
     let kind = match fields.shift_remove("kind") {
         Some(Value::String(kind)) => kind,
         Some(_) => return Err("kind: must be text".to_owned()),
         None => return Err("kind: is missing".to_owned()),
     };
+    limits::judge(&fields, text.len())?;
     match kind.as_str() {
         "setting" => setting(fields),
         "department" => {
@@ -69,6 +65,8 @@ pub fn parse(text: &str) -> Result<Record, String> {
         "profile" => profile(fields),
         "company" => company(fields),
         "lead" => lead::read(fields).map(Box::new).map(Record::Lead),
+        "funnel" => funnel::read(fields).map(Box::new).map(Record::Funnel),
+        "opportunity" => opportunity::read(fields).map(Box::new).map(Record::Opportunity),
         "call" => call(fields),
         "event" => event(fields),
         other => Err(format!("unknown kind {}", Value::from(other))),
@@ -196,13 +194,6 @@ fn event(fields: Map<String, Value>) -> Result<Record, String> {
     Ok(Record::Event(Box::new(event)))
 }
 
-fn within(name: &str, text: Option<&str>, limit: usize) -> Result<(), String> {
-    if text.is_some_and(|text| text.chars().count() > limit) {
-        return Err(format!("{name}: must have at most {limit} characters"));
-    }
-    Ok(())
-}
-
 fn only(fields: &Map<String, Value>, known: &[&str]) -> Result<(), String> {
     let unknown = fields.keys().find(|name| !known.contains(&name.as_str()));
     unknown.map_or(Ok(()), |name| Err(format!("{name}: unknown field")))
@@ -306,13 +297,20 @@ mod tests {
     }
 
     #[test]
-    fn a_record_over_its_size_is_refused_whatever_its_spaces() {
-        let name = "a".repeat(MOST_BYTES);
-        assert_eq!(
-            refused(&format!(r#"{{"kind":"user","id":1,"name":"{name}"}}"#)),
-            "the record is larger than 100 KB"
-        );
-        let spaces = " ".repeat(MOST_BYTES);
+    fn every_kind_has_the_limits_of_a_record() {
+        let name = "a".repeat(100_000);
+        let tree = "[".repeat(8) + &"]".repeat(8);
+        for kind in ["user", "company", "funnel", "opportunity", "call"] {
+            assert_eq!(
+                refused(&format!(r#"{{"kind":"{kind}","id":1,"name":"{name}"}}"#)),
+                "the record is larger than 100 KB"
+            );
+            assert_eq!(
+                refused(&format!(r#"{{"kind":"{kind}","id":1,"tree":{tree}}}"#)),
+                "the record is nested over 8 levels"
+            );
+        }
+        let spaces = " ".repeat(100_000);
         assert!(parse(&format!(r#"{{"kind":"user",{spaces}"id":1,"name":"A"}}"#)).is_ok());
     }
 

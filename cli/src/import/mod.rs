@@ -3,12 +3,17 @@
 //! The lines are read several times: first to judge each by itself, then once for each kind that others refer to, so
 //! that a reference is checked against the table, which by then holds what this import writes. A reference to a record
 //! whose line is bad is a reference to nothing.
+//!
+//! What leads copy of companies and opportunities of leads is up to date when an import ends.
 
 mod departments;
 mod directory;
+mod funnel;
 mod lead;
+mod limits;
 mod line;
 mod number;
+mod opportunity;
 mod plan;
 mod reason;
 mod record;
@@ -16,11 +21,13 @@ mod records;
 mod report;
 mod source;
 
+use std::collections::BTreeMap;
 use std::io;
 
 use indicatif::ProgressBar;
 use shared::directory::Directory;
-use shared::id::{CallId, DepartmentId, UserId};
+use shared::funnel::Funnel;
+use shared::id::{CallId, DepartmentId, FunnelId, GroupId, UserId};
 use shared::store::StoreError;
 use shared::store::operator::{Operator, OperatorError, Outcome};
 
@@ -76,6 +83,7 @@ pub async fn import(
         plan,
         tally,
         directory,
+        funnels: BTreeMap::new(),
         orphaned: Vec::new(),
     };
     import.directory().await?;
@@ -84,6 +92,9 @@ pub async fn import(
     import.pass(Kind::Profile).await?;
     import.pass(Kind::Company).await?;
     import.pass(Kind::Lead).await?;
+    import.pass(Kind::Funnel).await?;
+    import.funnels = operator.known_funnels().await?;
+    import.pass(Kind::Opportunity).await?;
     if let Some(last) = import.plan.last_event() {
         operator.reserve_events(last).await?;
     }
@@ -92,6 +103,8 @@ pub async fn import(
     for calls in import.orphaned.chunks(CHUNK) {
         operator.complete_calls(calls).await?;
     }
+    // Notices that an interrupted import left stand although its lines are unchanged now.
+    operator.refresh_copies().await?;
     Ok(import.tally.report())
 }
 
@@ -105,6 +118,8 @@ struct Import<'a> {
     tally: Tally,
     /// The directory as this import left it.
     directory: Directory,
+    /// The funnels as this import left them.
+    funnels: BTreeMap<FunnelId, Funnel>,
     /// Calls whose event's line turned out to be bad.
     orphaned: Vec<CallId>,
 }
@@ -140,12 +155,17 @@ impl Import<'_> {
     }
 
     async fn write(&mut self, kind: Kind, chunk: Chunk) -> Result<(), Error> {
+        if chunk.is_empty() {
+            return Ok(());
+        }
         let written = chunk.len() as u64;
         match kind {
             Kind::User => self.users(chunk).await?,
             Kind::Profile => self.profiles(chunk).await?,
             Kind::Company => self.companies(chunk).await?,
             Kind::Lead => self.leads(chunk).await?,
+            Kind::Funnel => self.funnels(chunk).await?,
+            Kind::Opportunity => self.opportunities(chunk).await?,
             Kind::Call => self.calls(chunk).await?,
             Kind::Event => self.events(chunk).await?,
             Kind::Setting | Kind::Department | Kind::Group => {}
@@ -173,5 +193,12 @@ impl Import<'_> {
         exists
             .then_some(())
             .ok_or_else(|| format!("{field}: department {department} does not exist"))
+    }
+
+    fn group_exists(&self, field: &str, group: GroupId) -> Result<(), String> {
+        let exists = self.directory.groups.contains_key(&group);
+        exists
+            .then_some(())
+            .ok_or_else(|| format!("{field}: group {group} does not exist"))
     }
 }

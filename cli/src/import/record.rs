@@ -5,10 +5,11 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use serde_json::Value;
 use shared::call::Event;
 use shared::directory::{Department, Group};
+use shared::funnel::Funnel;
 use shared::id::{DepartmentId, GroupId};
 use shared::people::{Company, Profile, User};
 use shared::phone::Phone;
-use shared::store::operator::{CallLine, LeadLine};
+use shared::store::operator::{CallLine, LeadLine, OpportunityLine};
 
 /// What a line holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +22,8 @@ pub enum Kind {
     Profile,
     Company,
     Lead,
+    Funnel,
+    Opportunity,
     Call,
     Event,
 }
@@ -35,6 +38,8 @@ pub enum Record {
     Profile(Profile),
     Company(Box<Company>),
     Lead(Box<LeadLine>),
+    Funnel(Box<Funnel>),
+    Opportunity(Box<OpportunityLine>),
     Call(Box<CallLine>),
     Event(Box<Event>),
 }
@@ -49,6 +54,8 @@ impl Record {
             Self::Profile(_) => Kind::Profile,
             Self::Company(_) => Kind::Company,
             Self::Lead(_) => Kind::Lead,
+            Self::Funnel(_) => Kind::Funnel,
+            Self::Opportunity(_) => Kind::Opportunity,
             Self::Call(_) => Kind::Call,
             Self::Event(_) => Kind::Event,
         }
@@ -64,6 +71,8 @@ impl Record {
             Self::Profile(profile) => Phone::of(&profile.number).map_or(0, |phone| digest(phone.digits())),
             Self::Company(company) => company.id.get(),
             Self::Lead(line) => line.lead.id.get(),
+            Self::Funnel(funnel) => funnel.id.get(),
+            Self::Opportunity(line) => line.opportunity.id.get(),
             Self::Call(line) => line.call.id.get(),
             Self::Event(event) => event.call.get(),
         }
@@ -89,6 +98,8 @@ variants! {
     profile: Profile() -> Profile;
     company: Company(*) -> Company;
     lead: Lead(*) -> LeadLine;
+    funnel: Funnel(*) -> Funnel;
+    opportunity: Opportunity(*) -> OpportunityLine;
     call: Call(*) -> CallLine;
     event: Event(*) -> Event;
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use shared::funnel::Funnel;
 use shared::id::{CallId, CompanyId, LeadId};
+use shared::opportunity::Opportunity;
 use shared::store::operator::{CallLine, LeadLine, Outcome};
 
 use super::record::Record;
@@ -14,12 +16,8 @@ impl Import<'_> {
             if let Some(department) = user.department {
                 import.department_exists("department", department)?;
             }
-            let group = user
-                .group
-                .filter(|group| !import.directory.groups.contains_key(group));
-            group.map_or(Ok(()), |group| {
-                Err(format!("group: group {group} does not exist"))
-            })
+            user.group
+                .map_or(Ok(()), |group| import.group_exists("group", group))
         });
         let outcomes = self.operator.import_users(&users).await?;
         self.note(lines, outcomes);
@@ -54,6 +52,8 @@ impl Import<'_> {
             import.lead_refers(line, &companies)
         });
         let outcomes = self.operator.import_leads(leads, self.overwrite).await?;
+        // Every reader reads all notices, so there are never more than a chunk's.
+        self.operator.refresh_copies().await?;
         self.note(lines, outcomes);
         Ok(())
     }
@@ -74,6 +74,62 @@ impl Import<'_> {
         }
         for department in &lead.department_access {
             self.department_exists("departmentAccess", *department)?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn funnels(&mut self, chunk: Chunk) -> Result<(), Error> {
+        let (lines, funnels) = self.checked(chunk, Record::funnel, Self::funnel_refers);
+        let outcomes = self.operator.import_funnels(&funnels).await?;
+        self.note(lines, outcomes);
+        Ok(())
+    }
+
+    fn funnel_refers(&self, funnel: &Funnel) -> Result<(), String> {
+        for user in &funnel.access.users {
+            self.user_exists("access.users", *user)?;
+        }
+        for department in &funnel.access.departments {
+            self.department_exists("access.departments", *department)?;
+        }
+        for group in &funnel.access.groups {
+            self.group_exists("access.groups", *group)?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn opportunities(&mut self, chunk: Chunk) -> Result<(), Error> {
+        let (lines, opportunities) = self.checked(chunk, Record::opportunity, |import, line| {
+            import.opportunity_refers(&line.opportunity)
+        });
+        let written = self.operator.import_opportunities(opportunities, self.overwrite);
+        let outcomes = written.await?;
+        self.note(lines, outcomes);
+        Ok(())
+    }
+
+    /// Checks all references but that to the lead, which is checked where the opportunity is written (C-24).
+    fn opportunity_refers(&self, opportunity: &Opportunity) -> Result<(), String> {
+        let (funnel, column) = (opportunity.crm_id, opportunity.crm_column);
+        match self.funnels.get(&funnel) {
+            None => return Err(format!("crm_id: funnel {funnel} does not exist")),
+            Some(known) if !known.has_column(column) => {
+                return Err(format!("crm_column: funnel {funnel} has no column {column}"));
+            }
+            Some(_) => {}
+        }
+        self.user_exists("user", opportunity.user)?;
+        if let Some(user) = opportunity.service_permission_user {
+            self.user_exists("service_permission_user", user)?;
+        }
+        if let Some(department) = opportunity.service_permission_department {
+            self.department_exists("service_permission_department", department)?;
+        }
+        for user in &opportunity.service_permission_users {
+            self.user_exists("service_permission_users", *user)?;
+        }
+        for department in &opportunity.service_permission_departments {
+            self.department_exists("service_permission_departments", *department)?;
         }
         Ok(())
     }

@@ -30,6 +30,17 @@ fn the_sample_comes_in_once_and_twice() {
 const ODD: &str = r#"{"kind":"lead","id":2000,"owner":7,"points":0.1,"createDate":"2026-01-01T00:00:00Z","lastActive":"2026-02-01T00:00:00Z","archived":true,"initial_password":"p4ss","utmTags":[{"a":0.1234567890123456},null],"channelRestrictions":{"email":{"disabled":true,"frequencyValue":3}},"ips":["::1"],"vip":null,"nested":{"":[1e21,-0.0,"x\u0000y"]},"v":1,"custom":[]}"#;
 /// Numbers in spellings that are not kept, and text for a number.
 const FIGURES: &str = r#"{"kind":"company","id":9,"companyname":"","points":-2.50,"companynemployees":"10-50","companyannualrevenue":1e3}"#;
+/// An opportunity with everything that is easily lost, and without the empty things that are not kept.
+const ODD_DEAL: &str = r#"{"kind":"opportunity","id":2000,"title":" É ","value":213.2,"crm_column":32,"crm_id":3,"lead_id":2000,"sequence":7,"status":"gain","loss_reason":"","gain_reason":" Prazo ","expectedCloseDate":"2026-12-01T00:00:00-03:00","sale_channel":"Loja","campaign":"Natal","user":7,"last_column_change":"2026-03-01T00:00:00Z","last_status_change":"2026-04-01T00:00:00Z","gain_date":"2026-04-01T00:00:00Z","reopen_date":"2026-03-15T00:00:00Z","await_column_approved":{"a":null},"await_column_approved_user":8,"reject_appro":false,"reject_appro_desc":{},"createDate":"2026-01-01T00:00:00Z","updateDate":"2026-05-01T00:00:00Z","archived":true,"service_permission":"departments","service_permission_user":8,"service_permission_department":1,"service_permission_users":[8,9],"service_permission_users_select":[{"id":8}],"service_permission_departments":[1],"service_permission_departments_select":[null],"dataCompanyExtra":[{"id":77,"companyname":"Extra"}],"fields":{" Número do pedido ":"","undefined":1e21,"é":-0.0,"":true,"gone":null},"files":[{"name":"a.pdf"}],"filesData":[[]],"conf_installment":[{"n":1}]}"#;
+
+/// Record 2000 of a kind.
+fn odd(export: &str, kind: &str) -> Value {
+    let lines = export
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut lines = lines.filter(|line| line["kind"] == kind && line["id"] == 2000);
+    lines.next().unwrap()
+}
 
 #[test]
 fn an_export_into_an_empty_instance_gives_the_same_export() {
@@ -37,20 +48,16 @@ fn an_export_into_an_empty_instance_gives_the_same_export() {
     bench
         .funil_reading("instance set acme voip_webhook_secret -", b"s3cret")
         .done();
-    bench.import(ODD).done();
-    bench.import(FIGURES).done();
+    let lines = [ODD, FIGURES, ODD_DEAL];
+    bench.import(&lines.join("\n")).done();
     let exported = bench.export();
     let other = Bench::with_instance();
     other.import(&exported).done();
     assert_eq!(other.export(), exported);
-    for line in [ODD, FIGURES] {
+    for line in lines {
         assert_eq!(other.import(line).done().document()["unchanged"], 1, "{line}");
     }
-    let last = exported
-        .lines()
-        .find(|line| line.contains("\"id\":2000"))
-        .unwrap();
-    let last: Value = serde_json::from_str(last).unwrap();
+    let kept = odd(&exported, "lead");
     let sent: Value = serde_json::from_str(ODD).unwrap();
     for name in [
         "utmTags",
@@ -62,8 +69,30 @@ fn an_export_into_an_empty_instance_gives_the_same_export() {
         "points",
         "ips",
     ] {
-        assert_eq!(last[name], sent[name], "{name}");
+        assert_eq!(kept[name], sent[name], "{name}");
     }
+}
+
+#[test]
+fn an_opportunity_is_exported_as_it_came() {
+    let bench = Bench::with_sample();
+    bench.import(&[ODD, ODD_DEAL].join("\n")).done();
+    let mut kept = odd(&bench.export(), "opportunity");
+    // Companies are written out whole, and times to the millisecond.
+    let company = kept["dataCompanyExtra"][0].as_object_mut().unwrap();
+    company.retain(|_, value| !value.is_null());
+    for value in kept.as_object_mut().unwrap().values_mut() {
+        if let Some(time) = value.as_str().and_then(|text| text.strip_suffix(".000Z")) {
+            *value = json!(format!("{time}Z"));
+        }
+    }
+    let mut sent: Value = serde_json::from_str(ODD_DEAL).unwrap();
+    sent["value"] = json!("213.20");
+    sent["archived"] = json!(1);
+    sent["expectedCloseDate"] = json!("2026-12-01T03:00:00Z");
+    sent["fields"].as_object_mut().unwrap().shift_remove("gone");
+    sent.as_object_mut().unwrap().shift_remove("reject_appro_desc");
+    assert_eq!(kept, sent);
 }
 
 #[test]
@@ -101,6 +130,8 @@ fn an_export_is_its_owners_alone() {
         .done()
         .document();
     assert_eq!(answer["exported"]["lead"], 12);
+    assert_eq!(answer["exported"]["funnel"], 2);
+    assert_eq!(answer["exported"]["opportunity"], 30);
     assert_eq!(answer["exported"]["event"], 1);
     assert_eq!(mode(&named), 0o600);
     assert_eq!(fs::read(&named).unwrap(), fs::read(&piped).unwrap());

@@ -2,12 +2,12 @@ use serde_json::{Value, json};
 
 use crate::support::{Bench, USERS, call, event};
 
-fn lead(id: u64, rest: &str) -> String {
+pub fn lead(id: u64, rest: &str) -> String {
     format!(r#"{{"kind":"lead","id":{id},"createDate":"2026-01-01T00:00:00.000Z"{rest}}}"#) + "\n"
 }
 
 /// The lines refused, as `line N: reason`.
-fn refused(document: &Value) -> Vec<String> {
+pub fn refused(document: &Value) -> Vec<String> {
     let lines = document["refused"].as_array().unwrap().iter();
     lines
         .map(|refused| {
@@ -20,14 +20,14 @@ fn refused(document: &Value) -> Vec<String> {
         .collect()
 }
 
-fn records(export: &str, kind: &str) -> Vec<Value> {
+pub fn records(export: &str, kind: &str) -> Vec<Value> {
     let records = export
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap());
     records.filter(|record| record["kind"] == kind).collect()
 }
 
-fn bench() -> Bench {
+pub fn bench() -> Bench {
     let bench = Bench::with_instance();
     bench.import(USERS).done();
     bench

@@ -6,10 +6,12 @@
     reason = "in a test a panic with its place is the report"
 )]
 
+mod copies;
 mod credentials;
 mod data;
 mod doctor;
 mod import;
 mod instances;
+mod opportunities;
 mod races;
 mod support;

@@ -12,7 +12,7 @@ use shared::store::operator::Operator;
 use shared::store::{Location, Store};
 
 /// The kinds of the sample that this build knows, in the order of an export.
-pub const KINDS: [&str; 9] = [
+pub const KINDS: [&str; 11] = [
     "setting",
     "department",
     "group",
@@ -20,6 +20,8 @@ pub const KINDS: [&str; 9] = [
     "profile",
     "company",
     "lead",
+    "funnel",
+    "opportunity",
     "call",
     "event",
 ];

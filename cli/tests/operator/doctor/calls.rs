@@ -115,7 +115,8 @@ fn credentials() {
     );
 }
 
-/// A record that cannot be read is told, and nothing that might be its own is touched.
+/// A record that cannot be read is told, and so are the opportunities that copy it; nothing that might be its own is
+/// touched.
 #[test]
 fn a_record_that_cannot_be_read() {
     let (bench, _) = bench();
@@ -124,7 +125,14 @@ fn a_record_that_cannot_be_read() {
     let seen = bench.funil("doctor --instance acme --repair --json");
     assert_eq!(seen.code, 1);
     let items: BTreeSet<_> = found(&seen, false).into_iter().map(|(item, _)| item).collect();
-    let expected = [format!("acme#lead {LEAD}"), "totals of leads".to_owned()];
+    let copies = ["000000000000012", "000000000000024"].map(|copy| format!("acme#opportunity {copy}"));
+    let [first, second] = copies;
+    let expected = [
+        format!("acme#lead {LEAD}"),
+        "totals of leads".to_owned(),
+        first,
+        second,
+    ];
     assert_eq!(items, BTreeSet::from(expected));
     assert_eq!(bench.items(), before);
 }

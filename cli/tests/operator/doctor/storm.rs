@@ -106,7 +106,7 @@ fn record_calls(service: &Service, next: &AtomicU64, stop: &AtomicBool) {
 }
 
 /// What a doctor repairs. What it leaves, it may leave only because too much changes around it.
-fn mended(bench: &Bench) -> Vec<String> {
+pub fn mended(bench: &Bench) -> Vec<String> {
     let seen = bench.funil("doctor --instance acme --repair --json").document();
     let differences = seen["differences"].as_array().unwrap().iter();
     let repaired = differences.filter(|difference| {

@@ -1,0 +1,311 @@
+//! Funnels and opportunities as an import takes them and an export gives them (C-81).
+
+use serde_json::{Value, json};
+use shared::ambient::Ambient;
+
+use crate::import::{bench, lead, records, refused};
+use crate::support::Bench;
+
+/// Funnel 3 with columns.
+fn funnel(columns: &[u64]) -> String {
+    let columns: Vec<_> = columns
+        .iter()
+        .map(|id| json!({ "id": id, "name": format!("Etapa {id}") }))
+        .collect();
+    json!({ "kind": "funnel", "id": 3, "name": "Vendas", "columns": columns }).to_string() + "\n"
+}
+
+/// An opportunity in funnel 3.
+fn opportunity(id: u64, column: u64, rest: &str) -> String {
+    format!(
+        r#"{{"kind":"opportunity","id":{id},"title":"Pedido","crm_id":3,"crm_column":{column},"user":7,"createDate":"2026-02-01T00:00:00.000Z"{rest}}}"#
+    ) + "\n"
+}
+
+/// With users 7 and 8, leads 1 and 2, and funnel 3 of columns 31 and 32.
+fn board() -> Bench {
+    let bench = bench();
+    bench
+        .import(&[lead(1, ""), lead(2, ""), funnel(&[31, 32])].concat())
+        .done();
+    bench
+}
+
+/// The sort keys of a partition whose items count something, with their numbers.
+fn counted(bench: &Bench, pk: &str) -> Vec<(String, u64, u64)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let items = bench.partition(pk);
+    let counts = items.iter().map(|item| {
+        let number = |name: &str| text(&item[name]["N"]).parse().unwrap();
+        (text(&item["sk"]["S"]), number("n"), number("c"))
+    });
+    counts.filter(|(_, n, _)| *n > 0).collect()
+}
+
+/// Each reference to nothing, and a line without any.
+fn astray() -> String {
+    let access = |id: u64, access: Value| {
+        json!({ "kind": "funnel", "id": id, "name": "A", "columns": [], "access": access }).to_string() + "\n"
+    };
+    [
+        access(4, json!({ "users": [7, 99] })),
+        access(5, json!({ "departments": [9] })),
+        access(6, json!({ "groups": [9] })),
+        opportunity(1, 31, "").replace(r#""crm_id":3"#, r#""crm_id":4"#),
+        opportunity(2, 41, ""),
+        opportunity(3, 31, r#","lead_id":99"#),
+        opportunity(4, 31, "").replace(r#""user":7"#, r#""user":99"#),
+        opportunity(5, 31, r#","service_permission_user":99"#),
+        opportunity(6, 31, r#","service_permission_department":9"#),
+        opportunity(7, 31, r#","service_permission_users":[7,99]"#),
+        opportunity(8, 31, r#","service_permission_departments":[9]"#),
+        opportunity(9, 31, r#","dataLead":{}"#),
+        opportunity(
+            10,
+            31,
+            r#","lead_id":null,"fields":{"never defined":1},"service_permission_users":[8]"#,
+        ),
+    ]
+    .concat()
+}
+
+#[test]
+fn a_reference_to_nothing_is_a_bad_line() {
+    let bench = board();
+    let answer = bench.import(&astray());
+    assert_eq!(answer.code, 1);
+    let document = answer.document();
+    assert_eq!(
+        refused(&document),
+        [
+            "line 1: access.users: user 99 does not exist",
+            "line 2: access.departments: department 9 does not exist",
+            "line 3: access.groups: group 9 does not exist",
+            "line 4: crm_id: funnel 4 does not exist",
+            "line 5: crm_column: funnel 3 has no column 41",
+            "line 6: lead_id: lead 99 does not exist",
+            "line 7: user: user 99 does not exist",
+            "line 8: service_permission_user: user 99 does not exist",
+            "line 9: service_permission_department: department 9 does not exist",
+            "line 10: service_permission_users: user 99 does not exist",
+            "line 11: service_permission_departments: department 9 does not exist",
+            "line 12: dataLead: unknown field",
+        ]
+    );
+    assert_eq!(document["imported"], 1);
+    assert_eq!(
+        records(&bench.export(), "opportunity"),
+        [json!({
+            "kind": "opportunity", "id": 10, "title": "Pedido", "value": "0.00", "crm_column": 31, "crm_id": 3,
+            "status": "open", "user": 7, "createDate": "2026-02-01T00:00:00.000Z",
+            "updateDate": "2026-02-01T00:00:00.000Z", "service_permission_users": [8],
+            "fields": { "never defined": 1 },
+        })]
+    );
+}
+
+#[test]
+fn the_order_of_the_lines_does_not_matter() {
+    let bench = Bench::with_instance();
+    let lines = [
+        opportunity(1, 31, r#","lead_id":1"#),
+        funnel(&[31]).replace(
+            "]}",
+            r#"],"access":{"users":[7],"departments":[1],"groups":[2]}}"#,
+        ),
+        lead(1, r#","company":5"#),
+        r#"{"kind":"company","id":5,"companyname":"E"}"#.to_owned() + "\n",
+        r#"{"kind":"user","id":7,"name":"Ana","department":1,"group":2}"#.to_owned() + "\n",
+        r#"{"kind":"group","id":2,"name":"G","permissions":{"leads":"all"}}"#.to_owned() + "\n",
+        r#"{"kind":"department","id":1,"name":"D"}"#.to_owned() + "\n",
+    ];
+    let answer = bench.import(&lines.concat()).document();
+    assert_eq!(answer, json!({ "imported": 7, "unchanged": 0, "refused": [] }));
+    let again = bench.import(&lines.concat()).document();
+    assert_eq!(again, json!({ "imported": 0, "unchanged": 7, "refused": [] }));
+    // One pass over the export suffices, and its order is that of the kinds.
+    let exported = bench.export();
+    let other = Bench::with_instance();
+    other.import(&exported).done();
+    assert_eq!(other.export(), exported);
+}
+
+#[test]
+fn an_opportunity_changed_through_the_api_is_kept_unless_told() {
+    let bench = board();
+    let (pk, sk) = ("acme#opportunity", "000000000000005");
+    bench.import(&opportunity(5, 31, r#","lead_id":1"#)).done();
+    bench.set(pk, sk, "edited", &json!({ "N": "1" }));
+    let same = bench
+        .import(&opportunity(5, 31, r#","lead_id":1"#))
+        .done()
+        .document();
+    assert_eq!(same["unchanged"], 1);
+    let changed = opportunity(5, 32, r#","lead_id":2"#);
+    let other = bench.import(&changed);
+    assert_eq!(other.code, 1);
+    assert_eq!(
+        refused(&other.document()),
+        [
+            "line 1: opportunity 5 was changed through the API since it was imported; use --overwrite to replace it"
+        ]
+    );
+    assert_eq!(records(&bench.export(), "opportunity")[0]["crm_column"], 31);
+    bench.import_overwriting(&changed).done();
+    let record = &records(&bench.export(), "opportunity")[0];
+    assert_eq!(
+        (&record["crm_column"], &record["lead_id"]),
+        (&json!(32), &json!(2))
+    );
+    bench.import(&opportunity(5, 31, "")).done();
+}
+
+#[test]
+fn a_line_replaces_the_opportunity_of_its_id_wherever_it_is_listed() {
+    let bench = board();
+    let first = r#","lead_id":1,"value":10.5,"sequence":4,"fields":{"a":1}"#;
+    bench
+        .import(
+            &[
+                opportunity(5, 31, first),
+                opportunity(6, 31, r#","value":"1.00""#),
+            ]
+            .concat(),
+        )
+        .done();
+    let total = |class: &str, n, cents| (class.to_owned(), n, cents);
+    assert_eq!(
+        counted(&bench, "acme#board-total#3#0"),
+        [total("31#7#open", 2, 1150)]
+    );
+    let changed = opportunity(5, 32, r#","lead_id":2,"value":7,"status":"gain","archived":true"#);
+    bench
+        .import(&changed.replace(r#""user":7"#, r#""user":8"#))
+        .done();
+    assert_eq!(
+        counted(&bench, "acme#board-total#3#0"),
+        [total("31#7#open", 1, 100)]
+    );
+    assert_eq!(
+        counted(&bench, "acme#board-total#3#1"),
+        [total("32#8#gain", 1, 700)]
+    );
+    assert_listed(&bench);
+    assert_eq!(
+        records(&bench.export(), "opportunity")[0],
+        json!({
+            "kind": "opportunity", "id": 5, "title": "Pedido", "value": "7.00", "crm_column": 32, "crm_id": 3,
+            "lead_id": 2, "status": "gain", "user": 8, "createDate": "2026-02-01T00:00:00.000Z",
+            "updateDate": "2026-02-01T00:00:00.000Z", "archived": 1,
+        })
+    );
+    let numbers = bench.item("acme#counter", "opportunity").unwrap();
+    assert_eq!(numbers["opportunity"]["N"], "6", "later ones are numbered above");
+}
+
+/// Opportunity 6 where it was, 5 where it went.
+#[track_caller]
+fn assert_listed(bench: &Bench) {
+    for (pk, entries) in [
+        ("acme#board#3#31#0#-#-", 1),
+        ("acme#board#3#31#0#7#open", 1),
+        ("acme#board#3#32#1#-#-", 1),
+        ("acme#board#3#32#1#8#gain", 1),
+        ("acme#lead-opportunity#1", 0),
+        ("acme#lead-opportunity#2", 1),
+    ] {
+        assert_eq!(bench.partition(pk).len(), entries, "{pk}");
+    }
+}
+
+#[test]
+fn times_that_a_line_leaves_out_stay() {
+    let bench = board();
+    let timeless =
+        |title: &str| opportunity(5, 31, "").replace(r#","createDate":"2026-02-01T00:00:00.000Z""#, title);
+    let times = |bench: &Bench| {
+        let record = &records(&bench.export(), "opportunity")[0];
+        [record["createDate"].clone(), record["updateDate"].clone()]
+    };
+    let before = Ambient::system().now().to_string();
+    bench.import(&timeless("")).done();
+    let [created, updated] = times(&bench);
+    assert_eq!(created, updated);
+    assert!(created.as_str().unwrap() >= before.as_str(), "{created} is now");
+    assert_eq!(bench.import(&timeless("")).done().document()["unchanged"], 1);
+    let told =
+        timeless(r#","createDate":"2025-02-01T00:00:00.000Z","updateDate":"2025-03-01T00:00:00.000Z""#);
+    bench.import(&told).done();
+    bench.import(&timeless(r#","campaign":"Natal""#)).done();
+    assert_eq!(
+        times(&bench),
+        ["2025-02-01T00:00:00.000Z", "2025-03-01T00:00:00.000Z"]
+    );
+}
+
+#[test]
+fn a_column_stays_as_long_as_opportunities_stand_in_it() {
+    let bench = board();
+    let standing = [
+        opportunity(5, 32, ""),
+        opportunity(6, 32, r#","archived":1,"status":"lost""#),
+        // A column whose id begins alike.
+        funnel(&[31, 32, 320]),
+        opportunity(7, 320, ""),
+    ];
+    bench.import(&standing.concat()).done();
+    let reason = ["line 1: columns: column 32 still has opportunities; move them first"];
+    let without = funnel(&[31, 320]);
+    assert_eq!(refused(&bench.import(&without).document()), reason);
+    bench.import(&opportunity(5, 31, "")).done();
+    assert_eq!(
+        refused(&bench.import_overwriting(&without).document()),
+        reason,
+        "an archived one stands in it"
+    );
+    bench.import(&opportunity(6, 31, "")).done();
+    assert_eq!(bench.import(&without).done().document()["imported"], 1);
+    let gone = bench.import(&opportunity(5, 32, "")).document();
+    assert_eq!(refused(&gone), ["line 1: crm_column: funnel 3 has no column 32"]);
+    // Names, places and custom fields change at any time.
+    let renamed = without
+        .replace("Etapa", "Fase")
+        .replace("]}", r#"],"fields":[{"name":" Nº "}]}"#);
+    bench.import(&renamed).done();
+    assert_eq!(
+        records(&bench.export(), "funnel"),
+        [json!({
+            "kind": "funnel", "id": 3, "name": "Vendas",
+            "columns": [{ "id": 31, "name": "Fase 31", "sequence": 0 }, { "id": 320, "name": "Fase 320", "sequence": 0 }],
+            "fields": [{ "name": " Nº ", "type": "text" }],
+        })]
+    );
+}
+
+#[test]
+fn a_funnel_may_have_no_column_yet() {
+    let bench = bench();
+    bench.import(&funnel(&[])).done();
+    assert_eq!(bench.import(&funnel(&[])).done().document()["unchanged"], 1);
+    let line = json!({ "kind": "funnel", "id": 3, "name": "Vendas", "columns": [] });
+    assert_eq!(records(&bench.export(), "funnel"), [line]);
+    let cut = bench
+        .import(r#"{"kind":"funnel","id":3,"name":"Vendas"}"#)
+        .document();
+    assert_eq!(refused(&cut), ["line 1: columns: is missing"]);
+}
+
+#[test]
+fn hundreds_of_opportunities_of_few_leads_come_in_whole() {
+    let bench = board();
+    let line = |id: u64| {
+        let rest = format!(r#","lead_id":{},"value":"0.01""#, 1 + id % 2);
+        opportunity(id, 31 + id % 2, &rest)
+    };
+    let lines: String = (1..=500).map(line).collect();
+    assert_eq!(bench.import(&lines).done().document()["imported"], 500);
+    let total = |column: u64| (format!("{column}#7#open"), 250, 250);
+    assert_eq!(counted(&bench, "acme#board-total#3#0"), [total(31), total(32)]);
+    assert_eq!(bench.partition("acme#lead-opportunity#1").len(), 250);
+    assert_eq!(bench.import(&lines).done().document()["unchanged"], 500);
+}
