@@ -1,7 +1,11 @@
 //! What the end-to-end tests share: a world with an engine, an instance and its people, and a client that speaks HTTP
 //! to the service as its users do.
 
+#![recursion_limit = "256"]
+
 pub mod people;
+pub mod records;
+pub mod sales;
 pub mod template;
 pub mod world;
 

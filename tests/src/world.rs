@@ -55,13 +55,18 @@ pub struct Wallet {
 impl World {
     /// A world with an empty table.
     pub async fn empty() -> Self {
-        let elsewhere = std::env::var("DYNAMODB_ENDPOINT").ok();
-        let engine = elsewhere
-            .is_none()
-            .then(|| Engine::in_memory().expect("an engine starts"));
-        let endpoint = elsewhere
-            .or_else(|| engine.as_ref().map(Engine::endpoint))
-            .expect("one of the two");
+        match std::env::var("DYNAMODB_ENDPOINT") {
+            Ok(elsewhere) => Self::at(elsewhere, None).await,
+            Err(_) => Self::on(Engine::in_memory().expect("an engine starts")).await,
+        }
+    }
+
+    /// A world with an empty table on an engine.
+    pub async fn on(engine: Engine) -> Self {
+        Self::at(engine.endpoint(), Some(engine)).await
+    }
+
+    async fn at(endpoint: String, engine: Option<Engine>) -> Self {
         let (ambient, clock) = Ambient::held(at(NOW));
         let table = format!("funil-test-{}", ambient.token());
         let store = Store::connect(
@@ -196,7 +201,8 @@ impl World {
 
 fn serve(store: Store, ambient: &Ambient) -> Router {
     let app = App::new(store, ambient.clone(), Origins::Any);
-    service(&app, [leads::group(), call_webhook::group()])
+    let groups = [leads::group(), call_webhook::group()];
+    service(&app, groups.into_iter().chain(opportunities::groups()))
 }
 
 async fn all<T>(mut pages: Pages<T>) -> Vec<T> {

@@ -38,7 +38,12 @@ fn the_sdk_is_the_stores_own() {
             );
         }
     }
-    for manifest in ["functions/leads", "functions/call-webhook", "cli"] {
+    for manifest in [
+        "functions/leads",
+        "functions/opportunities",
+        "functions/call-webhook",
+        "cli",
+    ] {
         let text = fs::read_to_string(root().join(manifest).join("Cargo.toml")).expect("a manifest");
         assert!(!text.contains("aws-"), "{manifest} depends on the AWS SDK");
     }

@@ -78,9 +78,11 @@ async fn unknown_paths_and_methods() {
         answer.is(405, &json!({ "error": "Method not allowed" }));
         assert_eq!(answer.headers[header::ALLOW], "GET,HEAD");
     }
-    let answer = world.get("/voip/webhook").send().await;
-    answer.is(405, &json!({ "msg": "Method not allowed" }));
-    assert_eq!(answer.headers[header::ALLOW], "POST");
+    for path in ["/voip/webhook", "/crmopportunity"] {
+        let answer = world.get(path).send().await;
+        answer.is(405, &json!({ "msg": "Method not allowed" }));
+        assert_eq!(answer.headers[header::ALLOW], "POST");
+    }
 }
 
 /// C-6: 256 KiB are read, one byte more is not, and nothing is done for it.

@@ -28,10 +28,12 @@ async fn routers_and_template_agree() {
 #[test]
 fn functions_have_the_rights_they_need() {
     let (reads, writes) = (["BatchGetItem", "GetItem"], ["PutItem", "Query", "UpdateItem"]);
+    let checks = ["BatchGetItem", "ConditionCheckItem", "DeleteItem", "GetItem"];
     for (function, expected) in [
         // A put is a bookmark's.
         ("LeadsFunction", [&reads[..], &writes[..2]].concat()),
         ("CallWebhookFunction", [&reads[..], &writes[..]].concat()),
+        ("OpportunitiesFunction", [&checks[..], &writes[..]].concat()),
     ] {
         let expected: Vec<_> = expected
             .into_iter()

@@ -1,4 +1,4 @@
-//! Many callers at once: one new number one lead, no call lost, no number taken twice.
+//! Calls (endpoint 19): one new number one lead, no call lost, no number taken twice.
 
 use std::collections::BTreeSet;
 

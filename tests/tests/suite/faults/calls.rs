@@ -1,34 +1,19 @@
-//! Bad moments of the table: the answer is right or an honest error, nothing is lost or done twice, nothing internal
-//! reaches a caller.
+//! Calls and leads: endpoints 1, 2 and 19.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use shared::store::fault::{Fault, Plan};
+use shared::store::fault::Fault;
 use tests::World;
 
+use super::{SDK_ATTEMPTS, always, first};
+
+/// A call meets conflicts as such only where it is a transaction; those are tried below.
 const FAULTS: [Fault; 3] = [Fault::Throttled, Fault::FailedBefore, Fault::FailedAfter];
-/// A call is attempted so often before the SDK gives up.
-const SDK_ATTEMPTS: usize = 4;
 
 fn call(phone: &str) -> Value {
     json!({ "event": "call", "data": { "user": 8, "leadPhone": phone, "type": "INCOMING", "status": "COMPLETE",
         "duration": 65, "record": true, "service": "acme-voip" } })
-}
-
-/// The first `times` attempts of `operation` meet a fault.
-fn first(operation: &'static str, fault: Fault, times: usize) -> Plan {
-    let met = AtomicUsize::new(0);
-    Arc::new(move |called| {
-        let hit = called == operation && met.fetch_add(1, Ordering::Relaxed) < times;
-        hit.then_some(fault)
-    })
-}
-
-/// Every attempt of `operation` meets a fault.
-fn always(operation: &'static str, fault: Fault) -> Plan {
-    first(operation, fault, usize::MAX)
 }
 
 /// A fault that passes is not seen.

@@ -1,0 +1,246 @@
+//! What requests for opportunities cost as a column grows: DynamoDB calls, sequential round trips and read units, which
+//! are exact, and milliseconds on this machine, which are not.
+//!
+//! `cargo bench -p tests` measures 1,000, 10,000 and 100,000 opportunities in one column; other sizes are named behind it:
+//! `cargo bench -p tests --bench growth -- 1000000`. The engine keeps them in a file in the system's temporary directory,
+//! about 7 KB for each.
+
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a benchmark that meets what cannot be must stop, says what it measured, and looks at the system's clock"
+)]
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use funil::engine::Engine;
+use serde_json::{Map, Value, json};
+use shared::opportunity::{Opportunity, Status};
+use tests::people::{add_leads, lead, plain_lead, user};
+use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
+use tests::{ACME, Answer, Wallet, World};
+
+/// The sizes that are measured where none is named.
+const SIZES: [u64; 3] = [1_000, 10_000, 100_000];
+/// Leads that the opportunities are of.
+const LEADS: u64 = 200;
+/// The responsible users, each of as many opportunities as the others.
+const USERS: [u64; 4] = [8, 9, 10, 14];
+/// One who has only the three oldest.
+const RARE: u64 = 11;
+const LIMIT: u64 = 25;
+/// Over how long the opportunities were created.
+const SECONDS: u64 = 320 * 86_400;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let named: Vec<u64> = std::env::args().filter_map(|size| size.parse().ok()).collect();
+    let sizes = if named.is_empty() { SIZES.to_vec() } else { named };
+    let mut table = Table::default();
+    for size in &sizes {
+        measure(*size, &mut table).await;
+    }
+    table.print(&sizes);
+}
+
+/// What each request cost at each size.
+#[derive(Default)]
+struct Table {
+    names: Vec<String>,
+    cells: BTreeMap<(String, u64), String>,
+}
+
+impl Table {
+    fn add(&mut self, name: &str, size: u64, answer: &Answer, milliseconds: f64) {
+        if !self.names.iter().any(|known| known == name) {
+            self.names.push(name.to_owned());
+        }
+        let cost = &answer.cost;
+        let (trips, calls, units) = (cost.round_trips, cost.calls.len(), cost.read_units());
+        let cell = format!("{trips} / {calls} / {units} ({milliseconds:.0} ms)");
+        self.cells.insert((name.to_owned(), size), cell);
+    }
+
+    fn print(&self, sizes: &[u64]) {
+        println!("\nsequential round trips / calls / read units (time on this machine), pages of {LIMIT}\n");
+        let heads: Vec<_> = sizes.iter().map(u64::to_string).collect();
+        println!("| request | {} |", heads.join(" | "));
+        println!("| --- |{}", " --- |".repeat(sizes.len()));
+        for name in &self.names {
+            let cells = sizes.iter().map(|size| self.cells.get(&(name.clone(), *size)));
+            let cells: Vec<_> = cells.map(|cell| cell.map_or("", String::as_str)).collect();
+            println!("| {name} | {} |", cells.join(" | "));
+        }
+    }
+}
+
+async fn measure(size: u64, table: &mut Table) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let address = ([127, 0, 0, 1], 0).into();
+    let engine = Engine::in_file(&directory.path().join("growth.db"), address).expect("an engine starts");
+    let world = World::on(engine).await;
+    stock(&world, size).await;
+    let asking = Asking {
+        wallet: world.wallet(7).await,
+        own: world.wallet(8).await,
+        world,
+        size,
+    };
+    boards(&asking, table).await;
+    columns(&asking, table).await;
+    pages(&asking, table).await;
+}
+
+async fn stock(world: &World, size: u64) {
+    tests::people::settle(&world.operator(ACME)).await;
+    open_shop(&world.operator(ACME)).await;
+    let leads = (0..LEADS).map(|n| plain_lead(2_000 + n, &format!("Pessoa {n}"), "de Tal", Some(8)));
+    add_leads(&world.operator(ACME), leads.collect()).await;
+    let (began, operator) = (Instant::now(), world.operator(ACME));
+    let ids: Vec<_> = (1..=size).collect();
+    for chunk in ids.chunks(1_000) {
+        add_opportunities(&operator, chunk.iter().map(|id| opportunity(*id, size)).collect()).await;
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    println!("{size} opportunities imported in {seconds:.1} s");
+}
+
+fn opportunity(id: u64, size: u64) -> Opportunity {
+    let small = |number: u64| usize::try_from(number).expect("small");
+    let responsible = if id <= 3 { RARE } else { USERS[small(id % 4)] };
+    let seconds = u32::try_from(id * SECONDS / size).expect("within a year");
+    let mut opportunity = plain_opportunity(id, responsible, seconds);
+    opportunity.user = user(responsible);
+    opportunity.lead_id = Some(lead(2_000 + id % LEADS));
+    opportunity.begin_as(Status::ALL[small(id / 4 % 3)]);
+    let mut fields = Map::new();
+    fields.insert(
+        "Origem do Lead".to_owned(),
+        json!(["Google", "Indicação"][small(id % 2)]),
+    );
+    fields.insert(" Número do pedido ".to_owned(), json!(format!("A-{id}")));
+    opportunity.fields = fields;
+    opportunity
+}
+
+struct Asking {
+    world: World,
+    wallet: Wallet,
+    own: Wallet,
+    size: u64,
+}
+
+impl Asking {
+    async fn ask(&self, wallet: &Wallet, agent: &str, body: &Value) -> (Answer, f64) {
+        let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);
+        let began = Instant::now();
+        let answer = self
+            .world
+            .call("POST", &uri)
+            .header("user-agent", agent)
+            .json(body)
+            .send()
+            .await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        (answer, began.elapsed().as_secs_f64() * 1e3)
+    }
+
+    async fn note(&self, table: &mut Table, name: &str, body: Value) {
+        let (answer, milliseconds) = self.ask(&self.wallet, name, &body).await;
+        table.add(name, self.size, &answer, milliseconds);
+    }
+}
+
+/// A condition that a custom field of one opportunity in so many meets.
+fn condition(value: &str) -> Value {
+    json!([{ "filterType": "opField", "properties": { "field": " Número do pedido ", "value": value } }])
+}
+
+async fn boards(asking: &Asking, table: &mut Table) {
+    for (name, filter) in [
+        ("board", json!({})),
+        ("board by status", json!({ "filterByStatus": ["open"] })),
+        ("board by user", json!({ "filterByUsers": [8] })),
+        (
+            "board by user and two statuses",
+            json!({ "filterByUsers": [8], "filterByStatus": ["open", "lost"] }),
+        ),
+        ("board of the archive", json!({ "onlyArchived": true })),
+        (
+            "board by date, a tenth",
+            json!({ "filterByCreateDate": { "start": "2026-03-01", "end": "2026-04-01" } }),
+        ),
+        ("board by custom field", json!({ "filters": condition("A-7") })),
+        ("board by search", json!({ "search": "pessoa 7" })),
+    ] {
+        asking.note(table, name, page(1, LIMIT, &filter)).await;
+    }
+    for name in ["board of a seller, first request", "board of a seller"] {
+        let (answer, milliseconds) = asking.ask(&asking.own, name, &page(1, LIMIT, &json!({}))).await;
+        table.add(name, asking.size, &answer, milliseconds);
+    }
+}
+
+async fn columns(asking: &Asking, table: &mut Table) {
+    for (name, filter) in [
+        ("column", json!({})),
+        ("column by status", json!({ "filterByStatus": ["open"] })),
+        ("column by user", json!({ "filterByUsers": [8] })),
+        (
+            "column by user and status",
+            json!({ "filterByUsers": [8], "filterByStatus": ["gain"] }),
+        ),
+        ("column by two users", json!({ "filterByUsers": [8, 14] })),
+        (
+            "column by a user with the three oldest",
+            json!({ "filterByUsers": [RARE] }),
+        ),
+        (
+            "column by date, a tenth",
+            json!({ "filterByCreateDate": { "start": "2026-03-01", "end": "2026-04-01" } }),
+        ),
+        (
+            "column by custom field, half",
+            json!({ "filters": [{ "filterType": "opField",
+            "properties": { "field": "Origem do Lead", "value": "google" } }] }),
+        ),
+        (
+            "column by custom field, the oldest",
+            json!({ "filters": condition("A-1") }),
+        ),
+        ("column by search, one in 200", json!({ "search": "pessoa 77" })),
+    ] {
+        let mut filter = filter;
+        filter["columnId"] = json!(31);
+        asking.note(table, name, page(1, LIMIT, &filter)).await;
+    }
+}
+
+/// Pages read in order, and pages asked for out of the blue.
+async fn pages(asking: &Asking, table: &mut Table) {
+    let body = |number| page(number, LIMIT, &json!({ "columnId": 31 }));
+    let last = asking.size / LIMIT;
+    for number in 1..=last.min(10_000) {
+        let (answer, milliseconds) = asking.ask(&asking.wallet, "a walk", &body(number)).await;
+        assert_eq!(
+            answer.body.as_array().map(Vec::len),
+            Some(usize::try_from(LIMIT).expect("small"))
+        );
+        if [1, 2, 40, 100, 400, 4_000, 10_000].contains(&number) {
+            table.add(
+                &format!("column, page {number} in order"),
+                asking.size,
+                &answer,
+                milliseconds,
+            );
+        }
+    }
+    for number in [21, 40, 400, 4_000, 5_000, 40_000] {
+        if number <= last {
+            let name = format!("column, page {number} out of the blue");
+            asking.note(table, &name, body(number)).await;
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Endpoints 7 to 10.
+
+use serde_json::{Value, json};
+use shared::opportunity::Status;
+use tests::sales::{add_opportunities, column, open_shop, page, plain_opportunity};
+use tests::{Answer, Wallet, World};
+
+use super::{Budget, read, within};
+
+async fn shop() -> World {
+    let world = World::new().await;
+    open_shop(&world.operator("acme")).await;
+    world
+}
+
+/// A thousand opportunities in column 31, of users 8, 9 and 10 and all statuses, and ten in the others.
+async fn stocked() -> World {
+    let world = shop().await;
+    let stock = (1..=1010).map(|id| {
+        let mut opportunity = plain_opportunity(id, 8 + id % 3, u32::try_from(id * 600).expect("small"));
+        if id % 2 == 0 {
+            opportunity.begin_as([Status::Gain, Status::Lost][usize::try_from(id / 2 % 2).expect("small")]);
+        }
+        if id > 1000 {
+            opportunity.crm_column = column(32 + id % 2);
+        }
+        opportunity
+    });
+    add_opportunities(&world.operator("acme"), stock.collect()).await;
+    world
+}
+
+async fn list(world: &World, wallet: &Wallet, body: &Value) -> Answer {
+    let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);
+    let answer = world.call("POST", &uri).json(body).send().await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer
+}
+
+/// Endpoints 7 and 8: two round trips, and of every item just what it weighs, twice.
+#[tokio::test]
+async fn writes() {
+    let world = shop().await;
+    let wallet = world.wallet(7).await;
+    let write = |write_units| Budget {
+        round_trips: 2,
+        read_units: 7.0,
+        write_units,
+    };
+    let body = json!({ "title": "Pedido", "crm_column": 31, "lead_id": 1001, "value": "213.20", "fields": { "Origem do Lead": "Google" } });
+    let uri = "/crmopportunity?id=3&i=acme";
+    // Record, four lists, link, total, rank, number and the check of the lead: ten items of a started KB.
+    within(
+        "7: made",
+        &world.call("POST", uri).with(&wallet).json(&body).send().await,
+        &write(20.0),
+    );
+    let keyed = || {
+        world
+            .call("POST", uri)
+            .with(&wallet)
+            .header("idempotency-key", "k1")
+            .json(&body)
+    };
+    within(
+        "7: made with an Idempotency-Key",
+        &keyed().send().await,
+        &write(22.0),
+    );
+    within("7: the same again", &keyed().send().await, &read(2, 9.0));
+    let refused = world
+        .call("POST", uri)
+        .with(&wallet)
+        .json(&json!({}))
+        .send()
+        .await;
+    within("7: refused body", &refused, &read(1, 3.0));
+    let uri = "/crmopportunity/1?id=3&i=acme";
+    for (what, body, units) in [
+        // Record and four lists.
+        ("8: title", json!({ "title": "Outro" }), 10.0),
+        ("8: value", json!({ "value": "1.00" }), 12.0),
+        // The two lists of a status are left and entered, two totals and one rank change.
+        ("8: status", json!({ "status": "gain" }), 20.0),
+        ("8: column", json!({ "crm_column": 32 }), 26.0),
+        ("8: nothing", json!({}), 0.0),
+    ] {
+        let answer = world.call("PUT", uri).with(&wallet).json(&body).send().await;
+        assert_eq!(answer.status, 200);
+        within(what, &answer, &write(units));
+    }
+    // While a copy may be behind, the lead itself is read.
+    let call = super::call(&json!({ "lead": 1001 }));
+    assert_eq!(world.webhook(&call).send().await.status, 201);
+    let answer = world
+        .call("PUT", uri)
+        .with(&wallet)
+        .json(&json!({ "title": "Mais um" }))
+        .send()
+        .await;
+    within(
+        "8: title, the lead changed just before",
+        &answer,
+        &Budget {
+            round_trips: 3,
+            read_units: 9.0,
+            write_units: 10.0,
+        },
+    );
+    world
+        .store
+        .refresh_copies()
+        .await
+        .expect("the copies are brought up to date");
+}
+
+/// Endpoint 9: one round trip.
+#[tokio::test]
+async fn funnels() {
+    let world = shop().await;
+    let wallet = world.wallet(7).await;
+    let answer = world
+        .get(&format!("/crm?i=acme&apitoken={}", wallet.key))
+        .send()
+        .await;
+    within("9: three funnels", &answer, &read(1, 3.0));
+}
+
+/// Endpoint 10: two round trips, and of the entries just those that are answered.
+#[tokio::test]
+async fn lists() {
+    let world = stocked().await;
+    let (admin, own, department) = (
+        world.wallet(7).await,
+        world.wallet(8).await,
+        world.wallet(10).await,
+    );
+    // An entry has about 560 bytes here, so 25 of them are 4 started 4 KB; credential, directory, funnel and notices are 4
+    // units more, and a board's totals one.
+    for (what, wallet, body, units, round_trips) in [
+        ("10: board", &admin, page(1, 25, &json!({})), 11.0, 2),
+        (
+            "10: board by status",
+            &admin,
+            page(1, 25, &json!({ "filterByStatus": ["open"] })),
+            10.0,
+            2,
+        ),
+        (
+            "10: board by user",
+            &admin,
+            page(1, 25, &json!({ "filterByUsers": [8] })),
+            11.0,
+            2,
+        ),
+        (
+            "10: board, archived",
+            &admin,
+            page(1, 25, &json!({ "onlyArchived": true })),
+            5.0,
+            2,
+        ),
+        ("10: board of own", &own, page(1, 25, &json!({})), 11.0, 2),
+        (
+            "10: board of a department",
+            &department,
+            page(1, 25, &json!({})),
+            17.0,
+            2,
+        ),
+        (
+            "10: column",
+            &admin,
+            page(1, 25, &json!({ "columnId": 31 })),
+            9.0,
+            2,
+        ),
+        (
+            "10: column by status",
+            &admin,
+            page(1, 25, &json!({ "columnId": 31, "filterByStatus": ["gain"] })),
+            9.0,
+            2,
+        ),
+        (
+            "10: column by user and status",
+            &admin,
+            page(
+                1,
+                25,
+                &json!({ "columnId": 31, "filterByStatus": ["open"], "filterByUsers": [8] }),
+            ),
+            9.0,
+            2,
+        ),
+        (
+            "10: column by two users",
+            &admin,
+            page(1, 25, &json!({ "columnId": 31, "filterByUsers": [8, 9] })),
+            12.0,
+            3,
+        ),
+        (
+            "10: column of own, first request",
+            &own,
+            page(1, 25, &json!({ "columnId": 31 })),
+            10.0,
+            3,
+        ),
+        (
+            "10: column of own",
+            &own,
+            page(1, 25, &json!({ "columnId": 31 })),
+            9.0,
+            2,
+        ),
+        (
+            "10: column, page 2",
+            &admin,
+            page(2, 25, &json!({ "columnId": 31 })),
+            9.0,
+            2,
+        ),
+        (
+            "10: column, page 3",
+            &admin,
+            page(3, 25, &json!({ "columnId": 31 })),
+            9.0,
+            2,
+        ),
+        (
+            "10: column, offset 250",
+            &admin,
+            page(11, 25, &json!({ "columnId": 31, "searchBy": "lead" })),
+            43.0,
+            3,
+        ),
+        (
+            "10: column, offset 900",
+            &admin,
+            page(37, 25, &json!({ "columnId": 31, "searchBy": "lead" })),
+            17.0,
+            4,
+        ),
+    ] {
+        let answer = list(&world, wallet, &body).await;
+        within(
+            what,
+            &answer,
+            &Budget {
+                round_trips,
+                read_units: units,
+                write_units: 1.0,
+            },
+        );
+    }
+    // Everything within reach is read once: 1,010 entries of about 560 bytes.
+    for (what, body) in [
+        ("10: board, search", page(1, 25, &json!({ "search": "maria" }))),
+        (
+            "10: board, custom field",
+            page(
+                1,
+                25,
+                &json!({ "filters": [{ "filterType": "opField", "properties": { "field": "Origem do Lead", "value": "x" } }] }),
+            ),
+        ),
+    ] {
+        let answer = list(&world, &admin, &body).await;
+        within(what, &answer, &read(3, 147.0));
+    }
+    let unauthorised = world
+        .call("POST", "/crm/opportunities/3?i=acme&apitoken=fk_typo")
+        .json(&page(1, 25, &json!({})))
+        .send()
+        .await;
+    within("10: malformed credential", &unauthorised, &read(0, 0.0));
+}
+
+/// A walk in order costs the same for every page, and what is remembered of it one write each.
+#[tokio::test]
+async fn a_walk() {
+    let world = stocked().await;
+    let wallet = world.wallet(7).await;
+    let mut units = Vec::new();
+    for number in 1..=40 {
+        let answer = list(&world, &wallet, &page(number, 25, &json!({ "columnId": 31 }))).await;
+        assert_eq!(answer.body.as_array().map(Vec::len), Some(25));
+        assert!(answer.cost.round_trips <= 2, "page {number}: {:?}", answer.cost);
+        units.push(answer.cost.read_units());
+    }
+    println!("units of pages 1 to 40: {units:?}");
+    assert!(units[39] <= units[1] * 1.3);
+}

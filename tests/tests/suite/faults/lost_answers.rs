@@ -1,0 +1,164 @@
+//! Endpoints 7 and 8 where the outcome of a write is not known, and where several things go wrong together.
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use shared::store::fault::Fault;
+use tests::sales::{add_opportunities, plain_opportunity};
+use tests::{ACME, Wallet, World};
+
+use super::{SDK_ATTEMPTS, always, either, first, none};
+use crate::concurrency::{post, put, records, shop};
+
+const WRITE: &str = "TransactWriteItems";
+
+async fn desk() -> (World, Wallet) {
+    let world = shop().await;
+    let wallet = world.wallet(7).await;
+    (world, wallet)
+}
+
+fn body() -> Value {
+    json!({ "title": "Pedido", "crm_column": 31, "lead_id": 1001, "value": "213.20" })
+}
+
+/// Nobody heard that it was made: it is recognised, with a key and without, and answered as what it is.
+#[tokio::test]
+async fn made_and_nobody_heard() {
+    for key in [None, Some("k")] {
+        let (world, wallet) = desk().await;
+        let world = world.with_faults(first(WRITE, Fault::FailedAfter, SDK_ATTEMPTS));
+        let answer = post(&world, &wallet, key, &body()).await;
+        assert_eq!((answer.status.as_u16(), &answer.body["id"]), (200, &json!(1)));
+        assert!(!answer.headers.contains_key("idempotent-replayed"));
+        assert_eq!(records(&world).await.len(), 1);
+        world.is_sound().await;
+    }
+}
+
+/// Nobody heard, and the next attempt met a conflict: what stands in its way is its own work.
+#[tokio::test]
+async fn made_and_in_its_own_way() {
+    for times in 1..SDK_ATTEMPTS {
+        let (world, wallet) = desk().await;
+        let plan = || {
+            either(
+                first(WRITE, Fault::FailedAfter, times),
+                first(WRITE, Fault::Conflict, 1),
+            )
+        };
+        let world = world.with_faults(plan());
+        let answer = post(&world, &wallet, None, &body()).await;
+        assert_eq!((answer.status.as_u16(), &answer.body["id"]), (200, &json!(1)));
+        let world = world.with_faults(plan());
+        let answer = put(&world, &wallet, 1, &json!({ "status": "gain" })).await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.body["data"]["status"]),
+            (200, &json!("gain"))
+        );
+        let records = records(&world).await;
+        assert_eq!((records.len(), records[0].version), (1, 2), "each was done once");
+        world.is_sound().await;
+    }
+}
+
+/// C-32: whoever closes an opportunity out of its own sight is told that it did, also where nobody heard at first.
+#[tokio::test]
+async fn closed_out_of_sight_and_nobody_heard() {
+    for plan in [
+        first(WRITE, Fault::FailedAfter, SDK_ATTEMPTS),
+        either(
+            first(WRITE, Fault::FailedAfter, 1),
+            first(WRITE, Fault::Conflict, 1),
+        ),
+    ] {
+        let world = shop().await;
+        add_opportunities(&world.operator(ACME), vec![plain_opportunity(1, 9, 0)]).await;
+        let wallet = world.wallet(9).await;
+        let world = world.with_faults(plan);
+        let answer = put(&world, &wallet, 1, &json!({ "status": "gain" })).await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.body["data"]["status"]),
+            (200, &json!("gain"))
+        );
+        let again = put(&world, &wallet, 1, &json!({ "status": "open" })).await;
+        again.is(400, &json!({ "error": "Invalid request" }));
+        world.is_sound().await;
+    }
+}
+
+/// Nobody heard, and it cannot be looked up either: an honest failure. With a key the same request finds what it made
+/// (C-10).
+#[tokio::test]
+async fn made_and_not_to_be_found() {
+    let (world, wallet) = desk().await;
+    let world = world.with_faults(either(
+        always(WRITE, Fault::FailedAfter),
+        always("GetItem", Fault::FailedBefore),
+    ));
+    let answer = post(&world, &wallet, Some("k"), &body()).await;
+    answer.is(500, &json!({ "msg": "Internal error" }));
+    let world = world.with_faults(none());
+    let answer = post(&world, &wallet, Some("k"), &body()).await;
+    assert_eq!((answer.status.as_u16(), &answer.body["id"]), (200, &json!(1)));
+    assert_eq!(answer.headers["idempotent-replayed"], "true");
+    assert_eq!(records(&world).await.len(), 1);
+    world.is_sound().await;
+}
+
+/// A request that failed before anything was done is done when it is sent again, once (C-10).
+#[tokio::test]
+async fn refused_and_sent_again() {
+    for fault in [Fault::Throttled, Fault::FailedBefore, Fault::Conflict] {
+        let (world, wallet) = desk().await;
+        let world = world.with_faults(always(WRITE, fault));
+        let answer = post(&world, &wallet, Some("k"), &body()).await;
+        answer.is(500, &json!({ "msg": "Internal error" }));
+        assert!(records(&world).await.is_empty());
+        let world = world.with_faults(none());
+        for replayed in [false, true] {
+            let answer = post(&world, &wallet, Some("k"), &body()).await;
+            assert_eq!((answer.status.as_u16(), &answer.body["id"]), (200, &json!(1)));
+            assert_eq!(answer.headers.contains_key("idempotent-replayed"), replayed);
+        }
+        assert_eq!(records(&world).await.len(), 1);
+        world.is_sound().await;
+    }
+}
+
+/// Whoever finds its number taken takes another one by a single write. A fault that passes there is not seen, a conflict
+/// with the transactions of others least of all.
+#[tokio::test]
+async fn numbers_taken_meanwhile() {
+    let made_by_eight = async |world: &World, wallet: &Wallet| {
+        let calls = (0..8).map(async |at: u64| {
+            let body = json!({ "title": format!("Pedido {at}"), "crm_column": 31, "lead_id": 1001 });
+            let answer = post(world, wallet, None, &body).await;
+            if answer.status != 200 {
+                answer.is(500, &json!({ "msg": "Internal error" }));
+            }
+            usize::from(answer.status == 200)
+        });
+        let made = join_all(calls).await.into_iter().sum::<usize>();
+        assert_eq!(
+            records(world).await.len(),
+            made,
+            "acknowledged and there, or neither"
+        );
+        world.is_sound().await;
+        made
+    };
+    for fault in [
+        Fault::Throttled,
+        Fault::FailedBefore,
+        Fault::FailedAfter,
+        Fault::Conflict,
+    ] {
+        let (world, wallet) = desk().await;
+        let world = world.with_faults(first("UpdateItem", fault, 3));
+        assert_eq!(made_by_eight(&world, &wallet).await, 8, "{fault:?}");
+        let (world, wallet) = desk().await;
+        let world = world.with_faults(always("UpdateItem", fault));
+        let made = made_by_eight(&world, &wallet).await;
+        assert!((1..8).contains(&made), "{fault:?}: {made}");
+    }
+}

@@ -1,0 +1,93 @@
+//! The routes that take credentials, each as a request that is answered 200 where they are good.
+
+use serde_json::{Value, json};
+use tests::World;
+use tests::sales::page;
+use tests::template::{Route, routes};
+use tests::world::Request;
+
+/// A route that takes credentials, as a request that is answered 200 where they are good.
+#[derive(Debug)]
+pub struct Guarded {
+    pub method: String,
+    pub path: String,
+    /// Parameters that it needs beside `i` and the credentials.
+    pub params: &'static str,
+    pub body: Value,
+    /// Where the credentials stand (spec.md, Authentication).
+    pub key_in_query: bool,
+    /// What its errors call their text.
+    pub text: &'static str,
+    /// Whether spec.md says all that the body of a 400 holds.
+    pub fixed: bool,
+}
+
+impl Guarded {
+    #[expect(
+        clippy::panic,
+        reason = "a route without a request here would be one that nobody tests"
+    )]
+    pub fn of(Route { method, path, .. }: Route) -> Self {
+        let (id, params, body) = match (method.as_str(), path.as_str()) {
+            (_, "/leads" | "/leads/{id}") => ("1001", "", Value::Null),
+            (_, "/crm") => ("", "", Value::Null),
+            (_, "/crm/opportunities/{id}") => ("3", "", page(1, 25, &Value::Null)),
+            (_, "/crmopportunity") => (
+                "",
+                "id=3",
+                json!({ "title": "x", "crm_column": 31, "lead_id": 1001 }),
+            ),
+            (_, "/crmopportunity/{id}") => ("1", "id=3", json!({})),
+            other => panic!("{other:?} has no good request here"),
+        };
+        Self {
+            key_in_query: path.starts_with("/crm/") || path == "/crm",
+            text: if path == "/crmopportunity" { "msg" } else { "error" },
+            fixed: ["/crmopportunity/{id}", "/crm/opportunities/{id}"].contains(&path.as_str()),
+            path: path.replace("{id}", id),
+            method,
+            params,
+            body,
+        }
+    }
+
+    /// A request with these parameters, which are written out, and without credentials in headers.
+    pub fn call<'w>(&self, world: &'w World, params: &[&str]) -> Request<'w> {
+        let params: Vec<_> = params
+            .iter()
+            .chain([&self.params])
+            .filter(|one| !one.is_empty())
+            .copied()
+            .collect();
+        let call = world.call(&self.method, &format!("{}?{}", self.path, params.join("&")));
+        if self.body.is_null() {
+            call
+        } else {
+            call.json(&self.body)
+        }
+    }
+
+    /// A request to `acme` with a key and a token where they belong.
+    pub fn with<'w>(&self, world: &'w World, i: &str, key: &str, token: &str) -> Request<'w> {
+        if key.is_empty() {
+            return self.call(world, &[i]);
+        }
+        if self.key_in_query {
+            return self.call(world, &[i, &format!("apitoken={key}")]);
+        }
+        let call = self.call(world, &[i]).header("apitoken", key);
+        call.header("authorization", &format!("Bearer {token}"))
+    }
+
+    pub fn says(&self, text: &str) -> Value {
+        json!({ self.text: text })
+    }
+}
+
+/// The routes that take credentials.
+pub fn guarded() -> Vec<Guarded> {
+    let guarded = routes()
+        .into_iter()
+        .filter(|route| route.method != "ANY" && route.path != "/voip/webhook");
+    guarded.map(Guarded::of).collect()
+}

@@ -1,0 +1,171 @@
+//! `POST /crm/opportunities/{id}`: endpoint 10. Random requests are held against a model in `model`; here is one exact
+//! case for each sentence of the contract.
+
+mod board;
+mod conditions;
+mod dates;
+mod filters;
+mod funnels;
+mod merging;
+mod offsets;
+mod order;
+mod permissions;
+mod records;
+mod refusals;
+mod search;
+mod walks;
+
+use serde_json::{Value, json};
+use shared::money::Cents;
+use shared::opportunity::Opportunity;
+use tests::sales::{add_opportunities, column, open_shop, page, plain_opportunity};
+use tests::world::Answer;
+use tests::{Wallet, World};
+
+const IGNORED: &str = "x-filters-ignored";
+
+/// The funnels and users of `tests::sales`, without opportunities.
+async fn shop() -> World {
+    let world = World::new().await;
+    open_shop(&world.operator("acme")).await;
+    world
+}
+
+/// A shop with opportunities.
+async fn stocked(opportunities: impl IntoIterator<Item = Opportunity>) -> World {
+    let world = shop().await;
+    add_opportunities(&world.operator("acme"), opportunities.into_iter().collect()).await;
+    world
+}
+
+/// Opportunities 1 to 3 in column 31 and 4 in column 33 of funnel 3, one second apart.
+async fn four() -> World {
+    let moved = Opportunity {
+        crm_column: column(33),
+        value: Cents::new(21320).expect("an amount"),
+        ..plain_opportunity(4, 8, 4)
+    };
+    let others = (1..=3).map(|id| plain_opportunity(id, 7, u32::try_from(id).expect("small")));
+    stocked(others.chain([moved])).await
+}
+
+/// A program that asks with a user's credentials.
+struct Client<'w> {
+    world: &'w World,
+    wallet: Wallet,
+    agent: String,
+}
+
+impl<'w> Client<'w> {
+    async fn of(world: &'w World, user: u64) -> Self {
+        Self {
+            world,
+            wallet: world.wallet(user).await,
+            agent: "erp/1.0".to_owned(),
+        }
+    }
+
+    /// Another program with the same credentials.
+    fn program(&self, agent: &str) -> Self {
+        Self {
+            world: self.world,
+            wallet: self.wallet.clone(),
+            agent: agent.to_owned(),
+        }
+    }
+
+    /// Asks for opportunities of a funnel.
+    async fn ask(&self, funnel: impl std::fmt::Display, body: &Value) -> Answer {
+        let uri = format!("/crm/opportunities/{funnel}?i=acme&apitoken={}", self.wallet.key);
+        let call = self.world.call("POST", &uri).header("user-agent", &self.agent);
+        call.json(body).send().await
+    }
+
+    /// The ids on a page of column 31 of funnel 3.
+    async fn ids(&self, number: u64, limit: u64, more: &Value) -> Vec<u64> {
+        let mut body = page(number, limit, more);
+        if body.get("columnId").is_none() {
+            body["columnId"] = json!(31);
+        }
+        let answer = self.ask(3, &body).await;
+        assert_eq!(answer.status, 200, "{body} {}", answer.body);
+        ids(&answer.body)
+    }
+
+    /// What filters find in column 31 of funnel 3: alike as a list and on the board, with its totals.
+    async fn found(&self, more: &Value) -> Vec<u64> {
+        let mut body = page(1, 100, more);
+        let board = self.ask(3, &body).await;
+        body["columnId"] = json!(31);
+        let list = self.ask(3, &body).await;
+        assert_eq!(
+            (list.status.as_u16(), board.status.as_u16()),
+            (200, 200),
+            "{body}"
+        );
+        let column = &board.body[0];
+        assert_eq!(column["items"], list.body, "{body}");
+        let found = ids(&list.body);
+        assert_eq!(
+            (&column["total"], &column["totalValue"]),
+            (&json!(found.len()), &sum(&list.body)),
+            "{body}"
+        );
+        found
+    }
+
+    /// Reads column 31 of funnel 3 page by page until one is not full.
+    async fn walk(&self, limit: u64, more: &Value) -> Vec<u64> {
+        let mut walked = Vec::new();
+        for number in 1.. {
+            let page = self.ids(number, limit, more).await;
+            let full = page.len() as u64 == limit;
+            walked.extend(page);
+            if !full {
+                break;
+            }
+        }
+        walked
+    }
+
+    /// Changes an opportunity of funnel 3 through endpoint 8.
+    async fn change(&self, id: u64, body: &Value) -> Answer {
+        let call = self
+            .world
+            .call("PUT", &format!("/crmopportunity/{id}?id=3&i=acme"));
+        call.with(&self.wallet).json(body).send().await
+    }
+
+    /// Changes it as is allowed.
+    async fn must_change(&self, id: u64, body: &Value) {
+        let answer = self.change(id, body).await;
+        assert_eq!(answer.status, 200, "{id}: {}", answer.body);
+    }
+}
+
+fn ids(list: &Value) -> Vec<u64> {
+    let list = list.as_array().expect("a list");
+    let ids = list.iter().map(|one| one["id"].as_u64());
+    ids.map(|id| id.expect("an id")).collect()
+}
+
+/// What a column of just these is worth.
+fn sum(list: &Value) -> Value {
+    let values = list.as_array().expect("a list").iter().map(|one| &one["value"]);
+    let cents = values.map(|value| {
+        let digits = value.as_str().expect("text").replace('.', "");
+        digits.parse::<u64>().expect("digits")
+    });
+    let cents: Vec<_> = cents.collect();
+    match cents.iter().sum::<u64>() {
+        _ if cents.is_empty() => json!(0),
+        cents => json!(format!("{}.{:02}", cents / 100, cents % 100)),
+    }
+}
+
+/// Requires a refusal of which a header tells the reason.
+#[track_caller]
+fn refused(answer: &Answer, details: &str) {
+    answer.is(400, &json!({ "error": "Invalid request" }));
+    assert_eq!(answer.headers["x-error-details"], details);
+}

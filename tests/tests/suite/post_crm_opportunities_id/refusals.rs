@@ -1,0 +1,368 @@
+//! What endpoint 10 refuses, and in which order (C-1, C-41; spec.md, Errors).
+
+use serde_json::{Value, json};
+use tests::sales::{add_funnels, columns, page, sales};
+use tests::{Answer, World};
+
+use super::{Client, four, refused, shop};
+
+const NO_ID: &str = "funnel_id: must be a whole number from 1 to 999999999999999";
+const NO_COLUMN: &str = "columnId: is not a column of funnel 3";
+
+fn unauthorized() -> Value {
+    json!({ "error": "Unauthorized" })
+}
+
+/// C-41: AJV's error, field for field. The vectors run in `shared`; here every one of them goes over HTTP.
+#[tokio::test]
+async fn every_vector() {
+    let world = shop().await;
+    // The vectors ask for column 7.
+    let funnel = shared::funnel::Funnel {
+        id: tests::sales::funnel(6),
+        columns: columns(&[(7, "Entrada", 1)]),
+        ..sales()
+    };
+    add_funnels(&world.operator("acme"), &[funnel]).await;
+    let admin = Client::of(&world, 7).await;
+    let vectors: Vec<Value> = serde_json::from_str(include_str!(
+        "../../../../shared/vectors/ajv-list-opportunities.json"
+    ))
+    .expect("vectors");
+    assert!(vectors.len() >= 100);
+    for vector in &vectors {
+        let answer = admin.ask(6, &vector["body"]).await;
+        let name = vector["name"].as_str().expect("a name");
+        if vector["valid"] == false {
+            let error = &vector["error"];
+            let member = |name: &str| error[name].clone();
+            let expected = json!({ "msg": member("message"), "details": {
+                "instancePath": member("instancePath"), "schemaPath": member("schemaPath"),
+                "keyword": member("keyword"), "params": member("params"),
+            } });
+            assert_eq!((answer.status.as_u16(), &answer.body), (400, &expected), "{name}");
+            continue;
+        }
+        // Good by the schema, and refused for what the schema does not say.
+        match name {
+            "good: date text is not checked" => refused(
+                &answer,
+                "filterByCreateDate: must be a date such as 2026-11-21 or RFC 3339",
+            ),
+            "good: columnId 0" | "good: columnId negative" => {
+                refused(&answer, "columnId: is not a column of funnel 6");
+            }
+            _ => assert_eq!(answer.status, 200, "{name}: {}", answer.body),
+        }
+    }
+}
+
+/// spec.md, Errors: the three that it names, word for word.
+#[tokio::test]
+async fn the_refusals_of_the_specification() {
+    let world = shop().await;
+    let admin = Client::of(&world, 7).await;
+    let body = |changes: &Value| {
+        let mut body = page(1, 25, changes);
+        body.as_object_mut()
+            .expect("an object")
+            .retain(|_, value| *value != "absent");
+        body
+    };
+    for (changes, msg, path, schema_path, keyword, params) in [
+        (
+            json!({ "page": "absent" }),
+            "must have required property 'page'",
+            "",
+            "#/required",
+            "required",
+            json!({ "missingProperty": "page" }),
+        ),
+        (
+            json!({ "limit": "absent" }),
+            "must have required property 'limit'",
+            "",
+            "#/required",
+            "required",
+            json!({ "missingProperty": "limit" }),
+        ),
+        (
+            json!({ "limit": 101 }),
+            "must be <= 100",
+            "/limit",
+            "#/properties/limit/maximum",
+            "maximum",
+            json!({ "comparison": "<=", "limit": 100 }),
+        ),
+        (
+            json!({ "searchBy": "company" }),
+            "must be equal to one of the allowed values",
+            "/searchBy",
+            "#/properties/searchBy/enum",
+            "enum",
+            json!({ "allowedValues": ["lead", "opportunity"] }),
+        ),
+        (
+            json!({ "sort": "x" }),
+            "must NOT have additional properties",
+            "",
+            "#/additionalProperties",
+            "additionalProperties",
+            json!({ "additionalProperty": "sort" }),
+        ),
+    ] {
+        let details =
+            json!({ "instancePath": path, "schemaPath": schema_path, "keyword": keyword, "params": params });
+        admin
+            .ask(3, &body(&changes))
+            .await
+            .is(400, &json!({ "msg": msg, "details": details }));
+    }
+}
+
+#[tokio::test]
+async fn a_body_is_json() {
+    let world = shop().await;
+    let admin = Client::of(&world, 7).await;
+    let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", admin.wallet.key);
+    for bytes in [
+        &b""[..],
+        b"{",
+        b"\xFF",
+        b"{\"page\":1,\"limit\":25,\"search\":\"caf\xE9\"}",
+        b"{\"page\":1,\"limit\":1e400}",
+        b"page=1&limit=25",
+    ] {
+        refused(
+            &world.call("POST", &uri).bytes(bytes).send().await,
+            "body: must be JSON",
+        );
+    }
+    let huge = vec![b' '; 300_000];
+    let answer = world.call("POST", &uri).bytes(huge).send().await;
+    answer.is(413, &json!({ "error": "Payload too large" }));
+}
+
+/// C-6: the content type may carry a charset or be absent; unknown parameters are ignored.
+#[tokio::test]
+async fn what_is_tolerated() {
+    let world = shop().await;
+    let admin = Client::of(&world, 7).await;
+    let uri = format!(
+        "/crm/opportunities/4?i=acme&apitoken={}&page=9&sort=x",
+        admin.wallet.key
+    );
+    let body = page(1, 25, &json!({ "columnId": 41 })).to_string();
+    for kind in [None, Some("application/json; charset=utf-8"), Some("text/plain")] {
+        let mut call = world.call("POST", &uri).bytes(body.clone());
+        if let Some(kind) = kind {
+            call = call.header("content-type", kind);
+        }
+        call.send().await.is(200, &json!([]));
+    }
+}
+
+/// C-41: 401 credential, 400 schema, 400 unknown funnel, 401 funnel permission, 400 column or date; and before them all
+/// `i` (C-1). Each request has every fault from one step on.
+#[tokio::test]
+async fn one_judgement_comes_after_the_other() {
+    let world = shop().await;
+    let (admin, outsider, none) = (
+        Client::of(&world, 7).await,
+        Client::of(&world, 14).await,
+        Client::of(&world, 13).await,
+    );
+    let dates = json!({ "filterByCreateDate": { "start": "yesterday" } });
+    let date = page(1, 25, &dates);
+    let mut column = date.clone();
+    column["columnId"] = json!(9);
+    let mut schema = column.clone();
+    schema["limit"] = json!(101);
+
+    let instance = world
+        .call("POST", "/crm/opportunities/9?apitoken=fk_typo")
+        .json(&schema);
+    let answer = instance.send().await;
+    assert_eq!(
+        (answer.status.as_u16(), &answer.body["error"]),
+        (400, &json!("Invalid request"))
+    );
+    for body in [json!({}).to_string(), "{".to_owned(), schema.to_string()] {
+        for funnel in ["abc", "9", "4"] {
+            let uri = format!("/crm/opportunities/{funnel}?i=acme&apitoken=fk_typo");
+            let answer = world.call("POST", &uri).bytes(body.clone()).send().await;
+            answer.is(401, &unauthorized());
+        }
+    }
+    let over = json!({ "msg": "must be <= 100", "details": {
+        "instancePath": "/limit", "schemaPath": "#/properties/limit/maximum", "keyword": "maximum",
+        "params": { "comparison": "<=", "limit": 100 },
+    } });
+    for (client, funnel) in [
+        (&admin, "abc"),
+        (&none, "9"),
+        (&outsider, "4"),
+        (&none, "3"),
+        (&admin, "3"),
+    ] {
+        client.ask(funnel, &schema).await.is(400, &over);
+    }
+    for client in [&admin, &outsider, &none] {
+        refused(
+            &client.ask("9", &column).await,
+            "funnel_id: funnel 9 does not exist",
+        );
+        refused(&client.ask("abc", &column).await, NO_ID);
+    }
+    for (client, funnel) in [(&outsider, "4"), (&none, "3")] {
+        client.ask(funnel, &column).await.is(401, &unauthorized());
+    }
+    refused(&admin.ask("3", &column).await, NO_COLUMN);
+    refused(
+        &admin.ask("3", &date).await,
+        "filterByCreateDate: must be a date such as 2026-11-21 or RFC 3339",
+    );
+}
+
+#[tokio::test]
+async fn funnels_that_are_none() {
+    let world = shop().await;
+    let admin = Client::of(&world, 7).await;
+    let body = page(1, 25, &Value::Null);
+    for malformed in [
+        "abc",
+        "0",
+        "03",
+        "-3",
+        "+3",
+        "3.0",
+        "3%20",
+        "%FF",
+        "1e3",
+        "9999999999999999",
+        "99999999999999999999",
+    ] {
+        refused(&admin.ask(malformed, &body).await, NO_ID);
+    }
+    for unknown in [2, 999_999_999_999_999_u64] {
+        let details = format!("funnel_id: funnel {unknown} does not exist");
+        refused(&admin.ask(unknown, &body).await, &details);
+    }
+}
+
+/// One of another funnel, one that is not, and numbers that no column can have.
+#[tokio::test]
+async fn columns_that_are_none() {
+    let world = four().await;
+    let admin = Client::of(&world, 7).await;
+    for column in [
+        json!(41),
+        json!(34),
+        json!(0),
+        json!(-31),
+        json!(-1e30),
+        json!(1e30),
+        json!(9_007_199_254_740_993_u64),
+        json!(u64::MAX),
+    ] {
+        let body = page(1, 25, &json!({ "columnId": column }));
+        refused(&admin.ask(3, &body).await, NO_COLUMN);
+    }
+    for column in [json!(31), json!(31.0), json!(3.1e1)] {
+        assert_eq!(admin.ids(1, 25, &json!({ "columnId": column })).await, [3, 2, 1]);
+    }
+}
+
+/// C-8: what is neither a date nor RFC 3339, at either end of either filter.
+#[tokio::test]
+async fn dates_that_are_none() {
+    let world = shop().await;
+    let admin = Client::of(&world, 7).await;
+    for name in ["filterByCreateDate", "filterByExpectedCloseDate"] {
+        let details = format!("{name}: must be a date such as 2026-11-21 or RFC 3339");
+        for bad in [
+            "",
+            "yesterday",
+            "2026-02-30",
+            "2026-2-3",
+            "21/11/2026",
+            "2026-11-21T10:00:00",
+            "2026-11-21 ",
+            "1763719200",
+        ] {
+            for range in [
+                json!({ "start": bad }),
+                json!({ "end": bad }),
+                json!({ "start": "2026-11-21", "end": bad }),
+            ] {
+                for column in [json!(31), Value::Null] {
+                    let body = page(1, 25, &json!({ name: range, "columnId": column }));
+                    refused(&admin.ask(3, &body).await, &details);
+                }
+            }
+        }
+    }
+}
+
+/// spec.md, Authentication: the key is in the query, and nowhere else unless the operator says so (C-2).
+#[tokio::test]
+async fn where_the_key_is() {
+    let world = shop().await;
+    let wallet = world.wallet(7).await;
+    let (key, token) = (&wallet.key, &wallet.token);
+    let body = page(1, 25, &json!({ "columnId": 31 }));
+    let send = async |params: &str, header: Option<(&str, &str)>| -> Answer {
+        let mut call = world
+            .call("POST", &format!("/crm/opportunities/3?i=acme{params}"))
+            .json(&body);
+        if let Some((name, value)) = header {
+            call = call.header(name, value);
+        }
+        call.send().await
+    };
+    let (in_query, bearer) = (format!("&apitoken={key}"), format!("Bearer {token}"));
+    for (params, header) in [
+        (String::new(), None),
+        ("&apitoken=".to_owned(), None),
+        (format!("&apitoken={token}"), None),
+        (format!("&apitoken={}x", &key[..key.len() - 1]), None),
+        (format!("&apiToken={key}"), None),
+        (String::new(), Some(("apitoken", key.as_str()))),
+        (String::new(), Some(("authorization", bearer.as_str()))),
+    ] {
+        let answer = send(&params, header).await;
+        answer.is(401, &unauthorized());
+    }
+    send(&in_query, None).await.is(200, &json!([]));
+    set(&world, "credential_placement", &json!("anywhere")).await;
+    send("", Some(("apitoken", key))).await.is(200, &json!([]));
+}
+
+/// C-1: `i` is named once, and is the key's own.
+#[tokio::test]
+async fn the_instance() {
+    let world = shop().await;
+    let key = world.wallet(7).await.key;
+    let body = page(1, 25, &json!({ "columnId": 31 }));
+    for (params, status) in [
+        ("", 400),
+        ("&i=", 400),
+        ("&i=%20", 400),
+        ("&i=acme&i=acme", 400),
+        ("&i=nobody", 401),
+        ("&i=%FF", 401),
+        ("&i=acme", 200),
+    ] {
+        let uri = format!("/crm/opportunities/3?apitoken={key}{params}");
+        let answer = world.call("POST", &uri).json(&body).send().await;
+        assert_eq!(answer.status, status, "{params}: {}", answer.body);
+        if status == 400 {
+            assert_eq!(answer.body["error"], "Invalid request");
+        }
+    }
+}
+
+async fn set(world: &World, name: &str, value: &Value) {
+    let operator = world.operator("acme");
+    operator.set_setting(name, value).await.expect("a setting");
+}

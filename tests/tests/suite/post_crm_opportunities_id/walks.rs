@@ -1,0 +1,302 @@
+//! Walks through the pages of a column while it changes (C-42).
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use shared::opportunity::{Opportunity, Status};
+use tests::World;
+use tests::sales::{add_opportunities, column, plain_opportunity};
+
+use super::{Client, shop, stocked};
+
+/// 1 to 40 in column 31 and 101 to 140 in column 32, made in turn ten seconds apart; all open and of user 8.
+async fn world() -> World {
+    let made = |id: u64, seconds| plain_opportunity(id, 8, u32::try_from(seconds).expect("small"));
+    let listed = (1..=40).map(|id| made(id, id * 20));
+    let beside = (101..=140).map(|id| Opportunity {
+        crm_column: column(32),
+        ..made(id, (id - 100) * 20 + 10)
+    });
+    stocked(listed.chain(beside)).await
+}
+
+/// What happens between two pages. Of 1 to 40 it takes away only those that are [`gone`].
+async fn meanwhile(admin: &Client<'_>, page: u64, user: u64) {
+    // Newer than all.
+    let new = json!({ "title": "Novo", "crm_column": 31, "lead_id": 1001, "user": user });
+    for _ in 0..3 {
+        let call = admin.world.call("POST", "/crmopportunity?id=3&i=acme");
+        let answer = call.with(&admin.wallet).json(&new).send().await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+    // Old ones into the column, among what is read and among what is not.
+    for id in [101 + page, 120 + page, 140 - page] {
+        admin.must_change(id, &json!({ "crm_column": 31 })).await;
+    }
+    // Out of it: one that was read, one that was not; into the archive the last that was read.
+    for (id, change) in gone(page) {
+        admin.must_change(id, &change).await;
+    }
+}
+
+/// Which ones leave after a page: of pages of six, the newest first.
+fn gone(page: u64) -> [(u64, Value); 3] {
+    let last = 41 - page * 6;
+    [
+        (last + 3, json!({ "crm_column": 33 })),
+        (page, json!({ "crm_column": 32 })),
+        (last, json!({ "archived": true })),
+    ]
+}
+
+/// Everything that stays is read once, in order, and nothing twice.
+#[track_caller]
+fn is_whole(walked: &[u64], changes: u64, what: &str) {
+    let distinct: BTreeSet<_> = walked.iter().collect();
+    assert_eq!(distinct.len(), walked.len(), "{what}: {walked:?}");
+    let left: BTreeSet<_> = (1..=changes)
+        .flat_map(|page| gone(page).map(|(id, _)| id))
+        .collect();
+    let stayed = |id: &u64| *id <= 40 && !left.contains(id);
+    let expected: Vec<_> = (1..=40).rev().filter(stayed).collect();
+    let read: Vec<_> = walked.iter().copied().filter(stayed).collect();
+    assert_eq!(read, expected, "{what}: {walked:?}");
+}
+
+/// Walks while the column changes after each of the first four pages.
+async fn walk_through_changes(viewer: u64, more: &Value) {
+    let world = world().await;
+    let (admin, reader) = (Client::of(&world, 7).await, Client::of(&world, viewer).await);
+    let mut walked = Vec::new();
+    for number in 1.. {
+        let page = reader.ids(number, 6, more).await;
+        walked.extend(&page);
+        if page.len() < 6 {
+            break;
+        }
+        if number <= 4 {
+            meanwhile(&admin, number, 8).await;
+        }
+    }
+    is_whole(&walked, 4, &format!("user {viewer} {more}"));
+    world.is_sound().await;
+}
+
+/// Through every kind of list: of all, of a status, of a user, of both, merged ones, and with what only records tell.
+#[tokio::test]
+async fn whatever_is_added_moved_or_taken_away() {
+    for (viewer, more) in [
+        (7, json!({})),
+        (7, json!({ "filterByStatus": ["open"] })),
+        (7, json!({ "filterByUsers": [8] })),
+        (7, json!({ "filterByUsers": [8], "filterByStatus": ["open"] })),
+        (
+            7,
+            json!({ "filterByUsers": [8, 9], "filterByStatus": ["open", "gain"] }),
+        ),
+        (7, json!({ "search": "maria" })),
+        (7, json!({ "filterByCreateDate": { "end": "2026-12-31" } })),
+        (8, json!({})),
+        (10, json!({})),
+        (11, json!({})),
+    ] {
+        walk_through_changes(viewer, &more).await;
+    }
+}
+
+/// "Whoever else walks": the same key in another program, another key, and the same program through something else, side
+/// by side and behind each other; before every page there is something new in front.
+#[tokio::test]
+async fn several_walks_at_once() {
+    let world = world().await;
+    let (admin, seller) = (Client::of(&world, 7).await, Client::of(&world, 8).await);
+    let walks = [
+        (admin.program("a"), json!({})),
+        (admin.program("b"), json!({})),
+        (Client::of(&world, 7).await.program("a"), json!({})),
+        (seller.program("a"), json!({})),
+        (admin.program("a"), json!({ "filterByStatus": ["open"] })),
+        (admin.program("a"), json!({ "filterByUsers": [8, 9] })),
+    ];
+    let mut walked: Vec<Vec<u64>> = vec![Vec::new(); walks.len()];
+    let mut new = 200..;
+    for round in 1..=20 {
+        for (at, (client, more)) in walks.iter().enumerate() {
+            // Three begin together, the others a page later; each ends with a page that is not full.
+            let (pages, rest) = (walked[at].len() / 6, walked[at].len() % 6);
+            if rest > 0 || round != at / 3 + pages + 1 {
+                continue;
+            }
+            walked[at].extend(client.ids(pages as u64 + 1, 6, more).await);
+            let newer = new.by_ref().take(2).map(|id| plain_opportunity(id, 8, 90_000));
+            add_opportunities(&world.operator("acme"), newer.collect()).await;
+        }
+        if round <= 4 {
+            meanwhile(&admin, round as u64, 8).await;
+        }
+    }
+    for (walked, (_, more)) in walked.iter().zip(&walks) {
+        is_whole(walked, 4, &more.to_string());
+    }
+}
+
+/// Two walks of one program with pages of different sizes are two walks.
+#[tokio::test]
+async fn sizes_of_pages_tell_walks_apart() {
+    let world = world().await;
+    let admin = Client::of(&world, 7).await;
+    let mut walked = [Vec::new(), Vec::new()];
+    for number in 1..=8 {
+        if number <= 7 {
+            walked[0].extend(admin.ids(number, 6, &Value::Null).await);
+        }
+        walked[1].extend(admin.ids(number, 5, &Value::Null).await);
+        if number <= 2 {
+            let newer = (200 + number * 10..205 + number * 10).map(|id| plain_opportunity(id, 8, 90_000));
+            add_opportunities(&world.operator("acme"), newer.collect()).await;
+        }
+    }
+    let all: Vec<u64> = (1..=40).rev().collect();
+    assert_eq!(walked, [all.clone(), all]);
+}
+
+/// A page that is asked for twice is answered twice, and the walk goes on.
+#[tokio::test]
+async fn a_page_is_asked_for_again() {
+    let world = world().await;
+    let admin = Client::of(&world, 7).await;
+    let mut walked = Vec::new();
+    for number in 1..=7 {
+        let page = admin.ids(number, 6, &Value::Null).await;
+        let newer = plain_opportunity(200 + number, 8, 90_000);
+        add_opportunities(&world.operator("acme"), vec![newer]).await;
+        if number > 1 {
+            assert_eq!(admin.ids(number, 6, &Value::Null).await, page);
+        }
+        walked.extend(page);
+    }
+    assert_eq!(walked, (1..=40).rev().collect::<Vec<_>>());
+}
+
+/// A column has ended with a page that is not full "or an empty array" (spec.md): who reads on until there is nothing
+/// meets nothing again, whatever came meanwhile.
+#[tokio::test]
+async fn a_walk_that_ends_with_an_empty_page() {
+    for (limit, last) in [(6, 7), (50, 1)] {
+        let world = world().await;
+        let admin = Client::of(&world, 7).await;
+        let mut walked = Vec::new();
+        for number in 1..=last {
+            walked.extend(admin.ids(number, limit, &Value::Null).await);
+        }
+        assert_eq!(walked, (1..=40).rev().collect::<Vec<_>>());
+        let newer = (200..230).map(|id| plain_opportunity(id, 8, 90_000));
+        add_opportunities(&world.operator("acme"), newer.collect()).await;
+        let behind = admin.ids(last + 1, limit, &Value::Null).await;
+        assert_eq!(behind, [0; 0], "pages of {limit}");
+    }
+}
+
+/// The same where an earlier walk of the same program found more.
+#[tokio::test]
+async fn a_walk_that_is_shorter_than_the_one_before() {
+    let world = world().await;
+    let admin = Client::of(&world, 7).await;
+    assert_eq!(admin.walk(10, &Value::Null).await.len(), 40);
+    for id in 16..=30 {
+        admin.must_change(id, &json!({ "crm_column": 33 })).await;
+    }
+    let mut walked = Vec::new();
+    for number in 1..=4 {
+        walked.extend(admin.ids(number, 10, &Value::Null).await);
+    }
+    let left: Vec<u64> = (31..=40).rev().chain((1..=15).rev()).collect();
+    assert_eq!(walked, left);
+}
+
+/// From page 0 to page 2 is a walk too where pages count from 1 (C-40), and from 0 on where they count from 0.
+#[tokio::test]
+async fn walks_from_page_0() {
+    for (base, numbers) in [(1, [0, 2, 3, 4]), (0, [0, 1, 2, 3])] {
+        let world = world().await;
+        let operator = world.operator("acme");
+        let base_of = json!(base);
+        operator
+            .set_setting("page_base", &base_of)
+            .await
+            .expect("a setting");
+        let admin = Client::of(&world, 7).await;
+        let mut walked = Vec::new();
+        for number in numbers {
+            walked.extend(admin.ids(number, 10, &Value::Null).await);
+            let newer = plain_opportunity(200 + number, 8, 90_000);
+            add_opportunities(&operator, vec![newer]).await;
+        }
+        assert_eq!(walked, (1..=40).rev().collect::<Vec<_>>(), "base {base}");
+    }
+}
+
+/// A page that is asked for alone is an offset into what is there now; also one whose walk has rested for more than an
+/// hour, while one that rests less goes on.
+#[tokio::test]
+async fn a_walk_that_rests() {
+    let world = world().await;
+    let operator = world.operator("acme");
+    let admin = Client::of(&world, 7).await;
+    let add = async |from: u64| {
+        let newer = (from..from + 5).map(|id| plain_opportunity(id, 8, 90_000));
+        add_opportunities(&operator, newer.collect()).await;
+    };
+    let rest = |seconds| {
+        let now = world.clock.get().plus_seconds(seconds);
+        world.clock.set(now);
+    };
+    assert_eq!(
+        admin.ids(1, 10, &Value::Null).await,
+        (31..=40).rev().collect::<Vec<_>>()
+    );
+    add(200).await;
+    rest(59 * 60);
+    assert_eq!(
+        admin.ids(2, 10, &Value::Null).await,
+        (21..=30).rev().collect::<Vec<_>>()
+    );
+    add(300).await;
+    let alone = admin.program("another").ids(3, 10, &Value::Null).await;
+    assert_eq!(alone, (21..=30).rev().collect::<Vec<_>>());
+    rest(2 * 3600);
+    assert_eq!(admin.ids(3, 10, &Value::Null).await, alone);
+    // It is a walk again.
+    add(400).await;
+    assert_eq!(
+        admin.ids(4, 10, &Value::Null).await,
+        (11..=20).rev().collect::<Vec<_>>()
+    );
+}
+
+/// One who is permitted more, or less, in the middle of a walk reads on from where it stands.
+#[tokio::test]
+async fn permissions_change_on_the_way() {
+    let world = shop().await;
+    let operator = world.operator("acme");
+    let mixed = (1..=30).map(|id| {
+        let mut one = plain_opportunity(id, 8, u32::try_from(id).expect("small"));
+        one.begin_as(if id % 2 == 0 { Status::Gain } else { Status::Open });
+        one
+    });
+    add_opportunities(&operator, mixed.collect()).await;
+    let reader = Client::of(&world, 11).await;
+    assert_eq!(reader.ids(1, 5, &Value::Null).await, [29, 27, 25, 23, 21]);
+    let allow = async |won_lost| {
+        let edit = |directory: &mut shared::directory::Directory| {
+            let group = shared::id::GroupId::new(24).expect("a group id");
+            let group = directory.groups.get_mut(&group).expect("the group of user 11");
+            group.permissions.won_lost = won_lost;
+        };
+        operator.put_directory(edit).await.expect("the directory");
+    };
+    allow(true).await;
+    assert_eq!(reader.ids(2, 5, &Value::Null).await, [20, 19, 18, 17, 16]);
+    allow(false).await;
+    assert_eq!(reader.ids(3, 5, &Value::Null).await, [15, 13, 11, 9, 7]);
+}

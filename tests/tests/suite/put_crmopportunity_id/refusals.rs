@@ -1,0 +1,330 @@
+//! What endpoint 8 refuses: the body is always the same, the header `x-error-details` says why, and nothing is written.
+
+use serde_json::{Value, json};
+
+use super::{first, put, record, refused, sixth, updated, world};
+
+const ID: &str = "must be a whole number from 1 to 999999999999999";
+
+/// C-7, C-30, C-31: what a property of the body must be; with it nothing else of the body is taken.
+#[tokio::test]
+async fn what_a_property_must_be() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    let ids = [
+        json!(0),
+        json!(-1),
+        json!(1.5),
+        json!(1e15),
+        json!("0"),
+        json!("1.5"),
+        json!(" 31"),
+        json!(""),
+        json!(true),
+        json!([31]),
+        json!({}),
+    ];
+    let amounts = [
+        json!(-0.01),
+        json!(213.205),
+        json!(1e13),
+        json!("213.205"),
+        json!("1,5"),
+        json!("-1"),
+        json!(""),
+        json!("10000000000000"),
+        json!(false),
+        json!([]),
+    ];
+    let titles = [json!(""), json!("ã".repeat(256)), json!(5), json!({})];
+    let statuses = [json!("won"), json!("Open"), json!(""), json!(1)];
+    let dates = [
+        json!(""),
+        json!("2026-02-30"),
+        json!("24/12/2026"),
+        json!("2026-12-24T09:00:00"),
+        json!(0),
+        json!(false),
+    ];
+    let sequences = [json!(-1), json!(0.5), json!(1e15), json!("x"), json!([])];
+    let reasons = [
+        json!(5),
+        json!(false),
+        json!([]),
+        json!({}),
+        json!("ã".repeat(10_001)),
+    ];
+    let flags = [
+        json!(2),
+        json!(-1),
+        json!(0.5),
+        json!("true"),
+        json!("1"),
+        json!([]),
+    ];
+    let objects = [json!([]), json!("x"), json!(0)];
+    for (names, bad, must) in [
+        (&["crm_column", "lead_id", "user"][..], &ids[..], ID),
+        (
+            &["value"],
+            &amounts,
+            "must be an amount from 0 to 9999999999999.99 with at most two decimals",
+        ),
+        (&["title"], &titles, "must have 1 to 255 characters"),
+        (&["status"], &statuses, "must be open, gain or lost"),
+        (
+            &["expectedCloseDate"],
+            &dates,
+            "must be RFC 3339, a date such as 2026-11-21, or null",
+        ),
+        (
+            &["sequence"],
+            &sequences,
+            "must be a whole number from 0 to 999999999999999",
+        ),
+        (
+            &["gain_reason", "loss_reason"],
+            &reasons,
+            "must be text of at most 10000 characters, or null",
+        ),
+        (&["archived"], &flags, "must be true or false"),
+        (
+            &["fields"],
+            &objects,
+            "must be an object of values by their fields' names",
+        ),
+    ] {
+        for (name, bad) in names
+            .iter()
+            .flat_map(|name| bad.iter().map(move |bad| (name, bad)))
+        {
+            let mut body = json!({ "title": "Nova", "value": 9, "fields": { "Origem do Lead": "x" } });
+            body[*name] = bad.clone();
+            refused(&put(&world, &admin, 1, &body).await, &format!("{name}: {must}"));
+        }
+    }
+    let custom = "must be text of at most 10000 characters, a number, a boolean or null";
+    for bad in [json!([]), json!({}), json!("ã".repeat(10_001))] {
+        let body = json!({ "title": "Nova", "fields": { "Origem do Lead": bad } });
+        refused(
+            &put(&world, &admin, 1, &body).await,
+            &format!("fields.Origem do Lead: {custom}"),
+        );
+    }
+    assert_eq!(record(&world, 1).await, first(&json!({})));
+    world.is_sound().await;
+}
+
+/// C-30, C-31, C-82: what must exist, belong to the funnel, or be seen by the key.
+#[tokio::test]
+async fn what_is_not_there() {
+    let world = world().await;
+    let (admin, looker, own) = (
+        world.wallet(7).await,
+        world.wallet(15).await,
+        world.wallet(9).await,
+    );
+    let (all, none, stranger) = (
+        world.wallet(14).await,
+        world.wallet(13).await,
+        world.wallet(8).await,
+    );
+    let nova = json!({ "title": "Nova" });
+    let missing =
+        |id: u64, funnel: u64| format!("opportunity_id: opportunity {id} does not exist in funnel {funnel}");
+    for (wallet, uri, body, details) in [
+        (&admin, "abc?id=3", &nova, format!("opportunity_id: {ID}")),
+        (&admin, "0?id=3", &nova, format!("opportunity_id: {ID}")),
+        (&admin, "01?id=3", &nova, format!("opportunity_id: {ID}")),
+        (&admin, "1.0?id=3", &nova, format!("opportunity_id: {ID}")),
+        (&admin, "-1?id=3", &nova, format!("opportunity_id: {ID}")),
+        (&admin, "%FF?id=3", &nova, format!("opportunity_id: {ID}")),
+        (&admin, "1%00?id=3", &nova, format!("opportunity_id: {ID}")),
+        (
+            &admin,
+            "1000000000000000?id=3",
+            &nova,
+            format!("opportunity_id: {ID}"),
+        ),
+        (&admin, "1?", &nova, format!("id: {ID}")),
+        (&admin, "1?id=x", &nova, format!("id: {ID}")),
+        (
+            &admin,
+            "1?id=3&id=3",
+            &nova,
+            "id: must not be repeated".to_owned(),
+        ),
+        (&admin, "1?id=9", &nova, "id: funnel 9 does not exist".to_owned()),
+        (&all, "5?id=4", &nova, "id: funnel 4 does not exist".to_owned()),
+        (&none, "1?id=3", &nova, "id: funnel 3 does not exist".to_owned()),
+        (&admin, "1?id=4", &nova, missing(1, 4)),
+        (&admin, "5?id=3", &nova, missing(5, 3)),
+        (&admin, "9?id=3", &nova, missing(9, 3)),
+        (
+            &admin,
+            "999999999999999?id=3",
+            &nova,
+            missing(999_999_999_999_999, 3),
+        ),
+        (&stranger, "1?id=3", &nova, missing(1, 3)),
+        (&stranger, "4?id=3", &nova, missing(4, 3)),
+        (
+            &admin,
+            "1?id=3",
+            &json!({ "lead_id": 9 }),
+            "lead_id: lead 9 does not exist".to_owned(),
+        ),
+        (
+            &own,
+            "1?id=3",
+            &json!({ "lead_id": 1006 }),
+            "lead_id: lead 1006 does not exist".to_owned(),
+        ),
+        (
+            &admin,
+            "1?id=3",
+            &json!({ "user": 99 }),
+            "user: user 99 does not exist".to_owned(),
+        ),
+        (
+            &admin,
+            "1?id=3",
+            &json!({ "crm_column": 41 }),
+            "crm_column: column 41 is not one of funnel 3".to_owned(),
+        ),
+        (
+            &admin,
+            "5?id=4",
+            &json!({ "crm_column": 31 }),
+            "crm_column: column 31 is not one of funnel 4".to_owned(),
+        ),
+        (
+            &admin,
+            "1?id=3",
+            &json!({ "fields": { "Número do pedido": 1 } }),
+            "fields.N%C3%BAmero do pedido: is not a field of funnel 3".to_owned(),
+        ),
+        (
+            &admin,
+            "1?id=3",
+            &json!({ "title": "Nova", "fields": { "a\r\nSet-Cookie: b": 1 } }),
+            "fields.a%0D%0ASet-Cookie: b: is not a field of funnel 3".to_owned(),
+        ),
+        (
+            &looker,
+            "1?id=3",
+            &json!({}),
+            "editOpportunities: the user does not have this permission".to_owned(),
+        ),
+        (
+            &looker,
+            "9?id=3",
+            &nova,
+            "editOpportunities: the user does not have this permission".to_owned(),
+        ),
+    ] {
+        let call = world
+            .call("PUT", &format!("/crmopportunity/{uri}&i=acme"))
+            .with(wallet);
+        refused(&call.json(body).send().await, &details);
+    }
+    assert_eq!(record(&world, 1).await, first(&json!({})));
+    assert_eq!(record(&world, 6).await, sixth());
+    world.is_sound().await;
+}
+
+/// C-4, C-6: bodies that are no JSON object, and too large ones.
+#[tokio::test]
+async fn bodies() {
+    let world = world().await;
+    let seller = world.wallet(9).await;
+    let put_bytes = async |bytes: &[u8]| {
+        let call = world.call("PUT", "/crmopportunity/1?id=3&i=acme").with(&seller);
+        call.bytes(bytes.to_vec()).send().await
+    };
+    for bytes in [
+        &b""[..],
+        b"{",
+        b"title=Nova",
+        b"\xFF",
+        b"{\"title\":\"\xED\xA0\x80\"}",
+        b"{\"title\":\"\\ud800\"}",
+        b"{\"value\":1e999}",
+        b"{\"title\":\"a\"}{}",
+        "{\"x\":".repeat(2000).as_bytes(),
+        "[".repeat(200_000).as_bytes(),
+    ] {
+        refused(&put_bytes(bytes).await, "body: must be JSON");
+    }
+    for bytes in [&b"[]"[..], b"null", b"1", b"\"{}\"", b"[{\"title\":\"Nova\"}]"] {
+        refused(&put_bytes(bytes).await, "body: must be a JSON object");
+    }
+    let large = put_bytes(&vec![b' '; 256 * 1024 + 1]).await;
+    large.is(413, &json!({ "error": "Payload too large" }));
+    assert!(large.cost.calls.is_empty());
+    put_bytes(b"{\"title\":null,\"title\":\"Pedido 001\"}")
+        .await
+        .is(200, &updated(&first(&json!({}))));
+    let mut full = b"{}".to_vec();
+    full.resize(256 * 1024, b'\n');
+    put_bytes(&full).await.is(200, &updated(&first(&json!({}))));
+    world.is_sound().await;
+}
+
+/// C-1, C-4: `i`, credentials and the method; credentials come before everything else but `i`.
+#[tokio::test]
+async fn who_is_not_let_in() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    let unauthorized = json!({ "error": "Unauthorized" });
+    let missing = world
+        .call("PUT", "/crmopportunity/1?id=3")
+        .with(&admin)
+        .json(&json!({}))
+        .send()
+        .await;
+    assert_eq!(
+        (missing.status.as_u16(), &missing.body["error"]),
+        (400, &json!("Invalid request"))
+    );
+    for uri in ["/crmopportunity/1?id=3&i=nobody", "/crmopportunity/x?i=nobody"] {
+        world
+            .call("PUT", uri)
+            .with(&admin)
+            .bytes("{")
+            .send()
+            .await
+            .is(401, &unauthorized);
+    }
+    let uri = format!("/crmopportunity/1?id=3&i=acme&apitoken={}", admin.key);
+    let answer = world
+        .call("PUT", &uri)
+        .json(&json!({ "title": "Nova" }))
+        .send()
+        .await;
+    answer.is(401, &unauthorized);
+    assert_eq!(answer.headers.get("x-error-details"), None);
+    for method in ["GET", "POST", "DELETE"] {
+        let answer = world
+            .call(method, "/crmopportunity/1?id=3&i=acme")
+            .with(&admin)
+            .send()
+            .await;
+        answer.is(405, &json!({ "error": "Method not allowed" }));
+    }
+    assert_eq!(record(&world, 1).await, first(&json!({})));
+}
+
+/// The header of a refusal stays short, whatever names a caller sends.
+#[tokio::test]
+async fn details_are_cut() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    let name = "ã".repeat(5000);
+    let answer = put(&world, &admin, 1, &json!({ "fields": { name: 1 } })).await;
+    answer.is(400, &json!({ "error": "Invalid request" }));
+    let details = answer.headers["x-error-details"].to_str().expect("ASCII");
+    assert_eq!(details, format!("fields.{}", "%C3%A3".repeat(193)));
+    let unused: Value = record(&world, 1).await;
+    assert_eq!(unused, first(&json!({})));
+}
