@@ -4,6 +4,7 @@
 #![recursion_limit = "256"]
 
 pub mod people;
+pub mod properties;
 pub mod records;
 pub mod sales;
 pub mod template;

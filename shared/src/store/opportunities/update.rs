@@ -90,13 +90,8 @@ impl InstanceStore {
         start: UpdateStart,
         change: impl Fn(&Opportunity) -> Result<Opportunity, R>,
     ) -> Result<Updated<R>, StoreError> {
-        let UpdateStart {
-            stored,
-            mut lead,
-            notices,
-            ..
-        } = start;
-        let Some(mut stored) = stored else {
+        let (notices, mut lead) = (start.notices, start.lead);
+        let Some(mut stored) = start.stored else {
             return Ok(Updated::Gone);
         };
         for attempt in 0..ATTEMPTS {

@@ -44,12 +44,12 @@ async fn a_request_that_is_sent_again() {
     let admin = world.wallet(7).await;
     let first = keyed(&world, &admin, 3, "k", &body(&json!({}))).await;
     is_new(&first);
-    for now in [
+    for time in [
         "2026-11-21T12:00:00Z",
         "2026-11-21T12:00:01Z",
         "2026-11-22T11:59:59Z",
     ] {
-        world.clock.set(at(now));
+        world.clock.set(at(time));
         let again = keyed(&world, &admin, 3, "k", &body(&json!({}))).await;
         is_replay(&again, &first.body);
         assert!(again.cost.write_units() <= 0.0);

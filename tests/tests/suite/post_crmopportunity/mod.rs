@@ -14,9 +14,6 @@ use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
 use tests::world::Answer;
 use tests::{Wallet, World};
 
-/// Said of whatever must be an id.
-const ID: &str = "must be a whole number from 1 to 999999999999999";
-
 async fn world() -> World {
     let world = World::new().await;
     let operator = world.operator("acme");

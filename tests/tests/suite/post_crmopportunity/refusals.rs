@@ -1,8 +1,9 @@
 //! What endpoint 7 refuses beside properties: what is not there, and who is not let in. Nothing is written.
 
 use serde_json::{Value, json};
+use tests::properties::ID;
 
-use super::{ID, body, total, world};
+use super::{body, total, world};
 
 /// C-30, C-82: what must exist, be the funnel's, or be seen by the key.
 #[tokio::test]

@@ -1,52 +1,15 @@
 //! What endpoint 8 refuses: the body is always the same, the header `x-error-details` says why, and nothing is written.
 
 use serde_json::{Value, json};
+use tests::properties::{ID, bad_properties};
 
 use super::{first, put, record, refused, sixth, updated, world};
-
-const ID: &str = "must be a whole number from 1 to 999999999999999";
 
 /// C-7, C-30, C-31: what a property of the body must be; with it nothing else of the body is taken.
 #[tokio::test]
 async fn what_a_property_must_be() {
     let world = world().await;
     let admin = world.wallet(7).await;
-    let ids = [
-        json!(0),
-        json!(-1),
-        json!(1.5),
-        json!(1e15),
-        json!("0"),
-        json!("1.5"),
-        json!(" 31"),
-        json!(""),
-        json!(true),
-        json!([31]),
-        json!({}),
-    ];
-    let amounts = [
-        json!(-0.01),
-        json!(213.205),
-        json!(1e13),
-        json!("213.205"),
-        json!("1,5"),
-        json!("-1"),
-        json!(""),
-        json!("10000000000000"),
-        json!(false),
-        json!([]),
-    ];
-    let titles = [json!(""), json!("ã".repeat(256)), json!(5), json!({})];
-    let statuses = [json!("won"), json!("Open"), json!(""), json!(1)];
-    let dates = [
-        json!(""),
-        json!("2026-02-30"),
-        json!("24/12/2026"),
-        json!("2026-12-24T09:00:00"),
-        json!(0),
-        json!(false),
-    ];
-    let sequences = [json!(-1), json!(0.5), json!(1e15), json!("x"), json!([])];
     let reasons = [
         json!(5),
         json!(false),
@@ -62,46 +25,16 @@ async fn what_a_property_must_be() {
         json!("1"),
         json!([]),
     ];
-    let objects = [json!([]), json!("x"), json!(0)];
-    for (names, bad, must) in [
-        (&["crm_column", "lead_id", "user"][..], &ids[..], ID),
-        (
-            &["value"],
-            &amounts,
-            "must be an amount from 0 to 9999999999999.99 with at most two decimals",
-        ),
-        (&["title"], &titles, "must have 1 to 255 characters"),
-        (&["status"], &statuses, "must be open, gain or lost"),
-        (
-            &["expectedCloseDate"],
-            &dates,
-            "must be RFC 3339, a date such as 2026-11-21, or null",
-        ),
-        (
-            &["sequence"],
-            &sequences,
-            "must be a whole number from 0 to 999999999999999",
-        ),
-        (
-            &["gain_reason", "loss_reason"],
-            &reasons,
-            "must be text of at most 10000 characters, or null",
-        ),
-        (&["archived"], &flags, "must be true or false"),
-        (
-            &["fields"],
-            &objects,
-            "must be an object of values by their fields' names",
-        ),
-    ] {
-        for (name, bad) in names
-            .iter()
-            .flat_map(|name| bad.iter().map(move |bad| (name, bad)))
-        {
-            let mut body = json!({ "title": "Nova", "value": 9, "fields": { "Origem do Lead": "x" } });
-            body[*name] = bad.clone();
-            refused(&put(&world, &admin, 1, &body).await, &format!("{name}: {must}"));
-        }
+    let reason = "must be text of at most 10000 characters, or null";
+    let mut bad = bad_properties();
+    for name in ["gain_reason", "loss_reason"] {
+        bad.extend(reasons.iter().map(|bad| (name, bad.clone(), reason)));
+    }
+    bad.extend(flags.map(|bad| ("archived", bad, "must be true or false")));
+    for (name, bad, must) in bad {
+        let mut body = json!({ "title": "Nova", "value": 9, "fields": { "Origem do Lead": "x" } });
+        body[name] = bad;
+        refused(&put(&world, &admin, 1, &body).await, &format!("{name}: {must}"));
     }
     let custom = "must be text of at most 10000 characters, a number, a boolean or null";
     for bad in [json!([]), json!({}), json!("ã".repeat(10_001))] {
