@@ -73,9 +73,12 @@ impl Store {
     pub async fn from_env(ambient: Ambient) -> Result<Self, StoreError> {
         let location = Location {
             table: std::env::var("TABLE_NAME").unwrap_or_else(|_| "funil".to_owned()),
-            endpoint: None,
+            endpoint: std::env::var("AWS_ENDPOINT_URL_DYNAMODB").ok(),
         };
-        let store = Self::connect(location, ambient).await;
+        let store = Self {
+            table: Table::connect_function(location, ambient),
+            guesses: Guesses::default(),
+        };
         store.warm_up().await?;
         Ok(store)
     }
