@@ -83,6 +83,10 @@ ids! {
     ColumnId;
     /// An opportunity.
     OpportunityId;
+    /// A calendar.
+    CalendarId;
+    /// A meeting on a calendar.
+    MeetingId;
 }
 
 fn parse(text: &str) -> Option<u64> {

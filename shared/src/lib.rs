@@ -2,6 +2,7 @@
 //! the table behind it.
 
 pub mod ambient;
+pub mod calendar;
 pub mod call;
 pub mod credential;
 pub mod directory;

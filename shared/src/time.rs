@@ -1,13 +1,16 @@
 //! Points in time and calendar days as the interface writes them (C-8).
 
+mod zone;
+
 use std::fmt;
 
 use chrono::{
-    DateTime, Datelike as _, Duration, NaiveDate, SubsecRound as _, TimeZone as _, Timelike as _, Utc,
+    DateTime, Datelike as _, Days, Duration, NaiveDate, SubsecRound as _, Timelike as _, Utc, Weekday,
 };
-use chrono_tz::Tz;
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use zone::Zone;
 
 /// A point in time, to the millisecond, between the years 0001 and 9999 in UTC.
 ///
@@ -19,6 +22,9 @@ pub struct Timestamp(DateTime<Utc>);
 const WRITTEN: usize = 24;
 
 impl Timestamp {
+    /// The first millisecond that can be written, in milliseconds since 1970.
+    pub const FIRST_MILLIS: i64 = -62_135_596_800_000;
+
     /// The last millisecond that can be written, in milliseconds since 1970.
     pub const LAST_MILLIS: i64 = 253_402_300_799_999;
 
@@ -27,6 +33,13 @@ impl Timestamp {
     pub fn parse(text: &str) -> Option<Self> {
         let parsed = DateTime::parse_from_rfc3339(text).ok()?.to_utc();
         (1..=9999).contains(&parsed.year()).then(|| Self::from(parsed))
+    }
+
+    /// The time so many milliseconds after 1970; `None` in a year that four digits cannot write.
+    #[must_use]
+    pub fn from_unix_millis(millis: i64) -> Option<Self> {
+        let time = DateTime::from_timestamp_millis(millis)?;
+        (1..=9999).contains(&time.year()).then_some(Self(time))
     }
 
     /// Whole seconds since 1970, the unit of the table's expiry attribute.
@@ -121,7 +134,8 @@ impl<'de> Deserialize<'de> for Timestamp {
 }
 
 /// A calendar day, written `YYYY-MM-DD`; which instants it covers depends on a [`Zone`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Day(NaiveDate);
 
 impl Day {
@@ -145,51 +159,55 @@ impl Day {
     pub fn next(self) -> Option<Self> {
         self.0.succ_opt().filter(|next| next.year() <= 9999).map(Self)
     }
-}
 
-/// An IANA time zone: where an instance's days begin (C-8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Zone(Tz);
-
-impl Zone {
-    /// Universal time, the default of the setting `timezone`.
-    pub const UTC: Self = Self(Tz::UTC);
-
-    /// A zone by its IANA name, such as `America/Sao_Paulo`.
+    /// The day before, where there is one.
     #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        name.parse().ok().map(Self)
+    pub fn previous(self) -> Option<Self> {
+        self.0.pred_opt().filter(|day| day.year() >= 1).map(Self)
     }
 
-    /// The first instant of a day here. Where clocks skip midnight that is the first instant after the gap;
-    /// where midnight comes twice, the first of the two.
+    /// The day so many days later; stays at the last one that can be written rather than passing it.
     #[must_use]
-    pub fn start_of(self, day: Day) -> Timestamp {
-        let midnight = day.0.and_time(chrono::NaiveTime::MIN);
-        // A gap is at most a day long (Pacific/Apia skipped one), in steps that zones never undercut.
-        let first = (0..=96)
-            .filter_map(|quarter| midnight.checked_add_signed(Duration::minutes(15 * quarter)))
-            .find_map(|local| self.0.from_local_datetime(&local).earliest());
-        let start = first.map_or_else(|| midnight.and_utc(), |local| local.to_utc());
-        // East of UTC the first day of all begins in a year that cannot be written, so there it begins with its own year.
-        Timestamp::from(if start.year() < 1 {
-            midnight.and_utc()
-        } else {
-            start
-        })
+    pub fn plus_days(self, days: u64) -> Self {
+        let sum = self.0.checked_add_days(Days::new(days));
+        let last = || NaiveDate::from_ymd_opt(9999, 12, 31);
+        Self(
+            sum.filter(|sum| sum.year() <= 9999)
+                .or_else(last)
+                .unwrap_or(self.0),
+        )
+    }
+
+    /// Which day of the week it is.
+    #[must_use]
+    pub fn weekday(self) -> Weekday {
+        self.0.weekday()
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl TryFrom<String> for Day {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::parse(&text).ok_or("must be a date such as 2026-11-21")
+    }
+}
+
+impl From<Day> for String {
+    fn from(day: Day) -> Self {
+        day.to_string()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn start(zone: &str, day: &str) -> String {
-        Zone::parse(zone)
-            .unwrap()
-            .start_of(Day::parse(day).unwrap())
-            .to_string()
-    }
 
     #[test]
     fn timestamps_are_written_in_utc_with_milliseconds() {
@@ -251,37 +269,42 @@ mod tests {
     }
 
     #[test]
-    fn the_first_day_begins_with_its_year() {
-        assert_eq!(start("Asia/Tokyo", "0001-01-01"), "0001-01-01T00:00:00.000Z");
-        assert_eq!(start("Asia/Tokyo", "0001-01-02"), "0001-01-01T14:41:01.000Z");
+    fn days_are_written_as_they_are_read_and_counted() {
+        let day = |text| Day::parse(text).unwrap();
+        assert_eq!(serde_json::json!(day("0009-02-03")), "0009-02-03");
+        let refused = serde_json::from_value::<Day>("2026-02-29".into()).unwrap_err();
+        assert_eq!(refused.to_string(), "must be a date such as 2026-11-21");
+        for (from, days, to) in [
+            ("2026-11-21", 0, "2026-11-21"),
+            ("2026-12-30", 62, "2027-03-02"),
+            ("9999-12-30", 1, "9999-12-31"),
+            ("9999-12-30", 2, "9999-12-31"),
+            ("2026-11-21", u64::MAX, "9999-12-31"),
+        ] {
+            assert_eq!(day(from).plus_days(days), day(to), "{from} and {days}");
+        }
+        assert_eq!(day("2028-03-01").previous(), Some(day("2028-02-29")));
+        assert_eq!(day("0001-01-01").previous(), None);
+        assert_eq!(day("2026-11-21").weekday(), Weekday::Sat);
     }
 
     #[test]
-    fn a_day_begins_where_its_zone_says() {
-        assert_eq!(
-            start("America/Sao_Paulo", "2026-06-01"),
-            "2026-06-01T03:00:00.000Z"
-        );
-        assert_eq!(
-            start("America/Sao_Paulo", "2018-11-04"),
-            "2018-11-04T03:00:00.000Z",
-            "midnight skipped"
-        );
-        assert_eq!(
-            start("America/Sao_Paulo", "2018-02-18"),
-            "2018-02-18T03:00:00.000Z",
-            "23:00 came twice"
-        );
-        assert_eq!(
-            start("America/Havana", "2026-11-01"),
-            "2026-11-01T04:00:00.000Z",
-            "00:00 comes twice"
-        );
-        assert_eq!(
-            start("Pacific/Apia", "2011-12-30"),
-            "2011-12-30T10:00:00.000Z",
-            "a day that never was"
-        );
-        assert!(Zone::parse("Sao Paulo").is_none());
+    fn milliseconds_are_a_time_within_the_years_that_can_be_written() {
+        for (millis, text) in [
+            (Timestamp::FIRST_MILLIS, "0001-01-01T00:00:00.000Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+            (Timestamp::LAST_MILLIS, "9999-12-31T23:59:59.999Z"),
+        ] {
+            let time = Timestamp::from_unix_millis(millis).unwrap();
+            assert_eq!((time.to_string().as_str(), time.unix_millis()), (text, millis));
+        }
+        for outside in [
+            i64::MIN,
+            Timestamp::FIRST_MILLIS - 1,
+            Timestamp::LAST_MILLIS + 1,
+            i64::MAX,
+        ] {
+            assert_eq!(Timestamp::from_unix_millis(outside), None);
+        }
     }
 }
