@@ -7,6 +7,7 @@
 mod board;
 mod bookmarks;
 mod calls;
+mod connection;
 mod credentials;
 mod derived;
 mod directory;
@@ -35,6 +36,7 @@ use crate::instance::InstanceName;
 
 pub use board::{BoardRequest, BoardStart, ColumnCards};
 pub use calls::{CallNumbers, Caller, Inserted, Link};
+pub use connection::Location;
 pub(crate) use credentials::{Credential, Found};
 pub use error::StoreError;
 pub use idempotency::{Claim, Claimed};
@@ -43,7 +45,6 @@ pub use leads::LeadRecord;
 pub use meter::{Call as TableCall, Cost, Meter};
 pub use opportunities::{Card, Created, CreationStart, OpportunityRecord, UpdateStart, Updated};
 pub use people::Names;
-pub use table::Location;
 
 use guess::Guesses;
 use key::Keys;

@@ -7,19 +7,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use aws_config::BehaviorVersion;
-use aws_config::environment::EnvironmentVariableCredentialsProvider;
-use aws_config::retry::RetryConfig;
-use aws_config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::Client;
-use aws_sdk_dynamodb::config::{Credentials, Region, SharedHttpClient};
 use aws_sdk_dynamodb::operation::batch_get_item::BatchGetItemOutput;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
     AttributeValue, ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue,
 };
-use aws_smithy_http_client::tls::Provider;
-use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use futures_util::future::try_join_all;
 
 use super::error::StoreError;
@@ -36,15 +29,6 @@ pub const PAGE: usize = 1000;
 /// Attempts before other writers' conflicts are given up: about 2 s in all.
 pub(super) const ATTEMPTS: u32 = 12;
 const UPDATE: &str = "UpdateItem";
-
-/// Where the table is.
-#[derive(Debug, Clone)]
-pub struct Location {
-    /// The table's name.
-    pub table: String,
-    /// Another DynamoDB API than that of the AWS region.
-    pub endpoint: Option<String>,
-}
 
 /// The table.
 #[derive(Debug, Clone)]
@@ -87,50 +71,6 @@ pub struct Page {
 }
 
 impl Table {
-    /// Connects with the surroundings' AWS configuration. An endpoint of one's own needs no AWS credentials; where the
-    /// environment names none, it is given some that mean nothing.
-    pub async fn connect(location: Location, ambient: Ambient) -> Self {
-        let mut loader = aws_config::defaults(BehaviorVersion::latest())
-            .http_client(https())
-            .retry_config(retries())
-            .timeout_config(timeouts());
-        if let Some(endpoint) = &location.endpoint {
-            loader = loader.endpoint_url(endpoint);
-            if std::env::var_os("AWS_ACCESS_KEY_ID").is_none() && std::env::var_os("AWS_PROFILE").is_none() {
-                loader = loader
-                    .region(Region::from_static("us-east-1"))
-                    .credentials_provider(Credentials::new("local", "local", None, None, "local"));
-            }
-        }
-        let config = loader.load().await;
-        Self {
-            client: Client::new(&config),
-            name: location.table,
-            ambient,
-        }
-    }
-
-    /// Connects as a Lambda function, whose credentials and region are in its environment. The other places where AWS
-    /// looks for them (profiles, containers, machines) would be a tenth of a function's size.
-    pub fn connect_function(location: Location, ambient: Ambient) -> Self {
-        let config = aws_sdk_dynamodb::Config::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .http_client(https())
-            .retry_config(retries())
-            .timeout_config(timeouts())
-            .region(std::env::var("AWS_REGION").ok().map(Region::new))
-            .credentials_provider(EnvironmentVariableCredentialsProvider::new());
-        let config = match location.endpoint {
-            Some(endpoint) => config.endpoint_url(endpoint),
-            None => config,
-        };
-        Self {
-            client: Client::from_conf(config.build()),
-            name: location.table,
-            ambient,
-        }
-    }
-
     /// Reads items by key; absent ones are not in the result. At most one round trip unless DynamoDB returns keys
     /// unprocessed; more than 100 keys are read in parallel.
     pub async fn get_many(
@@ -355,26 +295,6 @@ impl Table {
         let most = 10_u64 << attempt.min(5);
         tokio::time::sleep(Duration::from_millis(most / 2 + self.ambient.below(most))).await;
     }
-}
-
-fn https() -> SharedHttpClient {
-    let client = aws_smithy_http_client::Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring));
-    client.build_https()
-}
-
-/// DynamoDB answers within milliseconds, so the SDK's first pause of a second is far too long for it.
-fn retries() -> RetryConfig {
-    RetryConfig::standard()
-        .with_max_attempts(4)
-        .with_initial_backoff(Duration::from_millis(50))
-}
-
-fn timeouts() -> TimeoutConfig {
-    TimeoutConfig::builder()
-        .connect_timeout(Duration::from_secs(2))
-        .operation_attempt_timeout(Duration::from_secs(3))
-        .operation_timeout(Duration::from_secs(8))
-        .build()
 }
 
 /// The key of an item that was read.

@@ -1,6 +1,8 @@
 //! Making an opportunity: the record, all that is derived from it, the number it takes and the request's claim are one
 //! transaction, which checks that the lead still is the one whose copy is embedded (C-24).
 
+use std::collections::BTreeMap;
+
 use super::{Card, OpportunityRecord, derived, encode};
 use crate::funnel::Funnel;
 use crate::id::{FunnelId, LeadId, OpportunityId};
@@ -9,7 +11,7 @@ use crate::store::derived::Derived;
 use crate::store::error::StoreError;
 use crate::store::idempotency::{Claim, Claimed};
 use crate::store::item::{self, Item};
-use crate::store::key::Counter;
+use crate::store::key::{Counter, Key};
 use crate::store::leads::{self, LeadRecord};
 use crate::store::transaction::{CommitError, Condition, Transaction};
 use crate::store::{InstanceStore, Reader};
@@ -120,16 +122,15 @@ impl InstanceStore {
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => return self.made_after_all(id, &nonce).await?.ok_or(error),
             };
-            if refused
-                .get(&self.keys().opportunity(id))
-                .is_some_and(|item| is_own(item, &nonce))
-            {
+            let (record, counter) = (
+                self.keys().opportunity(id),
+                self.keys().counter(Counter::Opportunity),
+            );
+            if refused.get(&record).is_some_and(|item| is_own(item, &nonce)) {
                 return Ok(Created::Made(Box::new(card)));
             }
-            if let Some((claim, item)) =
-                claim.and_then(|claim| Some((claim, refused.get(&claim.key(self.keys()))?)))
-            {
-                return claim.judge(item, self.table.ambient.now()).map(Created::Claimed);
+            if let Some(claimed) = self.claimed_meanwhile(claim, &refused)? {
+                return Ok(Created::Claimed(claimed));
             }
             if let Some(item) = refused.get(&self.keys().lead(lead.lead.id)) {
                 if item.is_empty() {
@@ -137,15 +138,22 @@ impl InstanceStore {
                 }
                 lead = leads::decode(item.clone())?;
             }
-            let numbers = [
-                self.keys().opportunity(id),
-                self.keys().counter(Counter::Opportunity),
-            ];
-            if numbers.iter().any(|key| refused.contains_key(key)) {
+            if refused.contains_key(&record) || refused.contains_key(&counter) {
                 number = self.take_number().await?;
             }
         }
         Err(StoreError::Contention("making an opportunity"))
+    }
+
+    /// What another request with the same key did, where its claim is what refused this one.
+    fn claimed_meanwhile(
+        &self,
+        claim: Option<&Claim>,
+        refused: &BTreeMap<Key, Item>,
+    ) -> Result<Option<Claimed>, StoreError> {
+        let met = claim.and_then(|claim| Some((claim, refused.get(&claim.key(self.keys()))?)));
+        met.map(|(claim, item)| claim.judge(item, self.table.ambient.now()))
+            .transpose()
     }
 
     fn creation(
