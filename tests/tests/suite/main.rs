@@ -18,6 +18,7 @@ mod get_crm;
 mod get_leads;
 mod get_leads_id;
 mod isolation;
+mod maintenance;
 mod model;
 mod post_crm_opportunities_id;
 mod post_crmopportunity;

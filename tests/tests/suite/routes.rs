@@ -34,6 +34,8 @@ fn functions_have_the_rights_they_need() {
         ("LeadsFunction", [&reads[..], &writes[..2]].concat()),
         ("CallWebhookFunction", [&reads[..], &writes[..]].concat()),
         ("OpportunitiesFunction", [&checks[..], &writes[..]].concat()),
+        // A copy is written on condition of its lead.
+        ("MaintenanceFunction", [&checks[..], &writes[..]].concat()),
     ] {
         let expected: Vec<_> = expected
             .into_iter()
