@@ -19,7 +19,7 @@ use shared::money::Cents;
 use shared::opportunity::Opportunity;
 use shared::people::User;
 use shared::permissions::{Permissions, Reach};
-use shared::store::operator::{Operator, OpportunityLine, Outcome};
+use shared::store::operator::{Operator, Outcome};
 use shared::time::Timestamp;
 
 use crate::people::{add_users, department, lead, user, users};
@@ -169,12 +169,7 @@ pub async fn add_funnels(operator: &Operator, funnels: &[Funnel]) {
 
 /// Writes opportunities.
 pub async fn add_opportunities(operator: &Operator, opportunities: Vec<Opportunity>) {
-    let line = |opportunity: Opportunity| OpportunityLine {
-        create_date: Some(opportunity.create_date),
-        update_date: Some(opportunity.update_date),
-        opportunity,
-    };
-    let lines = opportunities.into_iter().map(line).collect();
+    let lines = opportunities.into_iter().map(Into::into).collect();
     let outcomes = operator
         .import_opportunities(lines, true)
         .await

@@ -34,6 +34,18 @@ pub struct LeadRecord {
     pub company: Option<Company>,
 }
 
+impl LeadRecord {
+    /// What opportunities copy of it: everything but the custom fields, and the company.
+    #[must_use]
+    pub(super) fn copied(&self) -> (Lead, Option<Company>) {
+        let lead = Lead {
+            custom: Map::new(),
+            ..self.lead.clone()
+        };
+        (lead, self.company.clone())
+    }
+}
+
 impl Reader {
     /// A lead by id. One get.
     ///

@@ -12,7 +12,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::derived::Derived;
 use super::error::StoreError;
 use super::item::{self, Item, n};
 use super::key::Keys;
@@ -129,10 +128,9 @@ impl Reader {
         // Read behind the notice, so that it is no older than what the notice tells of.
         let record = self.lead_record(lead).await?;
         self.refresh_copies_of(lead, record.as_ref()).await?;
-        let same = record.map_or(Condition::Absent, |record| Condition::Version(record.version));
         let unraised = Condition::Number { name: "v", value };
         let mut transaction = Transaction::default();
-        transaction.check(self.keys().lead(lead), same);
+        transaction.check(self.keys().lead(lead), as_read(record.as_ref()));
         if grace == 0 {
             transaction.delete(key_of(notice)?, unraised);
         } else {
@@ -215,33 +213,6 @@ impl Reader {
             }
         }
         Err(StoreError::Contention("refreshing a copy"))
-    }
-
-    /// Puts `card` in the place of what is stored, and changes what is derived, on condition that it still is stored.
-    pub(super) fn replace_card(
-        &self,
-        stored: &OpportunityRecord,
-        card: Card,
-        edited: bool,
-    ) -> Result<Transaction, StoreError> {
-        let (old, new) = (
-            opportunities::derived(self.keys(), &stored.card)?,
-            opportunities::derived(self.keys(), &card)?,
-        );
-        let record = OpportunityRecord {
-            version: stored.version + 1,
-            edited,
-            nonce: stored.nonce.clone(),
-            card,
-        };
-        let mut transaction = Transaction::default();
-        transaction.put(
-            self.keys().opportunity(record.card.opportunity.id),
-            opportunities::encode(&record),
-            Condition::Version(stored.version),
-        );
-        Derived::change(&mut transaction, &old, new);
-        Ok(transaction)
     }
 }
 

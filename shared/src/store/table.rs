@@ -51,6 +51,15 @@ pub struct Span {
 }
 
 impl Span {
+    /// The sort keys of a partition that go on behind `begins` in ASCII.
+    pub fn beginning(partition: String, begins: String) -> Self {
+        Self {
+            through: Some(format!("{begins}~")),
+            after: Some(begins),
+            ..Self::head(partition, PAGE)
+        }
+    }
+
     /// The beginning of a partition.
     pub fn head(partition: String, limit: usize) -> Self {
         Self {

@@ -172,12 +172,11 @@ impl Reader {
         request: &BoardRequest,
         column: Option<ColumnId>,
     ) -> Result<Vec<BoardTotal>, StoreError> {
-        let mut span = Span::head(self.keys().board_totals(request.funnel, request.archived), PAGE);
-        if let Some(column) = column {
-            let begins = key::total_column(column);
-            span.through = Some(format!("{begins}~"));
-            span.after = Some(begins);
-        }
+        let totals = self.keys().board_totals(request.funnel, request.archived);
+        let span = match column {
+            Some(column) => Span::beginning(totals, key::total_column(column)),
+            None => Span::head(totals, PAGE),
+        };
         let items = self.table.query_all(span).await?.into_iter();
         items.map(BoardTotal::read).collect()
     }

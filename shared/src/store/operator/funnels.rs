@@ -8,8 +8,8 @@ use crate::funnel::Funnel;
 use crate::id::{ColumnId, FunnelId};
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
-use crate::store::key::{self, Key};
-use crate::store::table::{PAGE, Page, Span, key_of};
+use crate::store::key;
+use crate::store::table::Span;
 use crate::store::transaction::{Condition, Transaction};
 
 const KIND: &str = "funnel";
@@ -60,25 +60,13 @@ impl Operator {
 
     /// Whether a column has opportunities, archived ones counted. Queries of its totals.
     async fn holds_opportunities(&self, funnel: FunnelId, column: ColumnId) -> Result<bool, StoreError> {
-        let classes = key::total_column(column);
         for archived in [false, true] {
-            let mut span = Span {
-                after: Some(classes.clone()),
-                // Behind every class of the column: their names are digits, lower-case letters and `#`.
-                through: Some(format!("{classes}~")),
-                ..Span::head(self.keys().board_totals(funnel, archived), PAGE)
-            };
-            loop {
-                let Page { items, more } = self.table().query(span.clone()).await?;
-                for item in &items {
-                    if item::number("board total", item, "n")? > 0 {
-                        return Ok(true);
-                    }
+            let totals = self.keys().board_totals(funnel, archived);
+            let span = Span::beginning(totals, key::total_column(column));
+            for item in self.table().query_all(span).await? {
+                if item::number("board total", &item, "n")? > 0 {
+                    return Ok(true);
                 }
-                if !more {
-                    break;
-                }
-                span.after = items.last().map(key_of).transpose()?.map(|Key { sk, .. }| sk);
             }
         }
         Ok(false)

@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use serde_json::Map;
-
 use super::batch::Step;
 use super::companies::same_company;
 use super::{Operator, OperatorError, Outcome};
@@ -122,7 +120,7 @@ impl Operator {
             if let Some(done) = settled(&stored, &record.lead, overwrite) {
                 return Ok(Step::Done(done));
             }
-            if copied(&stored) != copied(&record) {
+            if stored.copied() != record.copied() {
                 notices::raise(&mut transaction, keys, record.lead.id);
             }
             old = leads::derived(keys, &stored.lead)?;
@@ -143,19 +141,6 @@ impl Operator {
         ids: impl IntoIterator<Item = LeadId>,
     ) -> Result<BTreeSet<LeadId>, StoreError> {
         self.existing(ids, |id| self.keys().lead(id)).await
-    }
-}
-
-/// What opportunities copy of a lead: everything but its custom fields.
-fn copied(record: &LeadRecord) -> LeadRecord {
-    LeadRecord {
-        lead: Lead {
-            custom: Map::new(),
-            ..record.lead.clone()
-        },
-        version: 0,
-        edited: false,
-        company: record.company.clone(),
     }
 }
 

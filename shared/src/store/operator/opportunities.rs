@@ -5,13 +5,12 @@ use std::collections::HashMap;
 use super::batch::Step;
 use super::{Operator, OperatorError, Outcome};
 use crate::opportunity::Opportunity;
-use crate::store::derived::Derived;
 use crate::store::error::StoreError;
 use crate::store::item::Item;
 use crate::store::key::{Counter, Key};
 use crate::store::leads;
 use crate::store::opportunities::{self, Card, OpportunityRecord};
-use crate::store::transaction::{Condition, Transaction};
+use crate::store::transaction::Condition;
 use crate::time::Timestamp;
 
 /// An opportunity as an import brings it: the times of the opportunity itself count for nothing, because a line may leave
@@ -115,33 +114,22 @@ impl Operator {
             return Ok(Step::Done(outcome));
         }
         let card = Card::of(opportunity, lead.as_ref());
-        let mut transaction = match stored {
-            Some(stored) => self.0.replace_card(&stored, card, false)?,
-            None => self.new_card(card)?,
+        let mut transaction = if let Some(stored) = stored {
+            self.0.replace_card(&stored, card, false)?
+        } else {
+            let record = OpportunityRecord {
+                card,
+                version: 1,
+                edited: false,
+                nonce: None,
+            };
+            self.0.put_record(None, &record)?
         };
         if let Some(lead) = lead {
             // C-24: what links a lead checks in its own transaction that it exists. At that version it is the one copied.
             transaction.check(keys.lead(lead.lead.id), Condition::Version(lead.version));
         }
         Ok(Step::Write(transaction))
-    }
-
-    fn new_card(&self, card: Card) -> Result<Transaction, StoreError> {
-        let mut transaction = Transaction::default();
-        let new = opportunities::derived(self.keys(), &card)?;
-        Derived::change(&mut transaction, &Derived::default(), new);
-        let record = OpportunityRecord {
-            card,
-            version: 1,
-            edited: false,
-            nonce: None,
-        };
-        transaction.put(
-            self.keys().opportunity(record.card.opportunity.id),
-            opportunities::encode(&record),
-            Condition::Absent,
-        );
-        Ok(transaction)
     }
 }
 

@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Card, OpportunityRecord, derived, encode};
+use super::{Card, OpportunityRecord};
 use crate::funnel::Funnel;
 use crate::id::{FunnelId, LeadId, OpportunityId};
 use crate::opportunity::Opportunity;
-use crate::store::derived::Derived;
 use crate::store::error::StoreError;
 use crate::store::idempotency::{Claim, Claimed};
 use crate::store::item::{self, Item};
@@ -165,15 +164,13 @@ impl InstanceStore {
         nonce: &str,
     ) -> Result<Transaction, StoreError> {
         let id = card.opportunity.id;
-        let mut transaction = Transaction::default();
         let record = OpportunityRecord {
             card: card.clone(),
             version: 1,
             edited: true,
             nonce: Some(nonce.to_owned()),
         };
-        transaction.put(self.keys().opportunity(id), encode(&record), Condition::Absent);
-        Derived::change(&mut transaction, &Derived::default(), derived(self.keys(), card)?);
+        let mut transaction = self.put_record(None, &record)?;
         transaction.check(self.keys().lead(lead.lead.id), Condition::Version(lead.version));
         if let Number::After(value) = number {
             let (counter, seen) = (

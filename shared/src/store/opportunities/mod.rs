@@ -11,7 +11,7 @@ mod update;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::Reader;
@@ -20,6 +20,7 @@ use super::error::StoreError;
 use super::item::{self, Item, n, s};
 use super::key::{self, BoardList, Keys};
 use super::leads::{self, LeadRecord};
+use super::transaction::{Condition, Transaction};
 use crate::id::{ColumnId, OpportunityId, UserId};
 use crate::instance::InstanceName;
 use crate::lead::Lead;
@@ -85,13 +86,11 @@ impl Card {
     /// An opportunity with the copies of a lead's record.
     #[must_use]
     pub(crate) fn of(opportunity: Opportunity, lead: Option<&LeadRecord>) -> Self {
+        let (lead, company) = lead.map(LeadRecord::copied).unzip();
         Self {
             opportunity,
-            lead: lead.map(|record| Lead {
-                custom: Map::new(),
-                ..record.lead.clone()
-            }),
-            company: lead.and_then(|record| record.company.clone()),
+            lead,
+            company: company.flatten(),
         }
     }
 
@@ -151,6 +150,43 @@ impl Reader {
     pub async fn opportunity(&self, id: OpportunityId) -> Result<Option<OpportunityRecord>, StoreError> {
         let item = self.table.get(&self.keys().opportunity(id)).await?;
         item.as_ref().map(decode).transpose()
+    }
+}
+
+impl Reader {
+    /// Puts a record in the place of what is stored, or where nothing is, and changes what is derived, on condition that
+    /// it still is so.
+    pub(super) fn put_record(
+        &self,
+        stored: Option<&OpportunityRecord>,
+        record: &OpportunityRecord,
+    ) -> Result<Transaction, StoreError> {
+        let old = stored
+            .map(|stored| derived(self.keys(), &stored.card))
+            .transpose()?;
+        let condition = stored.map_or(Condition::Absent, |stored| Condition::Version(stored.version));
+        let mut transaction = Transaction::default();
+        let key = self.keys().opportunity(record.card.opportunity.id);
+        transaction.put(key, encode(record), condition);
+        let new = derived(self.keys(), &record.card)?;
+        Derived::change(&mut transaction, &old.unwrap_or_default(), new);
+        Ok(transaction)
+    }
+
+    /// The same with a card in the place of the one that is stored.
+    pub(super) fn replace_card(
+        &self,
+        stored: &OpportunityRecord,
+        card: Card,
+        edited: bool,
+    ) -> Result<Transaction, StoreError> {
+        let record = OpportunityRecord {
+            version: stored.version + 1,
+            edited,
+            nonce: stored.nonce.clone(),
+            card,
+        };
+        self.put_record(Some(stored), &record)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::id::{CompanyId, DepartmentId, FunnelId, LeadId};
 use crate::money::Cents;
 use crate::opportunity::ServicePermission;
 use crate::time::Timestamp;
+use serde_json::Map;
 
 fn time(text: &str) -> Timestamp {
     Timestamp::parse(text).unwrap()
