@@ -10,7 +10,7 @@
 use axum::Router;
 use axum::body::{Body, Bytes};
 use funil::engine::Engine;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use shared::ambient::{Ambient, HeldClock};
@@ -108,6 +108,18 @@ impl World {
         self
     }
 
+    /// The same instance through a service without faults.
+    #[must_use]
+    pub fn beside(&self) -> Self {
+        Self {
+            clock: self.clock.clone(),
+            store: self.store.clone(),
+            ambient: self.ambient.clone(),
+            service: serve(self.store.clone(), &self.ambient),
+            _engine: None,
+        }
+    }
+
     /// The same world with more routes in the service.
     #[must_use]
     pub fn with_group(mut self, group: Group) -> Self {
@@ -201,7 +213,7 @@ impl World {
 
 fn serve(store: Store, ambient: &Ambient) -> Router {
     let app = App::new(store, ambient.clone(), Origins::Any);
-    let groups = [leads::group(), call_webhook::group()];
+    let groups = [leads::group(), calendars::group(), call_webhook::group()];
     service(&app, groups.into_iter().chain(opportunities::groups()))
 }
 
@@ -266,10 +278,10 @@ impl Request<'_> {
             .expect("the service answers everything");
         let (mut parts, body) = answer.into_parts();
         let text = body.collect().await.expect("the answer is whole").to_bytes();
-        let body = if text.is_empty() {
-            Value::Null
-        } else {
-            serde_json::from_slice(&text).expect("the answer is JSON")
+        let body = match parts.headers.get("content-type").map(HeaderValue::as_bytes) {
+            _ if text.is_empty() => Value::Null,
+            Some(b"application/json") => serde_json::from_slice(&text).expect("the answer is JSON"),
+            _ => String::from_utf8_lossy(&text).into(),
         };
         let cost = parts.extensions.remove().expect("every answer knows its cost");
         Answer {
@@ -288,7 +300,7 @@ pub struct Answer {
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body; null where there is none.
+    /// The body: JSON, null where there is none, or the text of a page.
     pub body: Value,
     /// What the request cost.
     pub cost: Cost,

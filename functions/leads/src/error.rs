@@ -1,7 +1,7 @@
 //! What can be wrong with a request for leads, and the answer to each (C-1, C-4, C-22, C-23).
 
 use axum::response::{IntoResponse, Response};
-use shared::http::{Refusal, Repeated, Shape};
+use shared::http::{BadParameter, Refusal, Shape};
 use shared::scope::AccessError;
 use shared::selection::SelectionError;
 use shared::store::StoreError;
@@ -16,11 +16,8 @@ pub enum LeadError {
     #[error("id: must be a whole number from 1 to 999999999999999")]
     Id,
     /// 400: a parameter has a value it does not take.
-    #[error("{0}: {1}")]
-    Parameter(&'static str, &'static str),
-    /// 400: a parameter stands more than once.
     #[error(transparent)]
-    Repeated(#[from] Repeated),
+    Parameter(#[from] BadParameter),
     /// 400: `query` selects what cannot be selected.
     #[error("query: {0}")]
     Selection(#[from] SelectionError),
@@ -36,9 +33,7 @@ impl IntoResponse for LeadError {
     fn into_response(self) -> Response {
         Shape::Error.answer(&match &self {
             Self::Access(error) => Refusal::from(error),
-            Self::Id | Self::Parameter(..) | Self::Repeated(_) | Self::Selection(_) => {
-                Refusal::Invalid(self.to_string())
-            }
+            Self::Id | Self::Parameter(_) | Self::Selection(_) => Refusal::Invalid(self.to_string()),
             Self::NotFound => Refusal::NotFound,
             Self::Store(cause) => {
                 tracing::error!(%cause, "leads could not be read");

@@ -1,6 +1,6 @@
 //! The parameters of the list of leads (C-20).
 
-use shared::http::Params;
+use shared::http::{BadParameter, Params};
 use shared::store::{LeadRequest, LeadSearch};
 
 use crate::error::LeadError;
@@ -18,17 +18,12 @@ pub struct NewList {
 impl NewList {
     /// Reads `page`, `limit`, `search`, `archived`, `allFields` and `query`.
     pub fn read(params: &Params, walker: String, client: String) -> Result<Self, LeadError> {
-        let limit = number(params, "limit")?.map_or(Some(50), |limit| u16::try_from(limit).ok());
-        let limit = limit.filter(|limit| (1..=200).contains(limit));
         let view = View::read(params, MANY)?;
         let request = LeadRequest {
             archived: flag(params, "archived")?,
             search: params.one("search")?.and_then(LeadSearch::new),
-            page: number(params, "page")?,
-            limit: limit.ok_or(LeadError::Parameter(
-                "limit",
-                "must be a whole number from 1 to 200",
-            ))?,
+            page: params.whole("page")?,
+            limit: params.limit(50, 200, "must be a whole number from 1 to 200")?,
             whole: view.needs_record("leads"),
             walker,
             client,
@@ -38,24 +33,12 @@ impl NewList {
 }
 
 /// A parameter that is on or off; off where it is absent or blank.
-pub fn flag(params: &Params, name: &'static str) -> Result<bool, LeadError> {
+pub fn flag(params: &Params, name: &'static str) -> Result<bool, BadParameter> {
     match params.one(name)?.unwrap_or_default() {
         "1" | "true" => Ok(true),
         "" | "0" | "false" => Ok(false),
-        _ => Err(LeadError::Parameter(name, "must be true or false")),
+        _ => Err(BadParameter(name, "must be true or false")),
     }
-}
-
-/// A parameter that is a whole number from 0; `None` where it is absent or blank. One that is larger than any number
-/// we count to is the largest.
-fn number(params: &Params, name: &'static str) -> Result<Option<u64>, LeadError> {
-    let Some(text) = params.one(name)?.filter(|text| !text.is_empty()) else {
-        return Ok(None);
-    };
-    if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(LeadError::Parameter(name, "must be a whole number"));
-    }
-    Ok(Some(text.parse().unwrap_or(u64::MAX)))
 }
 
 #[cfg(test)]

@@ -4,13 +4,14 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::response::{IntoResponse as _, Response};
 use http::HeaderMap;
+use shared::http::idempotency_key;
 use shared::id::{FunnelId, OpportunityId};
 use shared::scope::{Access, KeyAndToken, Scope};
 use shared::store::{Claim, Claimed, Created, CreationStart, Reader, StoreError};
 
 use crate::error::{Breach, CreateError};
 use crate::view::record;
-use crate::wire::{Ground, NewOpportunity, funnel_id, idempotency_key, seen_funnel};
+use crate::wire::{Ground, NewOpportunity, funnel_id, seen_funnel};
 
 /// What a request asks for.
 struct Wanted {

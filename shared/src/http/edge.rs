@@ -8,7 +8,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
-use http::{HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
 
 use super::answer::{Refusal, Shape};
@@ -51,7 +51,9 @@ pub async fn edge(State((app, shape)): State<(App, Shape)>, mut request: Request
             .unwrap_or_else(|_| shape.answer(&Refusal::Internal))
     };
     let headers = answer.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    if !is_page(headers) {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
     headers.insert(
         "x-request-id",
         HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("")),
@@ -94,6 +96,12 @@ async fn read(mut body: Body) -> Result<Bytes, Refusal> {
     } else {
         Ok(bytes.into())
     }
+}
+
+/// Whether an answer is a page for people, the one thing besides JSON that is answered (C-5). A page says so itself.
+fn is_page(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+    kind.is_some_and(|kind| kind == b"text/html" || kind.starts_with(b"text/html;"))
 }
 
 fn preflight() -> Response {

@@ -7,6 +7,7 @@ mod answer;
 mod body;
 mod cors;
 mod edge;
+mod idempotency;
 mod params;
 pub(crate) mod trace;
 
@@ -19,7 +20,8 @@ pub use answer::{Refusal, Shape};
 pub use body::{NotJson, parse_json};
 pub use cors::Origins;
 pub use edge::{BODY_LIMIT, RequestId};
-pub use params::{Params, Repeated};
+pub use idempotency::{BadIdempotencyKey, idempotency_key};
+pub use params::{BadParameter, Params};
 
 use crate::ambient::Ambient;
 use crate::store::{Store, StoreError};

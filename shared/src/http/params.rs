@@ -7,10 +7,12 @@ use http::request::Parts;
 #[derive(Clone, Default)]
 pub struct Params(Vec<(String, String)>);
 
-/// A parameter stands more than once, so nobody can know which is meant.
+const REPEATED: &str = "must not be repeated";
+
+/// A parameter that has not what it must, and what that is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}: must not be repeated")]
-pub struct Repeated(&'static str);
+#[error("{0}: {1}")]
+pub struct BadParameter(pub &'static str, pub &'static str);
 
 impl Params {
     /// Reads a raw query string. `+` is a space; bytes that are not UTF-8 become U+FFFD.
@@ -22,8 +24,8 @@ impl Params {
     /// The value of a parameter, `None` where it is absent.
     ///
     /// # Errors
-    /// [`Repeated`] where it stands more than once.
-    pub fn one(&self, name: &'static str) -> Result<Option<&str>, Repeated> {
+    /// [`BadParameter`] where it stands more than once, so that nobody can know which is meant.
+    pub fn one(&self, name: &'static str) -> Result<Option<&str>, BadParameter> {
         let mut values = self
             .0
             .iter()
@@ -31,8 +33,42 @@ impl Params {
             .map(|(_, value)| value.as_str());
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
-            _ => Err(Repeated(name)),
+            _ => Err(BadParameter(name, REPEATED)),
         }
+    }
+
+    /// The value of a parameter that is not blank, `None` where it is absent or blank.
+    ///
+    /// # Errors
+    /// [`BadParameter`] where it stands more than once.
+    pub fn filled(&self, name: &'static str) -> Result<Option<&str>, BadParameter> {
+        Ok(self.one(name)?.filter(|text| !text.is_empty()))
+    }
+
+    /// A parameter that is a whole number from 0; `None` where it is absent or blank. One that is larger than any number
+    /// we count to is the largest.
+    ///
+    /// # Errors
+    /// [`BadParameter`] where it is something else, or stands more than once.
+    pub fn whole(&self, name: &'static str) -> Result<Option<u64>, BadParameter> {
+        let Some(text) = self.filled(name)? else {
+            return Ok(None);
+        };
+        if !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(BadParameter(name, "must be a whole number"));
+        }
+        Ok(Some(text.parse().unwrap_or(u64::MAX)))
+    }
+
+    /// How many things are wanted on a page: from 1 to `most`, and `default` where nothing is said.
+    ///
+    /// # Errors
+    /// [`BadParameter`] with `rule` where it is anything else.
+    pub fn limit(&self, default: u16, most: u16, rule: &'static str) -> Result<u16, BadParameter> {
+        let limit = self.whole("limit")?;
+        let limit = limit.map_or(Some(default), |limit| u16::try_from(limit).ok());
+        let limit = limit.filter(|limit| (1..=most).contains(limit));
+        limit.ok_or(BadParameter("limit", rule))
     }
 }
 
@@ -71,7 +107,10 @@ mod tests {
 
     #[test]
     fn a_repeated_parameter_is_nobodys() {
-        assert_eq!(Params::parse("i=a&i=a").one("i"), Err(Repeated("i")));
+        assert_eq!(
+            Params::parse("i=a&i=a").one("i"),
+            Err(BadParameter("i", "must not be repeated"))
+        );
         assert!(
             Params::parse("i=%FF")
                 .one("i")

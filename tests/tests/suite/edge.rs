@@ -35,6 +35,29 @@ async fn every_answer_has_its_headers() {
     }
 }
 
+/// C-5: an answer that says it is a page keeps its type; whatever else one says it is, it is JSON. Both have the headers of
+/// every answer.
+#[tokio::test]
+async fn a_page_stays_one() {
+    for (said, answered, body) in [
+        ("text/html; charset=utf-8", "text/html; charset=utf-8", json!("7")),
+        ("text/html", "text/html", json!("7")),
+        ("text/htmlx", "application/json", json!(7)),
+        ("text/plain; charset=utf-8", "application/json", json!(7)),
+        ("image/svg+xml", "application/json", json!(7)),
+    ] {
+        let answer = async move || ([(header::CONTENT_TYPE, said)], "7");
+        let routes = Router::new().route("/page", get(answer));
+        let shape = Shape::Error;
+        let world = World::empty().await.with_group(Group { routes, shape });
+        let answer = world.get("/page").send().await;
+        answer.is(200, &body);
+        assert_eq!(answer.headers[header::CONTENT_TYPE], answered);
+        assert_eq!(answer.headers[header::ACCESS_CONTROL_ALLOW_ORIGIN], "*");
+        assert_eq!(answer.headers["x-request-id"].len(), 32);
+    }
+}
+
 /// C-5: preflight, on every path.
 #[tokio::test]
 async fn preflight() {

@@ -1,6 +1,6 @@
 //! What endpoints 7 and 8 refuse in a body (C-7, C-30, C-31). Each text names the field at fault.
 
-use shared::http::{NotJson, Repeated};
+use shared::http::{BadParameter, NotJson};
 use shared::id::{ColumnId, FunnelId, LeadId, UserId};
 
 /// Why an opportunity cannot be made or changed as a request asks.
@@ -14,7 +14,7 @@ pub enum Breach {
     NotObject,
     /// The parameter `id` stands more than once.
     #[error(transparent)]
-    Repeated(#[from] Repeated),
+    Parameter(#[from] BadParameter),
     /// A field without which no opportunity can be made.
     #[error("{0}: is required")]
     Missing(&'static str),

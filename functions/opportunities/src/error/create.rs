@@ -1,7 +1,7 @@
 //! Endpoint 7: every error is `{ "msg": <text> }` (C-4).
 
 use axum::response::{IntoResponse, Response};
-use shared::http::{Refusal, Shape};
+use shared::http::{BadIdempotencyKey, Refusal, Shape};
 use shared::scope::AccessError;
 use shared::store::StoreError;
 
@@ -14,8 +14,8 @@ pub enum CreateError {
     #[error(transparent)]
     Access(#[from] AccessError),
     /// 400: the header `Idempotency-Key` cannot be one (C-10).
-    #[error("Idempotency-Key: must be 1 to 255 visible ASCII characters, once")]
-    Key,
+    #[error(transparent)]
+    Key(#[from] BadIdempotencyKey),
     /// 422: the same key came with another body within 24 hours (C-10).
     #[error("the key was used with another body")]
     OtherBody,
@@ -38,7 +38,9 @@ impl IntoResponse for CreateError {
         Shape::Message.answer(&match &self {
             Self::Access(error) => Refusal::from(error),
             Self::OtherBody => Refusal::Mismatch,
-            Self::Key | Self::Gone | Self::Permission | Self::Breach(_) => Refusal::Invalid(self.to_string()),
+            Self::Key(_) | Self::Gone | Self::Permission | Self::Breach(_) => {
+                Refusal::Invalid(self.to_string())
+            }
             Self::Store(cause) => internal(cause, "an opportunity could not be created"),
         })
     }

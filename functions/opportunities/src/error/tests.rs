@@ -3,7 +3,7 @@
 use axum::body::HttpBody as _;
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
-use shared::http::Params;
+use shared::http::{BadIdempotencyKey, Params};
 use shared::id::{FunnelId, OpportunityId};
 use shared::opportunity::BadDate;
 use shared::schema::LIST_OPPORTUNITIES;
@@ -49,7 +49,7 @@ async fn creating() {
         (AccessError::Unauthorized.into(), 401, "Unauthorized"),
         (AccessError::Store(store()).into(), 500, "Internal error"),
         (
-            CreateError::Key,
+            CreateError::Key(BadIdempotencyKey),
             400,
             "Idempotency-Key: must be 1 to 255 visible ASCII characters, once",
         ),
@@ -68,7 +68,11 @@ async fn creating() {
             400,
             "editOpportunities: the user does not have this permission",
         ),
-        (Breach::Repeated(repeated).into(), 400, "id: must not be repeated"),
+        (
+            Breach::Parameter(repeated).into(),
+            400,
+            "id: must not be repeated",
+        ),
         (
             Breach::Funnel(funnel()).into(),
             400,

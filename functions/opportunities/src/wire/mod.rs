@@ -17,16 +17,12 @@ pub use list::{Asked, NewList};
 pub use new::NewOpportunity;
 pub use patch::OpportunityPatch;
 
-use http::HeaderMap;
 use shared::directory::Viewer;
 use shared::funnel::Funnel;
 use shared::http::Params;
 use shared::id::FunnelId;
 
-use crate::error::{Breach, CreateError};
-
-/// The most characters of an `Idempotency-Key`.
-const KEY: usize = 255;
+use crate::error::Breach;
 
 /// The funnel that the parameter `id` of endpoints 7 and 8 names.
 pub fn funnel_id(params: &Params) -> Result<FunnelId, Breach> {
@@ -40,24 +36,9 @@ pub fn seen_funnel(funnel: Option<Funnel>, id: FunnelId, viewer: &Viewer) -> Res
     seen.ok_or(Breach::Funnel(id))
 }
 
-/// The header `Idempotency-Key` (C-10).
-pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, CreateError> {
-    let mut values = headers.get_all("idempotency-key").iter();
-    match (values.next(), values.next()) {
-        (None, _) => Ok(None),
-        (Some(key), None) => {
-            let key = key.to_str().map_err(|_| CreateError::Key)?;
-            let good = (1..=KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
-            good.then_some(Some(key)).ok_or(CreateError::Key)
-        }
-        _ => Err(CreateError::Key),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::{HeaderName, HeaderValue};
 
     #[test]
     fn the_funnel_is_named_once_by_an_id() {
@@ -68,29 +49,5 @@ mod tests {
             assert_eq!(read(query).unwrap_err(), reason, "{query}");
         }
         assert_eq!(read("id=3&id=3").unwrap_err(), "id: must not be repeated");
-    }
-
-    #[test]
-    fn a_key_is_one_visible_ascii_text() {
-        let read = |values: &[&[u8]]| {
-            let values = values.iter().map(|value| HeaderValue::from_bytes(value).unwrap());
-            let name = HeaderName::from_static("idempotency-key");
-            let headers: HeaderMap = values.map(|value| (name.clone(), value)).collect();
-            idempotency_key(&headers).map(|key| key.map(str::to_owned)).ok()
-        };
-        assert_eq!(read(&[]), Some(None));
-        assert_eq!(read(&[b"a-1:~!"]), Some(Some("a-1:~!".to_owned())));
-        assert_eq!(read(&[&[b'x'; 255]]), Some(Some("x".repeat(255))));
-        let bad: [&[&[u8]]; 6] = [
-            &[b""],
-            &[b"a b"],
-            &["ã".as_bytes()],
-            &[b"\xFF"],
-            &[&[b'x'; 256]],
-            &[b"a", b"a"],
-        ];
-        for values in bad {
-            assert_eq!(read(values), None, "{values:?}");
-        }
     }
 }
