@@ -28,11 +28,13 @@ impl Timestamp {
     /// The last millisecond that can be written, in milliseconds since 1970.
     pub const LAST_MILLIS: i64 = 253_402_300_799_999;
 
-    /// Reads RFC 3339; `None` for anything else and for a year that four digits cannot write.
+    /// Reads RFC 3339; `None` for anything else and for a year that four digits cannot write. A leap second, written
+    /// `:60`, is the first of the next minute.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let parsed = DateTime::parse_from_rfc3339(text).ok()?.to_utc();
-        (1..=9999).contains(&parsed.year()).then(|| Self::from(parsed))
+        let parsed = DateTime::parse_from_rfc3339(text).ok()?;
+        // By its milliseconds: chrono keeps a leap second as a second that is too long, whose written form lies before it.
+        Self::from_unix_millis(parsed.timestamp_millis())
     }
 
     /// The time so many milliseconds after 1970; `None` in a year that four digits cannot write.
@@ -224,6 +226,10 @@ mod tests {
             written("0001-01-01T00:00:00Z").unwrap(),
             "0001-01-01T00:00:00.000Z"
         );
+        assert_eq!(
+            written("1969-12-31T23:59:59.9999Z").unwrap(),
+            "1969-12-31T23:59:59.999Z"
+        );
         for bad in [
             "",
             "2026-03-11",
@@ -233,6 +239,20 @@ mod tests {
         ] {
             assert_eq!(written(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_leap_second_is_the_first_of_the_next_minute() {
+        for (text, same) in [
+            ("2016-12-31T23:59:60Z", "2017-01-01T00:00:00Z"),
+            ("2016-12-31T20:59:60.75-03:00", "2017-01-01T00:00:00.750Z"),
+            ("2026-11-23T08:59:60.999Z", "2026-11-23T09:00:00.999Z"),
+        ] {
+            let time = Timestamp::parse(text);
+            assert_eq!(time, Timestamp::parse(same), "{text}");
+            assert_eq!(time.and_then(|time| Timestamp::parse(&time.to_string())), time);
+        }
+        assert_eq!(Timestamp::parse("9999-12-31T23:59:60Z"), None);
     }
 
     #[test]
