@@ -11,6 +11,7 @@ pub mod http;
 pub mod id;
 pub mod instance;
 pub mod lead;
+pub mod meeting;
 pub mod money;
 pub mod number;
 pub mod opportunity;

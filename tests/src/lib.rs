@@ -3,8 +3,10 @@
 
 #![recursion_limit = "256"]
 
+pub mod bookings;
 pub mod people;
 pub mod properties;
+pub mod raw;
 pub mod records;
 pub mod sales;
 pub mod template;

@@ -24,7 +24,7 @@ use super::{Calendar, Clock, Opening};
 use crate::time::{Day, Timestamp};
 
 /// When a meeting that is not cancelled takes place, whatever duration it was made under.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Busy {
     start: i64,
     end: i64,
@@ -52,10 +52,26 @@ impl Busy {
     #[must_use]
     pub fn new(start: Timestamp, end: Timestamp) -> Self {
         let start = start.unix_millis();
-        Self {
-            start,
-            end: end.unix_millis().max(start + 1),
-        }
+        Self::of_millis(start, end.unix_millis())
+    }
+
+    /// The same in milliseconds since 1970.
+    #[must_use]
+    pub fn of_millis(start: i64, end: i64) -> Self {
+        let end = end.max(start + 1);
+        Self { start, end }
+    }
+
+    /// Its first moment, in milliseconds since 1970.
+    #[must_use]
+    pub fn start_millis(self) -> i64 {
+        self.start
+    }
+
+    /// The moment after its last, in milliseconds since 1970.
+    #[must_use]
+    pub fn end_millis(self) -> i64 {
+        self.end
     }
 }
 

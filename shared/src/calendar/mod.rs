@@ -30,9 +30,9 @@ pub struct Calendar {
     /// What it is called.
     pub name: String,
     /// The last segment of its public link.
-    pub key_name: KeyName,
-    /// Its other identifier, as it was imported.
-    pub public_id: String,
+    pub key_name: LinkName,
+    /// Its other identifier.
+    pub public_id: LinkName,
     /// Whether the public link is active. An absent one is not.
     #[serde(default)]
     pub is_published: bool,
@@ -70,20 +70,33 @@ impl Calendar {
             .get(&day)
             .unwrap_or_else(|| self.hours.of(day.weekday()))
     }
+
+    /// When a meeting that begins then ends.
+    #[must_use]
+    pub fn meeting_end(&self, start: Timestamp) -> Timestamp {
+        start.plus_seconds(self.duration_minutes.get() * 60)
+    }
+
+    /// Until when nothing else may be booked beside a meeting that begins then: its end and the buffer behind it.
+    #[must_use]
+    pub fn buffer_end(&self, start: Timestamp) -> Timestamp {
+        self.meeting_end(start)
+            .plus_seconds(self.buffer_minutes.get() * 60)
+    }
 }
 
-/// The last segment of a calendar's public link: 1 to 64 of `A-Z`, `a-z`, `0-9`, `_` and `-`.
+/// A name that stands in a link as it is: 1 to 64 of `A-Z`, `a-z`, `0-9`, `_` and `-` (C-81).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct KeyName(String);
+pub struct LinkName(String);
 
-/// A text that is not a [`KeyName`].
+/// A text that is not a [`LinkName`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -")]
-pub struct BadKeyName;
+pub struct BadLinkName;
 
-impl KeyName {
-    /// Reads a key name; `None` for any other text.
+impl LinkName {
+    /// Reads a name; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let plain = text
@@ -99,21 +112,21 @@ impl KeyName {
     }
 }
 
-impl TryFrom<String> for KeyName {
-    type Error = BadKeyName;
+impl TryFrom<String> for LinkName {
+    type Error = BadLinkName;
 
-    fn try_from(text: String) -> Result<Self, BadKeyName> {
-        Self::parse(&text).ok_or(BadKeyName)
+    fn try_from(text: String) -> Result<Self, BadLinkName> {
+        Self::parse(&text).ok_or(BadLinkName)
     }
 }
 
-impl From<KeyName> for String {
-    fn from(name: KeyName) -> Self {
+impl From<LinkName> for String {
+    fn from(name: LinkName) -> Self {
         name.0
     }
 }
 
-impl fmt::Display for KeyName {
+impl fmt::Display for LinkName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

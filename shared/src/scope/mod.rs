@@ -5,6 +5,7 @@
 //! [`Scope`], so nothing of the target is used before the check.
 
 mod presented;
+mod public;
 mod webhook;
 
 use std::convert::Infallible;
@@ -22,7 +23,8 @@ use crate::instance::InstanceName;
 use crate::store::{Credential, Found, InstanceStore, Reader, StoreError};
 use crate::time::Timestamp;
 
-pub use presented::{KeyAndToken, KeyInQuery, Placement, Rule};
+pub use presented::{KeyAndToken, KeyAnywhere, KeyInQuery, KeyPlace, Placement, Rule};
+pub use public::{PublicAccess, PublicScope};
 pub use webhook::{WebhookAccess, WebhookScope};
 
 use presented::Presented;
@@ -112,6 +114,12 @@ impl<P: Placement> Access<P> {
         &self.params
     }
 
+    /// The time now.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.app.ambient().now()
+    }
+
     /// Stands for the credential wherever callers must be told apart, before it is checked.
     #[must_use]
     pub fn walker(&self) -> String {
@@ -140,7 +148,7 @@ impl<P: Placement> Access<P> {
         wanted: Result<W, E>,
         read: impl AsyncFnOnce(&Reader, &W) -> T,
     ) -> Result<(Scope, W, T), E> {
-        let reader = self.app.store().reader(instance(&self.params)?);
+        let reader = self.app.store().reader(self.instance().await?);
         if self.presented.claims(P::RULE).secrets().is_empty() {
             // Nothing is read for a credential that cannot be one (C-3).
             return Err(AccessError::Unauthorized.into());
@@ -155,6 +163,19 @@ impl<P: Placement> Access<P> {
                 Err(wrong)
             }
         }
+    }
+
+    /// The instance that `i` names, or the credential's own where the endpoint allows `i` to be absent or blank. That is
+    /// one more round trip, where this process does not know the credential yet.
+    async fn instance(&self) -> Result<InstanceName, AccessError> {
+        let absent = |name: Option<&str>| name.is_none_or(|name| name.trim().is_empty());
+        if !P::RULE.own_instance || !self.params.one("i").is_ok_and(absent) {
+            return instance(&self.params);
+        }
+        let claims = self.presented.claims(P::RULE);
+        let hashes: Vec<_> = claims.secrets().iter().map(|secret| secret.hash()).collect();
+        let own = self.app.store().own_instance(&hashes).await?;
+        own.ok_or(AccessError::Unauthorized)
     }
 
     async fn check(&self, reader: &Reader) -> Result<Scope, AccessError> {

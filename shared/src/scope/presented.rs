@@ -6,13 +6,26 @@ use crate::credential::{Kind, Secret};
 use crate::http::Params;
 use crate::settings::CredentialPlacement;
 
-/// Where a group of endpoints takes its credentials from, under strict placement.
+/// Where a group of endpoints takes its credentials from, under strict placement, and whether `i` may be absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
-    /// The API key in the header `apitoken`; otherwise in the query.
-    pub key_in_header: bool,
+    /// Where the API key stands.
+    pub key: KeyPlace,
     /// The access token in `Authorization: Bearer`, beside the key.
     pub token: bool,
+    /// Without `i` the instance is the credential's own (C-1).
+    pub own_instance: bool,
+}
+
+/// A place for an API key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyPlace {
+    /// The header `apitoken`.
+    Header,
+    /// The query parameter `apitoken`.
+    Query,
+    /// Either; where both hold one, both must be good.
+    Either,
 }
 
 /// A placement of credentials, as a type: a handler's signature says what its endpoint takes.
@@ -27,8 +40,9 @@ pub struct KeyAndToken;
 
 impl Placement for KeyAndToken {
     const RULE: Rule = Rule {
-        key_in_header: true,
+        key: KeyPlace::Header,
         token: true,
+        own_instance: false,
     };
 }
 
@@ -38,8 +52,21 @@ pub struct KeyInQuery;
 
 impl Placement for KeyInQuery {
     const RULE: Rule = Rule {
-        key_in_header: false,
+        key: KeyPlace::Query,
         token: false,
+        own_instance: false,
+    };
+}
+
+/// Endpoints 11 and 12: the key in the header or in the query, and `i` only where the caller likes.
+#[derive(Debug)]
+pub struct KeyAnywhere;
+
+impl Placement for KeyAnywhere {
+    const RULE: Rule = Rule {
+        key: KeyPlace::Either,
+        token: false,
+        own_instance: true,
     };
 }
 
@@ -113,16 +140,21 @@ impl Presented {
 
     /// Exactly the places of the Authentication table; what stands elsewhere is ignored like any unknown header.
     fn strict(&self, rule: Rule) -> Option<Vec<&Secret>> {
-        let place = if rule.key_in_header {
-            &self.header
-        } else {
-            &self.query
+        let mut secrets = match rule.key {
+            KeyPlace::Header => vec![self.header.of_kind(Kind::Key)?],
+            KeyPlace::Query => vec![self.query.of_kind(Kind::Key)?],
+            KeyPlace::Either => {
+                let places = [&self.header, &self.query];
+                let filled = places.into_iter().filter(|place| **place != Slot::Absent);
+                filled
+                    .map(|place| place.of_kind(Kind::Key))
+                    .collect::<Option<Vec<_>>>()?
+            }
         };
-        let key = place.of_kind(Kind::Key)?;
-        if !rule.token {
-            return Some(vec![key]);
+        if rule.token {
+            secrets.push(self.bearer.of_kind(Kind::Token)?);
         }
-        Some(vec![key, self.bearer.of_kind(Kind::Token)?])
+        (!secrets.is_empty()).then_some(secrets)
     }
 
     /// The key in any place; everything that is presented must be good.

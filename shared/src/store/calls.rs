@@ -4,12 +4,10 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::derived::Derived;
 use super::error::StoreError;
 use super::item::{self, Item, n, s};
 use super::key::{Counter, Key};
-use super::leads::{self, LeadRecord};
-use super::notices;
+use super::leads;
 use super::transaction::{CommitError, Condition, Transaction};
 use super::{InstanceStore, Reader};
 use crate::call::Call;
@@ -221,7 +219,9 @@ impl InstanceStore {
         let mut transaction = Transaction::default();
         self.put_call(&mut transaction, &call, numbers, nonce)?;
         match (link, lead) {
-            (Link::Known(_), Some(lead)) => self.mark_active(&mut transaction, lead, call.create_date),
+            (Link::Known(_), Some(lead)) => {
+                leads::mark_active(&mut transaction, self.keys(), lead, call.create_date);
+            }
             (Link::New(caller), Some(lead)) => {
                 self.put_new_lead(&mut transaction, caller, lead, call.create_date)?;
             }
@@ -261,14 +261,6 @@ impl InstanceStore {
         Ok(())
     }
 
-    /// Each call sets the lead's `lastActive` (C-73). The condition is what keeps a call from being linked to a lead that
-    /// is gone (C-24).
-    fn mark_active(&self, transaction: &mut Transaction, lead: LeadId, at: Timestamp) {
-        let active = Item::from([("lastActive".to_owned(), s(at.to_string()))]);
-        transaction.update(self.keys().lead(lead), "v", 1, active, Condition::Present);
-        notices::raise(transaction, self.keys(), lead);
-    }
-
     fn put_new_lead(
         &self,
         transaction: &mut Transaction,
@@ -276,18 +268,7 @@ impl InstanceStore {
         id: LeadId,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let record = LeadRecord {
-            lead: caller.lead(id, now),
-            version: 1,
-            edited: true,
-            company: None,
-        };
-        transaction.put(self.keys().lead(id), leads::encode(&record)?, Condition::Absent);
-        Derived::change(
-            transaction,
-            &Derived::default(),
-            leads::derived(self.keys(), &record.lead)?,
-        );
+        leads::put_new(transaction, self.keys(), caller.lead(id, now))?;
         let expiry = now.plus_seconds(NEW_CALLER_SECONDS).unix_seconds();
         let claim = Item::from([
             ("lead".to_owned(), s(id.to_string())),

@@ -30,6 +30,28 @@ pub struct Credential {
 pub type Found = HashMap<CredentialHash, Credential>;
 
 impl Store {
+    /// The instance that one of these credentials belongs to, good or not any more: whoever names none means this one. No
+    /// call where this process knows it, because a credential never changes its instance.
+    pub(crate) async fn own_instance(
+        &self,
+        hashes: &[CredentialHash],
+    ) -> Result<Option<InstanceName>, StoreError> {
+        let known = hashes.iter().find_map(|hash| self.guesses.instance(hash));
+        if known.is_some() {
+            return Ok(known);
+        }
+        let found = self.table.get_many(hashes.iter().map(key::credential)).await?;
+        let first = hashes
+            .iter()
+            .find_map(|hash| Some((hash, found.get(&key::credential(hash))?)));
+        let Some((hash, item)) = first else {
+            return Ok(None);
+        };
+        let credential: Credential = item::decode("credential", item.clone())?;
+        self.guesses.learn_instance(hash, credential.instance.clone());
+        Ok(Some(credential.instance))
+    }
+
     /// Reads credentials and the directory of the instance that a request names, in one batch. Units: one for each
     /// credential, one for each started 4 KB of the directory.
     pub(crate) async fn presented(

@@ -15,10 +15,12 @@ use aws_sdk_dynamodb::error::BoxError;
 use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::config_bag::{Storable, StoreReplace};
+use serde_json::{Value, json};
 
 use super::Store;
 
 const TARGET: &str = "x-amz-target";
+const BATCH: &str = "BatchGetItem";
 
 /// What happens to one attempt of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +34,9 @@ pub enum Fault {
     /// The call is not carried out, for a conflict with another writer: a transaction is cancelled, an update meets a
     /// transaction. What else is called meets no transactions: to that it is an internal error.
     Conflict,
+    /// A batch of gets does not arrive; the answer is that none of its keys was processed. What else is called is carried
+    /// out.
+    Unprocessed,
 }
 
 /// Says of each attempt, by its operation, what happens to it.
@@ -65,8 +70,8 @@ impl fmt::Debug for Injector {
 }
 
 /// What was decided for the attempt that is under way: how it is answered, if not by the engine.
-#[derive(Debug, Clone, Copy)]
-struct Decided(Option<(u16, &'static str)>);
+#[derive(Debug, Clone)]
+struct Decided(Option<(u16, String)>);
 
 impl Storable for Decided {
     type Storer = StoreReplace<Self>;
@@ -83,17 +88,18 @@ impl Intercept for Injector {
         _: &RuntimeComponents,
         state: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        let headers = context.request_mut().headers_mut();
-        let operation = headers
+        let request = context.request_mut();
+        let target = request
+            .headers()
             .get(TARGET)
-            .and_then(|target| target.rsplit('.').next())
-            .unwrap_or_default()
-            .to_owned();
+            .and_then(|target| target.rsplit('.').next());
+        let operation = target.unwrap_or_default().to_owned();
         let fault = (self.0)(&operation);
+        let fault = fault.filter(|fault| *fault != Fault::Unprocessed || operation == BATCH);
+        let answer = fault.map(|fault| fault.answer(&operation, request.body().bytes().unwrap_or_default()));
         if fault.is_some_and(|fault| fault != Fault::FailedAfter) {
-            headers.insert(TARGET, "DynamoDB_20120810.Nothing");
+            request.headers_mut().insert(TARGET, "DynamoDB_20120810.Nothing");
         }
-        let answer = fault.map(|fault| fault.answer(&operation));
         state.interceptor_state().store_put(Decided(answer));
         Ok(())
     }
@@ -104,7 +110,7 @@ impl Intercept for Injector {
         _: &RuntimeComponents,
         state: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        let Some(Decided(Some((status, error)))) = state.load::<Decided>().copied() else {
+        let Some(Decided(Some((status, error)))) = state.load::<Decided>().cloned() else {
             return Ok(());
         };
         let response = context.response_mut();
@@ -116,26 +122,27 @@ impl Intercept for Injector {
 }
 
 impl Fault {
-    /// Status and body of the answer to an operation.
-    fn answer(self, operation: &str) -> (u16, &'static str) {
-        match (self, operation) {
-            (Self::Throttled, _) => (
-                400,
-                r#"{"__type":"com.amazonaws.dynamodb.v20120810#ThrottlingException"}"#,
-            ),
-            (Self::Conflict, "TransactWriteItems") => (
-                400,
-                r#"{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
-                    "CancellationReasons":[{"Code":"TransactionConflict"}]}"#,
-            ),
-            (Self::Conflict, "UpdateItem") => (
-                400,
-                r#"{"__type":"com.amazonaws.dynamodb.v20120810#TransactionConflictException"}"#,
-            ),
-            (Self::FailedBefore | Self::FailedAfter | Self::Conflict, _) => (
-                500,
-                r#"{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError"}"#,
-            ),
-        }
+    /// Status and body of the answer to an operation that was asked for with a body.
+    fn answer(self, operation: &str, asked: &[u8]) -> (u16, String) {
+        let error = |status: u16, name: &str| {
+            let error = json!({ "__type": format!("com.amazonaws.dynamodb.v20120810#{name}") });
+            (status, error)
+        };
+        let (status, body) = match (self, operation) {
+            (Self::Throttled, _) => error(400, "ThrottlingException"),
+            (Self::Conflict, "TransactWriteItems") => {
+                let (status, mut body) = error(400, "TransactionCanceledException");
+                body["CancellationReasons"] = json!([{ "Code": "TransactionConflict" }]);
+                (status, body)
+            }
+            (Self::Conflict, "UpdateItem") => error(400, "TransactionConflictException"),
+            (Self::FailedBefore | Self::FailedAfter | Self::Conflict, _) => error(500, "InternalServerError"),
+            (Self::Unprocessed, _) => {
+                let asked: Value = serde_json::from_slice(asked).unwrap_or_default();
+                let body = json!({ "Responses": {}, "UnprocessedKeys": asked["RequestItems"] });
+                (200, body)
+            }
+        };
+        (status, body.to_string())
     }
 }

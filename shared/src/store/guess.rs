@@ -1,5 +1,5 @@
 //! What callers turned out to be when they last asked: how far they see, how they count pages, and where their walks
-//! through lists stand.
+//! through lists stand; and which calendars there are.
 //!
 //! A guess decides only what is read beside the credential. Every answer rests on the permissions and settings that are
 //! read with it, so an outdated guess costs a round trip and nothing else.
@@ -7,7 +7,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::calendar::{Calendar, LinkName};
+use crate::credential::CredentialHash;
 use crate::directory::{Coverage, Viewer};
+use crate::id::CalendarId;
+use crate::instance::InstanceName;
 
 /// Callers, and walks, that are remembered; with more, all are forgotten.
 const MOST: usize = 1000;
@@ -64,6 +68,12 @@ struct Memory {
     callers: HashMap<String, Guess>,
     /// Behind which sort key a page of a walk begins.
     walks: HashMap<String, String>,
+    /// The instance of a credential.
+    instances: HashMap<String, InstanceName>,
+    /// The calendars of an instance.
+    calendars: HashMap<String, Vec<CalendarId>>,
+    /// The calendar that a public link names.
+    links: HashMap<String, Calendar>,
 }
 
 impl Guesses {
@@ -90,6 +100,42 @@ impl Guesses {
     /// Remembers where a page of a walk begins.
     pub fn learn_begin(&self, page: &str, after: String) {
         remember(&mut self.memory().walks, page, after);
+    }
+
+    /// The instance that a credential belongs to.
+    pub fn instance(&self, hash: &CredentialHash) -> Option<InstanceName> {
+        self.memory().instances.get(hash.as_str()).cloned()
+    }
+
+    /// Remembers which instance a credential belongs to.
+    pub fn learn_instance(&self, hash: &CredentialHash, instance: InstanceName) {
+        remember(&mut self.memory().instances, hash.as_str(), instance);
+    }
+
+    /// The calendars that an instance is likely to have.
+    pub fn calendars(&self, instance: &InstanceName) -> Vec<CalendarId> {
+        let memory = self.memory();
+        memory
+            .calendars
+            .get(instance.as_str())
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// Remembers which calendars an instance has.
+    pub fn learn_calendars(&self, instance: &InstanceName, calendars: Vec<CalendarId>) {
+        remember(&mut self.memory().calendars, instance.as_str(), calendars);
+    }
+
+    /// The calendar that a link is likely to name.
+    pub fn link(&self, instance: &InstanceName, link: &LinkName) -> Option<Calendar> {
+        self.memory().links.get(&format!("{instance} {link}")).cloned()
+    }
+
+    /// Remembers which calendar a link names.
+    pub fn learn_link(&self, instance: &InstanceName, calendar: &Calendar) {
+        let link = format!("{instance} {}", calendar.key_name);
+        remember(&mut self.memory().links, &link, calendar.clone());
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {

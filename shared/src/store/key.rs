@@ -5,13 +5,14 @@
 //! credentials, which say which instance they open, and the operator's list of instances.
 
 mod board;
+mod calendar;
 
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use crate::credential::{CredentialHash, Kind};
-use crate::id::{CallId, CompanyId, EventId, LeadId, OpportunityId, UserId};
+use crate::id::{CallId, CompanyId, EventId, LeadId, MeetingId, OpportunityId, UserId};
 use crate::instance::InstanceName;
 
 pub use board::{BoardList, place, place_time, placed, rank, rank_begins, total_column};
@@ -54,10 +55,16 @@ pub enum Origin {
     Event,
     /// Of this opportunity; `None` where the key is not one that is ever written.
     Opportunity(Option<OpportunityId>),
+    /// It leads to a calendar, which the item names.
+    CalendarLink,
+    /// Of this meeting; `None` where the key is not one that is ever written.
+    Meeting(Option<MeetingId>),
     /// It is a total of leads, derived of many.
     LeadTotal,
     /// It is a total of opportunities, derived of many.
     OpportunityTotal,
+    /// It is a total of meetings, derived of many.
+    MeetingTotal,
 }
 
 /// Which of an instance's running numbers.
@@ -67,6 +74,8 @@ pub enum Counter {
     /// Calls and events: two numbers in one item, because one write takes both.
     Call,
     Opportunity,
+    Calendar,
+    Meeting,
 }
 
 /// A credential, found by its hash.
@@ -115,6 +124,10 @@ impl Keys<'_> {
             Some("leads" | "company-lead") => Origin::Lead(id(&key.sk)),
             Some("phone") => Origin::Lead(key.sk.split_once('#').and_then(|(_, text)| id(text))),
             Some("timeline") => Origin::Event,
+            Some("calendar-link" | "calendar-public") => Origin::CalendarLink,
+            Some("meetings") => Origin::Meeting(calendar::listed(&key.sk)),
+            Some("lead-meeting") => Origin::Meeting(key.sk.parse().ok().and_then(MeetingId::new)),
+            Some("agenda" | "meeting-month") => Origin::MeetingTotal,
             Some("lead-total") => Origin::LeadTotal,
             Some("board-total" | "board-rank") => Origin::OpportunityTotal,
             _ => Origin::None,
@@ -137,6 +150,8 @@ impl Keys<'_> {
             Counter::Lead => "lead",
             Counter::Call => "call",
             Counter::Opportunity => "opportunity",
+            Counter::Calendar => "calendar",
+            Counter::Meeting => "meeting",
         };
         Key::new(self.pk("counter"), sk)
     }

@@ -8,12 +8,14 @@ use super::error::StoreError;
 use super::item::{self, Item, n, s};
 use super::key::{self, Keys};
 use super::table::{Page, Span};
-use super::{Reader, lead_list};
+use super::transaction::{Condition, Transaction};
+use super::{Reader, lead_list, notices};
 use crate::id::LeadId;
 use crate::lead::Lead;
 use crate::people::Company;
 use crate::phone::Phone;
 use crate::text::hex;
+use crate::time::Timestamp;
 
 const KIND: &str = "lead";
 /// Leads without owner are counted in so many items, because calls from new numbers make them in bursts.
@@ -155,6 +157,28 @@ pub fn decode(mut item: Item) -> Result<LeadRecord, StoreError> {
         edited,
         company,
     })
+}
+
+/// Puts a lead that a call or a booking makes, and what is derived from it.
+pub fn put_new(transaction: &mut Transaction, keys: Keys<'_>, lead: Lead) -> Result<(), StoreError> {
+    let record = LeadRecord {
+        lead,
+        version: 1,
+        edited: true,
+        company: None,
+    };
+    let key = keys.lead(record.lead.id);
+    transaction.put(key, encode(&record)?, Condition::Absent);
+    Derived::change(transaction, &Derived::default(), derived(keys, &record.lead)?);
+    Ok(())
+}
+
+/// Sets `lastActive`, as each call and each booking does (C-73). The condition is what keeps either from being linked to a
+/// lead that is gone (C-24).
+pub fn mark_active(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, at: Timestamp) {
+    let active = Item::from([("lastActive".to_owned(), s(at.to_string()))]);
+    transaction.update(keys.lead(lead), "v", 1, active, Condition::Present);
+    notices::raise(transaction, keys, lead);
 }
 
 /// Everything that is derived from a lead: a pure function of its record.

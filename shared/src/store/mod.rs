@@ -6,6 +6,7 @@
 
 mod board;
 mod bookmarks;
+mod calendars;
 mod calls;
 mod connection;
 mod credentials;
@@ -21,8 +22,10 @@ mod item;
 mod key;
 mod lead_list;
 mod leads;
+mod meetings;
 mod meter;
 mod notices;
+mod number;
 pub mod operator;
 mod opportunities;
 mod people;
@@ -35,6 +38,7 @@ use crate::ambient::Ambient;
 use crate::instance::InstanceName;
 
 pub use board::{BoardRequest, BoardStart, ColumnCards};
+pub use calendars::{CalendarsStart, SlotsStart};
 pub use calls::{CallNumbers, Caller, Inserted, Link};
 pub use connection::Location;
 pub(crate) use credentials::{Credential, Found};
@@ -42,6 +46,10 @@ pub use error::StoreError;
 pub use idempotency::{Claim, Claimed};
 pub use lead_list::{LeadEntry, LeadPage, LeadRequest, LeadSearch, LeadStart};
 pub use leads::LeadRecord;
+pub use meetings::{
+    Agenda, Booked, BookingRequest, BookingStart, Guest, MeetingPage, MeetingRecord, MeetingRequest,
+    MeetingStart, NewMeeting,
+};
 pub use meter::{Call as TableCall, Cost, Meter};
 pub use opportunities::{Card, Created, CreationStart, OpportunityRecord, UpdateStart, Updated};
 pub use people::Names;

@@ -89,6 +89,12 @@ impl Transaction {
         self.writes.insert(key, (Change::Check, condition));
     }
 
+    /// Requires a condition of an item, whether or not the transaction writes it.
+    pub fn require(&mut self, key: Key, condition: Condition) {
+        let write = self.writes.entry(key);
+        write.or_insert((Change::Check, Condition::Always)).1 = condition;
+    }
+
     /// Adds to a number of an item and sets attributes of it; the item comes into being where it was not, unless
     /// the condition forbids. Additions to one item are merged.
     pub fn update(&mut self, key: Key, name: &str, by: i64, set: Item, condition: Condition) {

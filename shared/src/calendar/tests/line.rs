@@ -1,5 +1,5 @@
 use super::*;
-use crate::calendar::{Horizon, KeyName};
+use crate::calendar::{Horizon, LinkName};
 
 fn refused(changes: &Value) -> String {
     match serde_json::from_value::<Calendar>(line(changes)) {
@@ -136,11 +136,11 @@ fn what_a_line_cannot_hold_is_refused() {
 fn a_key_name_fits_into_a_link() {
     let longest = "x".repeat(64);
     for name in ["a", "V1StGXR8_Z5jdHi6B-myT", "-", "_", "0", longest.as_str()] {
-        let key = KeyName::parse(name).unwrap();
+        let key = LinkName::parse(name).unwrap();
         assert_eq!((key.as_str(), key.to_string().as_str()), (name, name));
     }
     let longer = "x".repeat(65);
     for bad in ["", " a", "a/b", "a.b", "ação", "a b", longer.as_str()] {
-        assert_eq!(KeyName::parse(bad), None, "{bad}");
+        assert_eq!(LinkName::parse(bad), None, "{bad}");
     }
 }

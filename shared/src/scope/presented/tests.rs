@@ -126,13 +126,10 @@ fn a_key_stands_in_the_query_or_the_header() {
     let key = wallet().key;
     let query = &format!("apitoken={}", key.reveal());
     let (in_query, in_header) = (
+        KeyInQuery::RULE,
         Rule {
-            key_in_header: false,
-            token: false,
-        },
-        Rule {
-            key_in_header: true,
-            token: false,
+            key: KeyPlace::Header,
+            ..KeyInQuery::RULE
         },
     );
     assert_eq!(counts(&[], query, in_query), (1, 1));
@@ -140,6 +137,27 @@ fn a_key_stands_in_the_query_or_the_header() {
     assert_eq!(counts(&[("apitoken", key.reveal())], "", in_header), (1, 1));
     assert_eq!(counts(&[("apitoken", key.reveal())], "", in_query), (0, 1));
     assert_eq!(counts(&[], &format!("{query}&{query}"), in_query), (0, 0));
+}
+
+/// C-2: endpoints 11 and 12. A token beside the key is ignored, as by every endpoint that takes none.
+#[test]
+fn a_key_stands_in_either_place_or_in_both() {
+    let Wallet {
+        key,
+        other_key,
+        token,
+    } = wallet();
+    let (key, other) = (key.reveal(), other_key.reveal());
+    let (query, bearer) = (format!("apitoken={key}"), format!("Bearer {}", token.reveal()));
+    let rule = KeyAnywhere::RULE;
+    assert_eq!(counts(&[], &query, rule), (1, 1));
+    assert_eq!(counts(&[("apitoken", key)], "", rule), (1, 1));
+    assert_eq!(counts(&[("apitoken", other)], &query, rule), (2, 2));
+    assert_eq!(counts(&[("apitoken", "fk_x")], &query, rule), (0, 0));
+    assert_eq!(counts(&[("apitoken", key)], "apitoken=x", rule), (0, 0));
+    assert_eq!(counts(&[("authorization", &bearer)], &query, rule), (1, 2));
+    assert_eq!(counts(&[("authorization", &bearer)], "", rule), (0, 0));
+    assert_eq!(counts(&[], "", rule), (0, 0));
 }
 
 #[test]

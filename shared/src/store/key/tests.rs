@@ -7,10 +7,11 @@
 
 use super::*;
 use crate::ambient::Ambient;
+use crate::calendar::LinkName;
 use crate::credential::Secret;
-use crate::id::{ColumnId, FunnelId, MAX_ID};
+use crate::id::{CalendarId, ColumnId, FunnelId, MAX_ID};
 use crate::opportunity::Status;
-use crate::time::Timestamp;
+use crate::time::{Day, Timestamp};
 
 /// The keys of stored items must never change unnoticed.
 #[track_caller]
@@ -150,6 +151,79 @@ fn the_text_of_opportunities_keys() {
     ]);
 }
 
+#[test]
+fn the_text_of_calendars_and_meetings_keys() {
+    let acme = acme();
+    let keys = Keys(&acme);
+    let calendar = CalendarId::new(5).unwrap();
+    let meeting = MeetingId::new(30).unwrap();
+    let name = LinkName::parse("V1StGXR8_Z5jdHi6B-myT").unwrap();
+    let date = Timestamp::parse("2027-03-01T09:30:00.000-03:00").unwrap();
+    let id = "000000000000030";
+    assert_texts([
+        (keys.calendar(calendar), "acme#calendar", "000000000000005"),
+        (
+            keys.calendar_link(&name),
+            "acme#calendar-link#V1StGXR8_Z5jdHi6B-myT",
+            "calendar",
+        ),
+        (
+            keys.calendar_public(&name),
+            "acme#calendar-public#V1StGXR8_Z5jdHi6B-myT",
+            "calendar",
+        ),
+        (keys.meeting(meeting), "acme#meeting", id),
+        (
+            keys.listed_meeting(calendar, date, meeting),
+            "acme#meetings#5",
+            "2027-03-01T12:30:00.000Z#000000000000030",
+        ),
+        (keys.lead_meeting(lead(), meeting), "acme#lead-meeting#1001", id),
+        (
+            keys.agenda_day(calendar, Day::parse("2027-03-01").unwrap()),
+            "acme#agenda#5",
+            "2027-03-01",
+        ),
+        (
+            keys.meeting_month(calendar, "2027-03"),
+            "acme#meeting-month#5",
+            "2027-03-01",
+        ),
+        (keys.reschedule_secret(), "acme#secret", "reschedule"),
+        (keys.counter(Counter::Calendar), "acme#counter", "calendar"),
+        (keys.counter(Counter::Meeting), "acme#counter", "meeting"),
+    ]);
+    let records = [keys.calendars(), keys.meetings()];
+    assert_eq!(records, ["acme#calendar", "acme#meeting"]);
+}
+
+/// A calendar's meetings sort by start and then by id, behind the moment at which they start, the day and the month.
+#[test]
+fn listed_meetings_sort_by_their_start() {
+    let acme = acme();
+    let at = |date: &str, id| {
+        let date = Timestamp::parse(date).unwrap();
+        let calendar = CalendarId::new(5).unwrap();
+        let key = Keys(&acme).listed_meeting(calendar, date, MeetingId::new(id).unwrap());
+        key.sk
+    };
+    let listed = [
+        at("0001-01-01T00:00:00Z", 9),
+        at("2027-03-01T12:00:00Z", 9),
+        at("2027-03-01T12:00:00Z", 10),
+        at("2027-03-01T12:00:00.001Z", 1),
+        at("2027-10-01T00:00:00Z", 1),
+        at("9999-12-31T23:59:59.999Z", MAX_ID),
+    ];
+    assert!(listed.is_sorted());
+    for begin in ["2027-03-01T12:00:00.000Z", "2027-03-01", "2027-03"] {
+        assert!(
+            listed[0].as_str() < begin && begin < listed[1].as_str(),
+            "{begin}"
+        );
+    }
+}
+
 /// Places sort from the newest to the oldest, tell their opportunity, and lie behind where their day begins.
 #[test]
 fn places_sort_from_new_to_old() {
@@ -199,6 +273,7 @@ fn the_origin_of_items() {
     let keys = Keys(&acme);
     let (event, call) = (EventId::new(5).unwrap(), CallId::new(3).unwrap());
     let of_lead = Origin::Lead(Some(lead()));
+    let meeting = MeetingId::new(30);
     for (key, origin) in [
         (entry(keys.lead_list(true), lead()), of_lead),
         (entry(keys.owner_list(false, user()), lead()), of_lead),
@@ -236,6 +311,51 @@ fn the_origin_of_items() {
             Key::new("acme#board-rank#3#31#0".to_owned(), "2912196"),
             Origin::OpportunityTotal,
         ),
+        (
+            Key::new("acme#calendar-link#a-b_c".to_owned(), "calendar"),
+            Origin::CalendarLink,
+        ),
+        (
+            Key::new("acme#calendar-public#pub_5".to_owned(), "calendar"),
+            Origin::CalendarLink,
+        ),
+        (
+            Key::new(
+                "acme#meetings#5".to_owned(),
+                "2027-03-01T12:30:00.000Z#000000000000030",
+            ),
+            Origin::Meeting(meeting),
+        ),
+        (Key::new("acme#meetings#5".to_owned(), "x"), Origin::Meeting(None)),
+        (
+            Key::new("acme#meetings#5".to_owned(), "x#0"),
+            Origin::Meeting(None),
+        ),
+        (
+            Key::new("acme#lead-meeting#1001".to_owned(), "000000000000030"),
+            Origin::Meeting(meeting),
+        ),
+        (
+            Key::new("acme#lead-meeting#1001".to_owned(), "x"),
+            Origin::Meeting(None),
+        ),
+        (
+            Key::new("acme#agenda#5".to_owned(), "2027-03-01"),
+            Origin::MeetingTotal,
+        ),
+        (
+            Key::new("acme#meeting-month#5".to_owned(), "2027-03-01"),
+            Origin::MeetingTotal,
+        ),
+        (
+            Key::new("acme#calendar".to_owned(), "000000000000005"),
+            Origin::None,
+        ),
+        (
+            Key::new("acme#meeting".to_owned(), "000000000000030"),
+            Origin::None,
+        ),
+        (keys.reschedule_secret(), Origin::None),
         (keys.lead(lead()), Origin::None),
         (keys.call(call), Origin::None),
         (keys.directory(), Origin::None),

@@ -1,16 +1,20 @@
 //! Reading everything of an instance in pages, for the operator's export (C-81).
 
 use super::Operator;
+use crate::calendar::Calendar;
 use crate::call::{Call, Event};
 use crate::funnel::Funnel;
-use crate::id::{CallId, OpportunityId};
+use crate::id::{CallId, MeetingId, OpportunityId};
 use crate::lead::Lead;
+use crate::meeting::Meeting;
 use crate::people::{Company, Profile, User};
+use crate::store::calendars;
 use crate::store::calls::CallRecord;
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
 use crate::store::key::{Counter, Key};
 use crate::store::leads;
+use crate::store::meetings;
 use crate::store::opportunities::{self, OpportunityRecord};
 use crate::store::table::{PAGE, Page, Span, Table, key_of};
 
@@ -134,12 +138,37 @@ impl Operator {
     /// # Errors
     /// [`StoreError`] where it cannot be read.
     pub async fn last_opportunity(&self) -> Result<Option<OpportunityId>, StoreError> {
-        let counter = self
-            .table()
-            .get(&self.keys().counter(Counter::Opportunity))
-            .await?;
-        let last = item::number("counter", &counter.unwrap_or_default(), "opportunity")?;
+        let last = self.last(Counter::Opportunity, "opportunity").await?;
         Ok(OpportunityId::new(last))
+    }
+
+    /// All calendars by id.
+    #[must_use]
+    pub fn calendars(&self) -> Pages<Calendar> {
+        let span = Span::head(self.keys().calendars(), PAGE);
+        Pages::new(self, span, |item| calendars::calendar(&item))
+    }
+
+    /// The last meeting that was numbered, `None` before the first. An export stops there, so that it holds none of a lead
+    /// or an opportunity that came while it ran.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn last_meeting(&self) -> Result<Option<MeetingId>, StoreError> {
+        let last = self.last(Counter::Meeting, "meeting").await?;
+        Ok(MeetingId::new(last))
+    }
+
+    /// The meetings up to one of them, by id.
+    #[must_use]
+    pub fn meetings(&self, last: MeetingId) -> Pages<Meeting> {
+        let span = Span {
+            through: Some(last.padded()),
+            ..Span::head(self.keys().meetings(), PAGE)
+        };
+        Pages::new(self, span, |item| {
+            meetings::decode(&item).map(|record| record.meeting)
+        })
     }
 
     /// The last call that was numbered, `None` before the first. An export stops there, so that it holds no call of a
@@ -148,9 +177,14 @@ impl Operator {
     /// # Errors
     /// [`StoreError`] where it cannot be read.
     pub async fn last_call(&self) -> Result<Option<CallId>, StoreError> {
-        let counter = self.table().get(&self.keys().counter(Counter::Call)).await?;
-        let last = item::number("counter", &counter.unwrap_or_default(), "call")?;
+        let last = self.last(Counter::Call, "call").await?;
         Ok(CallId::new(last))
+    }
+
+    /// The last number that was taken, 0 before the first.
+    async fn last(&self, counter: Counter, name: &str) -> Result<u64, StoreError> {
+        let counter = self.table().get(&self.keys().counter(counter)).await?;
+        item::number("counter", &counter.unwrap_or_default(), name)
     }
 
     /// The calls up to one of them, by id.

@@ -5,6 +5,7 @@
 //! record and all that is derived from it change in one transaction; of a credential only the hash is ever stored.
 
 mod batch;
+mod calendars;
 mod calls;
 mod companies;
 mod credentials;
@@ -14,6 +15,7 @@ mod events;
 mod export;
 mod funnels;
 mod leads;
+mod meetings;
 mod opportunities;
 mod provision;
 
@@ -29,11 +31,13 @@ use crate::instance::InstanceName;
 use crate::settings::SettingError;
 use crate::time::Timestamp;
 
+pub use calendars::CalendarLine;
 pub use calls::CallLine;
 pub use credentials::{CredentialEntry, Issued};
 pub use doctor::{Diagnosis, Difference, Progress};
 pub use export::{EventPages, Pages};
 pub use leads::LeadLine;
+pub use meetings::MeetingLine;
 pub use opportunities::OpportunityLine;
 
 /// Why the operator's wish was not done. The texts are for the operator and say what to do next.
@@ -197,4 +201,16 @@ impl Operator {
         let directory = self.0.directory().await?;
         directory.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))
     }
+}
+
+/// The times of creation and change that a record gets from a line, which may leave out either: then the stored record's
+/// stays, and a new one's are now, or the time of its creation.
+fn dates(
+    told: (Option<Timestamp>, Option<Timestamp>),
+    stored: Option<(Timestamp, Timestamp)>,
+    now: Timestamp,
+) -> (Timestamp, Timestamp) {
+    let (created, updated) = stored.unzip();
+    let create_date = told.0.or(created).unwrap_or(now);
+    (create_date, told.1.or(updated).unwrap_or(create_date))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::batch::Step;
-use super::{Operator, OperatorError, Outcome};
+use super::{Operator, OperatorError, Outcome, dates};
 use crate::opportunity::Opportunity;
 use crate::store::error::StoreError;
 use crate::store::item::Item;
@@ -38,12 +38,11 @@ impl From<Opportunity> for OpportunityLine {
 impl OpportunityLine {
     /// The opportunity as it is to be stored.
     fn onto(&self, stored: Option<&Opportunity>, now: Timestamp) -> Opportunity {
-        let create_date = self.create_date.or(stored.map(|stored| stored.create_date));
-        let create_date = create_date.unwrap_or(now);
-        let update_date = self.update_date.or(stored.map(|stored| stored.update_date));
+        let stored = stored.map(|stored| (stored.create_date, stored.update_date));
+        let (create_date, update_date) = dates((self.create_date, self.update_date), stored, now);
         Opportunity {
             create_date,
-            update_date: update_date.unwrap_or(create_date),
+            update_date,
             ..self.opportunity.clone()
         }
     }

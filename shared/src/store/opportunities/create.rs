@@ -12,6 +12,7 @@ use crate::store::idempotency::{Claim, Claimed};
 use crate::store::item::{self, Item};
 use crate::store::key::{Counter, Key};
 use crate::store::leads::{self, LeadRecord};
+use crate::store::number::Number;
 use crate::store::transaction::{CommitError, Condition, Transaction};
 use crate::store::{InstanceStore, Reader};
 
@@ -29,8 +30,8 @@ pub struct CreationStart {
     pub lead: Option<LeadRecord>,
     /// What became of earlier requests with the same key.
     pub claimed: Claimed,
-    /// The number that the last opportunity took.
-    last: u64,
+    /// The number that the opportunity takes.
+    number: Number,
 }
 
 /// What became of a creation.
@@ -42,25 +43,6 @@ pub enum Created {
     LeadGone,
     /// Another request with the same key came first; nothing is written.
     Claimed(Claimed),
-}
-
-/// The number that an opportunity takes.
-#[derive(Debug, Clone, Copy)]
-enum Number {
-    /// The one behind this, if it still is the last.
-    After(u64),
-    /// This one: it is ours already.
-    Taken(u64),
-}
-
-impl Number {
-    fn id(self) -> Result<OpportunityId, StoreError> {
-        let number = match self {
-            Self::After(last) => last + 1,
-            Self::Taken(number) => number,
-        };
-        OpportunityId::new(number).ok_or(StoreError::Contention("numbering"))
-    }
 }
 
 impl Reader {
@@ -91,7 +73,7 @@ impl Reader {
             funnel: funnel.transpose()?,
             lead: found.remove(&lead).map(leads::decode).transpose()?,
             claimed: claimed.transpose()?.unwrap_or(Claimed::Free),
-            last: item::number("counter", found.get(&counter).unwrap_or(&Item::new()), NUMBER)?,
+            number: Number::next(found.get(&counter), NUMBER)?,
         })
     }
 }
@@ -111,9 +93,9 @@ impl InstanceStore {
         let Some(mut lead) = start.lead else {
             return Ok(Created::LeadGone);
         };
-        let mut number = Number::After(start.last);
+        let mut number = start.number;
         for _ in 0..ATTEMPTS {
-            let id = number.id()?;
+            let id: OpportunityId = number.id()?;
             let card = Card::of(make(id), Some(&lead));
             let transaction = self.creation(&card, &lead, number, claim, &nonce)?;
             let refused = match self.table.commit(transaction).await {
@@ -138,7 +120,7 @@ impl InstanceStore {
                 lead = leads::decode(item.clone())?;
             }
             if refused.contains_key(&record) || refused.contains_key(&counter) {
-                number = self.take_number().await?;
+                number = self.table.take_number(&counter, NUMBER).await?;
             }
         }
         Err(StoreError::Contention("making an opportunity"))
@@ -172,24 +154,15 @@ impl InstanceStore {
         };
         let mut transaction = self.put_record(None, &record)?;
         transaction.check(self.keys().lead(lead.lead.id), Condition::Version(lead.version));
-        if let Number::After(value) = number {
-            let (counter, seen) = (
-                self.keys().counter(Counter::Opportunity),
-                Condition::Number { name: NUMBER, value },
-            );
-            transaction.update(counter, NUMBER, 1, Item::new(), seen);
-        }
+        number.take(
+            &mut transaction,
+            self.keys().counter(Counter::Opportunity),
+            NUMBER,
+        );
         if let Some(claim) = claim {
             claim.put(&mut transaction, self.keys(), id.get(), self.table.ambient.now());
         }
         Ok(transaction)
-    }
-
-    /// Takes a number by an addition that cannot collide: the way on where others keep taking those that were seen.
-    async fn take_number(&self) -> Result<Number, StoreError> {
-        let counter = self.keys().counter(Counter::Opportunity);
-        let taken = self.table.add(&counter, &[NUMBER], 1).await?;
-        Ok(Number::Taken(taken.first().copied().unwrap_or_default()))
     }
 
     /// What an attempt of unknown outcome made, if it did.

@@ -4,19 +4,21 @@ use std::collections::BTreeMap;
 
 use super::copies::{self, Copies};
 use crate::id::{CallId, ColumnId, FunnelId};
+use crate::store::calendars;
 use crate::store::calls::CallRecord;
 use crate::store::derived::Derived;
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
 use crate::store::key::{self, Counter, Key, Keys};
 use crate::store::leads;
+use crate::store::meetings;
 use crate::store::operator::calls::record;
 use crate::store::opportunities;
 use crate::store::transaction::Condition;
 
 /// All kinds that have derived items, in the order in which they are looked at: leads before the opportunities that copy
 /// them.
-pub const KINDS: [&Kind; 3] = [&LEADS, &CALLS, &OPPORTUNITIES];
+pub const KINDS: [&Kind; 5] = [&LEADS, &CALLS, &OPPORTUNITIES, &CALENDARS, &MEETINGS];
 
 /// A kind of records from which items are derived.
 pub struct Kind {
@@ -60,6 +62,8 @@ const LEAD: Number = (Counter::Lead, "lead");
 const CALL: Number = (Counter::Call, "call");
 const EVENT: Number = (Counter::Call, "event");
 const OPPORTUNITY: Number = (Counter::Opportunity, "opportunity");
+const CALENDAR: Number = (Counter::Calendar, "calendar");
+const MEETING: Number = (Counter::Meeting, "meeting");
 
 /// Of which record of a kind an item is derived.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,10 +91,7 @@ const LEADS: Kind = Kind {
         key::Origin::Lead(Some(id)) => Origin::Record(keys.lead(id)),
         key::Origin::Lead(None) => Origin::Nobody,
         key::Origin::LeadTotal => Origin::Many,
-        key::Origin::Event
-        | key::Origin::Opportunity(_)
-        | key::Origin::OpportunityTotal
-        | key::Origin::None => Origin::Elsewhere,
+        _ => Origin::Elsewhere,
     },
     copies: Some(&copies::COMPANIES),
     place: |_| Ok(None),
@@ -148,11 +149,7 @@ const CALLS: Kind = Kind {
             let call = item::number("event", item, "call").ok().and_then(CallId::new);
             call.map_or(Origin::Nobody, |call| Origin::Record(keys.call(call)))
         }
-        key::Origin::Lead(_)
-        | key::Origin::LeadTotal
-        | key::Origin::Opportunity(_)
-        | key::Origin::OpportunityTotal
-        | key::Origin::None => Origin::Elsewhere,
+        _ => Origin::Elsewhere,
     },
     copies: None,
     place: |_| Ok(None),
@@ -177,9 +174,7 @@ const OPPORTUNITIES: Kind = Kind {
         key::Origin::Opportunity(Some(id)) => Origin::Record(keys.opportunity(id)),
         key::Origin::Opportunity(None) => Origin::Nobody,
         key::Origin::OpportunityTotal => Origin::Many,
-        key::Origin::Lead(_) | key::Origin::LeadTotal | key::Origin::Event | key::Origin::None => {
-            Origin::Elsewhere
-        }
+        _ => Origin::Elsewhere,
     },
     copies: Some(&copies::LEADS),
     place: |item| {
@@ -188,6 +183,48 @@ const OPPORTUNITIES: Kind = Kind {
     },
     number: OPPORTUNITY,
     numbers: |item| Ok(vec![(OPPORTUNITY, item::number("opportunity", item, "id")?)]),
+};
+
+const CALENDARS: Kind = Kind {
+    name: "calendar",
+    plural: "calendars",
+    records: |keys| keys.calendars(),
+    derived: |keys, item| Ok(calendars::derived(keys, &calendars::decode(&item)?.calendar)),
+    flaw: |_| Ok(None),
+    unchanged: |item| Ok(Condition::Version(item::number("calendar", item, "v")?)),
+    needs: |_, _| Ok(None),
+    agree: |derived, stored| derived == stored,
+    origin: |keys, key, item| match keys.origin(key) {
+        key::Origin::CalendarLink => {
+            calendars::linked(item).map_or(Origin::Nobody, |id| Origin::Record(keys.calendar(id)))
+        }
+        _ => Origin::Elsewhere,
+    },
+    copies: None,
+    place: |_| Ok(None),
+    number: CALENDAR,
+    numbers: |item| Ok(vec![(CALENDAR, item::number("calendar", item, "id")?)]),
+};
+
+const MEETINGS: Kind = Kind {
+    name: "meeting",
+    plural: "meetings",
+    records: |keys| keys.meetings(),
+    derived: |keys, item| Ok(meetings::derived(keys, &meetings::decode(&item)?.meeting)),
+    flaw: |_| Ok(None),
+    unchanged: |item| Ok(Condition::Version(item::number("meeting", item, "v")?)),
+    needs: |_, _| Ok(None),
+    agree: |derived, stored| derived == stored,
+    origin: |keys, key, _| match keys.origin(key) {
+        key::Origin::Meeting(Some(id)) => Origin::Record(keys.meeting(id)),
+        key::Origin::Meeting(None) => Origin::Nobody,
+        key::Origin::MeetingTotal => Origin::Many,
+        _ => Origin::Elsewhere,
+    },
+    copies: None,
+    place: |_| Ok(None),
+    number: MEETING,
+    numbers: |item| Ok(vec![(MEETING, item::number("meeting", item, "id")?)]),
 };
 
 /// What a stored call may lack.

@@ -142,6 +142,12 @@ impl Doctor<'_> {
         (self.watch)(Progress { stage, looked_at });
     }
 
+    /// Whether an item is among the differences that are listed.
+    fn told(&self, item: &str) -> bool {
+        let mut differences = self.diagnosis.differences.iter();
+        differences.any(|difference| difference.item == item)
+    }
+
     fn report(&mut self, item: impl Into<String>, reason: impl Into<String>, repaired: bool) {
         let diagnosis = &mut self.diagnosis;
         diagnosis.remaining += u64::from(!repaired);

@@ -62,7 +62,8 @@ impl Doctor<'_> {
         let records = operator.table().get_many(records).await?;
         for (kind, key, record) in items {
             let record = record.as_ref().and_then(|record| records.get(record));
-            if is_derived(operator, kind, key, record) {
+            // What one record should have and another is named in was told already, as it is seen from the first.
+            if is_derived(operator, kind, key, record) || self.told(&key.to_string()) {
                 continue;
             }
             let look = async || look(operator, kind, key).await;

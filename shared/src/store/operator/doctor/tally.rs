@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::store::derived::{Derived, Share, is_number, numbers};
 use crate::store::item::{Item, n};
 use crate::store::key::Key;
+use crate::time::Timestamp;
 
 /// The most sums that are kept in one pass, of all classes together.
 const MOST_SUMS: usize = 50_000;
@@ -137,7 +138,7 @@ impl Class {
             "n" => format!("counts {stored}, but there are {right}"),
             "c" => format!("adds up to {stored} cents, but there are {right}"),
             part => {
-                let part = part.strip_prefix("n.").unwrap_or(part);
+                let part = part_name(part.strip_prefix("n.").unwrap_or(part));
                 format!("counts {stored} of {part}, but there are {right}")
             }
         })
@@ -158,6 +159,21 @@ impl Class {
         total.insert("v".to_owned(), n(version));
         total
     }
+}
+
+/// What a part of a total is called. Only those of meetings need words: a stretch of time is stored as two numbers of
+/// milliseconds, a day as its two digits.
+fn part_name(part: &str) -> String {
+    let time = |millis: &str| Timestamp::from_unix_millis(millis.parse().ok()?);
+    let stretch = part.split_once('_');
+    if let Some((start, end)) = stretch.and_then(|(start, end)| time(start).zip(time(end))) {
+        return format!("{start} to {end}");
+    }
+    let is_day = part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    if is_day {
+        return format!("day {part}");
+    }
+    part.to_owned()
 }
 
 #[cfg(test)]
@@ -298,6 +314,23 @@ mod tests {
             (None, Some(&n(6)))
         );
         assert_eq!(repaired.get("n.9#lost"), Some(&n(0)));
+    }
+
+    #[test]
+    fn parts_are_called_what_people_call_them() {
+        for (part, name) in [
+            ("7#open", "7#open"),
+            (
+                "1803902400000_1803904200000",
+                "2027-03-01T12:00:00.000Z to 2027-03-01T12:30:00.000Z",
+            ),
+            ("-1_0", "1969-12-31T23:59:59.999Z to 1970-01-01T00:00:00.000Z"),
+            ("1_x", "1_x"),
+            ("01", "day 01"),
+            ("1", "1"),
+        ] {
+            assert_eq!(part_name(part), name, "{part}");
+        }
     }
 
     /// Money adds up beyond what one record can have, and parts of a class add up like the whole.

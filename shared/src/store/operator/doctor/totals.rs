@@ -52,7 +52,10 @@ impl Doctor<'_> {
     ) -> Result<(), OperatorError> {
         loop {
             if tally.unreadable {
-                self.uncountable(kind);
+                // Not every kind has totals.
+                if !(partitions.is_empty() && tally.classes.is_empty()) {
+                    self.uncountable(kind);
+                }
                 return Ok(());
             }
             let suspects = self.suspects(partitions, &mut tally).await?;

@@ -1,0 +1,91 @@
+//! The scope of public booking: no credential, one instance (spec.md, endpoint 13).
+//!
+//! An instance that does not exist is refused like a link that does not, by the group's own error (C-1).
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use http::request::Parts;
+
+use super::{AccessError, instance};
+use crate::ambient::Ambient;
+use crate::http::{App, Params, trace};
+use crate::store::{InstanceStore, Reader};
+use crate::time::Timestamp;
+
+/// A public request, of which nothing has been looked up.
+#[derive(Debug)]
+pub struct PublicAccess {
+    app: App,
+    params: Params,
+}
+
+/// A public request to an instance that exists.
+#[derive(Debug)]
+pub struct PublicScope {
+    /// The instance's part of the table.
+    pub store: InstanceStore,
+    ambient: Ambient,
+}
+
+impl PublicScope {
+    /// The time now.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.ambient.now()
+    }
+}
+
+impl FromRequestParts<App> for PublicAccess {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+        Ok(Self {
+            app: app.clone(),
+            params: Params::parse(parts.uri.query().unwrap_or_default()),
+        })
+    }
+}
+
+impl PublicAccess {
+    /// The request's query parameters.
+    #[must_use]
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// The time now.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.app.ambient().now()
+    }
+
+    /// Looks for the instance while `read` reads what `wanted` asks for; both take one round trip together. Judged in this
+    /// order: that `i` names one instance, what is wrong with `wanted`, that the instance exists (C-1, C-53).
+    ///
+    /// # Errors
+    /// [`AccessError::Instance`], what is wrong with `wanted`, or [`AccessError::Unauthorized`] where there is no such
+    /// instance.
+    pub async fn open_for<W, T, E: From<AccessError>>(
+        self,
+        wanted: Result<W, E>,
+        read: impl AsyncFnOnce(&Reader, &W) -> T,
+    ) -> Result<(PublicScope, W, T), E> {
+        let instance = instance(&self.params);
+        if let Err(missing @ AccessError::Instance) = instance {
+            return Err(missing.into());
+        }
+        let wanted = wanted?;
+        let reader = self.app.store().reader(instance?);
+        let (directory, found) = tokio::join!(reader.directory(), read(&reader, &wanted));
+        directory
+            .map_err(AccessError::from)?
+            .ok_or(AccessError::Unauthorized)?;
+        trace::note(reader.instance().as_str(), "");
+        let scope = PublicScope {
+            store: InstanceStore::new(reader),
+            ambient: self.app.ambient().clone(),
+        };
+        Ok((scope, wanted, found))
+    }
+}

@@ -1,0 +1,247 @@
+//! The meetings of a calendar by their start, a page at a time, and how many there are (C-51).
+//!
+//! How many begin on each day is counted by month, so neither a total nor a page far behind reads the meetings before it.
+
+use super::{day_of, month_and_day, read};
+use crate::calendar::LinkName;
+use crate::id::CalendarId;
+use crate::meeting::Meeting;
+use crate::store::error::StoreError;
+use crate::store::item::{self, Item};
+use crate::store::table::{PAGE, Page, Span, key_of};
+use crate::store::{Reader, calendars};
+use crate::time::{Day, Timestamp};
+
+/// Which meetings are asked for.
+#[derive(Debug, Clone)]
+pub struct MeetingRequest {
+    /// The id or the `publicId` of their calendar; what is both is an id.
+    pub calendar: LinkName,
+    /// Those that begin then or later.
+    pub from: Timestamp,
+    /// The page, from 0.
+    pub page: u64,
+    /// Meetings on a page.
+    pub limit: u16,
+}
+
+/// A page of the list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeetingPage {
+    /// How many meetings there are from the requested time on.
+    pub total: u64,
+    /// Those of the page, by start.
+    pub meetings: Vec<Meeting>,
+}
+
+/// What was read of a list before it was known who asks.
+#[derive(Debug)]
+pub struct MeetingStart {
+    calendar: Option<CalendarId>,
+    begun: Option<Begun>,
+}
+
+/// The front of a calendar's list.
+#[derive(Debug)]
+struct Begun {
+    calendar: CalendarId,
+    /// The days from the requested one on that have meetings, and how many.
+    days: Vec<(Day, u64)>,
+    /// The meetings from the requested time on: the first page, or for a later one the rest of that day.
+    front: Vec<Item>,
+    /// Whether there may be more behind them.
+    more: bool,
+}
+
+impl Reader {
+    /// Finds the calendar and, where it was named by its id, reads the front of its list. Two queries and a batch of gets.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn begin_meetings(&self, request: &MeetingRequest) -> Result<MeetingStart, StoreError> {
+        let id = CalendarId::parse(request.calendar.as_str());
+        let begun = async {
+            match id {
+                Some(id) => self.front(id, request).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let (calendar, begun) = tokio::try_join!(self.named_calendar(id, &request.calendar), begun)?;
+        let begun = begun.filter(|begun| Some(begun.calendar) == calendar);
+        Ok(MeetingStart { calendar, begun })
+    }
+
+    /// The page; `None` where there is no such calendar. No call for the first page of a calendar named by its id; else
+    /// one query, and two more for a calendar named by its `publicId`.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn finish_meetings(
+        &self,
+        start: MeetingStart,
+        request: &MeetingRequest,
+    ) -> Result<Option<MeetingPage>, StoreError> {
+        let Some(calendar) = start.calendar else {
+            return Ok(None);
+        };
+        let begun = match start.begun {
+            Some(begun) => begun,
+            None => self.front(calendar, request).await?,
+        };
+        let page = if request.page == 0 {
+            self.first_page(begun, request).await?
+        } else {
+            self.later_page(begun, request).await?
+        };
+        Ok(Some(page))
+    }
+
+    async fn named_calendar(
+        &self,
+        id: Option<CalendarId>,
+        name: &LinkName,
+    ) -> Result<Option<CalendarId>, StoreError> {
+        let by_id = id.map(|id| (id, self.keys().calendar(id)));
+        let public = self.keys().calendar_public(name);
+        let keys = by_id.iter().map(|(_, key)| key).chain([&public]).cloned();
+        let found = self.table.get_many(keys).await?;
+        if let Some((id, _)) = by_id.filter(|(_, key)| found.contains_key(key)) {
+            return Ok(Some(id));
+        }
+        let linked =
+            |item| calendars::linked(item).ok_or_else(|| item::corrupt("calendar", "its name leads nowhere"));
+        found.get(&public).map(linked).transpose()
+    }
+
+    async fn front(&self, calendar: CalendarId, request: &MeetingRequest) -> Result<Begun, StoreError> {
+        let list = self.list_behind(calendar, request.from.to_string());
+        let front = async {
+            if request.page == 0 {
+                return self.some(list, usize::from(request.limit)).await;
+            }
+            // The rest of the day: days that begin behind it are counted.
+            let day = Span {
+                through: Some(format!("{}~", day_of(request.from))),
+                ..list
+            };
+            self.table.query_all(day).await.map(|items| (items, true))
+        };
+        let (days, (front, more)) = tokio::try_join!(self.days_from(calendar, request.from), front)?;
+        Ok(Begun {
+            calendar,
+            days,
+            front,
+            more,
+        })
+    }
+
+    async fn first_page(&self, begun: Begun, request: &MeetingRequest) -> Result<MeetingPage, StoreError> {
+        let meetings = begun.front.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let today = day_of(request.from);
+        let of_day = |meeting: &&Meeting| day_of(meeting.date) == today;
+        let total = if !begun.more {
+            // All of one moment, whatever is booked meanwhile.
+            meetings.len() as u64
+        } else if meetings.last().is_some_and(|last| day_of(last.date) > today) {
+            meetings.iter().filter(of_day).count() as u64 + behind(&begun.days, today)
+        } else {
+            let rest = Span {
+                through: Some(format!("{today}~")),
+                ..self.list_behind(begun.calendar, request.from.to_string())
+            };
+            let rest = self.table.query_all(rest).await?;
+            rest.len() as u64 + behind(&begun.days, today)
+        };
+        Ok(MeetingPage { total, meetings })
+    }
+
+    async fn later_page(&self, begun: Begun, request: &MeetingRequest) -> Result<MeetingPage, StoreError> {
+        let today = day_of(request.from);
+        let rest_of_day = begun.front.len() as u64;
+        let total = rest_of_day + behind(&begun.days, today);
+        let offset = request.page.saturating_mul(u64::from(request.limit));
+        let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+        let limit = usize::from(request.limit);
+        let mut items: Vec<_> = begun.front.into_iter().skip(skip).take(limit).collect();
+        let place = place(&begun.days, today, offset.saturating_sub(rest_of_day));
+        if let Some((day, skip)) = place.filter(|_| items.len() < limit) {
+            let missing = limit - items.len();
+            let list = self.list_behind(begun.calendar, day.to_string());
+            let (found, _) = self.some(list, skip + missing).await?;
+            items.extend(found.into_iter().skip(skip));
+        }
+        let meetings = items.iter().map(read).collect::<Result<_, _>>()?;
+        Ok(MeetingPage { total, meetings })
+    }
+
+    /// The list behind a text of its sort keys: a moment, or the beginning of a day.
+    fn list_behind(&self, calendar: CalendarId, after: String) -> Span {
+        Span {
+            after: Some(after),
+            ..Span::head(self.keys().meeting_list(calendar), PAGE)
+        }
+    }
+
+    /// The first so many items of a span, and whether there may be more.
+    async fn some(&self, mut span: Span, count: usize) -> Result<(Vec<Item>, bool), StoreError> {
+        let mut items = Vec::new();
+        loop {
+            span.limit = count - items.len();
+            let Page { items: page, more } = self.table.query(span.clone()).await?;
+            items.extend(page);
+            if !more || items.len() >= count {
+                return Ok((items, more));
+            }
+            span.after = items.last().map(key_of).transpose()?.map(|key| key.sk);
+        }
+    }
+
+    /// The days from that of a moment on that have meetings, and how many. One query of an item for each month.
+    async fn days_from(&self, calendar: CalendarId, from: Timestamp) -> Result<Vec<(Day, u64)>, StoreError> {
+        let (month, _) = month_and_day(from);
+        let months = Span {
+            after: Some(month),
+            ..Span::head(self.keys().meeting_months(calendar), PAGE)
+        };
+        let mut days = Vec::new();
+        for item in self.table.query_all(months).await? {
+            days.extend(days_of(&item)?);
+        }
+        days.retain(|(day, count)| *day >= day_of(from) && *count > 0);
+        days.sort_unstable();
+        Ok(days)
+    }
+}
+
+/// The days of a month's item, and how many meetings begin on each.
+fn days_of(item: &Item) -> Result<Vec<(Day, u64)>, StoreError> {
+    let key = key_of(item)?;
+    let month = key.sk.strip_suffix("-01").unwrap_or(&key.sk);
+    let names = item
+        .keys()
+        .filter_map(|name| Some((name, name.strip_prefix("n.")?)));
+    let days = names.map(|(name, day)| {
+        let day = Day::parse(&format!("{month}-{day}"));
+        let day = day.ok_or_else(|| item::corrupt("month", format_args!("{name} is no day")))?;
+        Ok((day, item::number("month", item, name)?))
+    });
+    days.collect()
+}
+
+/// How many meetings begin on later days than this.
+fn behind(days: &[(Day, u64)], day: Day) -> u64 {
+    let later = days.iter().filter(|(later, _)| *later > day);
+    later.map(|(_, count)| count).sum()
+}
+
+/// The day behind `today` on which the meeting at an offset begins, and how many of that day come before it.
+fn place(days: &[(Day, u64)], today: Day, offset: u64) -> Option<(Day, usize)> {
+    let mut skip = offset;
+    for (day, count) in days.iter().filter(|(day, _)| *day > today) {
+        if skip < *count {
+            return Some((*day, usize::try_from(skip).ok()?));
+        }
+        skip -= count;
+    }
+    None
+}

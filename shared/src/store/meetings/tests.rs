@@ -1,0 +1,257 @@
+//! What a record holds, what is derived of a meeting, and what is read back of a day.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::id::CalendarId;
+use crate::instance::InstanceName;
+
+/// A meeting of lead 7 on calendar 5, at noon of 1 March 2027, but for what `but` says.
+fn meeting(but: &Value) -> Meeting {
+    let mut line = json!({
+        "id": 30, "calendarId": 5, "date": "2027-03-01T12:00:00Z", "endDate": "2027-03-01T12:30:00Z", "leadId": 7,
+        "createDate": "2027-01-01T00:00:00Z", "updateDate": "2027-01-02T00:00:00Z",
+    });
+    for (name, value) in but.as_object().unwrap() {
+        line[name] = value.clone();
+    }
+    serde_json::from_value(line).unwrap()
+}
+
+fn time(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+fn acme() -> InstanceName {
+    InstanceName::parse("acme").unwrap()
+}
+
+/// The keys of everything that is derived: of items, and of totals with what each counts.
+type Keyed = (Vec<String>, Vec<(String, Vec<(String, i64)>)>);
+
+fn keyed(meeting: &Meeting) -> Keyed {
+    let acme = acme();
+    let derived = derived(Keys(&acme), meeting);
+    let totals = derived.totals.iter().map(|(key, share)| {
+        assert_eq!(share.attributes, Item::new());
+        (key.to_string(), share.numbers.clone().into_iter().collect())
+    });
+    (
+        derived.items.keys().map(ToString::to_string).collect(),
+        totals.collect(),
+    )
+}
+
+fn once(key: &str, number: &str) -> (String, Vec<(String, i64)>) {
+    (key.to_owned(), vec![(number.to_owned(), 1)])
+}
+
+#[test]
+fn a_record_is_read_as_it_was_written() {
+    let free = r#"{"formData":{"z":null,"a":[1e21,-0.0,12345678901234567890],"":{}},"properties":{"b":{}}}"#;
+    let full = json!({ "opportunityId": 9, "userId": 3, "status": "rescheduled" });
+    let mut full = meeting(&full);
+    let free = meeting(&serde_json::from_str(free).unwrap());
+    full.form_data.clone_from(&free.form_data);
+    full.properties.clone_from(&free.properties);
+    let erased = meeting(&json!({ "leadId": null, "formData": null, "status": "canceled" }));
+    for (meeting, edited, nonce) in [(full, true, Some("n".to_owned())), (erased, false, None)] {
+        let record = MeetingRecord {
+            meeting,
+            version: 3,
+            edited,
+            nonce,
+        };
+        assert_eq!(decode(&encode(&record)).unwrap(), record);
+    }
+}
+
+#[test]
+fn a_record_is_its_text_and_what_writes_need_of_it() {
+    let plain = MeetingRecord {
+        meeting: meeting(&json!({ "formData": { "b": 1, "a": 4.0 } })),
+        version: 3,
+        edited: false,
+        nonce: None,
+    };
+    let text = r#"{"id":30,"calendarId":5,"date":"2027-03-01T12:00:00.000Z","endDate":"2027-03-01T12:30:00.000Z","leadId":7,"status":"scheduled","formData":{"b":1,"a":4.0},"createDate":"2027-01-01T00:00:00.000Z","updateDate":"2027-01-02T00:00:00.000Z"}"#;
+    let stored = Item::from([
+        ("id".to_owned(), n(30)),
+        ("meeting".to_owned(), s(text)),
+        ("v".to_owned(), n(3)),
+    ]);
+    assert_eq!(encode(&plain), stored);
+    for broken in [
+        Item::new(),
+        Item::from([("meeting".to_owned(), s("{}"))]),
+        Item::from([("meeting".to_owned(), n(1))]),
+    ] {
+        assert!(decode(&broken).is_err(), "{broken:?}");
+    }
+}
+
+#[test]
+fn what_is_derived() {
+    let acme = acme();
+    let meeting = meeting(&json!({}));
+    let stretch = once("acme#agenda#5 2027-03-01", "n.1803902400000_1803904200000");
+    assert_eq!(
+        keyed(&meeting),
+        (
+            vec![
+                "acme#lead-meeting#7 000000000000030".to_owned(),
+                "acme#meetings#5 2027-03-01T12:00:00.000Z#000000000000030".to_owned(),
+            ],
+            vec![stretch, once("acme#meeting-month#5 2027-03-01", "n.01")]
+        )
+    );
+    let derived = derived(Keys(&acme), &meeting);
+    let items: Vec<_> = derived.items.values().collect();
+    assert_eq!(items[0], &Item::new());
+    assert_eq!(read(items[1]).unwrap(), meeting);
+}
+
+/// From when until when a meeting takes place, the days that it takes, and the month and the day in which it begins.
+const SPANS: [(&str, &str, &str, &str, &str); 5] = [
+    (
+        "2027-03-31T23:30:00Z",
+        "2027-04-01T00:30:00Z",
+        "2027-03-31 2027-04-01",
+        "2027-03-01",
+        "n.31",
+    ),
+    // The end is no moment of the meeting.
+    (
+        "2027-03-31T23:30:00Z",
+        "2027-04-01T00:00:00Z",
+        "2027-03-31",
+        "2027-03-01",
+        "n.31",
+    ),
+    // One without length takes its moment.
+    (
+        "2027-04-01T00:00:00Z",
+        "2027-04-01T00:00:00Z",
+        "2027-04-01",
+        "2027-04-01",
+        "n.01",
+    ),
+    (
+        "2028-02-28T12:00:00-12:00",
+        "2028-03-02T00:00:00.001Z",
+        "2028-02-29 2028-03-01 2028-03-02",
+        "2028-02-01",
+        "n.29",
+    ),
+    (
+        "9999-12-31T23:00:00Z",
+        "9999-12-31T23:59:59.999Z",
+        "9999-12-31",
+        "9999-12-01",
+        "n.31",
+    ),
+];
+
+/// A meeting takes of every day (UTC) that it touches, and begins on one.
+#[test]
+fn every_day_of_a_meeting_counts_it() {
+    let days = |from: &str, to: &str| {
+        let (_, mut totals) = keyed(&meeting(&json!({ "date": from, "endDate": to })));
+        let month = totals.pop().unwrap();
+        let numbers: Vec<_> = totals.iter().map(|(_, numbers)| numbers.clone()).collect();
+        assert!(numbers.windows(2).all(|pair| pair[0] == pair[1]), "{numbers:?}");
+        let days: Vec<_> = totals
+            .into_iter()
+            .map(|(key, _)| key.replace("acme#agenda#5 ", ""))
+            .collect();
+        (days.join(" "), month)
+    };
+    for (from, to, taken, month, day) in SPANS {
+        let begins = once(&format!("acme#meeting-month#5 {month}"), day);
+        assert_eq!(days(from, to), (taken.to_owned(), begins), "{from} to {to}");
+    }
+}
+
+#[test]
+fn one_that_is_cancelled_or_has_no_lead() {
+    let (listed, linked) = (
+        "acme#meetings#5 2027-03-01T12:00:00.000Z#000000000000030".to_owned(),
+        "acme#lead-meeting#7 000000000000030".to_owned(),
+    );
+    let stretch = once("acme#agenda#5 2027-03-01", "n.1803902400000_1803904200000");
+    let begins = once("acme#meeting-month#5 2027-03-01", "n.01");
+    assert_eq!(
+        keyed(&meeting(&json!({ "status": "canceled" }))),
+        (vec![linked, listed.clone()], vec![begins.clone()])
+    );
+    assert_eq!(
+        keyed(&meeting(&json!({ "leadId": null, "status": "rescheduled" }))),
+        (vec![listed], vec![stretch, begins])
+    );
+}
+
+/// A day's item as a table has it.
+fn day(sk: &str, numbers: &[(&str, &str)]) -> Item {
+    let mut item = Item::from([("pk".to_owned(), s("acme#agenda#5")), ("sk".to_owned(), s(sk))]);
+    item.extend(
+        numbers
+            .iter()
+            .map(|(name, number)| ((*name).to_owned(), n(number))),
+    );
+    item
+}
+
+/// What is taken is told without a meeting's own time, and with it where another meeting shares it.
+#[test]
+fn what_is_taken_of_days() {
+    let (alone, shared) = (Busy::of_millis(10, 20), Busy::of_millis(20, 30));
+    let items = [
+        day(
+            "1970-01-01",
+            &[("v", "7"), ("n.10_20", "1"), ("n.20_30", "2"), ("n.30_40", "0")],
+        ),
+        day("1970-01-02", &[("v", "1"), ("n.-5_90000000", "1")]),
+    ];
+    let agenda = Agenda::of(&items).unwrap();
+    let long = Busy::of_millis(-5, 90_000_000);
+    assert_eq!(agenda.taken(None), [alone, shared, long]);
+    assert_eq!(agenda.taken(Some(alone)), [shared, long]);
+    assert_eq!(agenda.taken(Some(shared)), [alone, shared, long]);
+    assert_eq!(Agenda::default().taken(None), []);
+    for name in ["n.10", "n.a_b", "n."] {
+        assert!(
+            Agenda::of(&[day("1970-01-01", &[(name, "1")])]).is_err(),
+            "{name}"
+        );
+    }
+}
+
+/// What the agenda reads is what meetings count under.
+#[test]
+fn a_stretch_of_time_is_read_under_its_name() {
+    for (from, to) in [
+        ("2027-03-01T12:00:00.001Z", "2027-03-01T12:30:00Z"),
+        ("1969-12-31T12:00:00Z", "1969-12-31T23:59:59.999Z"),
+    ] {
+        let busy = Busy::new(time(from), time(to));
+        let items = [day("1970-01-01", &[(&agenda::name(busy), "1")])];
+        assert_eq!(Agenda::of(&items).unwrap().taken(None), [busy]);
+    }
+}
+
+/// A booking depends on every day that it judged, also on those of which nothing was taken yet.
+#[test]
+fn days_are_required_to_be_as_they_were_read() {
+    let acme = acme();
+    let keys = Keys(&acme);
+    let agenda = Agenda::of(&[day("2027-03-01", &[("v", "7")])]).unwrap();
+    let judged = Busy::new(time("2027-03-01T23:00:00Z"), time("2027-03-03T00:00:00Z"));
+    let calendar = CalendarId::new(5).unwrap();
+    let mut transaction = Transaction::default();
+    agenda.require(&mut transaction, keys, calendar, judged);
+    assert_eq!(transaction.len(), 2);
+    let days: Vec<_> = agenda::day_keys(keys, calendar, judged)
+        .map(|key| key.to_string())
+        .collect();
+    assert_eq!(days, ["acme#agenda#5 2027-03-01", "acme#agenda#5 2027-03-02"]);
+}

@@ -1,0 +1,94 @@
+//! The table as it is, past the service: items that no request changes, and items that nobody writes.
+//!
+//! Only on an engine of the test's own: no call is signed.
+
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    reason = "a test that cannot be set up must fail, and say where"
+)]
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+use serde_json::{Value, json};
+
+/// The one table of an engine.
+#[derive(Debug, Clone)]
+pub struct RawTable {
+    address: String,
+    name: String,
+}
+
+impl RawTable {
+    /// What an engine keeps at its endpoint, `http://…`.
+    pub fn at(endpoint: &str) -> Self {
+        let address = endpoint.trim_start_matches("http://").to_owned();
+        let name = String::new();
+        let mut table = Self { address, name };
+        let tables = table.call("ListTables", &json!({}));
+        let name = tables["TableNames"][0].as_str();
+        name.expect("a table").clone_into(&mut table.name);
+        table
+    }
+
+    /// An item.
+    pub fn get(&self, pk: &str, sk: &str) -> Option<Value> {
+        let request = json!({ "TableName": self.name, "Key": key(pk, sk), "ConsistentRead": true });
+        self.call("GetItem", &request).get("Item").cloned()
+    }
+
+    /// Puts an item in the place of whatever is there.
+    pub fn put(&self, pk: &str, sk: &str, item: &Value) {
+        let mut item = item.clone();
+        item["pk"] = json!({ "S": pk });
+        item["sk"] = json!({ "S": sk });
+        self.call("PutItem", &json!({ "TableName": self.name, "Item": item }));
+    }
+
+    /// Deletes an item.
+    pub fn delete(&self, pk: &str, sk: &str) {
+        let request = json!({ "TableName": self.name, "Key": key(pk, sk) });
+        self.call("DeleteItem", &request);
+    }
+
+    /// Everything in the table.
+    pub fn items(&self) -> Vec<Value> {
+        let mut request = json!({ "TableName": self.name });
+        let mut items = Vec::new();
+        loop {
+            let mut page = self.call("Scan", &request);
+            items.append(page["Items"].as_array_mut().expect("items"));
+            match page.get("LastEvaluatedKey") {
+                None => return items,
+                Some(last) => request["ExclusiveStartKey"] = last.clone(),
+            }
+        }
+    }
+
+    fn call(&self, operation: &str, request: &Value) -> Value {
+        let mut stream = TcpStream::connect(&self.address).expect("the engine listens");
+        let body = request.to_string();
+        write!(
+            stream,
+            "POST / HTTP/1.0\r\nhost: {}\r\nx-amz-target: DynamoDB_20120810.{operation}\r\n\
+             content-type: application/x-amz-json-1.0\r\n\
+             authorization: AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/dynamodb/aws4_request, \
+             SignedHeaders=host, Signature=00\r\nx-amz-date: 20261121T000000Z\r\n\
+             content-length: {}\r\nconnection: close\r\n\r\n{body}",
+            self.address,
+            body.len()
+        )
+        .expect("the engine reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the engine answers");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
+        assert!(head.contains(" 200 "), "{answer}");
+        serde_json::from_str(body).expect("the answer is JSON")
+    }
+}
+
+fn key(pk: &str, sk: &str) -> Value {
+    json!({ "pk": { "S": pk }, "sk": { "S": sk } })
+}
