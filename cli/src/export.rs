@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use shared::directory::Directory;
 use shared::funnel::Funnel;
-use shared::id::OpportunityId;
+use shared::id::{MeetingId, OpportunityId};
 use shared::lead::{ChannelRestrictions, Lead};
 use shared::store::StoreError;
 use shared::store::operator::{Operator, OperatorError, Pages};
@@ -35,8 +35,8 @@ impl From<StoreError> for Error {
     }
 }
 
-/// Writes all records of an instance to `out`, in bounded memory. A call or an opportunity made after it began is not in
-/// it.
+/// Writes all records of an instance to `out`, in bounded memory. A call, an opportunity or a meeting made after it began
+/// is not in it.
 ///
 /// # Errors
 /// [`Error`] where they cannot be read or written; what was written by then is no whole export.
@@ -46,7 +46,9 @@ pub async fn export(operator: &Operator, out: &mut impl Write, bar: &ProgressBar
         bar,
         counts: Counts::new(),
     };
-    // First, so that every lead of an exported opportunity or call is exported too.
+    // First, so that every lead of an exported meeting, opportunity or call is exported too; and every opportunity of an
+    // exported meeting.
+    let last_meeting = operator.last_meeting().await?;
     let last_opportunity = operator.last_opportunity().await?;
     let last_call = operator.last_call().await?;
     sheet.directory(&operator.directory().await?)?;
@@ -58,6 +60,11 @@ pub async fn export(operator: &Operator, out: &mut impl Write, bar: &ProgressBar
     sheet.begin("opportunity");
     if let Some(last) = last_opportunity {
         sheet.opportunities(operator, last).await?;
+    }
+    sheet.pages("calendar", operator.calendars()).await?;
+    sheet.begin("meeting");
+    if let Some(last) = last_meeting {
+        sheet.meetings(operator, last).await?;
     }
     sheet.begin("call");
     if let Some(last) = last_call {
@@ -140,6 +147,15 @@ impl<W: Write> Sheet<'_, W> {
             for opportunity in page.filter(|opportunity| opportunity.id <= last) {
                 self.line("opportunity", opportunity.sparse())?;
             }
+        }
+        Ok(())
+    }
+
+    async fn meetings(&mut self, operator: &Operator, last: MeetingId) -> Result<(), Error> {
+        let mut meetings = operator.meetings(last);
+        while let Some(page) = meetings.next().await? {
+            page.iter()
+                .try_for_each(|meeting| self.line("meeting", meeting.sparse()))?;
         }
         Ok(())
     }

@@ -138,7 +138,7 @@ pub async fn serve(
 
 /// The routes of all functions.
 fn groups() -> impl Iterator<Item = Group> {
-    let single = [leads::group(), call_webhook::group()];
+    let single = [leads::group(), calendars::group(), call_webhook::group()];
     single.into_iter().chain(opportunities::groups())
 }
 

@@ -13,8 +13,9 @@ use crate::export::{self, Counts};
 use crate::import::{self, Report, Source};
 
 pub const IMPORT_AFTER_HELP: &str = "\
-Kinds: setting, department, group, user, profile, company, lead, funnel, opportunity, call, event. The order of the
-lines does not matter. A bad line is reported and stops nothing else. Importing the same file twice changes nothing.
+Kinds: setting, department, group, user, profile, company, lead, funnel, opportunity, calendar, meeting, call, event.
+The order of the lines does not matter. A bad line is reported and stops nothing else. Importing the same file twice
+changes nothing.
 
 Examples:
   funil import --instance acme data.ndjson

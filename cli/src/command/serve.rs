@@ -135,7 +135,8 @@ fn text(ready: &Ready) -> String {
                  curl -sw '\\n' '{url}/leads?i=demo&limit=3' -H 'apitoken: {key}' -H 'Authorization: Bearer {token}'\n\n\
                  curl -sw '\\n' -g '{url}/leads/1001?i=demo&query={{lead{{fullname,email,owner{{name}}}}}}' \
                  -H 'apitoken: {key}' -H 'Authorization: Bearer {token}'\n\n\
-                 curl -sw '\\n' '{url}/voip/webhook?i=demo' -H 'Content-Type: application/json' -d '{CALL}'\n\n"
+                 curl -sw '\\n' '{url}/voip/webhook?i=demo' -H 'Content-Type: application/json' -d '{CALL}'\n\n\
+                 Book a meeting in a browser: {url}/book/demo/demo\n\n"
             );
         }
     }

@@ -16,7 +16,7 @@ use super::limits::{self, within};
 use super::number;
 use super::reason::reason;
 use super::record::Record;
-use super::{funnel, lead, opportunity};
+use super::{calendar, funnel, lead, meeting, opportunity};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,6 +67,8 @@ pub fn parse(text: &str) -> Result<Record, String> {
         "lead" => lead::read(fields).map(Box::new).map(Record::Lead),
         "funnel" => funnel::read(fields).map(Box::new).map(Record::Funnel),
         "opportunity" => opportunity::read(fields).map(Box::new).map(Record::Opportunity),
+        "calendar" => calendar::read(fields).map(Box::new).map(Record::Calendar),
+        "meeting" => meeting::read(fields).map(Box::new).map(Record::Meeting),
         "call" => call(fields),
         "event" => event(fields),
         other => Err(format!("unknown kind {}", Value::from(other))),
@@ -94,6 +96,16 @@ pub fn take_time(fields: &mut Map<String, Value>, name: &str) -> Result<Option<T
             .map(Some)
             .map_err(|_| format!("{name}: must be a date-time such as 2026-11-21T12:00:00.000Z")),
     }
+}
+
+/// The times of creation and change, which may be absent. In their place stand times that are never stored.
+pub fn take_dates(fields: &mut Map<String, Value>) -> Result<(Option<Timestamp>, Option<Timestamp>), String> {
+    let create_date = take_time(fields, "createDate")?;
+    let update_date = take_time(fields, "updateDate")?;
+    for time in ["createDate", "updateDate"] {
+        fields.insert(time.to_owned(), unread_time());
+    }
+    Ok((create_date, update_date))
 }
 
 fn setting(mut fields: Map<String, Value>) -> Result<Record, String> {
@@ -300,7 +312,15 @@ mod tests {
     fn every_kind_has_the_limits_of_a_record() {
         let name = "a".repeat(100_000);
         let tree = "[".repeat(8) + &"]".repeat(8);
-        for kind in ["user", "company", "funnel", "opportunity", "call"] {
+        for kind in [
+            "user",
+            "company",
+            "funnel",
+            "opportunity",
+            "calendar",
+            "meeting",
+            "call",
+        ] {
             assert_eq!(
                 refused(&format!(r#"{{"kind":"{kind}","id":1,"name":"{name}"}}"#)),
                 "the record is larger than 100 KB"

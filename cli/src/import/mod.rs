@@ -6,12 +6,14 @@
 //!
 //! What leads copy of companies and opportunities of leads is up to date when an import ends.
 
+mod calendar;
 mod departments;
 mod directory;
 mod funnel;
 mod lead;
 mod limits;
 mod line;
+mod meeting;
 mod number;
 mod opportunity;
 mod plan;
@@ -41,6 +43,9 @@ pub use source::Source;
 /// Records that are written at a time, and the bytes of their lines.
 const CHUNK: usize = 200;
 const CHUNK_BYTES: usize = 4_000_000;
+/// Calendars that are written at a time. They may pass names on to each other, so they stay together; no answer that has
+/// to list them all (C-50) could hold more.
+const CALENDARS: usize = 10_000;
 
 /// Why an import stopped.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +100,8 @@ pub async fn import(
     import.pass(Kind::Funnel).await?;
     import.funnels = operator.known_funnels().await?;
     import.pass(Kind::Opportunity).await?;
+    import.pass(Kind::Calendar).await?;
+    import.pass(Kind::Meeting).await?;
     if let Some(last) = import.plan.last_event() {
         operator.reserve_events(last).await?;
     }
@@ -133,6 +140,7 @@ impl Import<'_> {
         let source = self.source;
         let mut lines = source.lines()?;
         let (mut chunk, mut bytes) = (Chunk::new(), 0);
+        let most = if kind == Kind::Calendar { CALENDARS } else { CHUNK };
         while let Some((number, line)) = lines.next()? {
             let Ok(text) = line else { continue };
             if self.plan.kind(number) != Some(kind) {
@@ -146,7 +154,7 @@ impl Import<'_> {
                 // Only where the file was changed while it was read.
                 Err(reason) => self.tally.refuse(number, reason),
             }
-            if chunk.len() >= CHUNK || bytes >= CHUNK_BYTES {
+            if chunk.len() >= most || bytes >= CHUNK_BYTES {
                 self.write(kind, std::mem::take(&mut chunk)).await?;
                 bytes = 0;
             }
@@ -166,6 +174,8 @@ impl Import<'_> {
             Kind::Lead => self.leads(chunk).await?,
             Kind::Funnel => self.funnels(chunk).await?,
             Kind::Opportunity => self.opportunities(chunk).await?,
+            Kind::Calendar => self.calendars(chunk).await?,
+            Kind::Meeting => self.meetings(chunk).await?,
             Kind::Call => self.calls(chunk).await?,
             Kind::Event => self.events(chunk).await?,
             Kind::Setting | Kind::Department | Kind::Group => {}

@@ -6,7 +6,7 @@ use shared::opportunity::Opportunity;
 use shared::store::operator::OpportunityLine;
 
 use super::limits::{self, within};
-use super::line::{self, take_time, unread_time};
+use super::line::{self, take_dates};
 
 /// The most characters of a title and of a text in `fields` (C-30).
 const MOST_TITLE: usize = 255;
@@ -14,11 +14,7 @@ const MOST_TEXT: usize = 10_000;
 
 /// Reads an opportunity's fields.
 pub fn read(mut fields: Map<String, Value>) -> Result<OpportunityLine, String> {
-    let create_date = take_time(&mut fields, "createDate")?;
-    let update_date = take_time(&mut fields, "updateDate")?;
-    for time in ["createDate", "updateDate"] {
-        fields.insert(time.to_owned(), unread_time());
-    }
+    let (create_date, update_date) = take_dates(&mut fields)?;
     let mut opportunity: Opportunity = line::read(fields)?;
     if opportunity.title.is_empty() {
         return Err("title: must not be empty".to_owned());

@@ -9,7 +9,7 @@ use shared::funnel::Funnel;
 use shared::id::{DepartmentId, GroupId};
 use shared::people::{Company, Profile, User};
 use shared::phone::Phone;
-use shared::store::operator::{CallLine, LeadLine, OpportunityLine};
+use shared::store::operator::{CalendarLine, CallLine, LeadLine, MeetingLine, OpportunityLine};
 
 /// What a line holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +24,8 @@ pub enum Kind {
     Lead,
     Funnel,
     Opportunity,
+    Calendar,
+    Meeting,
     Call,
     Event,
 }
@@ -40,6 +42,8 @@ pub enum Record {
     Lead(Box<LeadLine>),
     Funnel(Box<Funnel>),
     Opportunity(Box<OpportunityLine>),
+    Calendar(Box<CalendarLine>),
+    Meeting(Box<MeetingLine>),
     Call(Box<CallLine>),
     Event(Box<Event>),
 }
@@ -56,6 +60,8 @@ impl Record {
             Self::Lead(_) => Kind::Lead,
             Self::Funnel(_) => Kind::Funnel,
             Self::Opportunity(_) => Kind::Opportunity,
+            Self::Calendar(_) => Kind::Calendar,
+            Self::Meeting(_) => Kind::Meeting,
             Self::Call(_) => Kind::Call,
             Self::Event(_) => Kind::Event,
         }
@@ -73,6 +79,8 @@ impl Record {
             Self::Lead(line) => line.lead.id.get(),
             Self::Funnel(funnel) => funnel.id.get(),
             Self::Opportunity(line) => line.opportunity.id.get(),
+            Self::Calendar(line) => line.calendar.id.get(),
+            Self::Meeting(line) => line.meeting.id.get(),
             Self::Call(line) => line.call.id.get(),
             Self::Event(event) => event.call.get(),
         }
@@ -100,6 +108,8 @@ variants! {
     lead: Lead(*) -> LeadLine;
     funnel: Funnel(*) -> Funnel;
     opportunity: Opportunity(*) -> OpportunityLine;
+    calendar: Calendar(*) -> CalendarLine;
+    meeting: Meeting(*) -> MeetingLine;
     call: Call(*) -> CallLine;
     event: Event(*) -> Event;
 }

@@ -134,6 +134,27 @@ impl Import<'_> {
         Ok(())
     }
 
+    pub(super) async fn calendars(&mut self, chunk: Chunk) -> Result<(), Error> {
+        let (lines, calendars) = self.checked(chunk, Record::calendar, |import, line| {
+            import.user_exists("userId", line.calendar.user_id)
+        });
+        let outcomes = self.operator.import_calendars(&calendars).await?;
+        self.note(lines, outcomes);
+        Ok(())
+    }
+
+    /// All references but that to the user are checked where the meeting is written.
+    pub(super) async fn meetings(&mut self, chunk: Chunk) -> Result<(), Error> {
+        let (lines, meetings) = self.checked(chunk, Record::meeting, |import, line| {
+            let user = line.meeting.user_id;
+            user.map_or(Ok(()), |user| import.user_exists("userId", user))
+        });
+        let written = self.operator.import_meetings(meetings, self.overwrite);
+        let outcomes = written.await?;
+        self.note(lines, outcomes);
+        Ok(())
+    }
+
     pub(super) async fn calls(&mut self, chunk: Chunk) -> Result<(), Error> {
         let leads = chunk.iter().filter_map(|(_, record)| match record {
             Record::Call(line) => line.call.lead,

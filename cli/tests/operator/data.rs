@@ -33,6 +33,13 @@ const FIGURES: &str = r#"{"kind":"company","id":9,"companyname":"","points":-2.5
 /// An opportunity with everything that is easily lost, and without the empty things that are not kept.
 const ODD_DEAL: &str = r#"{"kind":"opportunity","id":2000,"title":" É ","value":213.2,"crm_column":32,"crm_id":3,"lead_id":2000,"sequence":7,"status":"gain","loss_reason":"","gain_reason":" Prazo ","expectedCloseDate":"2026-12-01T00:00:00-03:00","sale_channel":"Loja","campaign":"Natal","user":7,"last_column_change":"2026-03-01T00:00:00Z","last_status_change":"2026-04-01T00:00:00Z","gain_date":"2026-04-01T00:00:00Z","reopen_date":"2026-03-15T00:00:00Z","await_column_approved":{"a":null},"await_column_approved_user":8,"reject_appro":false,"reject_appro_desc":{},"createDate":"2026-01-01T00:00:00Z","updateDate":"2026-05-01T00:00:00Z","archived":true,"service_permission":"departments","service_permission_user":8,"service_permission_department":1,"service_permission_users":[8,9],"service_permission_users_select":[{"id":8}],"service_permission_departments":[1],"service_permission_departments_select":[null],"dataCompanyExtra":[{"id":77,"companyname":"Extra"}],"fields":{" Número do pedido ":"","undefined":1e21,"é":-0.0,"":true,"gone":null},"files":[{"name":"a.pdf"}],"filesData":[[]],"conf_installment":[{"n":1}]}"#;
 
+/// A calendar with everything that is easily lost.
+const ODD_CALENDAR: &str = r#"{"kind":"calendar","id":2000,"name":" É ","keyName":"-_odd_-","publicId":"0","isPublished":true,"userId":7,"timezone":"Asia/Kathmandu","durationMinutes":1440,"bufferMinutes":5,"minimumNoticeMinutes":4294967295,"hours":{"sun":[["00:00","09:00"],["09:00","24:00"]]},"dates":{"2027-01-02":[["10:00","10:30"]],"2027-01-01":[]},"horizon":{"type":"between","start":"2027-01-01","end":"2027-01-01"},"createDate":"2026-01-01T00:00:00-03:00","updateDate":"2026-05-01T00:00:00Z"}"#;
+/// A meeting over several days, whose free fields are kept in their order.
+const ODD_MEETING: &str = r#"{"kind":"meeting","id":2000,"calendarId":2000,"date":"2027-01-01T12:00:00.001Z","endDate":"2027-02-10T12:00:00.001Z","leadId":2000,"opportunityId":2000,"userId":8,"status":"rescheduled","formData":{"z":null," a ":[1e21,-0.0,4.0,12345678901234567890],"":{"y":[],"x":"x\u0000y"},"0":0.1234567890123456},"properties":{"b":{},"a":false},"createDate":"2026-01-01T00:00:00Z","updateDate":"2026-05-01T00:00:00Z"}"#;
+/// A meeting whose lead was deleted (C-24): a form that is null was erased, one that is absent was empty.
+const ERASED: &str = r#"{"kind":"meeting","id":1999,"calendarId":2000,"date":"2027-01-01T12:00:00.000Z","endDate":"2027-01-01T12:00:00.000Z","leadId":null,"userId":7,"status":"canceled","formData":null,"createDate":"2026-01-01T00:00:00Z"}"#;
+
 /// Record 2000 of a kind.
 fn odd(export: &str, kind: &str) -> Value {
     let lines = export
@@ -48,7 +55,7 @@ fn an_export_into_an_empty_instance_gives_the_same_export() {
     bench
         .funil_reading("instance set acme voip_webhook_secret -", b"s3cret")
         .done();
-    let lines = [ODD, FIGURES, ODD_DEAL];
+    let lines = [ODD, FIGURES, ODD_DEAL, ODD_CALENDAR, ODD_MEETING, ERASED];
     bench.import(&lines.join("\n")).done();
     let exported = bench.export();
     let other = Bench::with_instance();
@@ -96,6 +103,42 @@ fn an_opportunity_is_exported_as_it_came() {
 }
 
 #[test]
+fn a_meeting_is_exported_as_it_came() {
+    let bench = Bench::with_sample();
+    bench
+        .import(&[ODD, ODD_DEAL, ODD_CALENDAR, ODD_MEETING, ERASED].join("\n"))
+        .done();
+    let exported = bench.export();
+    let line = |id: &str| exported.lines().find(|line| line.starts_with(id)).unwrap();
+    assert_eq!(
+        line(r#"{"kind":"meeting","id":2000,"#),
+        ODD_MEETING
+            .replace("00:00Z", "00:00.000Z")
+            .replace("1e21", "1e+21")
+    );
+    assert_eq!(
+        line(r#"{"kind":"meeting","id":1999,"#),
+        ERASED.replace(r#""leadId":null,"#, "").replace(
+            r#""2026-01-01T00:00:00Z"}"#,
+            r#""2026-01-01T00:00:00.000Z","updateDate":"2026-01-01T00:00:00.000Z"}"#
+        )
+    );
+}
+
+#[test]
+fn a_calendar_is_exported_as_it_came() {
+    let bench = Bench::with_sample();
+    bench.import(ODD_CALENDAR).done();
+    let mut sent: Value = serde_json::from_str(ODD_CALENDAR).unwrap();
+    for closed in ["mon", "tue", "wed", "thu", "fri", "sat"] {
+        sent["hours"][closed] = json!([]);
+    }
+    sent["createDate"] = json!("2026-01-01T03:00:00.000Z");
+    sent["updateDate"] = json!("2026-05-01T00:00:00.000Z");
+    assert_eq!(odd(&bench.export(), "calendar"), sent);
+}
+
+#[test]
 fn an_export_tells_first_what_the_rest_refers_to() {
     let exported = Bench::with_sample().export();
     let kind = |line: &str| serde_json::from_str::<Value>(line).unwrap()["kind"].clone();
@@ -132,6 +175,8 @@ fn an_export_is_its_owners_alone() {
     assert_eq!(answer["exported"]["lead"], 12);
     assert_eq!(answer["exported"]["funnel"], 2);
     assert_eq!(answer["exported"]["opportunity"], 30);
+    assert_eq!(answer["exported"]["calendar"], 4);
+    assert_eq!(answer["exported"]["meeting"], 1);
     assert_eq!(answer["exported"]["event"], 1);
     assert_eq!(mode(&named), 0o600);
     assert_eq!(fs::read(&named).unwrap(), fs::read(&piped).unwrap());

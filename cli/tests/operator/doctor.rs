@@ -1,6 +1,7 @@
 //! `funil doctor` (C-84): every sort of damage is found and repaired, and nothing that is right is touched.
 
 mod boards;
+mod calendars;
 mod calls;
 mod copies;
 mod storm;
@@ -14,7 +15,13 @@ use crate::support::{Bench, Ended};
 
 const LEAD: &str = "000000000001001";
 /// With what the partitions of totals begin.
-const TOTALS: [&str; 3] = ["acme#lead-total#", "acme#board-total#", "acme#board-rank#"];
+const TOTALS: [&str; 5] = [
+    "acme#lead-total#",
+    "acme#board-total#",
+    "acme#board-rank#",
+    "acme#agenda#",
+    "acme#meeting-month#",
+];
 
 /// With the sample and two keys, one of them revoked.
 fn bench() -> (Bench, [String; 2]) {
@@ -97,6 +104,8 @@ fn a_sound_instance() {
     let checked = [
         ("leads", 12),
         ("calls", 1),
+        ("calendars", 4),
+        ("meetings", 1),
         ("users", 5),
         ("credentials", 2),
         ("totals", totals),
@@ -106,7 +115,7 @@ fn a_sound_instance() {
     }
     let text = bench.funil("doctor --instance acme").done().out;
     assert!(
-        text.starts_with("0 differences, 0 remain; looked at 1 calls, "),
+        text.starts_with("0 differences, 0 remain; looked at 4 calendars, 1 calls, "),
         "{text}"
     );
     assert_eq!(bench.items(), before);

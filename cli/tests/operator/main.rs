@@ -6,12 +6,14 @@
     reason = "in a test a panic with its place is the report"
 )]
 
+mod calendars;
 mod copies;
 mod credentials;
 mod data;
 mod doctor;
 mod import;
 mod instances;
+mod meetings;
 mod opportunities;
 mod races;
 mod support;

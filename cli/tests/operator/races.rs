@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use shared::calendar::Calendar;
 use shared::call::{Call, CallStatus, CallType, EventName};
 use shared::id::{CallId, EventId, LeadId, UserId};
 use shared::lead::Lead;
+use shared::meeting::Meeting;
 use shared::people::User;
-use shared::store::operator::{LeadLine, Outcome};
+use shared::store::operator::{CalendarLine, LeadLine, MeetingLine, Outcome};
 use shared::time::Timestamp;
 
 use crate::support::Bench;
@@ -153,4 +155,108 @@ async fn a_call_of_a_lead_that_is_gone_is_refused() {
     let gone = Outcome::Refused("lead: lead 9 does not exist".to_owned());
     assert_eq!(outcomes, [WRITTEN, gone, WRITTEN]);
     assert_eq!(bench.partition("acme#call").len(), 2);
+}
+
+/// A calendar with these names.
+fn calendar(id: u64, name: &str, public: &str) -> CalendarLine {
+    let calendar = json!({
+        "id": id, "name": "Agenda", "keyName": name, "publicId": public, "userId": 7, "timezone": "UTC",
+        "durationMinutes": 30, "hours": {}, "createDate": time(), "updateDate": time(),
+    });
+    serde_json::from_value::<Calendar>(calendar).unwrap().into()
+}
+
+/// A meeting of lead 1 on calendar 1 that begins at this hour.
+fn meeting(id: u64, hour: u64) -> MeetingLine {
+    let meeting = json!({
+        "id": id, "calendarId": 1, "leadId": 1, "createDate": time(), "updateDate": time(),
+        "date": format!("2027-03-01T{hour:02}:00:00Z"), "endDate": format!("2027-03-01T{hour:02}:30:00Z"),
+    });
+    serde_json::from_value::<Meeting>(meeting).unwrap().into()
+}
+
+#[track_caller]
+fn assert_sound(bench: &Bench) {
+    let seen = bench.funil("doctor --instance acme --json").done().document();
+    assert_eq!(seen["differences"], json!([]));
+}
+
+/// Of two imports at the same time that want the same names each calendar has its own or none.
+#[tokio::test]
+async fn a_name_wanted_at_the_same_time_has_one_calendar() {
+    let bench = Bench::with_instance();
+    let (one, two) = (bench.operator().await, bench.operator().await);
+    let lines = |from: u64| {
+        let lines = (1..=60).map(|n| calendar(from + n, &format!("k{n}"), &format!("p{}", from + n)));
+        lines.collect::<Vec<_>>()
+    };
+    let (ours, theirs) = (lines(0), lines(100));
+    let (ours, theirs) = tokio::join!(one.import_calendars(&ours), two.import_calendars(&theirs));
+    for (at, (our, their)) in ours.unwrap().into_iter().zip(theirs.unwrap()).enumerate() {
+        let taken = |by| Outcome::Refused(format!("keyName: calendar {by} has it already"));
+        let first = (our.clone(), their.clone()) == (WRITTEN, taken(at + 1));
+        let second = (our.clone(), their.clone()) == (taken(at + 101), WRITTEN);
+        assert!(first || second, "{at}: {our:?} {their:?}");
+    }
+    assert_eq!(bench.partition("acme#calendar").len(), 60);
+    assert_sound(&bench);
+}
+
+/// Each name is guarded where it is written, not only where it is read.
+#[tokio::test]
+async fn a_name_that_is_taken_meanwhile_is_refused() {
+    for (link, field) in [("link#k", "keyName"), ("public#p", "publicId")] {
+        let bench = Bench::with_instance();
+        let item = json!({
+            "pk": { "S": format!("acme#calendar-{link}") }, "sk": { "S": "calendar" }, "id": { "S": "9" },
+        });
+        let request = json!({ "TableName": "funil", "Item": item });
+        let operator = bench.operator_overtaken("PutItem", request).await;
+        let outcomes = operator.import_calendars(&[calendar(1, "k", "p")]).await.unwrap();
+        let taken = Outcome::Refused(format!("{field}: calendar 9 has it already"));
+        assert_eq!(outcomes, [taken]);
+        assert_eq!(bench.partition("acme#calendar").len(), 0);
+    }
+}
+
+/// C-24: the transaction that links a lead checks that it exists.
+#[tokio::test]
+async fn a_meeting_of_a_lead_that_goes_meanwhile_is_refused() {
+    let bench = Bench::with_instance();
+    let operator = bench.operator().await;
+    operator.import_leads(vec![lead(1, 7, "a")], false).await.unwrap();
+    operator.import_calendars(&[calendar(1, "k", "p")]).await.unwrap();
+    let key = json!({ "pk": { "S": "acme#lead" }, "sk": { "S": "000000000000001" } });
+    let request = json!({ "TableName": "funil", "Key": key });
+    let overtaken = bench.operator_overtaken("DeleteItem", request).await;
+    let outcomes = overtaken.import_meetings(vec![meeting(5, 12)], false).await;
+    let gone = Outcome::Refused("leadId: lead 1 does not exist".to_owned());
+    assert_eq!(outcomes.unwrap(), [gone]);
+    for pk in [
+        "acme#meeting",
+        "acme#meetings#1",
+        "acme#agenda#1",
+        "acme#lead-meeting#1",
+    ] {
+        assert_eq!(bench.partition(pk).len(), 0, "{pk}");
+    }
+}
+
+#[tokio::test]
+async fn meetings_imported_at_the_same_time_are_counted_exactly() {
+    let bench = Bench::with_instance();
+    let (one, two) = (bench.operator().await, bench.operator().await);
+    one.import_leads(vec![lead(1, 7, "a")], false).await.unwrap();
+    one.import_calendars(&[calendar(1, "k", "p")]).await.unwrap();
+    let lines = |hour: u64| (1..=40).map(|id| meeting(id, hour)).collect();
+    let (ours, theirs) = tokio::join!(
+        one.import_meetings(lines(12), false),
+        two.import_meetings(lines(13), false)
+    );
+    assert_eq!((ours.unwrap().len(), theirs.unwrap().len()), (40, 40));
+    assert_eq!(bench.partition("acme#meetings#1").len(), 40);
+    let again = vec![meeting(1, 8), meeting(2, 9), meeting(1, 10), meeting(1, 10)];
+    let outcomes = one.import_meetings(again, false).await.unwrap();
+    assert_eq!(outcomes, [WRITTEN, WRITTEN, WRITTEN, Outcome::Unchanged]);
+    assert_sound(&bench);
 }

@@ -1,8 +1,10 @@
 //! An engine, the command, and a look at the raw table.
 
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{self, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 use funil::engine::Engine;
 use serde_json::{Value, json};
@@ -12,7 +14,7 @@ use shared::store::operator::Operator;
 use shared::store::{Location, Store};
 
 /// The kinds of the sample that this build knows, in the order of an export.
-pub const KINDS: [&str; 11] = [
+pub const KINDS: [&str; 13] = [
     "setting",
     "department",
     "group",
@@ -22,6 +24,8 @@ pub const KINDS: [&str; 11] = [
     "lead",
     "funnel",
     "opportunity",
+    "calendar",
+    "meeting",
     "call",
     "event",
 ];
@@ -124,35 +128,19 @@ impl Bench {
 
     /// The store behind the command.
     pub async fn operator(&self) -> Operator {
-        let location = Location {
-            table: "funil".to_owned(),
-            endpoint: Some(self.engine.endpoint()),
-        };
-        let store = Store::connect(location, Ambient::system()).await;
-        store.operator(InstanceName::parse("acme").unwrap())
+        operator(self.engine.endpoint()).await
+    }
+
+    /// The same, but its first transaction comes too late: just before, another writer puts or deletes an item.
+    pub async fn operator_overtaken(&self, operation: &'static str, request: Value) -> Operator {
+        let endpoint = self.engine.endpoint();
+        let overtake = move |endpoint: &str| drop(call_table(endpoint, operation, &request));
+        operator(overtaken(endpoint, overtake)).await
     }
 
     /// One DynamoDB call past the command.
     pub fn table(&self, operation: &str, request: &Value) -> Value {
-        let endpoint = self.engine.endpoint();
-        let address = endpoint.strip_prefix("http://").unwrap();
-        let mut stream = TcpStream::connect(address).unwrap();
-        let body = request.to_string();
-        write!(
-            stream,
-            "POST / HTTP/1.0\r\nhost: {address}\r\nx-amz-target: DynamoDB_20120810.{operation}\r\n\
-             content-type: application/x-amz-json-1.0\r\n\
-             authorization: AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/dynamodb/aws4_request, \
-             SignedHeaders=host, Signature=00\r\nx-amz-date: 20261121T000000Z\r\n\
-             content-length: {}\r\nconnection: close\r\n\r\n{body}",
-            body.len()
-        )
-        .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.contains(" 200 "), "{answer}");
-        serde_json::from_str(body).unwrap()
+        call_table(&self.engine.endpoint(), operation, request)
     }
 
     /// Everything in the table.
@@ -209,6 +197,65 @@ impl Bench {
         });
         self.table("UpdateItem", &request);
     }
+}
+
+async fn operator(endpoint: String) -> Operator {
+    let location = Location {
+        table: "funil".to_owned(),
+        endpoint: Some(endpoint),
+    };
+    let store = Store::connect(location, Ambient::system()).await;
+    store.operator(InstanceName::parse("acme").unwrap())
+}
+
+fn call_table(endpoint: &str, operation: &str, request: &Value) -> Value {
+    let (address, body) = (address(endpoint), request.to_string());
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(
+        stream,
+        "POST / HTTP/1.0\r\nhost: {address}\r\nx-amz-target: DynamoDB_20120810.{operation}\r\n\
+         content-type: application/x-amz-json-1.0\r\n\
+         authorization: AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/dynamodb/aws4_request, \
+         SignedHeaders=host, Signature=00\r\nx-amz-date: 20261121T000000Z\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.contains(" 200 "), "{answer}");
+    serde_json::from_str(body).unwrap()
+}
+
+fn address(endpoint: &str) -> &str {
+    endpoint.strip_prefix("http://").unwrap()
+}
+
+/// An endpoint that hands everything on to another one, and calls `overtake` with that before the first transaction.
+fn overtaken(endpoint: String, overtake: impl FnOnce(&str) + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let own = format!("http://{}", listener.local_addr().unwrap());
+    let overtake = Arc::new(Mutex::new(Some(overtake)));
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let (mut client, mut engine) = (client.unwrap(), TcpStream::connect(address(&endpoint)).unwrap());
+            let (mut answers, mut back) = (engine.try_clone().unwrap(), client.try_clone().unwrap());
+            thread::spawn(move || io::copy(&mut answers, &mut back));
+            let (endpoint, overtake) = (endpoint.clone(), Arc::clone(&overtake));
+            thread::spawn(move || {
+                let mut part = vec![0; 1 << 20];
+                while let Ok(length @ 1..) = client.read(&mut part) {
+                    let transacts = String::from_utf8_lossy(&part[..length]).contains("TransactWriteItems");
+                    if let Some(overtake) = overtake.lock().unwrap().take_if(|_| transacts) {
+                        overtake(&endpoint);
+                    }
+                    engine.write_all(&part[..length]).unwrap();
+                }
+            });
+        }
+    });
+    own
 }
 
 /// The sample's lines of the kinds that this build knows.

@@ -1,6 +1,7 @@
 //! kill -9 while calls are being recorded and opportunities made and changed: nothing acknowledged is lost, nothing is half
 //! there.
 
+mod bookings;
 mod sales;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,6 +6,7 @@
     reason = "a test that cannot be set up must fail, and says what it saw"
 )]
 
+mod booking_page;
 mod crash;
 mod running;
 
@@ -22,6 +23,9 @@ fn the_printed_lines_work() {
         .filter(|line| line.starts_with("curl "))
         .collect();
     assert_eq!(lines.len(), 3, "{}", running.said);
+    let page = format!("{}/book/demo/demo", running.url);
+    assert_eq!(running.after("in a browser: "), page);
+    assert_eq!(running.get("/book/demo/demo", &[]).0, 200);
     if std::process::Command::new("curl")
         .arg("--version")
         .output()

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use shared::store::fault::Fault;
 use tests::World;
+use tests::bookings::{FREE, book, booking, made, open_calendars};
 use tracing_subscriber::fmt::MakeWriter;
 
 #[derive(Clone, Default)]
@@ -97,6 +98,17 @@ async fn a_line_a_request_and_no_secret() {
         .send()
         .await;
     assert_eq!(signed.status, 201);
+    open_calendars(&operator).await;
+    let form = json!({ "firstname": "Sigilosa", "mobile": "41 97777-1234", "assunto": "sigiloso" });
+    let (_, reschedule_key) = made(&book(&world, &booking(FREE[0], &json!({ "formData": form }))).await);
+    let proof = json!({ "rescheduleMeetingId": 1, "rescheduleKey": reschedule_key });
+    made(
+        &book(
+            &world,
+            &booking(FREE[1], &json!({ "formData": form, "properties": proof })),
+        )
+        .await,
+    );
     let world = world.with_faults(Arc::new(|_| Some(Fault::FailedBefore)));
     assert_eq!(
         world.get("/leads/1001?i=acme").with(&wallet).send().await.status,
@@ -136,6 +148,8 @@ async fn a_line_a_request_and_no_secret() {
             line("GET", "/leads/{id}", "acme", 200),
             line("GET", "/leads", "", 401),
             line("POST", "/voip/webhook", "acme", 201),
+            line("POST", "/calendarmeeting", "acme", 200),
+            line("POST", "/calendarmeeting", "acme", 200),
             line("GET", "/leads/{id}", "", 500),
             line("POST", "/voip/webhook", "", 500),
         ]
@@ -146,7 +160,7 @@ async fn a_line_a_request_and_no_secret() {
         (&json!(wallet.key_id), &json!(3), &json!(1))
     );
     // The engine is the test's, and the SDK speaks of single bytes at debug; what is ours speaks of nobody at all.
-    let ours = ["shared", "leads", "call_webhook"].map(|name| format!("\"target\":\"{name}"));
+    let ours = ["shared", "leads", "calendars", "call_webhook"].map(|name| format!("\"target\":\"{name}"));
     let text = log.text();
     let (own, others): (Vec<_>, Vec<_>) = text
         .lines()
@@ -159,6 +173,7 @@ async fn a_line_a_request_and_no_secret() {
     for secret in [
         wallet.key.as_str(),
         wallet.token.as_str(),
+        reschedule_key.as_str(),
         "webhook-sigilo",
         "query-sigilo",
         "s3nh4-inicial",

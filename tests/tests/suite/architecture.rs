@@ -41,6 +41,7 @@ fn the_sdk_is_the_stores_own() {
     for manifest in [
         "functions/leads",
         "functions/opportunities",
+        "functions/calendars",
         "functions/call-webhook",
         "cli",
     ] {

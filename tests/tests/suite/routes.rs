@@ -12,7 +12,9 @@ async fn routers_and_template_agree() {
         .collect();
     assert!(!routes.is_empty());
     for Route { path, .. } in &routes {
-        let concrete = path.replace("{id}", "7");
+        let concrete = path
+            .replace("{id}", "7")
+            .replace("{instance}/{keyName}", "acme/demo");
         for method in ["GET", "POST", "PUT", "DELETE", "PATCH"] {
             let listed = routes
                 .iter()
@@ -34,6 +36,7 @@ fn functions_have_the_rights_they_need() {
         ("LeadsFunction", [&reads[..], &writes[..2]].concat()),
         ("CallWebhookFunction", [&reads[..], &writes[..]].concat()),
         ("OpportunitiesFunction", [&checks[..], &writes[..]].concat()),
+        ("CalendarsFunction", [&checks[..], &writes[..]].concat()),
         // A copy is written on condition of its lead.
         ("MaintenanceFunction", [&checks[..], &writes[..]].concat()),
     ] {

@@ -1,5 +1,7 @@
 //! What requests cost: sequential round trips and units, as docs/access-patterns.md promises them.
 
+mod bookings;
+mod calendars;
 mod opportunities;
 
 use serde_json::{Value, json};

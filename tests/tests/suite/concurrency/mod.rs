@@ -1,6 +1,7 @@
 //! Many callers at once, in good moments of the table and in bad ones: no call lost, no number taken twice, no change
 //! lost, and what is derived right at every moment.
 
+pub mod bookings;
 mod calls;
 mod copies;
 mod storm;

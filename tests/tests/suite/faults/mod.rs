@@ -1,6 +1,7 @@
 //! Bad moments of the table: the answer is right or an honest error, nothing is lost or done twice, nothing internal
 //! reaches a caller.
 
+mod bookings;
 mod calls;
 mod lost_answers;
 mod opportunities;

@@ -1,10 +1,29 @@
-//! The routes that take credentials, each as a request that is answered 200 where they are good.
+//! The routes that take credentials, each as a request that is answered 200 where they are good, and those that take none.
 
 use serde_json::{Value, json};
 use tests::World;
 use tests::sales::page;
 use tests::template::{Route, routes};
 use tests::world::Request;
+
+/// The routes that take no credentials. A route of the template that is not among them takes some.
+pub const PUBLIC: [(&str, &str); 4] = [
+    ("GET", "/book/{instance}/{keyName}"),
+    ("POST", "/calendarmeeting"),
+    ("GET", "/calendarmeeting/slots"),
+    ("POST", "/voip/webhook"),
+];
+
+/// Where an endpoint takes its credentials from (spec.md, Authentication; C-2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The key and an access token in their headers.
+    Headers,
+    /// The key in the query.
+    Query,
+    /// The key in either; and `i` may be absent (C-1).
+    Either,
+}
 
 /// A route that takes credentials, as a request that is answered 200 where they are good.
 #[derive(Debug)]
@@ -14,8 +33,8 @@ pub struct Guarded {
     /// Parameters that it needs beside `i` and the credentials.
     pub params: &'static str,
     pub body: Value,
-    /// Where the credentials stand (spec.md, Authentication).
-    pub key_in_query: bool,
+    /// Where the credentials stand.
+    pub place: Place,
     /// What its errors call their text.
     pub text: &'static str,
     /// Whether spec.md says all that the body of a 400 holds.
@@ -30,7 +49,7 @@ impl Guarded {
     pub fn of(Route { method, path, .. }: Route) -> Self {
         let (id, params, body) = match (method.as_str(), path.as_str()) {
             (_, "/leads" | "/leads/{id}") => ("1001", "", Value::Null),
-            (_, "/crm") => ("", "", Value::Null),
+            (_, "/crm" | "/pcalendar") => ("", "", Value::Null),
             (_, "/crm/opportunities/{id}") => ("3", "", page(1, 25, &Value::Null)),
             (_, "/crmopportunity") => (
                 "",
@@ -38,10 +57,15 @@ impl Guarded {
                 json!({ "title": "x", "crm_column": 31, "lead_id": 1001 }),
             ),
             (_, "/crmopportunity/{id}") => ("1", "id=3", json!({})),
+            (_, "/calendarmeeting/{id}") => ("5", "", Value::Null),
             other => panic!("{other:?} has no good request here"),
         };
         Self {
-            key_in_query: path.starts_with("/crm/") || path == "/crm",
+            place: match path.as_str() {
+                "/crm" | "/crm/opportunities/{id}" => Place::Query,
+                "/pcalendar" | "/calendarmeeting/{id}" => Place::Either,
+                _ => Place::Headers,
+            },
             text: if path == "/crmopportunity" { "msg" } else { "error" },
             fixed: ["/crmopportunity/{id}", "/crm/opportunities/{id}"].contains(&path.as_str()),
             path: path.replace("{id}", id),
@@ -72,7 +96,7 @@ impl Guarded {
         if key.is_empty() {
             return self.call(world, &[i]);
         }
-        if self.key_in_query {
+        if self.place == Place::Query {
             return self.call(world, &[i, &format!("apitoken={key}")]);
         }
         let call = self.call(world, &[i]).header("apitoken", key);
@@ -84,10 +108,11 @@ impl Guarded {
     }
 }
 
-/// The routes that take credentials.
+/// The routes that take credentials: all that are not public.
 pub fn guarded() -> Vec<Guarded> {
+    let is_public = |route: &Route| PUBLIC.contains(&(route.method.as_str(), route.path.as_str()));
     let guarded = routes()
         .into_iter()
-        .filter(|route| route.method != "ANY" && route.path != "/voip/webhook");
+        .filter(|route| route.method != "ANY" && !is_public(route));
     guarded.map(Guarded::of).collect()
 }

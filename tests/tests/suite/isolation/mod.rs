@@ -1,16 +1,20 @@
 //! A credential reaches its own instance only: every route of the template that takes credentials × every credential
 //! that is not good for it.
 
+mod calendars;
 mod guarded;
+mod placement;
+mod public;
 
 use serde_json::json;
 use shared::credential::Kind;
+use tests::bookings::open_calendars;
 use tests::people::{settle, user};
 use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
 use tests::world::at;
 use tests::{Wallet, World};
 
-use guarded::guarded;
+use guarded::{Place, guarded};
 
 const OTHER: &str = "other-shop";
 
@@ -20,6 +24,7 @@ async fn world() -> World {
     for instance in ["acme", OTHER] {
         let operator = world.operator(instance);
         open_shop(&operator).await;
+        open_calendars(&operator).await;
         add_opportunities(&operator, vec![plain_opportunity(1, 7, 0)]).await;
     }
     world
@@ -75,7 +80,7 @@ async fn credentials_that_are_not_good() {
     ];
     for route in guarded() {
         for (case, (key, token)) in &cases {
-            if route.key_in_query && *key == own.key {
+            if route.place != Place::Headers && *key == own.key {
                 // Only the token is wrong, and here it is ignored like any unknown header.
                 continue;
             }
@@ -88,132 +93,6 @@ async fn credentials_that_are_not_good() {
         }
         let answer = route.with(&world, "i=acme", &own.key, &own.token).send().await;
         assert_eq!(answer.status, 200, "{route:?}: the good ones");
-    }
-}
-
-/// Parameters and headers of a request with credentials in the wrong place, and whether the table is asked about them.
-type Misplaced<'a> = (Vec<&'a str>, Vec<(&'a str, &'a str)>, bool);
-
-/// C-2: what stands in the wrong place is not there. C-3: what is malformed costs no read.
-#[tokio::test]
-async fn credentials_in_the_wrong_place() {
-    let world = world().await;
-    let own = world.wallet(7).await;
-    let (key, bearer) = (own.key.as_str(), format!("Bearer {}", own.token));
-    let (bearer, in_query) = (bearer.as_str(), format!("apitoken={key}"));
-    let key_as_bearer = format!("Bearer {key}");
-    let neither: [Misplaced<'_>; 3] = [
-        (vec![], vec![("authorization", bearer)], false),
-        (
-            vec![],
-            vec![
-                ("cookie", "apitoken=x"),
-                ("x-apitoken", key),
-                ("authorization", bearer),
-            ],
-            false,
-        ),
-        (
-            vec!["apitoken=garbage"],
-            vec![("apitoken", key), ("authorization", bearer)],
-            false,
-        ),
-    ];
-    let not_in_headers: [Misplaced<'_>; 7] = [
-        (vec![&in_query], vec![], true),
-        (vec![&in_query], vec![("authorization", bearer)], true),
-        (vec![], vec![("apitoken", key)], true),
-        (
-            vec![],
-            vec![("apitoken", "garbage"), ("authorization", bearer)],
-            false,
-        ),
-        (
-            vec![],
-            vec![("apitoken", key), ("authorization", "Bearer garbage")],
-            false,
-        ),
-        (
-            vec![],
-            vec![("apitoken", key), ("authorization", "Basic Zm9v")],
-            false,
-        ),
-        (
-            vec![],
-            vec![("apitoken", key), ("apitoken", key), ("authorization", bearer)],
-            false,
-        ),
-    ];
-    let not_in_query: [Misplaced<'_>; 4] = [
-        (vec![], vec![("apitoken", key), ("authorization", bearer)], true),
-        (vec![], vec![("authorization", &key_as_bearer)], true),
-        (vec!["apitoken=garbage"], vec![], false),
-        (vec![&in_query, &in_query], vec![], false),
-    ];
-    for route in guarded() {
-        let own: &[Misplaced<'_>] = if route.key_in_query {
-            &not_in_query
-        } else {
-            &not_in_headers
-        };
-        // A garbled key in the query is nothing to those who take it from the header.
-        let common = &neither[..if route.key_in_query { 3 } else { 2 }];
-        for (params, headers, reads) in common.iter().chain(own) {
-            let mut call = route.call(&world, &[&["i=acme"], params.as_slice()].concat());
-            for (name, value) in headers {
-                call = call.header(name, value);
-            }
-            let answer = call.send().await;
-            answer.is(401, &route.says("Unauthorized"));
-            let asked = answer
-                .cost
-                .calls
-                .iter()
-                .any(|call| call.operation == "BatchGetItem");
-            assert_eq!(asked, *reads, "{route:?} {params:?} {headers:?}");
-        }
-    }
-}
-
-/// C-2: `credential_placement` = `anywhere`.
-#[tokio::test]
-async fn credentials_anywhere() {
-    let world = world().await;
-    let (own, colleague) = (world.wallet(7).await, world.wallet(8).await);
-    world
-        .operator("acme")
-        .set_setting("credential_placement", &json!("anywhere"))
-        .await
-        .expect("a setting");
-    let (key, token) = (own.key.as_str(), own.token.as_str());
-    let query = format!("&apitoken={key}");
-    for (rest, headers, admitted) in [
-        (query.as_str(), vec![], true),
-        ("", vec![("apitoken", key.to_owned())], true),
-        ("", vec![("authorization", format!("Bearer {key}"))], true),
-        ("", vec![("authorization", format!("Bearer {token}"))], false),
-        (&query, vec![("authorization", format!("Bearer {token}"))], true),
-        (
-            &query,
-            vec![("authorization", format!("Bearer {}", colleague.token))],
-            false,
-        ),
-        (
-            &query,
-            vec![("authorization", "Bearer nonsense".to_owned())],
-            false,
-        ),
-        (&query, vec![("apitoken", colleague.key.clone())], false),
-    ] {
-        let mut call = world.get(&format!("/leads/1001?i=acme{rest}"));
-        for (name, value) in &headers {
-            call = call.header(name, value);
-        }
-        assert_eq!(
-            call.send().await.status,
-            if admitted { 200 } else { 401 },
-            "{rest:.10} {headers:?}"
-        );
     }
 }
 
@@ -230,8 +109,19 @@ async fn the_instance() {
             _ if route.fixed => json!({ "error": "Invalid request" }),
             _ => json!({ "error": "Invalid request", "details": details }),
         };
-        for i in ["", "i=", "i=%20", "i=acme&i=acme", "i=acme&i=other-shop"] {
+        let repeated = ["i=acme&i=acme", "i=acme&i=other-shop", "i=&i=acme"];
+        for i in repeated {
             route.call(&world, &[i]).send().await.is(400, &refused);
+        }
+        for i in ["", "i=", "i=%20"] {
+            let nobody = route.call(&world, &[i]).send().await;
+            if route.place == Place::Either {
+                // Then it is the credential's own (C-1).
+                nobody.is(401, &route.says("Unauthorized"));
+                assert_eq!(route.with(&world, i, &own.key, "").send().await.status, 200);
+            } else {
+                nobody.is(400, &refused);
+            }
         }
         for i in [
             "i=other-shop",
@@ -256,6 +146,11 @@ async fn a_stranger_learns_nothing_of_the_parameters() {
         "/leads/abc?i=acme",
         "/leads/1001?i=acme&query={nope}",
         "/leads?i=acme&limit=0",
+        "/pcalendar?query={nope}",
+        "/pcalendar?i=acme&query=x&query=x",
+        "/calendarmeeting/a.b",
+        "/calendarmeeting/5?i=acme&page=-1",
+        "/calendarmeeting/99?from=x",
     ] {
         world
             .get(uri)

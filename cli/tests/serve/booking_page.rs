@@ -1,0 +1,385 @@
+//! The public booking page as its visitors meet it, in a real browser. Where there is none, these tests pass and say so.
+
+mod browser;
+mod stage;
+
+use serde_json::{Value, json};
+
+use browser::Visitor;
+use stage::{BOOKED, CHOOSING, FAILED, JAPANESE, PAULISTA, Stage, TOLD, gone};
+
+#[test]
+fn a_click_and_the_form_book_a_time_once() {
+    let Some(mut stage) = Stage::set() else { return };
+    stage.open(PAULISTA, "");
+    let before = stage.free();
+    let [slot, _] = stage.next_month();
+    stage.choose(&slot);
+    stage.browser.click("#send", 1);
+    let untouched = stage.browser.evaluate("[form.checkValidity(), Boolean(working)]");
+    assert_eq!(untouched, json!([false, false]), "nothing is sent without a name");
+    stage.fill_in();
+    let chosen = stage.browser.text("chosen");
+    stage.browser.click("#send", 2);
+    stage.browser.until(BOOKED);
+    assert_eq!(stage.browser.text("done-title"), "Reunião agendada");
+    assert_eq!(chosen, format!("{} às 10:30", stage.browser.text("booked")));
+    let number = stage.number();
+    let facts = json!([
+        ["Horário", "10:30 – 11:00"],
+        ["Seu fuso", "Horário Padrão de Brasília (America/Sao Paulo)"],
+        ["Número da reunião", number],
+    ]);
+    assert_eq!(stage.facts(), facts);
+    assert_eq!(gone(&before, &stage.free()), [slot]);
+    stage.is_sound();
+}
+
+#[test]
+fn a_time_taken_meanwhile_is_told_and_what_was_typed_is_kept() {
+    let Some(mut stage) = Stage::set() else { return };
+    stage.open(PAULISTA, "");
+    let before = stage.free();
+    let [slot, next] = stage.next_month();
+    stage.choose(&slot);
+    stage.fill_in();
+    stage.take(&slot);
+    stage.browser.click("#send", 1);
+    stage.browser.until(&format!("{TOLD} && {CHOOSING}"));
+    assert_eq!(
+        stage.browser.text("alert"),
+        "Esse horário acabou de ser ocupado. Escolha outro; o que você escreveu continua aqui."
+    );
+    assert_eq!(
+        gone(&before, &stage.free()),
+        std::slice::from_ref(&slot),
+        "nothing else was booked"
+    );
+    let listed = "[...document.querySelectorAll('#list button')].map(button => button.value)";
+    let listed: Vec<String> = serde_json::from_value(stage.browser.evaluate(listed)).unwrap();
+    assert!(listed.len() == 5 && !listed.contains(&slot), "{listed:?}");
+    stage.choose(&next);
+    stage.browser.click("#send", 1);
+    stage.browser.until(BOOKED);
+    assert_eq!(gone(&before, &stage.free()), [slot, next]);
+    stage.is_sound();
+}
+
+/// C-10: the service booked and its answer got lost. Asking again books nothing more, and nothing else can be sent.
+#[test]
+fn a_lost_answer_is_asked_for_again_under_the_same_key() {
+    let Some(mut stage) = Stage::set() else { return };
+    stage.open(PAULISTA, "");
+    let before = stage.free();
+    let [slot, _] = stage.next_month();
+    stage.choose(&slot);
+    stage.fill_in();
+    let answers =
+        json!({ "patterns": [{ "urlPattern": "*/calendarmeeting?*", "requestStage": "Response" }] });
+    stage.browser.command("Fetch.enable", &answers);
+    let mut keys = Vec::new();
+    for _ in 0..2 {
+        stage.browser.click("#send", 1);
+        let paused = stage.browser.event("Fetch.requestPaused");
+        assert_eq!(paused["responseStatusCode"], 200, "{paused}");
+        keys.push(paused["request"]["headers"]["idempotency-key"].clone());
+        let lost = json!({ "requestId": paused["requestId"], "errorReason": "ConnectionReset" });
+        stage.browser.command("Fetch.failRequest", &lost);
+        stage.browser.until(&format!("{TOLD} && !working"));
+        assert_eq!(
+            stage.browser.text("alert"),
+            "Não houve resposta. Tente de novo: a reunião não será agendada duas vezes."
+        );
+        stage.browser.press(&["Escape"]);
+        let locked = "[form.elements.email.readOnly, document.getElementById('back').hidden, \
+                      document.getElementById('details').hidden]";
+        assert_eq!(stage.browser.evaluate(locked), json!([true, true, false]));
+    }
+    stage.browser.command("Fetch.disable", &json!({}));
+    stage.browser.click("#send", 1);
+    stage.browser.until(BOOKED);
+    assert_eq!(keys[0], keys[1]);
+    assert!(keys[0].as_str().is_some_and(|key| key.len() == 32), "{keys:?}");
+    assert_eq!(gone(&before, &stage.free()), [slot]);
+    stage.is_sound();
+}
+
+/// What the service certainly refused can be changed and is another attempt then; what it may have done cannot, also where
+/// the next answer says nothing of it.
+#[test]
+fn a_refusal_is_told_and_an_unknown_end_is_settled_first() {
+    let Some(mut stage) = Stage::set() else { return };
+    stage.open(PAULISTA, "");
+    let before = stage.free();
+    let [slot, _] = stage.next_month();
+    stage.choose(&slot);
+    stage.fill_in();
+    let calls = json!({ "patterns": [{ "urlPattern": "*/calendarmeeting?*" }] });
+    stage.browser.command("Fetch.enable", &calls);
+    let busy = json!({ "error": "Too many requests" });
+    let refused = json!({ "error": "Invalid request", "details": "formData.email" });
+    let failed = json!({ "error": "Internal error" });
+    let (wait, again) = (
+        "Há muitos pedidos agora. Tente de novo em 17 segundos.",
+        "Não houve resposta. Tente de novo: a reunião não será agendada duas vezes.",
+    );
+    let mut keys = Vec::new();
+    for (status, body, told, locked) in [
+        (429, &busy, wait, false),
+        (400, &refused, "O pedido foi recusado (formData.email).", false),
+        (500, &failed, again, true),
+        (429, &busy, wait, true),
+    ] {
+        stage.browser.click("#send", 1);
+        let request = stage.browser.answer(status, body);
+        keys.push(request["headers"]["idempotency-key"].clone());
+        stage.browser.until(&format!("{TOLD} && !working"));
+        assert_eq!(stage.browser.text("alert"), told);
+        let shown = "[form.elements.email.readOnly, document.getElementById('back').hidden]";
+        assert_eq!(stage.browser.evaluate(shown), json!([locked, locked]));
+    }
+    stage.browser.command("Fetch.disable", &json!({}));
+    stage.browser.click("#send", 1);
+    stage.browser.until(BOOKED);
+    assert!(
+        keys[0] != keys[1] && keys[1] != keys[2] && keys[2] == keys[3],
+        "{keys:?}"
+    );
+    assert_eq!(gone(&before, &stage.free()), [slot]);
+    stage.is_sound();
+}
+
+#[test]
+fn that_nothing_is_free_is_said_and_later_dates_can_be_asked_for() {
+    let Some(mut stage) = Stage::set() else { return };
+    stage.open_link(PAULISTA, "demo/passado", CHOOSING);
+    let none = stage.browser.text("none");
+    for _ in 0..2 {
+        let until = stage.browser.evaluate("format(known, FULL_DAY)");
+        let told = format!("Nenhum horário livre até {}.", until.as_str().unwrap());
+        assert_eq!(stage.browser.text("none"), told);
+        assert_eq!(stage.browser.text("live"), told);
+        stage.browser.evaluate("window.before = known");
+        stage.browser.click("#later", 1);
+        stage
+            .browser
+            .until("known - before === 62 * 86400000 && !working");
+    }
+    assert_ne!(stage.browser.text("none"), none);
+    stage.is_sound();
+}
+
+#[test]
+fn the_keyboard_is_enough() {
+    let Some(mut stage) = Stage::set() else { return };
+    stage.open(PAULISTA, "");
+    let before = stage.free();
+    let focused = "document.activeElement.id || document.activeElement.name || document.activeElement.value";
+    // The days are one stop; arrows go from day to day, and Enter to the times.
+    stage.browser.press(&["Tab", "Tab"]);
+    assert_eq!(stage.browser.evaluate(focused), "later");
+    stage.browser.press(&["Enter"]);
+    stage
+        .browser
+        .until("document.activeElement.id === 'choose-title' && !working");
+    stage.browser.press(&["Tab", "ArrowRight", "Enter"]);
+    let slot = stage.browser.evaluate(focused);
+    let slot = slot.as_str().unwrap();
+    assert!(before.iter().any(|free| free == slot), "{slot}");
+    stage.browser.press(&["Enter"]);
+    stage
+        .browser
+        .until("document.activeElement.id === 'details-title'");
+    stage.browser.press(&["Escape"]);
+    assert_eq!(stage.browser.evaluate(focused), slot);
+    stage.browser.press(&["Enter", "Tab"]);
+    stage.browser.write("Zoé");
+    stage.browser.press(&["Tab", "Tab"]);
+    stage.browser.write("zoe@example.com");
+    stage.browser.press(&["Enter"]);
+    stage.browser.until("document.activeElement.id === 'done-title'");
+    assert_eq!(gone(&before, &stage.free()), [slot]);
+    stage.is_sound();
+}
+
+/// The first language that begins with pt or en is spoken; times are the visitor's, and the calendar's where they differ.
+#[test]
+fn the_visitor_is_spoken_to_in_its_language_and_zone() {
+    let Some(mut stage) = Stage::set() else { return };
+    let title = "[document.title, document.documentElement.lang]";
+    for (languages, expected) in [
+        ("de-DE,fr", ["Agende uma reunião", "pt-BR"]),
+        ("es,pt-PT,en", ["Agende uma reunião", "pt-PT"]),
+        ("en-US,pt", ["Book a meeting", "en-US"]),
+    ] {
+        stage.open(
+            Visitor {
+                languages,
+                ..PAULISTA
+            },
+            "",
+        );
+        assert_eq!(stage.browser.evaluate(title), json!(expected));
+    }
+    stage.open(JAPANESE, "");
+    assert_eq!(stage.browser.evaluate(title), json!(["Book a meeting", "en-GB"]));
+    assert_eq!(
+        stage.browser.text("calendar-zone"),
+        "The calendar is kept in America/Sao Paulo."
+    );
+    let [slot, _] = stage.next_month();
+    stage.book(&slot);
+    let (day, number) = (stage.browser.text("booked"), stage.number());
+    let facts = json!([
+        ["Time", "22:30 – 23:00"],
+        ["Your time zone", "Japan Standard Time (Asia/Tokyo)"],
+        [
+            "Time on the calendar",
+            format!("{day} at 10:30 (America/Sao Paulo)")
+        ],
+        ["Meeting number", number],
+    ]);
+    assert_eq!(stage.facts(), facts);
+    stage.is_sound();
+}
+
+/// C-55: the link of a meeting moves it, as often as one likes.
+#[test]
+fn a_meeting_is_moved_by_its_link() {
+    let Some(mut stage) = Stage::set() else { return };
+    stage.open(PAULISTA, "");
+    let before = stage.free();
+    let [slot, next] = stage.next_month();
+    stage.book(&slot);
+    let (number, link) = (stage.number(), stage.link());
+    stage.browser.click("#link", 1);
+    for (from, to) in [(&slot, &next), (&next, &slot)] {
+        let moving = format!("!document.getElementById('moving').hidden && {CHOOSING}");
+        stage.browser.until(&moving);
+        assert_eq!(
+            stage.browser.text("moving"),
+            format!("Você está mudando o horário da reunião nº {number}.")
+        );
+        stage.next_month();
+        stage.choose(to);
+        let asked = "[...document.querySelectorAll('input')].filter(input => input.offsetHeight).length";
+        assert_eq!(
+            stage.browser.evaluate(asked),
+            0,
+            "nobody is asked for a name again"
+        );
+        stage.browser.click("#send", 1);
+        stage.browser.until(BOOKED);
+        assert_eq!(stage.browser.text("done-title"), "Horário alterado");
+        assert_eq!((stage.number(), stage.link()), (number.clone(), link.clone()));
+        assert!(stage.free().contains(from));
+        assert_eq!(gone(&before, &stage.free()), std::slice::from_ref(to));
+        stage.browser.click("#link", 1);
+    }
+    stage.is_sound();
+}
+
+/// C-55: a link that is wrong moves nothing.
+#[test]
+fn a_wrong_link_moves_nothing() {
+    let Some(mut stage) = Stage::set() else { return };
+    stage.open(PAULISTA, "");
+    let before = stage.free();
+    let [slot, next] = stage.next_month();
+    stage.book(&slot);
+    let link = stage.link();
+    let (ids, key) = link.rsplit_once('.').unwrap();
+    let other = if key.starts_with('0') { '1' } else { '0' };
+    stage.open(PAULISTA, &format!("{ids}.{other}{}", &key[1..]));
+    stage.next_month();
+    stage.choose(&next);
+    stage.browser.click("#send", 1);
+    stage.browser.until(TOLD);
+    assert_eq!(
+        stage.browser.text("alert"),
+        "Este link para mudar o horário não vale mais. Sua reunião não foi alterada."
+    );
+    assert_eq!(gone(&before, &stage.free()), [slot]);
+    stage.is_sound();
+}
+
+/// A link that was cut on its way is told of, for else one would book a second meeting in place of moving the first.
+#[test]
+fn a_hostile_fragment_is_no_link() {
+    let Some(mut stage) = Stage::set() else { return };
+    let key = "a".repeat(64);
+    for behind in [
+        "#<img src=x onerror=alert(1)>".to_owned(),
+        "#%3Cimg%20src=x%3E.1.2".to_owned(),
+        format!("#0.1.{key}"),
+        format!("#1.1e3.{key}"),
+        format!("#1.1.{key}0"),
+        format!("#1.1.{}", &key[1..]),
+        format!("#9999999999999999.1.{key}"),
+    ] {
+        stage.open(PAULISTA, &behind);
+        assert_eq!(
+            stage.browser.text("alert"),
+            "O link para mudar o horário está incompleto. Nesta página você agenda uma nova reunião.",
+            "{behind}"
+        );
+        assert_eq!(stage.browser.evaluate("meeting"), Value::Null);
+        assert_eq!(
+            stage.browser.evaluate("document.querySelector('img')"),
+            Value::Null
+        );
+        stage.is_sound();
+    }
+}
+
+#[test]
+fn a_hostile_address_shows_nothing_of_itself() {
+    let Some(mut stage) = Stage::set() else { return };
+    for path in [
+        "demo/nowhere",
+        "nowhere/conversa",
+        "demo/%3Cimg%20src=x%20onerror=alert(1)%3E",
+        "%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E/conversa",
+        "demo&keyName=conversa/x",
+        "demo/%E0%A4%A",
+    ] {
+        stage.open_link(PAULISTA, path, FAILED);
+        let shown = "document.querySelector('main').innerText.trim().split(/\\n+/)";
+        let expected = [
+            "Este link não está ativo",
+            "Confira o endereço ou peça um novo link a quem o enviou.",
+        ];
+        assert_eq!(stage.browser.evaluate(shown), json!(expected), "{path}");
+        let foreign = "document.querySelectorAll('img, script').length";
+        assert_eq!(stage.browser.evaluate(foreign), 1, "{path}");
+        stage.is_sound();
+    }
+}
+
+/// What the other tests find no trace of would leave one.
+#[test]
+fn the_policy_is_in_force() {
+    let Some(mut stage) = Stage::set() else { return };
+    stage.open(PAULISTA, "");
+    stage.is_sound();
+    for (forbidden, violation) in [
+        (
+            "document.body.setAttribute('style', 'color: red')",
+            "style-src-attr inline",
+        ),
+        (
+            "document.body.append(Object.assign(new Image(), { src: 'x.png' }))",
+            "img-src",
+        ),
+        (
+            "try { document.body.innerHTML = 'x' } catch {}",
+            "require-trusted-types-for",
+        ),
+    ] {
+        stage.browser.evaluate(&format!("{forbidden}; null"));
+        stage.browser.until(&format!(
+            "violations.some(violation => violation.startsWith('{violation}'))"
+        ));
+    }
+    assert!(stage.browser.faults().len() >= 3);
+}

@@ -1,0 +1,177 @@
+//! What a test of the booking page is played on: a service with a calendar, and a browser.
+
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use super::browser::{Browser, Visitor};
+use crate::running::{Running, ask, funil};
+
+/// A calendar of six times a day, every day, for as long as there are days; and one whose days are long past.
+const CALENDARS: [(u64, &str, &str); 2] = [
+    (50, "conversa", r#"{"type": "unlimited"}"#),
+    (
+        51,
+        "passado",
+        r#"{"type": "between", "start": "2020-01-01", "end": "2020-01-31"}"#,
+    ),
+];
+
+pub const PAULISTA: Visitor = Visitor {
+    languages: "pt-BR,pt,en",
+    zone: "America/Sao_Paulo",
+};
+pub const JAPANESE: Visitor = Visitor {
+    languages: "ja-JP,en-GB,pt",
+    zone: "Asia/Tokyo",
+};
+
+pub const CHOOSING: &str = "!document.getElementById('choose').hidden";
+pub const CONFIRMING: &str = "!document.getElementById('details').hidden";
+pub const BOOKED: &str = "!document.getElementById('done').hidden";
+pub const TOLD: &str = "!document.getElementById('alert').hidden";
+pub const FAILED: &str = "!document.getElementById('failed').hidden";
+
+/// A service with the calendar, and a browser.
+pub struct Stage {
+    pub running: Running,
+    pub browser: Browser,
+    _home: TempDir,
+}
+
+impl Stage {
+    /// `None` where there is no browser.
+    pub fn set() -> Option<Self> {
+        let browser = Browser::start()?;
+        let home = tempfile::tempdir().unwrap();
+        let running = Running::start(home.path(), &[]);
+        let endpoint = running.after("DynamoDB API on ").trim_end_matches(',').to_owned();
+        let lines = home.path().join("calendars.ndjson");
+        std::fs::write(&lines, CALENDARS.map(calendar).join("\n")).unwrap();
+        let lines = lines.to_str().unwrap();
+        let imported = funil(&["--endpoint", &endpoint, "import", "--instance", "demo", lines]);
+        assert!(imported.status.success(), "{imported:?}");
+        Some(Self {
+            running,
+            browser,
+            _home: home,
+        })
+    }
+
+    /// Opens the calendar's link with something behind it.
+    pub fn open(&mut self, visitor: Visitor, behind: &str) {
+        self.open_link(visitor, &format!("demo/conversa{behind}"), CHOOSING);
+    }
+
+    /// Opens a link and waits until a condition holds.
+    pub fn open_link(&mut self, visitor: Visitor, link: &str, condition: &str) {
+        let url = format!("{}/book/{link}", self.running.url);
+        self.browser.open(visitor, &url, condition);
+    }
+
+    /// All that is free, as the service says.
+    pub fn free(&self) -> Vec<String> {
+        let (status, body) = self
+            .running
+            .get("/calendarmeeting/slots?i=demo&keyName=conversa", &[]);
+        assert_eq!(status, 200, "{body}");
+        let body: Value = serde_json::from_str(&body).unwrap();
+        serde_json::from_value(body["data"]["slots"].clone()).unwrap()
+    }
+
+    /// Somebody else books.
+    pub fn take(&self, slot: &str) {
+        let body = json!({ "keyName": "conversa", "date": slot, "leadId": null,
+            "formData": { "firstname": "Outra" }, "properties": {} });
+        let headers = [("content-type", "application/json")];
+        let answer = ask(
+            &self.running.url,
+            "POST",
+            "/calendarmeeting?i=demo",
+            &headers,
+            &body.to_string(),
+        );
+        assert_eq!(answer.map(|(status, _)| status), Some(200));
+    }
+
+    /// Opens the fifth day of the next month, which has no time that passes while this runs; gives its fourth and its
+    /// fifth time.
+    pub fn next_month(&mut self) -> [String; 2] {
+        self.browser
+            .evaluate("window.before = document.getElementById('month').textContent");
+        self.browser.click("#later", 1);
+        self.browser
+            .until("document.getElementById('month').textContent !== before && !working");
+        self.browser.click("#grid label:nth-of-type(5)", 1);
+        let times = self
+            .browser
+            .evaluate("[...document.querySelectorAll('#list button')].map(button => button.value)");
+        let times: Vec<String> = serde_json::from_value(times).unwrap();
+        assert!(times.len() > 4, "{times:?}");
+        [times[3].clone(), times[4].clone()]
+    }
+
+    pub fn choose(&mut self, slot: &str) {
+        self.browser.click(&format!("#list button[value=\"{slot}\"]"), 1);
+        self.browser.until(CONFIRMING);
+    }
+
+    pub fn fill_in(&mut self) {
+        for (name, text) in [("firstname", "Zoé"), ("email", "zoe@example.com")] {
+            self.browser.click(&format!("input[name={name}]"), 1);
+            self.browser.write(text);
+        }
+    }
+
+    pub fn book(&mut self, slot: &str) {
+        self.choose(slot);
+        self.fill_in();
+        self.browser.click("#send", 1);
+        self.browser.until(BOOKED);
+    }
+
+    /// What is behind the address in the link that moves the meeting.
+    pub fn link(&mut self) -> String {
+        let link = self.browser.evaluate("document.getElementById('link').hash");
+        link.as_str().unwrap().to_owned()
+    }
+
+    /// The facts of the confirmation, each behind its name.
+    pub fn facts(&mut self) -> Value {
+        self.browser.evaluate(
+            "[...document.querySelectorAll('#facts div')].map(fact => [...fact.children].map(part => part.textContent))",
+        )
+    }
+
+    /// The number that the confirmation shows last.
+    pub fn number(&mut self) -> String {
+        let number = self
+            .browser
+            .evaluate("document.querySelector('#facts div:last-child dd').textContent");
+        number.as_str().unwrap().to_owned()
+    }
+
+    #[track_caller]
+    pub fn is_sound(&mut self) {
+        assert_eq!(self.browser.faults(), Vec::<Value>::new());
+    }
+}
+
+/// A line of an import.
+fn calendar((id, name, horizon): (u64, &str, &str)) -> String {
+    let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+    let hours: Map<_, _> = days
+        .map(|day| (day.to_owned(), json!([["09:00", "12:00"]])))
+        .into_iter()
+        .collect();
+    let horizon: Value = serde_json::from_str(horizon).unwrap();
+    let line = json!({ "kind": "calendar", "id": id, "name": "Conversa", "keyName": name, "publicId": name,
+        "isPublished": true, "userId": 7, "timezone": "America/Sao_Paulo", "durationMinutes": 30, "hours": hours,
+        "horizon": horizon, "createDate": "2026-01-05T12:00:00.000Z", "updateDate": "2026-01-05T12:00:00.000Z" });
+    line.to_string()
+}
+
+/// The times that `before` has and `after` has not.
+pub fn gone(before: &[String], after: &[String]) -> Vec<String> {
+    let gone = before.iter().filter(|slot| !after.contains(slot));
+    gone.cloned().collect()
+}

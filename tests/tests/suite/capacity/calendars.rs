@@ -1,0 +1,202 @@
+//! Endpoints 11 and 12, and the free times.
+
+use serde_json::{Value, json};
+use shared::meeting::Meeting;
+use tests::bookings::{add_calendars, add_meetings, calendar, meeting, open_calendars};
+use tests::world::at;
+use tests::{ACME, Answer, World};
+
+/// Asserts what a request costs: sequential round trips, calls, read units and write units.
+#[track_caller]
+pub fn costs(what: &str, answer: &Answer, expected: (u32, usize, f64, f64)) {
+    let cost = &answer.cost;
+    let calls: Vec<_> = cost.calls.iter().map(|call| call.operation).collect();
+    let found = (
+        cost.round_trips,
+        calls.len(),
+        cost.read_units(),
+        cost.write_units(),
+    );
+    println!(
+        "| {what} | {} | {} | {} | {} | {} |",
+        found.0,
+        found.1,
+        found.2,
+        found.3,
+        calls.join(", ")
+    );
+    let same = [(found.2, expected.2), (found.3, expected.3)];
+    let same = same
+        .iter()
+        .all(|(found, expected)| (found - expected).abs() < f64::EPSILON);
+    assert!(
+        same && (found.0, found.1) == (expected.0, expected.1),
+        "{what}: {found:?}, not {expected:?}: {cost:?}"
+    );
+}
+
+async fn office() -> World {
+    let world = World::new().await;
+    open_calendars(&world.operator(ACME)).await;
+    world
+}
+
+async fn ask(world: &World, uri: &str) -> Answer {
+    let answer = world.get(uri).send().await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer
+}
+
+/// Endpoint 11: one round trip where the process knows the calendars or next meetings are not asked for, one more for a key
+/// that comes without `i` for the first time, and one more for each 100 next meetings. Credential and directory are two
+/// units, fifty calendars of 560 bytes seven, and each next meeting one.
+#[tokio::test]
+async fn calendars() {
+    for (calendars, units, trips) in [(1_u32, 1.0, 1), (10, 2.0, 1), (50, 7.0, 1), (101, 13.0, 2)] {
+        let world = World::new().await;
+        let lines = (0..calendars).map(|at| {
+            let changes = json!({ "id": 5 + at, "keyName": format!("k{at}"), "publicId": format!("p{at}") });
+            calendar(&changes)
+        });
+        add_calendars(&world.operator(ACME), lines).await;
+        add_meetings(&world.operator(ACME), [meeting(&json!({}))]).await;
+        let uri = format!("/pcalendar?apitoken={}", world.wallet(7).await.key);
+        let alone = format!("{uri}&query={{calendars{{id,name}}}}");
+        let (all, queries) = (
+            units + 2.0 + f64::from(calendars),
+            2 + usize::try_from(calendars).expect("small"),
+        );
+        for (what, uri, expected) in [
+            (
+                "without nextMeeting, first time and without i",
+                &alone,
+                (2, 3, units + 3.0, 0.0),
+            ),
+            ("without nextMeeting", &alone, (1, 2, units + 2.0, 0.0)),
+            ("first time", &uri, (trips + 1, queries, all, 0.0)),
+            ("known", &uri, (trips, queries, all, 0.0)),
+        ] {
+            costs(
+                &format!("11: {calendars}, {what}"),
+                &ask(&world, uri).await,
+                expected,
+            );
+        }
+    }
+}
+
+/// Next meetings behind a long past cost what they cost without one.
+#[tokio::test]
+async fn next_meetings() {
+    let world = office().await;
+    add_meetings(&world.operator(ACME), crowd(1, 600, -300)).await;
+    let uri = format!("/pcalendar?apitoken={}", world.wallet(7).await.key);
+    ask(&world, &uri).await;
+    costs(
+        "11: 3 calendars, 300 days of past",
+        &ask(&world, &uri).await,
+        (1, 5, 6.0, 0.0),
+    );
+}
+
+/// So many meetings a day on calendar 5 from 03:00 on, for so many days from so many days after the first that is free.
+fn crowd(a_day: u32, days: u32, from: i32) -> impl Iterator<Item = Meeting> {
+    (0..days * a_day).map(move |turn| {
+        let first = at("2026-11-23T03:00:00Z").unix_millis() + i64::from(from) * 86_400_000;
+        let start = first + i64::from(turn / a_day) * 86_400_000 + i64::from(turn % a_day) * 900_000;
+        let date = shared::time::Timestamp::from_unix_millis(start).expect("a time");
+        meeting(&json!({ "id": turn + 1, "date": date, "endDate": date.plus_seconds(900) }))
+    })
+}
+
+/// Endpoint 12: one round trip for the first page, two for a later one, one more where the calendar is named by its
+/// `publicId`; and the same whatever lies before the page, whether past or other pages.
+#[tokio::test]
+async fn meetings() {
+    for (meetings, days) in [(10, 10), (1_000, 50), (10_000, 500)] {
+        let world = office().await;
+        let a_day = meetings / days;
+        let middle = i32::try_from(days / 2).expect("small");
+        let all: Vec<_> = crowd(a_day, days, -middle - 1).collect();
+        for lines in all.chunks(1_000) {
+            add_meetings(&world.operator(ACME), lines.to_vec()).await;
+        }
+        let key = world.wallet(7).await.key;
+        let last = (meetings / 2).div_ceil(50) - 1;
+        let is_long = meetings > 10;
+        let later = if is_long {
+            (2, 5, 11.0, 0.0)
+        } else {
+            (1, 4, 6.0, 0.0)
+        };
+        let later_named = if is_long {
+            (3, 5, 10.0, 0.0)
+        } else {
+            (2, 4, 5.0, 0.0)
+        };
+        let units = |units: f64| if is_long { units } else { 6.0 };
+        for (what, calendar, page, limit, expected) in [
+            ("page 0", "5", 0, 50, (1, 4, units(9.0), 0.0)),
+            ("page 1", "5", 1, 50, later),
+            (
+                "last page",
+                "5",
+                last,
+                50,
+                if last == 0 { (1, 4, 6.0, 0.0) } else { later },
+            ),
+            ("publicId, page 0", "pub_5", 0, 50, (2, 4, units(9.0) - 1.0, 0.0)),
+            ("publicId, last page", "pub_5", last, 50, later_named),
+            ("100 on page 0", "5", 0, 100, (1, 4, units(13.0), 0.0)),
+        ] {
+            let uri = format!("/calendarmeeting/{calendar}?i=acme&apitoken={key}&page={page}&limit={limit}");
+            let answer = ask(&world, &uri).await;
+            let shown = answer.body["data"]["meetings"]
+                .as_array()
+                .expect("meetings")
+                .len();
+            let rest = (meetings / 2).saturating_sub(page * limit).min(limit);
+            assert_eq!(answer.body["data"]["total"], meetings / 2);
+            assert_eq!(shown, usize::try_from(rest).expect("small"), "{what}");
+            costs(&format!("12: {what} of {meetings}"), &answer, expected);
+        }
+    }
+}
+
+/// The free times of 62 days: one round trip where the process knows the link, two the first time.
+#[tokio::test]
+async fn slots() {
+    let world = office().await;
+    let uri = "/calendarmeeting/slots?i=acme&keyName=demo";
+    costs(
+        "slots: quiet, first time",
+        &ask(&world, uri).await,
+        (2, 3, 3.0, 0.0),
+    );
+    costs("slots: quiet", &ask(&world, uri).await, (1, 3, 3.0, 0.0));
+    add_meetings(&world.operator(ACME), crowd(4, 62, 0)).await;
+    costs(
+        "slots: 4 meetings a day",
+        &ask(&world, uri).await,
+        (1, 3, 5.0, 0.0),
+    );
+    add_meetings(&world.operator(ACME), crowd(20, 62, 0)).await;
+    costs(
+        "slots: 20 meetings a day",
+        &ask(&world, uri).await,
+        (1, 3, 12.0, 0.0),
+    );
+    let day = format!("{uri}&from=2026-11-23T00:00:00Z&to=2026-11-24T00:00:00Z");
+    costs("slots: one day", &ask(&world, &day).await, (1, 3, 3.0, 0.0));
+    let none = world
+        .get("/calendarmeeting/slots?i=acme&keyName=nobody")
+        .send()
+        .await;
+    none.is(400, &cl006());
+    costs("slots: CL006", &none, (1, 2, 2.0, 0.0));
+}
+
+/// What is answered for a link that leads nowhere.
+pub fn cl006() -> Value {
+    json!({ "error": "CL006", "msg": "the calendar does not belong to the instance or is not active" })
+}

@@ -1,0 +1,60 @@
+//! A hundred for one time.
+
+use serde_json::json;
+use tests::bookings::{FREE, booking};
+use tests::people::lead;
+
+use super::{NEXT_LEAD, Sent, Tally, WEATHERS, crowded, settle};
+
+const CALLERS: usize = 100;
+
+/// The bodies of so many visitors who want a time.
+fn visitors(date: &str) -> Vec<Sent> {
+    let form = |at: usize| json!({ "formData": { "firstname": format!("Visita {at}"), "phone": format!("554198888{at:04}") } });
+    (0..CALLERS).map(|at| booking(date, &form(at)).into()).collect()
+}
+
+/// C-53, C-54: exactly one gets it, with the next numbers, and becomes a lead; the others leave nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn somebody_new() {
+    for (weather, plan) in WEATHERS {
+        let world = crowded(CALLERS, plan()).await;
+        let tally = Tally::of(&world, visitors(FREE[0])).await;
+        tally.print("100 for one time, new leads", weather);
+        let (booked, taken, failed) = tally.counts();
+        let meetings = settle(&world, &tally).await;
+        assert_eq!(meetings.len(), 1, "one has it, told or not");
+        assert_eq!(
+            (meetings[0].id.get(), meetings[0].lead_id),
+            (1, Some(lead(NEXT_LEAD)))
+        );
+        assert_eq!(booked + taken + failed, 100);
+        assert!(taken > 50 && booked < 2);
+        if weather == "calm" {
+            assert_eq!((booked, failed), (1, 0));
+        }
+    }
+}
+
+/// The same for leads that exist: one of them gets it, and only that one is marked as active.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn leads_that_exist() {
+    for (weather, plan) in WEATHERS {
+        let world = crowded(CALLERS, plan()).await;
+        let known = [1001, 1002, 1004, 1006];
+        let body = |at: usize| booking(FREE[1], &json!({ "leadId": known[at % 4], "formData": {} }));
+        let bodies = (0..CALLERS).map(|at| body(at).into());
+        let tally = Tally::of(&world, bodies).await;
+        tally.print("100 for one time, known leads", weather);
+        let meetings = settle(&world, &tally).await;
+        assert_eq!(meetings.len(), 1);
+        let now = world.clock.get();
+        let leads = world.leads().await;
+        let active: Vec<_> = leads
+            .iter()
+            .filter(|lead| lead.last_active == now)
+            .map(|lead| Some(lead.id))
+            .collect();
+        assert_eq!(active, [meetings[0].lead_id]);
+    }
+}

@@ -1,0 +1,312 @@
+//! `GET /calendarmeeting/slots`: the free times of a calendar.
+
+use serde_json::{Value, json};
+use tests::World;
+use tests::bookings::{
+    FREE, TAKEN, add_calendars, add_meetings, book, booking, calendar, invalid, meeting, no_calendar,
+    open_calendars, slots, unavailable,
+};
+use tests::world::at;
+
+const LINK: &str = "keyName: must be the last segment of the calendar's link";
+
+async fn world() -> World {
+    let world = World::new().await;
+    open_calendars(&world.operator("acme")).await;
+    world
+}
+
+fn body(slots: &[&str]) -> Value {
+    json!({ "data": { "slots": slots, "timezone": "UTC" } })
+}
+
+/// The whole answer, in order, without credentials; what a stranger sends beside it is ignored.
+#[tokio::test]
+async fn free_times() {
+    let world = world().await;
+    let from_to = "keyName=demo&from=2026-11-23T00:00:00Z&to=2026-11-24T00:00:00Z";
+    let answer = slots(&world, from_to).await;
+    answer.is(200, &body(&FREE));
+    assert_eq!(answer.headers["content-type"], "application/json");
+    slots(&world, &format!("{from_to}&limit=1&apitoken=x&page=9"))
+        .await
+        .is(200, &body(&FREE));
+    let taken = [meeting(
+        &json!({ "date": FREE[1], "endDate": "2026-11-23T10:00:00Z" }),
+    )];
+    add_meetings(&world.operator("acme"), taken).await;
+    slots(&world, from_to)
+        .await
+        .is(200, &body(&[FREE[0], FREE[2], FREE[3]]));
+    let lisbon = slots(
+        &world,
+        "keyName=lisboa&from=2026-11-23T00:00:00Z&to=2026-11-23T02:00:00Z",
+    )
+    .await;
+    let two = ["2026-11-23T00:00:00.000Z", "2026-11-23T01:00:00.000Z"];
+    lisbon.is(
+        200,
+        &json!({ "data": { "slots": two, "timezone": "Europe/Lisbon" } }),
+    );
+}
+
+/// From `from` on and before `to`; any offset, a raw plus sign too; blank is absent.
+#[tokio::test]
+async fn the_ends() {
+    let world = world().await;
+    for (rest, expected) in [
+        ("from=2026-11-23T09:00:00Z&to=2026-11-23T11:00:00Z", &FREE[..3]),
+        (
+            "from=2026-11-23T09:00:00.001Z&to=2026-11-23T11:00:00.001Z",
+            &FREE[1..],
+        ),
+        (
+            "from=2026-11-23T06:00:00-03:00&to=2026-11-23T12:40:00%2B03:00",
+            &FREE[..1],
+        ),
+        (
+            "from=2026-11-23T12:00:00+03:00&to=2026-11-23T14:00:00+03:00",
+            &FREE[..3],
+        ),
+        ("from=2026-11-23T09:00:00Z&to=2026-11-23T09:00:00Z", &[]),
+        (
+            "from=2026-11-23T09:00:00Z&to=2026-11-23T09:00:00.001Z",
+            &FREE[..1],
+        ),
+        ("from=&to=2026-11-23T12:00:00Z", &FREE),
+        ("to=2026-11-21T12:00:00Z", &[]),
+        ("from=2020-01-01T00:00:00Z&to=2020-03-03T00:00:00Z", &[]),
+        ("from=2020-01-01T00:00:00Z", &[]),
+        ("from=0001-01-01T00:00:00Z", &[]),
+        ("from=2026-09-23T12:00:00Z&to=2026-11-23T12:00:00Z", &FREE),
+        ("from=9999-12-31T12:00:00Z", &[]),
+    ] {
+        slots(&world, &format!("keyName=demo&{rest}"))
+            .await
+            .is(200, &body(expected));
+    }
+}
+
+/// From now for 62 days where nothing else is said: the last of them is not whole.
+#[tokio::test]
+async fn two_months() {
+    let world = world().await;
+    world.clock.set(at("2026-11-23T09:00:00.000Z"));
+    let answer = slots(&world, "keyName=demo").await;
+    let listed = answer.body["data"]["slots"].as_array().expect("slots");
+    let ends = (listed.first().expect("a slot"), listed.last().expect("a slot"));
+    assert_eq!(ends, (&json!(FREE[0]), &json!("2027-01-22T11:00:00.000Z")));
+    // Nine weeks of five days of four.
+    assert_eq!(listed.len(), 9 * 5 * 4);
+    let whole = slots(&world, "keyName=demo&to=2027-01-24T09:00:00Z").await;
+    assert_eq!(whole.body, answer.body);
+    let from = slots(&world, "keyName=demo&from=2026-11-24T09:00:00.001Z").await;
+    let listed = from.body["data"]["slots"].as_array().expect("slots");
+    assert_eq!(listed.last(), Some(&json!("2027-01-25T09:00:00.000Z")));
+}
+
+/// Minimum notice, horizon, hours of a date: as they are booked (C-52).
+#[tokio::test]
+async fn what_cannot_be_booked_is_not_listed() {
+    let world = world().await;
+    let narrow = calendar(&json!({
+        "minimumNoticeMinutes": 2720, "horizon": { "type": "businessDays", "days": 3 },
+        "dates": { "2026-11-24": [], "2026-11-25": [["22:00", "24:00"]], "2026-11-26": [["00:00", "09:00"]] },
+    }));
+    add_calendars(&world.operator("acme"), [narrow]).await;
+    let late = [
+        "2026-11-25T22:00:00.000Z",
+        "2026-11-25T22:40:00.000Z",
+        "2026-11-25T23:20:00.000Z",
+    ];
+    for (now, first) in [
+        ("2026-11-21T12:00:00Z", 1),
+        ("2026-11-21T12:20:00Z", 1),
+        ("2026-11-21T12:20:00.001Z", 2),
+    ] {
+        world.clock.set(at(now));
+        let expected = [&FREE[first..], &late].concat();
+        slots(&world, "keyName=demo").await.is(200, &body(&expected));
+    }
+}
+
+/// C-52: hours are wall-clock and steps are elapsed time, so a night in which clocks change has more or fewer.
+#[tokio::test]
+async fn nights_in_which_clocks_change() {
+    let world = world().await;
+    world.clock.set(at("2026-03-01T00:00:00Z"));
+    let night = json!({ "sun": [["00:30", "03:30"]] });
+    let new_york = json!({
+        "id": 8, "keyName": "night", "publicId": "pub_8", "timezone": "America/New_York", "durationMinutes": 60,
+        "bufferMinutes": 0, "hours": night,
+    });
+    add_calendars(&world.operator("acme"), [calendar(&new_york)]).await;
+    for (day, starts) in [
+        ("2026-03-08", &["05:30", "06:30"][..]),
+        ("2026-03-15", &["04:30", "05:30", "06:30"]),
+        ("2026-11-01", &["04:30", "05:30", "06:30", "07:30"]),
+        ("2026-11-08", &["05:30", "06:30", "07:30"]),
+    ] {
+        let starts: Value = starts
+            .iter()
+            .map(|start| json!(format!("{day}T{start}:00.000Z")))
+            .collect();
+        let whole = format!("keyName=night&from={day}T00:00:00Z&to={day}T23:00:00Z");
+        let expected = json!({ "data": { "slots": starts, "timezone": "America/New_York" } });
+        slots(&world, &whole).await.is(200, &expected);
+    }
+}
+
+/// C-4: what is malformed, with the field at fault; nothing is read for it.
+#[tokio::test]
+async fn malformed() {
+    let world = world().await;
+    let time = |name: &str| format!("{name}: must be a date-time such as 2026-11-21T12:00:00.000Z");
+    for (rest, details) in [
+        ("", LINK.to_owned()),
+        ("keyName=", LINK.to_owned()),
+        ("keyName=%20%09", LINK.to_owned()),
+        ("keyname=demo", LINK.to_owned()),
+        (
+            "keyName=demo&keyName=demo",
+            "keyName: must not be repeated".to_owned(),
+        ),
+        ("keyName=demo&from=2026-11-23", time("from")),
+        ("keyName=demo&from=%20", time("from")),
+        ("keyName=demo&from=now", time("from")),
+        ("keyName=demo&to=2026-11-23T09:00:00", time("to")),
+        ("keyName=demo&to=%FF", time("to")),
+        (
+            "keyName=demo&from=1&from=2",
+            "from: must not be repeated".to_owned(),
+        ),
+        ("keyName=demo&to=1&to=2", "to: must not be repeated".to_owned()),
+        (
+            "keyName=demo&to=2026-11-21T11:59:59.999Z",
+            "from: must not be after to".to_owned(),
+        ),
+        (
+            "keyName=demo&from=2026-11-23T00:00:00Z&to=2026-11-22T00:00:00Z",
+            "from: must not be after to".to_owned(),
+        ),
+        (
+            "keyName=demo&to=2027-01-22T12:00:00.001Z",
+            "to: must be at most 62 days after from".to_owned(),
+        ),
+        (
+            "keyName=demo&from=2026-01-01T00:00:00Z&to=9999-12-31T00:00:00Z",
+            "to: must be at most 62 days after from".to_owned(),
+        ),
+        // The link comes last.
+        ("keyName=no%20link&from=now", time("from")),
+        (
+            "keyName=nowhere&to=1999-01-01T00:00:00Z",
+            "from: must not be after to".to_owned(),
+        ),
+    ] {
+        let answer = slots(&world, rest).await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.body),
+            (400, &invalid(&details)),
+            "{rest}"
+        );
+        assert!(answer.cost.calls.is_empty(), "{rest}");
+    }
+    for i in ["", "&i=", "&i=%20", "&i=acme&i=acme"] {
+        let call = world.get(&format!("/calendarmeeting/slots?keyName=&from=x{i}"));
+        call.send()
+            .await
+            .is(400, &invalid("i: must name the instance, once"));
+    }
+    slots(&world, "keyName=demo&to=2027-01-22T12:00:00Z")
+        .await
+        .is(200, &slots(&world, "keyName=demo").await.body);
+}
+
+/// C-52: a buffer that reaches into the next day (UTC), also where that begins behind `to`; and a meeting that began days
+/// before.
+#[tokio::test]
+async fn over_midnight() {
+    let world = world().await;
+    let operator = world.operator("acme");
+    let late = json!([["22:00", "24:00"]]);
+    let days = json!({ "sun": late, "mon": late, "tue": late });
+    add_calendars(
+        &operator,
+        [calendar(&json!({ "bufferMinutes": 90, "hours": days }))],
+    )
+    .await;
+    let early = json!({ "date": "2026-11-23T00:30:00Z", "endDate": "2026-11-23T00:45:00Z" });
+    let long = json!({ "id": 2, "date": "2026-11-19T00:30:00Z", "endDate": "2026-11-22T22:00:00Z" });
+    add_meetings(&operator, [&early, &long].map(meeting)).await;
+    let sunday = "keyName=demo&from=2026-11-22T22:00:00Z&to=2026-11-22T23:59:00Z";
+    let monday = "keyName=demo&from=2026-11-23T22:00:00Z&to=2026-11-23T23:59:00Z";
+    for _ in 0..2 {
+        slots(&world, sunday)
+            .await
+            .is(200, &body(&["2026-11-22T22:00:00.000Z"]));
+        slots(&world, monday)
+            .await
+            .is(200, &body(&["2026-11-23T22:00:00.000Z"]));
+    }
+    let earlier = calendar(&json!({ "bufferMinutes": 151, "hours": days }));
+    add_calendars(&operator, [earlier]).await;
+    let booking = booking("2026-11-22T22:00:00Z", &json!({}));
+    for _ in 0..2 {
+        // Whether this process knows the link as it is now or not.
+        book(&world, &booking).await.is(409, &unavailable(TAKEN));
+        slots(&world, sunday).await.is(200, &body(&[]));
+        slots(&world, monday)
+            .await
+            .is(200, &body(&["2026-11-23T22:00:00.000Z"]));
+    }
+}
+
+/// CL006 where there is no calendar that can be booked; C-12: from the next request on.
+#[tokio::test]
+async fn no_such_calendar() {
+    let world = world().await;
+    for link in ["closed", "nowhere", "pub_5", "5", "Demo", "d%C3%A9mo", "%00"] {
+        slots(&world, &format!("keyName={link}"))
+            .await
+            .is(400, &no_calendar());
+    }
+    assert_eq!(slots(&world, "keyName=demo").await.status, 200);
+    let closed = calendar(&json!({ "isPublished": false }));
+    add_calendars(&world.operator("acme"), [closed]).await;
+    slots(&world, "keyName=demo").await.is(400, &no_calendar());
+    add_calendars(
+        &world.operator("acme"),
+        [calendar(&json!({ "keyName": "other", "hours": {} }))],
+    )
+    .await;
+    slots(&world, "keyName=demo").await.is(400, &no_calendar());
+    slots(&world, "keyName=other").await.is(200, &body(&[]));
+}
+
+/// Two round trips where the link is not known yet, one where it is; what a changed calendar has is read anew.
+#[tokio::test]
+async fn round_trips() {
+    let world = world().await;
+    let one_day = "keyName=demo&from=2026-11-23T00:00:00Z&to=2026-11-24T00:00:00Z";
+    for trips in [2, 1, 1] {
+        let answer = slots(&world, one_day).await;
+        answer.is(200, &body(&FREE));
+        assert_eq!(answer.cost.round_trips, trips);
+    }
+    // The link leads to another calendar now, on which something is booked.
+    let operator = world.operator("acme");
+    let renamed = calendar(&json!({ "keyName": "old" }));
+    let other = calendar(&json!({ "id": 8, "publicId": "pub_8" }));
+    add_calendars(&operator, [renamed]).await;
+    add_calendars(&operator, [other]).await;
+    add_meetings(&operator, [meeting(&json!({ "calendarId": 8 }))]).await;
+    for trips in [2, 1] {
+        let answer = slots(&world, one_day).await;
+        answer.is(200, &body(&FREE[1..]));
+        assert_eq!(answer.cost.round_trips, trips);
+    }
+    slots(&world, &one_day.replace("demo", "old"))
+        .await
+        .is(200, &body(&FREE));
+}

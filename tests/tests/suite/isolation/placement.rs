@@ -1,0 +1,185 @@
+//! Where credentials may stand (C-2).
+
+use serde_json::json;
+use shared::credential::Kind;
+
+use super::guarded::{Place, guarded};
+use super::world;
+
+/// Parameters and headers of a request with credentials in the wrong place, and whether the table is asked about them.
+type Misplaced<'a> = (Vec<&'a str>, Vec<(&'a str, &'a str)>, bool);
+
+/// C-2: what stands in the wrong place is not there. C-3: what is malformed costs no read.
+#[tokio::test]
+async fn credentials_in_the_wrong_place() {
+    let world = world().await;
+    let own = world.wallet(7).await;
+    let (key, bearer) = (own.key.as_str(), format!("Bearer {}", own.token));
+    let (bearer, in_query) = (bearer.as_str(), format!("apitoken={key}"));
+    let key_as_bearer = format!("Bearer {key}");
+    let neither: [Misplaced<'_>; 3] = [
+        (vec![], vec![("authorization", bearer)], false),
+        (
+            vec![],
+            vec![
+                ("cookie", "apitoken=x"),
+                ("x-apitoken", key),
+                ("authorization", bearer),
+            ],
+            false,
+        ),
+        (
+            vec!["apitoken=garbage"],
+            vec![("apitoken", key), ("authorization", bearer)],
+            false,
+        ),
+    ];
+    let not_in_headers: [Misplaced<'_>; 7] = [
+        (vec![&in_query], vec![], true),
+        (vec![&in_query], vec![("authorization", bearer)], true),
+        (vec![], vec![("apitoken", key)], true),
+        (
+            vec![],
+            vec![("apitoken", "garbage"), ("authorization", bearer)],
+            false,
+        ),
+        (
+            vec![],
+            vec![("apitoken", key), ("authorization", "Bearer garbage")],
+            false,
+        ),
+        (
+            vec![],
+            vec![("apitoken", key), ("authorization", "Basic Zm9v")],
+            false,
+        ),
+        (
+            vec![],
+            vec![("apitoken", key), ("apitoken", key), ("authorization", bearer)],
+            false,
+        ),
+    ];
+    let not_in_query: [Misplaced<'_>; 4] = [
+        (vec![], vec![("apitoken", key), ("authorization", bearer)], true),
+        (vec![], vec![("authorization", &key_as_bearer)], true),
+        (vec!["apitoken=garbage"], vec![], false),
+        (vec![&in_query, &in_query], vec![], false),
+    ];
+    let others_key = format!("apitoken={}", world.wallet(8).await.key);
+    let in_neither: [Misplaced<'_>; 7] = [
+        (vec![], vec![("authorization", &key_as_bearer)], true),
+        (vec![], vec![("apitoken", &own.token)], false),
+        (vec!["apitoken=garbage"], vec![], false),
+        (vec![&in_query], vec![("apitoken", "garbage")], false),
+        (vec![&others_key], vec![("apitoken", key)], true),
+        (vec![], vec![("apitoken", key), ("apitoken", key)], false),
+        (vec![&in_query, &in_query], vec![("apitoken", key)], false),
+    ];
+    for route in guarded() {
+        // A garbled key in the query is nothing to those who take it from the header.
+        let (own, common): (&[Misplaced<'_>], _) = match route.place {
+            Place::Headers => (&not_in_headers, &neither[..2]),
+            Place::Query => (&not_in_query, &neither[..]),
+            Place::Either => (&in_neither, &neither[..]),
+        };
+        for (params, headers, reads) in common.iter().chain(own) {
+            let mut call = route.call(&world, &[&["i=acme"], params.as_slice()].concat());
+            for (name, value) in headers {
+                call = call.header(name, value);
+            }
+            let answer = call.send().await;
+            answer.is(401, &route.says("Unauthorized"));
+            let asked = answer
+                .cost
+                .calls
+                .iter()
+                .any(|call| call.operation == "BatchGetItem");
+            assert_eq!(asked, *reads, "{route:?} {params:?} {headers:?}");
+        }
+    }
+}
+
+/// C-2: `credential_placement` = `anywhere`.
+#[tokio::test]
+async fn credentials_anywhere() {
+    let world = world().await;
+    let (own, colleague) = (world.wallet(7).await, world.wallet(8).await);
+    world
+        .operator("acme")
+        .set_setting("credential_placement", &json!("anywhere"))
+        .await
+        .expect("a setting");
+    let (key, token) = (own.key.as_str(), own.token.as_str());
+    let query = format!("&apitoken={key}");
+    for (rest, headers, admitted) in [
+        (query.as_str(), vec![], true),
+        ("", vec![("apitoken", key.to_owned())], true),
+        ("", vec![("authorization", format!("Bearer {key}"))], true),
+        ("", vec![("authorization", format!("Bearer {token}"))], false),
+        (&query, vec![("authorization", format!("Bearer {token}"))], true),
+        (
+            &query,
+            vec![("authorization", format!("Bearer {}", colleague.token))],
+            false,
+        ),
+        (
+            &query,
+            vec![("authorization", "Bearer nonsense".to_owned())],
+            false,
+        ),
+        (&query, vec![("apitoken", colleague.key.clone())], false),
+    ] {
+        for path in [
+            "/leads/1001?i=acme",
+            "/pcalendar?i=acme",
+            "/pcalendar?",
+            "/calendarmeeting/5?",
+        ] {
+            let mut call = world.get(&format!("{path}{rest}"));
+            for (name, value) in &headers {
+                call = call.header(name, value);
+            }
+            assert_eq!(
+                call.send().await.status,
+                if admitted { 200 } else { 401 },
+                "{path} {rest:.10} {headers:?}"
+            );
+        }
+    }
+}
+
+/// C-1: a credential that is not good has no instance of its own either; what is malformed costs no read.
+#[tokio::test]
+async fn bad_credentials_without_an_instance() {
+    let world = world().await;
+    let (own, revoked) = (world.wallet(7).await, world.wallet(7).await);
+    let (inactive, expired) = (world.wallet(10).await, super::expired(&world).await);
+    let operator = world.operator("acme");
+    operator
+        .revoke(Kind::Key, &revoked.key_id)
+        .await
+        .expect("a key is revoked");
+    let mut diego = tests::people::users().remove(3);
+    diego.active = false;
+    tests::people::add_users(&operator, &[diego]).await;
+    let unknown = super::unknown(Kind::Key);
+    for route in guarded().iter().filter(|route| route.place == Place::Either) {
+        for i in ["", "i=", "i=%20"] {
+            for (key, reads) in [
+                ("", false),
+                ("garbage", false),
+                (&own.token, false),
+                (&own.key_id, false),
+                (&unknown, true),
+                (&revoked.key, true),
+                (&expired.key, true),
+                (&inactive.key, true),
+            ] {
+                let answer = route.with(&world, i, key, "").send().await;
+                answer.is(401, &route.says("Unauthorized"));
+                assert_eq!(!answer.cost.calls.is_empty(), reads, "{route:?} {key:.4}");
+            }
+            assert_eq!(route.with(&world, i, &own.key, "").send().await.status, 200);
+        }
+    }
+}

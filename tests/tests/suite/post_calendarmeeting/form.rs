@@ -1,0 +1,218 @@
+//! The form of somebody new (C-54): what it must hold, what reaches the lead, and what stays with the meeting.
+
+use serde_json::{Map, Value, json};
+use shared::meeting::Visitor;
+use tests::bookings::{FREE, book, booking, invalid, made, meetings, shown};
+
+use super::{book_bytes, everything, world};
+
+const LEAD: [&str; 13] = Visitor::FIELDS;
+const NAMED: &str = "formData: must have a firstname or an email that is not blank";
+const OBJECT: &str = "formData: must be an object with a firstname or an email where leadId is null";
+
+/// Only the thirteen fields reach the lead; every other key stays with the meeting in its order, whatever it is called.
+#[tokio::test]
+async fn what_reaches_the_lead() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    let text = r#"{"keyName":"demo","date":"2026-11-23T09:00:00Z","leadId":null,"formData":{
+        "owner":7,"zz":"último","id":1001,"firstname":"Bia","points":99,"lastname":"Dias","email":"bia@example.com",
+        "phone":"+55 41 3333-2211","mobile":"41988776655","chatapp":"5541988776655","address":"Rua A","city":"Ibiporã",
+        "state":"PR","country":"Brasil","zipcode":"86200-000","timezone":"America/Sao_Paulo","preferred_locale":"en-US",
+        "archived":true,"initial_password":"x","acquisition_channel":"ads","createdByType":"user","Firstname":"Eva",
+        "fullname":"Eva","aa":0.1,"":null,"company":"Ltda","lead_id":5,"firstname ":"Eva","__proto__":"x"}}"#;
+    let (meeting, _) = made(&book_bytes(&world, text).await);
+    let rest = r#"{"owner":7,"zz":"último","id":1001,"points":99,"archived":true,"initial_password":"x","acquisition_channel":"ads","createdByType":"user","Firstname":"Eva","fullname":"Eva","aa":0.1,"":null,"company":"Ltda","lead_id":5,"firstname ":"Eva","__proto__":"x"}"#;
+    assert_eq!(meeting["formData"].to_string(), rest);
+    let form: Value = serde_json::from_str(rest).expect("JSON");
+    assert_eq!(meeting, shown(&json!({ "formData": form })));
+    assert_eq!(meetings(&world, &admin, 5).await[0]["formData"].to_string(), rest);
+    let lead = world
+        .get("/leads/1013?i=acme&allFields=1")
+        .with(&admin)
+        .send()
+        .await;
+    let channel =
+        json!({ "mainChannel": false, "disabled": false, "frequencyValue": null, "frequencyUnits": "DAY" });
+    let expected = json!({
+        "_id": "lead-1013", "fullname": "Bia Dias", "id": 1013, "firstname": "Bia", "lastname": "Dias",
+        "email": "bia@example.com", "phone": "+55 41 3333-2211", "chatapp": "5541988776655", "mobile": "41988776655",
+        "points": 0, "owner": null, "stage": null, "photoUrl": null, "company": null, "userAccess": [],
+        "departmentAccess": [], "ignoreSubDepartments": false, "address": "Rua A", "city": "Ibiporã", "state": "PR",
+        "country": "Brasil", "zipcode": "86200-000", "timezone": "America/Sao_Paulo", "archived": false,
+        "acquisition_channel": null,
+        "channelRestrictions": { "social_photo": channel, "chatapp": channel, "email": channel, "social_chat": channel },
+        "createDate": "2026-11-21T12:00:00.000Z", "lastActive": "2026-11-21T12:00:00.000Z", "createdBy": null,
+        "createdByName": null, "createdByType": "booking", "updatedBy": null, "updatedByName": null, "updatedDate": null,
+        "ips": [], "link_instancia": null, "preferred_locale": "en-US", "initial_password": null,
+        "role": null, "department": null, "instance_active": "true", "lead_online": "false", "partner_instance": null,
+        "instancedomain": "acme", "utmTags": [],
+    });
+    lead.is(200, &json!({ "data": { "lead": expected } }));
+    world.is_sound().await;
+}
+
+/// Nothing but a first name or an e-mail address is needed; null says nothing.
+#[tokio::test]
+async fn the_least() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    for (at, (form, fullname, email)) in [
+        (json!({ "firstname": "Bia" }), "Bia", Value::Null),
+        (json!({ "email": "b@example.com" }), "", json!("b@example.com")),
+        (
+            json!({ "firstname": null, "email": "b@example.com", "city": null }),
+            "",
+            json!("b@example.com"),
+        ),
+        (
+            json!({ "firstname": "Bia", "email": " ", "lastname": "Dias" }),
+            "Bia Dias",
+            json!(" "),
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        made(&book(&world, &booking(FREE[at], &json!({ "formData": form }))).await);
+        let id = 1013 + at;
+        let lead = world
+            .get(&format!("/leads/{id}?i=acme"))
+            .with(&admin)
+            .send()
+            .await;
+        lead.is(
+            200,
+            &json!({ "data": { "lead": { "id": id, "fullname": fullname, "email": email } } }),
+        );
+    }
+    world.is_sound().await;
+}
+
+fn of_keys(count: usize) -> Value {
+    let keys = (1..count).map(|at| (format!("k{at}"), json!("")));
+    let mut form: Map<_, _> = keys.collect();
+    form.insert("email".to_owned(), json!("b@example.com"));
+    form.into()
+}
+
+/// 50 keys, the lead's own among them, and texts of 1,000 characters, however many bytes those have.
+#[tokio::test]
+async fn the_most() {
+    let world = world().await;
+    let long = "😀".repeat(1000);
+    for (at, form) in [
+        of_keys(50),
+        json!({ "firstname": long, "note": long }),
+        json!({ "email": "b@example.com", long.clone(): "x" }),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (meeting, _) = made(&book(&world, &booking(FREE[at], &json!({ "formData": form }))).await);
+        let mut rest = form;
+        rest.as_object_mut()
+            .expect("a form")
+            .retain(|name, _| !LEAD.contains(&name.as_str()));
+        assert_eq!(meeting["formData"], rest);
+    }
+    world.is_sound().await;
+}
+
+/// Numbers may be as long as any text, and one may stand in several fields.
+#[tokio::test]
+async fn long_numbers() {
+    let world = world().await;
+    let long = "7".repeat(1000);
+    let form = json!({ "firstname": "Bia", "phone": long, "mobile": long, "chatapp": "٣".repeat(1000) });
+    made(&book(&world, &booking(FREE[0], &json!({ "formData": form }))).await);
+    let leads = world.leads().await;
+    let lead = leads.last().expect("a lead");
+    let numbers = [&lead.phone, &lead.mobile].map(Option::as_deref);
+    assert_eq!(numbers, [Some(long.as_str()); 2]);
+    world.is_sound().await;
+}
+
+/// Everything else is refused with the name of the field, and leaves nothing behind.
+#[tokio::test]
+async fn what_is_refused() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    let before = everything(&world, &admin).await;
+    let long = "ã".repeat(1001);
+    let text = "must be text or null";
+    let plain = "must be text, a number, true, false or null";
+    let thousand = "must have at most 1000 characters";
+    let mut cases = vec![
+        (Value::Null, OBJECT.to_owned()),
+        (json!([]), OBJECT.to_owned()),
+        (json!("firstname"), OBJECT.to_owned()),
+        (json!(true), OBJECT.to_owned()),
+        (json!([["firstname", "Bia"]]), OBJECT.to_owned()),
+        (json!({}), NAMED.to_owned()),
+        (json!({ "firstname": "", "email": null }), NAMED.to_owned()),
+        (
+            json!({ "firstname": " \u{a0}\t", "email": "\n" }),
+            NAMED.to_owned(),
+        ),
+        (
+            json!({ "lastname": "Dias", "phone": "4133332211" }),
+            NAMED.to_owned(),
+        ),
+        (json!({ "Email": "b@example.com" }), NAMED.to_owned()),
+        (of_keys(51), "formData: must have at most 50 keys".to_owned()),
+        (
+            json!({ "email": "b", "note": long }),
+            format!("formData.note: {thousand}"),
+        ),
+        (json!({ "email": long }), format!("formData.email: {thousand}")),
+        (
+            json!({ "email": "b", "note": ["x"] }),
+            format!("formData.note: {plain}"),
+        ),
+        (
+            json!({ "email": "b", "note": { "x": 1 } }),
+            format!("formData.note: {plain}"),
+        ),
+        (
+            json!({ "email": "b", long.clone(): 1 }),
+            format!(
+                "formData.{}: must have a name of at most 1000 characters",
+                "ã".repeat(64)
+            ),
+        ),
+    ];
+    for field in LEAD {
+        for value in [json!(1), json!(true), json!([]), json!({})] {
+            let mut form = json!({ "firstname": "Bia", "email": "b" });
+            form[field] = value;
+            cases.push((form, format!("formData.{field}: {text}")));
+        }
+    }
+    for (form, details) in cases {
+        let answer = book(&world, &booking(FREE[0], &json!({ "formData": form }))).await;
+        answer.is(400, &invalid(&details));
+        assert!(answer.cost.calls.is_empty(), "{details}");
+    }
+    assert_eq!(everything(&world, &admin).await, before);
+}
+
+/// A form beside a lead is refused unless it is empty.
+#[tokio::test]
+async fn a_form_beside_a_lead() {
+    let world = world().await;
+    let refused = invalid("formData: must not be sent with a leadId");
+    for lead in [1001, 4711, 0, -3] {
+        for form in [
+            json!({ "email": "b" }),
+            json!({ "note": null }),
+            json!([]),
+            json!(""),
+            json!(0),
+            json!(false),
+        ] {
+            let body = booking(FREE[0], &json!({ "leadId": lead, "formData": form }));
+            book(&world, &body).await.is(400, &refused);
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What the public must not learn: which instances, calendars, leads and meetings there are (C-1, C-53).
+
+use serde_json::{Value, json};
+use tests::World;
+use tests::bookings::{
+    FREE, add_calendars, add_meetings, book, booking, calendar, invalid, made, meeting, no_calendar, no_lead,
+    open_calendars,
+};
+use tests::people::{add_leads, plain_lead, settle};
+use tests::world::Answer;
+
+const OTHER: &str = "other-shop";
+
+/// `acme` and another instance, which has a calendar and a lead of its own.
+async fn world() -> World {
+    let world = World::new().await;
+    open_calendars(&world.operator("acme")).await;
+    let other = world.operator(OTHER);
+    settle(&other).await;
+    let theirs = calendar(&json!({ "id": 55, "keyName": "theirs", "publicId": "pub_55" }));
+    add_calendars(&other, [theirs]).await;
+    add_leads(&other, vec![plain_lead(5001, "Outra", "Pessoa", None)]).await;
+    world
+}
+
+/// What a stranger can tell answers apart by, beside the time they take: status, headers, body and size; and the calls,
+/// which decide about the time.
+fn told(answer: &Answer) -> (u16, Vec<String>, Value, Vec<&'static str>, u32) {
+    let names = answer.headers.keys().map(ToString::to_string);
+    let calls = answer.cost.calls.iter().map(|call| call.operation);
+    let mut calls: Vec<_> = calls.collect();
+    calls.sort_unstable();
+    (
+        answer.status.as_u16(),
+        names.collect(),
+        answer.body.clone(),
+        calls,
+        answer.cost.round_trips,
+    )
+}
+
+/// A calendar that is another instance's, unpublished, or not there, and an instance that is not there.
+const NOWHERE: [(&str, &str); 6] = [
+    ("acme", "nowhere"),
+    ("acme", "closed"),
+    ("acme", "theirs"),
+    (OTHER, "demo"),
+    ("nobody", "demo"),
+    ("nobody", "theirs"),
+];
+
+#[tokio::test]
+async fn calendars() {
+    let world = world().await;
+    for body in [
+        booking(FREE[0], &json!({})),
+        booking("2026-11-23T09:01:00Z", &json!({})),
+        booking(FREE[0], &json!({ "leadId": 1001, "formData": null })),
+        booking(
+            FREE[0],
+            &json!({ "leadId": 4711, "opportunityId": 1, "formData": null }),
+        ),
+        booking(
+            FREE[0],
+            &json!({ "properties": { "rescheduleMeetingId": 1, "rescheduleKey": "x" } }),
+        ),
+    ] {
+        let mut answers = Vec::new();
+        for (instance, link) in NOWHERE {
+            let mut body = body.clone();
+            body["keyName"] = link.into();
+            let call = world
+                .call("POST", &format!("/calendarmeeting?i={instance}"))
+                .json(&body);
+            let answer = call.send().await;
+            answer.is(400, &no_calendar());
+            assert!(answer.cost.write_units() <= 0.0);
+            answers.push((link, told(&answer)));
+        }
+        for (link, answer) in &answers {
+            assert_eq!(*answer, answers[0].1, "{link}");
+        }
+    }
+}
+
+/// The free times tell no more.
+#[tokio::test]
+async fn free_times() {
+    let world = world().await;
+    for rest in [
+        "",
+        "&from=2026-11-23T00:00:00Z&to=2026-11-24T00:00:00Z",
+        "&from=0001-01-01T00:00:00Z",
+    ] {
+        let mut answers = Vec::new();
+        for (instance, link) in NOWHERE {
+            let uri = format!("/calendarmeeting/slots?i={instance}&keyName={link}{rest}");
+            let answer = world.get(&uri).send().await;
+            answer.is(400, &no_calendar());
+            answers.push((link, told(&answer)));
+        }
+        for (link, answer) in &answers {
+            assert_eq!(*answer, answers[0].1, "{link}");
+        }
+    }
+}
+
+/// What no instance or calendar can be called is refused like what none is, without a read.
+#[tokio::test]
+async fn names_that_cannot_be() {
+    let world = world().await;
+    for i in ["ACME", "acme%20", "acme%23", "%FF", "..", "acme%00"] {
+        let booking = world
+            .call("POST", &format!("/calendarmeeting?i={i}"))
+            .json(&booking(FREE[0], &json!({})));
+        let slots = world.get(&format!("/calendarmeeting/slots?keyName=demo&i={i}"));
+        for call in [booking, slots] {
+            let answer = call.send().await;
+            answer.is(400, &no_calendar());
+            assert!(answer.cost.calls.is_empty(), "{i}");
+        }
+    }
+    for link in [
+        "Demo",
+        "demo ",
+        "de#mo",
+        "démo",
+        "demo/",
+        "../demo",
+        "\u{0}",
+        &"x".repeat(65),
+        "calendar-link#demo",
+    ] {
+        let answer = book(&world, &booking(FREE[0], &json!({ "keyName": link }))).await;
+        answer.is(400, &no_calendar());
+    }
+    for link in ["Demo", "demo%20", "de%23mo", "d%C3%A9mo", "%FF", "demo%00"] {
+        let slots = world.get(&format!("/calendarmeeting/slots?i=acme&keyName={link}"));
+        slots.send().await.is(400, &no_calendar());
+    }
+}
+
+/// CL008: another instance's lead is none, as is a number that can be no lead's; in the same calls.
+#[tokio::test]
+async fn leads() {
+    let world = world().await;
+    let mut answers = Vec::new();
+    for lead in [json!(5001), json!(4711), json!(999_999_999_999_999_u64)] {
+        let body = booking(FREE[0], &json!({ "leadId": lead, "formData": null }));
+        let answer = book(&world, &body).await;
+        answer.is(400, &no_lead());
+        assert!(answer.cost.write_units() <= 0.0);
+        answers.push(told(&answer));
+    }
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+    for lead in [
+        json!(0),
+        json!(-1),
+        json!(-1e30),
+        json!(1e15),
+        json!(1e300),
+        json!(u64::MAX),
+        json!(-0.0),
+    ] {
+        let body = booking(FREE[0], &json!({ "leadId": lead, "formData": null }));
+        book(&world, &body).await.is(400, &no_lead());
+    }
+}
+
+/// C-55: whether a meeting is there, was cancelled, is another calendar's or another instance's, whoever has not its key
+/// is told the same.
+#[tokio::test]
+async fn meetings() {
+    let world = world().await;
+    made(&book(&world, &booking(FREE[0], &json!({}))).await);
+    let imported = [
+        json!({ "id": 2, "status": "canceled" }),
+        json!({ "id": 3, "calendarId": 7 }),
+    ];
+    add_meetings(&world.operator("acme"), imported.map(|line| meeting(&line))).await;
+    let theirs = json!({ "id": 4, "calendarId": 55, "leadId": 5001 });
+    add_meetings(&world.operator(OTHER), [meeting(&theirs)]).await;
+    let mut answers = Vec::new();
+    for id in [1, 2, 3, 4, 99] {
+        let proof = json!({ "rescheduleMeetingId": id, "rescheduleKey": "0".repeat(64) });
+        let answer = book(&world, &booking(FREE[1], &json!({ "properties": proof }))).await;
+        answer.is(400, &invalid("rescheduleKey"));
+        assert!(answer.cost.write_units() <= 0.0);
+        answers.push(told(&answer));
+    }
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+}
+
+/// An answer never carries lead data beyond the id (C-53), whoever the lead is.
+#[tokio::test]
+async fn an_answer_holds_nothing_of_the_lead() {
+    let world = world().await;
+    let fields = [
+        "id",
+        "calendarId",
+        "date",
+        "endDate",
+        "leadId",
+        "opportunityId",
+        "userId",
+        "status",
+        "formData",
+        "properties",
+        "createDate",
+        "updateDate",
+    ];
+    for (at, changes) in [json!({}), json!({ "leadId": 1001, "formData": null })]
+        .iter()
+        .enumerate()
+    {
+        let (meeting, _) = made(&book(&world, &booking(FREE[at], changes)).await);
+        let names: Vec<_> = meeting.as_object().expect("a meeting").keys().collect();
+        assert_eq!(names, fields);
+        assert_eq!(meeting["formData"], json!({}));
+    }
+}
