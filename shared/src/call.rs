@@ -66,6 +66,19 @@ pub struct Call {
     pub create_date: Timestamp,
 }
 
+impl Call {
+    /// The same call once its lead is gone: nothing of the person is left in it (C-24).
+    #[must_use]
+    pub fn without_lead(self) -> Self {
+        Self {
+            lead: None,
+            lead_phone: None,
+            lead_name: None,
+            ..self
+        }
+    }
+}
+
 /// The name of a timeline event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EventName {

@@ -66,6 +66,9 @@ pub struct Directory {
     /// Where each user stands.
     #[serde(with = "by_id")]
     pub users: BTreeMap<UserId, Standing>,
+    /// Whether any automation is active: only then does a call raise a trigger (C-76). The import of automations keeps it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub triggers: bool,
 }
 
 impl Directory {

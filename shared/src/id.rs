@@ -87,6 +87,14 @@ ids! {
     CalendarId;
     /// A meeting on a calendar.
     MeetingId;
+    /// A ticket of customer service.
+    TicketId;
+    /// A file of a ticket.
+    FileId;
+    /// A report.
+    ReportId;
+    /// An automation.
+    AutomationId;
 }
 
 fn parse(text: &str) -> Option<u64> {

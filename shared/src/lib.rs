@@ -2,8 +2,10 @@
 //! the table behind it.
 
 pub mod ambient;
+pub mod automation;
 pub mod calendar;
 pub mod call;
+pub mod courier;
 pub mod credential;
 pub mod directory;
 pub mod funnel;
@@ -18,6 +20,7 @@ pub mod opportunity;
 pub mod people;
 pub mod permissions;
 pub mod phone;
+pub mod report;
 pub mod schema;
 pub mod scope;
 pub mod search;
@@ -25,4 +28,5 @@ pub mod selection;
 pub mod settings;
 pub mod store;
 pub mod text;
+pub mod ticket;
 pub mod time;

@@ -18,6 +18,28 @@ pub enum CredentialPlacement {
     Anywhere,
 }
 
+/// A number of requests a minute (C-9): 1 to 1,000,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Rate(u32);
+
+impl Rate {
+    /// What a rate must be.
+    pub const MUST: &str = "must be a whole number from 1 to 1000000";
+
+    /// A rate; `None` where the number is out of range.
+    #[must_use]
+    pub fn new(requests: u32) -> Option<Self> {
+        (1..=1_000_000).contains(&requests).then_some(Self(requests))
+    }
+
+    /// Requests a minute.
+    #[must_use]
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
 /// All settings of an instance; an absent one has its default.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -31,9 +53,9 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     credential_placement: Option<CredentialPlacement>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    requests_per_minute: Option<u32>,
+    requests_per_minute: Option<Rate>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    public_requests_per_minute: Option<u32>,
+    public_requests_per_minute: Option<Rate>,
 }
 
 /// Why a setting was refused.
@@ -93,12 +115,10 @@ impl Settings {
                     optional(value, placement, NAMES[3], "must be strict or anywhere")?;
             }
             "requests_per_minute" => {
-                self.requests_per_minute =
-                    optional(value, rate, NAMES[4], "must be a whole number from 1 to 1000000")?;
+                self.requests_per_minute = optional(value, rate, NAMES[4], Rate::MUST)?;
             }
             "public_requests_per_minute" => {
-                self.public_requests_per_minute =
-                    optional(value, rate, NAMES[5], "must be a whole number from 1 to 1000000")?;
+                self.public_requests_per_minute = optional(value, rate, NAMES[5], Rate::MUST)?;
             }
             _ => return Err(SettingError::Unknown),
         }
@@ -118,8 +138,8 @@ impl Settings {
                 CredentialPlacement::Strict => Value::from("strict"),
                 CredentialPlacement::Anywhere => Value::from("anywhere"),
             }),
-            self.requests_per_minute.map(Value::from),
-            self.public_requests_per_minute.map(Value::from),
+            self.requests_per_minute.map(|rate| rate.get().into()),
+            self.public_requests_per_minute.map(|rate| rate.get().into()),
         ];
         NAMES
             .into_iter()
@@ -147,6 +167,18 @@ impl Settings {
     #[must_use]
     pub fn credential_placement(&self) -> CredentialPlacement {
         self.credential_placement.unwrap_or_default()
+    }
+
+    /// How many requests a minute all keys together may make that have no limit of their own (C-9).
+    #[must_use]
+    pub fn requests_per_minute(&self) -> Option<Rate> {
+        self.requests_per_minute
+    }
+
+    /// How many requests a minute may come without credentials (C-9).
+    #[must_use]
+    pub fn public_requests_per_minute(&self) -> Option<Rate> {
+        self.public_requests_per_minute
     }
 
     /// Whether a call webhook that presents `secret` is let in: always where none is configured.
@@ -202,9 +234,8 @@ fn number(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-fn rate(value: &Value) -> Option<u32> {
-    let rate = u32::try_from(number(value)?).ok()?;
-    (1..=1_000_000).contains(&rate).then_some(rate)
+fn rate(value: &Value) -> Option<Rate> {
+    Rate::new(u32::try_from(number(value)?).ok()?)
 }
 
 fn zone_name(value: &Value) -> Option<String> {

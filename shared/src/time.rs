@@ -180,6 +180,32 @@ impl Day {
         )
     }
 
+    /// The day so many days earlier; stays at the first one that can be written rather than passing it.
+    #[must_use]
+    pub fn minus_days(self, days: u64) -> Self {
+        let difference = self.0.checked_sub_days(Days::new(days));
+        let first = || NaiveDate::from_ymd_opt(1, 1, 1);
+        Self(
+            difference
+                .filter(|day| day.year() >= 1)
+                .or_else(first)
+                .unwrap_or(self.0),
+        )
+    }
+
+    /// The month it lies in, written `YYYY-MM`.
+    #[must_use]
+    pub fn month(self) -> String {
+        format!("{:04}-{:02}", self.0.year(), self.0.month())
+    }
+
+    /// The ISO week it lies in, written `YYYY-Www`. The year is the week's, which has most of its days.
+    #[must_use]
+    pub fn week(self) -> String {
+        let week = self.0.iso_week();
+        format!("{:04}-W{:02}", week.year(), week.week())
+    }
+
     /// Which day of the week it is.
     #[must_use]
     pub fn weekday(self) -> Weekday {
@@ -306,6 +332,32 @@ mod tests {
         assert_eq!(day("2028-03-01").previous(), Some(day("2028-02-29")));
         assert_eq!(day("0001-01-01").previous(), None);
         assert_eq!(day("2026-11-21").weekday(), Weekday::Sat);
+    }
+
+    #[test]
+    fn days_are_counted_back_and_lie_in_months_and_weeks() {
+        let day = |text| Day::parse(text).unwrap();
+        for (from, days, to) in [
+            ("2026-11-21", 0, "2026-11-21"),
+            ("2028-03-01", 1, "2028-02-29"),
+            ("0001-01-02", 2, "0001-01-01"),
+            ("2026-11-21", u64::MAX, "0001-01-01"),
+        ] {
+            assert_eq!(day(from).minus_days(days), day(to), "{from} less {days}");
+        }
+        for (text, month, week) in [
+            ("2026-12-31", "2026-12", "2026-W53"),
+            ("2027-01-03", "2027-01", "2026-W53"),
+            ("2027-01-04", "2027-01", "2027-W01"),
+            ("2024-12-30", "2024-12", "2025-W01"),
+            ("0001-01-01", "0001-01", "0001-W01"),
+            ("9999-12-31", "9999-12", "9999-W52"),
+        ] {
+            assert_eq!(
+                (day(text).month().as_str(), day(text).week().as_str()),
+                (month, week)
+            );
+        }
     }
 
     #[test]

@@ -107,7 +107,8 @@ async fn answered(
         Claimed::Done(made) => MeetingId::new(made).ok_or_else(gone)?,
     };
     // Meetings are never deleted, and whoever booked one had the secret made.
-    let meeting = scope.store.meeting(made).await?.ok_or_else(gone)?.meeting;
+    let (stored, erasures) = tokio::try_join!(scope.store.meeting(made), scope.store.erasures())?;
+    let meeting = erasures.meeting(stored.ok_or_else(gone)?.meeting);
     let key = start.key_of(made).ok_or_else(gone)?;
     let replayed = [("idempotent-replayed", "true")];
     Ok(Some((replayed, Json(view(&meeting, &key))).into_response()))

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use serde_json::json;
-use shared::http::{NotJson, Refusal, Shape};
+use shared::http::{BadIdempotencyKey, NotJson, Refusal, Shape};
 use shared::schema::Violation;
 use shared::scope::AccessError;
 use shared::store::StoreError;
@@ -15,6 +15,12 @@ pub enum CallError {
     /// Not let in: 400 for `i`, 401 for the secret.
     #[error(transparent)]
     Access(#[from] AccessError),
+    /// 400: the header `Idempotency-Key` cannot be one (C-10).
+    #[error(transparent)]
+    Key(#[from] BadIdempotencyKey),
+    /// 422: the same key came with another body within 24 hours (C-10).
+    #[error("the key was used with another body")]
+    OtherBody,
     /// 400: the body is not JSON.
     #[error(transparent)]
     NotJson(#[from] NotJson),
@@ -34,6 +40,8 @@ impl IntoResponse for CallError {
         match &self {
             Self::Access(AccessError::Instance) => invalid("", "required", "must have required property 'i'"),
             Self::Access(error) => Shape::CallWebhook.answer(&Refusal::from(error)),
+            Self::Key(error) => invalid("", "header", &error.to_string()),
+            Self::OtherBody => Shape::CallWebhook.answer(&Refusal::Mismatch),
             Self::NotJson(_) => invalid("", "parse", "must be JSON"),
             Self::Body(violation) => invalid(&violation.instance_path, violation.keyword, &violation.message),
             Self::User => invalid("/data/user", "exists", "must be the id of an existing user"),

@@ -6,7 +6,7 @@
 
 use shared::id::{CallId, LeadId, UserId};
 use shared::scope::WebhookScope;
-use shared::store::{CallNumbers, Caller, Inserted, Link, Reader, StoreError};
+use shared::store::{CallNumbers, Caller, Claimed, Inserted, Link, Reader, StoreError};
 
 use crate::wire::{NewCall, Sent};
 
@@ -16,30 +16,43 @@ const ATTEMPTS: u32 = 8;
 /// What was read beside the instance's settings.
 #[derive(Debug)]
 pub struct Seen {
+    /// What became of earlier requests with the same key (C-10).
+    pub claimed: Claimed,
     numbers: CallNumbers,
     lead: Result<Option<LeadId>, StoreError>,
 }
 
 impl Seen {
-    /// Reads the numbers last taken and the lead that the number belongs to, in one round trip. That the lead cannot be
-    /// found is not yet a failure.
+    /// Reads the numbers last taken, the lead that the number belongs to and what is known of the request's key, in one
+    /// round trip. That the lead cannot be found is not yet a failure.
     pub async fn read(reader: &Reader, call: &NewCall) -> Result<Self, StoreError> {
-        let (numbers, lead) = tokio::join!(reader.call_numbers(), find(reader, call));
+        let claimed = reader.claimed(call.claim.as_ref());
+        let (claimed, numbers, lead) = tokio::join!(claimed, reader.call_numbers(), find(reader, call));
         Ok(Self {
+            claimed: claimed?,
             numbers: numbers?,
             lead,
         })
     }
 }
 
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// It is in the history.
+    Done(CallId),
+    /// Another request with the same key came first; nothing is written.
+    Claimed(Claimed),
+}
+
 /// Writes the call, with its lead if it can be had. Numbers stay the same after an attempt of unknown outcome, so that it
-/// and the next one exclude each other.
+/// and the next one exclude each other. The request's claim goes with every attempt, with a lead or without.
 pub async fn write(
     scope: &WebhookScope,
     call: &NewCall,
     user: UserId,
     seen: Seen,
-) -> Result<CallId, StoreError> {
+) -> Result<Written, StoreError> {
     let (nonce, now) = (scope.ambient.token(), scope.now());
     let record = |id, lead| call.record(id, user, lead, now);
     let (mut link, mut numbers) = link(scope, call, seen.lead, None, seen.numbers).await;
@@ -48,8 +61,14 @@ pub async fn write(
             link = Link::Nobody;
             numbers = scope.store.take_call_numbers(&link).await?;
         }
-        match scope.store.insert_call(record, &link, numbers, &nonce).await {
-            Ok(Inserted::Done(id)) => return Ok(id),
+        let claim = call.claim.as_ref();
+        match scope
+            .store
+            .insert_call(record, &link, numbers, &nonce, claim, scope.directory.triggers)
+            .await
+        {
+            Ok(Inserted::Done(id)) => return Ok(Written::Done(id)),
+            Ok(Inserted::Claimed(claimed)) => return Ok(Written::Claimed(claimed)),
             Ok(Inserted::NumbersTaken) => numbers = scope.store.take_call_numbers(&link).await?,
             Ok(Inserted::LeadGone) => {
                 let lead = find_again(scope, call).await;
@@ -65,7 +84,7 @@ pub async fn write(
             Err(cause) => {
                 tracing::warn!(%cause, "the call is stored without its lead");
                 if let Some(id) = scope.store.call_happened(numbers, &nonce).await? {
-                    return Ok(id);
+                    return Ok(Written::Done(id));
                 }
                 link = Link::Nobody;
             }

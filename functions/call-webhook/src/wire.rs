@@ -1,12 +1,14 @@
-//! The body of a call's record.
+//! The headers and the body of a call's record.
 
+use http::HeaderMap;
 use serde_json::Value;
 use shared::call::{Call, CallStatus, CallType};
-use shared::http::parse_json;
+use shared::http::{idempotency_key, parse_json};
 use shared::id::{CallId, LeadId, UserId};
 use shared::number::whole;
 use shared::phone::{self, Phone};
 use shared::schema::CALL_WEBHOOK;
+use shared::store::Claim;
 use shared::text::cut;
 use shared::time::Timestamp;
 
@@ -35,6 +37,8 @@ pub struct NewCall {
     pub sent: Sent,
     /// The number's digits.
     pub number: String,
+    /// By which an equal request is recognised, where the caller wants that.
+    pub claim: Option<Claim>,
     kind: CallType,
     status: CallStatus,
     duration: u64,
@@ -47,13 +51,19 @@ pub struct NewCall {
 }
 
 impl NewCall {
-    /// Reads a body: JSON, then the schema (C-70).
-    pub fn read(body: &[u8]) -> Result<Self, CallError> {
-        let body = parse_json(body)?;
+    /// Reads the key, then the body: JSON, then the schema (C-70). A key is one for each line that calls, however its number
+    /// is written (C-10).
+    pub fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self, CallError> {
+        let key = idempotency_key(headers)?;
+        let body = parse_json(bytes)?;
         CALL_WEBHOOK
             .check(&body)
             .map_err(|violation| CallError::Body(Box::new(violation)))?;
-        Ok(Self::of(&body["data"]))
+        let call = Self::of(&body["data"]);
+        let phone = Phone::of(body["data"]["leadPhone"].as_str().unwrap_or_default());
+        let line = phone.as_ref().map_or(call.number.as_str(), Phone::digits);
+        let claim = key.map(|key| Claim::new("POST /voip/webhook", line, key, bytes));
+        Ok(Self { claim, ..call })
     }
 
     /// The schema has said what each field is, so what is read here is never absent where it is required.
@@ -67,6 +77,7 @@ impl NewCall {
                 None => Sent::Phone(Phone::of(phone)),
             },
             number: cut(&phone::digits(phone), NUMBER_DIGITS).to_owned(),
+            claim: None,
             kind: if data["type"] == "INCOMING" {
                 CallType::Incoming
             } else {
@@ -121,7 +132,8 @@ mod tests {
         for (name, value) in changes.as_object().unwrap() {
             data[name] = value.clone();
         }
-        NewCall::read(json!({ "event": "call", "data": data }).to_string().as_bytes()).unwrap()
+        let body = json!({ "event": "call", "data": data }).to_string();
+        NewCall::read(&HeaderMap::new(), body.as_bytes()).unwrap()
     }
 
     #[test]

@@ -15,6 +15,12 @@ pub enum LeadError {
     /// 400: the id in the path is no id.
     #[error("id: must be a whole number from 1 to 999999999999999")]
     Id,
+    /// 400: a field of the body is absent, or does not hold what it must.
+    #[error("{0}: {1}")]
+    Field(&'static str, &'static str),
+    /// 403: the key's group may not do it.
+    #[error("the user does not have this permission")]
+    Permission,
     /// 400: a parameter has a value it does not take.
     #[error(transparent)]
     Parameter(#[from] BadParameter),
@@ -33,10 +39,13 @@ impl IntoResponse for LeadError {
     fn into_response(self) -> Response {
         Shape::Error.answer(&match &self {
             Self::Access(error) => Refusal::from(error),
-            Self::Id | Self::Parameter(_) | Self::Selection(_) => Refusal::Invalid(self.to_string()),
+            Self::Permission => Refusal::Forbidden,
+            Self::Id | Self::Field(..) | Self::Parameter(_) | Self::Selection(_) => {
+                Refusal::Invalid(self.to_string())
+            }
             Self::NotFound => Refusal::NotFound,
             Self::Store(cause) => {
-                tracing::error!(%cause, "leads could not be read");
+                tracing::error!(%cause, "leads could not be read or written");
                 Refusal::Internal
             }
         })

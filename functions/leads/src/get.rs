@@ -10,6 +10,7 @@ use shared::store::Reader;
 
 use crate::error::LeadError;
 use crate::view::{ONE, View};
+use crate::wire::lead_id;
 
 /// One lead: in summary, all fields with `allFields=1`, or those that `query` selects. One round trip: the lead is read
 /// beside the credential.
@@ -31,8 +32,6 @@ pub async fn get(
     Ok(Json(json!({ "data": view.cut(data) })))
 }
 
-/// An id that is not UTF-8 is no id either.
 fn read(access: &Access<KeyAndToken>, id: Option<Path<String>>) -> Result<(LeadId, View), LeadError> {
-    let id = id.and_then(|Path(id)| LeadId::parse(&id)).ok_or(LeadError::Id)?;
-    Ok((id, View::read(access.params(), ONE)?))
+    Ok((lead_id(id)?, View::read(access.params(), ONE)?))
 }

@@ -1,10 +1,15 @@
-//! Leads: endpoints 1 to 4 of spec.md.
+//! Leads: endpoints 1 to 6 of spec.md.
 //!
 //! | Route | Endpoint |
 //! | --- | --- |
 //! | `GET /leads` | 1: the leads that the key may see, page by page ([`list`]) |
 //! | `GET /leads/{id}` | 2, 3, 4: one lead, in summary, in full, or the fields selected ([`get`]) |
+//! | `DELETE /leads/{id}` | 5: deletes a lead for good ([`delete::one`]) |
+//! | `DELETE /leads` | 5 in bulk ([`delete::many`]) |
+//! | `POST /lead/archive` | 6: archives leads or takes them out of the archive ([`archive`]) |
 
+mod archive;
+mod delete;
 mod error;
 mod get;
 mod list;
@@ -19,8 +24,9 @@ use shared::http::{Group, Shape};
 #[must_use]
 pub fn group() -> Group {
     let routes = Router::new()
-        .route("/leads", routing::get(list::list))
-        .route("/leads/{id}", routing::get(get::get));
+        .route("/leads", routing::get(list::list).delete(delete::many))
+        .route("/leads/{id}", routing::get(get::get).delete(delete::one))
+        .route("/lead/archive", routing::post(archive::archive));
     Group {
         routes,
         shape: Shape::Error,

@@ -1,6 +1,10 @@
-//! The parameters of the list of leads (C-20).
+//! The parameters of the list of leads (C-20), and the bodies that name leads (C-24, C-25).
 
-use shared::http::{BadParameter, Params};
+use axum::extract::Path;
+use serde_json::{Map, Value};
+use shared::http::{BadParameter, Params, parse_json};
+use shared::id::LeadId;
+use shared::number::whole;
 use shared::store::{LeadRequest, LeadSearch};
 
 use crate::error::LeadError;
@@ -39,6 +43,98 @@ pub fn flag(params: &Params, name: &'static str) -> Result<bool, BadParameter> {
         "" | "0" | "false" => Ok(false),
         _ => Err(BadParameter(name, "must be true or false")),
     }
+}
+
+/// The most leads of one request in bulk (C-24, C-25).
+const MOST_IDS: usize = 120;
+const MUST_BE_ID: &str = "must be a whole number from 1 to 999999999999999";
+const MUST_BE_IDS: &str = "must be at most 120 ids of leads";
+
+/// The id in a path. One that is not UTF-8 is no id either.
+pub fn lead_id(id: Option<Path<String>>) -> Result<LeadId, LeadError> {
+    id.and_then(|Path(id)| LeadId::parse(&id)).ok_or(LeadError::Id)
+}
+
+/// The body of a deletion in bulk: `{ "ids": [...] }`. An id that stands twice counts once.
+pub fn lead_ids(body: &[u8]) -> Result<Vec<LeadId>, LeadError> {
+    let body = object(body)?;
+    ids(body.get("ids")).ok_or(LeadError::Field("ids", MUST_BE_IDS))
+}
+
+/// Which leads a request is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Archived {
+    /// One.
+    One([LeadId; 1]),
+    /// Any number of them.
+    Many(Vec<LeadId>),
+}
+
+impl Archived {
+    /// Their ids.
+    pub fn ids(&self) -> &[LeadId] {
+        match self {
+            Self::One(id) => id,
+            Self::Many(ids) => ids,
+        }
+    }
+}
+
+/// The body of endpoint 6.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewArchive {
+    /// Into the archive, or out of it.
+    pub archived: bool,
+    /// Which leads.
+    pub leads: Archived,
+}
+
+impl NewArchive {
+    /// Reads `archived`, and `id` or `ids`.
+    pub fn read(body: &[u8]) -> Result<Self, LeadError> {
+        let body = object(body)?;
+        let archived = body.get("archived").and_then(Value::as_bool);
+        let archived = archived.ok_or(LeadError::Field("archived", "must be true or false"))?;
+        let leads = match (body.get("id"), body.get("ids")) {
+            (None, many @ Some(_)) => ids(many)
+                .map(Archived::Many)
+                .ok_or(LeadError::Field("ids", MUST_BE_IDS)),
+            (Some(many @ Value::Array(_)), None) => ids(Some(many))
+                .map(Archived::Many)
+                .ok_or(LeadError::Field("id", MUST_BE_IDS)),
+            (Some(one), None) => {
+                let id = whole(one).and_then(LeadId::new);
+                id.map(|id| Archived::One([id]))
+                    .ok_or(LeadError::Field("id", MUST_BE_ID))
+            }
+            (Some(_), Some(_)) => Err(LeadError::Field("ids", "must not stand beside id")),
+            (None, None) => Err(LeadError::Field("id", MUST_BE_ID)),
+        };
+        Ok(Self {
+            archived,
+            leads: leads?,
+        })
+    }
+}
+
+fn object(body: &[u8]) -> Result<Map<String, Value>, LeadError> {
+    match parse_json(body) {
+        Ok(Value::Object(body)) => Ok(body),
+        Ok(_) => Err(LeadError::Field("body", "must be a JSON object")),
+        Err(_) => Err(LeadError::Field("body", "must be JSON")),
+    }
+}
+
+fn ids(value: Option<&Value>) -> Option<Vec<LeadId>> {
+    let listed = value?.as_array().filter(|listed| listed.len() <= MOST_IDS)?;
+    let mut ids: Vec<LeadId> = Vec::with_capacity(listed.len());
+    for value in listed {
+        let id = whole(value).and_then(LeadId::new)?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Some(ids)
 }
 
 #[cfg(test)]

@@ -2,11 +2,14 @@
 //!
 //! | Every | Duty |
 //! | --- | --- |
-//! | minute | copies of changed leads are brought up to date ([`tend`]) |
+//! | minute | copies of changed leads are brought up to date, and what is left of deleted ones is erased ([`tend`]) |
+//! | minute | reports that are due, mostly every six hours, are refreshed ([`tend`]) |
+//! | minute | triggers and notifications that are due are gone on with, where `automations` did not end them ([`automate`]) |
 //!
-//! Nothing that a client sees waits for it: while a copy is behind, readers take the lead itself. It only ends that they
-//! have to.
+//! Nothing that a client sees waits for it: while a copy is behind, readers take the lead itself, and nothing of a deleted
+//! lead is shown from the first moment (C-24). It only ends that they have to see to it.
 
+use shared::courier::Courier;
 use shared::store::{Store, StoreError};
 
 /// Does all that is due, for all instances. What fails or is cut off is done the next time.
@@ -14,9 +17,22 @@ use shared::store::{Store, StoreError};
 /// # Errors
 /// [`StoreError`] where the table fails.
 pub async fn tend(store: &Store) -> Result<(), StoreError> {
-    let leads = store.refresh_copies().await?;
-    if leads > 0 {
+    let copies = store.refresh_copies().await;
+    if let Ok(leads @ 1..) = copies {
         tracing::info!(leads, "copies brought up to date");
     }
-    Ok(())
+    // Reports do not wait for copies that cannot be brought up to date.
+    let reports = store.refresh_reports().await;
+    if let Ok(reports @ 1..) = reports {
+        tracing::info!(reports, "reports refreshed");
+    }
+    copies.and(reports).map(drop)
+}
+
+/// Goes on with what automations still have to do, for all instances (C-76). What fails or is cut off is done the next time.
+///
+/// # Errors
+/// [`StoreError`] where the table fails.
+pub async fn automate(store: &Store, courier: &Courier) -> Result<(), StoreError> {
+    store.run_triggers(courier).await.map(drop)
 }

@@ -43,6 +43,8 @@ pub enum Refusal {
     TooLarge,
     /// 422: the `Idempotency-Key` came with another body before (C-10).
     Mismatch,
+    /// 429: the limit of this minute's requests is reached (C-9). The edge says when the next one begins.
+    TooMany,
     /// 500. What happened is in the log.
     Internal,
 }
@@ -57,6 +59,7 @@ impl Refusal {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Mismatch => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -70,6 +73,7 @@ impl Refusal {
             Self::MethodNotAllowed => "Method not allowed",
             Self::TooLarge => "Payload too large",
             Self::Mismatch => "Idempotency-Key was used with another body",
+            Self::TooMany => "Too many requests",
             Self::Internal => "Internal error",
         }
     }
@@ -150,6 +154,7 @@ mod tests {
                 422,
                 "Idempotency-Key was used with another body",
             ),
+            (Refusal::TooMany, 429, "Too many requests"),
             (Refusal::Internal, 500, "Internal error"),
         ] {
             assert_eq!(Shape::Message.body(&refusal), json!({ "msg": msg }));

@@ -13,7 +13,7 @@ use http_body_util::BodyExt as _;
 
 use super::answer::{Refusal, Shape};
 use super::trace::Trace;
-use super::{App, cors};
+use super::{App, cors, limit};
 use crate::store::{Cost, Meter};
 
 /// The most bytes a body may have (C-6).
@@ -50,6 +50,7 @@ pub async fn edge(State((app, shape)): State<(App, Shape)>, mut request: Request
             .await
             .unwrap_or_else(|_| shape.answer(&Refusal::Internal))
     };
+    limit::show(trace.allowance(), &mut answer);
     let headers = answer.headers_mut();
     if !is_page(headers) {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -8,6 +8,7 @@ mod body;
 mod cors;
 mod edge;
 mod idempotency;
+mod limit;
 mod params;
 pub(crate) mod trace;
 

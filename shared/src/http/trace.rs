@@ -1,7 +1,10 @@
-//! What the log line of a request tells of who called: noted by the scope while the request runs.
+//! What the edge learns of a request while it runs, noted by the scope: who called, for the log line, and what is left of
+//! the limit that the request counts against, for the answer's headers.
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::store::Allowance;
 
 /// Who called, as far as it is known.
 #[derive(Debug, Clone, Default)]
@@ -13,7 +16,13 @@ pub struct Caller {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Trace(Arc<Mutex<Caller>>);
+pub struct Trace(Arc<Mutex<Noted>>);
+
+#[derive(Debug, Default)]
+struct Noted {
+    caller: Caller,
+    allowance: Option<Allowance>,
+}
 
 tokio::task_local! {
     static CURRENT: Trace;
@@ -25,7 +34,16 @@ impl Trace {
     }
 
     pub fn caller(&self) -> Caller {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.noted().caller.clone()
+    }
+
+    /// What is left of the request's limit; `None` where it has none.
+    pub fn allowance(&self) -> Option<Allowance> {
+        self.noted().allowance
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -33,8 +51,14 @@ impl Trace {
 pub fn note(instance: &str, credential: &str) {
     // Outside a request there is no log line to note it for.
     let _ = CURRENT.try_with(|trace| {
-        let mut caller = trace.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let caller = &mut trace.noted().caller;
         instance.clone_into(&mut caller.instance);
         credential.clone_into(&mut caller.credential);
     });
+}
+
+/// Notes what is left of the limit that the request that is running counts against.
+pub fn limited(allowance: Allowance) {
+    // Outside a request there is no answer to put it into.
+    let _ = CURRENT.try_with(|trace| trace.noted().allowance = Some(allowance));
 }

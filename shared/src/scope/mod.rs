@@ -4,6 +4,7 @@
 //! same round trip as the credential, by a [`Reader`] that cannot write; it is handed over only together with the
 //! [`Scope`], so nothing of the target is used before the check.
 
+mod limit;
 mod presented;
 mod public;
 mod webhook;
@@ -23,7 +24,7 @@ use crate::instance::InstanceName;
 use crate::store::{Credential, Found, InstanceStore, Reader, StoreError};
 use crate::time::Timestamp;
 
-pub use presented::{KeyAndToken, KeyAnywhere, KeyInQuery, KeyPlace, Placement, Rule};
+pub use presented::{KeyAndToken, KeyAnywhere, KeyInHeader, KeyInQuery, KeyPlace, Placement, Rule};
 pub use public::{PublicAccess, PublicScope};
 pub use webhook::{WebhookAccess, WebhookScope};
 
@@ -39,6 +40,9 @@ pub enum AccessError {
     /// exist.
     #[error("unauthorized")]
     Unauthorized,
+    /// The request would have been let in, but its limit is reached (C-9).
+    #[error("too many requests")]
+    Limited,
     /// The table did not answer.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -49,6 +53,7 @@ impl From<&AccessError> for Refusal {
         match error {
             AccessError::Instance => Self::Invalid(error.to_string()),
             AccessError::Unauthorized => Self::Unauthorized,
+            AccessError::Limited => Self::TooMany,
             AccessError::Store(cause) => {
                 tracing::error!(%cause, "the credential could not be checked");
                 Self::Internal
@@ -198,6 +203,9 @@ impl<P: Placement> Access<P> {
             .filter(|_| one_user)
             .ok_or(AccessError::Unauthorized)?;
         trace::note(reader.instance().as_str(), &first.id);
+        // Of several credentials the first is an API key: the one that has the limit.
+        let limit = limit::of_key(first, &viewer.directory().settings);
+        limit::count(&self.app, reader.instance(), limit).await?;
         Ok(Scope {
             viewer,
             store: InstanceStore::new(reader.clone()),

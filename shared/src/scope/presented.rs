@@ -58,6 +58,18 @@ impl Placement for KeyInQuery {
     };
 }
 
+/// Endpoints 16 to 18: the key in the header alone.
+#[derive(Debug)]
+pub struct KeyInHeader;
+
+impl Placement for KeyInHeader {
+    const RULE: Rule = Rule {
+        key: KeyPlace::Header,
+        token: false,
+        own_instance: false,
+    };
+}
+
 /// Endpoints 11 and 12: the key in the header or in the query, and `i` only where the caller likes.
 #[derive(Debug)]
 pub struct KeyAnywhere;

@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 
-use super::{AccessError, instance};
+use super::{AccessError, instance, limit};
 use crate::ambient::Ambient;
 use crate::http::{App, Params, trace};
 use crate::store::{InstanceStore, Reader};
@@ -61,11 +61,12 @@ impl PublicAccess {
     }
 
     /// Looks for the instance while `read` reads what `wanted` asks for; both take one round trip together. Judged in this
-    /// order: that `i` names one instance, what is wrong with `wanted`, that the instance exists (C-1, C-53).
+    /// order: that `i` names one instance, what is wrong with `wanted`, that the instance exists (C-1, C-53), its limit.
+    /// What is wrong with `wanted` is told without a read, so it counts against no limit.
     ///
     /// # Errors
-    /// [`AccessError::Instance`], what is wrong with `wanted`, or [`AccessError::Unauthorized`] where there is no such
-    /// instance.
+    /// [`AccessError::Instance`], what is wrong with `wanted`, [`AccessError::Unauthorized`] where there is no such
+    /// instance, or [`AccessError::Limited`].
     pub async fn open_for<W, T, E: From<AccessError>>(
         self,
         wanted: Result<W, E>,
@@ -77,15 +78,24 @@ impl PublicAccess {
         }
         let wanted = wanted?;
         let reader = self.app.store().reader(instance?);
-        let (directory, found) = tokio::join!(reader.directory(), read(&reader, &wanted));
-        directory
-            .map_err(AccessError::from)?
-            .ok_or(AccessError::Unauthorized)?;
-        trace::note(reader.instance().as_str(), "");
+        let (admitted, found) = tokio::join!(self.admit(&reader), read(&reader, &wanted));
+        admitted?;
         let scope = PublicScope {
             store: InstanceStore::new(reader),
             ambient: self.app.ambient().clone(),
         };
         Ok((scope, wanted, found))
+    }
+
+    /// Lets the request into an instance that exists, within its limit (C-9).
+    async fn admit(&self, reader: &Reader) -> Result<(), AccessError> {
+        let directory = reader.directory().await?.ok_or(AccessError::Unauthorized)?;
+        trace::note(reader.instance().as_str(), "");
+        limit::count(
+            &self.app,
+            reader.instance(),
+            limit::of_public(&directory.settings),
+        )
+        .await
     }
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 
-use super::{AccessError, instance};
+use super::{AccessError, instance, limit};
 use crate::ambient::Ambient;
 use crate::directory::Directory;
 use crate::http::{App, Params, trace};
-use crate::store::{InstanceStore, Reader, StoreError};
+use crate::store::{InstanceStore, Reader};
 use crate::time::Timestamp;
 
 /// A call to the webhook, not yet let in.
@@ -87,27 +87,30 @@ impl WebhookAccess {
         let reader = self.app.store().reader(instance(&self.params)?);
         match wanted {
             Ok(wanted) => {
-                let (directory, found) = tokio::join!(reader.directory(), read(&reader, &wanted));
-                Ok((self.judge(&reader, directory)?, wanted, found))
+                let (scope, found) = tokio::join!(self.admit(&reader), read(&reader, &wanted));
+                Ok((scope?, wanted, found))
             }
             Err(wrong) => {
-                self.judge(&reader, reader.directory().await)?;
+                self.admit(&reader).await?;
                 Err(wrong)
             }
         }
     }
 
-    fn judge(
-        &self,
-        reader: &Reader,
-        directory: Result<Option<Directory>, StoreError>,
-    ) -> Result<WebhookScope, AccessError> {
-        let directory = directory?.ok_or(AccessError::Unauthorized)?;
+    /// Lets the call in where the instance has no secret or this one, within its limit (C-9).
+    async fn admit(&self, reader: &Reader) -> Result<WebhookScope, AccessError> {
+        let directory = reader.directory().await?.ok_or(AccessError::Unauthorized)?;
         let secret = self.secret.as_ref().map(|Given(secret)| secret.as_str());
         if !directory.settings.admits_webhook(secret) {
             return Err(AccessError::Unauthorized);
         }
         trace::note(reader.instance().as_str(), "");
+        limit::count(
+            &self.app,
+            reader.instance(),
+            limit::of_public(&directory.settings),
+        )
+        .await?;
         Ok(WebhookScope {
             directory: Arc::new(directory),
             store: InstanceStore::new(reader.clone()),

@@ -1,16 +1,19 @@
 //! The call history and the timeline: a call, its event, what it does to its lead and the numbers it takes are one
 //! transaction (C-75).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::error::StoreError;
+use super::idempotency::{Claim, Claimed};
 use super::item::{self, Item, n, s};
 use super::key::{Counter, Key};
 use super::leads;
 use super::transaction::{CommitError, Condition, Transaction};
-use super::{InstanceStore, Reader};
-use crate::call::Call;
+use super::{InstanceStore, Reader, triggers};
+use crate::call::{Call, CallType};
 use crate::id::{CallId, EventId, LeadId};
 use crate::lead::Lead;
 use crate::phone::Phone;
@@ -111,6 +114,8 @@ pub enum Inserted {
     LeadGone,
     /// Another first call from the number made this lead meanwhile, or long ago; nothing is written.
     AlreadyMade(LeadId),
+    /// Another request with the same key came first; nothing is written.
+    Claimed(Claimed),
 }
 
 impl Reader {
@@ -198,8 +203,9 @@ impl InstanceStore {
         })
     }
 
-    /// Writes a call, its event, its mark on the lead or the lead itself, and the numbers it takes: all or nothing, one
-    /// transaction. `nonce` makes the call recognisable to the one who wrote it.
+    /// Writes a call, its event, its mark on the lead or the lead itself, the numbers it takes and the request's claim: all
+    /// or nothing, one transaction. `nonce` makes the call recognisable to the one who wrote it. Where the instance has
+    /// automations that are active, `triggers`, an incoming call with a lead leaves them their work (C-76).
     ///
     /// # Errors
     /// [`StoreError`] where the attempt failed or its outcome is unknown.
@@ -209,6 +215,8 @@ impl InstanceStore {
         link: &Link,
         numbers: CallNumbers,
         nonce: &str,
+        claim: Option<&Claim>,
+        triggers: bool,
     ) -> Result<Inserted, StoreError> {
         let lead = match link {
             Link::Nobody => None,
@@ -227,13 +235,19 @@ impl InstanceStore {
             }
             _ => {}
         }
+        if triggers && lead.is_some() && call.kind == CallType::Incoming {
+            triggers::raise(&mut transaction, self.keys(), call.id);
+        }
         if !numbers.taken {
             self.take_seen(&mut transaction, link, numbers);
+        }
+        if let Some(claim) = claim {
+            claim.put(&mut transaction, self.keys(), call.id.get(), call.create_date);
         }
         match self.table.commit(transaction).await {
             Ok(()) => Ok(Inserted::Done(call.id)),
             Err(CommitError::Store(error)) => Err(error),
-            Err(CommitError::Refused(items)) => self.refused(&call, link, nonce, |key| items.get(key)),
+            Err(CommitError::Refused(items)) => self.refused(&call, link, nonce, claim, &items),
         }
     }
 
@@ -299,15 +313,20 @@ impl InstanceStore {
     }
 
     /// What it means that conditions did not hold.
-    fn refused<'i>(
+    fn refused(
         &self,
         call: &Call,
         link: &Link,
         nonce: &str,
-        item: impl Fn(&Key) -> Option<&'i Item>,
+        claim: Option<&Claim>,
+        items: &BTreeMap<Key, Item>,
     ) -> Result<Inserted, StoreError> {
+        let item = |key: &Key| items.get(key);
         if item(&self.keys().call(call.id)).is_some_and(|item| is_own(item, nonce)) {
             return Ok(Inserted::Done(call.id));
+        }
+        if let Some(claimed @ (Claimed::Done(_) | Claimed::Other)) = self.claimed_meanwhile(claim, items)? {
+            return Ok(Inserted::Claimed(claimed));
         }
         match link {
             Link::Known(lead) if item(&self.keys().lead(*lead)).is_some() => return Ok(Inserted::LeadGone),
@@ -326,6 +345,11 @@ impl InstanceStore {
         }
         Ok(Inserted::NumbersTaken)
     }
+}
+
+/// The call that an item holds.
+pub fn decode(item: Item) -> Result<Call, StoreError> {
+    item::decode("call", item).map(|record: CallRecord| record.call)
 }
 
 fn next<I: TryFrom<u64>>(number: u64) -> Result<I, StoreError> {

@@ -12,6 +12,7 @@ use crate::credential::{CredentialHash, Kind};
 use crate::directory::Directory;
 use crate::id::UserId;
 use crate::instance::InstanceName;
+use crate::settings::Rate;
 use crate::time::Timestamp;
 
 /// What a credential opens, and until when.
@@ -24,6 +25,9 @@ pub struct Credential {
     pub user: UserId,
     #[serde(default)]
     pub expires: Option<Timestamp>,
+    /// The limit of this key alone, which goes before the instance's (C-9).
+    #[serde(default)]
+    pub requests_per_minute: Option<Rate>,
 }
 
 /// The credentials that were found, by hash; unknown and revoked ones are not among them.

@@ -18,6 +18,11 @@ use aws_smithy_types::config_bag::{Storable, StoreReplace};
 use serde_json::{Value, json};
 
 use super::Store;
+use super::error::StoreError;
+use super::guess::Guesses;
+use super::key::Keys;
+use super::rate::Leases;
+use crate::instance::InstanceName;
 
 const TARGET: &str = "x-amz-target";
 const BATCH: &str = "BatchGetItem";
@@ -43,6 +48,32 @@ pub enum Fault {
 pub type Plan = Arc<dyn Fn(&str) -> Option<Fault> + Send + Sync>;
 
 impl Store {
+    /// Every item of an instance as it is stored, as text: for those who ask what is left of somebody.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the table cannot be read.
+    pub async fn dump(&self, instance: &InstanceName) -> Result<Vec<String>, StoreError> {
+        let (mut items, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.table.scan(&Keys(instance).prefix(), after.as_ref()).await?;
+            items.extend(page.items.iter().map(|item| format!("{item:?}")));
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(items),
+            }
+        }
+    }
+
+    /// The same table as another process has it, which remembers nothing.
+    #[must_use]
+    pub fn elsewhere(&self) -> Self {
+        Self {
+            table: self.table.clone(),
+            guesses: Guesses::default(),
+            leases: Leases::default(),
+        }
+    }
+
     /// The same store with faults in its calls. The SDK makes all its attempts, however many fail: otherwise it would give
     /// up sooner the more other tests of the process fail.
     #[must_use]

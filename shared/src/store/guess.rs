@@ -1,5 +1,5 @@
 //! What callers turned out to be when they last asked: how far they see, how they count pages, and where their walks
-//! through lists stand; and which calendars there are.
+//! through lists stand; which calendars there are; and whose a ticket is.
 //!
 //! A guess decides only what is read beside the credential. Every answer rests on the permissions and settings that are
 //! read with it, so an outdated guess costs a round trip and nothing else.
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::calendar::{Calendar, LinkName};
 use crate::credential::CredentialHash;
 use crate::directory::{Coverage, Viewer};
-use crate::id::CalendarId;
+use crate::id::{CalendarId, LeadId, TicketId};
 use crate::instance::InstanceName;
 
 /// Callers, and walks, that are remembered; with more, all are forgotten.
@@ -74,6 +74,8 @@ struct Memory {
     calendars: HashMap<String, Vec<CalendarId>>,
     /// The calendar that a public link names.
     links: HashMap<String, Calendar>,
+    /// The lead of a ticket.
+    ticket_leads: HashMap<String, LeadId>,
 }
 
 impl Guesses {
@@ -138,6 +140,18 @@ impl Guesses {
         remember(&mut self.memory().links, &link, calendar.clone());
     }
 
+    /// The lead that a ticket is likely to have.
+    pub fn ticket_lead(&self, instance: &InstanceName, ticket: TicketId) -> Option<LeadId> {
+        let memory = self.memory();
+        memory.ticket_leads.get(&format!("{instance} {ticket}")).copied()
+    }
+
+    /// Remembers which lead a ticket has.
+    pub fn learn_ticket_lead(&self, instance: &InstanceName, ticket: TicketId, lead: LeadId) {
+        let name = format!("{instance} {ticket}");
+        remember(&mut self.memory().ticket_leads, &name, lead);
+    }
+
     fn memory(&self) -> MutexGuard<'_, Memory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -169,17 +183,23 @@ mod tests {
         );
         guesses.learn("a", Guess::default());
         assert_eq!(guesses.of("a"), Guess::default());
+        let (acme, lead) = (InstanceName::parse("acme").unwrap(), LeadId::new(1).unwrap());
         for walker in 0..5 * MOST {
             guesses.learn(&walker.to_string(), nothing.clone());
             guesses.learn_begin(&walker.to_string(), "x".to_owned());
+            let ticket = TicketId::new(1 + walker as u64).unwrap();
+            guesses.learn_ticket_lead(&acme, ticket, lead);
         }
         let last = (5 * MOST - 1).to_string();
         assert_eq!(
             (guesses.of(&last), guesses.begin(&last)),
             (nothing, Some("x".to_owned()))
         );
+        let last = TicketId::new(5 * MOST as u64).unwrap();
+        assert_eq!(guesses.ticket_lead(&acme, last), Some(lead));
         let memory = guesses.memory();
         assert!(memory.callers.len() <= MOST && memory.walks.len() <= MOST);
+        assert!(memory.ticket_leads.len() <= MOST);
     }
 
     /// C-40.

@@ -3,12 +3,15 @@
 //! What a request made and that it was made are one transaction, so of any number of equal requests exactly one does the
 //! work and the others find its record: there is no moment in which one of them is known to be under way.
 
+use std::collections::BTreeMap;
+
 use sha2::{Digest, Sha256};
 
 use super::error::StoreError;
 use super::item::{self, Item, n, s};
 use super::key::{Key, Keys};
 use super::transaction::{Condition, Transaction};
+use super::{InstanceStore, Reader};
 use crate::text::hex;
 use crate::time::Timestamp;
 
@@ -31,6 +34,34 @@ pub enum Claimed {
     Done(u64),
     /// It asked for something else.
     Other,
+}
+
+impl Reader {
+    /// What became of earlier requests with the same key. One get; none where the request has no key.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn claimed(&self, claim: Option<&Claim>) -> Result<Claimed, StoreError> {
+        let Some(claim) = claim else {
+            return Ok(Claimed::Free);
+        };
+        let item = self.table.get(&claim.key(self.keys())).await?;
+        let now = self.table.ambient.now();
+        item.map_or(Ok(Claimed::Free), |item| claim.judge(&item, now))
+    }
+}
+
+impl InstanceStore {
+    /// What another request with the same key did, where its claim is what refused this one.
+    pub(super) fn claimed_meanwhile(
+        &self,
+        claim: Option<&Claim>,
+        refused: &BTreeMap<Key, Item>,
+    ) -> Result<Option<Claimed>, StoreError> {
+        let met = claim.and_then(|claim| Some((claim, refused.get(&claim.key(self.keys()))?)));
+        met.map(|(claim, item)| claim.judge(item, self.table.ambient.now()))
+            .transpose()
+    }
 }
 
 impl Claim {

@@ -4,18 +4,25 @@
 //! into another instance. Two kinds of items belong to no instance, and their keys begin with the delimiter itself:
 //! credentials, which say which instance they open, and the operator's list of instances.
 
+mod automation;
 mod board;
 mod calendar;
+mod report;
+mod ticket;
 
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use crate::credential::{CredentialHash, Kind};
-use crate::id::{CallId, CompanyId, EventId, LeadId, MeetingId, OpportunityId, UserId};
+use crate::id::{CallId, CompanyId, EventId, LeadId, MeetingId, OpportunityId, TicketId, UserId};
 use crate::instance::InstanceName;
+use crate::store::rate::Budget;
 
+pub use automation::{notifications, notified, streamed, triggered};
 pub use board::{BoardList, place, place_time, placed, rank, rank_begins, total_column};
+pub use report::{Months, report_generation, report_part_name, report_version};
+pub use ticket::placed_ticket;
 
 /// The primary key of an item.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,6 +66,10 @@ pub enum Origin {
     CalendarLink,
     /// Of this meeting; `None` where the key is not one that is ever written.
     Meeting(Option<MeetingId>),
+    /// Of this ticket; `None` where the key is not one that is ever written.
+    Ticket(Option<TicketId>),
+    /// Of the file that [`Keys::listed_file`] tells.
+    File,
     /// It is a total of leads, derived of many.
     LeadTotal,
     /// It is a total of opportunities, derived of many.
@@ -76,6 +87,7 @@ pub enum Counter {
     Opportunity,
     Calendar,
     Meeting,
+    Ticket,
 }
 
 /// A credential, found by its hash.
@@ -119,7 +131,7 @@ impl Keys<'_> {
         };
         let id = |text: &str| LeadId::new(text.parse().ok()?);
         match rest.split('#').next() {
-            Some("board") => Origin::Opportunity(placed(&key.sk)),
+            Some("board") => Origin::Opportunity(placed(&key.sk).and_then(OpportunityId::new)),
             Some("lead-opportunity") => Origin::Opportunity(key.sk.parse().ok().and_then(OpportunityId::new)),
             Some("leads" | "company-lead") => Origin::Lead(id(&key.sk)),
             Some("phone") => Origin::Lead(key.sk.split_once('#').and_then(|(_, text)| id(text))),
@@ -128,6 +140,8 @@ impl Keys<'_> {
             Some("meetings") => Origin::Meeting(calendar::listed(&key.sk)),
             Some("lead-meeting") => Origin::Meeting(key.sk.parse().ok().and_then(MeetingId::new)),
             Some("agenda" | "meeting-month") => Origin::MeetingTotal,
+            Some("lead-ticket") => Origin::Ticket(placed_ticket(&key.sk)),
+            Some("ticket-file" | "lead-file") => Origin::File,
             Some("lead-total") => Origin::LeadTotal,
             Some("board-total" | "board-rank") => Origin::OpportunityTotal,
             _ => Origin::None,
@@ -152,6 +166,7 @@ impl Keys<'_> {
             Counter::Opportunity => "opportunity",
             Counter::Calendar => "calendar",
             Counter::Meeting => "meeting",
+            Counter::Ticket => "ticket",
         };
         Key::new(self.pk("counter"), sk)
     }
@@ -254,6 +269,16 @@ impl Keys<'_> {
         Key::new(self.timeline(lead), format!("event#{}", id.padded()))
     }
 
+    /// The calls of a lead that have no event on its timeline yet, by id.
+    pub fn lead_calls(self, lead: LeadId) -> String {
+        self.pk(&format!("lead-call#{lead}"))
+    }
+
+    /// A call among those of its lead that have no event yet.
+    pub fn lead_call(self, lead: LeadId, id: CallId) -> Key {
+        Key::new(self.lead_calls(lead), id.padded())
+    }
+
     /// All calls by id.
     pub fn calls(self) -> String {
         self.pk("call")
@@ -279,9 +304,33 @@ impl Keys<'_> {
         Key::new(self.notices(), format!("lead#{}", lead.padded()))
     }
 
+    /// The deleted leads of which something may be left.
+    pub fn erasures(self) -> String {
+        self.pk("erasure")
+    }
+
+    /// That something may be left of a deleted lead.
+    pub fn erasure(self, lead: LeadId) -> Key {
+        Key::new(self.erasures(), lead.padded())
+    }
+
     /// What a request with an `Idempotency-Key` did, by a digest of its scope and key.
     pub fn idempotency(self, digest: &str) -> Key {
         Key::new(self.pk(&format!("idempotency#{digest}")), "idempotency")
+    }
+
+    /// The minutes of a budget of requests.
+    pub fn rates(self, budget: Budget<'_>) -> String {
+        match budget {
+            Budget::Keys => self.pk("rate#keys"),
+            Budget::Key(id) => self.pk(&format!("rate#key#{id}")),
+            Budget::Public => self.pk("rate#public"),
+        }
+    }
+
+    /// What is taken of a budget in a minute, counted from 1970.
+    pub fn rate(self, budget: Budget<'_>, minute: u64) -> Key {
+        Key::new(self.rates(budget), number(minute))
     }
 
     /// Where a page of a walk through a list begins.

@@ -4,6 +4,7 @@
 //! written in the same transaction. A [`Reader`] or an [`InstanceStore`] reaches one instance only, and handlers get
 //! one from a [`Scope`](crate::scope::Scope) alone.
 
+mod automations;
 mod board;
 mod bookmarks;
 mod calendars;
@@ -12,6 +13,7 @@ mod connection;
 mod credentials;
 mod derived;
 mod directory;
+mod erasure;
 mod error;
 #[cfg(feature = "faults")]
 pub mod fault;
@@ -20,6 +22,7 @@ mod guess;
 mod idempotency;
 mod item;
 mod key;
+mod lead_changes;
 mod lead_list;
 mod leads;
 mod meetings;
@@ -29,8 +32,12 @@ mod number;
 pub mod operator;
 mod opportunities;
 mod people;
+mod rate;
+mod reports;
 mod table;
+mod tickets;
 mod transaction;
+mod triggers;
 
 use std::ops::Deref;
 
@@ -42,8 +49,10 @@ pub use calendars::{CalendarsStart, SlotsStart};
 pub use calls::{CallNumbers, Caller, Inserted, Link};
 pub use connection::Location;
 pub(crate) use credentials::{Credential, Found};
+pub use erasure::{Deleted, Erasures};
 pub use error::StoreError;
 pub use idempotency::{Claim, Claimed};
+pub use key::streamed;
 pub use lead_list::{LeadEntry, LeadPage, LeadRequest, LeadSearch, LeadStart};
 pub use leads::LeadRecord;
 pub use meetings::{
@@ -53,9 +62,13 @@ pub use meetings::{
 pub use meter::{Call as TableCall, Cost, Meter};
 pub use opportunities::{Card, Created, CreationStart, OpportunityRecord, UpdateStart, Updated};
 pub use people::Names;
+pub(crate) use rate::{Allowance, Budget};
+pub use reports::{Report, ReportRequest, ReportStart};
+pub use tickets::TicketFiles;
 
 use guess::Guesses;
 use key::Keys;
+use rate::Leases;
 use table::Table;
 
 /// The table, of all instances.
@@ -63,6 +76,7 @@ use table::Table;
 pub struct Store {
     table: Table,
     guesses: Guesses,
+    leases: Leases,
 }
 
 impl Store {
@@ -71,6 +85,7 @@ impl Store {
         Self {
             table: Table::connect(location, ambient).await,
             guesses: Guesses::default(),
+            leases: Leases::default(),
         }
     }
 
@@ -87,6 +102,7 @@ impl Store {
         let store = Self {
             table: Table::connect_function(location, ambient),
             guesses: Guesses::default(),
+            leases: Leases::default(),
         };
         store.warm_up().await?;
         Ok(store)

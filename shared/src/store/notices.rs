@@ -30,6 +30,8 @@ const ATTEMPTS: u32 = 8;
 /// The version of the notice whose copies are written, and when they were, in Unix seconds.
 const WRITTEN: &str = "written";
 const SINCE: &str = "since";
+/// That the lead was deleted.
+const DELETED: &str = "deleted";
 
 /// The leads whose copies may be behind.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,6 +40,12 @@ pub struct Notices(BTreeSet<LeadId>);
 /// Says in `transaction` that copies of a lead may be behind.
 pub fn raise(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId) {
     transaction.update(keys.lead_notice(lead), "v", 1, Item::new(), Condition::Always);
+}
+
+/// The same for a lead that is deleted in `transaction`: its copies are to be taken out.
+pub fn raise_deleted(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId) {
+    let deleted = Item::from([(DELETED.to_owned(), n(1))]);
+    transaction.update(keys.lead_notice(lead), "v", 1, deleted, Condition::Always);
 }
 
 impl Notices {
@@ -60,7 +68,10 @@ impl Reader {
     }
 
     /// Leads' records by id. One batch of gets.
-    async fn lead_records(
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn lead_records(
         &self,
         ids: impl Iterator<Item = LeadId>,
     ) -> Result<BTreeMap<LeadId, LeadRecord>, StoreError> {
@@ -106,6 +117,12 @@ impl Reader {
             .query_all(Span::head(self.keys().notices(), PAGE))
             .await?
         {
+            // Whatever still shows a deleted lead must have come to its end.
+            let grace = if notice.contains_key(DELETED) {
+                GRACE
+            } else {
+                grace
+            };
             let transaction = if number(&notice, "v")? == number(&notice, WRITTEN)? {
                 self.take_down(&notice, grace)?
             } else {
@@ -128,11 +145,14 @@ impl Reader {
         // Read behind the notice, so that it is no older than what the notice tells of.
         let record = self.lead_record(lead).await?;
         self.refresh_copies_of(lead, record.as_ref()).await?;
+        if record.is_none() {
+            self.erase(lead).await?;
+        }
         let unraised = Condition::Number { name: "v", value };
         let mut transaction = Transaction::default();
         transaction.check(self.keys().lead(lead), as_read(record.as_ref()));
         if grace == 0 {
-            transaction.delete(key_of(notice)?, unraised);
+            self.end(&mut transaction, notice, unraised)?;
         } else {
             let since = self.table.ambient.now().unix_seconds();
             let written = Item::from([(WRITTEN.to_owned(), n(value)), (SINCE.to_owned(), n(since))]);
@@ -155,9 +175,23 @@ impl Reader {
                 has,
                 lacks: Vec::new(),
             };
-            transaction.delete(key_of(notice)?, unraised);
+            self.end(&mut transaction, notice, unraised)?;
         }
         Ok(transaction)
+    }
+
+    /// Takes a notice down, and with that of a deleted lead the mark that something may be left of it.
+    fn end(
+        &self,
+        transaction: &mut Transaction,
+        notice: &Item,
+        unraised: Condition,
+    ) -> Result<(), StoreError> {
+        if notice.contains_key(DELETED) {
+            transaction.delete(self.keys().erasure(noticed(notice)?), Condition::Always);
+        }
+        transaction.delete(key_of(notice)?, unraised);
+        Ok(())
     }
 
     async fn refresh_copies_of(&self, lead: LeadId, record: Option<&LeadRecord>) -> Result<(), StoreError> {

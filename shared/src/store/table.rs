@@ -239,15 +239,44 @@ impl Table {
     pub async fn add(&self, key: &Key, names: &[&str], by: u64) -> Result<Vec<u64>, StoreError> {
         let added: Vec<_> = (0..names.len()).map(|at| format!("#n{at} :by")).collect();
         let updated = self
-            .update(key, format!("ADD {}", added.join(", ")), None, names, by)
+            .update(
+                key,
+                format!("ADD {}", added.join(", ")),
+                None,
+                names,
+                by_value(by),
+            )
             .await?;
         updated.ok_or(StoreError::Contention(UPDATE))
+    }
+
+    /// Adds `by` to number `name` of an item that is below `limit`, and lets the item expire in second `until`. What the
+    /// number is then, beyond the limit perhaps; `None` where it was not below.
+    pub async fn add_below(
+        &self,
+        key: &Key,
+        name: &str,
+        by: u64,
+        limit: u64,
+        until: i64,
+    ) -> Result<Option<u64>, StoreError> {
+        let mut values = by_value(by);
+        values.extend([
+            (":limit".to_owned(), item::n(limit)),
+            (":until".to_owned(), item::n(until)),
+        ]);
+        let expression = "ADD #n0 :by SET #n1 = :until".to_owned();
+        let condition = Some("attribute_not_exists(#n0) OR #n0 < :limit");
+        let updated = self
+            .update(key, expression, condition, &[name, "ttl"], values)
+            .await?;
+        Ok(updated.and_then(|numbers| numbers.first().copied()))
     }
 
     /// Raises number `name` of an item to at least `to`.
     pub async fn raise(&self, key: &Key, name: &str, to: u64) -> Result<(), StoreError> {
         let condition = Some("attribute_not_exists(#n0) OR #n0 < :by");
-        self.update(key, "SET #n0 = :by".to_owned(), condition, &[name], to)
+        self.update(key, "SET #n0 = :by".to_owned(), condition, &[name], by_value(to))
             .await
             .map(drop)
     }
@@ -260,7 +289,7 @@ impl Table {
         expression: String,
         condition: Option<&str>,
         names: &[&str],
-        by: u64,
+        values: Item,
     ) -> Result<Option<Vec<u64>>, StoreError> {
         let aliases = names.iter().enumerate();
         let aliases = aliases.map(|(at, name)| (format!("#n{at}"), (*name).to_owned()));
@@ -272,7 +301,7 @@ impl Table {
             .update_expression(expression)
             .set_condition_expression(condition.map(str::to_owned))
             .set_expression_attribute_names(Some(aliases.collect()))
-            .expression_attribute_values(":by", item::n(by))
+            .set_expression_attribute_values(Some(values))
             .return_values(ReturnValue::UpdatedNew)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         for attempt in 0..ATTEMPTS {
@@ -304,6 +333,10 @@ impl Table {
         let most = 10_u64 << attempt.min(5);
         tokio::time::sleep(Duration::from_millis(most / 2 + self.ambient.below(most))).await;
     }
+}
+
+fn by_value(by: u64) -> Item {
+    Item::from([(":by".to_owned(), item::n(by))])
 }
 
 /// The key of an item that was read.

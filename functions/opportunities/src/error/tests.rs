@@ -47,6 +47,7 @@ async fn creating() {
             "i: must name the instance, once",
         ),
         (AccessError::Unauthorized.into(), 401, "Unauthorized"),
+        (AccessError::Limited.into(), 429, "Too many requests"),
         (AccessError::Store(store()).into(), 500, "Internal error"),
         (
             CreateError::Key(BadIdempotencyKey),
@@ -185,6 +186,11 @@ async fn others<E: From<AccessError> + From<StoreError> + IntoResponse>(fixed: b
             AccessError::Unauthorized.into(),
             401,
             json!({ "error": "Unauthorized" }),
+        ),
+        (
+            AccessError::Limited.into(),
+            429,
+            json!({ "error": "Too many requests" }),
         ),
         (
             AccessError::Store(store()).into(),

@@ -125,13 +125,7 @@ fn key_and_token_stand_in_headers() {
 fn a_key_stands_in_the_query_or_the_header() {
     let key = wallet().key;
     let query = &format!("apitoken={}", key.reveal());
-    let (in_query, in_header) = (
-        KeyInQuery::RULE,
-        Rule {
-            key: KeyPlace::Header,
-            ..KeyInQuery::RULE
-        },
-    );
+    let (in_query, in_header) = (KeyInQuery::RULE, KeyInHeader::RULE);
     assert_eq!(counts(&[], query, in_query), (1, 1));
     assert_eq!(counts(&[], query, in_header), (0, 1));
     assert_eq!(counts(&[("apitoken", key.reveal())], "", in_header), (1, 1));

@@ -80,9 +80,9 @@ const LAST_MILLI: i64 = Timestamp::LAST_MILLIS;
 const LAST_DAY: i64 = LAST_MILLI / DAY_MILLIS;
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// The place of an opportunity in its lists: the newest first, of one moment the highest id first (C-42).
-pub fn place(create_date: Timestamp, id: OpportunityId) -> String {
-    format!("{}{:015}", place_time(create_date), MAX_ID - id.get())
+/// The place of a record in lists that have the newest first, of one moment the highest id (C-42, C-62).
+pub fn place(create_date: Timestamp, id: impl Into<u64>) -> String {
+    format!("{}{:015}", place_time(create_date), MAX_ID - id.into())
 }
 
 /// With what the places of that moment begin; those of later moments sort before it.
@@ -90,10 +90,10 @@ pub fn place_time(time: Timestamp) -> String {
     format!("{:015}#", LAST_MILLI - time.unix_millis())
 }
 
-/// The opportunity at a place.
-pub fn placed(place: &str) -> Option<OpportunityId> {
+/// The id of the record at a place.
+pub fn placed(place: &str) -> Option<u64> {
     let (_, id) = place.split_once('#')?;
-    OpportunityId::new(MAX_ID.checked_sub(id.parse().ok()?)?)
+    MAX_ID.checked_sub(id.parse().ok()?)
 }
 
 /// The sort key of a day among a column's ranks: the latest first.

@@ -46,9 +46,14 @@ impl Keys<'_> {
         Key::new(self.meeting_list(calendar), format!("{date}#{}", id.padded()))
     }
 
+    /// The meetings of a lead by id.
+    pub fn lead_meetings(self, lead: LeadId) -> String {
+        self.pk(&format!("lead-meeting#{lead}"))
+    }
+
     /// A meeting among those of its lead.
     pub fn lead_meeting(self, lead: LeadId, id: MeetingId) -> Key {
-        Key::new(self.pk(&format!("lead-meeting#{lead}")), id.padded())
+        Key::new(self.lead_meetings(lead), id.padded())
     }
 
     /// What is taken of a calendar, an item for each day.

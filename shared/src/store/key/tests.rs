@@ -92,6 +92,12 @@ fn the_text_of_leads_keys() {
             id,
         ),
         (keys.lead_notice(lead()), "acme#notice", "lead#000000000001001"),
+        (keys.erasure(lead()), "acme#erasure", id),
+        (
+            keys.lead_call(lead(), CallId::new(12).unwrap()),
+            "acme#lead-call#1001",
+            "000000000000012",
+        ),
     ]);
 }
 
@@ -148,6 +154,21 @@ fn the_text_of_opportunities_keys() {
         ),
         (keys.counter(Counter::Opportunity), "acme#counter", "opportunity"),
         (keys.idempotency("ab"), "acme#idempotency#ab", "idempotency"),
+        (
+            keys.rate(Budget::Keys, 29_921_040),
+            "acme#rate#keys",
+            "000000029921040",
+        ),
+        (
+            keys.rate(Budget::Key("1f0c2b9a77de"), 1),
+            "acme#rate#key#1f0c2b9a77de",
+            "000000000000001",
+        ),
+        (
+            keys.rate(Budget::Public, 1),
+            "acme#rate#public",
+            "000000000000001",
+        ),
     ]);
 }
 
@@ -240,7 +261,7 @@ fn places_sort_from_new_to_old() {
         at("0001-01-01T00:00:00Z", 9),
     ];
     assert!(places.is_sorted());
-    assert_eq!(placed(&places[4]), OpportunityId::new(7));
+    assert_eq!(placed(&places[4]), Some(7));
     let begins = |date: &str| rank_begins(&rank(time(date))).unwrap();
     let fourth = begins("2026-09-04T12:00:00Z");
     assert!(places[1] < fourth && fourth < places[2]);
@@ -301,6 +322,8 @@ fn the_origin_of_items() {
         ),
         (keys.opportunity(OpportunityId::new(30).unwrap()), Origin::None),
         (keys.lead_notice(lead()), Origin::None),
+        (keys.erasure(lead()), Origin::None),
+        (keys.lead_call(lead(), CallId::new(12).unwrap()), Origin::None),
         (Key::new(keys.phone("5511"), "x"), Origin::Lead(None)),
         (total(keys.lead_totals(false), "7"), Origin::LeadTotal),
         (

@@ -6,6 +6,7 @@ use super::{day_of, month_and_day, read};
 use crate::calendar::LinkName;
 use crate::id::CalendarId;
 use crate::meeting::Meeting;
+use crate::store::erasure::Erasures;
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
 use crate::store::table::{PAGE, Page, Span, key_of};
@@ -39,6 +40,7 @@ pub struct MeetingPage {
 pub struct MeetingStart {
     calendar: Option<CalendarId>,
     begun: Option<Begun>,
+    erasures: Erasures,
 }
 
 /// The front of a calendar's list.
@@ -54,7 +56,7 @@ struct Begun {
 }
 
 impl Reader {
-    /// Finds the calendar and, where it was named by its id, reads the front of its list. Two queries and a batch of gets.
+    /// Finds the calendar and, where it was named by its id, reads the front of its list. Three queries and a batch of gets.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -66,9 +68,14 @@ impl Reader {
                 None => Ok(None),
             }
         };
-        let (calendar, begun) = tokio::try_join!(self.named_calendar(id, &request.calendar), begun)?;
+        let calendar = self.named_calendar(id, &request.calendar);
+        let (calendar, begun, erasures) = tokio::try_join!(calendar, begun, self.erasures())?;
         let begun = begun.filter(|begun| Some(begun.calendar) == calendar);
-        Ok(MeetingStart { calendar, begun })
+        Ok(MeetingStart {
+            calendar,
+            begun,
+            erasures,
+        })
     }
 
     /// The page; `None` where there is no such calendar. No call for the first page of a calendar named by its id; else
@@ -88,11 +95,17 @@ impl Reader {
             Some(begun) => begun,
             None => self.front(calendar, request).await?,
         };
-        let page = if request.page == 0 {
+        let mut page = if request.page == 0 {
             self.first_page(begun, request).await?
         } else {
             self.later_page(begun, request).await?
         };
+        // Nothing of a person is shown whose lead was deleted (C-24).
+        let shown = page
+            .meetings
+            .into_iter()
+            .map(|meeting| start.erasures.meeting(meeting));
+        page.meetings = shown.collect();
         Ok(Some(page))
     }
 

@@ -166,6 +166,7 @@ impl Operator {
             nonce: None,
             call,
         };
+        self.link_call(&mut transaction, stored, &record);
         // An event that has its own line and stays where it is comes with that line.
         let stays = with_event && old_event == new_event;
         if let (Some(key), Some(event), false) = (new_event, event, stays) {
@@ -179,6 +180,23 @@ impl Operator {
         let item = item::encode("call", &record)?;
         transaction.put(self.keys().call(record.call.id), item, condition);
         Ok(transaction)
+    }
+}
+
+impl Operator {
+    /// A call whose event comes later is found through a link meanwhile, so that the person can be taken out of it (C-24).
+    fn link_call(&self, transaction: &mut Transaction, stored: Option<&CallRecord>, record: &CallRecord) {
+        let link = |record: &CallRecord| {
+            let lead = record.call.lead.filter(|_| record.event.is_none())?;
+            Some(self.keys().lead_call(lead, record.call.id))
+        };
+        let (old, new) = (stored.and_then(link), link(record));
+        if let Some(old) = old.filter(|old| new.as_ref() != Some(old)) {
+            transaction.delete(old, Condition::Always);
+        }
+        if let Some(new) = new {
+            transaction.put(new, Item::new(), Condition::Always);
+        }
     }
 }
 

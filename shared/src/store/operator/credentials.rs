@@ -7,6 +7,7 @@ use super::{Operator, OperatorError};
 use crate::credential::{CredentialHash, Kind, Secret};
 use crate::id::UserId;
 use crate::instance::InstanceName;
+use crate::settings::Rate;
 use crate::store::credentials::Credential;
 use crate::store::error::StoreError;
 use crate::store::table::{PAGE, Span};
@@ -38,6 +39,9 @@ pub struct CredentialEntry {
     /// When it was revoked.
     #[serde(default)]
     pub revoked: Option<Timestamp>,
+    /// The key's own limit (C-9).
+    #[serde(default)]
+    pub requests_per_minute: Option<Rate>,
 }
 
 /// An entry as it is stored, with the hash by which a revocation finds the credential.
@@ -57,6 +61,7 @@ impl Listed {
             instance: instance.clone(),
             user: self.entry.user,
             expires: self.entry.expires,
+            requests_per_minute: self.entry.requests_per_minute,
         }
     }
 }
@@ -83,6 +88,31 @@ impl Operator {
         label: Option<String>,
         days: Option<u32>,
     ) -> Result<Issued, OperatorError> {
+        self.issue_entry(kind, user, label, days, None).await
+    }
+
+    /// Issues a key with a limit of its own (C-9), or without one.
+    ///
+    /// # Errors
+    /// Those of [`issue`](Self::issue).
+    pub async fn issue_key(
+        &self,
+        user: UserId,
+        label: Option<String>,
+        days: Option<u32>,
+        limit: Option<Rate>,
+    ) -> Result<Issued, OperatorError> {
+        self.issue_entry(Kind::Key, user, label, days, limit).await
+    }
+
+    async fn issue_entry(
+        &self,
+        kind: Kind,
+        user: UserId,
+        label: Option<String>,
+        days: Option<u32>,
+        limit: Option<Rate>,
+    ) -> Result<Issued, OperatorError> {
         let standing = self.directory().await?.users.get(&user).copied();
         let standing = standing.ok_or_else(|| OperatorError::NoUser(self.instance().clone(), user))?;
         if standing.inactive {
@@ -100,6 +130,7 @@ impl Operator {
             create_date: now,
             expires: days.map(|days| now.plus_days(days)),
             revoked: None,
+            requests_per_minute: limit,
         };
         self.put_credential(&entry, &secret.hash()).await?;
         Ok(Issued { entry, secret })
@@ -154,34 +185,71 @@ impl Operator {
     /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
     /// [`OperatorError::Store`] where the table fails.
     pub async fn revoke(&self, kind: Kind, id: &str) -> Result<CredentialEntry, OperatorError> {
-        self.directory().await?;
-        let unknown = || OperatorError::NoCredential {
-            instance: self.instance().clone(),
-            kind: kind.name(),
-            id: id.to_owned(),
-        };
-        // What is no id is not asked for: DynamoDB refuses keys of any length and character.
-        let formed = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let key = self.keys().credential(kind, id);
-        let item = if formed {
-            self.table().get(&key).await?
-        } else {
-            None
-        };
-        let mut listed: Listed = item::decode("credential entry", item.ok_or_else(unknown)?)?;
-        if let Some(at) = listed.entry.revoked {
-            let (kind, id) = (kind.name(), id.to_owned());
-            return Err(OperatorError::RevokedAlready { kind, id, at });
-        }
+        let mut listed = self.listed(kind, id).await?;
         listed.entry.revoked = Some(self.now());
         let mut transaction = Transaction::default();
         transaction.delete(key::credential(&listed.hash), Condition::Always);
+        self.replace_entry(transaction, listed).await
+    }
+
+    /// Gives a key a limit of its own, or takes it away (C-9). It holds from the next request.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
+    /// [`OperatorError::Store`] where the table fails.
+    pub async fn limit_key(&self, id: &str, limit: Option<Rate>) -> Result<CredentialEntry, OperatorError> {
+        let mut listed = self.listed(Kind::Key, id).await?;
+        listed.entry.requests_per_minute = limit;
+        let credential = item::encode("credential", &listed.credential(self.instance()))?;
+        let mut transaction = Transaction::default();
+        // A key that is revoked meanwhile stays so.
+        transaction.put(key::credential(&listed.hash), credential, Condition::Present);
+        self.replace_entry(transaction, listed).await
+    }
+
+    /// The entry of a credential that is not revoked.
+    async fn listed(&self, kind: Kind, id: &str) -> Result<Listed, OperatorError> {
+        self.directory().await?;
+        // What is no id is not asked for: DynamoDB refuses keys of any length and character.
+        let formed = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let item = if formed {
+            self.table().get(&self.keys().credential(kind, id)).await?
+        } else {
+            None
+        };
+        let item = item.ok_or_else(|| self.no_credential(kind, id))?;
+        let listed: Listed = item::decode("credential entry", item)?;
+        match listed.entry.revoked {
+            None => Ok(listed),
+            Some(at) => {
+                let (kind, id) = (kind.name(), id.to_owned());
+                Err(OperatorError::RevokedAlready { kind, id, at })
+            }
+        }
+    }
+
+    /// Puts an entry in the place of what is stored, together with what else is written.
+    async fn replace_entry(
+        &self,
+        mut transaction: Transaction,
+        listed: Listed,
+    ) -> Result<CredentialEntry, OperatorError> {
         let item = item::encode("credential entry", &listed)?;
+        let entry = listed.entry;
+        let key = self.keys().credential(entry.kind, &entry.id);
         transaction.put(key, item, Condition::Present);
         match self.table().commit(transaction).await {
-            Ok(()) => Ok(listed.entry),
-            Err(CommitError::Refused(_)) => Err(unknown()),
+            Ok(()) => Ok(entry),
+            Err(CommitError::Refused(_)) => Err(self.no_credential(entry.kind, &entry.id)),
             Err(CommitError::Store(error)) => Err(error.into()),
+        }
+    }
+
+    fn no_credential(&self, kind: Kind, id: &str) -> OperatorError {
+        OperatorError::NoCredential {
+            instance: self.instance().clone(),
+            kind: kind.name(),
+            id: id.to_owned(),
         }
     }
 }

@@ -115,6 +115,11 @@ impl Operator {
         if let Some(former) = former.filter(|former| *former != key) {
             transaction.delete(former, Condition::Always);
         }
+        if record.event.is_none() {
+            // The event leads to the call from now on.
+            let link = self.keys().lead_call(event.lead, event.call);
+            transaction.delete(link, Condition::Always);
+        }
         let free = if at_key.is_some() {
             Condition::Present
         } else {

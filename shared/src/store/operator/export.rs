@@ -4,12 +4,13 @@ use super::Operator;
 use crate::calendar::Calendar;
 use crate::call::{Call, Event};
 use crate::funnel::Funnel;
-use crate::id::{CallId, MeetingId, OpportunityId};
+use crate::id::{CallId, MeetingId, OpportunityId, TicketId};
 use crate::lead::Lead;
 use crate::meeting::Meeting;
 use crate::people::{Company, Profile, User};
 use crate::store::calendars;
 use crate::store::calls::CallRecord;
+use crate::store::erasure::Erasures;
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
 use crate::store::key::{Counter, Key};
@@ -17,6 +18,8 @@ use crate::store::leads;
 use crate::store::meetings;
 use crate::store::opportunities::{self, OpportunityRecord};
 use crate::store::table::{PAGE, Page, Span, Table, key_of};
+use crate::store::tickets;
+use crate::ticket::{Ticket, TicketFile};
 
 /// The records of one kind in the order of their keys, a page at a time.
 #[derive(Debug)]
@@ -132,6 +135,14 @@ impl Operator {
         Pages::new(self, span, |item| opportunities::decode(&item))
     }
 
+    /// The deleted leads of which something may be left, and which nothing may show any more (C-24).
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn erasures(&self) -> Result<Erasures, StoreError> {
+        self.0.erasures().await
+    }
+
     /// The last opportunity that was numbered, `None` before the first. An export stops there, so that it holds none of a
     /// lead or a funnel that came while it ran.
     ///
@@ -168,6 +179,37 @@ impl Operator {
         };
         Pages::new(self, span, |item| {
             meetings::decode(&item).map(|record| record.meeting)
+        })
+    }
+
+    /// The last ticket that was numbered, `None` before the first. An export stops there, so that it holds none of a lead
+    /// that came while it ran.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn last_ticket(&self) -> Result<Option<TicketId>, StoreError> {
+        let last = self.last(Counter::Ticket, "ticket").await?;
+        Ok(TicketId::new(last))
+    }
+
+    /// The tickets up to one of them, by id.
+    #[must_use]
+    pub fn tickets(&self, last: TicketId) -> Pages<Ticket> {
+        let span = Span {
+            through: Some(last.padded()),
+            ..Span::head(self.keys().tickets(), PAGE)
+        };
+        Pages::new(self, span, |item| {
+            tickets::decode(&item).map(|record| record.ticket)
+        })
+    }
+
+    /// All files: those with an id by it, then the others by ticket and path.
+    #[must_use]
+    pub fn files(&self) -> Pages<TicketFile> {
+        let span = Span::head(self.keys().files(), PAGE);
+        Pages::new(self, span, |item| {
+            tickets::decode_file(&item).map(|record| record.file)
         })
     }
 

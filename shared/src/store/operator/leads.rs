@@ -80,7 +80,12 @@ impl Operator {
             let Some(line) = lines.get(at) else {
                 return Ok(Step::Done(Outcome::Unchanged));
             };
-            let found = self.table().get_many(self.lead_rests_on(line)).await?;
+            let mark = self.keys().erasure(line.lead.id);
+            let keys = self.lead_rests_on(line).chain([mark.clone()]);
+            let found = self.table().get_many(keys).await?;
+            if found.contains_key(&mark) {
+                return Ok(being_erased(line.lead.id));
+            }
             Ok(self.lead_step(line, &found, overwrite)?)
         };
         self.carry_out(steps, again).await
@@ -126,6 +131,9 @@ impl Operator {
             old = leads::derived(keys, &stored.lead)?;
             condition = Condition::Version(stored.version);
             record.version = stored.version + 1;
+        } else {
+            // A lead cannot come back while what is left of it is being taken out of other records (C-24).
+            transaction.check(keys.erasure(record.lead.id), Condition::Absent);
         }
         transaction.put(keys.lead(record.lead.id), leads::encode(&record)?, condition);
         Derived::change(&mut transaction, &old, leads::derived(keys, &record.lead)?);
@@ -142,6 +150,12 @@ impl Operator {
     ) -> Result<BTreeSet<LeadId>, StoreError> {
         self.existing(ids, |id| self.keys().lead(id)).await
     }
+}
+
+fn being_erased(lead: LeadId) -> Step {
+    Step::refused(format!(
+        "lead {lead} was deleted and is being erased; import it again in some minutes"
+    ))
 }
 
 /// What an import has to do with a stored lead without writing it, if that is so.

@@ -4,6 +4,7 @@
 //! What must stay true: every import write is safe beside live traffic, because it depends on the versions it read; a
 //! record and all that is derived from it change in one transaction; of a credential only the hash is ever stored.
 
+mod automations;
 mod batch;
 mod calendars;
 mod calls;
@@ -18,6 +19,8 @@ mod leads;
 mod meetings;
 mod opportunities;
 mod provision;
+mod reports;
+mod tickets;
 
 use super::error::StoreError;
 use super::item;
@@ -39,6 +42,8 @@ pub use export::{EventPages, Pages};
 pub use leads::LeadLine;
 pub use meetings::MeetingLine;
 pub use opportunities::OpportunityLine;
+pub use reports::ReportLine;
+pub use tickets::TicketLine;
 
 /// Why the operator's wish was not done. The texts are for the operator and say what to do next.
 #[derive(Debug, thiserror::Error)]

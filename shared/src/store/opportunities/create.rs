@@ -1,8 +1,6 @@
 //! Making an opportunity: the record, all that is derived from it, the number it takes and the request's claim are one
 //! transaction, which checks that the lead still is the one whose copy is embedded (C-24).
 
-use std::collections::BTreeMap;
-
 use super::{Card, OpportunityRecord};
 use crate::funnel::Funnel;
 use crate::id::{FunnelId, LeadId, OpportunityId};
@@ -10,7 +8,7 @@ use crate::opportunity::Opportunity;
 use crate::store::error::StoreError;
 use crate::store::idempotency::{Claim, Claimed};
 use crate::store::item::{self, Item};
-use crate::store::key::{Counter, Key};
+use crate::store::key::Counter;
 use crate::store::leads::{self, LeadRecord};
 use crate::store::number::Number;
 use crate::store::transaction::{CommitError, Condition, Transaction};
@@ -126,18 +124,9 @@ impl InstanceStore {
         Err(StoreError::Contention("making an opportunity"))
     }
 
-    /// What another request with the same key did, where its claim is what refused this one.
-    fn claimed_meanwhile(
-        &self,
-        claim: Option<&Claim>,
-        refused: &BTreeMap<Key, Item>,
-    ) -> Result<Option<Claimed>, StoreError> {
-        let met = claim.and_then(|claim| Some((claim, refused.get(&claim.key(self.keys()))?)));
-        met.map(|(claim, item)| claim.judge(item, self.table.ambient.now()))
-            .transpose()
-    }
-
-    fn creation(
+    /// The writes that make an opportunity of a lead under a number, on condition that the lead is as it was read. `nonce`
+    /// makes the opportunity recognisable to the one who wrote it.
+    pub(in crate::store) fn creation(
         &self,
         card: &Card,
         lead: &LeadRecord,

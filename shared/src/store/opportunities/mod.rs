@@ -83,12 +83,17 @@ pub struct BoardClass {
 }
 
 impl Card {
-    /// An opportunity with the copies of a lead's record.
+    /// An opportunity with the copies of a lead's record; of none where the lead is gone, and then without the link to it
+    /// (C-24).
     #[must_use]
     pub(crate) fn of(opportunity: Opportunity, lead: Option<&LeadRecord>) -> Self {
+        let lead_id = lead.map(|record| record.lead.id);
         let (lead, company) = lead.map(LeadRecord::copied).unzip();
         Self {
-            opportunity,
+            opportunity: Opportunity {
+                lead_id,
+                ..opportunity
+            },
             lead,
             company: company.flatten(),
         }

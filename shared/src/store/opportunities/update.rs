@@ -96,15 +96,16 @@ impl InstanceStore {
         };
         for attempt in 0..ATTEMPTS {
             // Whoever reads the record now takes the lead itself for its copy, and so must the answer and the new record.
-            self.freshen(&notices, &mut [&mut stored.card]).await?;
-            let changed = match change(&stored.card.opportunity) {
+            let mut fresh = stored.card.clone();
+            self.freshen(&notices, &mut [&mut fresh]).await?;
+            let changed = match change(&fresh.opportunity) {
                 Ok(changed) => changed,
                 Err(refused) => return Ok(Updated::Refused(refused)),
             };
-            if changed == stored.card.opportunity {
-                return Ok(Updated::Done(Box::new(stored.card)));
+            if changed == fresh.opportunity {
+                return Ok(Updated::Done(Box::new(fresh)));
             }
-            let Some((card, transaction)) = self.change(&stored, changed, lead.as_ref())? else {
+            let Some((card, transaction)) = self.change(&stored, fresh, changed, lead.as_ref())? else {
                 return Ok(Updated::Gone);
             };
             let refused = match self.table.commit(transaction).await {
@@ -146,13 +147,14 @@ impl InstanceStore {
     fn change(
         &self,
         stored: &OpportunityRecord,
+        fresh: Card,
         changed: Opportunity,
         lead: Option<&LeadRecord>,
     ) -> Result<Option<(Card, Transaction)>, StoreError> {
-        if changed.lead_id == stored.card.opportunity.lead_id {
+        if changed.lead_id == fresh.opportunity.lead_id {
             let card = Card {
                 opportunity: changed,
-                ..stored.card.clone()
+                ..fresh
             };
             let transaction = self.replace_card(stored, card.clone(), true)?;
             return Ok(Some((card, transaction)));

@@ -42,8 +42,20 @@ async fn flaw(
     key: &Key,
 ) -> Result<Option<(&'static str, Item)>, OperatorError> {
     let call = operator.table().get(key).await?;
-    let reason = call.as_ref().map(kind.flaw).transpose()?.flatten();
-    Ok(reason.zip(call))
+    let Some((reason, call)) = call.as_ref().map(kind.flaw).transpose()?.flatten().zip(call) else {
+        return Ok(None);
+    };
+    // What an unfinished deletion still takes out of its records is no difference (C-84).
+    let lead = record(Some(call.clone()))?.and_then(|stored| stored.call.lead);
+    let erased = match lead {
+        Some(lead) => operator
+            .table()
+            .get(&operator.keys().erasure(lead))
+            .await?
+            .is_some(),
+        None => false,
+    };
+    Ok((!erased).then_some((reason, call)))
 }
 
 /// Links a call with the event on its lead's timeline that names it; whether there was one and the link holds.

@@ -21,6 +21,7 @@ use crate::store::notices;
 use crate::store::operator::companies::same_company;
 use crate::store::operator::{Operator, OperatorError};
 use crate::store::opportunities::{self, Card, OpportunityRecord};
+use crate::store::tickets::{self, FileRecord};
 use crate::store::transaction::{Condition, Transaction};
 
 /// What the records of a kind copy of others.
@@ -106,6 +107,36 @@ pub const LEADS: Copies = Copies {
         Ok(Some(opportunities::encode(&renewed)))
     },
     unchanged: |lead| Ok(Condition::Version(item::number("lead", lead, "v")?)),
+    needed: true,
+};
+
+/// A file holds the lead of its ticket. While the lead is being erased, its notice says so.
+pub const TICKETS: Copies = Copies {
+    name: "ticket",
+    source: |keys, item| {
+        let stored = tickets::decode_file(item)?;
+        Ok(Source {
+            key: Some(keys.ticket(stored.file.ticket)),
+            notice: stored.lead.map(|lead| keys.lead_notice(lead)),
+            copied: None,
+        })
+    },
+    renewed: |item, ticket| {
+        let stored = tickets::decode_file(item)?;
+        let ticket = ticket.map(tickets::decode).transpose()?;
+        let lead = ticket.and_then(|ticket| ticket.ticket.lead_relation);
+        if stored.lead == lead {
+            return Ok(None);
+        }
+        let version = stored.version + 1;
+        let record = FileRecord {
+            lead,
+            version,
+            ..stored
+        };
+        Ok(Some(tickets::encode_file(&record)))
+    },
+    unchanged: |ticket| Ok(Condition::Version(item::number("ticket", ticket, "v")?)),
     needed: true,
 };
 

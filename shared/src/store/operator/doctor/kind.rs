@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::copies::{self, Copies};
+use super::ticket_kinds::{FILES, TICKETS};
 use crate::id::{CallId, ColumnId, FunnelId};
 use crate::store::calendars;
 use crate::store::calls::CallRecord;
@@ -18,7 +19,15 @@ use crate::store::transaction::Condition;
 
 /// All kinds that have derived items, in the order in which they are looked at: leads before the opportunities that copy
 /// them.
-pub const KINDS: [&Kind; 5] = [&LEADS, &CALLS, &OPPORTUNITIES, &CALENDARS, &MEETINGS];
+pub const KINDS: [&Kind; 7] = [
+    &LEADS,
+    &CALLS,
+    &OPPORTUNITIES,
+    &CALENDARS,
+    &MEETINGS,
+    &TICKETS,
+    &FILES,
+];
 
 /// A kind of records from which items are derived.
 pub struct Kind {

@@ -21,6 +21,7 @@ mod records;
 mod scan;
 mod settle;
 mod tally;
+mod ticket_kinds;
 mod totals;
 
 use std::collections::BTreeMap;

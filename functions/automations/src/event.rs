@@ -1,0 +1,106 @@
+//! The events of a DynamoDB stream as Lambda brings them, as far as they are needed: what happened to which key.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use shared::id::CallId;
+use shared::instance::InstanceName;
+use shared::store::streamed;
+
+/// Records of the stream. What one of them holds is read leniently: Lambda may bring kinds of records that do not exist yet,
+/// and one that cannot be read must not hold up those behind it.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Batch {
+    #[serde(rename = "Records", default)]
+    records: Vec<Value>,
+}
+
+/// What the stream is to bring once more: `{ "batchItemFailures": [{ "itemIdentifier": "…" }] }`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Failures {
+    batch_item_failures: Vec<Failure>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Failure {
+    item_identifier: String,
+}
+
+impl Batch {
+    /// The triggers that came into an outbox: the record's sequence number, the instance, the call.
+    pub fn records(&self) -> impl Iterator<Item = (String, InstanceName, CallId)> {
+        self.records.iter().filter_map(|record| {
+            let text = |path: &str| record.pointer(path).and_then(Value::as_str);
+            if text("/eventName") != Some("INSERT") {
+                return None;
+            }
+            let (pk, sk) = (text("/dynamodb/Keys/pk/S")?, text("/dynamodb/Keys/sk/S")?);
+            let (instance, call) = streamed(pk, sk)?;
+            let number = text("/dynamodb/SequenceNumber")?;
+            Some((number.to_owned(), instance, call))
+        })
+    }
+}
+
+impl Failures {
+    /// Of these records, by their sequence numbers.
+    pub fn of(records: impl Iterator<Item = String>) -> Self {
+        let failures = records.map(|item_identifier| Failure { item_identifier });
+        Self {
+            batch_item_failures: failures.collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(records: &Value) -> Vec<(String, String, u64)> {
+        let batch: Batch = serde_json::from_value(json!({ "Records": records })).unwrap();
+        let found = batch.records();
+        found
+            .map(|(record, instance, call)| (record, instance.as_str().to_owned(), call.get()))
+            .collect()
+    }
+
+    fn record(name: &str, pk: &str, sk: &str) -> Value {
+        json!({ "eventID": "c4ca", "eventName": name, "eventSource": "aws:dynamodb", "dynamodb": {
+            "Keys": { "pk": { "S": pk }, "sk": { "S": sk } }, "SequenceNumber": "111",
+            "NewImage": { "v": { "N": "1" } }, "StreamViewType": "NEW_AND_OLD_IMAGES" } })
+    }
+
+    #[test]
+    fn a_trigger_that_comes_is_told_from_all_else() {
+        let (pk, sk) = ("acme#trigger", "call#000000000000012");
+        assert_eq!(
+            read(&json!([record("INSERT", pk, sk)])),
+            [("111".to_owned(), "acme".to_owned(), 12)]
+        );
+        for other in [
+            record("MODIFY", pk, sk),
+            record("REMOVE", pk, sk),
+            record("INSERT", "acme#call", sk),
+            record("INSERT", pk, "notify#000000000000012#000000000000001#00"),
+            record("INSERT", pk, "call#x"),
+            json!({ "eventName": "INSERT" }),
+            json!({ "eventName": "INSERT", "dynamodb": { "Keys": { "pk": { "N": "1" } } } }),
+            json!(null),
+            json!("INSERT"),
+        ] {
+            assert_eq!(read(&json!([other])), [], "{other}");
+        }
+    }
+
+    #[test]
+    fn failures_are_told_as_lambda_reads_them() {
+        let told = json!(Failures::of(["111".to_owned(), "112".to_owned()].into_iter()));
+        assert_eq!(
+            told,
+            json!({ "batchItemFailures": [{ "itemIdentifier": "111" }, { "itemIdentifier": "112" }] })
+        );
+        assert_eq!(json!(Failures::default()), json!({ "batchItemFailures": [] }));
+    }
+}

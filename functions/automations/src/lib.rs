@@ -1,0 +1,30 @@
+//! Automations: what no client calls and the table's stream sets off (C-76).
+//!
+//! | Event | Duty |
+//! | --- | --- |
+//! | a trigger came into the outbox | its automations are carried out, its notifications delivered ([`run`]) |
+//! | any other change of the table | nothing |
+//!
+//! The stream delivers a record once or more, and gives up one that keeps failing. Neither matters: what was done is not
+//! done again, and what is left in the outbox `maintenance` goes on with. So the stream is what makes it quick, and nothing
+//! depends on it.
+
+mod event;
+
+use futures_util::future::join_all;
+use shared::courier::Courier;
+use shared::store::Store;
+
+pub use event::{Batch, Failures};
+
+/// Carries out what the records of a batch set off, side by side, and tells which failed, so that the stream brings them
+/// once more. A record that cannot be read sets nothing off, and never fails.
+pub async fn run(store: &Store, courier: &Courier, batch: Batch) -> Failures {
+    let runs = batch.records().map(async |(record, instance, call)| {
+        let outcome = store.run_trigger(&instance, call, courier).await;
+        let cause = outcome.err()?;
+        tracing::warn!(instance = instance.as_str(), call = call.get(), %cause, "a trigger is run again");
+        Some(record)
+    });
+    Failures::of(join_all(runs).await.into_iter().flatten())
+}

@@ -1,0 +1,281 @@
+//! Where notifications may be posted to: https, and no address that only this side of the network reaches (C-76).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use http::Uri;
+use serde::{Deserialize, Serialize};
+
+/// The most characters of a URL.
+const MOST_URL: usize = 2000;
+
+/// The URL of a receiver: https, with a host, without user info. A host that is an address is a public one; what a name
+/// resolves to is judged with each delivery.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Hook {
+    text: String,
+    host: String,
+    port: u16,
+    path: String,
+}
+
+impl Hook {
+    /// The host as it stands in a `Host` header.
+    #[must_use]
+    pub fn authority(&self) -> String {
+        if self.port == 443 {
+            return self.host.clone();
+        }
+        format!("{}:{}", self.host, self.port)
+    }
+
+    /// The host's name, or its address without brackets.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        self.host.trim_start_matches('[').trim_end_matches(']')
+    }
+
+    /// The port.
+    #[must_use]
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Path and query.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+impl TryFrom<String> for Hook {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let wrong = "must be an https URL such as https://example.com/hook";
+        if text.len() > MOST_URL || text.contains('#') {
+            return Err(wrong);
+        }
+        let uri: Uri = text.parse().map_err(|_| wrong)?;
+        let authority = uri.authority().ok_or(wrong)?;
+        if uri.scheme_str() != Some("https") || authority.host().is_empty() {
+            return Err(wrong);
+        }
+        if authority.as_str().contains('@') {
+            return Err("must not hold a user or password");
+        }
+        let port = match authority.as_str().strip_prefix(authority.host()) {
+            Some("") => 443,
+            _ => authority.port_u16().filter(|port| *port > 0).ok_or(wrong)?,
+        };
+        let path = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+        let hook = Self {
+            host: authority.host().to_ascii_lowercase(),
+            port,
+            path: path.to_owned(),
+            text,
+        };
+        match hook.host().parse::<IpAddr>() {
+            Ok(address) if !is_public(address) => Err("must not lead to a private address"),
+            _ => Ok(hook),
+        }
+    }
+}
+
+impl From<Hook> for String {
+    fn from(hook: Hook) -> Self {
+        hook.text
+    }
+}
+
+/// Whether an address is one that the whole internet reaches: everything that the registries of special addresses keep for
+/// other uses is not. IPv6 addresses that hold an IPv4 one are judged by that.
+#[must_use]
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [first, second, third, _] = address.octets();
+    // This host, private networks, loopback, multicast and reserved; carriers, links, tests.
+    let network = matches!(
+        (first, second),
+        (0 | 10 | 127 | 224.., _)
+            | (100, 64..=127)
+            | (169, 254)
+            | (172, 16..=31)
+            | (192, 168)
+            | (198, 18 | 19)
+    );
+    // Protocols, documentation, relays of IPv6.
+    let block = matches!(
+        (first, second, third),
+        (192, 0, 0 | 2) | (192, 88, 99) | (198, 51, 100) | (203, 0, 113)
+    );
+    !network && !block
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let parts = address.segments();
+    let inner = |at: usize| {
+        let bits = u32::from(parts[at]) << 16 | u32::from(parts[at + 1]);
+        is_public_v4(Ipv4Addr::from(bits))
+    };
+    match (parts[0], parts[1]) {
+        // NAT64, 6to4, and IPv4 written as IPv6.
+        (0x64, 0xff9b) => parts[2..6] == [0; 4] && inner(6),
+        (0x2002, _) => inner(1),
+        _ if address.to_ipv4_mapped().is_some() => inner(6),
+        // Protocols with Teredo, and documentation.
+        (0x2001, 0..=0x1ff | 0xdb8) | (0x3fff, 0..=0xfff) => false,
+        (first, _) => (0x2000..=0x3fff).contains(&first),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hook(text: &str) -> Result<Hook, &'static str> {
+        Hook::try_from(text.to_owned())
+    }
+
+    #[test]
+    fn a_hook_says_where_to_connect_and_what_to_ask() {
+        for (text, authority, host, port, path) in [
+            ("https://ERP.example", "erp.example", "erp.example", 443, "/"),
+            (
+                "https://erp.example:443/a?b=c",
+                "erp.example",
+                "erp.example",
+                443,
+                "/a?b=c",
+            ),
+            (
+                "https://erp.example:8443/a",
+                "erp.example:8443",
+                "erp.example",
+                8443,
+                "/a",
+            ),
+            ("https://8.8.8.8/", "8.8.8.8", "8.8.8.8", 443, "/"),
+            (
+                "https://[2606:4700::1]:8443/",
+                "[2606:4700::1]:8443",
+                "2606:4700::1",
+                8443,
+                "/",
+            ),
+        ] {
+            let read = hook(text).unwrap();
+            assert_eq!(
+                (read.authority().as_str(), read.host(), read.port(), read.path()),
+                (authority, host, port, path),
+                "{text}"
+            );
+            assert_eq!(String::from(read), text);
+        }
+    }
+
+    #[test]
+    fn only_https_to_public_hosts_is_taken() {
+        let wrong = "must be an https URL such as https://example.com/hook";
+        for text in [
+            "",
+            "erp.example",
+            "/hook",
+            "http://erp.example/",
+            "ftp://erp.example/",
+            "https://",
+            "https:///a",
+            "https://erp.example:0/",
+            "https://erp.example:99999/",
+            "https://erp.example:/",
+            "https://erp.example/#a",
+            "https://erp example/",
+        ] {
+            assert_eq!(hook(text), Err(wrong), "{text}");
+        }
+        assert_eq!(
+            hook(&format!("https://e.example/{}", "a".repeat(2000))),
+            Err(wrong)
+        );
+        for text in ["https://a@erp.example/", "https://a:b@erp.example/"] {
+            assert_eq!(hook(text), Err("must not hold a user or password"), "{text}");
+        }
+        for text in [
+            "https://127.0.0.1/",
+            "https://10.1.2.3:8443/a",
+            "https://[::1]/",
+            "https://169.254.169.254/",
+        ] {
+            assert_eq!(hook(text), Err("must not lead to a private address"), "{text}");
+        }
+    }
+
+    const SPECIAL: &[&str] = &[
+        "0.0.0.0",
+        "0.1.2.3",
+        "10.0.0.1",
+        "100.64.0.1",
+        "100.127.255.255",
+        "127.0.0.1",
+        "127.255.255.254",
+        "169.254.169.254",
+        "172.16.0.1",
+        "172.31.255.255",
+        "192.0.0.1",
+        "192.0.2.1",
+        "192.88.99.1",
+        "192.168.1.1",
+        "198.18.0.1",
+        "198.19.255.255",
+        "198.51.100.1",
+        "203.0.113.1",
+        "224.0.0.1",
+        "240.0.0.1",
+        "255.255.255.255",
+        "::",
+        "::1",
+        "::ffff:127.0.0.1",
+        "::ffff:10.0.0.1",
+        "::127.0.0.1",
+        "64:ff9b::7f00:1",
+        "64:ff9b:1::808:808",
+        "100::1",
+        "2001::1",
+        "2001:db8::1",
+        "2002:7f00:1::",
+        "3fff::1",
+        "fc00::1",
+        "fd12::1",
+        "fe80::1",
+        "fec0::1",
+        "ff02::1",
+    ];
+    const PUBLIC: &[&str] = &[
+        "1.1.1.1",
+        "8.8.8.8",
+        "100.63.255.255",
+        "100.128.0.1",
+        "172.15.0.1",
+        "172.32.0.1",
+        "192.167.0.1",
+        "223.255.255.255",
+        "2606:4700::1",
+        "2001:4860:4860::8888",
+        "::ffff:8.8.8.8",
+        "64:ff9b::808:808",
+        "2002:808:808::",
+    ];
+
+    #[test]
+    fn special_addresses_are_not_public() {
+        let public = |text: &&&str| is_public(text.parse().unwrap());
+        assert_eq!(SPECIAL.iter().find(public), None);
+        assert_eq!(PUBLIC.iter().find(|text| !public(text)), None);
+    }
+}

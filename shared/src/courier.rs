@@ -1,0 +1,220 @@
+//! Posts notifications to receivers of the operator's choice (C-76), and to nobody else.
+//!
+//! What must stay true: the connection is https, to an address that was judged after the name was resolved and is not
+//! looked up again; a redirect is not followed; neither the secret nor what a receiver answers gets into a log; and whatever
+//! a receiver does, a delivery ends within 10 seconds.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use http::header::{CONTENT_TYPE, HOST, USER_AGENT};
+use http::{Method, Request};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, RootCertStore};
+use sha2::Sha256;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use crate::automation::{Hook, Secret, is_public};
+use crate::text::hex;
+use crate::time::Timestamp;
+
+/// How long a connection may take, and all of a delivery.
+const CONNECT: Duration = Duration::from_secs(3);
+const WHOLE: Duration = Duration::from_secs(10);
+/// How much of an answer is read.
+const MOST_ANSWER: usize = 64 * 1024;
+
+/// A notification.
+#[derive(Debug, Clone)]
+pub struct Letter {
+    /// The same for every try, so that a receiver can drop repetitions.
+    pub delivery: String,
+    /// Where to.
+    pub url: Hook,
+    /// What it is signed with.
+    pub secret: Secret,
+    /// When it is sent.
+    pub at: Timestamp,
+    /// JSON.
+    pub body: String,
+}
+
+/// Finds the addresses of a host.
+type Resolver = Arc<dyn Fn(String, u16) -> BoxFuture<'static, Vec<SocketAddr>> + Send + Sync>;
+
+/// What posts notifications.
+#[derive(Clone)]
+pub struct Courier {
+    resolver: Resolver,
+    admits: fn(IpAddr) -> bool,
+    tls: Option<Arc<OnceLock<Option<TlsConnector>>>>,
+}
+
+impl fmt::Debug for Courier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Courier").finish_non_exhaustive()
+    }
+}
+
+impl Courier {
+    /// One that asks the system for addresses, and takes public ones only.
+    #[must_use]
+    pub fn system() -> Self {
+        Self {
+            resolver: Arc::new(|host, port| {
+                Box::pin(async move {
+                    let found = tokio::net::lookup_host((host, port)).await;
+                    found.map(Iterator::collect).unwrap_or_default()
+                })
+            }),
+            admits: is_public,
+            tls: Some(Arc::default()),
+        }
+    }
+
+    /// For tests: one that has the addresses of every host from `resolver`, and speaks plain HTTP to those that `admits`
+    /// takes.
+    #[cfg(feature = "faults")]
+    #[must_use]
+    pub fn plain(
+        resolver: impl Fn(&str, u16) -> Vec<SocketAddr> + Send + Sync + 'static,
+        admits: fn(IpAddr) -> bool,
+    ) -> Self {
+        Self {
+            resolver: Arc::new(move |host, port| {
+                let found = resolver(&host, port);
+                Box::pin(async move { found })
+            }),
+            admits,
+            tls: None,
+        }
+    }
+
+    /// Posts a letter; any 2xx is a receipt.
+    ///
+    /// # Errors
+    /// Why it was not received, in words that hold nothing of letter or answer.
+    pub async fn deliver(&self, letter: &Letter) -> Result<(), String> {
+        timeout(WHOLE, self.post(letter))
+            .await
+            .unwrap_or_else(|_| Err("it took too long".to_owned()))
+    }
+
+    async fn post(&self, letter: &Letter) -> Result<(), String> {
+        let stream = timeout(CONNECT, self.connect(&letter.url))
+            .await
+            .unwrap_or_else(|_| Err("the connection took too long".to_owned()))?;
+        let Some(tls) = &self.tls else {
+            return send(stream, letter).await;
+        };
+        let name = ServerName::try_from(letter.url.host().to_owned());
+        let name = name.map_err(|_| "the host has no name for a certificate".to_owned())?;
+        let connector = tls.get_or_init(https).as_ref();
+        let connector = connector.ok_or_else(|| "there is no TLS".to_owned())?;
+        let stream = timeout(CONNECT, connector.connect(name, stream)).await;
+        let stream = stream.map_err(|_| "the TLS handshake took too long".to_owned())?;
+        let stream = stream.map_err(|cause| format!("the TLS handshake failed: {cause}"))?;
+        send(stream, letter).await
+    }
+
+    /// Connects to the first address that answers. One address that is not admitted is enough for none to be used: a name
+    /// that leads to both is not to be trusted.
+    async fn connect(&self, url: &Hook) -> Result<TcpStream, String> {
+        let found = match url.host().parse::<IpAddr>() {
+            Ok(address) => vec![SocketAddr::new(address, url.port())],
+            Err(_) => (self.resolver)(url.host().to_owned(), url.port()).await,
+        };
+        if found.is_empty() {
+            return Err("the host has no address".to_owned());
+        }
+        if !found.iter().all(|address| (self.admits)(address.ip())) {
+            return Err("the host leads to a private address".to_owned());
+        }
+        for address in &found {
+            if let Ok(stream) = TcpStream::connect(address).await {
+                return Ok(stream);
+            }
+        }
+        Err("the host takes no connection".to_owned())
+    }
+}
+
+/// Sends the letter over a connection and waits for the receipt.
+async fn send<S>(stream: S, letter: &Letter) -> Result<(), String>
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let broken = |cause: hyper::Error| format!("the connection broke: {cause}");
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
+    let request = request(letter).map_err(|cause| format!("it cannot be written: {cause}"))?;
+    let talk = async {
+        let answer = sender.send_request(request).await.map_err(broken)?;
+        let status = answer.status();
+        // Read so that the receiver sees its answer taken; what it says is nobody's business.
+        let _ = Limited::new(answer.into_body(), MOST_ANSWER).collect().await;
+        drop(sender);
+        if status.is_success() {
+            return Ok(());
+        }
+        Err(format!("the receiver answered {}", status.as_u16()))
+    };
+    // The connection is driven beside the talk and ends with it, whatever the receiver still sends.
+    tokio::pin!(connection);
+    tokio::pin!(talk);
+    tokio::select! {
+        biased;
+        said = &mut talk => said,
+        ended = &mut connection => match ended {
+            Ok(()) => talk.await,
+            Err(cause) => Err(broken(cause)),
+        },
+    }
+}
+
+fn request(letter: &Letter) -> Result<Request<Full<Bytes>>, http::Error> {
+    let at = letter.at.unix_seconds();
+    let signed = signature(&letter.secret, at, &letter.body);
+    Request::builder()
+        .method(Method::POST)
+        .uri(letter.url.path())
+        .header(HOST, letter.url.authority())
+        .header(USER_AGENT, "funil")
+        .header(CONTENT_TYPE, "application/json")
+        .header("x-funil-delivery", &letter.delivery)
+        .header("x-funil-timestamp", at)
+        .header("x-funil-signature", format!("t={at},v1={signed}"))
+        .body(Full::from(letter.body.clone()))
+}
+
+/// HMAC-SHA256 of `<at>.<body>` under the secret, in hexadecimal.
+fn signature(secret: &Secret, at: i64, body: &str) -> String {
+    // HMAC takes keys of every length, so there is none that it refuses.
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes()) else {
+        return String::new();
+    };
+    mac.update(format!("{at}.{body}").as_bytes());
+    hex(&mac.finalize().into_bytes())
+}
+
+/// TLS with the roots that the system trusts, read with the first delivery. Without any, no certificate is good.
+fn https() -> Option<TlsConnector> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .ok()?;
+    let config = config.with_root_certificates(roots).with_no_client_auth();
+    Some(TlsConnector::from(Arc::new(config)))
+}

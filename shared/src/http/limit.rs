@@ -1,0 +1,54 @@
+//! What an answer says of the limit that its request counted against (C-9).
+
+use axum::response::Response;
+use http::{HeaderName, StatusCode, header};
+
+use crate::store::Allowance;
+
+const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+
+/// Puts the headers of a limited answer, errors included; none where the request had no limit.
+pub fn show(allowance: Option<Allowance>, answer: &mut Response) {
+    let Some(allowance) = allowance else { return };
+    let too_many = answer.status() == StatusCode::TOO_MANY_REQUESTS;
+    let headers = answer.headers_mut();
+    headers.insert(LIMIT, allowance.limit.into());
+    headers.insert(REMAINING, allowance.remaining.into());
+    headers.insert(RESET, allowance.reset.into());
+    if too_many {
+        headers.insert(header::RETRY_AFTER, allowance.reset.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderMap;
+
+    fn shown(status: u16, allowance: Option<Allowance>) -> HeaderMap {
+        let mut answer = Response::default();
+        *answer.status_mut() = StatusCode::from_u16(status).unwrap();
+        show(allowance, &mut answer);
+        answer.headers().clone()
+    }
+
+    #[test]
+    fn a_limited_answer_says_what_is_left_and_until_when_to_wait() {
+        let allowance = Allowance {
+            limit: 600,
+            remaining: 17,
+            reset: 42,
+        };
+        let mut expected: HeaderMap = [(LIMIT, 600), (REMAINING, 17), (RESET, 42)]
+            .map(|(name, value): (_, u32)| (name, value.into()))
+            .into_iter()
+            .collect();
+        assert_eq!(shown(200, Some(allowance)), expected);
+        assert_eq!(shown(500, Some(allowance)), expected);
+        expected.insert(header::RETRY_AFTER, 42_u32.into());
+        assert_eq!(shown(429, Some(allowance)), expected);
+        assert_eq!(shown(200, None), HeaderMap::new());
+    }
+}

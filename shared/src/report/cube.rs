@@ -1,0 +1,117 @@
+//! What records contribute, added up by day and group.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Fact, Range};
+use crate::time::Day;
+
+/// What the records of a group come to on a day: how many, and their amount in cents or seconds. Written as a pair, the
+/// amount as text, because it may be larger than any number of JSON's readers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(into = "(u64, String)", try_from = "(u64, String)")]
+pub struct Sums {
+    /// How many records.
+    pub count: u64,
+    /// Their amount.
+    pub amount: u128,
+}
+
+impl Sums {
+    /// Adds what others come to.
+    pub fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.amount += other.amount;
+    }
+}
+
+impl From<Sums> for (u64, String) {
+    fn from(sums: Sums) -> Self {
+        (sums.count, sums.amount.to_string())
+    }
+}
+
+impl TryFrom<(u64, String)> for Sums {
+    type Error = &'static str;
+
+    fn try_from((count, amount): (u64, String)) -> Result<Self, Self::Error> {
+        let amount = amount.parse().map_err(|_| "an amount is not a number")?;
+        Ok(Self { count, amount })
+    }
+}
+
+/// What the groups come to on each day. Days and groups without records are not in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cube(BTreeMap<Day, BTreeMap<String, Sums>>);
+
+impl Cube {
+    /// Adds a record.
+    pub fn add(&mut self, fact: Fact) {
+        let sums = Sums {
+            count: 1,
+            amount: fact.amount.into(),
+        };
+        let day = self.0.entry(fact.day).or_default();
+        day.entry(fact.group).or_default().add(sums);
+    }
+
+    /// Adds what another cube holds.
+    pub fn merge(&mut self, other: Self) {
+        for (day, groups) in other.0 {
+            let own = self.0.entry(day).or_default();
+            for (group, sums) in groups {
+                own.entry(group).or_default().add(sums);
+            }
+        }
+    }
+
+    /// The days of a range that have records, each with its groups.
+    pub fn within(&self, range: Range) -> impl Iterator<Item = (Day, &BTreeMap<String, Sums>)> {
+        self.0
+            .range(range.from..=range.to)
+            .map(|(day, groups)| (*day, groups))
+    }
+
+    /// How many sums it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.values().map(BTreeMap::len).sum()
+    }
+
+    /// Whether no record was added.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Its months, each written `YYYY-MM`, in parts of whole groups of days that hold at most `most` sums each.
+    #[must_use]
+    pub fn parts(self, most: usize) -> BTreeMap<String, Vec<Self>> {
+        let mut months: BTreeMap<String, Vec<Self>> = BTreeMap::new();
+        for (day, groups) in self.0 {
+            let parts = months.entry(day.month()).or_default();
+            let mut open = parts.pop().unwrap_or_default();
+            let mut held = open.len();
+            for (group, sums) in groups {
+                if held >= most {
+                    parts.push(std::mem::take(&mut open));
+                    held = 0;
+                }
+                held += 1;
+                open.0.entry(day).or_default().insert(group, sums);
+            }
+            parts.push(open);
+        }
+        months
+    }
+}
+
+impl FromIterator<Cube> for Cube {
+    fn from_iter<I: IntoIterator<Item = Self>>(cubes: I) -> Self {
+        let mut all = Self::default();
+        cubes.into_iter().for_each(|cube| all.merge(cube));
+        all
+    }
+}

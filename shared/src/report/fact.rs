@@ -1,0 +1,196 @@
+//! What one record contributes to a report.
+
+use serde_json::Value;
+
+use super::rules::name;
+use super::{Aspect, Entity, Measure, Question};
+use crate::call::Call;
+use crate::lead::Lead;
+use crate::meeting::Meeting;
+use crate::opportunity::{Opportunity, Status};
+use crate::text::cut;
+use crate::ticket::{Scalar, Ticket};
+use crate::time::{Day, Timestamp, Zone};
+
+/// The most characters of a group's text. What is longer is cut, and what is equal then is one group: nobody plots more.
+const MOST_GROUP: usize = 100;
+
+/// A record that reports are about.
+#[derive(Debug, Clone, Copy)]
+pub enum Record<'a> {
+    /// A lead.
+    Lead(&'a Lead),
+    /// An opportunity.
+    Opportunity(&'a Opportunity),
+    /// A ticket.
+    Ticket(&'a Ticket),
+    /// A meeting.
+    Meeting(&'a Meeting),
+    /// A call.
+    Call(&'a Call),
+}
+
+/// What one record contributes: itself, once, and an amount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact {
+    /// The day in the instance's zone.
+    pub day: Day,
+    /// The group it belongs to: the value of what is grouped by, as text, and a column behind its funnel (`3/31`). Empty
+    /// where it has none, or where a time is grouped by.
+    pub group: String,
+    /// Cents or seconds; 0 where nothing but the number of records is asked.
+    pub amount: u64,
+}
+
+impl Record<'_> {
+    fn entity(self) -> Entity {
+        match self {
+            Self::Lead(_) => Entity::Leads,
+            Self::Opportunity(_) => Entity::Opportunities,
+            Self::Ticket(_) => Entity::Tickets,
+            Self::Meeting(_) => Entity::Meetings,
+            Self::Call(_) => Entity::Calls,
+        }
+    }
+
+    fn is_archived(self) -> bool {
+        match self {
+            Self::Lead(lead) => lead.archived,
+            Self::Opportunity(opportunity) => opportunity.archived,
+            Self::Ticket(ticket) => ticket.archive.as_ref().is_some_and(is_set),
+            Self::Meeting(_) | Self::Call(_) => false,
+        }
+    }
+
+    fn created(self) -> Timestamp {
+        match self {
+            Self::Lead(lead) => lead.create_date,
+            Self::Opportunity(opportunity) => opportunity.create_date,
+            Self::Ticket(ticket) => ticket.create_date,
+            Self::Meeting(meeting) => meeting.create_date,
+            Self::Call(call) => call.create_date,
+        }
+    }
+
+    /// When it was won or lost; `None` where it is neither, or nobody knows.
+    fn closed(self) -> Option<Timestamp> {
+        match self {
+            Self::Opportunity(opportunity) => match opportunity.status {
+                Status::Open => None,
+                Status::Gain => opportunity.gain_date,
+                Status::Lost => opportunity.lost_date,
+            },
+            _ => None,
+        }
+    }
+
+    /// The amount of its entity; `None` where it has none (yet).
+    fn amount(self) -> Option<u64> {
+        match self {
+            Self::Lead(_) => None,
+            Self::Opportunity(opportunity) => Some(opportunity.value.get()),
+            Self::Ticket(ticket) => seconds(ticket.start_date?, ticket.end_date?),
+            Self::Meeting(meeting) => seconds(meeting.date, meeting.end_date),
+            Self::Call(call) => Some(call.duration),
+        }
+    }
+
+    /// The value of an aspect as text; empty where it has none.
+    fn value(self, aspect: Aspect) -> String {
+        match (aspect, self) {
+            (Aspect::Status, Self::Opportunity(opportunity)) => opportunity.status.as_str().to_owned(),
+            (Aspect::Status, Self::Ticket(ticket)) => ticket.status.as_ref().map(written).unwrap_or_default(),
+            (Aspect::Status, Self::Meeting(meeting)) => name(meeting.status),
+            (Aspect::Status, Self::Call(call)) => name(call.status),
+            (Aspect::Column, Self::Opportunity(opportunity)) => {
+                format!("{}/{}", opportunity.crm_id, opportunity.crm_column)
+            }
+            (Aspect::Funnel, Self::Opportunity(opportunity)) => opportunity.crm_id.to_string(),
+            (Aspect::User, record) => record.user().map(|user| user.to_string()).unwrap_or_default(),
+            (Aspect::Channel, Self::Lead(lead)) => text(lead.acquisition_channel.as_ref()),
+            (Aspect::Channel, Self::Opportunity(opportunity)) => text(opportunity.sale_channel.as_ref()),
+            (Aspect::Channel, Self::Ticket(ticket)) => text(ticket.channel.as_ref()),
+            (Aspect::Service, Self::Call(call)) => call.service.clone(),
+            (Aspect::Type, Self::Call(call)) => name(call.kind),
+            // The times, and what does not fit the entity.
+            _ => String::new(),
+        }
+    }
+
+    fn user(self) -> Option<crate::id::UserId> {
+        match self {
+            Self::Lead(lead) => lead.owner,
+            Self::Opportunity(opportunity) => Some(opportunity.user),
+            Self::Ticket(ticket) => ticket.attendant,
+            Self::Meeting(meeting) => meeting.user_id,
+            Self::Call(call) => Some(call.user),
+        }
+    }
+}
+
+impl Question {
+    /// What a record contributes, its days being those of `zone`. `None` where it is of another entity, archived, not let
+    /// through, or without the date or the amount that is asked for.
+    #[must_use]
+    pub fn fact(&self, record: Record<'_>, zone: Zone) -> Option<Fact> {
+        if record.entity() != self.entity || record.is_archived() || !self.lets_through(record) {
+            return None;
+        }
+        let time = if self.is_of_closed() {
+            record.closed()?
+        } else {
+            record.created()
+        };
+        let amount = match self.measure {
+            Measure::Count => 0,
+            Measure::Sum | Measure::Average => record.amount()?,
+        };
+        Some(Fact {
+            day: zone.day_of(time),
+            group: cut(&record.value(self.group_by), MOST_GROUP).to_owned(),
+            amount,
+        })
+    }
+
+    /// Whether only won or lost opportunities are asked for: they count on the day on which they became so (C-61).
+    fn is_of_closed(&self) -> bool {
+        let statuses = self.only(Aspect::Status).unwrap_or_default();
+        let closed = |status: &String| status != Status::Open.as_str();
+        self.entity == Entity::Opportunities && !statuses.is_empty() && statuses.iter().all(closed)
+    }
+
+    fn lets_through(&self, record: Record<'_>) -> bool {
+        self.filters.iter().all(|(aspect, values)| {
+            let value = record.value(*aspect);
+            // A column is known by its own id, whatever its funnel.
+            let value = match aspect {
+                Aspect::Column => value.split_once('/').map_or("", |(_, column)| column),
+                _ => &value,
+            };
+            values.iter().any(|allowed| allowed == value)
+        })
+    }
+}
+
+/// The whole seconds from one time to another; `None` where it is not behind.
+fn seconds(from: Timestamp, to: Timestamp) -> Option<u64> {
+    let millis = to.unix_millis().checked_sub(from.unix_millis())?;
+    u64::try_from(millis).ok().map(|millis| millis / 1000)
+}
+
+fn text(value: Option<&String>) -> String {
+    value.cloned().unwrap_or_default()
+}
+
+/// A value that was carried as it came, as text.
+fn written(scalar: &Scalar) -> String {
+    match Value::from(scalar.clone()) {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// Whether a flag that was carried as it came is set: it may be a boolean, a number or text.
+fn is_set(scalar: &Scalar) -> bool {
+    !["", "0", "0.0", "false"].contains(&written(scalar).as_str())
+}

@@ -1,0 +1,177 @@
+//! The answer to a report: labels and numbers, ready to plot (C-60, C-61).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Number, Value};
+
+use super::rules::{fixed_values, name};
+use super::{Amount, Aspect, Cube, Measure, Question, Range, Sums};
+use crate::funnel::Funnel;
+use crate::id::UserId;
+use crate::time::Day;
+
+/// The label of records that have no value of what is grouped by. It says the same in every language.
+const NONE: &str = "-";
+
+/// What is known of the groups: all users by id, and all funnels by id.
+#[derive(Debug, Clone, Default)]
+pub struct Known {
+    /// Users with their names.
+    pub users: Vec<(UserId, String)>,
+    /// Funnels.
+    pub funnels: Vec<Funnel>,
+}
+
+/// What is plotted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plot {
+    /// A label for each group, in order of sequence or time.
+    pub labels: Vec<String>,
+    /// A number for each label; 0 for a group without records.
+    pub data: Vec<Number>,
+    /// The same of all groups together: of an average the average over all records.
+    pub total: Number,
+}
+
+/// A group: its value as text, and its label.
+type Group = (String, String);
+
+impl Question {
+    /// The part of a cube that lies in a range, with every group there is, those without records too.
+    #[must_use]
+    pub fn plot(&self, cube: &Cube, range: Range, known: &Known) -> Plot {
+        let columns = match self.group_by {
+            Aspect::Day => by_time(cube, range, |day| day.to_string()),
+            Aspect::Week => by_time(cube, range, Day::week),
+            Aspect::Month => by_time(cube, range, Day::month),
+            _ => self.by_group(cube, range, known),
+        };
+        let mut all = Sums::default();
+        for (_, sums) in &columns {
+            all.add(*sums);
+        }
+        let (labels, sums): (_, Vec<_>) = columns.into_iter().unzip();
+        Plot {
+            labels,
+            data: sums.into_iter().map(|sums| self.measured(sums)).collect(),
+            total: self.measured(all),
+        }
+    }
+
+    fn by_group(&self, cube: &Cube, range: Range, known: &Known) -> Vec<(String, Sums)> {
+        let mut found: BTreeMap<&str, Sums> = BTreeMap::new();
+        for (_, groups) in cube.within(range) {
+            for (group, sums) in groups {
+                found.entry(group).or_default().add(*sums);
+            }
+        }
+        let nothing = found.remove("");
+        let groups = self.groups(known).into_iter();
+        let mut columns: Vec<_> = groups
+            .map(|(group, label)| (label, found.remove(group.as_str()).unwrap_or_default()))
+            .collect();
+        // Text that nobody listed, in its order, and what stands for records of which nobody knows any more.
+        columns.extend(found.into_iter().map(|(group, sums)| (group.to_owned(), sums)));
+        columns.extend(nothing.map(|sums| (NONE.to_owned(), sums)));
+        columns
+    }
+
+    /// The groups that are there without records too, as far as the filters let them through.
+    fn groups(&self, known: &Known) -> Vec<Group> {
+        let mut groups = match self.group_by {
+            Aspect::User => {
+                let users = known.users.iter();
+                users.map(|(id, name)| (id.to_string(), name.clone())).collect()
+            }
+            Aspect::Funnel => {
+                let funnels = known.funnels.iter();
+                funnels
+                    .map(|funnel| (funnel.id.to_string(), funnel.name.clone()))
+                    .collect()
+            }
+            Aspect::Column => return self.columns(known),
+            aspect => self.values(aspect),
+        };
+        if let Some(only) = self.only(self.group_by) {
+            groups.retain(|(group, _)| only.contains(group));
+        }
+        groups
+    }
+
+    /// The columns of all funnels by sequence, as far as filters of either let them through.
+    fn columns(&self, known: &Known) -> Vec<Group> {
+        let passes = |aspect, id: String| self.only(aspect).is_none_or(|only| only.contains(&id));
+        let funnels = known.funnels.iter();
+        let funnels = funnels.filter(|funnel| passes(Aspect::Funnel, funnel.id.to_string()));
+        let columns = funnels.flat_map(|funnel| {
+            let columns = funnel.columns_in_order().into_iter();
+            columns.map(move |column| (funnel.id, column))
+        });
+        columns
+            .filter(|(_, column)| passes(Aspect::Column, column.id.to_string()))
+            .map(|(funnel, column)| (format!("{funnel}/{}", column.id), column.name.clone()))
+            .collect()
+    }
+
+    /// The values of an aspect that are fixed, or named by its filter.
+    fn values(&self, aspect: Aspect) -> Vec<Group> {
+        let fixed = fixed_values(self.entity, aspect).map(|values| values.iter().map(name).collect());
+        let named = || self.only(aspect).unwrap_or_default().to_vec();
+        let values: Vec<String> = fixed.unwrap_or_else(named);
+        values.into_iter().map(|value| (value.clone(), value)).collect()
+    }
+
+    /// What sums say of the measure that is asked for, as a number.
+    fn measured(&self, sums: Sums) -> Number {
+        let whole = |number: u128| decimal(number, 0);
+        let scale = if self.amount == Some(Amount::Value) { 2 } else { 0 };
+        match self.measure {
+            Measure::Count => sums.count.into(),
+            Measure::Sum => decimal(sums.amount, scale),
+            Measure::Average if sums.count == 0 => whole(0),
+            Measure::Average => {
+                let parts = u128::from(sums.count) * 10_u128.pow(scale);
+                quotient(sums.amount, parts).unwrap_or_else(|| whole(sums.amount / parts))
+            }
+        }
+    }
+}
+
+/// The sums of each span of time that `label` names, in their order.
+fn by_time(cube: &Cube, range: Range, label: impl Fn(Day) -> String) -> Vec<(String, Sums)> {
+    let days: BTreeMap<_, _> = cube.within(range).collect();
+    let mut columns: Vec<(String, Sums)> = Vec::new();
+    for day in range.days() {
+        let label = label(day);
+        if columns.last().is_none_or(|(last, _)| *last != label) {
+            columns.push((label, Sums::default()));
+        }
+        if let Some((groups, (_, sums))) = days.get(&day).zip(columns.last_mut()) {
+            groups.values().for_each(|group| sums.add(*group));
+        }
+    }
+    columns
+}
+
+/// A number whose last `scale` digits stand behind the point: a whole one where they are zeros, else the float that is read
+/// from its decimal form, which is exact as far as floats tell cents apart.
+fn decimal(number: u128, scale: u32) -> Number {
+    let (whole, part) = (number / 10_u128.pow(scale), number % 10_u128.pow(scale));
+    let small = u64::try_from(whole).ok().filter(|_| part == 0).map(Number::from);
+    let width = usize::try_from(scale).unwrap_or_default();
+    let text = format!("{whole}.{part:0width$}");
+    let float = || text.parse().ok().and_then(Number::from_f64);
+    small.or_else(float).unwrap_or_else(|| 0.into())
+}
+
+/// A quotient: a whole number where it is one, else the nearest float; `None` where both are beyond what floats count.
+fn quotient(of: u128, by: u128) -> Option<Number> {
+    if of.is_multiple_of(by) {
+        return u64::try_from(of / by).ok().map(Number::from);
+    }
+    let float = |number: u128| match Value::from(u64::try_from(number).ok()?) {
+        Value::Number(number) => number.as_f64(),
+        _ => None,
+    };
+    Number::from_f64(float(of)? / float(by)?)
+}

@@ -1,0 +1,118 @@
+//! The keys of reports and of what was added up for them.
+
+use super::{Key, Keys};
+use crate::id::ReportId;
+
+/// Which months of a stored result: the first and the last, each written `YYYY-MM`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Months {
+    /// The first.
+    pub first: String,
+    /// The last.
+    pub last: String,
+}
+
+impl Months {
+    /// All there can be.
+    pub fn all() -> Self {
+        Self {
+            first: "0001-01".to_owned(),
+            last: "9999-12".to_owned(),
+        }
+    }
+
+    /// What the names of their parts lie between.
+    pub fn bounds(&self) -> (String, String) {
+        (self.first.clone(), format!("{}#~", self.last))
+    }
+}
+
+/// The name of a part of a month.
+pub fn report_part_name(month: &str, at: usize) -> String {
+    format!("{month}#{at:04}")
+}
+
+/// The version of what the refresh numbered so writes. Other refreshes may have the same number, so a token tells them
+/// apart.
+pub fn report_version(generation: u64, token: &str) -> String {
+    format!("{generation:012}#{token}")
+}
+
+/// The number of the refresh that wrote the part with this sort key.
+pub fn report_generation(part: &str) -> Option<u64> {
+    part.split('#').nth(2)?.parse().ok()
+}
+
+impl Keys<'_> {
+    /// All reports' definitions by id.
+    pub fn reports(self) -> String {
+        self.pk("report")
+    }
+
+    /// A report's definition.
+    pub fn report(self, id: ReportId) -> Key {
+        Key::new(self.reports(), id.padded())
+    }
+
+    /// The stored result of a report: its parts by month, and behind them its head.
+    pub fn report_data(self, id: ReportId) -> String {
+        self.pk(&format!("report-data#{id}"))
+    }
+
+    /// What says of which parts a stored result consists.
+    pub fn report_head(self, id: ReportId) -> Key {
+        Key::new(self.report_data(id), "head")
+    }
+
+    /// A part of a stored result, in a version of it.
+    pub fn report_part(self, id: ReportId, name: &str, version: &str) -> Key {
+        Key::new(self.report_data(id), format!("{name}#{version}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::InstanceName;
+    use crate::store::key::Origin;
+
+    #[test]
+    fn the_text_of_reports_keys() {
+        let acme = InstanceName::parse("acme").unwrap();
+        let (keys, id) = (Keys(&acme), ReportId::new(2).unwrap());
+        let (name, version) = (report_part_name("2026-05", 1), report_version(7, "ab"));
+        let part = keys.report_part(id, &name, &version);
+        for (key, pk, sk) in [
+            (keys.report(id), "acme#report", "000000000000002"),
+            (keys.report_head(id), "acme#report-data#2", "head"),
+            (part.clone(), "acme#report-data#2", "2026-05#0001#000000000007#ab"),
+        ] {
+            assert_eq!((key.pk.as_str(), key.sk.as_str()), (pk, sk));
+            assert_eq!(keys.origin(&key), Origin::None);
+        }
+        assert_eq!(report_generation(&part.sk), Some(7));
+        assert_eq!(report_generation("head"), None);
+    }
+
+    #[test]
+    fn parts_lie_within_their_months_and_the_head_behind_all() {
+        let months = Months {
+            first: "2026-05".to_owned(),
+            last: "2026-06".to_owned(),
+        };
+        let within = |months: &Months, sk: &str| {
+            let (after, through) = months.bounds();
+            after.as_str() < sk && sk <= through.as_str()
+        };
+        for (sk, inside) in [
+            ("2026-04#9999#000000000007#ab", false),
+            ("2026-05#0000#000000000007#ab", true),
+            ("2026-06#9999#999999999999#ff", true),
+            ("2026-07#0000#000000000007#ab", false),
+            ("head", false),
+        ] {
+            assert_eq!(within(&months, sk), inside, "{sk}");
+            assert_eq!(within(&Months::all(), sk), sk != "head", "{sk}");
+        }
+    }
+}

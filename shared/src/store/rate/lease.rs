@@ -1,0 +1,244 @@
+//! What a process holds of one minute of a budget. Pure arithmetic: nothing is read or written here.
+
+use crate::settings::Rate;
+use crate::time::Timestamp;
+
+/// A block is at most this part of a limit, so that processes which take one and need no more of it waste little.
+const PART: u64 = 20;
+/// A block is at most this part of what is left.
+const REST: u64 = 8;
+/// The largest block.
+const LARGEST: u64 = 100;
+
+/// The places of a minute that this process has taken, and how many it knows to be taken by all.
+///
+/// The requests of a minute have places, from 1 on. What is taken is never given back, so what is known to be taken is
+/// at most what is.
+#[derive(Debug, Default)]
+pub struct Lease {
+    minute: u64,
+    /// The place of the next request, if it is at most `end`.
+    next: u64,
+    end: u64,
+    known: u64,
+    /// Until when the counter is left alone.
+    rest: Option<Timestamp>,
+}
+
+/// What is to be done with a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// It has a place and is let in.
+    Admitted,
+    /// No place is left in this minute.
+    Refused,
+    /// So many places are to be taken first.
+    Take(u64),
+}
+
+impl Lease {
+    /// What was held of another minute is nothing in this one.
+    pub fn turn(&mut self, minute: u64) {
+        if self.minute != minute {
+            *self = Self {
+                minute,
+                next: 1,
+                rest: self.rest,
+                ..Self::default()
+            };
+        }
+    }
+
+    /// Gives the next place to a request. Under a limit that was lowered meanwhile, places beyond it are none.
+    pub fn step(&mut self, limit: Rate) -> Step {
+        let limit = u64::from(limit.get());
+        if self.next <= self.end.min(limit) {
+            self.next += 1;
+            return Step::Admitted;
+        }
+        if self.known >= limit {
+            return Step::Refused;
+        }
+        Step::Take(block(limit, limit - self.known))
+    }
+
+    /// A block was taken and `taken` places are gone with it, or, `None`, none was left under `limit`.
+    pub fn took(&mut self, block: u64, taken: Option<u64>, limit: Rate) {
+        match taken {
+            Some(taken) => {
+                (self.next, self.end) = (taken.saturating_sub(block) + 1, taken);
+                self.known = taken;
+            }
+            None => self.known = self.known.max(limit.get().into()),
+        }
+    }
+
+    /// How many places are left, as far as is known.
+    pub fn remaining(&self, limit: Rate) -> u64 {
+        let limit = u64::from(limit.get());
+        let held = (self.end.min(limit) + 1).saturating_sub(self.next);
+        limit.saturating_sub(self.known) + held
+    }
+
+    /// Leaves the counter alone until then.
+    pub fn rest_until(&mut self, until: Timestamp) {
+        self.rest = Some(until);
+    }
+
+    /// Whether the counter is to be left alone now.
+    pub fn rests(&self, now: Timestamp) -> bool {
+        self.rest.is_some_and(|until| now < until)
+    }
+}
+
+/// How many places to take at once where `left` of `limit` are left: few where the limit is small, and fewer the less is
+/// left, so that the last ones go to whoever needs them.
+fn block(limit: u64, left: u64) -> u64 {
+    (limit / PART).min(left / REST).clamp(1, LARGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rate(limit: u32) -> Rate {
+        Rate::new(limit).unwrap()
+    }
+
+    /// The item that a minute is.
+    #[derive(Debug, Default)]
+    struct Counter(u64);
+
+    impl Counter {
+        fn add(&mut self, block: u64, limit: Rate) -> Option<u64> {
+            (self.0 < u64::from(limit.get())).then(|| {
+                self.0 += block;
+                self.0
+            })
+        }
+    }
+
+    /// One request; whether it is let in, and whether the counter was asked.
+    fn spend(lease: &mut Lease, counter: &mut Counter, limit: Rate) -> (bool, bool) {
+        match lease.step(limit) {
+            Step::Admitted => (true, false),
+            Step::Refused => (false, false),
+            Step::Take(block) => {
+                lease.took(block, counter.add(block, limit), limit);
+                (lease.step(limit) == Step::Admitted, true)
+            }
+        }
+    }
+
+    fn begun() -> Lease {
+        let mut lease = Lease::default();
+        lease.turn(1);
+        lease
+    }
+
+    #[test]
+    fn blocks_follow_the_limit_and_what_is_left() {
+        for (limit, left, expected) in [
+            (1, 1, 1),
+            (19, 19, 1),
+            (20, 20, 1),
+            (60, 60, 3),
+            (60, 16, 2),
+            (60, 15, 1),
+            (2000, 2000, 100),
+            (1_000_000, 1_000_000, 100),
+            (1_000_000, 80, 10),
+            (1_000_000, 1, 1),
+        ] {
+            assert_eq!(block(limit, left), expected, "{limit} {left}");
+        }
+    }
+
+    /// One process lets exactly the limit in, counts down to 0 and asks once for each block.
+    #[test]
+    fn one_process_wastes_nothing() {
+        for limit in [1, 2, 20, 61, 600, 10_000] {
+            let (mut lease, mut counter, mut asked) = (begun(), Counter::default(), 0);
+            for place in 1..=u64::from(limit) {
+                let (admitted, call) = spend(&mut lease, &mut counter, rate(limit));
+                asked += u32::from(call);
+                assert_eq!(
+                    (admitted, lease.remaining(rate(limit))),
+                    (true, u64::from(limit) - place)
+                );
+            }
+            for _ in 0..3 {
+                assert_eq!(spend(&mut lease, &mut counter, rate(limit)), (false, false));
+            }
+            assert!(asked <= limit / 100 + 45, "{limit}: {asked}");
+        }
+    }
+
+    #[test]
+    fn a_minute_has_nothing_of_the_one_before() {
+        let (mut lease, mut counter) = (begun(), Counter::default());
+        let limit = rate(100);
+        assert_eq!(spend(&mut lease, &mut counter, limit), (true, true));
+        assert_eq!(lease.remaining(limit), 99);
+        lease.turn(1);
+        assert_eq!(spend(&mut lease, &mut counter, limit), (true, false));
+        lease.turn(2);
+        assert_eq!((lease.remaining(limit), lease.step(limit)), (100, Step::Take(5)));
+    }
+
+    /// C-12: a limit holds from the next request on, whichever way it changes.
+    #[test]
+    fn a_limit_that_changes() {
+        let (mut lease, mut counter) = (begun(), Counter::default());
+        for _ in 0..52 {
+            assert!(spend(&mut lease, &mut counter, rate(100)).0);
+        }
+        assert_eq!(spend(&mut lease, &mut counter, rate(52)), (false, false));
+        assert_eq!(lease.remaining(rate(10)), 0);
+        assert_eq!(spend(&mut lease, &mut counter, rate(53)), (true, false));
+        let more = (0..1000)
+            .filter(|_| spend(&mut lease, &mut counter, rate(200)).0)
+            .count();
+        assert_eq!(more, 200 - 53);
+    }
+
+    #[test]
+    fn the_counter_is_left_alone_for_a_while() {
+        let mut lease = begun();
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        assert!(!lease.rests(at("2026-11-21T12:00:58Z")));
+        lease.rest_until(at("2026-11-21T12:01:03Z"));
+        lease.turn(2);
+        assert!(lease.rests(at("2026-11-21T12:01:02Z")));
+        assert!(!lease.rests(at("2026-11-21T12:01:03Z")));
+    }
+
+    proptest! {
+        /// Whoever asks in whatever order, under limits that change: all processes together never let in more than the
+        /// highest limit there was, and exactly the limit once each has been refused.
+        #[test]
+        fn processes_together_keep_the_limit(
+            limits in prop::collection::vec(1_u32..400, 1..4),
+            order in prop::collection::vec(0_usize..8, 0..600),
+        ) {
+            let mut processes: Vec<_> = (0..8).map(|_| begun()).collect();
+            let (mut counter, mut admitted) = (Counter::default(), 0);
+            let highest = limits.iter().copied().max().unwrap_or(1);
+            for (turn, process) in order.iter().enumerate() {
+                let limit = rate(limits[turn % limits.len()]);
+                admitted += u32::from(spend(&mut processes[*process], &mut counter, limit).0);
+            }
+            prop_assert!(admitted <= highest);
+            for process in &mut processes {
+                while spend(process, &mut counter, rate(highest)).0 {
+                    admitted += 1;
+                }
+            }
+            if limits.len() == 1 {
+                prop_assert_eq!(admitted, highest);
+            }
+            prop_assert!(admitted <= highest);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Reports: their definitions, which only the operator changes, and their results (C-60, C-61).
+//!
+//! A result holds what was added up for every day there is, so every range is answered from it. It is written by the
+//! clock, see [`refresh`]; a report without one, which is new or was changed, is computed when it is asked for, see
+//! [`walk`].
+
+mod refresh;
+mod stored;
+mod walk;
+
+use std::collections::BTreeMap;
+
+use super::error::StoreError;
+use super::item::{self, Item, n, s};
+use super::key::Months;
+use super::people::Names;
+use super::table::{PAGE, Span};
+use super::{InstanceStore, Reader};
+use crate::directory::Directory;
+use crate::funnel::Funnel;
+use crate::id::ReportId;
+use crate::report::{Definition, Known, Plot, Range};
+use crate::time::{Day, Timestamp, Zone};
+use stored::{Found, Head};
+
+const KIND: &str = "report";
+/// The definition as text.
+const TEXT: &str = "report";
+
+/// What is asked of a report: the days, as far as they are given, and all that they may turn out to be.
+#[derive(Debug, Clone)]
+pub struct ReportRequest {
+    /// The report.
+    pub id: ReportId,
+    /// The first day, where one is given.
+    pub from: Option<Day>,
+    /// The last day, where one is given.
+    pub to: Option<Day>,
+}
+
+/// What was read for a report before it was known who asks.
+#[derive(Debug)]
+pub struct ReportStart {
+    definition: Option<Definition>,
+    head: Option<Head>,
+    parts: Parts,
+    names: Names,
+    funnels: Vec<Funnel>,
+}
+
+/// The parts of a stored result that were read, by sort key.
+type Parts = BTreeMap<String, Item>;
+
+/// A report that was found.
+#[derive(Debug)]
+pub enum Report {
+    /// It is there.
+    Ready {
+        /// Its definition.
+        definition: Definition,
+        /// Of when it tells.
+        generated_at: Timestamp,
+        /// What is plotted.
+        plot: Plot,
+    },
+    /// It has no result yet, and there are too many records to compute it meanwhile.
+    Preparing,
+    /// It has more groups than can be stored.
+    TooLarge,
+}
+
+impl ReportRequest {
+    /// The months in which its days lie, whatever zone they are days of: no clock is a day ahead or behind.
+    fn months(&self, now: Timestamp) -> Months {
+        let today = Zone::UTC.day_of(now);
+        let to = self.to.unwrap_or(today);
+        let first = Range::first_of(self.from, to).minus_days(1);
+        Months {
+            first: first.month(),
+            last: to.plus_days(1).month(),
+        }
+    }
+}
+
+impl Reader {
+    /// All reports' definitions by id. One query for each 1,000 of them or 1 MB.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn reports(&self) -> Result<Vec<Definition>, StoreError> {
+        let span = Span::head(self.keys().reports(), PAGE);
+        let items = self.table.query_all(span).await?;
+        items.iter().map(definition).collect()
+    }
+
+    /// Reads a report's definition and the months of its result that may be asked for, and the names of all groups there
+    /// can be. A batch of two gets, a get and two queries, side by side.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn begin_report(
+        &self,
+        request: &ReportRequest,
+        now: Timestamp,
+    ) -> Result<ReportStart, StoreError> {
+        let (key, head) = (
+            self.keys().report(request.id),
+            self.keys().report_head(request.id),
+        );
+        let months = request.months(now);
+        let (mut items, parts, names, funnels) = tokio::try_join!(
+            self.table.get_many([key.clone(), head.clone()]),
+            self.report_parts(request.id, &months),
+            self.names(),
+            self.funnels(),
+        )?;
+        Ok(ReportStart {
+            definition: items.remove(&key).as_ref().map(definition).transpose()?,
+            head: items.remove(&head).as_ref().map(Head::decode).transpose()?,
+            parts,
+            names,
+            funnels,
+        })
+    }
+}
+
+impl InstanceStore {
+    /// The report, its days being those of the directory's zone; `None` where there is no such report. No call where it has
+    /// a result; where not, queries of all records that it is about.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn finish_report(
+        &self,
+        start: ReportStart,
+        range: Range,
+        directory: &Directory,
+    ) -> Result<Option<Report>, StoreError> {
+        let Some(definition) = start.definition else {
+            return Ok(None);
+        };
+        let (question, zone) = (&definition.question, directory.settings.zone());
+        let months = Months {
+            first: range.from.month(),
+            last: range.to.month(),
+        };
+        let read = (start.head, start.parts);
+        let asked = (definition.id, question.digest(zone));
+        let (generated_at, cube) = match self.stored_cube(asked, &months, read).await? {
+            Some(Found::Cube(generated_at, cube)) => (generated_at, cube),
+            Some(Found::TooLarge) => return Ok(Some(Report::TooLarge)),
+            None => match self.compute(question, zone).await? {
+                Some(computed) => computed,
+                None => return Ok(Some(Report::Preparing)),
+            },
+        };
+        let known = known(directory, &start.names, start.funnels);
+        let plot = question.plot(&cube, range, &known);
+        Ok(Some(Report::Ready {
+            definition,
+            generated_at,
+            plot,
+        }))
+    }
+}
+
+/// All users by id, and the funnels.
+fn known(directory: &Directory, names: &Names, funnels: Vec<Funnel>) -> Known {
+    let users = directory.users.keys();
+    let users = users.map(|id| (*id, names.of(*id).map_or_else(|| id.to_string(), str::to_owned)));
+    Known {
+        users: users.collect(),
+        funnels,
+    }
+}
+
+/// A definition as an item.
+pub fn encode(definition: &Definition) -> Item {
+    let text = serde_json::json!(definition).to_string();
+    Item::from([("id".to_owned(), n(definition.id)), (TEXT.to_owned(), s(text))])
+}
+
+/// The definition that an item holds.
+pub fn definition(item: &Item) -> Result<Definition, StoreError> {
+    let text = item.get(TEXT).and_then(|text| text.as_s().ok());
+    let text = text.ok_or_else(|| item::corrupt(KIND, "it has no text"))?;
+    serde_json::from_str(text).map_err(|cause| item::corrupt(KIND, cause))
+}

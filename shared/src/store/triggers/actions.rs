@@ -1,0 +1,200 @@
+//! The actions of an automation, each as the writes that do it.
+
+use serde_json::Number;
+
+use super::{Ground, deliveries};
+use crate::automation::{Action, MOST_POINTS};
+use crate::funnel::Funnel;
+use crate::id::{AutomationId, ColumnId, DepartmentId, FunnelId, UserId};
+use crate::lead::Lead;
+use crate::money::Cents;
+use crate::opportunity::Opportunity;
+use crate::store::InstanceStore;
+use crate::store::error::StoreError;
+use crate::store::item;
+use crate::store::key::Counter;
+use crate::store::number::Number as Running;
+use crate::store::opportunities::Card;
+use crate::store::transaction::Transaction;
+
+/// The name of the opportunities' running number.
+const NUMBER: &str = "opportunity";
+
+/// The writes of an action, or why it can never be done.
+type Writes = Result<Transaction, &'static str>;
+
+/// An opportunity to make.
+struct New<'a> {
+    place: (FunnelId, ColumnId),
+    title: &'a str,
+    value: Option<Cents>,
+}
+
+impl InstanceStore {
+    /// What an action writes: nothing where everything is so already. `crowded` says that others keep taking the
+    /// opportunities' numbers.
+    pub(super) async fn act(
+        &self,
+        ground: &Ground,
+        (automation, at, action): (AutomationId, usize, &Action),
+        crowded: bool,
+    ) -> Result<Writes, StoreError> {
+        let lead = &ground.lead.lead;
+        let changed = match action {
+            Action::AddPoints { points } => with_points(lead, *points),
+            Action::SetOwner { user } => with_owner(ground, *user),
+            Action::AddAccess { users, departments } => with_access(ground, users, departments),
+            Action::CreateOpportunity {
+                funnel,
+                column,
+                title,
+                value,
+            } => {
+                let new = New {
+                    place: (*funnel, *column),
+                    title,
+                    value: *value,
+                };
+                return self.make_opportunity(ground, &new, crowded).await;
+            }
+            Action::Notify { .. } => {
+                let mut transaction = Transaction::default();
+                let key = self.keys().notification(ground.call.id, automation, at);
+                deliveries::put(&mut transaction, key);
+                return Ok(Ok(transaction));
+            }
+        };
+        match changed {
+            Err(reason) => Ok(Err(reason)),
+            Ok(changed) if changed == *lead => Ok(Ok(Transaction::default())),
+            // A call is nobody's change: who changed the lead last is not known any more.
+            Ok(changed) => {
+                let changed = Lead {
+                    updated_by: None,
+                    updated_by_name: None,
+                    ..changed
+                };
+                self.lead_change(&ground.lead, &changed).map(Ok)
+            }
+        }
+    }
+
+    /// Makes an opportunity as endpoint 7 does (C-30), of the lead as it is, for the user of the call.
+    async fn make_opportunity(
+        &self,
+        ground: &Ground,
+        new: &New<'_>,
+        crowded: bool,
+    ) -> Result<Writes, StoreError> {
+        let (funnel, column) = new.place;
+        let (funnel, counter) = (
+            self.keys().funnel(funnel),
+            self.keys().counter(Counter::Opportunity),
+        );
+        let mut found = self.table.get_many([funnel.clone(), counter.clone()]).await?;
+        let funnel = found
+            .remove(&funnel)
+            .map(|item| item::decode::<Funnel>("funnel", item));
+        let Some(funnel) = funnel.transpose()? else {
+            return Ok(Err("the funnel does not exist"));
+        };
+        if !funnel.has_column(column) {
+            return Ok(Err("the column is not one of the funnel"));
+        }
+        let number = if crowded {
+            self.table.take_number(&counter, NUMBER).await?
+        } else {
+            Running::next(found.get(&counter), NUMBER)?
+        };
+        let (lead, now) = (ground.lead.lead.id, self.table.ambient.now());
+        let opportunity = Opportunity {
+            title: new.title.to_owned(),
+            value: new.value.unwrap_or_default(),
+            ..Opportunity::new(number.id()?, new.place, lead, ground.call.user, now)
+        };
+        let card = Card::of(opportunity, Some(&ground.lead));
+        let nonce = self.table.ambient.token();
+        self.creation(&card, &ground.lead, number, None, &nonce).map(Ok)
+    }
+}
+
+fn with_points(lead: &Lead, points: i64) -> Result<Lead, &'static str> {
+    let sum = sum(&lead.points, points).ok_or("the lead would have more points than can be stored")?;
+    Ok(Lead {
+        points: sum,
+        ..lead.clone()
+    })
+}
+
+/// Whole points stay whole numbers.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "up to 1e15 every whole number is a float too"
+)]
+fn sum(points: &Number, more: i64) -> Option<Number> {
+    if let Some(points) = points.as_i64() {
+        let sum = points.checked_add(more)?;
+        return (sum.unsigned_abs() <= MOST_POINTS.unsigned_abs()).then(|| Number::from(sum));
+    }
+    let sum = points.as_f64()? + more as f64;
+    Number::from_f64(sum).filter(|_| sum.abs() <= MOST_POINTS as f64)
+}
+
+fn with_owner(ground: &Ground, user: UserId) -> Result<Lead, &'static str> {
+    if !ground.directory.users.contains_key(&user) {
+        return Err("the user does not exist");
+    }
+    Ok(Lead {
+        owner: Some(user),
+        ..ground.lead.lead.clone()
+    })
+}
+
+/// Adds to the lists who is there and not in them.
+fn with_access(
+    ground: &Ground,
+    users: &[UserId],
+    departments: &[DepartmentId],
+) -> Result<Lead, &'static str> {
+    let directory = &ground.directory;
+    let known = |user: &UserId| directory.users.contains_key(user);
+    let is_there = |department: &DepartmentId| directory.departments.contains_key(department);
+    if !users.iter().any(known) && !departments.iter().any(is_there) {
+        return Err("none of those to admit exists");
+    }
+    let mut lead = ground.lead.lead.clone();
+    for user in users.iter().filter(|user| known(user)) {
+        if !lead.user_access.contains(user) {
+            lead.user_access.push(*user);
+        }
+    }
+    for department in departments.iter().filter(|department| is_there(department)) {
+        if !lead.department_access.contains(department) {
+            lead.department_access.push(*department);
+        }
+    }
+    Ok(lead)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn points_stay_whole_and_storable() {
+        let sum = |points: Value, more| {
+            let Value::Number(points) = points else {
+                return None;
+            };
+            sum(&points, more).map(Value::Number)
+        };
+        assert_eq!(sum(json!(2), 5), Some(json!(7)));
+        assert_eq!(sum(json!(2), -5), Some(json!(-3)));
+        assert_eq!(sum(json!(2.5), 5), Some(json!(7.5)));
+        assert_eq!(sum(json!(MOST_POINTS), 0), Some(json!(MOST_POINTS)));
+        assert_eq!(sum(json!(MOST_POINTS), 1), None);
+        assert_eq!(sum(json!(-0.5), -MOST_POINTS), None);
+        assert_eq!(sum(json!(i64::MAX), 1), None);
+    }
+}

@@ -1,0 +1,264 @@
+//! What automations still have to do, and doing it (C-76).
+//!
+//! A call that comes in leaves a *trigger* in the outbox, in its own transaction. The trigger holds how far its automations
+//! got. Each action is one transaction that does the action and moves the trigger on, on condition that it stands where it
+//! was read: so each happens exactly once, however often and by however many processes a trigger is run, and wherever one
+//! of them dies. The last takes the trigger down.
+//!
+//! A notification leaves the table, so it cannot be part of a transaction: its action leaves a
+//! [notification](deliveries) in the outbox, which is delivered at least once, and holds up nobody behind it.
+//!
+//! The outbox names calls and automations only, so nothing of a person is in it. Automations are those of now (C-12): a
+//! trigger goes on behind the last action that it came past, by the automation's id and the action's place.
+
+mod actions;
+mod deliveries;
+
+use futures_util::future::join_all;
+
+use super::error::StoreError;
+use super::item::{self, Item, n};
+use super::key::{self, Counter, Key, Keys};
+use super::leads::LeadRecord;
+use super::table::{PAGE, Span, key_of};
+use super::transaction::{CommitError, Condition, Transaction};
+use super::{InstanceStore, Store, calls, directory};
+use crate::automation::{Action, Automation};
+use crate::call::Call;
+use crate::courier::Courier;
+use crate::directory::Directory;
+use crate::id::{AutomationId, CallId};
+use crate::instance::InstanceName;
+
+/// How often one action is tried anew because others changed what it rests on: about 3 s of pauses in all.
+const ATTEMPTS: u32 = 40;
+/// From which attempt on pauses no longer grow.
+const LONGEST_PAUSE: u32 = 3;
+/// What is run at a time of an instance's outbox.
+const TOGETHER: usize = 16;
+
+/// How far the automations of a call got: the automation whose action was the last, 0 before the first, and the place of
+/// the next one.
+const AUTOMATION: &str = "automation";
+const ACTION: &str = "action";
+
+/// Leaves the automations a call to deal with.
+pub fn raise(transaction: &mut Transaction, keys: Keys<'_>, call: CallId) {
+    let item = Item::from([("v".to_owned(), n(1))]);
+    transaction.put(keys.trigger(call), item, Condition::Always);
+}
+
+/// A trigger as it was read.
+#[derive(Debug)]
+struct Trigger {
+    key: Key,
+    version: u64,
+    automation: u64,
+    action: u64,
+}
+
+/// What the next action of a trigger rests on.
+#[derive(Debug)]
+struct Ground {
+    call: Call,
+    lead: LeadRecord,
+    directory: Directory,
+    automations: Vec<Automation>,
+}
+
+/// What was done, and why not all: one that cannot be run does not hold up the others.
+#[derive(Debug, Default)]
+struct Tally {
+    done: u64,
+    failed: Option<StoreError>,
+}
+
+impl Tally {
+    fn note(&mut self, outcome: Result<u64, StoreError>) {
+        match outcome {
+            Ok(done) => self.done += done,
+            Err(cause) => self.failed = Some(cause),
+        }
+    }
+
+    fn result(self) -> Result<u64, StoreError> {
+        self.failed.map_or(Ok(self.done), Err)
+    }
+}
+
+impl Store {
+    /// Runs everything in the outboxes of all instances that is due: what nobody ran when it came, or not to its end.
+    /// Returns how many triggers and notifications were run.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the table fails; what is not done is done the next time.
+    pub async fn run_triggers(&self, courier: &Courier) -> Result<u64, StoreError> {
+        let mut tally = Tally::default();
+        for instance in self.instances().await? {
+            let store = InstanceStore::new(self.reader(instance.name));
+            tally.note(store.run_outbox(courier).await);
+        }
+        tally.result()
+    }
+
+    /// Carries out what automations do for a call, and delivers its notifications. Nothing where that is done already.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the table fails; what is not done then is done the next time.
+    pub async fn run_trigger(
+        &self,
+        instance: &InstanceName,
+        call: CallId,
+        courier: &Courier,
+    ) -> Result<(), StoreError> {
+        let store = InstanceStore::new(self.reader(instance.clone()));
+        store.carry_out(call).await?;
+        let span = Span::beginning(store.keys().outbox(), key::notifications(call));
+        let items = store.table.query_all(span).await?;
+        store.deliver_all(&items, courier).await.map(drop)
+    }
+}
+
+impl InstanceStore {
+    async fn run_outbox(&self, courier: &Courier) -> Result<u64, StoreError> {
+        let outbox = Span::head(self.keys().outbox(), PAGE);
+        let items = self.table.query_all(outbox.clone()).await?;
+        let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
+        let calls: Vec<_> = keys.iter().filter_map(|key| key::triggered(&key.sk)).collect();
+        let mut tally = Tally::default();
+        for some in calls.chunks(TOGETHER) {
+            for outcome in join_all(some.iter().map(|call| self.carry_out(*call))).await {
+                tally.note(outcome.map(|()| 1));
+            }
+        }
+        let items = if calls.is_empty() {
+            items
+        } else {
+            self.table.query_all(outbox).await?
+        };
+        tally.note(self.deliver_all(&items, courier).await);
+        tally.result()
+    }
+
+    /// Carries out the actions that are left of a trigger, one after the other.
+    async fn carry_out(&self, call: CallId) -> Result<(), StoreError> {
+        let (mut refusals, mut crowded) = (0, false);
+        while let Some((trigger, ground)) = self.trigger(call).await? {
+            let transaction = self.next_step(&trigger, ground, crowded).await?;
+            match self.table.commit(transaction).await {
+                Ok(()) => (refusals, crowded) = (0, false),
+                Err(CommitError::Store(error)) => return Err(error),
+                Err(CommitError::Refused(items)) => {
+                    refusals += 1;
+                    if refusals == ATTEMPTS {
+                        return Err(StoreError::Contention("running an automation"));
+                    }
+                    // Another process that runs the same trigger is no reason to take a number for good.
+                    let counter = self.keys().counter(Counter::Opportunity);
+                    crowded = items.contains_key(&counter) && !items.contains_key(&trigger.key);
+                    self.table.pause(LONGEST_PAUSE.min(refusals)).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A trigger and what its next action rests on: nothing where the lead is gone or archived, which raises none. `None`
+    /// where all is done. A batch of gets, then a get and a query side by side.
+    async fn trigger(&self, call: CallId) -> Result<Option<(Trigger, Option<Ground>)>, StoreError> {
+        let keys = self.keys();
+        let (key, call, settings) = (keys.trigger(call), keys.call(call), keys.directory());
+        let wanted = [key.clone(), call.clone(), settings.clone()];
+        let mut found = self.table.get_many(wanted).await?;
+        let Some(item) = found.remove(&key) else {
+            return Ok(None);
+        };
+        let trigger = Trigger::decode(key, &item)?;
+        let call = found.remove(&call).map(calls::decode).transpose()?;
+        let settings = found.remove(&settings).map(directory::decode).transpose()?;
+        let (Some(call), Some(settings)) = (call, settings) else {
+            return Ok(Some((trigger, None)));
+        };
+        let ground = self.ground(call, settings.directory).await?;
+        Ok(Some((trigger, ground)))
+    }
+
+    async fn ground(&self, call: Call, directory: Directory) -> Result<Option<Ground>, StoreError> {
+        let Some(lead) = call.lead else { return Ok(None) };
+        let (lead, automations) = tokio::try_join!(self.lead_record(lead), self.automations())?;
+        Ok(lead.filter(|record| !record.lead.archived).map(|lead| Ground {
+            call,
+            lead,
+            directory,
+            automations,
+        }))
+    }
+
+    /// The writes that do the next action and move the trigger on behind it, or take it down where there is none.
+    async fn next_step(
+        &self,
+        trigger: &Trigger,
+        ground: Option<Ground>,
+        crowded: bool,
+    ) -> Result<Transaction, StoreError> {
+        let next = ground.as_ref().and_then(|ground| {
+            let (automation, at, action) = trigger.next(&ground.automations)?;
+            Some((ground, automation, at, action))
+        });
+        let Some((ground, automation, at, action)) = next else {
+            let mut transaction = Transaction::default();
+            transaction.delete(trigger.key.clone(), Condition::Version(trigger.version));
+            return Ok(transaction);
+        };
+        let mut transaction = match self.act(ground, (automation, at, action), crowded).await? {
+            Ok(transaction) => transaction,
+            Err(reason) => {
+                let (instance, call) = (self.instance().as_str(), ground.call.id.get());
+                let automation = automation.get();
+                tracing::warn!(
+                    instance,
+                    call,
+                    automation,
+                    action = at,
+                    reason,
+                    "an action is left out"
+                );
+                Transaction::default()
+            }
+        };
+        let moved = Item::from([
+            (AUTOMATION.to_owned(), n(automation)),
+            (ACTION.to_owned(), n(at + 1)),
+        ]);
+        let unmoved = Condition::Version(trigger.version);
+        transaction.update(trigger.key.clone(), "v", 1, moved, unmoved);
+        Ok(transaction)
+    }
+}
+
+impl Trigger {
+    fn decode(key: Key, item: &Item) -> Result<Self, StoreError> {
+        let number = |name| item::number("trigger", item, name);
+        Ok(Self {
+            version: number("v")?,
+            automation: number(AUTOMATION)?,
+            action: number(ACTION)?,
+            key,
+        })
+    }
+
+    /// The first action that it did not come past yet, of automations in the order of their ids.
+    fn next<'a>(&self, automations: &'a [Automation]) -> Option<(AutomationId, usize, &'a Action)> {
+        let begun = |automation: &Automation| automation.id.get() == self.automation;
+        let left = automations
+            .iter()
+            .filter(|automation| automation.active && automation.id.get() >= self.automation);
+        let actions = left.flat_map(|automation| {
+            let actions = automation.actions.iter().enumerate();
+            let skip = if begun(automation) { self.action } else { 0 };
+            let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+            actions.skip(skip).map(|(at, action)| (automation.id, at, action))
+        });
+        actions.into_iter().next()
+    }
+}
