@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use shared::directory::Directory;
 use shared::funnel::Funnel;
-use shared::id::{MeetingId, OpportunityId};
+use shared::id::{CallId, MeetingId, OpportunityId, TicketId};
 use shared::lead::{ChannelRestrictions, Lead};
 use shared::store::StoreError;
 use shared::store::operator::{Operator, OperatorError, Pages};
@@ -36,7 +36,8 @@ impl From<StoreError> for Error {
 }
 
 /// Writes all records of an instance to `out`, in bounded memory. A call, an opportunity or a meeting made after it began
-/// is not in it.
+/// is not in it. Of a lead whose deletion is not finished nothing is (C-24): each page is held against the deletions that
+/// are known once it was read.
 ///
 /// # Errors
 /// [`Error`] where they cannot be read or written; what was written by then is no whole export.
@@ -48,6 +49,7 @@ pub async fn export(operator: &Operator, out: &mut impl Write, bar: &ProgressBar
     };
     // First, so that every lead of an exported meeting, opportunity or call is exported too; and every opportunity of an
     // exported meeting.
+    let last_ticket = operator.last_ticket().await?;
     let last_meeting = operator.last_meeting().await?;
     let last_opportunity = operator.last_opportunity().await?;
     let last_call = operator.last_call().await?;
@@ -66,17 +68,18 @@ pub async fn export(operator: &Operator, out: &mut impl Write, bar: &ProgressBar
     if let Some(last) = last_meeting {
         sheet.meetings(operator, last).await?;
     }
+    sheet.tickets(operator, last_ticket).await?;
+    sheet.files(operator, last_ticket).await?;
     sheet.begin("call");
     if let Some(last) = last_call {
-        sheet.pages("call", operator.calls(last)).await?;
+        sheet.calls(operator, last).await?;
     }
     sheet.begin("event");
     if let Some(last) = last_call {
-        let mut events = operator.events(last);
-        while let Some(page) = events.next().await? {
-            page.iter().try_for_each(|event| sheet.record("event", event))?;
-        }
+        sheet.events(operator, last).await?;
     }
+    sheet.reports(operator).await?;
+    sheet.pages("automation", operator.automations()).await?;
     Ok(sheet.counts)
 }
 
@@ -143,9 +146,11 @@ impl<W: Write> Sheet<'_, W> {
     async fn opportunities(&mut self, operator: &Operator, last: OpportunityId) -> Result<(), Error> {
         let mut opportunities = operator.opportunities();
         while let Some(page) = opportunities.next().await? {
+            let erasures = operator.erasures().await?;
             let page = page.into_iter().map(|record| record.card.opportunity);
             for opportunity in page.filter(|opportunity| opportunity.id <= last) {
-                self.line("opportunity", opportunity.sparse())?;
+                let shown = erasures.opportunity(opportunity);
+                self.line("opportunity", shown.sparse())?;
             }
         }
         Ok(())
@@ -154,8 +159,68 @@ impl<W: Write> Sheet<'_, W> {
     async fn meetings(&mut self, operator: &Operator, last: MeetingId) -> Result<(), Error> {
         let mut meetings = operator.meetings(last);
         while let Some(page) = meetings.next().await? {
+            let erasures = operator.erasures().await?;
+            for meeting in page {
+                self.line("meeting", erasures.meeting(meeting).sparse())?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn tickets(&mut self, operator: &Operator, last: Option<TicketId>) -> Result<(), Error> {
+        self.begin("ticket");
+        let Some(last) = last else { return Ok(()) };
+        let mut tickets = operator.tickets(last);
+        while let Some(page) = tickets.next().await? {
+            let erasures = operator.erasures().await?;
+            for ticket in page {
+                self.line("ticket", erasures.ticket(ticket).sparse())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The files of tickets up to one of them.
+    async fn files(&mut self, operator: &Operator, last: Option<TicketId>) -> Result<(), Error> {
+        self.begin("file");
+        let Some(last) = last else { return Ok(()) };
+        let mut files = operator.files();
+        while let Some(page) = files.next().await? {
             page.iter()
-                .try_for_each(|meeting| self.line("meeting", meeting.sparse()))?;
+                .filter(|file| file.ticket <= last)
+                .try_for_each(|file| self.line("file", file.sparse()))?;
+        }
+        Ok(())
+    }
+
+    async fn calls(&mut self, operator: &Operator, last: CallId) -> Result<(), Error> {
+        let mut calls = operator.calls(last);
+        while let Some(page) = calls.next().await? {
+            let erasures = operator.erasures().await?;
+            for call in page {
+                self.record("call", &erasures.call(call))?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn events(&mut self, operator: &Operator, last: CallId) -> Result<(), Error> {
+        let mut events = operator.events(last);
+        while let Some(page) = events.next().await? {
+            let erasures = operator.erasures().await?;
+            for event in page.iter().filter(|event| !erasures.cover(Some(event.lead))) {
+                self.record("event", event)?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn reports(&mut self, operator: &Operator) -> Result<(), Error> {
+        self.begin("report");
+        let mut reports = operator.reports();
+        while let Some(page) = reports.next().await? {
+            page.iter()
+                .try_for_each(|report| self.line("report", report.sparse()))?;
         }
         Ok(())
     }

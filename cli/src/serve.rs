@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shared::ambient::Ambient;
+use shared::courier::Courier;
 use shared::http::{App, Group, Origins, service};
 use shared::store::{Location, Store, StoreError};
 use tokio::net::TcpListener;
@@ -125,11 +126,13 @@ pub async fn serve(
     let sweeper = engine.clone().map(|engine| tokio::spawn(sweep(engine)));
     let pause = if engine.is_some() { TEND } else { TEND_ELSEWHERE };
     let tender = tokio::spawn(tend(store.clone(), pause));
+    let automat = tokio::spawn(automate(store.clone(), pause));
     let app = App::new(store, ambient, Origins::Any);
     let service = service(&app, groups());
     ready(&Ready { url, dynamodb, demo });
     let ended = run(listener, service, stopped).await;
     tender.abort();
+    automat.abort();
     if let Some(sweeper) = sweeper {
         sweeper.abort();
     }
@@ -138,7 +141,13 @@ pub async fn serve(
 
 /// The routes of all functions.
 fn groups() -> impl Iterator<Item = Group> {
-    let single = [leads::group(), calendars::group(), call_webhook::group()];
+    let single = [
+        leads::group(),
+        calendars::group(),
+        call_webhook::group(),
+        tickets::group(),
+        reports::group(),
+    ];
     single.into_iter().chain(opportunities::groups())
 }
 
@@ -199,6 +208,18 @@ async fn tend(store: Store, pause: Duration) {
         tokio::time::sleep(pause).await;
         if let Err(cause) = maintenance::tend(&store).await {
             tracing::warn!(%cause, "maintenance is tried again");
+        }
+    }
+}
+
+/// What the function `automations` does by the stream, which the engine has none of, and beside the former: a receiver that
+/// takes its time holds up no copies.
+async fn automate(store: Store, pause: Duration) {
+    let courier = Courier::system();
+    loop {
+        tokio::time::sleep(pause).await;
+        if let Err(cause) = maintenance::automate(&store, &courier).await {
+            tracing::warn!(%cause, "automations are tried again");
         }
     }
 }

@@ -6,7 +6,8 @@ use shared::ambient::Ambient;
 use shared::credential::Kind;
 use shared::id::UserId;
 use shared::instance::InstanceName;
-use shared::store::operator::CredentialEntry;
+use shared::settings::Rate;
+use shared::store::operator::{CredentialEntry, Issued};
 use shared::time::Timestamp;
 
 use super::{Answer, Failure, Global};
@@ -15,6 +16,7 @@ pub const KEY_AFTER_HELP: &str = "\
 Examples:
   funil key issue --instance acme --user 7 --label erp
   funil key list --instance acme
+  funil key set --instance acme 1f0c2b9a77de --requests-per-minute 600
   funil key revoke --instance acme 1f0c2b9a77de";
 
 pub const TOKEN_AFTER_HELP: &str = "\
@@ -29,6 +31,13 @@ Example:
   funil key revoke --instance acme 1f0c2b9a77de
 
 A revoked credential is refused from the next request on.";
+
+const SET_EXAMPLES: &str = "\
+Examples:
+  funil key set --instance acme 1f0c2b9a77de --requests-per-minute 600
+  funil key set --instance acme 1f0c2b9a77de --requests-per-minute none
+
+A key with a limit of its own has that one; all others share the instance's. It holds from the next request.";
 
 /// The most characters of a label.
 const LABEL: usize = 64;
@@ -45,6 +54,18 @@ pub enum KeyCommand {
         /// For how many days it is valid; always where absent
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=36500))]
         days: Option<u32>,
+        /// How many requests a minute it may make; as all keys of the instance together where absent
+        #[arg(long, value_name = "N", value_parser = rate)]
+        requests_per_minute: Option<Rate>,
+    },
+    /// Give an API key a limit of its own, or take it away
+    #[command(after_help = SET_EXAMPLES)]
+    Set {
+        #[command(flatten)]
+        which: Which,
+        /// How many requests a minute it may make; none: as all keys of the instance together
+        #[arg(long, value_name = "N|none", value_parser = limit)]
+        requests_per_minute: Limit,
     },
     /// List the API keys, revoked and expired ones too
     #[command(after_help = LIST_EXAMPLE)]
@@ -100,19 +121,42 @@ pub struct Which {
     id: String,
 }
 
-/// What keys and tokens have in common.
+/// A key's limit, or that it has none of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit(Option<Rate>);
+
+/// What is done to keys and tokens.
 pub enum Command {
-    Issue(Whose, Option<u32>),
-    List(Where),
-    Revoke(Which),
+    Issue {
+        kind: Kind,
+        whose: Whose,
+        days: Option<u32>,
+        limit: Option<Rate>,
+    },
+    Limit(Which, Limit),
+    List(Kind, Where),
+    Revoke(Kind, Which),
 }
 
 impl From<KeyCommand> for Command {
     fn from(command: KeyCommand) -> Self {
         match command {
-            KeyCommand::Issue { whose, days } => Self::Issue(whose, days),
-            KeyCommand::List(place) => Self::List(place),
-            KeyCommand::Revoke(which) => Self::Revoke(which),
+            KeyCommand::Issue {
+                whose,
+                days,
+                requests_per_minute,
+            } => Self::Issue {
+                kind: Kind::Key,
+                whose,
+                days,
+                limit: requests_per_minute,
+            },
+            KeyCommand::Set {
+                which,
+                requests_per_minute,
+            } => Self::Limit(which, requests_per_minute),
+            KeyCommand::List(place) => Self::List(Kind::Key, place),
+            KeyCommand::Revoke(which) => Self::Revoke(Kind::Key, which),
         }
     }
 }
@@ -120,26 +164,43 @@ impl From<KeyCommand> for Command {
 impl From<TokenCommand> for Command {
     fn from(command: TokenCommand) -> Self {
         match command {
-            TokenCommand::Issue { whose, days } => Self::Issue(whose, Some(days)),
-            TokenCommand::List(place) => Self::List(place),
-            TokenCommand::Revoke(which) => Self::Revoke(which),
+            TokenCommand::Issue { whose, days } => Self::Issue {
+                kind: Kind::Token,
+                whose,
+                days: Some(days),
+                limit: None,
+            },
+            TokenCommand::List(place) => Self::List(Kind::Token, place),
+            TokenCommand::Revoke(which) => Self::Revoke(Kind::Token, which),
         }
     }
 }
 
-pub async fn run(kind: Kind, command: Command, global: &Global) -> Result<Answer, Failure> {
+pub async fn run(command: Command, global: &Global) -> Result<Answer, Failure> {
     match command {
-        Command::Issue(whose, days) => issue(kind, whose, days, global).await,
-        Command::List(Where { instance }) => list(kind, instance, global).await,
-        Command::Revoke(which) => revoke(kind, which, global).await,
+        Command::Issue {
+            kind,
+            whose,
+            days,
+            limit,
+        } => {
+            let Whose { place, user, label } = whose;
+            let operator = global.store().await.operator(place.instance.clone());
+            let issued = match kind {
+                Kind::Key => operator.issue_key(user, label, days, limit).await?,
+                Kind::Token => operator.issue(kind, user, label, days).await?,
+            };
+            Ok(issued_answer(&place.instance, issued))
+        }
+        Command::Limit(which, limit) => set_limit(which, limit, global).await,
+        Command::List(kind, Where { instance }) => list(kind, instance, global).await,
+        Command::Revoke(kind, which) => revoke(kind, which, global).await,
     }
 }
 
-async fn issue(kind: Kind, whose: Whose, days: Option<u32>, global: &Global) -> Result<Answer, Failure> {
-    let instance = whose.place.instance;
-    let operator = global.store().await.operator(instance.clone());
-    let issued = operator.issue(kind, whose.user, whose.label, days).await?;
-    let (entry, name) = (issued.entry, kind.name());
+/// The credential, shown this once.
+fn issued_answer(instance: &InstanceName, issued: Issued) -> Answer {
+    let (entry, name) = (issued.entry, issued.secret.kind().name());
     let mut document = json!({ "id": entry.id, name: issued.secret.reveal() });
     if let Some(expires) = entry.expires {
         document["expires"] = json!(expires);
@@ -153,7 +214,17 @@ async fn issue(kind: Kind, whose: Whose, days: Option<u32>, global: &Global) -> 
         id = entry.id,
         user = entry.user,
     );
-    Ok(Answer::new(issued.secret.reveal(), document).noting(note))
+    Answer::new(issued.secret.reveal(), document).noting(note)
+}
+
+async fn set_limit(which: Which, Limit(limit): Limit, global: &Global) -> Result<Answer, Failure> {
+    let operator = global.store().await.operator(which.place.instance);
+    let entry = operator.limit_key(&which.id, limit).await?;
+    let text = match limit {
+        Some(limit) => format!("key {} may make {} requests a minute", entry.id, limit.get()),
+        None => format!("key {} has no limit of its own", entry.id),
+    };
+    Ok(Answer::new(text, document(&entry)))
 }
 
 async fn list(kind: Kind, instance: InstanceName, global: &Global) -> Result<Answer, Failure> {
@@ -188,21 +259,39 @@ fn line(entry: &CredentialEntry, now: Timestamp) -> String {
         (None, None) => "valid".to_owned(),
     };
     let label = entry.label.as_deref().unwrap_or("-");
+    let limit = entry.requests_per_minute;
+    let limit = limit.map_or(String::new(), |limit| format!("{} a minute  ", limit.get()));
     format!(
-        "{}  user {}  {label}  issued {}  {state}",
+        "{}  user {}  {label}  issued {}  {limit}{state}",
         entry.id, entry.user, entry.create_date
     )
 }
 
 fn document(entry: &CredentialEntry) -> Value {
-    json!({
+    let mut document = json!({
         "id": entry.id,
         "user": entry.user,
         "label": entry.label,
         "createDate": entry.create_date,
         "expires": entry.expires,
         "revoked": entry.revoked,
-    })
+    });
+    if entry.kind == Kind::Key {
+        document["requestsPerMinute"] = json!(entry.requests_per_minute);
+    }
+    document
+}
+
+fn rate(text: &str) -> Result<Rate, &'static str> {
+    text.parse().ok().and_then(Rate::new).ok_or(Rate::MUST)
+}
+
+fn limit(text: &str) -> Result<Limit, String> {
+    if text == "none" {
+        return Ok(Limit(None));
+    }
+    let limit = rate(text).map_err(|must| format!("{must}, or none"))?;
+    Ok(Limit(Some(limit)))
 }
 
 fn user(text: &str) -> Result<UserId, &'static str> {
@@ -219,10 +308,12 @@ fn label(text: &str) -> Result<String, &'static str> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_line_says_whether_the_credential_still_opens() {
-        let at = |text: &str| Timestamp::parse(text).unwrap();
-        let entry = CredentialEntry {
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).unwrap()
+    }
+
+    fn token() -> CredentialEntry {
+        CredentialEntry {
             id: "1f0c2b9a77de".to_owned(),
             kind: Kind::Token,
             user: UserId::new(7).unwrap(),
@@ -230,14 +321,20 @@ mod tests {
             create_date: at("2026-01-01T00:00:00Z"),
             expires: Some(at("2026-04-01T00:00:00Z")),
             revoked: None,
-        };
+            requests_per_minute: None,
+        }
+    }
+
+    #[test]
+    fn a_line_says_whether_the_credential_still_opens() {
+        let entry = token();
         let revoked = CredentialEntry {
             revoked: Some(at("2026-02-01T00:00:00Z")),
-            ..entry.clone()
+            ..token()
         };
         let eternal = CredentialEntry {
             expires: None,
-            ..entry.clone()
+            ..token()
         };
         for (entry, now, state) in [
             (
@@ -256,5 +353,18 @@ mod tests {
             let shown = line(entry, at(now));
             assert!(shown.ends_with(&format!("  {state}")), "{shown}");
         }
+    }
+
+    #[test]
+    fn a_line_says_the_limit_of_a_key() {
+        let limited = CredentialEntry {
+            kind: Kind::Key,
+            expires: None,
+            requests_per_minute: Rate::new(600),
+            ..token()
+        };
+        let shown = line(&limited, at("2036-01-01T00:00:00Z"));
+        let state = "issued 2026-01-01T00:00:00.000Z  600 a minute  valid";
+        assert!(shown.ends_with(&format!("  {state}")), "{shown}");
     }
 }

@@ -23,13 +23,13 @@ Examples:
   funil import --instance acme --overwrite data.ndjson";
 
 pub const EXPORT_AFTER_HELP: &str = "\
-The file holds voip_webhook_secret and initial_password where they are set, and never keys or tokens.
+The file holds voip_webhook_secret, initial_password and automations' secrets where they are set, and never keys or tokens.
 
 Examples:
   funil export --instance acme > data.ndjson
   funil export --instance acme --output data.ndjson";
 
-const HOLDS: &str = "the export holds voip_webhook_secret and initial_password where they are set: keep it where only you can read it";
+const HOLDS: &str = "the export holds voip_webhook_secret, initial_password and automations' secrets where they are set: keep it where only you can read it";
 
 #[derive(Debug, Args)]
 pub struct Import {

@@ -14,7 +14,6 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
 use shared::ambient::Ambient;
-use shared::credential::Kind;
 use shared::store::{Location, Store};
 
 pub use answer::{Answer, Failure};
@@ -137,8 +136,8 @@ impl Funil {
         match self.command {
             Command::Serve(serve) => serve::run(serve, global).await,
             Command::Instance(command) => instance::run(command, global).await,
-            Command::Key(command) => credential::run(Kind::Key, command.into(), global).await,
-            Command::Token(command) => credential::run(Kind::Token, command.into(), global).await,
+            Command::Key(command) => credential::run(command.into(), global).await,
+            Command::Token(command) => credential::run(command.into(), global).await,
             Command::Import(import) => data::import(import, global).await,
             Command::Export(export) => data::export(export, global).await,
             Command::Doctor(doctor) => doctor::run(doctor, global).await,

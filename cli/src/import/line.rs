@@ -16,7 +16,7 @@ use super::limits::{self, within};
 use super::number;
 use super::reason::reason;
 use super::record::Record;
-use super::{calendar, funnel, lead, meeting, opportunity};
+use super::{automation, calendar, definition, funnel, lead, meeting, opportunity, ticket};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,8 +69,12 @@ pub fn parse(text: &str) -> Result<Record, String> {
         "opportunity" => opportunity::read(fields).map(Box::new).map(Record::Opportunity),
         "calendar" => calendar::read(fields).map(Box::new).map(Record::Calendar),
         "meeting" => meeting::read(fields).map(Box::new).map(Record::Meeting),
+        "ticket" => ticket::read(fields).map(Box::new).map(Record::Ticket),
+        "file" => ticket::read_file(fields).map(Box::new).map(Record::File),
         "call" => call(fields),
         "event" => event(fields),
+        "report" => definition::read(fields).map(Box::new).map(Record::Report),
+        "automation" => automation::read(fields).map(Box::new).map(Record::Automation),
         other => Err(format!("unknown kind {}", Value::from(other))),
     }
 }
@@ -233,7 +237,7 @@ mod tests {
             ("[]", "must be a JSON object"),
             ("{}", "kind: is missing"),
             (r#"{"kind":7}"#, "kind: must be text"),
-            (r#"{"kind":"ticket","id":1}"#, r#"unknown kind "ticket""#),
+            (r#"{"kind":"message","id":1}"#, r#"unknown kind "message""#),
             (r#"{"kind":"user","id":1}"#, "name: is missing"),
             (r#"{"kind":"user","id":1,"name":null}"#, "name: is missing"),
             (
@@ -319,6 +323,8 @@ mod tests {
             "opportunity",
             "calendar",
             "meeting",
+            "ticket",
+            "file",
             "call",
         ] {
             assert_eq!(

@@ -6,7 +6,9 @@
 //!
 //! What leads copy of companies and opportunities of leads is up to date when an import ends.
 
+mod automation;
 mod calendar;
+mod definition;
 mod departments;
 mod directory;
 mod funnel;
@@ -22,6 +24,7 @@ mod record;
 mod records;
 mod report;
 mod source;
+mod ticket;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -102,11 +105,15 @@ pub async fn import(
     import.pass(Kind::Opportunity).await?;
     import.pass(Kind::Calendar).await?;
     import.pass(Kind::Meeting).await?;
+    import.pass(Kind::Ticket).await?;
+    import.pass(Kind::File).await?;
     if let Some(last) = import.plan.last_event() {
         operator.reserve_events(last).await?;
     }
     import.pass(Kind::Call).await?;
     import.pass(Kind::Event).await?;
+    import.pass(Kind::Report).await?;
+    import.pass(Kind::Automation).await?;
     for calls in import.orphaned.chunks(CHUNK) {
         operator.complete_calls(calls).await?;
     }
@@ -176,8 +183,12 @@ impl Import<'_> {
             Kind::Opportunity => self.opportunities(chunk).await?,
             Kind::Calendar => self.calendars(chunk).await?,
             Kind::Meeting => self.meetings(chunk).await?,
+            Kind::Ticket => self.tickets(chunk).await?,
+            Kind::File => self.files(chunk).await?,
             Kind::Call => self.calls(chunk).await?,
             Kind::Event => self.events(chunk).await?,
+            Kind::Report => self.reports(chunk).await?,
+            Kind::Automation => self.automations(chunk).await?,
             Kind::Setting | Kind::Department | Kind::Group => {}
         }
         self.bar.inc(written);

@@ -3,13 +3,17 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::Value;
+use shared::automation::Automation;
 use shared::call::Event;
 use shared::directory::{Department, Group};
 use shared::funnel::Funnel;
 use shared::id::{DepartmentId, GroupId};
 use shared::people::{Company, Profile, User};
 use shared::phone::Phone;
-use shared::store::operator::{CalendarLine, CallLine, LeadLine, MeetingLine, OpportunityLine};
+use shared::store::operator::{
+    CalendarLine, CallLine, LeadLine, MeetingLine, OpportunityLine, ReportLine, TicketLine,
+};
+use shared::ticket::{FileName, TicketFile};
 
 /// What a line holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,8 +30,12 @@ pub enum Kind {
     Opportunity,
     Calendar,
     Meeting,
+    Ticket,
+    File,
     Call,
     Event,
+    Report,
+    Automation,
 }
 
 /// A line's record.
@@ -44,8 +52,12 @@ pub enum Record {
     Opportunity(Box<OpportunityLine>),
     Calendar(Box<CalendarLine>),
     Meeting(Box<MeetingLine>),
+    Ticket(Box<TicketLine>),
+    File(Box<TicketFile>),
     Call(Box<CallLine>),
     Event(Box<Event>),
+    Report(Box<ReportLine>),
+    Automation(Box<Automation>),
 }
 
 impl Record {
@@ -62,8 +74,12 @@ impl Record {
             Self::Opportunity(_) => Kind::Opportunity,
             Self::Calendar(_) => Kind::Calendar,
             Self::Meeting(_) => Kind::Meeting,
+            Self::Ticket(_) => Kind::Ticket,
+            Self::File(_) => Kind::File,
             Self::Call(_) => Kind::Call,
             Self::Event(_) => Kind::Event,
+            Self::Report(_) => Kind::Report,
+            Self::Automation(_) => Kind::Automation,
         }
     }
 
@@ -81,8 +97,15 @@ impl Record {
             Self::Opportunity(line) => line.opportunity.id.get(),
             Self::Calendar(line) => line.calendar.id.get(),
             Self::Meeting(line) => line.meeting.id.get(),
+            Self::Ticket(line) => line.ticket.id.get(),
+            Self::File(file) => match file.name() {
+                FileName::Id(id) => digest(&format!("{id}")),
+                FileName::Path(ticket, path) => digest(&format!("{ticket} {path}")),
+            },
             Self::Call(line) => line.call.id.get(),
             Self::Event(event) => event.call.get(),
+            Self::Report(line) => line.definition.id.get(),
+            Self::Automation(automation) => automation.id.get(),
         }
     }
 }
@@ -110,8 +133,12 @@ variants! {
     opportunity: Opportunity(*) -> OpportunityLine;
     calendar: Calendar(*) -> CalendarLine;
     meeting: Meeting(*) -> MeetingLine;
+    ticket: Ticket(*) -> TicketLine;
+    file: File(*) -> TicketFile;
     call: Call(*) -> CallLine;
     event: Event(*) -> Event;
+    definition: Report(*) -> ReportLine;
+    automation: Automation(*) -> Automation;
 }
 
 fn digest(text: &str) -> u64 {

@@ -155,6 +155,25 @@ impl Import<'_> {
         Ok(())
     }
 
+    /// All references but that to the attendant are checked where the ticket is written.
+    pub(super) async fn tickets(&mut self, chunk: Chunk) -> Result<(), Error> {
+        let (lines, tickets) = self.checked(chunk, Record::ticket, |import, line| {
+            let attendant = line.ticket.attendant;
+            attendant.map_or(Ok(()), |user| import.user_exists("attendant", user))
+        });
+        let outcomes = self.operator.import_tickets(tickets).await?;
+        self.note(lines, outcomes);
+        Ok(())
+    }
+
+    /// The reference to the ticket is checked where the file is written.
+    pub(super) async fn files(&mut self, chunk: Chunk) -> Result<(), Error> {
+        let (lines, files) = self.checked(chunk, Record::file, |_, _| Ok(()));
+        let outcomes = self.operator.import_files(files).await?;
+        self.note(lines, outcomes);
+        Ok(())
+    }
+
     pub(super) async fn calls(&mut self, chunk: Chunk) -> Result<(), Error> {
         let leads = chunk.iter().filter_map(|(_, record)| match record {
             Record::Call(line) => line.call.lead,
@@ -203,7 +222,7 @@ impl Import<'_> {
     }
 
     /// The records of a chunk that pass a check, and their lines; the others are told.
-    fn checked<T>(
+    pub(super) fn checked<T>(
         &mut self,
         chunk: Chunk,
         taken: impl Fn(Record) -> Option<T>,

@@ -36,7 +36,7 @@ fn a_key_is_shown_once_and_stored_as_a_hash() {
         listed,
         json!([{
             "id": id, "user": 7, "label": "erp", "createDate": listed[0]["createDate"],
-            "expires": null, "revoked": null,
+            "expires": null, "revoked": null, "requestsPerMinute": null,
         }])
     );
     let raw = Value::from(bench.items()).to_string();
@@ -147,4 +147,72 @@ fn revoking_deletes_the_hash_and_keeps_the_entry() {
         assert_eq!(refused.code, 1);
         assert!(refused.err.contains("there is no key"), "{refused:?}");
     }
+}
+
+/// C-9: a key's own limit is stored with what a request finds by its hash, and lists show it.
+#[test]
+fn a_key_may_have_a_limit_of_its_own() {
+    let bench = bench();
+    let issue = |command: &str| bench.funil(&format!("{command} --json")).done().document();
+    let issued = issue("key issue --instance acme --user 7 --requests-per-minute 600");
+    let (id, hash) = (
+        text(&issued, "id"),
+        Secret::parse(&text(&issued, "key")).unwrap().hash(),
+    );
+    let partition = format!("#credential#{}", hash.as_str());
+    let limit = || {
+        let listed = bench.funil("key list --instance acme --json").done().document();
+        let stored = bench.partition(&partition);
+        (
+            listed[0]["requestsPerMinute"].clone(),
+            stored[0]["requests_per_minute"].clone(),
+        )
+    };
+    assert_eq!(limit(), (json!(600), json!({ "N": "600" })));
+    let set = |limit: &str| {
+        let set = format!("key set --instance acme {id} --requests-per-minute {limit}");
+        bench.funil(&set)
+    };
+    assert_eq!(
+        set("30").done().out,
+        format!("key {id} may make 30 requests a minute\n")
+    );
+    assert_eq!(limit(), (json!(30), json!({ "N": "30" })));
+    let lines = bench.funil("key list --instance acme").done().out;
+    assert!(lines.ends_with("  30 a minute  valid\n"), "{lines}");
+    assert_eq!(
+        set("none").done().out,
+        format!("key {id} has no limit of its own\n")
+    );
+    assert_eq!(limit(), (Value::Null, Value::Null));
+    for wrong in ["0", "1000001", "-1", "1.5", "many"] {
+        let refused = set(wrong);
+        assert_eq!(refused.code, 2, "{refused:?}");
+    }
+}
+
+/// A key that is not there, or not good any more, gets no limit and does not come back by one.
+#[test]
+fn only_a_good_key_gets_a_limit() {
+    let bench = bench();
+    let issued = bench.funil("key issue --instance acme --user 7 --json");
+    let issued = issued.done().document();
+    let (id, hash) = (
+        text(&issued, "id"),
+        Secret::parse(&text(&issued, "key")).unwrap().hash(),
+    );
+    let partition = format!("#credential#{}", hash.as_str());
+    let unknown = bench.funil("key set --instance acme 0123456789ab --requests-per-minute 5");
+    assert_eq!(unknown.code, 1);
+    assert!(
+        unknown
+            .err
+            .contains("there is no key 0123456789ab in instance acme"),
+        "{unknown:?}"
+    );
+    bench.funil(&format!("key revoke --instance acme {id}")).done();
+    let revoked = bench.funil(&format!("key set --instance acme {id} --requests-per-minute 5"));
+    assert_eq!((revoked.code, bench.partition(&partition).len()), (1, 0));
+    assert!(revoked.err.contains("was revoked already"), "{revoked:?}");
+    bench.funil("doctor --instance acme").done();
 }

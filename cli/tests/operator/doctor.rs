@@ -6,6 +6,7 @@ mod calls;
 mod copies;
 mod storm;
 mod storm_of_opportunities;
+mod tickets;
 
 use std::collections::BTreeSet;
 

@@ -6,6 +6,7 @@
     reason = "in a test a panic with its place is the report"
 )]
 
+mod automations;
 mod calendars;
 mod copies;
 mod credentials;
@@ -16,4 +17,6 @@ mod instances;
 mod meetings;
 mod opportunities;
 mod races;
+mod reports;
 mod support;
+mod tickets;

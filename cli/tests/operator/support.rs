@@ -14,7 +14,7 @@ use shared::store::operator::Operator;
 use shared::store::{Location, Store};
 
 /// The kinds of the sample that this build knows, in the order of an export.
-pub const KINDS: [&str; 13] = [
+pub const KINDS: [&str; 17] = [
     "setting",
     "department",
     "group",
@@ -26,8 +26,12 @@ pub const KINDS: [&str; 13] = [
     "opportunity",
     "calendar",
     "meeting",
+    "ticket",
+    "file",
     "call",
     "event",
+    "report",
+    "automation",
 ];
 
 pub struct Bench {

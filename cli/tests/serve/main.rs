@@ -6,8 +6,10 @@
     reason = "a test that cannot be set up must fail, and says what it saw"
 )]
 
+mod automations;
 mod booking_page;
 mod crash;
+mod erasure;
 mod running;
 
 use running::{Running, funil};

@@ -1,0 +1,144 @@
+//! kill -9 while a deleted lead is being erased: whoever comes next finishes it, and meanwhile nothing shows the lead (C-24).
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use shared::ambient::Ambient;
+use shared::id::CallId;
+use shared::instance::InstanceName;
+use shared::store::operator::Operator;
+use shared::store::{Location, Store};
+
+use crate::running::{Running, ask, funil};
+
+const PERSON: u64 = 9001;
+/// Records of each kind that the person has.
+const EACH: u64 = 120;
+/// What is in the person's records and nowhere else.
+const SECRETS: [&str; 4] = ["Zulmira", "segredo.example", "77776666", "dipirona"];
+/// How long the service may take for its work.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+#[tokio::test]
+async fn it_is_finished_after_a_kill() {
+    let home = tempfile::tempdir().unwrap();
+    let mut running = Running::start(home.path(), &[]);
+    let (key, bearer) = (
+        running.word("API key"),
+        format!("Bearer {}", running.word("access token")),
+    );
+    let headers = [("apitoken", key.as_str()), ("authorization", bearer.as_str())];
+    import(&running, home.path());
+    let uri = format!("/leads/{PERSON}?i=demo&apitoken={key}");
+    let (status, body) = ask(&running.url, "DELETE", &uri, &[], "").unwrap();
+    assert_eq!(
+        (status, body.as_str()),
+        (200, "{\"msg\":\"deleted\",\"data\":{\"id\":9001}}")
+    );
+    let mut cut_off = 0;
+    loop {
+        let left = linked_calls(&running).await;
+        let (status, _) = running.get(&format!("/leads/{PERSON}?i=demo"), &headers);
+        assert_eq!(status, 404);
+        if left == 0 {
+            break;
+        }
+        shows_nothing(&running);
+        // Twice in the middle of its work; then it may finish.
+        if cut_off < 2 && until(|| async { linked_calls(&running).await < left }).await {
+            running.kill();
+            running = Running::start(home.path(), &[]);
+            cut_off += 1;
+        } else {
+            assert!(
+                until(|| async { linked_calls(&running).await == 0 }).await,
+                "it is not finished"
+            );
+        }
+    }
+    assert!(cut_off > 0, "nothing was cut off");
+    shows_nothing(&running);
+    let endpoint = endpoint(&running);
+    let output = funil(&["--endpoint", &endpoint, "doctor", "--instance", "demo", "--json"]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stdout)
+    );
+}
+
+fn endpoint(running: &Running) -> String {
+    running.after("DynamoDB API on ").trim_end_matches(',').to_owned()
+}
+
+/// Brings the person and its records.
+fn import(running: &Running, home: &Path) {
+    let mut lines = vec![
+        json!({ "kind": "lead", "id": PERSON, "firstname": "Zulmira", "email": "eu@segredo.example",
+        "phone": "5541977776666", "createDate": "2026-01-01T00:00:00.000Z" }),
+    ];
+    for at in 1..=EACH {
+        let id = 9000 + at;
+        lines.push(
+            json!({ "kind": "opportunity", "id": id, "title": "Pedido", "crm_id": 3, "crm_column": 31,
+            "lead_id": PERSON, "user": 8, "createDate": "2026-01-01T00:00:00.000Z" }),
+        );
+        lines.push(json!({ "kind": "meeting", "id": id, "calendarId": 1, "date": "2026-03-01T12:00:00.000Z",
+            "endDate": "2026-03-01T12:30:00.000Z", "leadId": PERSON, "userId": 7, "formData": { "a": "dipirona" } }));
+        lines.push(json!({ "kind": "call", "id": id, "user": 8, "leadPhone": "5541977776666", "leadName": "Zulmira",
+            "type": "INCOMING", "status": "COMPLETE", "duration": 1, "record": false, "service": "x", "lead": PERSON,
+            "createDate": "2026-01-01T00:00:00.000Z" }));
+    }
+    let mut text = lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+    text.push('\n');
+    let file = home.join("person.ndjson");
+    std::fs::write(&file, text).unwrap();
+    let (endpoint, file) = (endpoint(running), file.to_str().unwrap().to_owned());
+    let output = funil(&["--endpoint", &endpoint, "import", "--instance", "demo", &file]);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+/// How many calls still name the person.
+async fn linked_calls(running: &Running) -> usize {
+    let location = Location {
+        table: "funil".to_owned(),
+        endpoint: Some(endpoint(running)),
+    };
+    let store = Store::connect(location, Ambient::system()).await;
+    let operator: Operator = store.operator(InstanceName::parse("demo").unwrap());
+    let mut calls = operator.calls(CallId::new(9000 + EACH).unwrap());
+    let mut linked = 0;
+    while let Some(page) = calls.next().await.unwrap() {
+        let leads = page.iter().filter_map(|call| call.lead);
+        linked += leads.filter(|lead| lead.get() == PERSON).count();
+    }
+    linked
+}
+
+/// Whether something comes true while one is patient.
+async fn until<F: Future<Output = bool>>(is_so: impl Fn() -> F) -> bool {
+    let asking = async {
+        while !is_so().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, asking).await.is_ok()
+}
+
+fn shows_nothing(running: &Running) {
+    let output = funil(&["--endpoint", &endpoint(running), "export", "--instance", "demo"]);
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    for secret in SECRETS {
+        assert!(!text.contains(secret), "{secret} is in the export");
+    }
+    assert!(
+        !text.contains(&format!("\"lead\":{PERSON}")),
+        "the export names the lead"
+    );
+}
