@@ -8,8 +8,10 @@ pub mod people;
 pub mod properties;
 pub mod raw;
 pub mod records;
+pub mod reports;
 pub mod sales;
 pub mod template;
+pub mod tickets;
 pub mod world;
 
 pub use people::{ACME, NOW};

@@ -120,6 +120,19 @@ impl World {
         }
     }
 
+    /// The same instance through another process, which shares nothing with this one but the table and the clock.
+    #[must_use]
+    pub fn elsewhere(&self) -> Self {
+        let store = self.store.elsewhere();
+        Self {
+            clock: self.clock.clone(),
+            service: serve(store.clone(), &self.ambient),
+            store,
+            ambient: self.ambient.clone(),
+            _engine: None,
+        }
+    }
+
     /// The same world with more routes in the service.
     #[must_use]
     pub fn with_group(mut self, group: Group) -> Self {
@@ -213,7 +226,13 @@ impl World {
 
 fn serve(store: Store, ambient: &Ambient) -> Router {
     let app = App::new(store, ambient.clone(), Origins::Any);
-    let groups = [leads::group(), calendars::group(), call_webhook::group()];
+    let groups = [
+        leads::group(),
+        calendars::group(),
+        call_webhook::group(),
+        tickets::group(),
+        reports::group(),
+    ];
     service(&app, groups.into_iter().chain(opportunities::groups()))
 }
 

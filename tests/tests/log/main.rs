@@ -12,6 +12,8 @@ use std::io;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use shared::automation::Automation;
+use shared::courier::Courier;
 use shared::store::fault::Fault;
 use tests::World;
 use tests::bookings::{FREE, book, booking, made, open_calendars};
@@ -62,6 +64,29 @@ fn call() -> Value {
         "callId": "call-id-4711", "description": "assunto sigiloso" } })
 }
 
+/// A call that is to be told, to a receiver that does not answer: both the failed tries and the last are logged.
+async fn automate(world: &World) {
+    let line = json!({ "id": 1, "name": "Avisar", "trigger": "leadPhoneCall", "event": "received", "actions": [
+        { "type": "notify", "url": "https://erp.example/", "secret": "notify-sigilo" } ] });
+    let automation: Automation = serde_json::from_value(line).expect("an automation");
+    let operator = world.operator("acme");
+    operator
+        .import_automations(&[automation])
+        .await
+        .expect("the automation can be written");
+    let signed = world
+        .webhook(&call())
+        .header("x-voip-signature", "webhook-sigilo");
+    assert_eq!(signed.send().await.status, 201);
+    let courier = Courier::plain(|_, _| Vec::new(), |_| true);
+    for _ in 0..6 {
+        maintenance::automate(&world.store, &courier)
+            .await
+            .expect("the automations are run");
+        world.clock.set(world.clock.get().plus_seconds(10_000));
+    }
+}
+
 /// Everything down to debug is caught, of our own crates and of all others.
 #[tokio::test]
 async fn a_line_a_request_and_no_secret() {
@@ -109,6 +134,7 @@ async fn a_line_a_request_and_no_secret() {
         )
         .await,
     );
+    automate(&world).await;
     let world = world.with_faults(Arc::new(|_| Some(Fault::FailedBefore)));
     assert_eq!(
         world.get("/leads/1001?i=acme").with(&wallet).send().await.status,
@@ -150,6 +176,7 @@ async fn a_line_a_request_and_no_secret() {
             line("POST", "/voip/webhook", "acme", 201),
             line("POST", "/calendarmeeting", "acme", 200),
             line("POST", "/calendarmeeting", "acme", 200),
+            line("POST", "/voip/webhook", "acme", 201),
             line("GET", "/leads/{id}", "", 500),
             line("POST", "/voip/webhook", "", 500),
         ]
@@ -158,6 +185,14 @@ async fn a_line_a_request_and_no_secret() {
     assert_eq!(
         (&first["credential"], &first["calls"], &first["round_trips"]),
         (&json!(wallet.key_id), &json!(3), &json!(1))
+    );
+    let told = |message: &str| log.text().matches(message).count();
+    assert_eq!(
+        (
+            told("a notification is tried again"),
+            told("a notification is set aside")
+        ),
+        (5, 1)
     );
     // The engine is the test's, and the SDK speaks of single bytes at debug; what is ours speaks of nobody at all.
     let ours = ["shared", "leads", "calendars", "call_webhook"].map(|name| format!("\"target\":\"{name}"));
@@ -177,6 +212,7 @@ async fn a_line_a_request_and_no_secret() {
         "webhook-sigilo",
         "query-sigilo",
         "s3nh4-inicial",
+        "notify-sigilo",
     ] {
         assert!(
             !own.contains(secret) && !others.contains(secret),

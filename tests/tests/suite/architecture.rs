@@ -43,6 +43,9 @@ fn the_sdk_is_the_stores_own() {
         "functions/opportunities",
         "functions/calendars",
         "functions/call-webhook",
+        "functions/tickets",
+        "functions/reports",
+        "functions/automations",
         "cli",
     ] {
         let text = fs::read_to_string(root().join(manifest).join("Cargo.toml")).expect("a manifest");

@@ -10,22 +10,34 @@
 )]
 
 mod architecture;
+mod automations;
 mod capacity;
 mod concurrency;
+mod delete_leads;
+mod delete_leads_id;
 mod edge;
+mod erasure;
 mod faults;
+mod get_advancedreports;
 mod get_calendarmeeting_id;
 mod get_calendarmeeting_slots;
 mod get_crm;
 mod get_leads;
 mod get_leads_id;
 mod get_pcalendar;
+mod get_reportchart_id;
+mod get_sac360_lead_id;
+mod get_sac360_list_file_attendance_id;
+mod get_sac360_list_file_lead_id;
 mod isolation;
+mod limits;
 mod maintenance;
 mod model;
 mod post_calendarmeeting;
 mod post_crm_opportunities_id;
 mod post_crmopportunity;
+mod post_lead_archive;
 mod post_voip_webhook;
 mod put_crmopportunity_id;
 mod routes;
+mod tickets_of_deleted_leads;

@@ -32,11 +32,17 @@ fn functions_have_the_rights_they_need() {
     let (reads, writes) = (["BatchGetItem", "GetItem"], ["PutItem", "Query", "UpdateItem"]);
     let checks = ["BatchGetItem", "ConditionCheckItem", "DeleteItem", "GetItem"];
     for (function, expected) in [
-        // A put is a bookmark's.
-        ("LeadsFunction", [&reads[..], &writes[..2]].concat()),
+        // Leads are deleted, and nothing is only checked.
+        (
+            "LeadsFunction",
+            [&["BatchGetItem", "DeleteItem", "GetItem"], &writes[..]].concat(),
+        ),
         ("CallWebhookFunction", [&reads[..], &writes[..]].concat()),
         ("OpportunitiesFunction", [&checks[..], &writes[..]].concat()),
         ("CalendarsFunction", [&checks[..], &writes[..]].concat()),
+        ("TicketsFunction", [&reads[..], &writes[1..]].concat()),
+        ("ReportsFunction", [&reads[..], &writes[1..]].concat()),
+        ("AutomationsFunction", [&checks[..], &writes[..]].concat()),
         // A copy is written on condition of its lead.
         ("MaintenanceFunction", [&checks[..], &writes[..]].concat()),
     ] {

@@ -79,7 +79,7 @@ async fn bookings() {
     booked(
         "13: the same again",
         &book(&world, Some("k"), &new_lead(&day(1, 2))).await,
-        (2, 3, 8.0, 0.0),
+        (2, 4, 9.0, 0.0),
     );
     booked(
         "13: known lead",

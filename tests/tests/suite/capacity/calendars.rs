@@ -125,29 +125,29 @@ async fn meetings() {
         let last = (meetings / 2).div_ceil(50) - 1;
         let is_long = meetings > 10;
         let later = if is_long {
-            (2, 5, 11.0, 0.0)
+            (2, 6, 12.0, 0.0)
         } else {
-            (1, 4, 6.0, 0.0)
+            (1, 5, 7.0, 0.0)
         };
         let later_named = if is_long {
-            (3, 5, 10.0, 0.0)
+            (3, 6, 11.0, 0.0)
         } else {
-            (2, 4, 5.0, 0.0)
+            (2, 5, 6.0, 0.0)
         };
-        let units = |units: f64| if is_long { units } else { 6.0 };
+        let units = |units: f64| if is_long { units + 1.0 } else { 7.0 };
         for (what, calendar, page, limit, expected) in [
-            ("page 0", "5", 0, 50, (1, 4, units(9.0), 0.0)),
+            ("page 0", "5", 0, 50, (1, 5, units(9.0), 0.0)),
             ("page 1", "5", 1, 50, later),
             (
                 "last page",
                 "5",
                 last,
                 50,
-                if last == 0 { (1, 4, 6.0, 0.0) } else { later },
+                if last == 0 { (1, 5, 7.0, 0.0) } else { later },
             ),
-            ("publicId, page 0", "pub_5", 0, 50, (2, 4, units(9.0) - 1.0, 0.0)),
+            ("publicId, page 0", "pub_5", 0, 50, (2, 5, units(9.0) - 1.0, 0.0)),
             ("publicId, last page", "pub_5", last, 50, later_named),
-            ("100 on page 0", "5", 0, 100, (1, 4, units(13.0), 0.0)),
+            ("100 on page 0", "5", 0, 100, (1, 5, units(13.0), 0.0)),
         ] {
             let uri = format!("/calendarmeeting/{calendar}?i=acme&apitoken={key}&page={page}&limit={limit}");
             let answer = ask(&world, &uri).await;

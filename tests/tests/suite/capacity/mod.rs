@@ -2,7 +2,10 @@
 
 mod bookings;
 mod calendars;
+mod leads;
 mod opportunities;
+mod reports;
+mod tickets;
 
 use serde_json::{Value, json};
 use tests::people::{add_leads, plain_lead};
@@ -185,6 +188,18 @@ async fn a_call() {
                 write_units: writes,
             },
         );
+    }
+    for (what, round_trips, reads, writes) in [
+        ("19: known number, with a key", 2, 5.0, 12.0),
+        ("19: sent again", 1, 5.0, 0.0),
+    ] {
+        let keyed = world.webhook(&call(&json!({}))).header("idempotency-key", "k");
+        let budget = Budget {
+            round_trips,
+            read_units: reads,
+            write_units: writes,
+        };
+        within(what, &keyed.send().await, &budget);
     }
     let refused = world.webhook(&json!({})).send().await;
     within("19: invalid body", &refused, &read(1, 1.0));

@@ -85,13 +85,52 @@ async fn many_calls_of_one_lead() {
     world.is_sound().await;
 }
 
+/// C-10: of equal requests with one key at once one does the work, and all answer its call, in good moments and in bad
+/// ones; also where they make a lead.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_key_one_call() {
+    for bad in [0, 30] {
+        for phone in ["+55 11 97326-3471", "+55 41 98888-0001", "anonymous"] {
+            let world = World::new().await.with_faults(super::bad_moments(bad));
+            let answers = (0..50).map(async |_| {
+                let call = world.webhook(&call(phone)).header("idempotency-key", "k");
+                call.send().await
+            });
+            let answers = join_all(answers).await;
+            let good: Vec<_> = answers.iter().filter(|answer| answer.status == 201).collect();
+            assert!(bad > 0 || good.len() == 50);
+            let calls = world.calls().await;
+            assert!(
+                calls.len() <= 1 && (calls.is_empty() == good.is_empty()),
+                "{phone} {bad}"
+            );
+            for answer in &good {
+                assert_eq!(answer.body, json!({ "msg": "created", "id": calls[0].id }));
+            }
+            let new = good
+                .iter()
+                .filter(|answer| answer.headers.get("idempotent-replayed").is_none());
+            assert!(new.count() <= 1, "{phone} {bad}");
+            assert!(world.events().await.len() <= 1);
+            let made = world.leads().await;
+            let made = made
+                .iter()
+                .filter(|lead| lead.created_by_type.as_deref() == Some("voip"));
+            assert!(made.count() <= 1);
+            world.with_faults(std::sync::Arc::new(|_| None)).is_sound().await;
+        }
+    }
+}
+
 /// The same with conflicts, throttling and time-outs after the commit among the attempts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_new_number_one_lead_in_bad_moments() {
-    let attempts = std::sync::atomic::AtomicUsize::new(0);
+    let attempts = std::sync::atomic::AtomicU64::new(0);
     let plan = move |operation: &str| {
+        // Spread by the golden ratio, so that no request meets a fault in each attempt by keeping step with the others.
         let attempt = attempts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        match (operation, attempt % 11) {
+        let spread = attempt.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        match (operation, spread % 11) {
             ("TransactWriteItems", 1) => Some(Fault::Conflict),
             ("TransactWriteItems", 3) => Some(Fault::FailedAfter),
             (_, 5) => Some(Fault::Throttled),

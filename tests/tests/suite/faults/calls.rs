@@ -115,6 +115,43 @@ async fn a_write_of_unknown_outcome_is_done_once() {
     }
 }
 
+/// C-10: whatever becomes of the first request, the second with the same key finds what it did, or does it.
+#[tokio::test]
+async fn a_key_survives_every_fault() {
+    for phone in ["+55 11 97326-3471", "+55 41 98888-0001", "anonymous"] {
+        for operation in ["BatchGetItem", "GetItem", "Query", "TransactWriteItems"] {
+            for fault in [FAULTS[0], FAULTS[1], FAULTS[2], Fault::Conflict] {
+                for times in [1, SDK_ATTEMPTS, 2 * SDK_ATTEMPTS] {
+                    let case = format!("{phone} {operation} {fault:?} {times}");
+                    let world = World::new().await.with_faults(first(operation, fault, times));
+                    let send = async || {
+                        let keyed = world.webhook(&call(phone)).header("idempotency-key", "k");
+                        keyed.send().await
+                    };
+                    let answer = send().await;
+                    assert!(
+                        [201, 500].contains(&answer.status.as_u16()),
+                        "{case}: {}",
+                        answer.body
+                    );
+                    let world = world.beside();
+                    let again = world
+                        .webhook(&call(phone))
+                        .header("idempotency-key", "k")
+                        .send()
+                        .await;
+                    again.is(201, &json!({ "msg": "created", "id": 1 }));
+                    let replayed = again.headers.get("idempotent-replayed").is_some();
+                    assert!(replayed || answer.status == 500, "{case}");
+                    assert_eq!(world.calls().await.len(), 1, "{case}");
+                    assert!(world.events().await.len() <= 1, "{case}");
+                    world.is_sound().await;
+                }
+            }
+        }
+    }
+}
+
 /// Where nothing can be written the answer says so, and nothing is there.
 #[tokio::test]
 async fn a_table_that_takes_no_writes() {

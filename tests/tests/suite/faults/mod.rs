@@ -5,6 +5,7 @@ mod bookings;
 mod calls;
 mod lost_answers;
 mod opportunities;
+mod tickets;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use shared::store::fault::{Fault, Plan};
 
 /// A call is attempted so often before the SDK gives up.
-const SDK_ATTEMPTS: usize = 4;
+pub const SDK_ATTEMPTS: usize = 4;
 
 /// The first `times` attempts of `operation` meet a fault.
 pub fn first(operation: &'static str, fault: Fault, times: usize) -> Plan {
@@ -26,6 +27,15 @@ pub fn first(operation: &'static str, fault: Fault, times: usize) -> Plan {
 /// Every attempt of `operation` meets a fault.
 pub fn always(operation: &'static str, fault: Fault) -> Plan {
     first(operation, fault, usize::MAX)
+}
+
+/// Every attempt of `operation` but the first `spared` meets a fault.
+pub fn behind(operation: &'static str, fault: Fault, spared: usize) -> Plan {
+    let met = AtomicUsize::new(0);
+    Arc::new(move |called| {
+        let hit = called == operation && met.fetch_add(1, Ordering::Relaxed) >= spared;
+        hit.then_some(fault)
+    })
 }
 
 /// Those of the plans together: the first that has a fault for an attempt.

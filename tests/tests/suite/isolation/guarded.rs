@@ -19,6 +19,8 @@ pub const PUBLIC: [(&str, &str); 4] = [
 pub enum Place {
     /// The key and an access token in their headers.
     Headers,
+    /// The key in its header, and no access token.
+    Header,
     /// The key in the query.
     Query,
     /// The key in either; and `i` may be absent (C-1).
@@ -48,8 +50,14 @@ impl Guarded {
     )]
     pub fn of(Route { method, path, .. }: Route) -> Self {
         let (id, params, body) = match (method.as_str(), path.as_str()) {
-            (_, "/leads" | "/leads/{id}") => ("1001", "", Value::Null),
-            (_, "/crm" | "/pcalendar") => ("", "", Value::Null),
+            ("GET", "/leads" | "/leads/{id}" | "/sac360/lead/{id}" | "/sac360/list_file_lead/{id}") => {
+                ("1001", "", Value::Null)
+            }
+            // What is deleted here no other route asks for.
+            ("DELETE", "/leads/{id}") => ("1006", "", Value::Null),
+            ("DELETE", "/leads") => ("", "", json!({ "ids": [1007] })),
+            (_, "/lead/archive") => ("", "", json!({ "archived": true, "id": 1005 })),
+            (_, "/crm" | "/pcalendar" | "/advancedreports") => ("", "", Value::Null),
             (_, "/crm/opportunities/{id}") => ("3", "", page(1, 25, &Value::Null)),
             (_, "/crmopportunity") => (
                 "",
@@ -58,16 +66,28 @@ impl Guarded {
             ),
             (_, "/crmopportunity/{id}") => ("1", "id=3", json!({})),
             (_, "/calendarmeeting/{id}") => ("5", "", Value::Null),
+            (_, "/reportchart/{id}") => ("1", "", Value::Null),
+            (_, "/sac360/list_file_attendance/{id}") => ("501", "", Value::Null),
             other => panic!("{other:?} has no good request here"),
         };
         Self {
-            place: match path.as_str() {
-                "/crm" | "/crm/opportunities/{id}" => Place::Query,
-                "/pcalendar" | "/calendarmeeting/{id}" => Place::Either,
+            place: match (method.as_str(), path.as_str()) {
+                ("DELETE", _)
+                | (
+                    _,
+                    "/crm"
+                    | "/crm/opportunities/{id}"
+                    | "/lead/archive"
+                    | "/advancedreports"
+                    | "/reportchart/{id}",
+                ) => Place::Query,
+                (_, "/pcalendar" | "/calendarmeeting/{id}") => Place::Either,
+                (_, path) if path.starts_with("/sac360/") => Place::Header,
                 _ => Place::Headers,
             },
             text: if path == "/crmopportunity" { "msg" } else { "error" },
-            fixed: ["/crmopportunity/{id}", "/crm/opportunities/{id}"].contains(&path.as_str()),
+            fixed: ["/crmopportunity/{id}", "/crm/opportunities/{id}"].contains(&path.as_str())
+                || path.starts_with("/sac360/"),
             path: path.replace("{id}", id),
             method,
             params,

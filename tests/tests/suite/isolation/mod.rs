@@ -5,12 +5,16 @@ mod calendars;
 mod guarded;
 mod placement;
 mod public;
+mod reports;
+mod tickets;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use shared::credential::Kind;
 use tests::bookings::open_calendars;
 use tests::people::{settle, user};
+use tests::reports::{add_reports, report};
 use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
+use tests::tickets::{add_files, add_tickets, file, ticket};
 use tests::world::at;
 use tests::{Wallet, World};
 
@@ -26,6 +30,9 @@ async fn world() -> World {
         open_shop(&operator).await;
         open_calendars(&operator).await;
         add_opportunities(&operator, vec![plain_opportunity(1, 7, 0)]).await;
+        add_tickets(&operator, [ticket(&Value::Null)]).await;
+        add_files(&operator, [file(&Value::Null)]).await;
+        add_reports(&operator, [report(1, &Value::Null)]).await;
     }
     world
 }
@@ -146,11 +153,16 @@ async fn a_stranger_learns_nothing_of_the_parameters() {
         "/leads/abc?i=acme",
         "/leads/1001?i=acme&query={nope}",
         "/leads?i=acme&limit=0",
+        "/sac360/lead/abc?i=acme",
+        "/sac360/list_file_attendance/99?i=acme",
+        "/sac360/list_file_lead/99?i=acme",
         "/pcalendar?query={nope}",
         "/pcalendar?i=acme&query=x&query=x",
         "/calendarmeeting/a.b",
         "/calendarmeeting/5?i=acme&page=-1",
         "/calendarmeeting/99?from=x",
+        "/reportchart/abc?i=acme",
+        "/reportchart/99?i=acme&from=x",
     ] {
         world
             .get(uri)

@@ -65,6 +65,14 @@ async fn credentials_in_the_wrong_place() {
         (vec!["apitoken=garbage"], vec![], false),
         (vec![&in_query, &in_query], vec![], false),
     ];
+    let not_in_header: [Misplaced<'_>; 6] = [
+        (vec![&in_query], vec![], true),
+        (vec![&in_query], vec![("authorization", bearer)], true),
+        (vec![], vec![("authorization", &key_as_bearer)], true),
+        (vec![], vec![("apitoken", &own.token)], false),
+        (vec![&in_query], vec![("apitoken", "garbage")], false),
+        (vec![], vec![("apitoken", key), ("apitoken", key)], false),
+    ];
     let others_key = format!("apitoken={}", world.wallet(8).await.key);
     let in_neither: [Misplaced<'_>; 7] = [
         (vec![], vec![("authorization", &key_as_bearer)], true),
@@ -79,6 +87,7 @@ async fn credentials_in_the_wrong_place() {
         // A garbled key in the query is nothing to those who take it from the header.
         let (own, common): (&[Misplaced<'_>], _) = match route.place {
             Place::Headers => (&not_in_headers, &neither[..2]),
+            Place::Header => (&not_in_header, &neither[..2]),
             Place::Query => (&not_in_query, &neither[..]),
             Place::Either => (&in_neither, &neither[..]),
         };
@@ -134,6 +143,7 @@ async fn credentials_anywhere() {
             "/pcalendar?i=acme",
             "/pcalendar?",
             "/calendarmeeting/5?",
+            "/sac360/lead/1001?i=acme",
         ] {
             let mut call = world.get(&format!("{path}{rest}"));
             for (name, value) in &headers {

@@ -1,5 +1,6 @@
 //! `POST /voip/webhook`: endpoint 19.
 
+mod idempotency;
 mod refusals;
 
 use serde_json::{Value, json};

@@ -1,0 +1,282 @@
+//! Notifications: signed, to public addresses alone, at least once, and set aside after some tries (C-76).
+
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::join_all;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde_json::{Value, json};
+use sha2::Sha256;
+use shared::automation::is_public;
+use shared::courier::Courier;
+use shared::store::fault::Fault;
+use tests::{ACME, World};
+
+use super::once::dying;
+use super::{MARIA, automation, call, lead_of, outbox, receive, world};
+use crate::delete_leads_id::delete;
+
+const SECRET: &str = "whsec_s3gr3do";
+
+/// A receiver that answers one request after the other as told, and then 200, and keeps what it was sent.
+#[derive(Clone)]
+struct Receiver {
+    address: SocketAddr,
+    seen: Arc<Mutex<Vec<String>>>,
+}
+
+impl Receiver {
+    fn answering(answers: &[&'static str]) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (kept, answers) = (Arc::clone(&seen), answers.to_vec());
+        std::thread::spawn(move || {
+            for (at, stream) in listener.incoming().enumerate() {
+                let Ok(mut stream) = stream else { continue };
+                let request = read(&mut stream);
+                kept.lock().expect("the requests").push(request);
+                let head = answers.get(at).copied().unwrap_or("200 OK\r\n");
+                let answer = format!("HTTP/1.1 {head}content-length: 0\r\nconnection: close\r\n\r\n");
+                let _ = stream.write_all(answer.as_bytes());
+            }
+        });
+        Self { address, seen }
+    }
+
+    fn seen(&self) -> Vec<String> {
+        self.seen.lock().expect("the requests").clone()
+    }
+
+    /// One that finds every host here.
+    fn courier(&self) -> Courier {
+        let address = self.address;
+        Courier::plain(move |_, _| vec![address], |address: IpAddr| address.is_loopback())
+    }
+}
+
+/// A request, head and body.
+fn read(stream: &mut std::net::TcpStream) -> String {
+    let (mut text, mut part) = (String::new(), [0; 4096]);
+    loop {
+        let length = stream.read(&mut part).unwrap_or(0);
+        text += &String::from_utf8_lossy(&part[..length]);
+        let whole = text.split_once("\r\n\r\n").is_some_and(|(head, body)| {
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "));
+            length.and_then(|length| length.parse().ok()) <= Some(body.len())
+        });
+        if whole || length == 0 {
+            return text;
+        }
+    }
+}
+
+async fn shop() -> World {
+    let actions = json!([
+        { "type": "notify", "url": "https://erp.example:8443/hooks/funil?v=1", "secret": SECRET },
+        { "type": "addPoints", "points": 5 },
+    ]);
+    let world = world(&[automation(4, true, &actions)]).await;
+    receive(&world, &call("INCOMING", MARIA)).await;
+    world
+}
+
+async fn run(world: &World, courier: &Courier) {
+    maintenance::automate(&world.store, courier)
+        .await
+        .expect("the automations are run");
+}
+
+fn header<'a>(request: &'a str, name: &str) -> &'a str {
+    let mut lines = request.lines();
+    let line = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    line.expect("the header")
+}
+
+#[tokio::test]
+async fn a_notification_is_signed_and_tells_of_the_call() {
+    let world = shop().await;
+    let receiver = Receiver::answering(&[]);
+    run(&world, &receiver.courier()).await;
+    let seen = receiver.seen();
+    assert_eq!(seen.len(), 1);
+    let (head, body) = seen[0].split_once("\r\n\r\n").expect("head and body");
+    assert_eq!(head.lines().next(), Some("POST /hooks/funil?v=1 HTTP/1.1"));
+    let at = world.clock.get().unix_seconds();
+    let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).expect("a key");
+    mac.update(format!("{at}.{body}").as_bytes());
+    let signed = shared::text::hex(&mac.finalize().into_bytes());
+    for (name, value) in [
+        ("host", "erp.example:8443"),
+        ("content-type", "application/json"),
+        ("x-funil-delivery", "acme-1-4-0"),
+        ("x-funil-timestamp", &at.to_string()),
+        ("x-funil-signature", &format!("t={at},v1={signed}")),
+    ] {
+        assert_eq!(header(head, name), value, "{name}");
+    }
+    let body: Value = serde_json::from_str(body).expect("JSON");
+    assert_eq!(
+        body,
+        json!({ "event": "leadPhoneCall.received", "instance": "acme", "automation": 4,
+            "call": world.calls().await[0],
+            "lead": { "id": 1001, "fullname": "Maria Silva", "email": "lead1001@example.com", "phone": null } })
+    );
+    assert_eq!(lead_of(&world, 1001).await.points, 5.into());
+    assert_eq!(outbox(&world).await, 0);
+}
+
+/// A receiver that does not take it holds up no other action, is asked again later, and at last no more.
+#[tokio::test]
+async fn a_delivery_is_tried_some_times() {
+    let world = shop().await;
+    let receiver = Receiver::answering(&["500 Internal Server Error\r\n"; 9]);
+    let courier = receiver.courier();
+    for (wait, tries) in [
+        (0, 1),
+        (9, 1),
+        (1, 2),
+        (39, 2),
+        (1, 3),
+        (160, 4),
+        (640, 5),
+        (2560, 6),
+        (99_999, 6),
+    ] {
+        world.clock.set(world.clock.get().plus_seconds(wait));
+        run(&world, &courier).await;
+        assert_eq!(receiver.seen().len(), tries, "{wait}");
+        assert_eq!(lead_of(&world, 1001).await.points, 5.into());
+    }
+    assert_eq!(outbox(&world).await, 0);
+    let deliveries: Vec<_> = receiver.seen();
+    assert!(
+        deliveries
+            .iter()
+            .all(|request| header(request, "x-funil-delivery") == "acme-1-4-0")
+    );
+}
+
+#[tokio::test]
+async fn a_later_try_may_succeed() {
+    let world = shop().await;
+    let receiver = Receiver::answering(&["503 Service Unavailable\r\n"]);
+    run(&world, &receiver.courier()).await;
+    assert_eq!(outbox(&world).await, 1);
+    world.clock.set(world.clock.get().plus_seconds(10));
+    run(&world, &receiver.courier()).await;
+    assert_eq!((receiver.seen().len(), outbox(&world).await), (2, 0));
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let world = shop().await;
+    let other = Receiver::answering(&[]);
+    let redirect = format!("302 Found\r\nlocation: http://{}/\r\n", other.address).leak();
+    let receiver = Receiver::answering(&[redirect]);
+    run(&world, &receiver.courier()).await;
+    assert_eq!((receiver.seen().len(), other.seen().len()), (1, 0));
+    assert_eq!(outbox(&world).await, 1);
+}
+
+/// What a name leads to is judged once it is known, and one private address is enough to refuse.
+#[tokio::test]
+async fn private_addresses_get_nothing() {
+    let world = shop().await;
+    let receiver = Receiver::answering(&[]);
+    let (local, public) = (receiver.address, SocketAddr::from(([8, 8, 8, 8], 443)));
+    for found in [vec![local], vec![local, public], vec![public, local]] {
+        let courier = Courier::plain(move |_, _| found.clone(), is_public);
+        run(&world, &courier).await;
+        world.clock.set(world.clock.get().plus_seconds(10_000));
+    }
+    assert_eq!(receiver.seen().len(), 0);
+    assert_eq!(outbox(&world).await, 1);
+}
+
+#[tokio::test]
+async fn of_many_processes_one_delivers() {
+    let world = shop().await;
+    let receiver = Receiver::answering(&[]);
+    let courier = receiver.courier();
+    let others: Vec<_> = (0..20).map(|_| world.store.elsewhere()).collect();
+    let runs = others.iter().map(|store| maintenance::automate(store, &courier));
+    join_all(runs).await;
+    run(&world, &courier).await;
+    assert_eq!((receiver.seen().len(), outbox(&world).await), (1, 0));
+}
+
+/// Wherever a process dies, another delivers once its time is over: at least once, and under the same name.
+#[tokio::test]
+async fn a_process_may_die_anywhere() {
+    for last in [Fault::FailedBefore, Fault::FailedAfter] {
+        for lived in 0.. {
+            let world = shop().await;
+            let receiver = Receiver::answering(&[]);
+            let met = Arc::new(AtomicUsize::new(0));
+            let mortal = world.store.clone().with_faults(dying(lived, last, &met));
+            let survived = maintenance::automate(&mortal, &receiver.courier()).await.is_ok();
+            for _ in 0..2 {
+                world.clock.set(world.clock.get().plus_seconds(30));
+                run(&world, &receiver.courier()).await;
+            }
+            let seen = receiver.seen();
+            let names: Vec<_> = seen
+                .iter()
+                .map(|request| header(request, "x-funil-delivery"))
+                .collect();
+            assert!(names == ["acme-1-4-0"] || names == ["acme-1-4-0"; 2], "{names:?}");
+            assert_eq!(lead_of(&world, 1001).await.points, 5.into());
+            assert_eq!(outbox(&world).await, 0);
+            if survived {
+                assert!(lived > 8);
+                break;
+            }
+        }
+    }
+}
+
+/// Nothing is said of a lead that is gone, nor by an automation that no longer says so.
+#[tokio::test]
+async fn what_is_no_longer_true_is_not_said() {
+    for deleted in [true, false] {
+        let world = shop().await;
+        let receiver = Receiver::answering(&["500 Internal Server Error\r\n"]);
+        run(&world, &receiver.courier()).await;
+        if deleted {
+            let wallet = world.wallet(7).await;
+            assert_eq!(delete(&world, &wallet, "1001").await.status, 200);
+        } else {
+            let actions = json!([{ "type": "addPoints", "points": 5 }]);
+            super::install(&world, &[automation(4, true, &actions)]).await;
+        }
+        world.clock.set(world.clock.get().plus_seconds(10));
+        run(&world, &receiver.courier()).await;
+        assert_eq!((receiver.seen().len(), outbox(&world).await), (1, 0));
+    }
+}
+
+/// The outbox names nobody.
+#[tokio::test]
+async fn the_outbox_holds_nothing_of_a_person() {
+    let world = shop().await;
+    let receiver = Receiver::answering(&["500 Internal Server Error\r\n"]);
+    run(&world, &receiver.courier()).await;
+    let items = world
+        .store
+        .dump(world.operator(ACME).instance())
+        .await
+        .expect("the items");
+    let kept: Vec<_> = items
+        .iter()
+        .filter(|item| item.contains("acme#trigger"))
+        .collect();
+    assert_eq!(kept.len(), 1);
+    for told in ["Maria", "97326", "example.com", SECRET] {
+        assert!(!kept[0].contains(told), "{told}");
+    }
+}

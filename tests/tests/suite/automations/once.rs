@@ -1,0 +1,141 @@
+//! Each action happens exactly once, however often a trigger is delivered and wherever a process dies.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use futures_util::future::join_all;
+use serde_json::json;
+use shared::id::CallId;
+use shared::store::Store;
+use shared::store::fault::{Fault, Plan};
+use tests::people::user;
+use tests::{ACME, World};
+
+use super::{MARIA, automation, call, lead_of, nobody, opportunities, outbox, receive, world};
+
+async fn two_automations() -> World {
+    let first = json!([
+        { "type": "addPoints", "points": 5 },
+        { "type": "createOpportunity", "funnel": 3, "column": 31, "title": "Ligou" },
+    ]);
+    let second = json!([{ "type": "setOwner", "user": 9 }, { "type": "addPoints", "points": 1 }]);
+    world(&[automation(1, true, &first), automation(2, true, &second)]).await
+}
+
+async fn run_one(store: &Store, world: &World, call: u64) -> bool {
+    let (acme, call) = (
+        world.operator(ACME).instance().clone(),
+        CallId::new(call).expect("an id"),
+    );
+    store.run_trigger(&acme, call, &nobody()).await.is_ok()
+}
+
+/// Requires what so many calls of the lead come to.
+async fn is_done(world: &World, calls: usize, case: &str) {
+    let lead = lead_of(world, 1001).await;
+    assert_eq!(lead.points, (6 * calls).into(), "{case}");
+    assert_eq!(lead.owner, Some(user(9)), "{case}");
+    assert_eq!(opportunities(world).await.len(), calls, "{case}");
+    assert_eq!(outbox(world).await, 0, "{case}");
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn repeated_deliveries_do_nothing() {
+    let world = two_automations().await;
+    receive(&world, &call("INCOMING", MARIA)).await;
+    for _ in 0..3 {
+        assert!(run_one(&world.store, &world, 1).await);
+    }
+    is_done(&world, 1, "repeated").await;
+}
+
+#[tokio::test]
+async fn twenty_processes_do_what_one_does() {
+    let world = two_automations().await;
+    receive(&world, &call("INCOMING", MARIA)).await;
+    let others: Vec<_> = (0..20).map(|_| world.store.elsewhere()).collect();
+    let runs = others.iter().map(|store| run_one(store, &world, 1));
+    assert!(join_all(runs).await.into_iter().all(|done| done));
+    is_done(&world, 1, "twenty processes").await;
+}
+
+#[tokio::test]
+async fn many_calls_of_one_lead_all_count() {
+    let world = two_automations().await;
+    for _ in 0..6 {
+        receive(&world, &call("INCOMING", MARIA)).await;
+    }
+    let others: Vec<_> = (0..12).map(|_| world.store.elsewhere()).collect();
+    let runs = others
+        .iter()
+        .zip((1..=6).cycle())
+        .map(|(store, call)| run_one(store, &world, call));
+    join_all(runs).await;
+    super::run(&world).await;
+    is_done(&world, 6, "six calls").await;
+}
+
+/// The first `lived` attempts go well, the next one meets `last`, and then the process is dead.
+pub fn dying(lived: usize, last: Fault, met: &Arc<AtomicUsize>) -> Plan {
+    let met = Arc::clone(met);
+    Arc::new(move |_| match met.fetch_add(1, Ordering::Relaxed) {
+        at if at < lived => None,
+        at if at == lived => Some(last),
+        _ => Some(Fault::FailedBefore),
+    })
+}
+
+/// Wherever a process dies, the next one goes on.
+#[tokio::test]
+async fn a_process_may_die_anywhere() {
+    for last in [Fault::FailedBefore, Fault::FailedAfter, Fault::Throttled] {
+        for lived in 0.. {
+            let world = two_automations().await;
+            receive(&world, &call("INCOMING", MARIA)).await;
+            let met = Arc::new(AtomicUsize::new(0));
+            let mortal = world.store.clone().with_faults(dying(lived, last, &met));
+            let survived = run_one(&mortal, &world, 1).await;
+            assert!(run_one(&world.store, &world, 1).await);
+            is_done(&world, 1, &format!("{last:?} after {lived}")).await;
+            if survived {
+                assert!(met.load(Ordering::Relaxed) <= lived && lived > 10);
+                break;
+            }
+        }
+    }
+}
+
+/// A fault that passes is not seen.
+#[tokio::test]
+async fn one_bad_attempt_is_retried() {
+    for fault in [Fault::Conflict, Fault::Throttled, Fault::FailedAfter] {
+        for operation in ["BatchGetItem", "GetItem", "Query", "TransactWriteItems"] {
+            let world = two_automations().await;
+            receive(&world, &call("INCOMING", MARIA)).await;
+            let store = world
+                .store
+                .clone()
+                .with_faults(crate::faults::first(operation, fault, 1));
+            assert!(run_one(&store, &world, 1).await, "{operation} {fault:?}");
+            is_done(&world, 1, operation).await;
+        }
+    }
+}
+
+/// C-75, C-76: a call whose write is of unknown outcome raises what it raises once, and only with its lead.
+#[tokio::test]
+async fn a_call_and_its_trigger_are_one() {
+    for (fault, times, raised) in [
+        (Fault::FailedAfter, 1, 1),
+        (Fault::FailedAfter, 4, 1),
+        (Fault::FailedBefore, 1, 1),
+        (Fault::FailedBefore, 4, 0),
+    ] {
+        let world = two_automations().await;
+        let world = world.with_faults(crate::faults::first("TransactWriteItems", fault, times));
+        receive(&world, &call("INCOMING", MARIA)).await;
+        assert_eq!(outbox(&world).await, raised, "{fault:?} {times}");
+        assert_eq!(world.calls().await.len(), 1);
+    }
+}

@@ -1,0 +1,95 @@
+//! Endpoints 5 and 6, and what the others pay for deletions that are not finished.
+
+use serde_json::{Value, json};
+use tests::bookings::open_calendars;
+use tests::people::{add_leads, plain_lead};
+use tests::{Answer, Wallet, World};
+
+use super::{Budget, call, read, within};
+
+/// Two round trips: the lead is read beside the credential and the directory, three units; then all is written together.
+fn written(write_units: f64) -> Budget {
+    Budget {
+        round_trips: 2,
+        read_units: 3.0,
+        write_units,
+    }
+}
+
+async fn send(world: &World, wallet: &Wallet, method: &str, path: &str, body: &Value) -> Answer {
+    let uri = format!("{path}?i=acme&apitoken={}", wallet.key);
+    world.call(method, &uri).json(body).send().await
+}
+
+/// Lead 1001 has an owner and one number: its record, two entries, a look-up and a total are deleted or changed, beside the
+/// mark and the notice. A transaction bills every item twice.
+#[tokio::test]
+async fn deleting_and_archiving() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    for (what, archived, budget) in [
+        ("6: archive", true, written(20.0)),
+        ("6: archived already", true, read(1, 3.0)),
+        ("6: unarchive", false, written(20.0)),
+    ] {
+        let body = json!({ "archived": archived, "id": 1001 });
+        let answer = send(&world, &wallet, "POST", "/lead/archive", &body).await;
+        assert_eq!(answer.status, 200);
+        within(what, &answer, &budget);
+    }
+    for (what, budget) in [("5: delete", written(14.0)), ("5: unknown lead", read(1, 3.0))] {
+        let answer = send(&world, &wallet, "DELETE", "/leads/1001", &Value::Null).await;
+        within(what, &answer, &budget);
+    }
+}
+
+/// In bulk the leads are read together, and 16 at a time are written.
+#[tokio::test]
+async fn in_bulk() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    let people = (2001..2121).map(|id| plain_lead(id, "Pessoa", "de Tal", Some(8)));
+    add_leads(&world.operator("acme"), people.collect()).await;
+    let ids: Vec<u64> = (2001..2121).collect();
+    let budget = |write_units| Budget {
+        round_trips: 9,
+        read_units: 122.0,
+        write_units,
+    };
+    let body = json!({ "archived": true, "ids": ids });
+    let answer = send(&world, &wallet, "POST", "/lead/archive", &body).await;
+    within("6: 120 leads", &answer, &budget(120.0 * 16.0));
+    let answer = send(&world, &wallet, "DELETE", "/leads", &json!({ "ids": ids })).await;
+    within("5: 120 leads", &answer, &budget(120.0 * 12.0));
+}
+
+/// Deletions that are not finished cost the list of meetings a query of next to nothing, and the webhook nothing.
+#[tokio::test]
+async fn while_deletions_are_not_finished() {
+    let world = World::new().await;
+    open_calendars(&world.operator("acme")).await;
+    let wallet = world.wallet(7).await;
+    for deleted in [false, true] {
+        if deleted {
+            let answer = send(
+                &world,
+                &wallet,
+                "DELETE",
+                "/leads",
+                &json!({ "ids": [1003, 1006, 1007] }),
+            )
+            .await;
+            assert_eq!(answer.status, 200);
+        }
+        let uri = format!("/calendarmeeting/5?i=acme&apitoken={}", wallet.key);
+        let what = format!("12: page 0, deletions: {deleted}");
+        within(&what, &world.get(&uri).send().await, &read(1, 7.0));
+        let answer = world.webhook(&call(&json!({}))).send().await;
+        let budget = Budget {
+            round_trips: 2,
+            read_units: 4.0,
+            write_units: 10.0,
+        };
+        within("19: known number", &answer, &budget);
+    }
+}

@@ -1,0 +1,62 @@
+//! Endpoints 16 to 18: one round trip, and the units of what is shown.
+
+use serde_json::{Value, json};
+use tests::World;
+use tests::tickets::{add_files, add_tickets, ask, file, ticket};
+
+use super::{read, within};
+
+/// A ticket has about 500 bytes here and a file 200, and each list is read once, 4 KB a unit and 1,000 items a query: at
+/// 1,000 it takes one more to learn that there are none behind. Credential, directory, and lead or ticket are three units.
+#[tokio::test]
+async fn lists() {
+    for (count, round_trips, tickets, files) in
+        [(1_u64, 1, 1.0, 1.0), (100, 1, 14.0, 6.0), (1000, 2, 130.0, 55.0)]
+    {
+        let world = World::new().await;
+        let operator = world.operator("acme");
+        add_tickets(&operator, (1..=count).map(|id| ticket(&json!({ "id": id })))).await;
+        let of_many = (1..=count).map(|id| file(&json!({ "ticket": id })));
+        add_files(&operator, of_many).await;
+        let of_one = (1..count).map(|n| file(&json!({ "ticket": 1, "store_path": format!("{n}") })));
+        let wallet = world.wallet(7).await;
+        let lead_files = ask(&world, &wallet, "list_file_lead/1001").await;
+        within(
+            &format!("18: {count} files"),
+            &lead_files,
+            &read(round_trips, 3.0 + files),
+        );
+        add_files(&operator, of_one).await;
+        let list = ask(&world, &wallet, "lead/1001").await;
+        within(
+            &format!("16: {count} tickets"),
+            &list,
+            &read(round_trips, 3.0 + tickets),
+        );
+        let of_ticket = ask(&world, &wallet, "list_file_attendance/1").await;
+        within(
+            &format!("17: {count} files"),
+            &of_ticket,
+            &read(round_trips, 3.0 + files),
+        );
+        let shown = [list, lead_files, of_ticket].map(|answer| answer.body.as_array().map(Vec::len));
+        assert_eq!(shown, [usize::try_from(count).ok(); 3]);
+    }
+}
+
+/// What is unknown costs what an empty list costs; what is malformed is not looked for.
+#[tokio::test]
+async fn nothing() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    add_tickets(&world.operator("acme"), [ticket(&Value::Null)]).await;
+    for path in [
+        "lead/4711",
+        "list_file_attendance/4711",
+        "list_file_lead/4711",
+        "lead/1002",
+    ] {
+        within(path, &ask(&world, &wallet, path).await, &read(1, 4.0));
+    }
+    within("lead/abc", &ask(&world, &wallet, "lead/abc").await, &read(1, 2.0));
+}

@@ -1,0 +1,180 @@
+//! `DELETE /leads/{id}`: endpoint 5 (C-24).
+
+use serde_json::{Value, json};
+use tests::people::add_leads;
+use tests::{Answer, Wallet, World};
+
+/// Deletes a lead of `acme` with the key in the query, where endpoint 5 takes it.
+pub async fn delete(world: &World, wallet: &Wallet, id: &str) -> Answer {
+    let uri = format!("/leads/{id}?i=acme&apitoken={}", wallet.key);
+    world.call("DELETE", &uri).send().await
+}
+
+/// Lets the members of a group delete and archive leads, or not.
+pub async fn allow(world: &World, group: u64, delete: bool, archive: bool) {
+    let operator = world.operator("acme");
+    let changed = operator.put_directory(|directory| {
+        for (id, group_of_it) in &mut directory.groups {
+            if id.get() == group {
+                group_of_it.permissions.delete_leads = delete;
+                group_of_it.permissions.archive_leads = archive;
+            }
+        }
+    });
+    changed.await.expect("the directory can be written");
+}
+
+/// Which leads there are: the ids of the list, archived or not, and whether their total agrees.
+pub async fn listed(world: &World, archived: bool) -> Vec<u64> {
+    let wallet = world.wallet(7).await;
+    let uri = format!("/leads?i=acme&limit=200&archived={archived}");
+    let answer = world.get(&uri).with(&wallet).send().await;
+    let leads = answer.body["data"]["leads"].as_array().expect("leads");
+    assert_eq!(answer.body["data"]["total"], leads.len());
+    leads
+        .iter()
+        .map(|lead| lead["id"].as_u64().expect("an id"))
+        .collect()
+}
+
+fn deleted(id: u64) -> Value {
+    json!({ "msg": "deleted", "data": { "id": id } })
+}
+
+fn not_found() -> Value {
+    json!({ "error": "Not found" })
+}
+
+#[tokio::test]
+async fn a_lead_is_deleted_for_good() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    delete(&world, &wallet, "1001").await.is(200, &deleted(1001));
+    let gone = world.get("/leads/1001?i=acme").with(&wallet).send().await;
+    gone.is(404, &not_found());
+    assert_eq!(listed(&world, false).await, [1002, 1004, 1005, 1006, 1007]);
+    delete(&world, &wallet, "1001").await.is(404, &not_found());
+    delete(&world, &wallet, "4711").await.is(404, &not_found());
+    world.is_sound().await;
+}
+
+/// spec.md, endpoint 5: also when the lead is archived.
+#[tokio::test]
+async fn an_archived_lead_is_deleted_too() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    delete(&world, &wallet, "1003").await.is(200, &deleted(1003));
+    assert_eq!(listed(&world, true).await, [1012]);
+    assert_eq!(listed(&world, false).await.len(), 6);
+    world.is_sound().await;
+}
+
+/// C-11: a number is never taken again. An operator may bring the lead back under its own, but not before all that was
+/// left of it is erased.
+#[tokio::test]
+async fn the_number_is_not_taken_again() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    delete(&world, &wallet, "1012").await.is(200, &deleted(1012));
+    let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "5541988880001", "type": "INCOMING",
+        "status": "COMPLETE", "duration": 1, "record": false, "service": "x" } });
+    assert_eq!(world.webhook(&call).send().await.status, 201);
+    assert_eq!(
+        world.calls().await[0].lead.map(shared::id::LeadId::get),
+        Some(1013)
+    );
+    let again = async || {
+        let line = tests::people::plain_lead(1012, "De", "Volta", None).into();
+        let outcomes = world.operator("acme").import_leads(vec![line], false).await;
+        outcomes.expect("an import").remove(0)
+    };
+    let refused = "lead 1012 was deleted and is being erased; import it again in some minutes";
+    for _ in 0..2 {
+        let outcome = again().await;
+        assert_eq!(
+            outcome,
+            shared::store::operator::Outcome::Refused(refused.to_owned())
+        );
+        maintenance::tend(&world.store).await.expect("it is tended");
+    }
+    world.clock.set(world.clock.get().plus_seconds(60));
+    maintenance::tend(&world.store).await.expect("it is tended");
+    assert_eq!(again().await, shared::store::operator::Outcome::Written);
+    assert_eq!(listed(&world, false).await.len(), 8);
+    world.is_sound().await;
+}
+
+/// C-23: a malformed id is told from one of no lead.
+#[tokio::test]
+async fn malformed_ids() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    let details = "id: must be a whole number from 1 to 999999999999999";
+    let refused = json!({ "error": "Invalid request", "details": details });
+    for id in [
+        "abc",
+        "0",
+        "-1",
+        "1.0",
+        "1e3",
+        "+1",
+        "%FF",
+        "9999999999999999",
+        "1001,1002",
+        "null",
+    ] {
+        delete(&world, &wallet, id).await.is(400, &refused);
+    }
+    assert_eq!(listed(&world, false).await.len(), 6);
+}
+
+/// C-82: who sees a lead and may delete deletes it. Users 8 and 10 see their own and their departments' leads, 13 none,
+/// 14 all but those that access lists keep from it.
+#[tokio::test]
+async fn permissions() {
+    let world = World::new().await;
+    let table = [
+        (8, vec![1001, 1006]),
+        (10, vec![1001, 1002, 1003, 1005, 1006, 1012]),
+        (11, vec![1004]),
+        (13, vec![]),
+        (14, vec![1001, 1002, 1003, 1006, 1007, 1012]),
+        (7, vec![1001, 1002, 1003, 1004, 1005, 1006, 1007, 1012]),
+    ];
+    for (user, sees) in table {
+        let wallet = world.wallet(user).await;
+        for lead in [1001, 1002, 1003, 1004, 1005, 1006, 1007, 1012] {
+            let answer = delete(&world, &wallet, &lead.to_string()).await;
+            if sees.contains(&lead) {
+                answer.is(200, &deleted(lead));
+            } else {
+                answer.is(404, &not_found());
+            }
+        }
+        let operator = world.operator("acme");
+        maintenance::tend(&world.store).await.expect("it is tended");
+        world.clock.set(world.clock.get().plus_seconds(60));
+        maintenance::tend(&world.store).await.expect("it is tended");
+        add_leads(&operator, tests::people::leads()).await;
+    }
+    world.is_sound().await;
+}
+
+/// C-82: the flag comes before the lead, so who may delete nothing learns nothing of what there is. An admin needs no flag,
+/// and the flag to archive is another one.
+#[tokio::test]
+async fn without_the_permission() {
+    let world = World::new().await;
+    let (own, admin) = (world.wallet(8).await, world.wallet(7).await);
+    allow(&world, 2, false, true).await;
+    allow(&world, 1, false, false).await;
+    for lead in ["1001", "1002", "1003", "4711"] {
+        let answer = delete(&world, &own, lead).await;
+        answer.is(403, &json!({ "error": "Forbidden" }));
+    }
+    assert_eq!(delete(&world, &own, "abc").await.status, 400);
+    assert_eq!(listed(&world, false).await.len(), 6);
+    delete(&world, &admin, "1001").await.is(200, &deleted(1001));
+    allow(&world, 2, true, false).await;
+    delete(&world, &own, "1006").await.is(200, &deleted(1006));
+}

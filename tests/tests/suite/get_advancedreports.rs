@@ -1,0 +1,69 @@
+//! `GET /advancedreports`: endpoint 14.
+
+use serde_json::{Value, json};
+use shared::permissions::Permissions;
+use tests::reports::{add_reports, report};
+use tests::world::Answer;
+use tests::{Wallet, World};
+
+async fn list(world: &World, wallet: &Wallet) -> Answer {
+    let uri = format!("/advancedreports?i=acme&apitoken={}", wallet.key);
+    world.get(&uri).send().await
+}
+
+/// C-60, C-61: whole bodies; by id as a number.
+#[tokio::test]
+async fn reports_by_id() {
+    let world = World::new().await;
+    let wallet = world.wallet(14).await;
+    let empty = list(&world, &wallet).await;
+    empty.is(200, &json!({ "data": { "reports": [] } }));
+    let pie = json!({ "type": "pie", "name": "É", "updateDate": "2026-03-01T00:00:00.000Z" });
+    let reports = [
+        report(10, &Value::Null),
+        report(9, &pie),
+        report(2, &json!({ "type": "line" })),
+    ];
+    add_reports(&world.operator("acme"), reports).await;
+    let answer = list(&world, &wallet).await;
+    let shown = |id: u64, name: &str, chart: &str, date: &str| json!({ "id": id, "name": name, "type": chart, "updateDate": date });
+    answer.is(
+        200,
+        &json!({ "data": { "reports": [
+            shown(2, "Relatório 2", "line", "2026-02-01T00:00:00.000Z"),
+            shown(9, "É", "pie", "2026-03-01T00:00:00.000Z"),
+            shown(10, "Relatório 10", "bar", "2026-02-01T00:00:00.000Z"),
+        ] } }),
+    );
+    assert_eq!(answer.cost.round_trips, 1);
+}
+
+/// C-82: 403 on both endpoints, also where there is no such report; an admin needs no permission.
+#[tokio::test]
+async fn without_the_permission() {
+    let world = World::new().await;
+    let operator = world.operator("acme");
+    add_reports(&operator, [report(1, &Value::Null)]).await;
+    operator
+        .put_directory(|directory| {
+            for group in directory.groups.values_mut() {
+                group.permissions = Permissions {
+                    reports: false,
+                    ..Permissions::EVERYTHING
+                };
+            }
+        })
+        .await
+        .expect("the directory can be written");
+    let (without, admin) = (world.wallet(14).await, world.wallet(7).await);
+    let with = |wallet: &Wallet, path: &str| format!("/{path}?i=acme&apitoken={}", wallet.key);
+    for (path, status) in [
+        ("advancedreports", 200),
+        ("reportchart/1", 200),
+        ("reportchart/2", 404),
+    ] {
+        let refused = world.get(&with(&without, path)).send().await;
+        refused.is(403, &json!({ "error": "Forbidden" }));
+        assert_eq!(world.get(&with(&admin, path)).send().await.status, status);
+    }
+}

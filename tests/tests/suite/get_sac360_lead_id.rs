@@ -1,0 +1,226 @@
+//! `GET /sac360/lead/{id}`: endpoint 16.
+
+use serde_json::{Value, json};
+use tests::World;
+use tests::people::{add_leads, plain_lead};
+use tests::tickets::{add_tickets, ask, assert_invalid, shown, ticket};
+
+/// C-62: every field, in the order of spec.md.
+#[tokio::test]
+async fn a_ticket_with_every_field() {
+    let world = World::new().await;
+    tests::sales::open_shop(&world.operator("acme")).await;
+    let opportunity = tests::sales::plain_opportunity(9, 7, 0);
+    tests::sales::add_opportunities(&world.operator("acme"), vec![opportunity]).await;
+    let texts = [
+        "attendantName",
+        "userAttendance",
+        "userClient",
+        "department",
+        "name",
+        "lead_name",
+        "name_contact",
+        "type",
+        "recipientid",
+        "accid",
+        "photo",
+        "photo_larger",
+        "photo_store",
+        "obs",
+        "post_id",
+        "page_id",
+        "comment_id",
+        "comment_txt",
+        "chatapp_acc",
+        "chatapp_number",
+        "chatapp_oficial",
+    ];
+    let mut full = json!({
+        "status": "aberto", "star": 5, "evaluation": 4.0, "chatGroup": true, "isGroup": 0, "pin": "1", "archive": false,
+        "opportunity": 9, "unread": 3, "sequence": 7, "endDate": "2026-05-01T11:00:00.000Z",
+        "lastMesssageAttendance": "2026-05-01T10:31:00.000Z",
+    });
+    for name in texts {
+        full[name] = json!(format!("{name} é 😀"));
+    }
+    add_tickets(&world.operator("acme"), [ticket(&full)]).await;
+    let answer = ask(&world, &world.wallet(7).await, "lead/1001").await;
+    answer.is(200, &json!([shown(&full)]));
+    assert_eq!(answer.headers["content-type"], "application/json");
+    let names = |record: &Value| {
+        record
+            .as_object()
+            .expect("a record")
+            .keys()
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(names(&answer.body[0]), names(&shown(&full)));
+}
+
+/// C-62: the newest first, of one moment the highest id; derived fields are null where their dates are.
+#[tokio::test]
+async fn the_newest_come_first() {
+    let world = World::new().await;
+    let at = |id: u64, date: &str| json!({ "id": id, "createDate": date });
+    let (old, new) = ("1969-12-31T23:59:58.500Z", "2026-05-02T10:00:00.000Z");
+    let lines = [
+        at(501, new),
+        at(502, old),
+        at(503, new),
+        at(504, "2026-05-01T10:00:00.000Z"),
+    ];
+    let mut tickets: Vec<_> = lines.iter().map(ticket).collect();
+    tickets[1].last_message_user = None;
+    tickets.push(ticket(&json!({ "id": 505, "lead_relation": 1006 })));
+    add_tickets(&world.operator("acme"), tickets).await;
+    let with = |id: u64, date: &str, unix: i64| {
+        shown(&json!({ "id": id, "createDate": date, "createDateUnix": unix }))
+    };
+    let mut oldest = with(502, old, -2);
+    oldest["lastMesssageUser"] = Value::Null;
+    oldest["lastMesssageUserUnix"] = Value::Null;
+    let expected = json!([
+        with(503, new, 1_777_716_000),
+        with(501, new, 1_777_716_000),
+        shown(&json!({ "id": 504 })),
+        oldest,
+    ]);
+    ask(&world, &world.wallet(7).await, "lead/1001")
+        .await
+        .is(200, &expected);
+    let none = ask(&world, &world.wallet(7).await, "lead/1002").await;
+    none.is(200, &json!([]));
+}
+
+/// C-12, C-81: what an import says of a ticket shows at once.
+#[tokio::test]
+async fn a_ticket_is_shown_where_it_was_moved_to() {
+    let world = World::new().await;
+    let (operator, admin) = (world.operator("acme"), world.wallet(7).await);
+    add_tickets(&operator, [ticket(&Value::Null)]).await;
+    let moved = json!({ "lead_relation": 1002, "createDate": "2026-05-02T10:00:00.000Z", "name": null });
+    add_tickets(&operator, [ticket(&moved)]).await;
+    ask(&world, &admin, "lead/1001").await.is(200, &json!([]));
+    let mut expected = shown(&moved);
+    expected["createDateUnix"] = json!(1_777_716_000);
+    ask(&world, &admin, "lead/1002").await.is(200, &json!([expected]));
+    add_tickets(&operator, [ticket(&json!({ "lead_relation": null }))]).await;
+    ask(&world, &admin, "lead/1002").await.is(200, &json!([]));
+    world.is_sound().await;
+}
+
+/// All of a lead's tickets are shown, however many there are.
+#[tokio::test]
+async fn a_thousand_and_more() {
+    let world = World::new().await;
+    let obs = "x".repeat(1000);
+    let tickets = (1..=2100).map(|id| ticket(&json!({ "id": id, "obs": obs })));
+    add_tickets(&world.operator("acme"), tickets).await;
+    let answer = ask(&world, &world.wallet(7).await, "lead/1001").await;
+    let ids = answer
+        .body
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|ticket| ticket["id"].as_u64());
+    assert!(ids.eq((1..=2100).rev().map(Some)));
+}
+
+/// C-62, C-82: one answer to whatever is not to be had; the header tells which.
+#[tokio::test]
+async fn what_is_not_to_be_had() {
+    let world = World::new().await;
+    let operator = world.operator("acme");
+    add_tickets(&operator, [ticket(&Value::Null)]).await;
+    let admin = world.wallet(7).await;
+    let id = "lead_id: must be a whole number from 1 to 999999999999999";
+    for (path, details) in [
+        ("lead/4711", "lead_id: lead 4711 does not exist"),
+        ("lead/abc", id),
+        ("lead/0", id),
+        ("lead/01001", id),
+        ("lead/-1", id),
+        ("lead/%FF", id),
+        ("lead/9999999999999999", id),
+    ] {
+        assert_invalid(&ask(&world, &admin, path).await, details);
+    }
+    let nobody = world
+        .get("/sac360/lead/1001")
+        .header("apitoken", &admin.key)
+        .send()
+        .await;
+    assert_invalid(&nobody, "i: must name the instance, once");
+    let stranger = world.get("/sac360/lead/1001?i=acme").send().await;
+    stranger.is(401, &json!({ "error": "Unauthorized" }));
+    let other = world.call("POST", "/sac360/lead/1001?i=acme").send().await;
+    other.is(405, &json!({ "error": "Method not allowed" }));
+}
+
+/// C-82: whoever sees the lead sees its tickets, whoever attends to them.
+#[tokio::test]
+async fn who_sees_the_lead_sees_its_tickets() {
+    let world = World::new().await;
+    add_tickets(&world.operator("acme"), [ticket(&json!({ "attendant": 9 }))]).await;
+    let body = json!([shown(&json!({ "attendant": 9 }))]);
+    for (user, sees) in [
+        (7, true),
+        (8, true),
+        (9, false),
+        (10, true),
+        (11, false),
+        (13, false),
+        (14, true),
+    ] {
+        let answer = ask(&world, &world.wallet(user).await, "lead/1001").await;
+        if sees {
+            answer.is(200, &body);
+        } else {
+            assert_invalid(&answer, "lead_id: lead 1001 does not exist");
+        }
+        assert_eq!(answer.cost.round_trips, 1, "user {user}");
+    }
+}
+
+/// C-82: without the permission nothing is told of any lead; an admin has it always.
+#[tokio::test]
+async fn the_permission() {
+    let world = World::new().await;
+    let operator = world.operator("acme");
+    add_tickets(&operator, [ticket(&Value::Null)]).await;
+    let (admin, seller) = (world.wallet(7).await, world.wallet(8).await);
+    assert_eq!(ask(&world, &seller, "lead/1001").await.status, 200);
+    let forbid = |directory: &mut shared::directory::Directory| {
+        for group in directory.groups.values_mut() {
+            group.permissions.tickets = false;
+        }
+    };
+    operator
+        .put_directory(forbid)
+        .await
+        .expect("the directory can be written");
+    for path in [
+        "lead/1001",
+        "lead/4711",
+        "list_file_attendance/501",
+        "list_file_lead/1001",
+    ] {
+        let answer = ask(&world, &seller, path).await;
+        assert_invalid(&answer, "tickets: the user does not have this permission");
+    }
+    assert_eq!(ask(&world, &admin, "lead/1001").await.status, 200);
+}
+
+/// C-12: a lead that changes its owner takes its tickets with it.
+#[tokio::test]
+async fn a_new_owner() {
+    let world = World::new().await;
+    let operator = world.operator("acme");
+    add_leads(&operator, vec![plain_lead(2000, "Nova", "Pessoa", Some(9))]).await;
+    add_tickets(&operator, [ticket(&json!({ "lead_relation": 2000 }))]).await;
+    let seller = world.wallet(8).await;
+    assert_eq!(ask(&world, &seller, "lead/2000").await.status, 400);
+    add_leads(&operator, vec![plain_lead(2000, "Nova", "Pessoa", Some(8))]).await;
+    assert_eq!(ask(&world, &seller, "lead/2000").await.status, 200);
+}

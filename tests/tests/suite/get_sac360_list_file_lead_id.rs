@@ -1,0 +1,105 @@
+//! `GET /sac360/list_file_lead/{id}`: endpoint 18.
+
+use serde_json::{Value, json};
+use tests::World;
+use tests::tickets::{add_files, add_tickets, ask, assert_invalid, file, shown_file, ticket};
+
+const OF_1001: &str = "list_file_lead/1001";
+
+async fn world() -> World {
+    let world = World::new().await;
+    let operator = world.operator("acme");
+    // The newer ticket has the lower id.
+    let tickets = [
+        ticket(&json!({ "id": 60, "createDate": "2026-05-03T10:00:00.000Z" })),
+        ticket(&Value::Null),
+        ticket(&json!({ "id": 502, "lead_relation": 1002 })),
+    ];
+    add_tickets(&operator, tickets).await;
+    world
+}
+
+/// C-62: by ticket, then by file.
+#[tokio::test]
+async fn files_of_all_tickets_in_their_order() {
+    let world = world().await;
+    let files = [
+        file(&json!({ "store_path": "a" })),
+        file(&json!({ "store_path": "z", "ticket": 60 })),
+        file(&json!({ "store_path": "b", "id": 3 })),
+        file(&json!({ "store_path": "c", "id": 4, "ticket": 60 })),
+        file(&json!({ "store_path": "d", "ticket": 502 })),
+    ];
+    add_files(&world.operator("acme"), files).await;
+    let at = |path: &str| shown_file(&json!({ "store_path": path }));
+    let admin = world.wallet(7).await;
+    let answer = ask(&world, &admin, OF_1001).await;
+    answer.is(200, &json!([at("c"), at("z"), at("b"), at("a")]));
+    assert_eq!(answer.cost.round_trips, 1);
+    ask(&world, &admin, "list_file_lead/1006")
+        .await
+        .is(200, &json!([]));
+    world.is_sound().await;
+}
+
+/// Files go with their ticket to another lead, and off every lead's list.
+#[tokio::test]
+async fn files_of_a_ticket_that_moves() {
+    let world = world().await;
+    let (operator, admin) = (world.operator("acme"), world.wallet(7).await);
+    let many = (1..=150).map(|n| file(&json!({ "store_path": format!("{n:03}") })));
+    add_files(&operator, many).await;
+    let count = async |lead: u64| {
+        let answer = ask(&world, &admin, &format!("list_file_lead/{lead}")).await;
+        answer.body.as_array().expect("an array").len()
+    };
+    for (lead, counts) in [
+        (json!(1001), (150, 0)),
+        (json!(1002), (0, 150)),
+        (Value::Null, (0, 0)),
+        (json!(1001), (150, 0)),
+    ] {
+        add_tickets(&operator, [ticket(&json!({ "lead_relation": lead }))]).await;
+        assert_eq!((count(1001).await, count(1002).await), counts, "{lead}");
+        world.is_sound().await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_to_be_had() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    let id = "lead_id: must be a whole number from 1 to 999999999999999";
+    for (path, details) in [
+        ("4711", "lead_id: lead 4711 does not exist"),
+        ("abc", id),
+        ("0", id),
+        ("%FF", id),
+    ] {
+        let answer = ask(&world, &admin, &format!("list_file_lead/{path}")).await;
+        assert_invalid(&answer, details);
+    }
+}
+
+/// C-82.
+#[tokio::test]
+async fn who_sees_the_lead_sees_the_files() {
+    let world = world().await;
+    add_files(&world.operator("acme"), [file(&Value::Null)]).await;
+    for (user, sees) in [
+        (7, true),
+        (8, true),
+        (9, false),
+        (10, true),
+        (11, false),
+        (13, false),
+        (14, true),
+    ] {
+        let answer = ask(&world, &world.wallet(user).await, OF_1001).await;
+        if sees {
+            answer.is(200, &json!([shown_file(&Value::Null)]));
+        } else {
+            assert_invalid(&answer, "lead_id: lead 1001 does not exist");
+        }
+    }
+}

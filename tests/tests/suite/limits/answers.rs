@@ -1,0 +1,144 @@
+//! What answers say of a limit, in every route's own shape.
+
+use serde_json::{Value, json};
+use shared::store::fault::Fault;
+use tests::bookings::{FREE, booking, open_calendars};
+use tests::template::{Route, actions, routes};
+use tests::world::Request;
+use tests::{Wallet, World};
+
+use super::{beyond, keyed, public, said, set, within};
+use crate::faults::always;
+
+/// The page is the one route that has no limit.
+const PAGE: &str = "/book/{instance}/{keyName}";
+
+fn limited() -> impl Iterator<Item = Route> {
+    routes()
+        .into_iter()
+        .filter(|route| route.method != "ANY" && route.path != PAGE)
+}
+
+/// A request to a route that is let in: with credentials in every place where an endpoint may look for them. What does not
+/// matter beyond the limit is left out.
+fn request<'w>(world: &'w World, wallet: &Wallet, Route { method, path, .. }: &Route) -> Request<'w> {
+    let path = path.replace("{id}", "1001");
+    match path.as_str() {
+        "/voip/webhook" => public(world),
+        "/calendarmeeting" => world
+            .call(method, "/calendarmeeting?i=acme")
+            .json(&booking(FREE[0], &json!({}))),
+        "/calendarmeeting/slots" => world.get("/calendarmeeting/slots?i=acme&keyName=demo"),
+        _ => world
+            .call(method, &format!("{path}?i=acme&apitoken={}", wallet.key))
+            .with(wallet),
+    }
+}
+
+/// C-4, C-9: the whole answer beyond the limit, on every route of the template.
+#[tokio::test]
+async fn beyond_the_limit_on_every_route() {
+    let world = World::new().await;
+    open_calendars(&world.operator("acme")).await;
+    let wallet = world.wallet(7).await;
+    for setting in ["requests_per_minute", "public_requests_per_minute"] {
+        set(&world, setting, &json!(1)).await;
+    }
+    assert_eq!(said(&keyed(&world, &wallet).send().await), within(200, 1, 0, 60));
+    assert_eq!(said(&public(&world).send().await), within(400, 1, 0, 60));
+    for route in limited() {
+        let answer = request(&world, &wallet, &route).send().await;
+        let text = if ["/crmopportunity", "/voip/webhook"].contains(&route.path.as_str()) {
+            "msg"
+        } else {
+            "error"
+        };
+        assert_eq!(
+            (said(&answer), &answer.body),
+            (beyond(1, 60), &json!({ text: "Too many requests" })),
+            "{route:?}"
+        );
+        let mut names: Vec<_> = answer.headers.keys().map(http::HeaderName::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(
+            names,
+            [
+                "access-control-allow-origin",
+                "access-control-expose-headers",
+                "content-length",
+                "content-type",
+                "ratelimit-limit",
+                "ratelimit-remaining",
+                "ratelimit-reset",
+                "retry-after",
+                "x-request-id",
+            ],
+            "{route:?}"
+        );
+        assert!(answer.cost.write_units() <= 0.0, "{route:?}: {:?}", answer.cost);
+    }
+    assert_eq!(world.calls().await.len(), 0);
+}
+
+/// Whatever a request is refused for, its answer says what is left.
+#[tokio::test]
+async fn errors_say_what_is_left() {
+    let world = World::new().await;
+    let (wallet, nobody) = (world.wallet(7).await, world.wallet(13).await);
+    for setting in ["requests_per_minute", "public_requests_per_minute"] {
+        set(&world, setting, &json!(10)).await;
+    }
+    let not_found = json!({ "error": "Not found" });
+    for (request, body, expected) in [
+        (
+            world.get("/leads/4711?i=acme").with(&wallet),
+            not_found.clone(),
+            within(404, 10, 9, 60),
+        ),
+        (
+            world.get("/leads/1001?i=acme").with(&nobody),
+            not_found,
+            within(404, 10, 8, 60),
+        ),
+    ] {
+        let answer = request.send().await;
+        assert_eq!((said(&answer), answer.body), (expected, body));
+    }
+    let call = world.call("POST", "/crmopportunity?i=acme&id=3").with(&wallet);
+    assert_eq!(said(&call.bytes("{").send().await), within(400, 10, 7, 60));
+    let world = world.with_faults(always("Query", Fault::FailedBefore));
+    let failed = world.get("/leads?i=acme").with(&wallet).send().await;
+    assert_eq!(
+        (said(&failed), failed.body),
+        (within(500, 10, 6, 60), json!({ "error": "Internal error" }))
+    );
+}
+
+/// Nothing but the limit is told beyond it: neither what is wrong with the request nor what it asks for.
+#[tokio::test]
+async fn the_limit_comes_before_what_else_is_wrong() {
+    let world = super::world("requests_per_minute", 1).await;
+    let wallet = world.wallet(7).await;
+    keyed(&world, &wallet).send().await;
+    for uri in [
+        "/leads/x?i=acme",
+        "/leads/4711?i=acme",
+        "/leads?i=acme&limit=0",
+        "/leads?i=acme",
+    ] {
+        let answer = world.get(uri).with(&wallet).send().await;
+        let expected: (_, Value) = (beyond(1, 60), json!({ "error": "Too many requests" }));
+        assert_eq!((said(&answer), answer.body), expected, "{uri}");
+    }
+    let stranger = world.get("/leads/1001?i=acme").send().await;
+    assert_eq!((said(&stranger).1, stranger.status.as_u16()), ([None; 4], 401));
+}
+
+/// Every function that answers clients may count them.
+#[test]
+fn functions_may_count() {
+    for route in limited() {
+        let actions = actions(&route.function);
+        assert!(actions.contains(&"dynamodb:UpdateItem".to_owned()), "{route:?}");
+    }
+}

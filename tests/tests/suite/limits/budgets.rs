@@ -1,0 +1,205 @@
+//! Which requests are counted together, and when.
+
+use serde_json::{Value, json};
+use shared::credential::Kind;
+use tests::World;
+use tests::world::at;
+
+use super::{beyond, keyed, limit_key, limited_wallet, public, said, set, unlimited, within, world};
+
+/// As many as the limit says, and no more; the next minute begins anew.
+#[tokio::test]
+async fn a_minute_of_requests() {
+    for limit in [1_u32, 7, 60] {
+        let world = world("requests_per_minute", limit).await;
+        let (wallet, limit) = (world.wallet(7).await, u64::from(limit));
+        for (time, reset) in [
+            ("2026-11-21T12:00:00.000Z", 60),
+            ("2026-11-21T12:01:59.001Z", 1),
+            ("2026-11-21T12:02:30.500Z", 30),
+        ] {
+            world.clock.set(at(time));
+            for remaining in (0..limit).rev() {
+                let answer = keyed(&world, &wallet).send().await;
+                assert_eq!(said(&answer), within(200, limit, remaining, reset), "{time}");
+            }
+            for _ in 0..3 {
+                let answer = keyed(&world, &wallet).send().await;
+                assert_eq!(said(&answer), beyond(limit, reset), "{time}");
+            }
+        }
+    }
+}
+
+/// The budget is the minute's, not the first request's: it ends on the wall clock's minute.
+#[tokio::test]
+async fn the_minute_is_the_clocks() {
+    let world = world("requests_per_minute", 2).await;
+    let wallet = world.wallet(7).await;
+    for (time, expected) in [
+        ("2026-11-21T12:00:59.998Z", within(200, 2, 1, 1)),
+        ("2026-11-21T12:00:59.999Z", within(200, 2, 0, 1)),
+        ("2026-11-21T12:00:59.999Z", beyond(2, 1)),
+        ("2026-11-21T12:01:00.000Z", within(200, 2, 1, 60)),
+    ] {
+        world.clock.set(at(time));
+        assert_eq!(said(&keyed(&world, &wallet).send().await), expected, "{time}");
+    }
+}
+
+/// All keys of an instance share its limit, whoever they are; another instance has its own or none.
+#[tokio::test]
+async fn keys_of_an_instance_share_its_limit() {
+    let world = world("requests_per_minute", 3).await;
+    tests::people::settle(&world.operator("other-shop")).await;
+    let (ana, bruno) = (world.wallet(7).await, world.wallet(8).await);
+    let other = world.wallet_of("other-shop", 7).await;
+    for (wallet, expected) in [
+        (&ana, within(200, 3, 2, 60)),
+        (&bruno, within(200, 3, 1, 60)),
+        (&ana, within(200, 3, 0, 60)),
+        (&bruno, beyond(3, 60)),
+        (&ana, beyond(3, 60)),
+    ] {
+        let answer = world.get("/leads?i=acme").with(wallet).send().await;
+        assert_eq!(said(&answer), expected);
+    }
+    let theirs = world.get("/leads?i=other-shop").with(&other).send().await;
+    assert_eq!(said(&theirs), unlimited(200));
+}
+
+/// A key's own limit goes before the instance's, and neither uses up the other.
+#[tokio::test]
+async fn a_key_with_a_limit_of_its_own() {
+    let world = world("requests_per_minute", 2).await;
+    let (shared, own) = (world.wallet(7).await, limited_wallet(&world, 3).await);
+    for (wallet, expected) in [
+        (&own, within(200, 3, 2, 60)),
+        (&shared, within(200, 2, 1, 60)),
+        (&own, within(200, 3, 1, 60)),
+        (&shared, within(200, 2, 0, 60)),
+        (&shared, beyond(2, 60)),
+        (&own, within(200, 3, 0, 60)),
+        (&own, beyond(3, 60)),
+        (&shared, beyond(2, 60)),
+    ] {
+        assert_eq!(said(&keyed(&world, wallet).send().await), expected);
+    }
+    set(&world, "requests_per_minute", &Value::Null).await;
+    assert_eq!(said(&keyed(&world, &shared).send().await), unlimited(200));
+    assert_eq!(said(&keyed(&world, &own).send().await), beyond(3, 60));
+}
+
+/// Requests without credentials have a limit of their own, which never uses up the keys', nor they it.
+#[tokio::test]
+async fn public_requests_are_counted_apart() {
+    let world = world("public_requests_per_minute", 2).await;
+    let wallet = world.wallet(7).await;
+    assert_eq!(said(&keyed(&world, &wallet).send().await), unlimited(200));
+    set(&world, "requests_per_minute", &json!(1)).await;
+    let slots = "/calendarmeeting/slots?i=acme&keyName=nowhere";
+    assert_eq!(said(&world.get(slots).send().await), within(400, 2, 1, 60));
+    assert_eq!(said(&public(&world).send().await), within(400, 2, 0, 60));
+    assert_eq!(said(&world.get(slots).send().await), beyond(2, 60));
+    assert_eq!(said(&keyed(&world, &wallet).send().await), within(200, 1, 0, 60));
+    assert_eq!(said(&keyed(&world, &wallet).send().await), beyond(1, 60));
+    set(&world, "public_requests_per_minute", &Value::Null).await;
+    assert_eq!(said(&public(&world).send().await), unlimited(400));
+}
+
+/// C-12: what the operator sets holds from the next request, in every process.
+#[tokio::test]
+async fn limits_that_change() {
+    let world = world("requests_per_minute", 100).await;
+    let wallet = world.wallet(7).await;
+    for remaining in (90..100).rev() {
+        assert_eq!(
+            said(&keyed(&world, &wallet).send().await),
+            within(200, 100, remaining, 60)
+        );
+    }
+    set(&world, "requests_per_minute", &json!(5)).await;
+    assert_eq!(said(&keyed(&world, &wallet).send().await), beyond(5, 60));
+    set(&world, "requests_per_minute", &json!(11)).await;
+    assert_eq!(said(&keyed(&world, &wallet).send().await), within(200, 11, 0, 60));
+    assert_eq!(said(&keyed(&world, &wallet).send().await), beyond(11, 60));
+    limit_key(&world, &wallet, Some(1)).await;
+    assert_eq!(said(&keyed(&world, &wallet).send().await), within(200, 1, 0, 60));
+    assert_eq!(said(&keyed(&world, &wallet).send().await), beyond(1, 60));
+    limit_key(&world, &wallet, None).await;
+    assert_eq!(said(&keyed(&world, &wallet).send().await), beyond(11, 60));
+    set(&world, "requests_per_minute", &Value::Null).await;
+    assert_eq!(said(&keyed(&world, &wallet).send().await), unlimited(200));
+}
+
+/// Who is not let in takes nothing.
+#[tokio::test]
+async fn what_is_refused_at_the_door_is_not_counted() {
+    let world = world("requests_per_minute", 2).await;
+    for (name, value) in [
+        ("public_requests_per_minute", json!(1)),
+        ("voip_webhook_secret", json!("right")),
+    ] {
+        set(&world, name, &value).await;
+    }
+    let (wallet, revoked) = (world.wallet(7).await, world.wallet(7).await);
+    let revoke = world.operator("acme").revoke(Kind::Key, &revoked.key_id).await;
+    revoke.expect("a key is revoked");
+    for _ in 0..3 {
+        for (request, status) in [
+            (world.get("/leads/1001").with(&wallet), 400),
+            (world.get("/leads/1001?i=acme&i=acme").with(&wallet), 400),
+            (world.get("/leads/1001?i=acme"), 401),
+            (keyed(&world, &revoked), 401),
+            (
+                world.get("/leads/1001?i=acme").header("apitoken", &wallet.key),
+                401,
+            ),
+            (world.get("/leads/1001?i=nobody").with(&wallet), 401),
+            (public(&world), 401),
+            (public(&world).header("x-voip-signature", "wrong"), 401),
+            (world.call("POST", "/voip/webhook").bytes("{}"), 400),
+            (world.get("/calendarmeeting/slots?i=acme"), 400),
+            (world.call("POST", "/calendarmeeting?i=acme").bytes("{"), 400),
+            (world.call("PATCH", "/leads?i=acme").with(&wallet), 405),
+            (world.get("/nowhere?i=acme").with(&wallet), 404),
+        ] {
+            assert_eq!(said(&request.send().await), unlimited(status));
+        }
+    }
+    // Whoever is let in and then refused is counted.
+    let wrong = world.get("/leads/x?i=acme").with(&wallet).send().await;
+    assert_eq!(said(&wrong), within(400, 2, 1, 60));
+    assert_eq!(said(&keyed(&world, &wallet).send().await), within(200, 2, 0, 60));
+    let signed = public(&world).header("x-voip-signature", "right").send().await;
+    assert_eq!(said(&signed), within(400, 1, 0, 60));
+}
+
+/// The page on which people book holds nothing of the instance, and no limit.
+#[tokio::test]
+async fn the_page_is_not_limited() {
+    let world = world("public_requests_per_minute", 1).await;
+    for _ in 0..3 {
+        let page = world.get("/book/acme/demo").send().await;
+        assert_eq!(said(&page), unlimited(200));
+    }
+    assert_eq!(said(&public(&world).send().await), within(400, 1, 0, 60));
+}
+
+/// Where nothing is limited nothing is counted and nothing is said.
+#[tokio::test]
+async fn without_a_limit() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    for request in [keyed(&world, &wallet), public(&world)] {
+        let answer = request.send().await;
+        assert_eq!(said(&answer).1, [None; 4]);
+        assert!(
+            answer
+                .cost
+                .calls
+                .iter()
+                .all(|call| call.operation != "UpdateItem")
+        );
+    }
+}

@@ -1,0 +1,58 @@
+//! What counting costs: a write for each block, one more round trip for the request that takes it, and no read.
+
+use tests::World;
+
+use super::{keyed, said, world};
+use crate::capacity;
+
+/// So many requests, each within what it may cost: how many writes and write units they cost together.
+async fn cost(world: &World, requests: usize) -> (u32, f64) {
+    let wallet = world.wallet(7).await;
+    let (mut writes, mut units) = (0, 0.0);
+    for _ in 0..requests {
+        let answer = keyed(world, &wallet).send().await;
+        let taking = answer
+            .cost
+            .calls
+            .iter()
+            .any(|call| call.operation == "UpdateItem");
+        writes += u32::from(taking);
+        units += answer.cost.write_units();
+        let round_trips = 1 + u32::from(taking);
+        assert_eq!(
+            (answer.status.as_u16(), answer.cost.round_trips),
+            (200, round_trips)
+        );
+        assert!(answer.cost.read_units() <= 4.0, "{:?}", answer.cost);
+    }
+    (writes, units)
+}
+
+/// A block is a twentieth of the limit, at most 100, and at most an eighth of what is left.
+#[tokio::test]
+async fn a_thousand_requests() {
+    for (limit, most) in [(1_000, 60), (2_000, 12), (10_000, 10), (1_000_000, 10)] {
+        let world = world("requests_per_minute", limit).await;
+        let (writes, units) = cost(&world, 1_000).await;
+        println!("limit {limit}: {writes} writes, {units} units for 1,000 requests");
+        assert!(
+            writes <= most && units <= f64::from(writes),
+            "{limit}: {writes} {units}"
+        );
+    }
+}
+
+/// Beyond the limit a request costs what its check costs.
+#[tokio::test]
+async fn beyond_the_limit() {
+    let world = world("requests_per_minute", 1).await;
+    let wallet = world.wallet(7).await;
+    keyed(&world, &wallet).send().await;
+    for process in [world.elsewhere(), world] {
+        // A process that has not asked yet asks once; the condition that does not hold is no write.
+        keyed(&process, &wallet).send().await;
+        let answer = keyed(&process, &wallet).send().await;
+        assert_eq!(said(&answer).0, 429);
+        capacity::within("C-9: beyond the limit", &answer, &capacity::read(1, 4.0));
+    }
+}

@@ -1,0 +1,72 @@
+//! Several processes at once: what all of them let in is the limit, exactly.
+
+use futures_util::future::join_all;
+use tests::{Wallet, World};
+
+use super::{keyed, said, world};
+
+/// Sends so many requests at once through each process, and counts those that were let in.
+async fn storm(processes: &[World], wallet: &Wallet, each: usize) -> usize {
+    let requests = processes
+        .iter()
+        .flat_map(|process| (0..each).map(async |_| keyed(process, wallet).send().await));
+    let answers = join_all(requests).await;
+    for answer in &answers {
+        assert!([200, 429].contains(&answer.status.as_u16()), "{}", answer.body);
+    }
+    answers.iter().filter(|answer| answer.status == 200).count()
+}
+
+fn processes(world: &World, number: usize) -> Vec<World> {
+    (0..number).map(|_| world.elsewhere()).collect()
+}
+
+/// Each process is asked more often than the limit allows all of them, so nothing is left over.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn together_they_let_the_limit_in() {
+    for (limit, number) in [(1, 8), (13, 8), (60, 8), (100, 1), (120, 8)] {
+        let world = world("requests_per_minute", limit).await;
+        let (wallet, limit) = (world.wallet(7).await, limit as usize);
+        let processes = processes(&world, number);
+        let admitted = storm(&processes, &wallet, limit + 1).await;
+        assert_eq!(admitted, limit, "{number} processes");
+        assert_eq!(storm(&processes, &wallet, 1).await, 0);
+    }
+}
+
+/// One after the other: what a process does not need stays for the others.
+#[tokio::test]
+async fn in_turns() {
+    let world = world("requests_per_minute", 120).await;
+    let wallet = world.wallet(7).await;
+    let processes = processes(&world, 8);
+    let (mut admitted, mut refused) = (0, 0);
+    while refused < 8 {
+        refused = 0;
+        for process in &processes {
+            match keyed(process, &wallet).send().await.status.as_u16() {
+                200 => admitted += 1,
+                _ => refused += 1,
+            }
+        }
+    }
+    assert_eq!(admitted, 120);
+}
+
+/// A process knows of the others' requests what the counter last told it; what it says is never less than nothing.
+#[tokio::test]
+async fn what_each_says_is_left() {
+    let world = world("requests_per_minute", 40).await;
+    let wallet = world.wallet(7).await;
+    let there = world.elsewhere();
+    let mut left = Vec::new();
+    for process in [&world, &there, &world, &there, &world, &world] {
+        let (status, [_, remaining, ..]) = said(&keyed(process, &wallet).send().await);
+        left.push((status, remaining.expect("what is left")));
+    }
+    // Blocks of two: the first two of each process come from its first block.
+    assert_eq!(
+        left,
+        [(200, 39), (200, 37), (200, 38), (200, 36), (200, 35), (200, 34)]
+    );
+}

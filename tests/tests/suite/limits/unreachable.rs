@@ -1,0 +1,94 @@
+//! A counter that cannot be reached: a limit must not take the service down, nor let more in than it must.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use shared::store::fault::Fault;
+use tests::World;
+use tests::world::at;
+
+use super::{beyond, keyed, said, within};
+use crate::faults::{SDK_ATTEMPTS, always, first, none};
+
+async fn world(limit: u32) -> World {
+    super::world("requests_per_minute", limit).await
+}
+
+/// Requests go on, and the counter is left alone for five seconds; then they are counted again.
+#[tokio::test]
+async fn requests_go_on() {
+    for fault in [Fault::Throttled, Fault::FailedBefore] {
+        let world = world(1).await;
+        let wallet = world.wallet(7).await;
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counted = asked.clone();
+        let world = world.with_faults(Arc::new(move |operation| {
+            let hit = operation == "UpdateItem";
+            counted.fetch_add(usize::from(hit), Ordering::Relaxed);
+            hit.then_some(fault)
+        }));
+        for (time, reset, times) in [
+            ("2026-11-21T12:00:00.000Z", 60, 1),
+            ("2026-11-21T12:00:04.999Z", 56, 1),
+            ("2026-11-21T12:00:05.000Z", 55, 2),
+        ] {
+            world.clock.set(at(time));
+            for _ in 0..3 {
+                let answer = keyed(&world, &wallet).send().await;
+                assert_eq!(said(&answer), within(200, 1, 1, reset), "{fault:?}");
+                assert_eq!(
+                    asked.load(Ordering::Relaxed),
+                    times * SDK_ATTEMPTS,
+                    "{fault:?} {time}"
+                );
+            }
+        }
+        let world = world.with_faults(none());
+        world.clock.set(at("2026-11-21T12:00:10Z"));
+        assert_eq!(said(&keyed(&world, &wallet).send().await), within(200, 1, 0, 50));
+        assert_eq!(said(&keyed(&world, &wallet).send().await), beyond(1, 50));
+    }
+}
+
+/// A bad moment that passes is not seen.
+#[tokio::test]
+async fn one_bad_attempt() {
+    for fault in [Fault::Throttled, Fault::FailedBefore, Fault::Conflict] {
+        let world = world(2).await;
+        let wallet = world.wallet(7).await;
+        let world = world.with_faults(first("UpdateItem", fault, 1));
+        for expected in [within(200, 2, 1, 60), within(200, 2, 0, 60), beyond(2, 60)] {
+            assert_eq!(said(&keyed(&world, &wallet).send().await), expected, "{fault:?}");
+        }
+    }
+}
+
+/// A block that was taken and not heard of is lost to the minute: never are more let in than the limit says.
+#[tokio::test]
+async fn an_answer_that_is_lost() {
+    let world = world(3).await;
+    let wallet = world.wallet(7).await;
+    let world = world.with_faults(first("UpdateItem", Fault::FailedAfter, 1));
+    for expected in [within(200, 3, 1, 60), within(200, 3, 0, 60), beyond(3, 60)] {
+        assert_eq!(said(&keyed(&world, &wallet).send().await), expected);
+    }
+    let world = world.with_faults(first("UpdateItem", Fault::FailedAfter, SDK_ATTEMPTS));
+    world.clock.set(at("2026-11-21T12:01:00Z"));
+    assert_eq!(said(&keyed(&world, &wallet).send().await), within(200, 3, 3, 60));
+    world.clock.set(at("2026-11-21T12:01:05Z"));
+    assert_eq!(said(&keyed(&world, &wallet).send().await), beyond(3, 55));
+}
+
+/// What a process knows to be used up stays so, whether the counter can be reached or not.
+#[tokio::test]
+async fn what_is_used_up_stays_so() {
+    let world = world(1).await;
+    let wallet = world.wallet(7).await;
+    keyed(&world, &wallet).send().await;
+    let there = world
+        .elsewhere()
+        .with_faults(always("UpdateItem", Fault::FailedBefore));
+    let world = world.with_faults(always("UpdateItem", Fault::FailedBefore));
+    assert_eq!(said(&keyed(&world, &wallet).send().await), beyond(1, 60));
+    assert_eq!(said(&keyed(&there, &wallet).send().await), within(200, 1, 1, 60));
+}

@@ -1,0 +1,313 @@
+//! `POST /lead/archive`: endpoint 6 (C-25).
+
+use serde_json::{Value, json};
+use tests::bookings::invalid;
+use tests::people::{add_leads, plain_lead};
+use tests::records::{maria, with};
+use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
+use tests::{Answer, Wallet, World};
+
+use crate::delete_leads_id::{allow, listed};
+
+async fn archive(world: &World, wallet: &Wallet, body: &Value) -> Answer {
+    let uri = format!("/lead/archive?i=acme&apitoken={}", wallet.key);
+    world.call("POST", &uri).json(body).send().await
+}
+
+/// A lead as endpoint 6 shows it.
+fn shown(id: u64, archived: bool) -> Value {
+    let (fullname, email) = match id {
+        1001 => ("Maria Silva", json!("lead1001@example.com")),
+        1003 => ("Antônia Gonçalves", json!("lead1003@example.com")),
+        _ => ("Pedro Henrique Sá", Value::Null),
+    };
+    json!({ "id": id, "fullname": fullname, "email": email, "archived": archived })
+}
+
+fn one(id: u64, archived: bool) -> Value {
+    json!({ "data": { "lead": shown(id, archived) } })
+}
+
+fn many(leads: &[Value], not_found: &[u64]) -> Value {
+    json!({ "data": { "leads": leads, "notFound": not_found } })
+}
+
+/// The record of a lead as it is stored.
+async fn everything(world: &World) -> Vec<shared::lead::Lead> {
+    world.leads().await
+}
+
+/// Done again it changes nothing and answers the same, both ways; nothing but the flag changes.
+#[tokio::test]
+async fn one_lead() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    let before = everything(&world).await;
+    for _ in 0..2 {
+        let answer = archive(&world, &wallet, &json!({ "archived": true, "id": 1001 })).await;
+        answer.is(200, &one(1001, true));
+        assert_eq!(listed(&world, true).await, [1001, 1003, 1012]);
+        assert_eq!(listed(&world, false).await, [1002, 1004, 1005, 1006, 1007]);
+        world.is_sound().await;
+    }
+    for _ in 0..2 {
+        let answer = archive(
+            &world,
+            &wallet,
+            &json!({ "archived": false, "id": 1001.0, "more": 1 }),
+        )
+        .await;
+        answer.is(200, &one(1001, false));
+        assert_eq!(everything(&world).await, before);
+        world.is_sound().await;
+    }
+    let gone = json!({ "archived": true, "id": 4711 });
+    archive(&world, &wallet, &gone)
+        .await
+        .is(404, &json!({ "error": "Not found" }));
+}
+
+/// A request that changes nothing writes nothing.
+#[tokio::test]
+async fn what_is_so_already_is_not_written() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    for body in [
+        json!({ "archived": true, "id": 1003 }),
+        json!({ "archived": true, "ids": [1003, 1012] }),
+    ] {
+        let answer = archive(&world, &wallet, &body).await;
+        assert_eq!((answer.status.as_u16(), answer.cost.write_units()), (200, 0.0));
+    }
+}
+
+/// `id` may be an array, or `ids` used instead; in the order in which they were sent, each once.
+#[tokio::test]
+async fn several_leads() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    for name in ["id", "ids"] {
+        for archived in [true, false] {
+            let body = json!({ "archived": archived, (name): [1007, 4711, 1003, 1007, 1001, 4711] });
+            let leads = [
+                shown(1007, archived),
+                shown(1003, archived),
+                shown(1001, archived),
+            ];
+            let answer = archive(&world, &wallet, &body).await;
+            answer.is(200, &many(&leads, &[4711]));
+        }
+        let empty = json!({ "archived": true, (name): [] });
+        archive(&world, &wallet, &empty).await.is(200, &many(&[], &[]));
+        let alone = json!({ "archived": false, (name): [1001] });
+        archive(&world, &wallet, &alone)
+            .await
+            .is(200, &many(&[shown(1001, false)], &[]));
+    }
+    world.is_sound().await;
+}
+
+/// C-25: 120 together.
+#[tokio::test]
+async fn as_many_as_there_may_be() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    let people = (2001..=2121).map(|id| plain_lead(id, "Pessoa", "de Tal", Some(8 + id % 3)));
+    add_leads(&world.operator("acme"), people.collect()).await;
+    let ids: Vec<u64> = (2001..=2121).collect();
+    for name in ["id", "ids"] {
+        let answer = archive(&world, &wallet, &json!({ "archived": true, (name): ids })).await;
+        answer.is(
+            400,
+            &invalid(&format!("{name}: must be at most 120 ids of leads")),
+        );
+    }
+    let answer = archive(&world, &wallet, &json!({ "archived": true, "ids": ids[..120] })).await;
+    let view = |id: &u64| json!({ "id": id, "fullname": "Pessoa de Tal", "email": null, "archived": true });
+    let leads: Vec<_> = ids[..120].iter().map(view).collect();
+    answer.is(200, &many(&leads, &[]));
+    assert_eq!(listed(&world, true).await.len(), 2 + 120);
+    assert_eq!(
+        listed(&world, false).await,
+        [1001, 1002, 1004, 1005, 1006, 1007, 2121]
+    );
+    world.is_sound().await;
+}
+
+#[tokio::test]
+async fn refusals() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    let (flag, id) = (
+        "archived: must be true or false",
+        "id: must be a whole number from 1 to 999999999999999",
+    );
+    let (id_many, ids) = (
+        "id: must be at most 120 ids of leads",
+        "ids: must be at most 120 ids of leads",
+    );
+    for (body, details) in [
+        (json!({}), flag),
+        (json!({ "id": 1001 }), flag),
+        (json!({ "archived": null, "id": 1001 }), flag),
+        (json!({ "archived": 1, "id": 1001 }), flag),
+        (json!({ "archived": "true", "id": 1001 }), flag),
+        (json!({ "archived": true }), id),
+        (json!({ "archived": true, "id": null }), id),
+        (json!({ "archived": true, "id": "1001" }), id),
+        (json!({ "archived": true, "id": 0 }), id),
+        (json!({ "archived": true, "id": -1 }), id),
+        (json!({ "archived": true, "id": 1.5 }), id),
+        (json!({ "archived": true, "id": 1e15 }), id),
+        (json!({ "archived": true, "id": { "id": 1001 } }), id),
+        (json!({ "archived": true, "id": [1001, "1002"] }), id_many),
+        (json!({ "archived": true, "id": [[1001]] }), id_many),
+        (json!({ "archived": true, "ids": null }), ids),
+        (json!({ "archived": true, "ids": 1001 }), ids),
+        (json!({ "archived": true, "ids": [0] }), ids),
+        (
+            json!({ "archived": true, "id": 1001, "ids": [1001] }),
+            "ids: must not stand beside id",
+        ),
+        (json!([]), "body: must be a JSON object"),
+        (json!(true), "body: must be a JSON object"),
+    ] {
+        archive(&world, &wallet, &body).await.is(400, &invalid(details));
+    }
+    let uri = format!("/lead/archive?i=acme&apitoken={}", wallet.key);
+    for bytes in ["", "{", "archived=true&id=1001"] {
+        let answer = world.call("POST", &uri).bytes(bytes).send().await;
+        answer.is(400, &invalid("body: must be JSON"));
+    }
+    assert_eq!(listed(&world, false).await.len(), 6);
+}
+
+/// C-82: who sees a lead and may archive archives it; the flag comes before the lead.
+#[tokio::test]
+async fn permissions() {
+    let world = World::new().await;
+    let all = [1001, 1002, 1003, 1004, 1005, 1006, 1007, 1012];
+    for (user, sees) in [
+        (8, vec![1001, 1006]),
+        (10, vec![1001, 1002, 1003, 1005, 1006, 1012]),
+        (11, vec![1004]),
+        (13, vec![]),
+        (14, vec![1001, 1002, 1003, 1006, 1007, 1012]),
+        (7, all.to_vec()),
+    ] {
+        let wallet = world.wallet(user).await;
+        let mut found = Vec::new();
+        for lead in all {
+            let answer = archive(&world, &wallet, &json!({ "archived": true, "id": lead })).await;
+            if answer.status == 200 {
+                found.push(lead);
+            } else {
+                answer.is(404, &json!({ "error": "Not found" }));
+            }
+        }
+        assert_eq!(found, sees, "user {user}");
+        let answer = archive(&world, &wallet, &json!({ "archived": false, "ids": all })).await;
+        let missing: Vec<_> = all.into_iter().filter(|lead| !sees.contains(lead)).collect();
+        assert_eq!(answer.body["data"]["notFound"], json!(missing), "user {user}");
+    }
+    let (own, admin) = (world.wallet(8).await, world.wallet(7).await);
+    allow(&world, 2, true, false).await;
+    allow(&world, 1, false, false).await;
+    for body in [
+        json!({ "archived": true, "id": 1001 }),
+        json!({ "archived": true, "id": 4711 }),
+        json!({ "archived": true, "ids": [1001] }),
+    ] {
+        archive(&world, &own, &body)
+            .await
+            .is(403, &json!({ "error": "Forbidden" }));
+        assert_eq!(
+            archive(&world, &own, &json!({ "archived": true })).await.status,
+            400
+        );
+    }
+    let answer = archive(&world, &admin, &json!({ "archived": true, "id": 1001 })).await;
+    answer.is(200, &one(1001, true));
+    world.is_sound().await;
+}
+
+/// C-12: opportunities show it at once, before and after their copies are written, and stay as they were themselves.
+#[tokio::test]
+async fn copies_show_it_at_once() {
+    let world = World::new().await;
+    let operator = world.operator("acme");
+    open_shop(&operator).await;
+    add_opportunities(&operator, vec![plain_opportunity(1, 8, 0)]).await;
+    let (admin, seller) = (world.wallet(7).await, world.wallet(8).await);
+    let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", seller.key);
+    let column = page(1, 25, &json!({ "columnId": 31 }));
+    let embedded = async || {
+        let answer = world.call("POST", &uri).json(&column).send().await;
+        let record = answer.body[0].clone();
+        (record["dataLead"].clone(), record["archived"].clone())
+    };
+    for archived in [true, false] {
+        let body = json!({ "archived": archived, "id": 1001 });
+        assert_eq!(archive(&world, &admin, &body).await.status, 200);
+        let expected = (with(maria(), &json!({ "archived": archived })), json!(0));
+        assert_eq!(embedded().await, expected);
+        maintenance::tend(&world.store).await.expect("it is tended");
+        world.clock.set(world.clock.get().plus_seconds(60));
+        maintenance::tend(&world.store).await.expect("it is tended");
+        assert_eq!(embedded().await, expected);
+        world.is_sound().await;
+    }
+}
+
+/// C-72: of leads that share a number the one that is not archived is found, then the lowest.
+#[tokio::test]
+async fn calls_find_whom_is_not_archived() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    let twin = shared::lead::Lead {
+        phone: Some("11973263471".to_owned()),
+        ..plain_lead(2001, "Outra", "Pessoa", Some(8))
+    };
+    add_leads(&world.operator("acme"), vec![twin]).await;
+    let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING",
+        "status": "COMPLETE", "duration": 1, "record": false, "service": "x" } });
+    for (archived, lead, found) in [
+        (false, 1001, 1001),
+        (true, 1001, 2001),
+        (true, 2001, 1001),
+        (false, 2001, 2001),
+        (false, 1001, 1001),
+    ] {
+        let body = json!({ "archived": archived, "id": lead });
+        assert_eq!(archive(&world, &wallet, &body).await.status, 200);
+        assert_eq!(world.webhook(&call).send().await.status, 201);
+        let calls = world.calls().await;
+        assert_eq!(
+            calls
+                .last()
+                .and_then(|call| call.lead)
+                .map(shared::id::LeadId::get),
+            Some(found)
+        );
+    }
+    world.is_sound().await;
+}
+
+/// What is archived through the API is not replaced by the file it came from, unless that is asked for (C-81).
+#[tokio::test]
+async fn an_import_does_not_take_it_back() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    let answer = archive(&world, &wallet, &json!({ "archived": true, "id": 1001 })).await;
+    answer.is(200, &one(1001, true));
+    let operator = world.operator("acme");
+    let lines = || vec![tests::people::leads().remove(0).into()];
+    let refused = operator.import_leads(lines(), false).await.expect("an import");
+    assert!(
+        matches!(refused[..], [shared::store::operator::Outcome::Refused(_)]),
+        "{refused:?}"
+    );
+    assert_eq!(listed(&world, true).await, [1001, 1003, 1012]);
+    operator.import_leads(lines(), true).await.expect("an import");
+    assert_eq!(listed(&world, true).await, [1003, 1012]);
+}
