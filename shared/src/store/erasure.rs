@@ -16,6 +16,7 @@ use super::error::StoreError;
 use super::item::{self, Item, s};
 use super::key::Key;
 use super::leads::{self, LeadRecord};
+use super::links::{Links, TOGETHER};
 use super::meetings::{self, MeetingRecord};
 use super::notices;
 use super::table::{PAGE, Page, Span, key_of};
@@ -30,8 +31,6 @@ use crate::ticket::Ticket;
 
 /// How often a record is erased anew because others changed it meanwhile.
 const ATTEMPTS: u32 = 12;
-/// Links that are read at a time: their records make one batch of gets.
-const TOGETHER: usize = 100;
 
 /// The deleted leads of which something may be left.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -296,28 +295,6 @@ fn call_erasure(
 fn call_of(event: &Item) -> Result<CallId, StoreError> {
     let call = CallId::new(item::number("event", event, "call")?);
     call.ok_or_else(|| item::corrupt("event", "it names no call"))
-}
-
-/// A partition of links, some at a time.
-struct Links(Option<Span>);
-
-impl Links {
-    fn of(partition: String) -> Self {
-        Self(Some(Span::head(partition, TOGETHER)))
-    }
-
-    async fn next(&mut self, reader: &Reader) -> Result<Option<Vec<Key>>, StoreError> {
-        let Some(span) = self.0.take() else {
-            return Ok(None);
-        };
-        let Page { items, more } = reader.table.query(span.clone()).await?;
-        let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
-        if more {
-            let after = keys.last().map(|key| key.sk.clone());
-            self.0 = Some(Span { after, ..span });
-        }
-        Ok(Some(keys))
-    }
 }
 
 /// The lead that a mark is for.

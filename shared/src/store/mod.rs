@@ -25,6 +25,7 @@ mod key;
 mod lead_changes;
 mod lead_list;
 mod leads;
+mod links;
 mod meetings;
 mod meter;
 mod notices;

@@ -9,8 +9,8 @@ use super::{FileRecord, TicketRecord, decode};
 use crate::id::{LeadId, TicketId};
 use crate::store::Reader;
 use crate::store::error::StoreError;
-use crate::store::key::{self, Key};
-use crate::store::table::{Page, Span, key_of};
+use crate::store::key;
+use crate::store::links::Links;
 use crate::store::transaction::{CommitError, Transaction};
 use crate::ticket::FileName;
 
@@ -18,8 +18,6 @@ use crate::ticket::FileName;
 const ATTEMPTS: u32 = 12;
 /// The longest pause between two, in steps of [`Table::pause`](crate::store::table::Table::pause).
 const LONGEST_PAUSE: u32 = 3;
-/// Items of a list that are read at a time.
-const TOGETHER: usize = 100;
 
 impl Reader {
     /// Gives the files of a ticket its lead, and takes the mark off its record that they may have another.
@@ -45,7 +43,7 @@ impl Reader {
     /// Takes a deleted lead, and all that is the person's, out of its tickets (C-24), and their files off its list; they
     /// stay with their tickets. Doing it again does no harm.
     pub(in crate::store) async fn erase_tickets(&self, lead: LeadId) -> Result<(), StoreError> {
-        let mut tickets = List::of(self.keys().lead_tickets(lead));
+        let mut tickets = Links::of(self.keys().lead_tickets(lead));
         while let Some(keys) = tickets.next(self).await? {
             for ticket in keys.iter().filter_map(|key| key::placed_ticket(&key.sk)) {
                 self.unlink_ticket(ticket, lead).await?;
@@ -77,7 +75,7 @@ impl Reader {
 
     /// Gives all files of a list the lead that their ticket has.
     async fn settle_files(&self, list: String) -> Result<(), StoreError> {
-        let mut files = List::of(list);
+        let mut files = Links::of(list);
         while let Some(keys) = files.next(self).await? {
             for name in keys.iter().filter_map(|key| self.keys().listed_file(key)) {
                 self.settle_file(&name).await?;
@@ -135,27 +133,5 @@ impl Reader {
                 Ok(false)
             }
         }
-    }
-}
-
-/// The keys of a list, some at a time, whatever is taken off it meanwhile.
-struct List(Option<Span>);
-
-impl List {
-    fn of(partition: String) -> Self {
-        Self(Some(Span::head(partition, TOGETHER)))
-    }
-
-    async fn next(&mut self, reader: &Reader) -> Result<Option<Vec<Key>>, StoreError> {
-        let Some(span) = self.0.take() else {
-            return Ok(None);
-        };
-        let Page { items, more } = reader.table.query(span.clone()).await?;
-        let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
-        if more {
-            let after = keys.last().map(|key| key.sk.clone());
-            self.0 = Some(Span { after, ..span });
-        }
-        Ok(Some(keys))
     }
 }

@@ -3,6 +3,7 @@
 
 mod calendars;
 mod guarded;
+mod permissions;
 mod placement;
 mod public;
 mod reports;
