@@ -168,7 +168,7 @@ impl Reader {
             return Ok(None);
         };
         let item = self.table.get(&self.keys().call(id)).await?;
-        Ok(item.filter(|item| is_own(item, nonce)).map(|_| id))
+        Ok(item.filter(|item| item::is_own(item, nonce)).map(|_| id))
     }
 }
 
@@ -322,7 +322,7 @@ impl InstanceStore {
         items: &BTreeMap<Key, Item>,
     ) -> Result<Inserted, StoreError> {
         let item = |key: &Key| items.get(key);
-        if item(&self.keys().call(call.id)).is_some_and(|item| is_own(item, nonce)) {
+        if item(&self.keys().call(call.id)).is_some_and(|item| item::is_own(item, nonce)) {
             return Ok(Inserted::Done(call.id));
         }
         if let Some(claimed @ (Claimed::Done(_) | Claimed::Other)) = self.claimed_meanwhile(claim, items)? {
@@ -354,10 +354,4 @@ pub fn decode(item: Item) -> Result<Call, StoreError> {
 
 fn next<I: TryFrom<u64>>(number: u64) -> Result<I, StoreError> {
     I::try_from(number + 1).map_err(|_| StoreError::Contention("numbering"))
-}
-
-fn is_own(item: &Item, nonce: &str) -> bool {
-    item.get("nonce")
-        .and_then(|text| text.as_s().ok())
-        .is_some_and(|text| text == nonce)
 }

@@ -143,8 +143,7 @@ impl InstanceStore {
     /// Whether it was the request with this nonce that deleted a lead.
     async fn deleted_by(&self, lead: LeadId, nonce: &str) -> Result<bool, StoreError> {
         let mark = self.table.get(&self.keys().erasure(lead)).await?;
-        let put_by = mark.as_ref().and_then(|mark| mark.get("nonce")?.as_s().ok());
-        Ok(put_by.is_some_and(|put_by| put_by == nonce))
+        Ok(mark.is_some_and(|mark| item::is_own(&mark, nonce)))
     }
 
     fn deletion(&self, record: &LeadRecord, nonce: &str) -> Result<Transaction, StoreError> {

@@ -63,6 +63,12 @@ pub fn take_json<T: DeserializeOwned + Default>(
     }
 }
 
+/// Whether an item was written by the request with this nonce: an attempt of which nobody heard had happened.
+pub fn is_own(item: &Item, nonce: &str) -> bool {
+    let mark = item.get("nonce").and_then(|mark| mark.as_s().ok());
+    mark.is_some_and(|mark| mark == nonce)
+}
+
 /// An item that this program cannot have written.
 pub fn corrupt(kind: &'static str, cause: impl std::fmt::Display) -> StoreError {
     StoreError::Corrupt {

@@ -111,6 +111,23 @@ impl Operator {
                 event.call
             )));
         }
+        let free = if at_key.is_some() {
+            Condition::Present
+        } else {
+            Condition::Absent
+        };
+        self.place_event(event, record, former, free).map(Step::Write)
+    }
+
+    /// Puts an event in the place of the one that its call had, where its own place is as it was seen.
+    fn place_event(
+        &self,
+        event: &Event,
+        record: CallRecord,
+        former: Option<Key>,
+        free: Condition,
+    ) -> Result<Transaction, StoreError> {
+        let key = self.keys().event(event.lead, event.id);
         let mut transaction = Transaction::default();
         if let Some(former) = former.filter(|former| *former != key) {
             transaction.delete(former, Condition::Always);
@@ -120,11 +137,6 @@ impl Operator {
             let link = self.keys().lead_call(event.lead, event.call);
             transaction.delete(link, Condition::Always);
         }
-        let free = if at_key.is_some() {
-            Condition::Present
-        } else {
-            Condition::Absent
-        };
         transaction.put(key, item::encode("event", event)?, free);
         let unmoved = same_event(&record);
         let record = CallRecord {
@@ -134,7 +146,7 @@ impl Operator {
         let call = self.keys().call(event.call);
         transaction.put(call, item::encode("call", &record)?, unmoved);
         transaction.check(self.keys().lead(event.lead), Condition::Present);
-        Ok(Step::Write(transaction))
+        Ok(transaction)
     }
 }
 

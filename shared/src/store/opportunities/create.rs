@@ -7,7 +7,7 @@ use crate::id::{FunnelId, LeadId, OpportunityId};
 use crate::opportunity::Opportunity;
 use crate::store::error::StoreError;
 use crate::store::idempotency::{Claim, Claimed};
-use crate::store::item::{self, Item};
+use crate::store::item;
 use crate::store::key::Counter;
 use crate::store::leads::{self, LeadRecord};
 use crate::store::number::Number;
@@ -105,7 +105,10 @@ impl InstanceStore {
                 self.keys().opportunity(id),
                 self.keys().counter(Counter::Opportunity),
             );
-            if refused.get(&record).is_some_and(|item| is_own(item, &nonce)) {
+            if refused
+                .get(&record)
+                .is_some_and(|item| item::is_own(item, &nonce))
+            {
                 return Ok(Created::Made(Box::new(card)));
             }
             if let Some(claimed) = self.claimed_meanwhile(claim, &refused)? {
@@ -160,10 +163,4 @@ impl InstanceStore {
         let own = stored.filter(|record| record.nonce.as_deref() == Some(nonce));
         Ok(own.map(|record| Created::Made(Box::new(record.card))))
     }
-}
-
-/// Whether an item is what an earlier attempt, of which nobody heard, had written.
-fn is_own(item: &Item, nonce: &str) -> bool {
-    let mark = item.get("nonce").and_then(|mark| mark.as_s().ok());
-    mark.is_some_and(|mark| mark == nonce)
 }
