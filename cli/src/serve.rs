@@ -16,6 +16,7 @@ use shared::courier::Courier;
 use shared::http::{App, Group, Origins, service};
 use shared::store::{Location, Store, StoreError};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 use crate::demo::{self, Demo, DemoError};
 use crate::engine::{Engine, EngineError};
@@ -25,6 +26,8 @@ const SWEEP: Duration = Duration::from_mins(10);
 /// How often copies of changed leads are brought up to date, on the embedded engine and elsewhere.
 const TEND: Duration = Duration::from_secs(1);
 const TEND_ELSEWHERE: Duration = Duration::from_secs(15);
+/// How many runs of automations may be under way: a notification takes 10 s at most.
+const MOST_RUNS: usize = 12;
 /// How long requests that are under way may take once the service is asked to stop.
 const LAST_REQUESTS: Duration = Duration::from_secs(10);
 
@@ -212,14 +215,29 @@ async fn tend(store: Store, pause: Duration) {
     }
 }
 
-/// What the function `automations` does by the stream, which the engine has none of, and beside the former: a receiver that
-/// takes its time holds up no copies.
+/// What the function `automations` does by the stream, which the engine has none of. Runs overlap: a receiver that takes its
+/// time holds up neither copies nor the calls that come meanwhile.
 async fn automate(store: Store, pause: Duration) {
     let courier = Courier::system();
+    overlap(pause, || {
+        let (store, courier) = (store.clone(), courier.clone());
+        async move {
+            if let Err(cause) = maintenance::automate(&store, &courier).await {
+                tracing::warn!(%cause, "automations are tried again");
+            }
+        }
+    })
+    .await;
+}
+
+/// Begins a run after every pause, beside those that have not ended, but no more than so many at a time.
+async fn overlap<R: Future<Output = ()> + Send + 'static>(pause: Duration, run: impl Fn() -> R) {
+    let mut runs = JoinSet::new();
     loop {
         tokio::time::sleep(pause).await;
-        if let Err(cause) = maintenance::automate(&store, &courier).await {
-            tracing::warn!(%cause, "automations are tried again");
+        while runs.try_join_next().is_some() {}
+        if runs.len() < MOST_RUNS {
+            runs.spawn(run());
         }
     }
 }
@@ -231,5 +249,36 @@ async fn sweep(engine: Arc<Engine>) {
         if tokio::task::spawn_blocking(move || engine.sweep()).await.is_err() {
             tracing::warn!("expired items were not deleted");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    /// Runs that never end hold up those behind them only once there are as many as may be.
+    #[tokio::test]
+    async fn a_run_that_hangs_holds_up_no_other() {
+        let (begun, told) = (
+            Arc::new(AtomicUsize::new(0)),
+            Arc::new(tokio::sync::Notify::new()),
+        );
+        let overlapping = overlap(Duration::from_millis(1), || {
+            let at = begun.fetch_add(1, Ordering::Relaxed);
+            let told = Arc::clone(&told);
+            async move {
+                if at == MOST_RUNS - 1 {
+                    told.notify_one();
+                }
+                std::future::pending::<()>().await;
+            }
+        });
+        tokio::select! {
+            () = overlapping => {}
+            () = told.notified() => {}
+        }
+        assert_eq!(begun.load(Ordering::Relaxed), MOST_RUNS);
     }
 }

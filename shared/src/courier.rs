@@ -1,10 +1,11 @@
 //! Posts notifications to receivers of the operator's choice (C-76), and to nobody else.
 //!
 //! What must stay true: the connection is https, to an address that was judged after the name was resolved and is not
-//! looked up again; a redirect is not followed; neither the secret nor what a receiver answers gets into a log; and whatever
-//! a receiver does, a delivery ends within 10 seconds.
+//! looked up again; a redirect is not followed; neither the secret nor what a receiver says gets into a log; and whatever a
+//! receiver does, a delivery ends within 10 seconds.
 
 use std::fmt;
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -18,7 +19,7 @@ use hyper::body::Bytes;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{CertificateError, ClientConfig, RootCertStore};
 use sha2::Sha256;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -29,11 +30,25 @@ use crate::automation::{Hook, Secret, is_public};
 use crate::text::hex;
 use crate::time::Timestamp;
 
-/// How long a connection may take, and all of a delivery.
-const CONNECT: Duration = Duration::from_secs(3);
-const WHOLE: Duration = Duration::from_secs(10);
 /// How much of an answer is read.
 const MOST_ANSWER: usize = 64 * 1024;
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// From the host's name to a connection that can be spoken over.
+    pub connect: Duration,
+    /// The rest of an answer whose beginning is there: the receipt is in the beginning.
+    pub rest: Duration,
+    /// A delivery.
+    pub whole: Duration,
+}
+
+const LIMITS: Limits = Limits {
+    connect: Duration::from_secs(3),
+    rest: Duration::from_secs(1),
+    whole: Duration::from_secs(10),
+};
 
 /// A notification.
 #[derive(Debug, Clone)]
@@ -53,12 +68,20 @@ pub struct Letter {
 /// Finds the addresses of a host.
 type Resolver = Arc<dyn Fn(String, u16) -> BoxFuture<'static, Vec<SocketAddr>> + Send + Sync>;
 
+/// TLS, from the first delivery on; inside `None` where there is none to be had.
+type Tls = Arc<OnceLock<Option<TlsConnector>>>;
+
+/// A connection: with TLS or, in tests, without.
+trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<W: AsyncRead + AsyncWrite + Send + Unpin> Wire for W {}
+
 /// What posts notifications.
 #[derive(Clone)]
 pub struct Courier {
     resolver: Resolver,
     admits: fn(IpAddr) -> bool,
-    tls: Option<Arc<OnceLock<Option<TlsConnector>>>>,
+    tls: Option<Tls>,
+    limits: Limits,
 }
 
 impl fmt::Debug for Courier {
@@ -80,12 +103,94 @@ impl Courier {
             }),
             admits: is_public,
             tls: Some(Arc::default()),
+            limits: LIMITS,
         }
     }
 
-    /// For tests: one that has the addresses of every host from `resolver`, and speaks plain HTTP to those that `admits`
-    /// takes.
-    #[cfg(feature = "faults")]
+    /// Posts a letter; any 2xx is a receipt.
+    ///
+    /// # Errors
+    /// Why it was not received, in words that hold nothing of letter or answer.
+    pub async fn deliver(&self, letter: &Letter) -> Result<(), String> {
+        timeout(self.limits.whole, self.post(letter))
+            .await
+            .unwrap_or_else(|_| Err("it took too long".to_owned()))
+    }
+
+    async fn post(&self, letter: &Letter) -> Result<(), String> {
+        let wire = timeout(self.limits.connect, self.connect(&letter.url)).await;
+        let wire = wire.unwrap_or(Err("the connection took too long"))?;
+        self.send(wire, letter).await
+    }
+
+    /// A connection to a receiver that showed whose it is.
+    async fn connect(&self, url: &Hook) -> Result<Box<dyn Wire>, &'static str> {
+        let stream = self.reach(url).await?;
+        let Some(tls) = &self.tls else {
+            return Ok(Box::new(stream));
+        };
+        let name = ServerName::try_from(url.host().to_owned());
+        let name = name.map_err(|_| "the host has no name for a certificate")?;
+        let connector = tls.get_or_init(system_tls).as_ref().ok_or("there is no TLS")?;
+        match connector.connect(name, stream).await {
+            Ok(stream) => Ok(Box::new(stream)),
+            Err(cause) => Err(distrust(&cause)),
+        }
+    }
+
+    /// Connects to the first address that answers. One address that is not admitted is enough for none to be used: a name
+    /// that leads to both is not to be trusted.
+    async fn reach(&self, url: &Hook) -> Result<TcpStream, &'static str> {
+        let found = match url.host().parse::<IpAddr>() {
+            Ok(address) => vec![SocketAddr::new(address, url.port())],
+            Err(_) => (self.resolver)(url.host().to_owned(), url.port()).await,
+        };
+        if found.is_empty() {
+            return Err("the host has no address");
+        }
+        if !found.iter().all(|address| (self.admits)(address.ip())) {
+            return Err("the host leads to a private address");
+        }
+        for address in &found {
+            if let Ok(stream) = TcpStream::connect(address).await {
+                return Ok(stream);
+            }
+        }
+        Err("the host takes no connection")
+    }
+
+    /// Sends the letter over a connection and waits for the receipt.
+    async fn send(&self, wire: Box<dyn Wire>, letter: &Letter) -> Result<(), String> {
+        let broken = |cause: hyper::Error| format!("the connection broke: {cause}");
+        let (mut sender, connection) = http1::handshake(TokioIo::new(wire)).await.map_err(broken)?;
+        let request = request(letter).map_err(|cause| format!("it cannot be written: {cause}"))?;
+        let talk = async {
+            let answer = sender.send_request(request).await.map_err(broken)?;
+            let status = answer.status();
+            // Read so that the receiver sees its answer taken; what it says is nobody's business.
+            let rest = Limited::new(answer.into_body(), MOST_ANSWER).collect();
+            let _ = timeout(self.limits.rest, rest).await;
+            if status.is_success() {
+                return Ok(());
+            }
+            Err(format!("the receiver answered {}", status.as_u16()))
+        };
+        // The connection is driven beside the talk and ends with it, whatever the receiver still sends. One that breaks
+        // once the answer is there, as where it is closed without a farewell of TLS, takes nothing away from the receipt.
+        tokio::pin!(connection);
+        tokio::pin!(talk);
+        tokio::select! {
+            biased;
+            said = &mut talk => said,
+            _ = &mut connection => talk.await,
+        }
+    }
+}
+
+/// For tests.
+#[cfg(feature = "faults")]
+impl Courier {
+    /// One that has the addresses of every host from `resolver`, and speaks plain HTTP to those that `admits` takes.
     #[must_use]
     pub fn plain(
         resolver: impl Fn(&str, u16) -> Vec<SocketAddr> + Send + Sync + 'static,
@@ -98,87 +203,40 @@ impl Courier {
             }),
             admits,
             tls: None,
+            limits: LIMITS,
         }
     }
 
-    /// Posts a letter; any 2xx is a receipt.
-    ///
-    /// # Errors
-    /// Why it was not received, in words that hold nothing of letter or answer.
-    pub async fn deliver(&self, letter: &Letter) -> Result<(), String> {
-        timeout(WHOLE, self.post(letter))
-            .await
-            .unwrap_or_else(|_| Err("it took too long".to_owned()))
+    /// The same with TLS, and with trust in these roots or, for `None`, in the system's.
+    #[must_use]
+    pub fn with_tls(mut self, roots: Option<RootCertStore>) -> Self {
+        self.tls = Some(roots.map_or_else(Arc::default, |roots| Arc::new(OnceLock::from(tls(roots)))));
+        self
     }
 
-    async fn post(&self, letter: &Letter) -> Result<(), String> {
-        let stream = timeout(CONNECT, self.connect(&letter.url))
-            .await
-            .unwrap_or_else(|_| Err("the connection took too long".to_owned()))?;
-        let Some(tls) = &self.tls else {
-            return send(stream, letter).await;
-        };
-        let name = ServerName::try_from(letter.url.host().to_owned());
-        let name = name.map_err(|_| "the host has no name for a certificate".to_owned())?;
-        let connector = tls.get_or_init(https).as_ref();
-        let connector = connector.ok_or_else(|| "there is no TLS".to_owned())?;
-        let stream = timeout(CONNECT, connector.connect(name, stream)).await;
-        let stream = stream.map_err(|_| "the TLS handshake took too long".to_owned())?;
-        let stream = stream.map_err(|cause| format!("the TLS handshake failed: {cause}"))?;
-        send(stream, letter).await
-    }
-
-    /// Connects to the first address that answers. One address that is not admitted is enough for none to be used: a name
-    /// that leads to both is not to be trusted.
-    async fn connect(&self, url: &Hook) -> Result<TcpStream, String> {
-        let found = match url.host().parse::<IpAddr>() {
-            Ok(address) => vec![SocketAddr::new(address, url.port())],
-            Err(_) => (self.resolver)(url.host().to_owned(), url.port()).await,
-        };
-        if found.is_empty() {
-            return Err("the host has no address".to_owned());
-        }
-        if !found.iter().all(|address| (self.admits)(address.ip())) {
-            return Err("the host leads to a private address".to_owned());
-        }
-        for address in &found {
-            if let Ok(stream) = TcpStream::connect(address).await {
-                return Ok(stream);
-            }
-        }
-        Err("the host takes no connection".to_owned())
+    /// The same within these limits.
+    #[must_use]
+    pub fn within(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
     }
 }
 
-/// Sends the letter over a connection and waits for the receipt.
-async fn send<S>(stream: S, letter: &Letter) -> Result<(), String>
-where
-    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-{
-    let broken = |cause: hyper::Error| format!("the connection broke: {cause}");
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
-    let request = request(letter).map_err(|cause| format!("it cannot be written: {cause}"))?;
-    let talk = async {
-        let answer = sender.send_request(request).await.map_err(broken)?;
-        let status = answer.status();
-        // Read so that the receiver sees its answer taken; what it says is nobody's business.
-        let _ = Limited::new(answer.into_body(), MOST_ANSWER).collect().await;
-        drop(sender);
-        if status.is_success() {
-            return Ok(());
-        }
-        Err(format!("the receiver answered {}", status.as_u16()))
+/// Why there is no TLS with a receiver, without what it says of itself.
+fn distrust(cause: &io::Error) -> &'static str {
+    let cause = cause
+        .get_ref()
+        .and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    let Some(rustls::Error::InvalidCertificate(cause)) = cause else {
+        return "the TLS handshake failed";
     };
-    // The connection is driven beside the talk and ends with it, whatever the receiver still sends.
-    tokio::pin!(connection);
-    tokio::pin!(talk);
-    tokio::select! {
-        biased;
-        said = &mut talk => said,
-        ended = &mut connection => match ended {
-            Ok(()) => talk.await,
-            Err(cause) => Err(broken(cause)),
-        },
+    match cause {
+        CertificateError::UnknownIssuer => "the certificate is of nobody who is trusted",
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "the certificate is another host's"
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "the certificate has expired",
+        _ => "the certificate is not valid",
     }
 }
 
@@ -207,10 +265,15 @@ fn signature(secret: &Secret, at: i64, body: &str) -> String {
     hex(&mac.finalize().into_bytes())
 }
 
-/// TLS with the roots that the system trusts, read with the first delivery. Without any, no certificate is good.
-fn https() -> Option<TlsConnector> {
+/// TLS with the roots that the system trusts. Without any, no certificate is good.
+fn system_tls() -> Option<TlsConnector> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    tls(roots)
+}
+
+/// TLS with these roots; `None` where no version of it can be spoken.
+fn tls(roots: RootCertStore) -> Option<TlsConnector> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

@@ -53,6 +53,15 @@ impl RawTable {
         self.call("DeleteItem", &request);
     }
 
+    /// Puts items that have their keys, 25 at a time.
+    pub fn put_all(&self, items: &[Value]) {
+        for items in items.chunks(25) {
+            let puts = items.iter().map(|item| json!({ "PutRequest": { "Item": item } }));
+            let puts: Vec<_> = puts.collect();
+            self.call("BatchWriteItem", &json!({ "RequestItems": { &self.name: puts } }));
+        }
+    }
+
     /// Everything in the table.
     pub fn items(&self) -> Vec<Value> {
         let mut request = json!({ "TableName": self.name });

@@ -115,3 +115,30 @@ fn many_automations_come_in() {
     assert!(triggers(&bench));
     assert_eq!(records(&bench.export(), "automation").len(), 60);
 }
+
+/// C-84: what the directory says of the automations is derived from them. Wrong, it would have calls set none off.
+#[test]
+fn the_doctor_compares_what_the_directory_says() {
+    let bench = bench_of_funnels();
+    let item = "acme#directory directory";
+    for (active, reason) in [
+        (
+            true,
+            "says that no automation is active, but one is: calls set none off",
+        ),
+        (false, "says that an automation is active, but none is"),
+    ] {
+        bench.import(&points(1, active)).done();
+        let wrong = json!({ "BOOL": !active });
+        bench.set("acme#directory", "directory", "triggers", &wrong);
+        let told = |repaired| json!([{ "item": item, "reason": reason, "repaired": repaired }]);
+        let seen = bench.funil("doctor --instance acme --json");
+        assert_eq!((seen.code, &seen.document()["differences"]), (1, &told(false)));
+        assert_eq!(triggers(&bench), !active);
+        let cured = bench.funil("doctor --instance acme --repair --json");
+        assert_eq!((cured.code, &cured.document()["differences"]), (0, &told(true)));
+        assert_eq!(triggers(&bench), active);
+        let sound = bench.funil("doctor --instance acme --json").done().document();
+        assert_eq!(sound["differences"], json!([]));
+    }
+}

@@ -17,12 +17,11 @@ use shared::store::{Store, StoreError};
 /// # Errors
 /// [`StoreError`] where the table fails.
 pub async fn tend(store: &Store) -> Result<(), StoreError> {
-    let copies = store.refresh_copies().await;
+    // Side by side: neither waits for the other, which may take all the time there is.
+    let (copies, reports) = tokio::join!(store.refresh_copies(), store.refresh_reports());
     if let Ok(leads @ 1..) = copies {
         tracing::info!(leads, "copies brought up to date");
     }
-    // Reports do not wait for copies that cannot be brought up to date.
-    let reports = store.refresh_reports().await;
     if let Ok(reports @ 1..) = reports {
         tracing::info!(reports, "reports refreshed");
     }

@@ -68,15 +68,19 @@ impl TryFrom<String> for Hook {
             Some("") => 443,
             _ => authority.port_u16().filter(|port| *port > 0).ok_or(wrong)?,
         };
-        let path = uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+        // As text it begins with the slash that a query behind a bare host lacks.
+        let path = uri
+            .path_and_query()
+            .map_or_else(|| "/".to_owned(), ToString::to_string);
         let hook = Self {
             host: authority.host().to_ascii_lowercase(),
             port,
-            path: path.to_owned(),
+            path,
             text,
         };
         match hook.host().parse::<IpAddr>() {
             Ok(address) if !is_public(address) => Err("must not lead to a private address"),
+            Err(_) if is_half_address(hook.host()) => Err(wrong),
             _ => Ok(hook),
         }
     }
@@ -86,6 +90,12 @@ impl From<Hook> for String {
     fn from(hook: Hook) -> Self {
         hook.text
     }
+}
+
+/// Whether a host that is no address is one to a lenient reader, as `127.1` and `0x7f000001` are. No name ends in a number.
+fn is_half_address(host: &str) -> bool {
+    let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+    last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether an address is one that the whole internet reaches: everything that the registries of special addresses keep for
@@ -161,6 +171,13 @@ mod tests {
                 8443,
                 "/a",
             ),
+            (
+                "https://erp.example?b=c",
+                "erp.example",
+                "erp.example",
+                443,
+                "/?b=c",
+            ),
             ("https://8.8.8.8/", "8.8.8.8", "8.8.8.8", 443, "/"),
             (
                 "https://[2606:4700::1]:8443/",
@@ -196,6 +213,15 @@ mod tests {
             "https://erp.example:/",
             "https://erp.example/#a",
             "https://erp example/",
+            "https://erp.example/\r\nx-a: b",
+            "https://erp.example/a b",
+            "https://não.example/",
+            "https://2130706433/",
+            "https://0x7f000001/",
+            "https://127.1/",
+            "https://0177.0.0.1./",
+            "https://[::1/",
+            "https://[fe80::1%25eth0]/",
         ] {
             assert_eq!(hook(text), Err(wrong), "{text}");
         }
@@ -210,6 +236,8 @@ mod tests {
             "https://127.0.0.1/",
             "https://10.1.2.3:8443/a",
             "https://[::1]/",
+            "https://[::ffff:10.0.0.1]/",
+            "https://[fd00:ec2::254]/",
             "https://169.254.169.254/",
         ] {
             assert_eq!(hook(text), Err("must not lead to a private address"), "{text}");

@@ -46,6 +46,11 @@ impl TryFrom<(u64, String)> for Sums {
 #[serde(transparent)]
 pub struct Cube(BTreeMap<Day, BTreeMap<String, Sums>>);
 
+/// What a day takes in memory beside its sums, in bytes: a map of its own.
+const DAY_WEIGHT: usize = 640;
+/// What a sum takes in memory beside the text of its group, in bytes.
+const SUM_WEIGHT: usize = 64;
+
 impl Cube {
     /// Adds a record.
     pub fn add(&mut self, fact: Fact) {
@@ -78,6 +83,15 @@ impl Cube {
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.values().map(BTreeMap::len).sum()
+    }
+
+    /// About how many bytes of memory it takes.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        let of_day = |groups: &BTreeMap<String, Sums>| -> usize {
+            groups.keys().map(|group| SUM_WEIGHT + group.len()).sum()
+        };
+        self.0.values().map(|groups| DAY_WEIGHT + of_day(groups)).sum()
     }
 
     /// Whether no record was added.

@@ -63,6 +63,18 @@ impl Entity {
         Self::Meetings,
         Self::Calls,
     ];
+
+    /// What it is called in definitions and keys.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Leads => "leads",
+            Self::Opportunities => "opportunities",
+            Self::Tickets => "tickets",
+            Self::Meetings => "meetings",
+            Self::Calls => "calls",
+        }
+    }
 }
 
 /// What is told of the records of a group.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Number, Value};
+use serde_json::Number;
 
+use super::fact::group;
 use super::rules::{fixed_values, name};
 use super::{Amount, Aspect, Cube, Measure, Question, Range, Sums};
 use crate::funnel::Funnel;
@@ -93,7 +94,8 @@ impl Question {
             aspect => self.values(aspect),
         };
         if let Some(only) = self.only(self.group_by) {
-            groups.retain(|(group, _)| only.contains(group));
+            let named = |value: &String, of: &str| group(value) == of;
+            groups.retain(|(of, _)| only.iter().any(|value| named(value, of)));
         }
         groups
     }
@@ -118,20 +120,21 @@ impl Question {
         let fixed = fixed_values(self.entity, aspect).map(|values| values.iter().map(name).collect());
         let named = || self.only(aspect).unwrap_or_default().to_vec();
         let values: Vec<String> = fixed.unwrap_or_else(named);
-        values.into_iter().map(|value| (value.clone(), value)).collect()
+        let mut groups: Vec<_> = values.iter().map(|value| group(value).to_owned()).collect();
+        groups.dedup();
+        groups.into_iter().map(|group| (group.clone(), group)).collect()
     }
 
     /// What sums say of the measure that is asked for, as a number.
     fn measured(&self, sums: Sums) -> Number {
-        let whole = |number: u128| decimal(number, 0);
         let scale = if self.amount == Some(Amount::Value) { 2 } else { 0 };
         match self.measure {
             Measure::Count => sums.count.into(),
             Measure::Sum => decimal(sums.amount, scale),
-            Measure::Average if sums.count == 0 => whole(0),
+            Measure::Average if sums.count == 0 => 0.into(),
             Measure::Average => {
                 let parts = u128::from(sums.count) * 10_u128.pow(scale);
-                quotient(sums.amount, parts).unwrap_or_else(|| whole(sums.amount / parts))
+                quotient(sums.amount, parts)
             }
         }
     }
@@ -164,14 +167,23 @@ fn decimal(number: u128, scale: u32) -> Number {
     small.or_else(float).unwrap_or_else(|| 0.into())
 }
 
-/// A quotient: a whole number where it is one, else the nearest float; `None` where both are beyond what floats count.
-fn quotient(of: u128, by: u128) -> Option<Number> {
+/// A quotient: a whole number where it is one, else the float nearest to it.
+fn quotient(of: u128, by: u128) -> Number {
+    /// More than a float tells apart, of a cent among millions too.
+    const DIGITS: u32 = 30;
     if of.is_multiple_of(by) {
-        return u64::try_from(of / by).ok().map(Number::from);
+        return decimal(of / by, 0);
     }
-    let float = |number: u128| match Value::from(u64::try_from(number).ok()?) {
-        Value::Number(number) => number.as_f64(),
-        _ => None,
-    };
-    Number::from_f64(float(of)? / float(by)?)
+    let (mut rest, mut digits) = (of % by, 0);
+    for _ in 0..DIGITS {
+        // A rest is less than a count of records in hundredths, so ten times as much is no overflow.
+        digits = digits * 10 + rest * 10 / by;
+        rest = rest * 10 % by;
+    }
+    let width = usize::try_from(DIGITS).unwrap_or_default();
+    let text = format!("{}.{digits:0width$}", of / by);
+    text.parse()
+        .ok()
+        .and_then(Number::from_f64)
+        .unwrap_or_else(|| decimal(of / by, 0))
 }

@@ -25,9 +25,16 @@ pub fn encode(automation: &Automation) -> Item {
     Item::from([("id".to_owned(), n(automation.id)), (TEXT.to_owned(), s(text))])
 }
 
-/// The automation that an item holds.
+/// The automation that an item holds. What is wrong with one that cannot be read is told without quoting it: its text holds
+/// secrets.
 pub fn decode(item: &Item) -> Result<Automation, StoreError> {
     let text = item.get(TEXT).and_then(|text| text.as_s().ok());
     let text = text.ok_or_else(|| item::corrupt(KIND, "it has no text"))?;
-    serde_json::from_str(text).map_err(|cause| item::corrupt(KIND, cause))
+    serde_json::from_str(text).map_err(|cause| {
+        let place = format_args!(
+            "its text is none of an automation from column {} on",
+            cause.column()
+        );
+        item::corrupt(KIND, place)
+    })
 }

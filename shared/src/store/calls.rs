@@ -23,6 +23,8 @@ use crate::time::Timestamp;
 /// For how long a lead made by a call keeps a second one from being made for its number. Look-ups show the lead from
 /// its first moment; this is for calls that looked just before.
 const NEW_CALLER_SECONDS: u32 = 3600;
+/// How often a call is written anew because its lead went into the archive or out of it meanwhile.
+const TURNS: usize = 6;
 
 /// A call as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -205,7 +207,8 @@ impl InstanceStore {
 
     /// Writes a call, its event, its mark on the lead or the lead itself, the numbers it takes and the request's claim: all
     /// or nothing, one transaction. `nonce` makes the call recognisable to the one who wrote it. Where the instance has
-    /// automations that are active, `triggers`, an incoming call with a lead leaves them their work (C-76).
+    /// automations that are active, `triggers`, an incoming call with a lead that is not archived leaves them their work
+    /// (C-76).
     ///
     /// # Errors
     /// [`StoreError`] where the attempt failed or its outcome is unknown.
@@ -235,19 +238,49 @@ impl InstanceStore {
             }
             _ => {}
         }
-        if triggers && lead.is_some() && call.kind == CallType::Incoming {
-            triggers::raise(&mut transaction, self.keys(), call.id);
-        }
         if !numbers.taken {
             self.take_seen(&mut transaction, link, numbers);
         }
         if let Some(claim) = claim {
             claim.put(&mut transaction, self.keys(), call.id.get(), call.create_date);
         }
-        match self.table.commit(transaction).await {
+        let raises = triggers && call.kind == CallType::Incoming;
+        match self.commit_call(transaction, &call, link, raises).await {
             Ok(()) => Ok(Inserted::Done(call.id)),
             Err(CommitError::Store(error)) => Err(error),
             Err(CommitError::Refused(items)) => self.refused(&call, link, nonce, claim, &items),
+        }
+    }
+
+    /// Writes a call with the trigger that it raises. An archived lead raises none (C-76), and whether it is archived is
+    /// decided by the write itself: first on condition that it is not, then, without the trigger, that it is.
+    async fn commit_call(
+        &self,
+        mut transaction: Transaction,
+        call: &Call,
+        link: &Link,
+        raises: bool,
+    ) -> Result<(), CommitError> {
+        let Some(lead) = call.lead.filter(|_| raises) else {
+            return self.table.commit(transaction).await;
+        };
+        let (key, is_new) = (self.keys().lead(lead), matches!(link, Link::New(_)));
+        let mut raising = transaction.clone();
+        triggers::raise(&mut raising, self.keys(), call.id);
+        if is_new {
+            return self.table.commit(raising).await;
+        }
+        raising.require(key.clone(), leads::is_archived(lead, false));
+        transaction.require(key.clone(), leads::is_archived(lead, true));
+        let mut attempts = [raising, transaction].into_iter().cycle().take(TURNS);
+        loop {
+            let Some(attempt) = attempts.next() else {
+                return Err(StoreError::Contention("recording a call").into());
+            };
+            match self.table.commit(attempt).await {
+                Err(CommitError::Refused(items)) if is_only_there(&items, &key) => {}
+                outcome => return outcome,
+            }
         }
     }
 
@@ -329,7 +362,9 @@ impl InstanceStore {
             return Ok(Inserted::Claimed(claimed));
         }
         match link {
-            Link::Known(lead) if item(&self.keys().lead(*lead)).is_some() => return Ok(Inserted::LeadGone),
+            Link::Known(lead) if item(&self.keys().lead(*lead)).is_some_and(Item::is_empty) => {
+                return Ok(Inserted::LeadGone);
+            }
             Link::New(caller) => {
                 if let Some(claim) = item(&self.keys().new_caller(&caller.line())) {
                     let lead = claim
@@ -345,6 +380,11 @@ impl InstanceStore {
         }
         Ok(Inserted::NumbersTaken)
     }
+}
+
+/// Whether nothing but this item stood in the way, and that by what it says: it is there.
+fn is_only_there(refused: &BTreeMap<Key, Item>, key: &Key) -> bool {
+    refused.len() == 1 && refused.get(key).is_some_and(|item| !item.is_empty())
 }
 
 /// The call that an item holds.

@@ -1,5 +1,6 @@
 //! A lead's record, and everything that is derived from it: entries of lists, totals, phone look-ups.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -179,6 +180,18 @@ pub fn mark_active(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, 
     let active = Item::from([("lastActive".to_owned(), s(at.to_string()))]);
     transaction.update(keys.lead(lead), "v", 1, active, Condition::Present);
     notices::raise(transaction, keys, lead);
+}
+
+/// That a lead is there, and archived or not.
+pub fn is_archived(lead: LeadId, archived: bool) -> Condition {
+    let mut has = Item::from([("id".to_owned(), n(lead))]);
+    let mut lacks = Vec::new();
+    if archived {
+        has.insert("archived".to_owned(), AttributeValue::Bool(true));
+    } else {
+        lacks.push("archived");
+    }
+    Condition::Exactly { has, lacks }
 }
 
 /// Everything that is derived from a lead: a pure function of its record.

@@ -163,8 +163,12 @@ impl Table {
 
     /// Reads a part of a partition in one call.
     pub async fn query(&self, span: Span) -> Result<Page, StoreError> {
-        const OPERATION: &str = "Query";
         let limit = span.limit.clamp(1, PAGE);
+        self.query_up_to(limit, span).await
+    }
+
+    async fn query_up_to(&self, limit: usize, span: Span) -> Result<Page, StoreError> {
+        const OPERATION: &str = "Query";
         let mut request = self
             .client
             .query()
@@ -204,11 +208,11 @@ impl Table {
         })
     }
 
-    /// Reads a whole partition, or the part of it that `span` bounds, page by page.
+    /// Reads a whole partition, or the part of it that `span` bounds, in calls of 1 MB, whatever the span's limit is.
     pub async fn query_all(&self, mut span: Span) -> Result<Vec<Item>, StoreError> {
         let mut items = Vec::new();
         loop {
-            let page = self.query(span.clone()).await?;
+            let page = self.query_up_to(usize::MAX, span.clone()).await?;
             items.extend(page.items);
             if !page.more {
                 return Ok(items);

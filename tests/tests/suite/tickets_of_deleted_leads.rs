@@ -108,12 +108,13 @@ async fn tickets_stay_without_the_person() {
     world.is_sound().await;
 }
 
-/// A file that comes in between is the ticket's and on no list of the lead's.
+/// A file that comes in between is the ticket's and on no list of the lead's, and that is no difference (C-84).
 #[tokio::test]
 async fn a_file_that_comes_before_all_is_erased() {
     let (world, admin) = world().await;
     delete(&world, &admin).await;
     add_files(&world.operator("acme"), [file(&json!({ "store_path": "late" }))]).await;
+    world.is_sound().await;
     world
         .store
         .refresh_copies()

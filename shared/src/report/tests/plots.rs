@@ -169,6 +169,48 @@ fn sums_are_exact_to_the_cent_and_averages_are_numbers() {
     );
 }
 
+/// An average is exact to the cent, however large the sum is of which it is one.
+#[test]
+fn averages_of_sums_beyond_a_machine_word() {
+    let value = 999_999_999_999_999;
+    let mut facts = vec![("2026-12-30", "7", value); 20_000];
+    let fields = json!({ "entity": "opportunities", "measure": "average", "groupBy": "user" });
+    let names = ["Ana", "Bruno"];
+    assert_eq!(
+        plot(&fields, &facts),
+        json!([names, [9_999_999_999_999.99, 0], 9_999_999_999_999.99])
+    );
+    facts.push(("2026-12-30", "8", 1));
+    let total = json!(9_999_500_024_998.74);
+    assert_eq!(
+        plot(&fields, &facts),
+        json!([names, [9_999_999_999_999.99, 0.01], total])
+    );
+    let cent = [&[("2026-12-30", "7", 1)][..], &[("2026-12-30", "7", 0); 6]].concat();
+    assert_eq!(plot(&fields, &cent)[2], json!(0.01 / 7.0));
+}
+
+/// A value that a filter names is the group of its records, however long it is.
+#[test]
+fn a_long_value_that_a_filter_names_is_its_group() {
+    let (one, other) = (format!("{}a", "é".repeat(150)), format!("{}b", "é".repeat(150)));
+    let fields = |filter: Value| json!({ "entity": "leads", "measure": "count", "groupBy": "channel", "filters": { "channel": filter } });
+    let asked = question(&fields(json!([one, "Ads", other])));
+    let (mut cube, mut lead) = (
+        Cube::default(),
+        crate::lead::Lead::new(LeadId::new(1).unwrap(), at("2027-01-01T12:00:00Z")),
+    );
+    for channel in [&one, &one, &other] {
+        lead.acquisition_channel = Some(channel.clone());
+        cube.add(asked.fact(Record::Lead(&lead), Zone::UTC).unwrap());
+    }
+    let plot = asked.plot(&cube, range("2026-12-30", "2027-01-05"), &known());
+    assert_eq!(
+        json!([plot.labels, plot.data, plot.total]),
+        json!([["Ads", "é".repeat(100)], [0, 3], 3])
+    );
+}
+
 /// Parts of a month are small, lose nothing, and need not be read for another month.
 #[test]
 fn a_cube_falls_into_parts_of_months() {

@@ -2,6 +2,7 @@
 
 use super::{Key, Keys};
 use crate::id::ReportId;
+use crate::report::Entity;
 
 /// Which months of a stored result: the first and the last, each written `YYYY-MM`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +65,21 @@ impl Keys<'_> {
         Key::new(self.report_data(id), "head")
     }
 
+    /// How far the walk through an entity's records has come.
+    pub fn report_walk(self, entity: Entity) -> Key {
+        Key::new(self.pk("report-walk"), entity.as_str())
+    }
+
+    /// What walks have added up for a report so far.
+    pub fn report_drafts(self, id: ReportId) -> String {
+        self.pk(&format!("report-draft#{id}"))
+    }
+
+    /// A part of what a slice of a walk added up for a report.
+    pub fn report_draft(self, id: ReportId, slice: &str, at: usize) -> Key {
+        Key::new(self.report_drafts(id), format!("{slice}#{at:04}"))
+    }
+
     /// A part of a stored result, in a version of it.
     pub fn report_part(self, id: ReportId, name: &str, version: &str) -> Key {
         Key::new(self.report_data(id), format!("{name}#{version}"))
@@ -86,6 +102,12 @@ mod tests {
             (keys.report(id), "acme#report", "000000000000002"),
             (keys.report_head(id), "acme#report-data#2", "head"),
             (part.clone(), "acme#report-data#2", "2026-05#0001#000000000007#ab"),
+            (keys.report_walk(Entity::Calls), "acme#report-walk", "calls"),
+            (
+                keys.report_draft(id, "ab#1", 1),
+                "acme#report-draft#2",
+                "ab#1#0001",
+            ),
         ] {
             assert_eq!((key.pk.as_str(), key.sk.as_str()), (pk, sk));
             assert_eq!(keys.origin(&key), Origin::None);

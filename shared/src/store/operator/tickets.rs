@@ -73,22 +73,21 @@ impl Operator {
             Ok(self.ticket_step(line, &found)?)
         };
         let outcomes = self.carry_out(steps, again).await?;
-        for line in &lines {
-            if self.leaves_files(line, &found)? {
-                self.0.settle_ticket(line.ticket.id).await?;
-            }
-        }
+        self.settle_tickets(&lines).await?;
         Ok(outcomes)
     }
 
-    /// Whether a stored ticket has files that may be another lead's than its line says.
-    fn leaves_files(&self, line: &TicketLine, found: &HashMap<Key, Item>) -> Result<bool, StoreError> {
-        let stored = found.get(&self.keys().ticket(line.ticket.id));
-        let stored = stored.map(tickets::decode).transpose()?;
-        let moves = |stored: TicketRecord| {
-            stored.unsettled || stored.ticket.lead_relation != line.ticket.lead_relation
-        };
-        Ok(stored.is_some_and(moves))
+    /// Lets the files of tickets follow them where a mark says so. The marks are read behind the writes: a line that was
+    /// decided anew may have set one, and an earlier import may have left one.
+    async fn settle_tickets(&self, lines: &[TicketLine]) -> Result<(), StoreError> {
+        let keys = lines.iter().map(|line| self.keys().ticket(line.ticket.id));
+        for record in self.table().get_many(keys).await?.values() {
+            let stored = tickets::decode(record)?;
+            if stored.unsettled {
+                self.0.settle_ticket(stored.ticket.id).await?;
+            }
+        }
+        Ok(())
     }
 
     /// The records that decide about a line: the ticket of its id, and what it refers to.

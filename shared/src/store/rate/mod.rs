@@ -146,7 +146,11 @@ fn reset(now: Timestamp) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
+    use crate::ambient::Ambient;
+    use crate::store::Location;
 
     #[test]
     fn the_minute_ends_on_the_minute() {
@@ -160,6 +164,32 @@ mod tests {
             let now = Timestamp::parse(now).unwrap();
             assert_eq!((reset(now), minute(now)), (seconds, 29_921_040), "{now}");
         }
+    }
+
+    /// A request waits for one attempt, and those behind it for none.
+    #[tokio::test]
+    async fn a_counter_that_never_answers() {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        silent.set_nonblocking(true).unwrap();
+        let location = Location {
+            table: "silent".to_owned(),
+            endpoint: Some(format!("http://{}", silent.local_addr().unwrap())),
+        };
+        let (ambient, _clock) = Ambient::held(Timestamp::parse("2026-11-21T12:00:00Z").unwrap());
+        let store = Store::connect(location, ambient).await;
+        let instance = InstanceName::parse("acme").unwrap();
+        let spend = || store.spend(&instance, Budget::Public, Rate::new(5).unwrap());
+        let (first, second) = tokio::join!(spend(), spend());
+        let allowance = Allowance {
+            limit: 5,
+            remaining: 5,
+            reset: 60,
+        };
+        let admitted = true;
+        let uncounted = Spent { admitted, allowance };
+        assert_eq!([first, second], [uncounted; 2]);
+        let attempts = std::iter::from_fn(|| silent.accept().ok()).count();
+        assert_eq!(attempts, 1);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! clock, see [`refresh`]; a report without one, which is new or was changed, is computed when it is asked for, see
 //! [`walk`].
 
+mod progress;
 mod refresh;
 mod stored;
 mod walk;
@@ -74,7 +75,9 @@ impl ReportRequest {
     fn months(&self, now: Timestamp) -> Months {
         let today = Zone::UTC.day_of(now);
         let to = self.to.unwrap_or(today);
-        let first = Range::first_of(self.from, to).minus_days(1);
+        // A first day that is too far back is refused, but only when today is known: until then not all is read for it.
+        let first = Range::first_of(self.from, to).max(to.minus_days(Range::MOST_DAYS));
+        let first = first.minus_days(1);
         Months {
             first: first.month(),
             last: to.plus_days(1).month(),
@@ -149,7 +152,7 @@ impl InstanceStore {
         let (generated_at, cube) = match self.stored_cube(asked, &months, read).await? {
             Some(Found::Cube(generated_at, cube)) => (generated_at, cube),
             Some(Found::TooLarge) => return Ok(Some(Report::TooLarge)),
-            None => match self.compute(question, zone).await? {
+            None => match self.compute(question, zone, walk::MOST_TIME).await? {
                 Some(computed) => computed,
                 None => return Ok(Some(Report::Preparing)),
             },

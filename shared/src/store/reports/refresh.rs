@@ -1,16 +1,17 @@
 //! Refreshing the stored results of reports: by the clock, each every six hours, and soon after its definition or the
 //! instance's zone was changed (C-61).
 //!
-//! All reports about one entity are added up in one walk through its records. Of two refreshes at the same time one puts
-//! its head, and what the other wrote is nobody's; a refresh that is cut off leaves the result of before. What either
-//! leaves behind goes with the next refresh.
+//! All reports about one entity are added up in one walk through its records, in slices, see [`progress`](super::progress):
+//! memory is bounded, a walk goes on where the last maintainer came to its end, and every instance has its turn before any
+//! has another. Of two refreshes of a report at the same time one puts its head, and what the other wrote is nobody's; a
+//! refresh that is cut off leaves the result of before. What either leaves behind goes with the next refresh.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
-use sha2::{Digest as _, Sha256};
 
-use super::stored::{Head, Part, encode_part};
+use super::progress::{Walk, Walked};
+use super::stored::{Head, Part, digest_of, encode_part};
 use super::walk::Tally;
 use crate::id::ReportId;
 use crate::report::{Cube, Definition, Entity};
@@ -19,18 +20,23 @@ use crate::store::key::{Months, report_generation, report_part_name, report_vers
 use crate::store::table::{PAGE, Span, key_of};
 use crate::store::transaction::{CommitError, Condition, MOST_WRITES, Transaction};
 use crate::store::{Reader, Store};
-use crate::text::hex;
 use crate::time::{Timestamp, Zone};
 
 /// How old a result may become, in seconds.
 const LIFETIME: u32 = 6 * 60 * 60;
-/// Reports that are added up in one walk, so that memory is bounded.
-const TOGETHER: usize = 4;
-/// The most sums (one for each day and group) of a result. What has more is of no use to anybody: of that only this much is
-/// stored, that it is too large.
-const MOST_SUMS: usize = 200_000;
+/// How long a maintainer begins new pages, in seconds: it lives for 300, and what it has is to be stored then.
+const TIME: u32 = 180;
+/// Reports that are added up in one walk.
+const TOGETHER: usize = 16;
+/// The pages of a slice, each up to 1,000 records or 1 MB.
+const SLICE_PAGES: usize = 100;
+/// About how many bytes of memory the sums of a slice may take, and those of a result. What has more is of no use to
+/// anybody: of that only this much is stored, that it is too large.
+const MOST_WEIGHT: usize = 32 << 20;
 /// The most sums of a part. Each has at most some 700 bytes, and an item 400 KB.
 const PART_SUMS: usize = 500;
+/// The most parts of a result. The head has some 120 bytes for each, and an item 400 KB.
+const MOST_PARTS: usize = 2_500;
 /// Parts that are written at the same time.
 const WRITES: usize = 8;
 
@@ -41,19 +47,50 @@ struct Due {
     before: Option<Head>,
 }
 
+/// What came of an instance's turn.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turn {
+    /// How many results were stored.
+    stored: u64,
+    /// There is more to do, for whoever has the time.
+    more: bool,
+}
+
+impl Due {
+    fn walked(&self) -> Walked {
+        Walked {
+            id: self.definition.id,
+            digest: self.digest.clone(),
+            given_up: false,
+        }
+    }
+}
+
 impl Store {
-    /// Refreshes the reports of all instances that are due. Returns how many were.
+    /// Refreshes the reports of all instances that are due, for 3 minutes at most. Returns how many were.
     ///
     /// # Errors
     /// The last [`StoreError`] where the table failed; every other instance was seen to all the same, and what is not done
     /// is done the next time.
     pub async fn refresh_reports(&self) -> Result<u64, StoreError> {
+        let until = self.table.ambient.now().plus_seconds(TIME);
+        let mut waiting: VecDeque<_> = self.instances().await?.into();
+        // Whoever is last may not have a turn this time, so that is not always the same one.
+        let instances = u64::try_from(waiting.len()).unwrap_or(u64::MAX);
+        let first = usize::try_from(self.table.ambient.below(instances)).unwrap_or(0);
+        waiting.rotate_left(first);
         let (mut done, mut failed) = (0, None);
-        for instance in self.instances().await? {
+        while let Some(instance) = waiting.pop_front() {
             // Boxed, because others wait for this beside much else.
-            match Box::pin(self.reader(instance.name).refresh_reports()).await {
-                Ok(refreshed) => done += refreshed,
+            match Box::pin(self.reader(instance.name.clone()).refresh_reports(until)).await {
+                Ok(turn) => {
+                    done += turn.stored;
+                    waiting.extend(turn.more.then_some(instance));
+                }
                 Err(error) => failed = Some(error),
+            }
+            if self.table.ambient.now() >= until {
+                break;
             }
         }
         failed.map_or(Ok(done), Err)
@@ -61,18 +98,18 @@ impl Store {
 }
 
 impl Reader {
-    /// Refreshes the reports that are due. Costs a query where there are none; else a get of the directory and a batch of
-    /// gets of the heads; for each entity that a due report is about, a query for each 1,000 of its records or 1 MB, and
-    /// as many again for each further 4 reports; for each report the parts that changed, the head, and a query of all
-    /// parts.
-    async fn refresh_reports(&self) -> Result<u64, StoreError> {
+    /// Refreshes the reports that are due, as far as a slice of the walk through each entity's records goes. Costs a query
+    /// where there are none; else a get of the directory and a batch of gets of the heads; for each entity that a due
+    /// report is about, a get and two writes of its walk, and a query for each 1,000 of its records or 1 MB, and as many
+    /// again for each further 16 reports; for each report the parts that changed, the head, and a query of all parts.
+    async fn refresh_reports(&self, until: Timestamp) -> Result<Turn, StoreError> {
         let definitions = self.reports().await?;
         if definitions.is_empty() {
-            return Ok(0);
+            return Ok(Turn::default());
         }
         let now = self.table.ambient.now();
         let Some(directory) = self.directory().await? else {
-            return Ok(0);
+            return Ok(Turn::default());
         };
         let zone = directory.settings.zone();
         let mut by_entity: BTreeMap<Entity, Vec<Due>> = BTreeMap::new();
@@ -82,13 +119,18 @@ impl Reader {
                 .or_default()
                 .push(due);
         }
-        let mut done = 0;
+        let (mut all, mut failed) = (Turn::default(), None);
         for (entity, due) in by_entity {
-            for due in due.chunks(TOGETHER) {
-                done += self.refresh_together(entity, due, zone).await?;
+            // Records of one entity that cannot be read are no reason to leave those of another.
+            match self.refresh_entity(entity, &due, zone, until).await {
+                Ok(turn) => {
+                    all.stored += turn.stored;
+                    all.more |= turn.more;
+                }
+                Err(error) => failed = Some(error),
             }
         }
-        Ok(done)
+        failed.map_or(Ok(all), Err)
     }
 
     /// The reports without a result, with one of another question or zone, or with one that is too old.
@@ -121,50 +163,107 @@ impl Reader {
         Ok(found)
     }
 
-    /// Walks through an entity's records once and stores what reports about it come to. Returns how many were stored.
-    async fn refresh_together(&self, entity: Entity, due: &[Due], zone: Zone) -> Result<u64, StoreError> {
-        let now = self.table.ambient.now();
-        let mut tally = Tally::new(due.iter().map(|due| &due.definition.question), zone);
-        let mut span = Span::head(self.records_of(entity), PAGE);
-        loop {
+    /// Goes on with the walk through an entity's records, unless another maintainer is at it.
+    async fn refresh_entity(
+        &self,
+        entity: Entity,
+        due: &[Due],
+        zone: Zone,
+        until: Timestamp,
+    ) -> Result<Turn, StoreError> {
+        let reports: Vec<_> = due.iter().map(Due::walked).collect();
+        let Some(walk) = self.claim_walk(entity, &reports, TOGETHER).await? else {
+            return Ok(Turn::default());
+        };
+        let turn = self.walk_slice(entity, walk.clone(), due, zone, until).await;
+        if turn.is_err() {
+            // Where that fails too, the claim ends by itself.
+            let _ = self.release_walk(entity, &walk).await;
+        }
+        turn
+    }
+
+    /// A slice of a walk; behind the last record, the results.
+    async fn walk_slice(
+        &self,
+        entity: Entity,
+        walk: Walk,
+        due: &[Due],
+        zone: Zone,
+        until: Timestamp,
+    ) -> Result<Turn, StoreError> {
+        let of = |walked: &Walked| due.iter().find(|due| due.definition.id == walked.id);
+        let walked: Vec<_> = walk.reports.iter().filter_map(of).collect();
+        let mut tally = Tally::new(walked.iter().map(|due| &due.definition.question), zone);
+        for ((_, cube), walked) in tally.cubes.iter_mut().zip(&walk.reports) {
+            *cube = cube.take().filter(|_| !walked.given_up);
+        }
+        let mut span = Span {
+            after: walk.after.clone(),
+            ..Span::head(self.records_of(entity), PAGE)
+        };
+        for pages in 1.. {
             let page = self.table.query(span.clone()).await?;
-            let more = tally.add_page(entity, page, &mut span)?;
-            tally.give_up_above(MOST_SUMS);
-            if !more {
+            if !tally.add_page(entity, page, &mut span)? {
                 break;
             }
+            tally.give_up_above(MOST_WEIGHT);
+            let over = self.table.ambient.now() >= until;
+            if over || pages >= SLICE_PAGES || tally.weight() > MOST_WEIGHT {
+                self.save_slice(entity, walk, tally, span.after).await?;
+                let (stored, more) = (0, true);
+                return Ok(Turn { stored, more });
+            }
         }
-        let mut done = 0;
-        for (due, (_, cube)) in due.iter().zip(tally.cubes) {
-            done += u64::from(self.store_result(due, cube, now).await?);
+        let cubes = tally.cubes.into_iter().map(|(_, cube)| cube);
+        let stored = self
+            .store_results(&walk, walked.iter().copied().zip(cubes))
+            .await?;
+        self.end_walk(entity, &walk).await?;
+        let more = walked.len() < due.len();
+        Ok(Turn { stored, more })
+    }
+
+    /// Stores what the last slice of a walk and those before it come to. Returns how many results were stored.
+    async fn store_results<'d>(
+        &self,
+        walk: &Walk,
+        last: impl Iterator<Item = (&'d Due, Option<Cube>)>,
+    ) -> Result<u64, StoreError> {
+        let mut stored = 0;
+        for (due, mut cube) in last {
+            if let Some(last) = cube {
+                let id = due.definition.id;
+                cube = self.with_slices(walk, id, last, MOST_WEIGHT).await?;
+            }
+            stored += u64::from(self.store_result(due, cube, walk.since).await?);
         }
-        Ok(done)
+        Ok(stored)
     }
 
     /// Stores a result, or that it is too large. Whether it is the report's now; not where another refresh was faster.
-    async fn store_result(&self, due: &Due, cube: Option<Cube>, now: Timestamp) -> Result<bool, StoreError> {
+    async fn store_result(
+        &self,
+        due: &Due,
+        cube: Option<Cube>,
+        since: Timestamp,
+    ) -> Result<bool, StoreError> {
         let generation = due.before.as_ref().map_or(0, |before| before.generation) + 1;
         let version = report_version(generation, &self.table.ambient.token());
-        let (mut parts, mut changed) = (BTreeMap::new(), Vec::new());
-        let too_large = cube.is_none();
-        for (month, cubes) in cube.unwrap_or_default().parts(PART_SUMS) {
-            for (at, cube) in cubes.into_iter().enumerate() {
-                let name = report_part_name(&month, at);
-                let text = serde_json::json!(cube).to_string();
-                let digest = hex(&Sha256::digest(&text)[..16]);
-                let same = due.before.as_ref().and_then(|before| before.parts.get(&name));
-                let part = same.filter(|same| same.digest == digest).cloned();
-                let part = part.unwrap_or_else(|| {
-                    changed.push((name.clone(), text));
-                    let version = version.clone();
-                    Part { version, digest }
-                });
-                parts.insert(name, part);
-            }
-        }
-        self.write_parts(due.definition.id, &version, changed).await?;
+        let months = cube.map(|cube| cube.parts(PART_SUMS));
+        let months = months.filter(|months| months.values().map(Vec::len).sum::<usize>() <= MOST_PARTS);
+        let too_large = months.is_none();
+        let parts = months.into_iter().flatten().flat_map(|(month, cubes)| {
+            let cubes = cubes.into_iter().enumerate();
+            cubes.map(move |(at, cube)| (report_part_name(&month, at), cube))
+        });
+        let writes = stream::iter(parts).map(async |(name, cube)| {
+            let part = self.write_part(due, &name, &version, &cube).await?;
+            Ok::<_, StoreError>((name, part))
+        });
+        let parts = writes.buffer_unordered(WRITES).try_collect().await?;
         let head = Head {
-            generated_at: now,
+            generated_at: since,
             digest: due.digest.clone(),
             generation,
             too_large,
@@ -173,17 +272,24 @@ impl Reader {
         self.put_head(due, &head).await
     }
 
-    async fn write_parts(
+    /// Writes a part in a version of it, unless it is as it was.
+    async fn write_part(
         &self,
-        id: ReportId,
+        due: &Due,
+        name: &str,
         version: &str,
-        parts: Vec<(String, String)>,
-    ) -> Result<(), StoreError> {
-        let writes = stream::iter(parts).map(async |(name, days)| {
-            let key = self.keys().report_part(id, &name, version);
-            self.table.put(&key, encode_part(days)).await
-        });
-        writes.buffer_unordered(WRITES).try_collect().await
+        cube: &Cube,
+    ) -> Result<Part, StoreError> {
+        let item = encode_part(cube);
+        let digest = digest_of(&item)?;
+        let before = due.before.as_ref().and_then(|before| before.parts.get(name));
+        if let Some(same) = before.filter(|before| before.digest == digest) {
+            return Ok(same.clone());
+        }
+        let key = self.keys().report_part(due.definition.id, name, version);
+        self.table.put(&key, item).await?;
+        let version = version.to_owned();
+        Ok(Part { version, digest })
     }
 
     /// Puts the head in the place of the one that was read, and takes away what it does not name.

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::Parts;
 use crate::id::ReportId;
@@ -18,6 +19,7 @@ use crate::store::item::{self, Item, n, s};
 use crate::store::key::{Key, Months};
 use crate::store::table::{PAGE, Span, key_of};
 use crate::store::transaction::Condition;
+use crate::text::hex;
 use crate::time::Timestamp;
 
 const KIND: &str = "report's result";
@@ -100,16 +102,25 @@ impl Head {
             let Some(item) = read.remove(&format!("{name}#{}", part.version)) else {
                 return Ok(None);
             };
-            let days = serde_json::from_str(text(&item, DAYS)?);
-            cube.merge(days.map_err(|cause| item::corrupt(KIND, cause))?);
+            cube.merge(days_of(&item)?);
         }
         Ok(Some(cube))
     }
 }
 
 /// A part as an item.
-pub fn encode_part(days: String) -> Item {
-    Item::from([(DAYS.to_owned(), s(days))])
+pub fn encode_part(days: &Cube) -> Item {
+    Item::from([(DAYS.to_owned(), s(serde_json::json!(days).to_string()))])
+}
+
+/// The days that a part has.
+pub fn days_of(item: &Item) -> Result<Cube, StoreError> {
+    serde_json::from_str(text(item, DAYS)?).map_err(|cause| item::corrupt(KIND, cause))
+}
+
+/// Stands for the text of a part.
+pub fn digest_of(part: &Item) -> Result<String, StoreError> {
+    Ok(hex(&Sha256::digest(text(part, DAYS)?)[..16]))
 }
 
 fn text<'i>(item: &'i Item, name: &str) -> Result<&'i str, StoreError> {

@@ -1,8 +1,9 @@
 //! Through all records of an entity, adding up what they contribute to reports.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::VecDeque;
+use std::time::Duration;
 
-use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use futures_util::future::try_join_all;
 
 use crate::id::MAX_ID;
 use crate::report::{Cube, Entity, Question, Record};
@@ -17,27 +18,30 @@ use crate::time::{Timestamp, Zone};
 
 /// What a report may read that is computed while somebody waits for it, in read units: some 8 MB of records.
 pub const MOST_UNITS: u64 = 2_000;
-/// Queries that are under way at the same time for it.
-const TOGETHER: usize = 20;
+/// How long that may take. With what is read before it, it stays below the 29 seconds of a function that answers.
+pub const MOST_TIME: Duration = Duration::from_secs(12);
+/// The most read units of a query, which ends at 1 MB, and some more because sizes are estimates.
+const QUERY_UNITS: u64 = 270;
+/// The parts in which the records behind the first are read: so many that a round of them is within what is allowed.
+const TOGETHER: usize = 6;
 /// The bytes of one read unit.
 const UNIT: usize = 4096;
 
 /// What is left of the units that may be consumed.
 #[derive(Debug)]
-pub struct Allowance(AtomicU64);
+struct Allowance(u64);
 
 impl Allowance {
-    pub fn new(units: u64) -> Self {
-        Self(AtomicU64::new(units))
+    /// How many queries may be made side by side, whatever they turn out to cost.
+    fn queries(&self) -> usize {
+        usize::try_from(self.0 / QUERY_UNITS).unwrap_or(usize::MAX)
     }
 
-    /// Takes what a page cost; whether so much was left.
-    fn take(&self, page: &Page) -> bool {
+    /// Takes what a page cost.
+    fn take(&mut self, page: &Page) {
         let bytes: usize = page.items.iter().map(item::bytes).sum();
         let units = u64::try_from(bytes.div_ceil(UNIT).max(1)).unwrap_or(u64::MAX);
-        let left = |left: u64| Some(left.saturating_sub(units));
-        let before = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left);
-        before.is_ok_and(|before| before >= units)
+        self.0 = self.0.saturating_sub(units);
     }
 }
 
@@ -69,13 +73,22 @@ impl<'q> Tally<'q> {
         }
     }
 
-    /// Gives up the cubes that hold more sums.
+    /// Gives up the cubes that take more bytes of memory.
     pub fn give_up_above(&mut self, most: usize) {
         for (_, cube) in &mut self.cubes {
-            if cube.as_ref().is_some_and(|cube| cube.len() > most) {
+            if cube.as_ref().is_some_and(|cube| cube.weight() > most) {
                 *cube = None;
             }
         }
+    }
+
+    /// About how many bytes of memory all cubes take.
+    pub fn weight(&self) -> usize {
+        self.cubes
+            .iter()
+            .flat_map(|(_, cube)| cube)
+            .map(Cube::weight)
+            .sum()
     }
 
     /// What one question comes to, where just one was asked.
@@ -113,47 +126,69 @@ impl<'q> Tally<'q> {
 }
 
 impl Reader {
-    /// What a report comes to now, and the time; `None` where that would take more than [`MOST_UNITS`]. A query of the first
-    /// records and a get of their counter; the others in parallel parts.
+    /// What a report comes to now, and the time; `None` where that would take more than [`MOST_UNITS`] or longer than
+    /// `within`. A query of the first records and a get of their counter; the others in parallel parts.
     pub(super) async fn compute(
         &self,
         question: &Question,
         zone: Zone,
+        within: Duration,
     ) -> Result<Option<(Timestamp, Cube)>, StoreError> {
-        let (now, entity) = (self.table.ambient.now(), question.entity());
-        let left = Allowance::new(MOST_UNITS);
+        let now = self.table.ambient.now();
+        let computed = tokio::time::timeout(within, self.compute_within_units(question, zone)).await;
+        let cube = computed.unwrap_or(Ok(None))?;
+        Ok(cube.map(|cube| (now, cube)))
+    }
+
+    /// Reads in rounds. Before each it is certain that all its queries are within what is left, so that no more is ever
+    /// consumed than is allowed.
+    async fn compute_within_units(
+        &self,
+        question: &Question,
+        zone: Zone,
+    ) -> Result<Option<Cube>, StoreError> {
+        let entity = question.entity();
+        let mut left = Allowance(MOST_UNITS);
         let (counter, name) = counter(entity);
         let counter = self.keys().counter(counter);
         let head = self.table.query(Span::head(self.records_of(entity), PAGE));
         let (head, counter) = tokio::try_join!(head, self.table.get(&counter))?;
         let last = item::number("counter", &counter.unwrap_or_default(), name)?;
-        let rest = self.behind(entity, &head, last)?;
-        if !left.take(&head) {
-            return Ok(None);
-        }
+        let mut rest = self.behind(entity, &head, last)?;
+        left.take(&head);
         let mut tally = Tally::new([question], zone);
-        head.items
-            .into_iter()
-            .try_for_each(|item| tally.add_item(entity, item))?;
-        let parts = stream::iter(rest).map(|span| self.compute_part(question, zone, span, &left));
-        let mut parts = parts.buffer_unordered(TOGETHER);
-        let mut cube = tally.only();
-        while let Some(part) = parts.try_next().await? {
-            let Some(part) = part else { return Ok(None) };
-            cube.merge(part);
+        for item in head.items {
+            tally.add_item(entity, item)?;
         }
-        Ok(Some((now, cube)))
+        while !rest.is_empty() {
+            let together = left.queries().min(rest.len());
+            if together == 0 {
+                return Ok(None);
+            }
+            let spans: Vec<_> = rest.drain(..together).collect();
+            let pages = try_join_all(spans.iter().cloned().map(|span| self.table.query(span))).await?;
+            for (mut span, page) in spans.into_iter().zip(pages) {
+                left.take(&page);
+                if tally.add_page(entity, page, &mut span)? {
+                    rest.push_back(span);
+                }
+            }
+        }
+        Ok(Some(tally.only()))
     }
 
     /// What lies behind the first records, in parts of equally many ids.
-    fn behind(&self, entity: Entity, head: &Page, last: u64) -> Result<Vec<Span>, StoreError> {
+    fn behind(&self, entity: Entity, head: &Page, last: u64) -> Result<VecDeque<Span>, StoreError> {
         let Some(end) = head.items.last().filter(|_| head.more) else {
-            return Ok(Vec::new());
+            return Ok(VecDeque::new());
         };
-        let first = key_of(end)?.sk.parse().unwrap_or(0);
+        let first: u64 = key_of(end)?
+            .sk
+            .parse()
+            .map_err(|cause| item::corrupt("record's key", cause))?;
         let parts = u64::try_from(TOGETHER).unwrap_or(1);
         let step = last.min(MAX_ID).saturating_sub(first).div_ceil(parts).max(1);
-        let bound = |part: u64| key::number(first + part * step);
+        let bound = |part: u64| key::number((first + part * step).min(MAX_ID));
         let spans = (0..parts).map(|part| Span {
             partition: self.records_of(entity),
             after: Some(bound(part)),
@@ -161,27 +196,7 @@ impl Reader {
             through: (part + 1 < parts).then(|| bound(part + 1)),
             limit: PAGE,
         });
-        Ok(spans.collect())
-    }
-
-    async fn compute_part(
-        &self,
-        question: &Question,
-        zone: Zone,
-        mut span: Span,
-        left: &Allowance,
-    ) -> Result<Option<Cube>, StoreError> {
-        let entity = question.entity();
-        let mut tally = Tally::new([question], zone);
-        loop {
-            let page = self.table.query(span.clone()).await?;
-            if !left.take(&page) {
-                return Ok(None);
-            }
-            if !tally.add_page(entity, page, &mut span)? {
-                return Ok(Some(tally.only()));
-            }
-        }
+        Ok(spans.filter(|span| span.after != span.through).collect())
     }
 
     /// The partition of an entity's records.
@@ -214,6 +229,14 @@ mod tests {
     use super::*;
     use crate::report::Definition;
 
+    fn question(group_by: &str) -> Question {
+        let line = json!({
+            "id": 1, "name": "R", "entity": "calls", "measure": "count", "groupBy": group_by,
+            "createDate": "2026-01-01T00:00:00.000Z", "updateDate": "2026-01-01T00:00:00.000Z",
+        });
+        serde_json::from_value::<Definition>(line).unwrap().question
+    }
+
     fn page(items: usize, bytes: usize) -> Page {
         let item = Item::from([("x".to_owned(), item::s("x".repeat(bytes - 1)))]);
         Page {
@@ -224,27 +247,49 @@ mod tests {
 
     #[test]
     fn an_allowance_is_used_up_by_the_bytes_that_are_read() {
-        let left = Allowance::new(5);
-        for (page, enough) in [
-            (page(1, UNIT), true),
-            (page(0, 1), true),
-            (page(2, UNIT / 2 + 1), true),
-            (page(1, UNIT), true),
-            (page(1, 1), false),
+        let mut left = Allowance(3 * QUERY_UNITS + 4);
+        for (page, units, queries) in [
+            (page(1, UNIT), 1, 3),
+            (page(0, 1), 1, 3),
+            (page(2, UNIT / 2 + 1), 2, 3),
+            (page(1, 1), 1, 2),
+            (page(600, UNIT), 600, 0),
+            (page(600, UNIT), 600, 0),
         ] {
-            assert_eq!(left.take(&page), enough);
+            let before = left.0;
+            left.take(&page);
+            assert_eq!((left.0, left.queries()), (before.saturating_sub(units), queries));
         }
+    }
+
+    /// However it goes, the first record and rounds of parts never consume more than is allowed.
+    #[test]
+    fn a_first_round_reads_all_parts() {
+        let mut left = Allowance(MOST_UNITS);
+        left.take(&page(256, UNIT));
+        assert_eq!(left.queries(), TOGETHER);
+    }
+
+    /// Whoever waits is told in time, whatever the table does: here it never answers.
+    #[tokio::test]
+    async fn a_report_that_takes_too_long_is_given_up() {
+        let mute = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let location = crate::store::Location {
+            table: "none".to_owned(),
+            endpoint: Some(format!("http://{}", mute.local_addr().unwrap())),
+        };
+        let (ambient, _) = crate::ambient::Ambient::held(Timestamp::parse("2026-11-21T12:00:00Z").unwrap());
+        let store = crate::store::Store::connect(location, ambient).await;
+        let reader = store.reader(crate::instance::InstanceName::parse("acme").unwrap());
+        let question = question("day");
+        let computed = reader.compute(&question, Zone::UTC, Duration::from_millis(50));
+        assert_eq!(computed.await.unwrap(), None);
+        // A function ends after 29 seconds, and a call before this may take 8.
+        assert!(MOST_TIME + Duration::from_secs(2 * 8) < Duration::from_secs(29));
     }
 
     #[test]
     fn a_question_with_too_many_groups_is_given_up_and_the_others_are_not() {
-        let question = |group_by: &str| {
-            let line = json!({
-                "id": 1, "name": "R", "entity": "calls", "measure": "count", "groupBy": group_by,
-                "createDate": "2026-01-01T00:00:00.000Z", "updateDate": "2026-01-01T00:00:00.000Z",
-            });
-            serde_json::from_value::<Definition>(line).unwrap().question
-        };
         let (service, status) = (question("service"), question("status"));
         let mut tally = Tally::new([&service, &status], Zone::UTC);
         for name in ["a", "b", "a", "c", "a"] {
@@ -253,7 +298,8 @@ mod tests {
                 "service": name, "createDate": "2026-06-01T10:00:00.000Z",
             });
             tally.add(Record::Call(&serde_json::from_value(call).unwrap()));
-            tally.give_up_above(2);
+            // A day and two groups of one letter, or one of eight.
+            tally.give_up_above(640 + 2 * 65);
         }
         let held: Vec<_> = tally
             .cubes

@@ -2,7 +2,7 @@
 //!
 //! Before a delivery the notification is put off by longer than any takes, on condition that nobody else did so: of many
 //! processes one delivers it, and where that one dies another goes on once the time is over. What is said is made of the
-//! call and the lead as they are; where the lead is gone or archived, or the automation no longer says so, nothing is.
+//! call and the lead as they are; where the lead is gone, or the automation no longer says so, nothing is.
 
 use futures_util::future::join_all;
 use serde_json::json;
@@ -69,11 +69,16 @@ impl Delivery {
 }
 
 impl InstanceStore {
-    /// Delivers what is due of these items of the outbox, side by side; how many were tried.
+    /// Delivers what is due of these items of the outbox, side by side; how many were tried. What cannot be read is set
+    /// aside.
     pub(super) async fn deliver_all(&self, items: &[Item], courier: &Courier) -> Result<u64, StoreError> {
         let mut tally = Tally::default();
         for some in items.chunks(TOGETHER) {
-            for outcome in join_all(some.iter().map(|item| self.deliver(item, courier))).await {
+            let runs = some.iter().map(async |item| {
+                let outcome = self.deliver(item, courier).await;
+                self.or_set_aside(&key_of(item)?, outcome).await
+            });
+            for outcome in join_all(runs).await {
                 tally.note(outcome.map(u64::from));
             }
         }
@@ -171,7 +176,7 @@ impl InstanceStore {
             return Ok(None);
         };
         let Some(lead) = record.lead else { return Ok(None) };
-        let lead = self.lead(lead).await?.filter(|lead| !lead.archived);
+        let lead = self.lead(lead).await?;
         Ok(lead.map(|lead| Letter {
             delivery: self.name(delivery),
             url: url.clone(),

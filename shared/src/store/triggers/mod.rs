@@ -9,18 +9,24 @@
 //! [notification](deliveries) in the outbox, which is delivered at least once, and holds up nobody behind it.
 //!
 //! The outbox names calls and automations only, so nothing of a person is in it. Automations are those of now (C-12): a
-//! trigger goes on behind the last action that it came past, by the automation's id and the action's place.
+//! trigger goes on behind the last action that it came past, by the automation's id and the action's place. A lead that is
+//! archived raises no trigger, which the call's own write decides (C-76): what becomes of it later changes nothing, unless
+//! it is deleted.
+//!
+//! What cannot be read is [set aside](aside), so that it fails once and not with every run.
 
 mod actions;
+mod aside;
 mod deliveries;
 
 use futures_util::future::join_all;
+use futures_util::stream::{self, StreamExt as _};
 
 use super::error::StoreError;
 use super::item::{self, Item, n};
 use super::key::{self, Counter, Key, Keys};
 use super::leads::LeadRecord;
-use super::table::{PAGE, Span, key_of};
+use super::table::{PAGE, Page, Span, key_of};
 use super::transaction::{CommitError, Condition, Transaction};
 use super::{InstanceStore, Store, calls, directory};
 use crate::automation::{Action, Automation};
@@ -30,11 +36,13 @@ use crate::directory::Directory;
 use crate::id::{AutomationId, CallId};
 use crate::instance::InstanceName;
 
+pub use aside::back;
+
 /// How often one action is tried anew because others changed what it rests on: about 3 s of pauses in all.
 const ATTEMPTS: u32 = 40;
 /// From which attempt on pauses no longer grow.
 const LONGEST_PAUSE: u32 = 3;
-/// What is run at a time of an instance's outbox.
+/// How many instances' outboxes are run at a time, and how much at a time of each.
 const TOGETHER: usize = 16;
 
 /// How far the automations of a call got: the automation whose action was the last, 0 before the first, and the place of
@@ -93,10 +101,16 @@ impl Store {
     /// # Errors
     /// [`StoreError`] where the table fails; what is not done is done the next time.
     pub async fn run_triggers(&self, courier: &Courier) -> Result<u64, StoreError> {
-        let mut tally = Tally::default();
-        for instance in self.instances().await? {
+        let instances = self.instances().await?.into_iter();
+        let runs = instances.map(async |instance| {
             let store = InstanceStore::new(self.reader(instance.name));
-            tally.note(store.run_outbox(courier).await);
+            store.run_outbox(courier).await
+        });
+        // Side by side, so that an instance whose receivers take their time holds up no other.
+        let mut runs = stream::iter(runs).buffer_unordered(TOGETHER);
+        let mut tally = Tally::default();
+        while let Some(outcome) = runs.next().await {
+            tally.note(outcome);
         }
         tally.result()
     }
@@ -112,7 +126,7 @@ impl Store {
         courier: &Courier,
     ) -> Result<(), StoreError> {
         let store = InstanceStore::new(self.reader(instance.clone()));
-        store.carry_out(call).await?;
+        store.run(call).await?;
         let span = Span::beginning(store.keys().outbox(), key::notifications(call));
         let items = store.table.query_all(span).await?;
         store.deliver_all(&items, courier).await.map(drop)
@@ -120,24 +134,35 @@ impl Store {
 }
 
 impl InstanceStore {
+    /// Runs the outbox a page at a time. Triggers stand before notifications, so what they leave is met behind them.
     async fn run_outbox(&self, courier: &Courier) -> Result<u64, StoreError> {
-        let outbox = Span::head(self.keys().outbox(), PAGE);
-        let items = self.table.query_all(outbox.clone()).await?;
-        let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
-        let calls: Vec<_> = keys.iter().filter_map(|key| key::triggered(&key.sk)).collect();
-        let mut tally = Tally::default();
-        for some in calls.chunks(TOGETHER) {
-            for outcome in join_all(some.iter().map(|call| self.carry_out(*call))).await {
-                tally.note(outcome.map(|()| 1));
+        let (mut tally, mut rest) = (Tally::default(), Span::head(self.keys().outbox(), PAGE));
+        loop {
+            let Page { items, more } = self.table.query(rest.clone()).await?;
+            let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
+            let calls: Vec<_> = keys.iter().filter_map(|key| key::triggered(&key.sk)).collect();
+            for some in calls.chunks(TOGETHER) {
+                for outcome in join_all(some.iter().map(|call| self.run(*call))).await {
+                    tally.note(outcome.map(|()| 1));
+                }
+            }
+            rest.after = if let Some(call) = calls.last() {
+                Some(self.keys().trigger(*call).sk)
+            } else {
+                tally.note(self.deliver_all(&items, courier).await);
+                let last = keys.last().filter(|_| more);
+                last.map(|key| key.sk.clone())
+            };
+            if rest.after.is_none() {
+                return tally.result();
             }
         }
-        let items = if calls.is_empty() {
-            items
-        } else {
-            self.table.query_all(outbox).await?
-        };
-        tally.note(self.deliver_all(&items, courier).await);
-        tally.result()
+    }
+
+    /// Carries out what is left of a trigger, and sets it aside where it cannot be read.
+    async fn run(&self, call: CallId) -> Result<(), StoreError> {
+        let outcome = self.carry_out(call).await;
+        self.or_set_aside(&self.keys().trigger(call), outcome).await
     }
 
     /// Carries out the actions that are left of a trigger, one after the other.
@@ -163,8 +188,7 @@ impl InstanceStore {
         Ok(())
     }
 
-    /// A trigger and what its next action rests on: nothing where the lead is gone or archived, which raises none. `None`
-    /// where all is done. A batch of gets, then a get and a query side by side.
+    /// A trigger and what its next action rests on: nothing where the lead is gone. `None` where all is done. A batch of gets, then a get and a query side by side.
     async fn trigger(&self, call: CallId) -> Result<Option<(Trigger, Option<Ground>)>, StoreError> {
         let keys = self.keys();
         let (key, call, settings) = (keys.trigger(call), keys.call(call), keys.directory());
@@ -186,7 +210,7 @@ impl InstanceStore {
     async fn ground(&self, call: Call, directory: Directory) -> Result<Option<Ground>, StoreError> {
         let Some(lead) = call.lead else { return Ok(None) };
         let (lead, automations) = tokio::try_join!(self.lead_record(lead), self.automations())?;
-        Ok(lead.filter(|record| !record.lead.archived).map(|lead| Ground {
+        Ok(lead.map(|lead| Ground {
             call,
             lead,
             directory,

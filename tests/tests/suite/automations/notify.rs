@@ -17,6 +17,7 @@ use tests::{ACME, World};
 use super::once::dying;
 use super::{MARIA, automation, call, lead_of, outbox, receive, world};
 use crate::delete_leads_id::delete;
+use crate::faults::held::Held;
 
 const SECRET: &str = "whsec_s3gr3do";
 
@@ -150,6 +151,7 @@ async fn a_delivery_is_tried_some_times() {
         world.clock.set(world.clock.get().plus_seconds(wait));
         run(&world, &courier).await;
         assert_eq!(receiver.seen().len(), tries, "{wait}");
+        assert_eq!(outbox(&world).await, usize::from(tries < 6), "{wait}");
         assert_eq!(lead_of(&world, 1001).await.points, 5.into());
     }
     assert_eq!(outbox(&world).await, 0);
@@ -210,6 +212,27 @@ async fn of_many_processes_one_delivers() {
     assert_eq!((receiver.seen().len(), outbox(&world).await), (1, 0));
 }
 
+/// A process that saw a notification due, which another then delivers, does not deliver it.
+#[tokio::test]
+async fn who_comes_late_delivers_nothing() {
+    let world = shop().await;
+    let receiver = Receiver::answering(&[]);
+    let courier = receiver.courier();
+    // The steps of the trigger are three transactions, the last of which takes it down.
+    let late = Held::behind(&world, 3);
+    let work = async {
+        let done = maintenance::automate(&late.store, &courier).await;
+        assert!(done.is_ok(), "{done:?}");
+    };
+    let meanwhile = async {
+        assert_eq!((receiver.seen().len(), outbox(&world).await), (0, 1));
+        run(&world, &receiver.courier()).await;
+        assert_eq!((receiver.seen().len(), outbox(&world).await), (1, 0));
+    };
+    late.during(work, meanwhile).await;
+    assert_eq!((receiver.seen().len(), outbox(&world).await), (1, 0));
+}
+
 /// Wherever a process dies, another delivers once its time is over: at least once, and under the same name.
 #[tokio::test]
 async fn a_process_may_die_anywhere() {
@@ -243,7 +266,7 @@ async fn a_process_may_die_anywhere() {
 /// Nothing is said of a lead that is gone, nor by an automation that no longer says so.
 #[tokio::test]
 async fn what_is_no_longer_true_is_not_said() {
-    for deleted in [true, false] {
+    for (deleted, active) in [(true, true), (false, true), (false, false)] {
         let world = shop().await;
         let receiver = Receiver::answering(&["500 Internal Server Error\r\n"]);
         run(&world, &receiver.courier()).await;
@@ -251,8 +274,10 @@ async fn what_is_no_longer_true_is_not_said() {
             let wallet = world.wallet(7).await;
             assert_eq!(delete(&world, &wallet, "1001").await.status, 200);
         } else {
-            let actions = json!([{ "type": "addPoints", "points": 5 }]);
-            super::install(&world, &[automation(4, true, &actions)]).await;
+            let points = json!({ "type": "addPoints", "points": 5 });
+            let notify = json!({ "type": "notify", "url": "https://erp.example/", "secret": SECRET });
+            let actions = if active { json!([points]) } else { json!([notify]) };
+            super::install(&world, &[automation(4, active, &actions)]).await;
         }
         world.clock.set(world.clock.get().plus_seconds(10));
         run(&world, &receiver.courier()).await;

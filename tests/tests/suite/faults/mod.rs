@@ -3,8 +3,10 @@
 
 mod bookings;
 mod calls;
+pub mod held;
 mod lost_answers;
 mod opportunities;
+mod ticket_races;
 mod tickets;
 
 use std::sync::Arc;

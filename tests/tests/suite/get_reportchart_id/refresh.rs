@@ -12,7 +12,7 @@ use tests::world::at;
 use tests::{Wallet, World};
 
 use super::{add_calls, call};
-use crate::faults::{always, first};
+use crate::faults::always;
 
 const DAYS: &str = "from=2026-09-01&to=2026-10-31";
 
@@ -192,10 +192,16 @@ async fn a_refresh_that_is_cut_off() {
     // The head was put, and nobody heard of it: the result is the new one, and what is left over goes the next time.
     add_pair(&world, 3).await;
     later(&world, 6 * 3600);
-    let unheard = world
-        .store
-        .clone()
-        .with_faults(first("TransactWriteItems", Fault::FailedAfter, 4));
+    // The first of the transactions is the walk's claim.
+    let head: Plan = {
+        let met = AtomicUsize::new(0);
+        Arc::new(move |operation| {
+            let unheard =
+                operation == "TransactWriteItems" && (1..5).contains(&met.fetch_add(1, Ordering::Relaxed));
+            unheard.then_some(Fault::FailedAfter)
+        })
+    };
+    let unheard = world.store.clone().with_faults(head);
     let _ = unheard.refresh_reports().await;
     assert_eq!(
         shown(&world, &wallet).await,
@@ -223,6 +229,31 @@ async fn refreshes_at_the_same_time() {
     }
     assert_eq!((refresh(&world).await, parts(&world).await), (1, 2));
     assert_eq!(shown(&world, &wallet).await[0], json!([7, 7]));
+}
+
+/// Maintainers that go on though their claims are over: still only one's result counts.
+#[tokio::test]
+async fn maintainers_that_lost_their_claims() {
+    let (world, wallet) = world().await;
+    let clock = world.clock.clone();
+    // Each write of a walk or a head takes longer than a claim lasts.
+    let slow: Plan = Arc::new(move |operation| {
+        if operation == "TransactWriteItems" {
+            clock.set(clock.get().plus_seconds(361));
+        }
+        None
+    });
+    for round in 2..6 {
+        let stores = [0; 4].map(|_| world.store.elsewhere().with_faults(Arc::clone(&slow)));
+        let refreshes = stores.iter().map(shared::store::Store::refresh_reports);
+        let done = futures_util::future::try_join_all(refreshes)
+            .await
+            .expect("they are refreshed");
+        assert_eq!(done.iter().sum::<u64>(), 1, "{done:?}");
+        assert_eq!(shown(&world, &wallet).await[0], json!([round - 1, round - 1]));
+        add_pair(&world, round).await;
+        later(&world, 6 * 3600);
+    }
 }
 
 /// Whoever reads while results are replaced sees one of them, and never two mixed.

@@ -48,11 +48,42 @@ async fn beyond_the_limit() {
     let world = world("requests_per_minute", 1).await;
     let wallet = world.wallet(7).await;
     keyed(&world, &wallet).send().await;
-    for process in [world.elsewhere(), world] {
+    for process in [&world.elsewhere(), &world] {
         // A process that has not asked yet asks once; the condition that does not hold is no write.
-        keyed(&process, &wallet).send().await;
-        let answer = keyed(&process, &wallet).send().await;
+        keyed(process, &wallet).send().await;
+        let answer = keyed(process, &wallet).send().await;
         assert_eq!(said(&answer).0, 429);
         capacity::within("C-9: beyond the limit", &answer, &capacity::read(1, 4.0));
+    }
+    assert!(
+        kept(&world).await.contains(r#""taken": N("1")"#),
+        "nothing is taken beyond"
+    );
+}
+
+/// The one item that counts the minute.
+async fn kept(world: &World) -> String {
+    let items = world.store.dump(world.operator(tests::ACME).instance()).await;
+    let mut items = items.expect("the table can be read");
+    items.retain(|item| item.contains("acme#rate#"));
+    assert_eq!(items.len(), 1);
+    items.remove(0)
+}
+
+/// What is taken of a minute is one item, which the table forgets ten minutes after: of a limit of 100, a block of 5.
+#[tokio::test]
+async fn what_is_kept() {
+    let world = world("requests_per_minute", 100).await;
+    let wallet = world.wallet(7).await;
+    for _ in 0..2 {
+        keyed(&world, &wallet).send().await;
+    }
+    let item = kept(&world).await;
+    for attribute in [
+        r#""pk": S("acme#rate#keys")"#,
+        r#""taken": N("5")"#,
+        r#""ttl": N("1795263000")"#,
+    ] {
+        assert!(item.contains(attribute), "{attribute}: {item}");
     }
 }

@@ -30,6 +30,8 @@ pub struct Copies {
     name: &'static str,
     /// Which record one copies.
     source: fn(Keys<'_>, &Item) -> Result<Source, StoreError>,
+    /// What says that a record's copy of the other may be behind.
+    notices: NoticesOf,
     /// A record with the copy that it should have of the other; `None` where it has it.
     renewed: fn(&Item, Option<&Item>) -> Result<Option<Item>, StoreError>,
     /// That a copied record is still as it was read.
@@ -38,13 +40,14 @@ pub struct Copies {
     needed: bool,
 }
 
+/// The notices that a record and the one it copies may have.
+type NoticesOf = fn(Keys<'_>, &Item, Option<&Item>) -> Result<Vec<Key>, StoreError>;
+
 /// The record that one copies.
 #[derive(Debug, Default)]
 pub struct Source {
     /// `None` where it copies none.
     key: Option<Key>,
-    /// What says that the copy may be behind.
-    notice: Option<Key>,
     /// The lead that copies itself, and whose copies are behind once it has another copy.
     copied: Option<LeadId>,
 }
@@ -56,10 +59,10 @@ pub const COMPANIES: Copies = Copies {
         let lead = leads::decode(item.clone())?.lead;
         Ok(Source {
             key: lead.company.map(|company| keys.company(company)),
-            notice: None,
             copied: Some(lead.id),
         })
     },
+    notices: |_, _, _| Ok(Vec::new()),
     renewed: |item, company| {
         let stored = leads::decode(item.clone())?;
         let company: Option<Company> = company
@@ -88,9 +91,12 @@ pub const LEADS: Copies = Copies {
         let lead = opportunities::decode(item)?.card.opportunity.lead_id;
         Ok(Source {
             key: lead.map(|lead| keys.lead(lead)),
-            notice: lead.map(|lead| keys.lead_notice(lead)),
             copied: None,
         })
+    },
+    notices: |keys, item, _| {
+        let lead = opportunities::decode(item)?.card.opportunity.lead_id;
+        Ok(lead.map(|lead| keys.lead_notice(lead)).into_iter().collect())
     },
     renewed: |item, lead| {
         let stored = opportunities::decode(item)?;
@@ -110,16 +116,28 @@ pub const LEADS: Copies = Copies {
     needed: true,
 };
 
-/// A file holds the lead of its ticket. While the lead is being erased, its notice says so.
+/// A file holds the lead of its ticket. While that lead is being erased, or the one that the file has, its notice says so:
+/// the ticket loses the lead first, and a file that comes meanwhile never gets it.
 pub const TICKETS: Copies = Copies {
     name: "ticket",
     source: |keys, item| {
         let stored = tickets::decode_file(item)?;
         Ok(Source {
             key: Some(keys.ticket(stored.file.ticket)),
-            notice: stored.lead.map(|lead| keys.lead_notice(lead)),
             copied: None,
         })
+    },
+    notices: |keys, item, ticket| {
+        let ticket = ticket.map(tickets::decode).transpose()?;
+        let leads = [
+            tickets::decode_file(item)?.lead,
+            ticket.and_then(|ticket| ticket.ticket.lead_relation),
+        ];
+        Ok(leads
+            .into_iter()
+            .flatten()
+            .map(|lead| keys.lead_notice(lead))
+            .collect())
     },
     renewed: |item, ticket| {
         let stored = tickets::decode_file(item)?;
@@ -158,19 +176,17 @@ impl Doctor<'_> {
         let keys: Vec<_> = sources.iter().filter_map(|source| source.key.clone()).collect();
         self.looked_at("copies", keys.len());
         let found = operator.table().get_many(keys).await?;
-        let differ = records.iter().zip(&sources).filter(|((_, record), source)| {
+        let mut differ = Vec::new();
+        for ((key, record), source) in records.iter().zip(&sources) {
             let found = source.key.as_ref().and_then(|key| found.get(key));
-            !copies.is_right(record, source, found)
-        });
-        let differ: Vec<_> = differ.map(|((key, _), source)| (*key, source)).collect();
-        let notices = differ.iter().filter_map(|(_, source)| source.notice.clone());
-        let notices = operator.table().get_many(notices).await?;
-        for (key, source) in differ {
-            let covered = source
-                .notice
-                .as_ref()
-                .is_some_and(|notice| notices.contains_key(notice));
-            if !covered {
+            if !copies.is_right(record, source, found) {
+                differ.push((*key, copies.noticed(operator.keys(), record, found)));
+            }
+        }
+        let notices = differ.iter().flat_map(|(_, notices)| notices.iter().cloned());
+        let standing = operator.table().get_many(notices).await?;
+        for (key, notices) in differ {
+            if !notices.iter().any(|notice| standing.contains_key(notice)) {
                 let look = async || look(operator, kind, copies, key).await;
                 self.settle(&key.to_string(), look).await?;
             }
@@ -183,6 +199,12 @@ impl Copies {
     /// Whether a record seems to have the copy that it should have.
     fn is_right(&self, record: &Item, source: &Source, found: Option<&Item>) -> bool {
         !self.dangles(source, found) && matches!((self.renewed)(record, found), Ok(None))
+    }
+
+    /// What may say that a record's copy is behind; nothing where the other one cannot be read, which is told by the look
+    /// at it.
+    fn noticed(&self, keys: Keys<'_>, record: &Item, found: Option<&Item>) -> Vec<Key> {
+        (self.notices)(keys, record, found).unwrap_or_default()
     }
 
     /// Whether a record names another one that must be there and is not.
@@ -215,7 +237,8 @@ async fn look(operator: &Operator, kind: &Kind, copies: &Copies, key: &Key) -> R
     };
     let source = (copies.source)(operator.keys(), &record)?;
     let found = read(operator, source.key.as_ref()).await?;
-    let notice = read(operator, source.notice.as_ref()).await?;
+    let notices = copies.noticed(operator.keys(), &record, found.as_ref());
+    let standing = operator.table().get_many(notices).await?;
     let both = [Some(key), source.key.as_ref()].into_iter().flatten().cloned();
     let again = table.get_many(both).await?;
     let unmoved = source
@@ -225,7 +248,7 @@ async fn look(operator: &Operator, kind: &Kind, copies: &Copies, key: &Key) -> R
     if again.get(key) != Some(&record) || !unmoved {
         return Ok(Look::Changing);
     }
-    if notice.is_some() {
+    if !standing.is_empty() {
         return Ok(Look::Fine);
     }
     judge(operator, kind, copies, (key, &record), (source, found))

@@ -1,4 +1,4 @@
-//! Users' standings and names, from the users' records.
+//! What the directory says of other records: users' standings and names, and whether an automation is active.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,16 @@ use crate::store::operator::{Operator, OperatorError};
 use crate::store::people::Names;
 use crate::store::transaction::{Condition, Transaction};
 
-/// What users' records say of all users: two items' worth, so memory is bounded by them.
+/// What users' records say of all users: two items' worth, so memory is bounded by them. And what automations say of all.
 #[derive(Default)]
 struct Expected {
     standings: BTreeMap<UserId, Standing>,
     names: BTreeMap<String, String>,
+    triggers: bool,
 }
 
 impl Doctor<'_> {
-    /// Compares the directory and the names with the users' records.
+    /// Compares the directory and the names with the users' records, and with the automations.
     pub(super) async fn directory(&mut self) -> Result<(), OperatorError> {
         let operator = self.operator;
         let users = operator.directory().await?.users.len();
@@ -32,25 +33,20 @@ impl Doctor<'_> {
     }
 }
 
-/// Every write of a user changes the directory's version in its transaction, so under one version all is of one moment,
-/// and a repair on condition of that version is right.
+/// Every write of a user or an automation changes the directory's version in its transaction, so under one version all is
+/// of one moment, and a repair on condition of that version is right.
 async fn look(operator: &Operator) -> Result<Look, OperatorError> {
     let stored = operator.stored_directory().await?;
     let Names(names) = operator.0.names().await?;
-    let mut expected = Expected::default();
-    let mut users = operator.users();
-    loop {
-        match users.next().await {
-            Ok(Some(page)) => page.iter().for_each(|user| expected.take(user)),
-            Ok(None) => break,
-            Err(cause @ StoreError::Corrupt { .. }) => {
-                let item = operator.keys().directory().to_string();
-                let reason = format!("cannot be compared with the users: {cause}");
-                return Ok(Look::Wrong(Wrong::beyond_repair(item, reason)));
-            }
-            Err(error) => return Err(error.into()),
+    let expected = match Expected::read(operator).await {
+        Ok(expected) => expected,
+        Err(cause @ StoreError::Corrupt { .. }) => {
+            let item = operator.keys().directory().to_string();
+            let reason = format!("cannot be compared with the users and the automations: {cause}");
+            return Ok(Look::Wrong(Wrong::beyond_repair(item, reason)));
         }
-    }
+        Err(error) => return Err(error.into()),
+    };
     if operator.stored_directory().await?.version != stored.version {
         return Ok(Look::Changing);
     }
@@ -58,6 +54,21 @@ async fn look(operator: &Operator) -> Result<Look, OperatorError> {
 }
 
 impl Expected {
+    async fn read(operator: &Operator) -> Result<Self, StoreError> {
+        let mut expected = Self::default();
+        let mut users = operator.users();
+        while let Some(page) = users.next().await? {
+            for user in &page {
+                expected.take(user);
+            }
+        }
+        let mut automations = operator.automations();
+        while let Some(page) = automations.next().await? {
+            expected.triggers |= page.iter().any(|automation| automation.active);
+        }
+        Ok(expected)
+    }
+
     fn take(&mut self, user: &User) {
         self.standings.insert(user.id, user.standing());
         self.names.insert(user.id.to_string(), user.full_name());
@@ -77,6 +88,14 @@ impl Expected {
             &stored.directory.users,
         );
         wounds.extend(differing(&keys.names().to_string(), "name", &self.names, names));
+        if self.triggers != stored.directory.triggers {
+            let reason = if self.triggers {
+                "says that no automation is active, but one is: calls set none off"
+            } else {
+                "says that an automation is active, but none is"
+            };
+            wounds.push((keys.directory().to_string(), reason.to_owned()));
+        }
         if wounds.is_empty() {
             return Ok(Look::Fine);
         }
@@ -84,6 +103,7 @@ impl Expected {
         remedy.put(keys.names(), names_item(&self.names)?, Condition::Always);
         let mut directory = stored.directory;
         directory.users = self.standings;
+        directory.triggers = self.triggers;
         operator.put_next(&mut remedy, directory, stored.version)?;
         let remedy = Some(remedy);
         Ok(Look::Wrong(Wrong { wounds, remedy }))

@@ -17,6 +17,7 @@ mod credentials;
 mod directory;
 mod kind;
 mod orphans;
+mod outbox;
 mod records;
 mod scan;
 mod settle;
@@ -114,6 +115,7 @@ impl Operator {
             let partitions = totals.remove(kind.name).unwrap_or_default();
             doctor.totals(kind, tally, &partitions).await?;
         }
+        doctor.set_aside().await?;
         if repair {
             doctor.heed_notices().await?;
         }

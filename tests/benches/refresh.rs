@@ -1,0 +1,166 @@
+//! What refreshing and reading reports costs as records grow: DynamoDB calls, sequential round trips and units, which are
+//! exact, and seconds on this machine, which are not.
+//!
+//! `cargo bench -p tests --bench refresh` measures 1,000, 10,000 and 100,000 opportunities; other sizes are named behind it:
+//! `cargo bench -p tests --bench refresh -- 1000000`. A thousand of them are imported and the others are copies of their
+//! records alone: of what else there is of an opportunity no report reads anything.
+
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a benchmark that meets what cannot be must stop, says what it measured, and looks at the system's clock"
+)]
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use funil::engine::Engine;
+use serde_json::{Value, json};
+use shared::opportunity::Status;
+use shared::report::Definition;
+use shared::store::{Cost, Meter};
+use tests::raw::RawTable;
+use tests::reports::{add_reports, chart, report};
+use tests::sales::{add_opportunities, column, open_shop, plain_opportunity};
+use tests::{ACME, World};
+
+/// The sizes that are measured where none is named.
+const SIZES: [u64; 3] = [1_000, 10_000, 100_000];
+/// Opportunities that are imported.
+const ORIGINALS: u64 = 1_000;
+/// Over how long they were created.
+const SECONDS: u64 = 320 * 86_400;
+/// The reports that are added up in one walk.
+const REPORTS: u64 = 6;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let named: Vec<u64> = std::env::args().filter_map(|size| size.parse().ok()).collect();
+    let sizes = if named.is_empty() { SIZES.to_vec() } else { named };
+    let mut table = Table::default();
+    for size in &sizes {
+        measure(*size, &mut table).await;
+    }
+    table.print(&sizes);
+}
+
+/// What each piece of work cost at each size.
+#[derive(Default)]
+struct Table {
+    names: Vec<String>,
+    cells: BTreeMap<(String, u64), String>,
+}
+
+impl Table {
+    fn add(&mut self, name: &str, size: u64, cost: &Cost, began: Instant) {
+        if !self.names.iter().any(|known| known == name) {
+            self.names.push(name.to_owned());
+        }
+        let (trips, calls, seconds) = (cost.round_trips, cost.calls.len(), began.elapsed().as_secs_f64());
+        let (read, written) = (cost.read_units(), cost.write_units());
+        let cell = format!("{trips} / {calls} / {read} / {written} ({seconds:.1} s)");
+        self.cells.insert((name.to_owned(), size), cell);
+    }
+
+    fn print(&self, sizes: &[u64]) {
+        println!("\nsequential round trips / calls / read units / write units (time on this machine)\n");
+        let heads: Vec<_> = sizes.iter().map(u64::to_string).collect();
+        println!("| work | {} |", heads.join(" | "));
+        println!("| --- |{}", " --- |".repeat(sizes.len()));
+        for name in &self.names {
+            let cells = sizes.iter().map(|size| self.cells.get(&(name.clone(), *size)));
+            let cells: Vec<_> = cells.map(|cell| cell.map_or("", String::as_str)).collect();
+            println!("| {name} | {} |", cells.join(" | "));
+        }
+    }
+}
+
+async fn measure(size: u64, table: &mut Table) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let address = ([127, 0, 0, 1], 0).into();
+    let engine = Engine::in_file(&directory.path().join("refresh.db"), address).expect("an engine starts");
+    let endpoint = engine.endpoint();
+    let world = World::on(engine).await;
+    stock(&world, &endpoint, size).await;
+    add_reports(&world.operator(ACME), definitions()).await;
+    let wallet = world.wallet(7).await;
+    let ask = async |table: &mut Table, name: &str, days: &str| {
+        let began = Instant::now();
+        let answer = chart(&world, &wallet, 3, days).await;
+        let (status, total) = (answer.status, &answer.body["data"]["report"]["total"]);
+        println!("{size}, {name}: {status}, {total} {}", answer.body["details"]);
+        table.add(name, size, &answer.cost, began);
+    };
+    ask(table, "15, computed on demand", "").await;
+    for name in ["refresh of 6 reports", "refresh, nothing changed"] {
+        let (meter, began) = (Meter::default(), Instant::now());
+        let done = meter
+            .measure(world.store.refresh_reports())
+            .await
+            .expect("they are refreshed");
+        assert_eq!(done, REPORTS);
+        table.add(name, size, &meter.cost(), began);
+        world.clock.set(world.clock.get().plus_seconds(6 * 3600));
+    }
+    ask(table, "15, stored, 30 days", "").await;
+    ask(table, "15, stored, ten years", "from=2017-01-01&to=2026-12-31").await;
+}
+
+async fn stock(world: &World, endpoint: &str, size: u64) {
+    tests::people::settle(&world.operator(ACME)).await;
+    open_shop(&world.operator(ACME)).await;
+    let began = Instant::now();
+    let small = |number: u64| usize::try_from(number).expect("small");
+    let originals = (1..ORIGINALS).chain([size]).map(|id| {
+        let seconds = u32::try_from(id.min(ORIGINALS) * SECONDS / ORIGINALS).expect("within a year");
+        let mut made = plain_opportunity(id, 7 + id % 5, seconds);
+        made.begin_as(Status::ALL[small(id / 5 % 3)]);
+        made.crm_column = column(31 + id % 3);
+        made.sale_channel = Some(["Loja", "Site", "Telefone"][small(id % 3)].to_owned());
+        made.fields
+            .insert("Origem do Lead".to_owned(), json!("Indicação de um cliente"));
+        made
+    });
+    let originals: Vec<_> = originals.collect();
+    add_opportunities(&world.operator(ACME), originals).await;
+    let table = RawTable::at(endpoint);
+    let of = |id: u64| table.get("acme#opportunity", &format!("{id:015}"));
+    let records: Vec<_> = (1..ORIGINALS).map(|id| of(id).expect("a record")).collect();
+    let ids: Vec<_> = (ORIGINALS..size).collect();
+    for ids in ids.chunks(1_000) {
+        let copies = ids.iter().map(|id| {
+            let mut copy = records[small(*id) % records.len()].clone();
+            copy["sk"] = json!({ "S": format!("{id:015}") });
+            copy
+        });
+        table.put_all(&copies.collect::<Vec<_>>());
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    println!("{size} opportunities in {seconds:.1} s");
+}
+
+/// Reports about opportunities, of every shape.
+fn definitions() -> [Definition; 6] {
+    let by = |id: u64, rest: Value| {
+        let mut fields = json!({ "entity": "opportunities" });
+        for (name, value) in rest.as_object().into_iter().flatten() {
+            fields[name] = value.clone();
+        }
+        report(id, &fields)
+    };
+    [
+        by(1, json!({ "groupBy": "day" })),
+        by(2, json!({ "groupBy": "column", "measure": "sum" })),
+        by(3, json!({ "groupBy": "user", "measure": "average" })),
+        by(4, json!({ "groupBy": "channel" })),
+        by(
+            5,
+            json!({ "groupBy": "month", "measure": "sum", "filters": { "status": "gain" } }),
+        ),
+        by(
+            6,
+            json!({ "groupBy": "status", "filters": { "user": [8, 9], "funnel": 3 } }),
+        ),
+    ]
+}

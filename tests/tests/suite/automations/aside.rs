@@ -1,0 +1,154 @@
+//! What cannot be read fails once, holds up nobody, and can be put back.
+
+use funil::engine::Engine;
+use serde_json::{Value, json};
+use shared::courier::Courier;
+use tests::raw::RawTable;
+use tests::sales::open_shop;
+use tests::{ACME, World, people};
+
+use super::{MARIA, automation, call, call_for, install, lead_of, nobody, outbox, receive, run};
+
+const OUTBOX: &str = "acme#trigger";
+const ASIDE: &str = "acme#trigger-aside";
+const FIRST: &str = "call#000000000000001";
+const NOTICE: &str = "notify#000000000000001#000000000000001#00";
+
+/// Two calls of two leads, and what an automation does for each.
+async fn shop(actions: &Value) -> (World, RawTable) {
+    let engine = Engine::in_memory().expect("an engine starts");
+    let endpoint = engine.endpoint();
+    let world = World::on(engine).await;
+    people::settle(&world.operator(ACME)).await;
+    open_shop(&world.operator(ACME)).await;
+    install(&world, &[automation(1, true, actions)]).await;
+    receive(&world, &call("INCOMING", MARIA)).await;
+    receive(&world, &call_for(1006)).await;
+    (world, RawTable::at(&endpoint))
+}
+
+async fn points(world: &World) -> [serde_json::Number; 2] {
+    [
+        lead_of(world, 1001).await.points,
+        lead_of(world, 1006).await.points,
+    ]
+}
+
+fn seven() -> Value {
+    json!([{ "type": "addPoints", "points": 7 }])
+}
+
+/// What the doctor tells, and whether it repaired it.
+async fn told(world: &World, repair: bool) -> Vec<(String, String, bool)> {
+    let seen = world.operator(ACME).doctor(repair, &|_| {}).await;
+    let differences = seen.expect("the doctor comes to an end").differences.into_iter();
+    differences
+        .map(|found| (found.item, found.reason, found.repaired))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_poison_trigger_is_set_aside() {
+    let (world, table) = shop(&seven()).await;
+    table.put(
+        OUTBOX,
+        FIRST,
+        &json!({ "v": { "S": "poison" }, "action": { "N": "0" } }),
+    );
+    run(&world).await;
+    assert_eq!(points(&world).await, [0.into(), 7.into()]);
+    assert_eq!(table.get(OUTBOX, FIRST), None);
+    let aside = table.get(ASIDE, FIRST).expect("it is aside");
+    assert_eq!(
+        aside,
+        json!({ "pk": { "S": ASIDE }, "sk": { "S": FIRST }, "v": { "S": "poison" }, "action": { "N": "0" },
+            "unreadable": { "S": "trigger" } })
+    );
+    // The next run meets nothing.
+    run(&world).await;
+}
+
+/// The stream goes on at once, and is not asked to bring it again.
+#[tokio::test]
+async fn a_poison_trigger_does_not_hold_up_the_stream() {
+    let (world, table) = shop(&seven()).await;
+    table.put(OUTBOX, FIRST, &json!({ "v": { "S": "poison" } }));
+    let records = [FIRST, "call#000000000000002"].map(|sk| {
+        json!({ "eventName": "INSERT", "dynamodb": { "SequenceNumber": "1",
+            "Keys": { "pk": { "S": OUTBOX }, "sk": { "S": sk } } } })
+    });
+    let batch = serde_json::from_value(json!({ "Records": records })).expect("a batch");
+    let failures = automations::run(&world.store, &nobody(), batch).await;
+    assert_eq!(json!(failures), json!({ "batchItemFailures": [] }));
+    assert_eq!(points(&world).await, [0.into(), 7.into()]);
+    assert!(table.get(ASIDE, FIRST).is_some());
+}
+
+#[tokio::test]
+async fn a_poison_notification_is_set_aside() {
+    let notify = json!([{ "type": "notify", "url": "https://erp.example/", "secret": "s" }]);
+    let (world, table) = shop(&notify).await;
+    run(&world).await;
+    assert_eq!(outbox(&world).await, 2);
+    table.put(
+        OUTBOX,
+        NOTICE,
+        &json!({ "v": { "N": "1" }, "due": { "S": "poison" } }),
+    );
+    world.clock.set(world.clock.get().plus_seconds(10));
+    let courier = Courier::plain(|_, _| Vec::new(), |_| true);
+    maintenance::automate(&world.store, &courier)
+        .await
+        .expect("it does not fail");
+    assert_eq!(table.get(OUTBOX, NOTICE), None);
+    let aside = table.get(ASIDE, NOTICE).expect("it is aside");
+    assert_eq!(aside["unreadable"], json!({ "S": "notification" }));
+}
+
+/// Where an automation cannot be read, nothing that was to be done is lost: the doctor tells, and puts it back.
+#[tokio::test]
+async fn what_was_set_aside_can_be_put_back() {
+    let (world, table) = shop(&seven()).await;
+    let (pk, sk) = ("acme#automation", "000000000000001");
+    let sound = table.get(pk, sk).expect("the automation");
+    let mut poison = sound.clone();
+    poison["automation"] = json!({ "S": r#"{"id":1,"name":"x","secret":"s3gr3do"}"# });
+    table.put(pk, sk, &poison);
+    run(&world).await;
+    assert_eq!((outbox(&world).await, table.get(OUTBOX, FIRST)), (2, None));
+    assert_eq!(points(&world).await, [0.into(), 0.into()]);
+    table.put(pk, sk, &sound);
+    let reason = "was set aside, because the automation could not be read";
+    let both = |repaired| {
+        ["1", "2"].map(|call| {
+            let item = format!("{ASIDE} call#00000000000000{call}");
+            (item, reason.to_owned(), repaired)
+        })
+    };
+    assert_eq!(told(&world, false).await, both(false));
+    assert_eq!(told(&world, true).await, both(true));
+    assert_eq!(told(&world, false).await, []);
+    run(&world).await;
+    assert_eq!(points(&world).await, [7.into(), 7.into()]);
+    assert_eq!(outbox(&world).await, 0);
+}
+
+/// The doctor says that an automation cannot be read, and nothing of its secrets.
+#[tokio::test]
+async fn an_unreadable_automation_is_told_without_its_secrets() {
+    let (world, table) = shop(&seven()).await;
+    let text = r#"{"id":1,"name":["s3gr3do"]}"#;
+    let poison = json!({ "id": { "N": "1" }, "automation": { "S": text } });
+    table.put("acme#automation", "000000000000001", &poison);
+    let told = told(&world, true).await;
+    assert_eq!(
+        told,
+        [(
+            "acme#directory directory".to_owned(),
+            "cannot be compared with the users and the automations: the item automation cannot be read: its text is \
+             none of an automation from column 15 on"
+                .to_owned(),
+            false
+        )]
+    );
+}

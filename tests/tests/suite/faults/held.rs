@@ -1,0 +1,55 @@
+//! A process that is held up right before it writes, while others do what they like.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use futures_util::future::LocalBoxFuture;
+use shared::store::Store;
+use shared::store::fault::Fault;
+use shared::store::operator::Operator;
+use tests::{ACME, World};
+use tokio::sync::Notify;
+
+/// A store whose transactions, but for the first `spared`, wait until what is to happen meanwhile is done.
+pub struct Held {
+    pub store: Store,
+    begun: Arc<Notify>,
+    closed: Arc<AtomicBool>,
+}
+
+impl Held {
+    pub fn behind(world: &World, spared: usize) -> Self {
+        let (begun, closed) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(true)));
+        let (tell, waits, met) = (begun.clone(), closed.clone(), AtomicUsize::new(0));
+        let store = world.store.clone().with_faults(Arc::new(move |operation| {
+            let hit = operation == "TransactWriteItems"
+                && met.fetch_add(1, Ordering::SeqCst) >= spared
+                && waits.load(Ordering::SeqCst);
+            hit.then(|| {
+                tell.notify_one();
+                Fault::Conflict
+            })
+        }));
+        Self { store, begun, closed }
+    }
+
+    pub fn operator(&self, world: &World) -> Operator {
+        self.store.operator(world.operator(ACME).instance().clone())
+    }
+
+    /// Does `work`, and `meanwhile` once its first transaction that is not spared is about to be sent.
+    pub fn during<'a>(
+        &'a self,
+        work: impl Future<Output = ()> + 'a,
+        meanwhile: impl Future<Output = ()> + 'a,
+    ) -> LocalBoxFuture<'a, ()> {
+        let meanwhile = async {
+            self.begun.notified().await;
+            meanwhile.await;
+            self.closed.store(false, Ordering::SeqCst);
+        };
+        Box::pin(async {
+            tokio::join!(work, meanwhile);
+        })
+    }
+}

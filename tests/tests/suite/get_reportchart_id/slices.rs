@@ -1,0 +1,256 @@
+//! A refresh that is longer than a maintainer's time: it goes on where the last one came to its end, counts every record
+//! once whatever happens meanwhile, and leaves no other instance waiting.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use shared::store::Store;
+use shared::store::fault::{Fault, Plan};
+use tests::raw::RawTable;
+use tests::reports::{add_reports, chart, plotted, report};
+use tests::{Wallet, World};
+
+use super::{add_calls, call};
+use crate::faults::{behind, either};
+
+/// Three pages of records.
+const CALLS: u64 = 2_300;
+const DAY: &str = "from=2026-11-20&to=2026-11-20";
+
+/// A world with so many calls on a day.
+async fn settle(world: &World, calls: u64) -> Wallet {
+    let ids: Vec<_> = (1..=calls).collect();
+    for ids in ids.chunks(200) {
+        let calls = ids
+            .iter()
+            .map(|id| call(*id, "2026-11-20T12:00:00Z", &Value::Null));
+        add_calls(world, calls).await;
+    }
+    world.wallet(14).await
+}
+
+/// A world whose report 1 counts 2,300 calls by day, with its engine's address.
+async fn many() -> (World, Wallet, String) {
+    let engine = funil::engine::Engine::in_memory().expect("an engine starts");
+    let endpoint = engine.endpoint();
+    let world = World::on(engine).await;
+    tests::people::settle(&world.operator("acme")).await;
+    add_reports(&world.operator("acme"), [report(1, &Value::Null)]).await;
+    let wallet = settle(&world, CALLS).await;
+    (world, wallet, endpoint)
+}
+
+/// Each query takes 90 seconds: a maintainer has time for the instances, their reports and one page of records.
+fn slow(world: &World) -> Plan {
+    let clock = world.clock.clone();
+    Arc::new(move |operation| {
+        if operation == "Query" {
+            clock.set(clock.get().plus_seconds(90));
+        }
+        None
+    })
+}
+
+async fn refresh(store: &Store) -> u64 {
+    store.refresh_reports().await.expect("they are refreshed")
+}
+
+/// How many items of the instance have this in their key.
+async fn items(world: &World, of: &str) -> usize {
+    let acme = shared::instance::InstanceName::parse("acme").expect("a name");
+    let items = world.store.dump(&acme).await.expect("the items can be read");
+    items.iter().filter(|item| item.contains(of)).count()
+}
+
+/// The count of the day, from the stored result alone.
+async fn stored(world: &World, wallet: &Wallet, id: u64) -> Value {
+    let answer = chart(world, wallet, id, DAY).await;
+    assert_eq!(answer.cost.round_trips, 1, "there is a stored result");
+    json!([plotted(&answer)[2], answer.body["data"]["report"]["generatedAt"]])
+}
+
+/// C-61: what one maintainer begins others end, and each record is read once.
+#[tokio::test]
+async fn a_walk_goes_on_where_it_was_left() {
+    let (world, wallet, _) = many().await;
+    let counted = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let seen = Arc::clone(&counted);
+    let counting: Plan = Arc::new(move |operation| {
+        seen.fetch_add(
+            usize::from(operation == "Query"),
+            std::sync::atomic::Ordering::Relaxed,
+        );
+        None
+    });
+    let hurried = world.store.clone().with_faults(either(counting, slow(&world)));
+    for (done, queries) in [(0, 3), (0, 3), (1, 6)] {
+        counted.store(0, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(refresh(&hurried).await, done);
+        assert_eq!(counted.load(std::sync::atomic::Ordering::Relaxed), queries);
+    }
+    // It tells of when its walk began: behind the queries of the instances and the reports.
+    assert_eq!(
+        stored(&world, &wallet, 1).await,
+        json!([CALLS, "2026-11-21T12:03:00.000Z"])
+    );
+    assert_eq!(
+        (items(&world, "#report-walk").await, refresh(&world.store).await),
+        (0, 0)
+    );
+}
+
+/// A maintainer that dies behind its drafts: nobody else goes on as long as its claim lasts, then one does, and what the
+/// dead one left is not added.
+#[tokio::test]
+async fn what_a_dead_maintainer_left_is_not_counted() {
+    let (world, wallet, _) = many().await;
+    let hurried = world.store.clone().with_faults(slow(&world));
+    assert_eq!(refresh(&hurried).await, 0);
+    assert_eq!(items(&world, "#report-draft").await, 1);
+    let dies = behind("TransactWriteItems", Fault::FailedBefore, 1);
+    let dying = world.store.clone().with_faults(either(slow(&world), dies));
+    assert!(dying.refresh_reports().await.is_err());
+    assert_eq!(items(&world, "#report-draft").await, 2);
+    assert_eq!(refresh(&world.store).await, 0);
+    world.clock.set(world.clock.get().plus_seconds(6 * 60));
+    assert_eq!(refresh(&world.store).await, 1);
+    assert_eq!(stored(&world, &wallet, 1).await[0], CALLS);
+}
+
+/// A maintainer whose slice fails gives it back at once.
+#[tokio::test]
+async fn a_slice_that_fails_is_given_back() {
+    let (world, wallet, _) = many().await;
+    let hurried = world.store.clone().with_faults(slow(&world));
+    assert_eq!(refresh(&hurried).await, 0);
+    let failing = world
+        .store
+        .clone()
+        .with_faults(behind("PutItem", Fault::FailedBefore, 0));
+    assert!(failing.refresh_reports().await.is_err());
+    assert_eq!(refresh(&world.store).await, 1);
+    assert_eq!(stored(&world, &wallet, 1).await[0], CALLS);
+}
+
+/// Of reports that are added up together one is changed meanwhile: that one is added up anew, from the first record on.
+#[tokio::test]
+async fn a_report_that_is_changed_meanwhile() {
+    let (world, wallet, _) = many().await;
+    let operator = world.operator("acme");
+    add_reports(&operator, [report(2, &json!({ "measure": "sum" }))]).await;
+    let hurried = world.store.clone().with_faults(slow(&world));
+    assert_eq!(refresh(&hurried).await, 0);
+    let unanswered = json!({ "measure": "sum", "filters": { "status": "INCOMPLETE" } });
+    add_reports(&operator, [report(2, &unanswered)]).await;
+    assert_eq!(refresh(&world.store).await, 2);
+    assert_eq!(
+        stored(&world, &wallet, 1).await,
+        json!([CALLS, "2026-11-21T12:03:00.000Z"])
+    );
+    assert_eq!(stored(&world, &wallet, 2).await[0], 0);
+}
+
+/// A walk that was left for hours is begun anew: a result tells of one time.
+#[tokio::test]
+async fn a_walk_of_long_ago_is_begun_anew() {
+    let (world, wallet, _) = many().await;
+    let hurried = world.store.clone().with_faults(slow(&world));
+    assert_eq!(refresh(&hurried).await, 0);
+    world.clock.set(world.clock.get().plus_seconds(6 * 3600));
+    let now = world.clock.get();
+    assert_eq!(refresh(&world.store).await, 1);
+    assert_eq!(stored(&world, &wallet, 1).await, json!([CALLS, now]));
+}
+
+/// More reports than are added up in one walk, and all are stored.
+#[tokio::test]
+async fn more_reports_than_a_walk_takes() {
+    let world = World::new().await;
+    let wallet = settle(&world, 3).await;
+    let reports: Vec<_> = (1..=40).map(|id| report(id, &Value::Null)).collect();
+    add_reports(&world.operator("acme"), reports).await;
+    assert_eq!(refresh(&world.store).await, 40);
+    for id in [1, 16, 17, 40] {
+        assert_eq!(stored(&world, &wallet, id).await[0], 3);
+    }
+}
+
+/// An instance with a record that cannot be read takes all the time there is, again and again: others have their turn all
+/// the same.
+#[tokio::test]
+async fn nobody_waits_for_ever_for_another() {
+    let (world, _, endpoint) = many().await;
+    tests::people::settle(&world.operator("other-shop")).await;
+    let leads = json!({ "entity": "leads" });
+    add_reports(&world.operator("other-shop"), [report(1, &leads)]).await;
+    let table = RawTable::at(&endpoint);
+    table.put("acme#call", "000000000000007", &json!({ "id": { "S": "?" } }));
+    let hurried = world.store.clone().with_faults(slow(&world));
+    let other = world.wallet_of("other-shop", 14).await;
+    let mut round = 0;
+    loop {
+        let _ = hurried.refresh_reports().await;
+        let uri = format!("/reportchart/1?i=other-shop&apitoken={}", other.key);
+        if world.get(&uri).send().await.cost.round_trips == 1 {
+            break;
+        }
+        round += 1;
+        assert!(round < 60, "it never has a turn");
+    }
+}
+
+/// Leads that cannot be read hold up no report about calls.
+#[tokio::test]
+async fn one_kind_that_cannot_be_read() {
+    let engine = funil::engine::Engine::in_memory().expect("an engine starts");
+    let table_at = engine.endpoint();
+    let world = World::on(engine).await;
+    tests::people::settle(&world.operator("acme")).await;
+    let leads = report(1, &json!({ "entity": "leads" }));
+    add_reports(&world.operator("acme"), [leads, report(2, &Value::Null)]).await;
+    let wallet = settle(&world, 3).await;
+    let broken = json!({ "id": { "S": "?" } });
+    RawTable::at(&table_at).put("acme#lead", "000000000000001", &broken);
+    assert!(world.store.refresh_reports().await.is_err());
+    assert_eq!(stored(&world, &wallet, 2).await[0], 3);
+    assert_eq!(chart(&world, &wallet, 1, DAY).await.status, 500);
+}
+
+/// A result whose parts its head could not name is too large; what is asked of centuries is refused at the price of a
+/// decade.
+#[tokio::test]
+async fn records_of_centuries() {
+    let world = World::new().await;
+    add_reports(
+        &world.operator("acme"),
+        [
+            report(1, &Value::Null),
+            report(2, &json!({ "filters": { "user": 7 } })),
+        ],
+    )
+    .await;
+    let wallet = world.wallet(14).await;
+    let mut next = 0;
+    for (months, status) in [(2_500, 200), (2_501, 400)] {
+        let ids: Vec<_> = (next..months).collect();
+        for ids in ids.chunks(200) {
+            let on = |id: &u64| format!("{:04}-{:02}-15T12:00:00Z", 1 + id / 12, 1 + id % 12);
+            let calls = ids.iter().map(|id| call(1 + *id, &on(id), &Value::Null));
+            add_calls(&world, calls).await;
+        }
+        next = months;
+        world.clock.set(world.clock.get().plus_seconds(6 * 3600));
+        assert_eq!(refresh(&world.store).await, 2);
+        let answer = chart(&world, &wallet, 1, "from=0001-01-01&to=0001-12-31").await;
+        assert_eq!(answer.status, status, "{}", answer.body);
+        assert_eq!(answer.cost.round_trips, 1);
+        assert_eq!(plotted(&chart(&world, &wallet, 2, "to=0001-12-31").await)[2], 0);
+        // The head alone has some 300 KB; the parts of all months have as many again.
+        let far = chart(&world, &wallet, 1, "from=0001-01-01").await;
+        assert_eq!(far.status, 400);
+        assert!(far.cost.read_units() < 100.0, "{:?}", far.cost);
+    }
+    let details = "report_id: the report has too many groups; its definition must filter them";
+    let refused = json!({ "error": "Invalid request", "details": details });
+    chart(&world, &wallet, 1, DAY).await.is(400, &refused);
+}
