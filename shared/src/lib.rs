@@ -12,6 +12,8 @@ pub mod funnel;
 pub mod http;
 pub mod id;
 pub mod instance;
+#[cfg(feature = "lambda")]
+pub mod lambda;
 pub mod lead;
 pub mod meeting;
 pub mod money;
@@ -26,7 +28,9 @@ pub mod scope;
 pub mod search;
 pub mod selection;
 pub mod settings;
+pub mod start;
 pub mod store;
+pub mod telemetry;
 pub mod text;
 pub mod ticket;
 pub mod time;

@@ -51,6 +51,12 @@ impl Failures {
             batch_item_failures: failures.collect(),
         }
     }
+
+    /// How many.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.batch_item_failures.len()
+    }
 }
 
 #[cfg(test)]

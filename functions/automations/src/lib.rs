@@ -14,12 +14,20 @@ mod event;
 use futures_util::future::join_all;
 use shared::courier::Courier;
 use shared::store::Store;
+use shared::telemetry::{self, Observed};
 
 pub use event::{Batch, Failures};
 
 /// Carries out what the records of a batch set off, side by side, and tells which failed, so that the stream brings them
-/// once more. A record that cannot be read sets nothing off, and never fails.
+/// once more. A record that cannot be read sets nothing off, and never fails. One line in the log says what it came to.
 pub async fn run(store: &Store, courier: &Courier, batch: Batch) -> Failures {
+    let records = batch.records().count();
+    let (failures, observed) = telemetry::observe(carry_out(store, courier, batch)).await;
+    log(records, failures.count(), &observed);
+    failures
+}
+
+async fn carry_out(store: &Store, courier: &Courier, batch: Batch) -> Failures {
     let runs = batch.records().map(async |(record, instance, call)| {
         let outcome = store.run_trigger(&instance, call, courier).await;
         let cause = outcome.err()?;
@@ -27,4 +35,29 @@ pub async fn run(store: &Store, courier: &Courier, batch: Batch) -> Failures {
         Some(record)
     });
     Failures::of(join_all(runs).await.into_iter().flatten())
+}
+
+/// One line a batch, which is its metrics too.
+fn log(records: usize, failed: usize, observed: &Observed) {
+    let Observed {
+        milliseconds,
+        cost,
+        deeds,
+    } = observed;
+    tracing::info!(
+        target: telemetry::BATCH,
+        records,
+        failed,
+        triggers = deeds.triggers,
+        actions_left_out = deeds.actions_left_out,
+        notifications = deeds.notifications,
+        notifications_put_off = deeds.notifications_put_off,
+        notifications_given_up = deeds.notifications_given_up,
+        milliseconds,
+        calls = cost.calls.len(),
+        round_trips = cost.round_trips,
+        read_units = cost.read_units(),
+        write_units = cost.write_units(),
+        "batch"
+    );
 }

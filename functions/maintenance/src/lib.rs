@@ -11,6 +11,20 @@
 
 use shared::courier::Courier;
 use shared::store::{Store, StoreError};
+use shared::telemetry::{self, Observed};
+
+/// One round of the clock: [`tend`] and [`automate`] side by side, and one line in the log that says what they came to.
+///
+/// # Errors
+/// [`StoreError`] where the table fails one of them; the other was done all the same.
+pub async fn round(store: &Store, courier: &Courier) -> Result<(), StoreError> {
+    // Boxed, because it is large.
+    let both = Box::pin(async { tokio::join!(tend(store), automate(store, courier)) });
+    let ((tended, automated), observed) = telemetry::observe(both).await;
+    let failed = u8::from(tended.is_err()) + u8::from(automated.is_err());
+    log(failed, &observed);
+    tended.and(automated)
+}
 
 /// Does all that is due, for all instances. What fails or is cut off is done the next time.
 ///
@@ -34,4 +48,32 @@ pub async fn tend(store: &Store) -> Result<(), StoreError> {
 /// [`StoreError`] where the table fails.
 pub async fn automate(store: &Store, courier: &Courier) -> Result<(), StoreError> {
     store.run_triggers(courier).await.map(drop)
+}
+
+/// One line a round, which is its metrics too.
+fn log(failed: u8, observed: &Observed) {
+    let Observed {
+        milliseconds,
+        cost,
+        deeds,
+    } = observed;
+    tracing::info!(
+        target: telemetry::ROUND,
+        failed,
+        copies = deeds.copies,
+        erasures = deeds.erasures,
+        reports = deeds.reports,
+        outbox = deeds.outbox,
+        triggers = deeds.triggers,
+        actions_left_out = deeds.actions_left_out,
+        notifications = deeds.notifications,
+        notifications_put_off = deeds.notifications_put_off,
+        notifications_given_up = deeds.notifications_given_up,
+        milliseconds,
+        calls = cost.calls.len(),
+        round_trips = cost.round_trips,
+        read_units = cost.read_units(),
+        write_units = cost.write_units(),
+        "round"
+    );
 }

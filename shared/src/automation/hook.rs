@@ -92,10 +92,11 @@ impl From<Hook> for String {
     }
 }
 
-/// Whether a host that is no address is one to a lenient reader, as `127.1` and `0x7f000001` are. No name ends in a number.
+/// Whether a host that is no address is one to a lenient reader, as `127.1`, `0x7f000001` and `fe80::1%25eth0` are. No name ends
+/// in a number or holds a colon.
 fn is_half_address(host: &str) -> bool {
     let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
-    last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit())
+    host.contains(':') || last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether an address is one that the whole internet reaches: everything that the registries of special addresses keep for

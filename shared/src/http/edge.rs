@@ -1,7 +1,7 @@
 //! Around every request: its id, the limit of its body, CORS, what a panic becomes, its cost and its log line.
 
+use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
-use std::time::Instant;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{MatchedPath, Request, State};
@@ -15,6 +15,7 @@ use super::answer::{Refusal, Shape};
 use super::trace::Trace;
 use super::{App, cors, limit};
 use crate::store::{Cost, Meter};
+use crate::telemetry::{self, Stopwatch};
 
 /// The most bytes a body may have (C-6).
 pub const BODY_LIMIT: usize = 256 * 1024;
@@ -29,17 +30,13 @@ pub struct RequestId(pub String);
 
 /// The edge, as axum's middleware.
 pub async fn edge(State((app, shape)): State<(App, Shape)>, mut request: Request, next: Next) -> Response {
-    let began = now();
+    let (began, cold) = (Stopwatch::start(), app.begins());
     let id = app.ambient().token();
     request.extensions_mut().insert(RequestId(id.clone()));
     let origin = request.headers().get(header::ORIGIN).cloned();
-    let route = request
-        .extensions()
-        .get::<MatchedPath>()
-        .map_or("", MatchedPath::as_str)
-        .to_owned();
+    let path = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
-    let (meter, trace) = (Meter::default(), Trace::default());
+    let (meter, trace) = (Meter::default(), Trace::of(&id));
     let mut answer = if method == Method::OPTIONS {
         preflight()
     } else {
@@ -61,7 +58,8 @@ pub async fn edge(State((app, shape)): State<(App, Shape)>, mut request: Request
     );
     app.origins().allow(origin.as_ref(), headers);
     let cost = meter.cost();
-    log(&id, &method, &route, &trace, answer.status(), began, &cost);
+    let route = route(&method, path.as_ref(), answer.status());
+    log(&id, &route, &trace, answer.status(), began, cold, &cost);
     answer.extensions_mut().insert(cost);
     answer
 }
@@ -111,37 +109,35 @@ fn preflight() -> Response {
     answer
 }
 
-/// One line a request. It never holds a credential, a phone number, an address, a query string or a body.
-fn log(
-    id: &str,
-    method: &Method,
-    route: &str,
-    trace: &Trace,
-    status: StatusCode,
-    began: Instant,
-    cost: &Cost,
-) {
+/// The route as the template names it, such as `GET /leads/{id}`, and one name for all that is none: each value is paid for
+/// as a metric by itself, so no caller may make up any.
+fn route(method: &Method, path: Option<&MatchedPath>, status: StatusCode) -> Cow<'static, str> {
+    let known = [Method::GET, Method::POST, Method::PUT, Method::DELETE];
+    match path {
+        Some(path) if known.contains(method) && status != StatusCode::METHOD_NOT_ALLOWED => {
+            format!("{method} {}", path.as_str()).into()
+        }
+        _ => "other".into(),
+    }
+}
+
+/// One line a request, which is its metrics too. It never holds a credential, a phone number, an address, a query string
+/// or a body.
+fn log(id: &str, route: &str, trace: &Trace, status: StatusCode, began: Stopwatch, cold: bool, cost: &Cost) {
     let caller = trace.caller();
     tracing::info!(
+        target: telemetry::REQUEST,
         request_id = id,
-        method = method.as_str(),
         route,
         instance = caller.instance,
         credential = caller.credential,
         status = status.as_u16(),
-        milliseconds = (began.elapsed().as_secs_f64() * 1e6).round() / 1e3,
+        milliseconds = began.milliseconds(),
+        cold_start = u8::from(cold),
         calls = cost.calls.len(),
         round_trips = cost.round_trips,
         read_units = cost.read_units(),
         write_units = cost.write_units(),
         "request"
     );
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a duration in the log is no decision a test must hold still"
-)]
-fn now() -> Instant {
-    Instant::now()
 }

@@ -13,6 +13,7 @@ mod params;
 pub(crate) mod trace;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::handler::Handler;
@@ -25,7 +26,8 @@ pub use idempotency::{BadIdempotencyKey, idempotency_key};
 pub use params::{BadParameter, Params};
 
 use crate::ambient::Ambient;
-use crate::store::{Store, StoreError};
+use crate::start::StartError;
+use crate::store::Store;
 
 /// What all requests share. A handler gets at the store through its scope only.
 #[derive(Debug, Clone)]
@@ -36,6 +38,8 @@ struct Shared {
     store: Store,
     ambient: Ambient,
     origins: Origins,
+    /// Whether a request came in.
+    warm: AtomicBool,
 }
 
 impl App {
@@ -46,14 +50,15 @@ impl App {
             store,
             ambient,
             origins,
+            warm: AtomicBool::new(false),
         }))
     }
 
     /// The application of a deployed function: the store of [`Store::from_env`], and the origins in `ALLOWED_ORIGINS`.
     ///
     /// # Errors
-    /// [`StoreError`] where the table cannot be reached.
-    pub async fn from_env() -> Result<Self, StoreError> {
+    /// [`StartError`] where the environment lacks something or the table cannot be reached.
+    pub async fn from_env() -> Result<Self, StartError> {
         let ambient = Ambient::system();
         let store = Store::from_env(ambient.clone()).await?;
         let origins = Origins::parse(&std::env::var("ALLOWED_ORIGINS").unwrap_or_default());
@@ -70,6 +75,11 @@ impl App {
 
     fn origins(&self) -> &Origins {
         &self.0.origins
+    }
+
+    /// Whether the request that begins is the first, for which a function's process was started.
+    fn begins(&self) -> bool {
+        !self.0.warm.swap(true, Ordering::Relaxed)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the edge learns of a request while it runs, noted by the scope: who called, for the log line, and what is left of
-//! the limit that the request counts against, for the answer's headers.
+//! the limit that the request counts against, for the answer's headers. And which request runs, for every line that is
+//! written meanwhile.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,11 +16,12 @@ pub struct Caller {
     pub credential: String,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Trace(Arc<Mutex<Noted>>);
 
 #[derive(Debug, Default)]
 struct Noted {
+    request_id: String,
     caller: Caller,
     allowance: Option<Allowance>,
 }
@@ -29,6 +31,14 @@ tokio::task_local! {
 }
 
 impl Trace {
+    pub fn of(request_id: &str) -> Self {
+        let noted = Noted {
+            request_id: request_id.to_owned(),
+            ..Noted::default()
+        };
+        Self(Arc::new(Mutex::new(noted)))
+    }
+
     pub async fn follow<T>(&self, work: impl Future<Output = T>) -> T {
         CURRENT.scope(self.clone(), work).await
     }
@@ -45,6 +55,11 @@ impl Trace {
     fn noted(&self) -> MutexGuard<'_, Noted> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The id of the request that is running; `None` outside one.
+pub fn request_id() -> Option<String> {
+    CURRENT.try_with(|trace| trace.noted().request_id.clone()).ok()
 }
 
 /// Notes who is calling in the request that is running.

@@ -39,13 +39,37 @@ impl Cost {
     }
 }
 
-/// Counts the calls of one piece of work.
+/// What work that no request set off came to, for its line in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Deeds {
+    /// Leads whose copies were written.
+    pub copies: u64,
+    /// Deleted leads of which something was left when it began.
+    pub erasures: u64,
+    /// Reports that were refreshed.
+    pub reports: u64,
+    /// Triggers and notifications that were in an outbox when it began.
+    pub outbox: u64,
+    /// Triggers that are at their end.
+    pub triggers: u64,
+    /// Actions that could not be done and were left out.
+    pub actions_left_out: u64,
+    /// Notifications that were delivered, or had nothing to say any more.
+    pub notifications: u64,
+    /// Notifications that will be tried again.
+    pub notifications_put_off: u64,
+    /// Notifications that were tried for the last time, in vain.
+    pub notifications_given_up: u64,
+}
+
+/// Counts the calls of one piece of work, and what it came to.
 #[derive(Debug, Clone, Default)]
 pub struct Meter(Arc<Mutex<State>>);
 
 #[derive(Debug, Default)]
 struct State {
     cost: Cost,
+    deeds: Deeds,
     /// The length of the longest chain of calls that have been answered.
     answered: u32,
 }
@@ -66,9 +90,21 @@ impl Meter {
         self.lock().cost.clone()
     }
 
+    /// What it came to so far.
+    #[must_use]
+    pub fn deeds(&self) -> Deeds {
+        self.lock().deeds
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Notes what the work that runs came to.
+pub(super) fn note(change: impl FnOnce(&mut Deeds)) {
+    // Work without a meter has nobody who asks.
+    let _ = CURRENT.try_with(|meter| change(&mut meter.lock().deeds));
 }
 
 /// A call that has begun; [`ended`](Begun::ended) counts it.

@@ -44,6 +44,7 @@ use std::ops::Deref;
 
 use crate::ambient::Ambient;
 use crate::instance::InstanceName;
+use crate::start::{self, StartError};
 
 pub use board::{BoardRequest, BoardStart, ColumnCards};
 pub use calendars::{CalendarsStart, SlotsStart};
@@ -60,7 +61,7 @@ pub use meetings::{
     Agenda, Booked, BookingRequest, BookingStart, Guest, MeetingPage, MeetingRecord, MeetingRequest,
     MeetingStart, NewMeeting,
 };
-pub use meter::{Call as TableCall, Cost, Meter};
+pub use meter::{Call as TableCall, Cost, Deeds, Meter};
 pub use opportunities::{Card, Created, CreationStart, OpportunityRecord, UpdateStart, Updated};
 pub use people::Names;
 pub(crate) use rate::{Allowance, Budget};
@@ -90,23 +91,22 @@ impl Store {
         }
     }
 
-    /// The store of a deployed function: the table named by `TABLE_NAME`, and a connection that is up before the first
-    /// request. Another DynamoDB API is named, as for every AWS SDK, by `AWS_ENDPOINT_URL_DYNAMODB`.
+    /// The store of a deployed function, where its environment says ([`start::location`]), with a connection that is up
+    /// before the first request. Where it cannot be had, the log and Lambda are told.
     ///
     /// # Errors
-    /// [`StoreError`] where the table cannot be reached.
-    pub async fn from_env(ambient: Ambient) -> Result<Self, StoreError> {
-        let location = Location {
-            table: std::env::var("TABLE_NAME").unwrap_or_else(|_| "funil".to_owned()),
-            endpoint: std::env::var("AWS_ENDPOINT_URL_DYNAMODB").ok(),
+    /// [`StartError`] where the environment lacks something or the table cannot be reached.
+    pub async fn from_env(ambient: Ambient) -> Result<Self, StartError> {
+        let connected = async {
+            let store = Self {
+                table: Table::connect_function(start::location()?, ambient),
+                guesses: Guesses::default(),
+                leases: Leases::default(),
+            };
+            store.warm_up().await?;
+            Ok(store)
         };
-        let store = Self {
-            table: Table::connect_function(location, ambient),
-            guesses: Guesses::default(),
-            leases: Leases::default(),
-        };
-        store.warm_up().await?;
-        Ok(store)
+        connected.await.inspect_err(start::report)
     }
 
     /// Reads one cheap item, so that the connection is up before the first request comes in.

@@ -19,7 +19,7 @@ use super::leads::{self, LeadRecord};
 use super::opportunities::{self, Card, OpportunityRecord};
 use super::table::{PAGE, Page, Span, key_of};
 use super::transaction::{CommitError, Condition, Transaction};
-use super::{Reader, Store};
+use super::{Reader, Store, meter};
 use crate::id::{LeadId, OpportunityId};
 
 /// For how many seconds a notice outlasts the writing of the copies: longer than any request takes.
@@ -117,16 +117,15 @@ impl Reader {
             .query_all(Span::head(self.keys().notices(), PAGE))
             .await?
         {
+            let deleted = notice.contains_key(DELETED);
+            meter::note(|deeds| deeds.erasures += u64::from(deleted));
             // Whatever still shows a deleted lead must have come to its end.
-            let grace = if notice.contains_key(DELETED) {
-                GRACE
-            } else {
-                grace
-            };
+            let grace = if deleted { GRACE } else { grace };
             let transaction = if number(&notice, "v")? == number(&notice, WRITTEN)? {
                 self.take_down(&notice, grace)?
             } else {
                 done += 1;
+                meter::note(|deeds| deeds.copies += 1);
                 self.refresh_noticed(&notice, grace).await?
             };
             match self.table.commit(transaction).await {

@@ -19,7 +19,7 @@ use crate::store::error::StoreError;
 use crate::store::key::{Months, report_generation, report_part_name, report_version};
 use crate::store::table::{PAGE, Span, key_of};
 use crate::store::transaction::{CommitError, Condition, MOST_WRITES, Transaction};
-use crate::store::{Reader, Store};
+use crate::store::{Reader, Store, meter};
 use crate::time::{Timestamp, Zone};
 
 /// How old a result may become, in seconds.
@@ -236,7 +236,9 @@ impl Reader {
                 let id = due.definition.id;
                 cube = self.with_slices(walk, id, last, MOST_WEIGHT).await?;
             }
-            stored += u64::from(self.store_result(due, cube, walk.since).await?);
+            let one = u64::from(self.store_result(due, cube, walk.since).await?);
+            meter::note(|deeds| deeds.reports += one);
+            stored += one;
         }
         Ok(stored)
     }

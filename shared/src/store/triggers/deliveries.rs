@@ -16,7 +16,7 @@ use crate::store::item::{self, Item, n};
 use crate::store::key::{self, Key};
 use crate::store::table::key_of;
 use crate::store::transaction::{CommitError, Condition, Transaction};
-use crate::store::{InstanceStore, automations, calls};
+use crate::store::{InstanceStore, automations, calls, meter};
 
 /// How often a delivery is tried.
 const TRIES: u64 = 6;
@@ -101,7 +101,10 @@ impl InstanceStore {
             None => Ok(()),
         };
         match sent {
-            Ok(()) => self.take_down(&delivery).await?,
+            Ok(()) => {
+                meter::note(|deeds| deeds.notifications += 1);
+                self.take_down(&delivery).await?;
+            }
             Err(reason) => self.missed(&delivery, &reason).await?,
         }
         Ok(true)
@@ -112,9 +115,11 @@ impl InstanceStore {
         let (name, tried) = (self.name(delivery), delivery.tried);
         if tried >= TRIES {
             tracing::warn!(name, tried, reason, "a notification is set aside");
+            meter::note(|deeds| deeds.notifications_given_up += 1);
             return self.take_down(delivery).await;
         }
         tracing::info!(name, tried, reason, "a notification is tried again");
+        meter::note(|deeds| deeds.notifications_put_off += 1);
         let due = self.now_seconds() + (BACKOFF << (2 * (tried - 1)));
         self.put_off(delivery, delivery.version, due).await.map(drop)
     }

@@ -28,7 +28,7 @@ use super::key::{self, Counter, Key, Keys};
 use super::leads::LeadRecord;
 use super::table::{PAGE, Page, Span, key_of};
 use super::transaction::{CommitError, Condition, Transaction};
-use super::{InstanceStore, Store, calls, directory};
+use super::{InstanceStore, Store, calls, directory, meter};
 use crate::automation::{Action, Automation};
 use crate::call::Call;
 use crate::courier::Courier;
@@ -133,14 +133,38 @@ impl Store {
     }
 }
 
+/// Counts what waits in an outbox, each item once: what a run leaves behind is met behind what was there.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// The sort key of the last that was counted.
+    last: String,
+    whole: bool,
+}
+
+impl Waiting {
+    fn meet(&mut self, keys: &[Key], more: bool) {
+        if self.whole {
+            return;
+        }
+        let met = keys.iter().filter(|key| key.sk > self.last).count();
+        meter::note(|deeds| deeds.outbox += met as u64);
+        if let Some(key) = keys.last() {
+            key.sk.clone_into(&mut self.last);
+        }
+        self.whole = !more;
+    }
+}
+
 impl InstanceStore {
     /// Runs the outbox a page at a time. Triggers stand before notifications, so what they leave is met behind them.
     async fn run_outbox(&self, courier: &Courier) -> Result<u64, StoreError> {
         let (mut tally, mut rest) = (Tally::default(), Span::head(self.keys().outbox(), PAGE));
+        let mut waiting = Waiting::default();
         loop {
             let Page { items, more } = self.table.query(rest.clone()).await?;
             let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
             let calls: Vec<_> = keys.iter().filter_map(|key| key::triggered(&key.sk)).collect();
+            waiting.meet(&keys, more);
             for some in calls.chunks(TOGETHER) {
                 for outcome in join_all(some.iter().map(|call| self.run(*call))).await {
                     tally.note(outcome.map(|()| 1));
@@ -185,6 +209,7 @@ impl InstanceStore {
                 }
             }
         }
+        meter::note(|deeds| deeds.triggers += 1);
         Ok(())
     }
 
@@ -247,6 +272,7 @@ impl InstanceStore {
                     reason,
                     "an action is left out"
                 );
+                meter::note(|deeds| deeds.actions_left_out += 1);
                 Transaction::default()
             }
         };
