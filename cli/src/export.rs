@@ -15,6 +15,8 @@ use shared::lead::{ChannelRestrictions, Lead};
 use shared::store::StoreError;
 use shared::store::operator::{Operator, OperatorError, Pages};
 
+use crate::progress;
+
 /// How many records of each kind were written, in the order of the kinds.
 pub type Counts = Vec<(&'static str, u64)>;
 
@@ -42,6 +44,7 @@ impl From<StoreError> for Error {
 /// # Errors
 /// [`Error`] where they cannot be read or written; what was written by then is no whole export.
 pub async fn export(operator: &Operator, out: &mut impl Write, bar: &ProgressBar) -> Result<Counts, Error> {
+    progress::uncounted(bar, "records");
     let mut sheet = Sheet {
         out,
         bar,

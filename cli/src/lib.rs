@@ -2,7 +2,9 @@
 
 pub mod command;
 pub mod demo;
+pub mod docs;
 pub mod engine;
 pub mod export;
 pub mod import;
+pub mod progress;
 pub mod serve;

@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::demo::{self, Demo, DemoError};
+use crate::docs;
 use crate::engine::{Engine, EngineError};
 
 /// How often expired items are deleted.
@@ -131,7 +132,7 @@ pub async fn serve(
     let tender = tokio::spawn(tend(store.clone(), pause));
     let automat = tokio::spawn(automate(store.clone(), pause));
     let app = App::new(store, ambient, Origins::Any);
-    let service = service(&app, groups());
+    let service = service(&app, groups()).merge(docs::routes(&url));
     ready(&Ready { url, dynamodb, demo });
     let ended = run(listener, service, stopped).await;
     tender.abort();

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use shared::store::StoreError;
 use shared::store::operator::OperatorError;
 
+use super::advice;
+
 /// What a command that did something answers.
 #[derive(Debug, Default)]
 pub struct Answer {
@@ -27,6 +29,20 @@ pub enum Failure {
     Refused(String),
     /// It makes no sense.
     Usage(String),
+    /// Whoever read its output is gone, so nobody is told.
+    Unread,
+}
+
+impl Failure {
+    /// The failure, with what else there is to say of it.
+    #[must_use]
+    pub fn adding(self, more: &str) -> Self {
+        match self {
+            Self::Refused(reason) => Self::Refused(reason + more),
+            Self::Usage(reason) => Self::Usage(reason + more),
+            Self::Unread => Self::Unread,
+        }
+    }
 }
 
 impl Answer {
@@ -65,6 +81,13 @@ impl Answer {
         };
         match printed {
             Ok(()) if !self.partly => ExitCode::SUCCESS,
+            Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
+                let _ = writeln!(
+                    io::stderr(),
+                    "error: the answer cannot be written to standard output: {cause}"
+                );
+                ExitCode::from(1)
+            }
             _ => ExitCode::from(1),
         }
     }
@@ -75,6 +98,7 @@ pub(super) fn fail(failure: &Failure, as_json: bool) -> ExitCode {
     let (reason, code) = match failure {
         Failure::Refused(reason) => (reason, 1),
         Failure::Usage(reason) => (reason, 2),
+        Failure::Unread => return ExitCode::from(1),
     };
     if as_json {
         let _ = writeln!(io::stdout(), "{}", json!({ "error": reason }));
@@ -95,7 +119,7 @@ impl From<OperatorError> for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::Refused(advice(&error))
+        Self::Refused(advice::on(&error))
     }
 }
 
@@ -103,53 +127,4 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Refused(error.to_string())
     }
-}
-
-/// What the SDK's errors mean to an operator.
-const MEANINGS: [(&str, &str); 9] = [
-    (
-        "ResourceNotFoundException",
-        "there is no such table; deploy it first, or name another with --table or --endpoint",
-    ),
-    (
-        "AccessDenied",
-        "AWS does not let you; use credentials that may read and write the table",
-    ),
-    (
-        "UnrecognizedClient",
-        "AWS does not know these credentials; check AWS_PROFILE or AWS_ACCESS_KEY_ID",
-    ),
-    (
-        "InvalidSignature",
-        "AWS does not accept these credentials; check AWS_SECRET_ACCESS_KEY",
-    ),
-    ("ExpiredToken", "the AWS credentials have expired; sign in again"),
-    (
-        "Missing Region",
-        "no AWS region is set; set AWS_REGION, or name a DynamoDB API with --endpoint",
-    ),
-    (
-        "credential provider was not enabled",
-        "there are no AWS credentials; set AWS_PROFILE, or name a DynamoDB API with --endpoint",
-    ),
-    (
-        "loading credentials",
-        "the AWS credentials cannot be had; check AWS_PROFILE, or name a DynamoDB API with --endpoint",
-    ),
-    (
-        "not reached:",
-        "DynamoDB cannot be reached; check the network and --endpoint",
-    ),
-];
-
-/// The most characters of the SDK's own words that are shown.
-const SDK_WORDS: usize = 300;
-
-fn advice(error: &StoreError) -> String {
-    let text = error.to_string();
-    let meaning = MEANINGS.iter().find(|(sign, _)| text.contains(sign));
-    meaning.map_or_else(
-        || shared::text::cut(&text, SDK_WORDS).to_owned(),
-        |(_, meaning)| (*meaning).to_owned(),
-    )
 }

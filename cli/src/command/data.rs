@@ -1,21 +1,23 @@
 //! `funil import` and `funil export`: an instance's records as lines of JSON (C-81).
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use indicatif::ProgressBar;
 use serde_json::json;
 use shared::instance::InstanceName;
 
-use super::{Answer, Failure, Global};
+use super::{Answer, Failure, Global, interrupt};
 use crate::export::{self, Counts};
-use crate::import::{self, Report, Source};
+use crate::import::{self, Report, Source, Stop};
 
 pub const IMPORT_AFTER_HELP: &str = "\
-Kinds: setting, department, group, user, profile, company, lead, funnel, opportunity, calendar, meeting, call, event.
-The order of the lines does not matter. A bad line is reported and stops nothing else. Importing the same file twice
-changes nothing.
+Kinds: setting, department, group, user, profile, company, lead, funnel, opportunity, calendar, meeting, ticket, file,
+call, event, report, automation. The order of the lines does not matter. A bad line is reported and stops nothing else.
+Importing the same file twice changes nothing, so an import that was stopped goes on when it is run again.
 
 Examples:
   funil import --instance acme data.ndjson
@@ -61,22 +63,46 @@ pub async fn import(import: Import, global: &Global) -> Result<Answer, Failure> 
     } else {
         Source::open(&import.file)
     };
-    let source = source
-        .map_err(|cause| Failure::Refused(format!("{} cannot be read: {cause}", import.file.display())))?;
-    let bar = global.progress("lines");
-    let imported = import::import(&operator, &source, import.overwrite, &bar).await;
+    let source = source.map_err(|cause| unreadable(&import.file, &cause))?;
+    let (bar, stop) = (global.progress(), Stop::default());
+    let imported = tokio::select! {
+        imported = import::import_until(&operator, &source, import.overwrite, &bar, &stop) => imported.map_err(|error| match error {
+            import::Error::Read(cause) => unreadable(&import.file, &cause),
+            import::Error::Operator(error) => Failure::from(error).adding(&so_far(&bar)),
+        }),
+        () = interrupt::twice(stop.clone(), bar.clone()) => {
+            Err(Failure::Refused("stopped".to_owned()).adding(&so_far(&bar)))
+        }
+    };
     bar.finish_and_clear();
-    match imported {
-        Ok(report) => Ok(told(&report, global.json)),
-        Err(import::Error::Read(cause)) => {
-            Err(Failure::Refused(format!("the lines cannot be read: {cause}")))
+    imported.map(|report| told(&report, global.json))
+}
+
+/// How far an import came that broke off, and what to do.
+fn so_far(bar: &ProgressBar) -> String {
+    let done = match bar.length() {
+        Some(total) => format!(" after {} of {total} lines", bar.position()),
+        None => String::new(),
+    };
+    format!("{done}; what was written stays, and the same import run again goes on")
+}
+
+fn unreadable(file: &Path, cause: &io::Error) -> Failure {
+    let name = if file.as_os_str() == "-" {
+        "standard input".into()
+    } else {
+        file.to_string_lossy()
+    };
+    let next = match cause.kind() {
+        io::ErrorKind::NotFound => "check its name",
+        io::ErrorKind::IsADirectory => "name a file of lines, as funil export writes it",
+        io::ErrorKind::PermissionDenied => "make it readable for you",
+        io::ErrorKind::StorageFull => {
+            "make room in the temporary directory, or name the file instead of piping it"
         }
-        Err(import::Error::Operator(error)) => {
-            let (Failure::Refused(reason) | Failure::Usage(reason)) = Failure::from(error);
-            let again = "what was written stays; run the same import again to go on";
-            Err(Failure::Refused(format!("{reason} ({again})")))
-        }
-    }
+        _ => "check the file and its disk",
+    };
+    Failure::Refused(format!("{name} cannot be read: {cause}; {next}"))
 }
 
 fn told(report: &Report, as_json: bool) -> Answer {
@@ -90,13 +116,28 @@ fn told(report: &Report, as_json: bool) -> Answer {
         }
     }
     let count = report.refused.len() as u64 + report.unlisted;
-    let text = format!(
+    let mut text = format!(
         "{} imported, {} unchanged, {count} refused",
         report.imported, report.unchanged
     );
+    if let Some(left) = report.left {
+        let _ = write!(text, ", {left} left");
+    }
+    let taken = report.imported + report.unchanged;
+    let note = if report.stopped {
+        "stopped; the same import run again goes on"
+    } else if taken + count == 0 {
+        "it has no lines; is it the right file?"
+    } else if taken == 0 {
+        "every line must be one record, such as {\"kind\":\"user\",\"id\":7,\"name\":\"Ana\"}"
+    } else if count > 0 {
+        "mend the refused lines and import the file again"
+    } else {
+        ""
+    };
     Answer {
-        partly: count > 0,
-        ..Answer::new(text, json!(report))
+        partly: count > 0 || report.stopped,
+        ..Answer::new(text, json!(report)).noting(note)
     }
 }
 
@@ -109,22 +150,23 @@ pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> 
     let operator = global.store().await.operator(export.instance);
     operator.directory().await?;
     let _ = writeln!(io::stderr(), "{HOLDS}");
-    let bar = global.progress("records");
+    let bar = global.progress();
     let counts = if let Some(path) = &export.output {
-        to_file(path, async |file| export::export(&operator, file, &bar).await).await
+        let written = to_file(path, async |file| export::export(&operator, file, &bar).await);
+        tokio::select! {
+            written = written => written.map_err(|error| unwritten(error, path)),
+            // What was written beside the file goes with it.
+            () = interrupt::asked() => Err(Failure::Refused(format!("stopped; {} is as it was", path.display()))),
+        }
     } else {
         protect_standard_output();
         let mut out = BufWriter::new(io::stdout().lock());
         let counts = export::export(&operator, &mut out, &bar).await;
-        counts.and_then(|counts| Ok(out.flush().map(|()| counts)?))
+        let counts = counts.and_then(|counts| Ok(out.flush().map(|()| counts)?));
+        counts.map_err(|error| unwritten(error, Path::new("standard output")))
     };
     bar.finish_and_clear();
-    let counts = counts.map_err(Failure::from)?;
-    let written: Vec<_> = counts
-        .iter()
-        .map(|(kind, count)| format!("{count} {kind}"))
-        .collect();
-    let note = format!("exported: {}", written.join(", "));
+    let counts = counts?;
     let document = export.output.as_ref().map(|path| {
         let counts: serde_json::Map<_, _> = counts
             .iter()
@@ -133,10 +175,18 @@ pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> 
         json!({ "output": path.display().to_string(), "exported": counts })
     });
     Ok(Answer {
-        note,
+        note: format!("exported: {}", listed(&counts)),
         document,
         ..Answer::default()
     })
+}
+
+fn listed(counts: &Counts) -> String {
+    let written: Vec<_> = counts
+        .iter()
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    written.join(", ")
 }
 
 /// Writes beside the file first, so that a failure leaves what was there; a temporary file is its owner's alone.
@@ -173,11 +223,23 @@ fn protect_standard_output() {
 #[cfg(not(unix))]
 fn protect_standard_output() {}
 
-impl From<export::Error> for Failure {
-    fn from(error: export::Error) -> Self {
-        match error {
-            export::Error::Write(cause) => Self::Refused(format!("the export cannot be written: {cause}")),
-            export::Error::Operator(error) => error.into(),
+fn unwritten(error: export::Error, to: &Path) -> Failure {
+    let cause = match error {
+        export::Error::Write(cause) => cause,
+        export::Error::Operator(error) => return error.into(),
+    };
+    let next = match cause.kind() {
+        io::ErrorKind::BrokenPipe => return Failure::Unread,
+        io::ErrorKind::NotFound => "make its directory first",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "name a place where you may write"
         }
-    }
+        io::ErrorKind::StorageFull => "make room, or name another disk",
+        io::ErrorKind::IsADirectory => "name a file, not a directory",
+        _ => "name another file with --output FILE",
+    };
+    Failure::Refused(format!(
+        "the export cannot be written to {}: {cause}; {next}",
+        to.display()
+    ))
 }

@@ -8,6 +8,7 @@ use shared::instance::InstanceName;
 use shared::store::operator::{Diagnosis, Progress};
 
 use super::{Answer, Failure, Global};
+use crate::progress;
 
 pub const AFTER_HELP: &str = "\
 Lists, totals, look-ups, copies, the directory, credentials and running numbers follow from the records. Each
@@ -33,7 +34,8 @@ pub struct Doctor {
 
 pub async fn run(doctor: Doctor, global: &Global) -> Result<Answer, Failure> {
     let operator = global.store().await.operator(doctor.instance);
-    let bar = global.progress("looked at");
+    let bar = global.progress();
+    progress::uncounted(&bar, "looked at");
     let diagnosis = operator
         .doctor(doctor.repair, &|progress: Progress| {
             bar.set_message(progress.stage);

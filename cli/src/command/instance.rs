@@ -190,11 +190,12 @@ fn standard_input() -> Result<String, Failure> {
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err(Failure::Refused(
-            "standard input holds more than any setting takes".to_owned(),
+            "standard input holds more than any setting takes; is it the right file?".to_owned(),
         ));
     }
-    let mut text = String::from_utf8(bytes)
-        .map_err(|_| Failure::Refused("standard input is not UTF-8 text".to_owned()))?;
+    let mut text = String::from_utf8(bytes).map_err(|_| {
+        Failure::Refused("standard input is not UTF-8 text; save the file as UTF-8".to_owned())
+    })?;
     if text.ends_with('\n') {
         text.pop();
         if text.ends_with('\r') {

@@ -1,20 +1,25 @@
 //! The command line: what can be asked, and how every command answers and ends (C-80).
 
+mod advice;
 mod answer;
+mod completions;
 mod credential;
 mod data;
 mod doctor;
 mod instance;
+mod interrupt;
 mod serve;
 
 use std::ffi::OsString;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
-use indicatif::{ProgressBar, ProgressStyle};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use indicatif::ProgressBar;
 use shared::ambient::Ambient;
 use shared::store::{Location, Store};
+
+use crate::progress;
 
 pub use answer::{Answer, Failure};
 
@@ -43,7 +48,7 @@ struct Funil {
 #[command(next_help_heading = "Global options")]
 struct Global {
     /// Another DynamoDB API than that of your AWS region, such as the one `funil serve` opens
-    #[arg(long, global = true, value_name = "URL")]
+    #[arg(long, global = true, value_name = "URL", value_parser = endpoint)]
     endpoint: Option<String>,
     /// The table
     #[arg(
@@ -82,6 +87,15 @@ enum Command {
     /// Compare everything that is derived from the records with them, and repair it
     #[command(after_help = doctor::AFTER_HELP)]
     Doctor(doctor::Doctor),
+    /// Write what a shell needs to complete this command's words
+    #[command(after_help = completions::AFTER_HELP)]
+    Completions(completions::Completions),
+}
+
+/// The command line's grammar, as `--help` and the completions show it.
+#[must_use]
+pub fn grammar() -> clap::Command {
+    Funil::command()
 }
 
 impl Global {
@@ -93,17 +107,12 @@ impl Global {
         Store::connect(location, Ambient::system()).await
     }
 
-    /// A bar on a terminal, and nothing elsewhere.
-    fn progress(&self, unit: &str) -> ProgressBar {
-        if self.json || !std::io::stderr().is_terminal() {
+    /// A bar for a person who looks on.
+    fn progress(&self) -> ProgressBar {
+        if self.json {
             return ProgressBar::hidden();
         }
-        let bar = ProgressBar::no_length();
-        let style = format!("{{msg}} {{wide_bar}} {{human_pos}}/{{human_len}} {unit} {{eta}}");
-        if let Ok(style) = ProgressStyle::with_template(&style) {
-            bar.set_style(style);
-        }
-        bar
+        progress::bar()
     }
 }
 
@@ -141,6 +150,7 @@ impl Funil {
             Command::Import(import) => data::import(import, global).await,
             Command::Export(export) => data::export(export, global).await,
             Command::Doctor(doctor) => doctor::run(doctor, global).await,
+            Command::Completions(completions) => completions::run(&completions),
         }
     }
 }
@@ -152,11 +162,33 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if arguments.iter().any(|argument| argument == "--json") {
-        let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        let reason = first.strip_prefix("error: ").unwrap_or(first);
-        let document = serde_json::json!({ "error": reason });
+        let document = serde_json::json!({ "error": misunderstanding(error) });
         let _ = writeln!(std::io::stdout(), "{document}");
     }
     ExitCode::from(2)
+}
+
+/// What was not understood, in one line.
+fn misunderstanding(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let ended = |line: &&str| {
+        ["Usage:", "For more information"]
+            .iter()
+            .any(|end| line.starts_with(end))
+    };
+    let told = text.lines().take_while(|line| !ended(line));
+    let told: Vec<_> = told.map(str::trim).filter(|line| !line.is_empty()).collect();
+    let told = told.join(" ");
+    told.strip_prefix("error: ").unwrap_or(&told).to_owned()
+}
+
+fn endpoint(text: &str) -> Result<String, &'static str> {
+    let address = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme));
+    let named = address
+        .is_some_and(|address| address.starts_with(|first: char| first.is_alphanumeric() || first == '['));
+    named
+        .then(|| text.to_owned())
+        .ok_or("an endpoint is a URL such as http://127.0.0.1:8000")
 }

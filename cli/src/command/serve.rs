@@ -9,9 +9,9 @@ use clap::Args;
 use serde_json::{Value, json};
 use tracing_subscriber::EnvFilter;
 
-use super::{Answer, Failure, Global};
-use crate::demo::Demo;
-use crate::serve::{self, Options, Ready};
+use super::{Answer, Failure, Global, interrupt};
+use crate::demo::{Demo, DemoError};
+use crate::serve::{self, Options, Ready, ServeError};
 
 pub const AFTER_HELP: &str = "\
 Examples:
@@ -73,32 +73,19 @@ pub async fn run(serve: Serve, global: &Global) -> Result<Answer, Failure> {
         let mut out = io::stdout().lock();
         let _ = writeln!(out, "{text}").and_then(|()| out.flush());
     };
-    serve::serve(&options, say, stop())
+    serve::serve(&options, say, interrupt::asked())
         .await
-        .map_err(|error| Failure::Refused(error.to_string()))?;
+        .map_err(failure)?;
     Ok(Answer::default())
 }
 
-/// Waits until the process is asked to stop.
-async fn stop() {
-    let interrupted = async {
-        // Where the system does not tell, only killing it is left.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                () = interrupted => {}
-                _ = terminated.recv() => {}
-            }
-            return;
-        }
+/// The table's own errors are told as every other command tells them.
+fn failure(error: ServeError) -> Failure {
+    match error {
+        ServeError::Store(error) => error.into(),
+        ServeError::Demo(DemoError::Operator(error)) => error.into(),
+        other => Failure::Refused(other.to_string()),
     }
-    interrupted.await;
 }
 
 fn document(ready: &Ready) -> Value {
@@ -146,6 +133,7 @@ fn text(ready: &Ready) -> String {
             "DynamoDB API on {dynamodb}, for funil --endpoint {dynamodb} and sam local"
         );
     }
+    let _ = writeln!(text, "The interface is described on {url}/docs");
     let _ = write!(text, "listening on {url}");
     text
 }

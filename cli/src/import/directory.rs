@@ -12,6 +12,7 @@ use super::line::parse;
 use super::record::{Kind, Record};
 use super::{Error, Import};
 
+const KINDS: [Kind; 3] = [Kind::Setting, Kind::Department, Kind::Group];
 /// More lines' bytes than the directory's item can hold are not kept.
 const MOST_BYTES: usize = 1_000_000;
 
@@ -107,12 +108,14 @@ impl Import<'_> {
     }
 
     fn brought(&mut self) -> Result<Brought, Error> {
-        let source = self.source;
-        let mut lines = source.lines()?;
         let (mut brought, mut bytes) = (Brought::default(), 0);
-        while let Some((number, line)) = lines.next()? {
-            let taken = self.plan.kind(number);
-            if !matches!(taken, Some(Kind::Setting | Kind::Department | Kind::Group)) {
+        let Some(stretch) = self.plan.stretch(&KINDS) else {
+            return Ok(brought);
+        };
+        let source = self.source;
+        let mut lines = source.lines(stretch.first)?;
+        while let Some((number, line)) = lines.next()?.filter(|(number, _)| *number <= stretch.last) {
+            if !self.plan.kind(number).is_some_and(|kind| KINDS.contains(&kind)) {
                 continue;
             }
             let Ok(text) = line else { continue };

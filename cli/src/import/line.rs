@@ -37,7 +37,7 @@ struct GroupLine {
 
 /// Reads a line; `Err` holds the reason without the line's number.
 pub fn parse(text: &str) -> Result<Record, String> {
-    let value: Value = serde_json::from_str(text).map_err(|error| not_json(&error))?;
+    let value: Value = serde_json::from_str(text.trim_end()).map_err(|error| not_json(&error))?;
     let Value::Object(mut fields) = value else {
         return Err("must be a JSON object".to_owned());
     };

@@ -1,8 +1,8 @@
 //! Bringing records in (C-81): one JSON object a line, in any order, in bounded memory.
 //!
-//! The lines are read several times: first to judge each by itself, then once for each kind that others refer to, so
-//! that a reference is checked against the table, which by then holds what this import writes. A reference to a record
-//! whose line is bad is a reference to nothing.
+//! The lines are read several times: first to judge each by itself, then for each kind those from its first line to its
+//! last, so that a reference is checked against the table, which by then holds what this import writes. A reference to a
+//! record whose line is bad is a reference to nothing.
 //!
 //! What leads copy of companies and opportunities of leads is up to date when an import ends.
 
@@ -24,6 +24,7 @@ mod record;
 mod records;
 mod report;
 mod source;
+mod stop;
 mod ticket;
 
 use std::collections::BTreeMap;
@@ -36,12 +37,14 @@ use shared::id::{CallId, DepartmentId, FunnelId, GroupId, UserId};
 use shared::store::StoreError;
 use shared::store::operator::{Operator, OperatorError, Outcome};
 
+use crate::progress;
 use plan::Plan;
 use record::{Kind, Record};
 use report::Tally;
 
 pub use report::{Refused, Report};
 pub use source::Source;
+pub use stop::Stop;
 
 /// Records that are written at a time, and the bytes of their lines.
 const CHUNK: usize = 200;
@@ -78,48 +81,49 @@ pub async fn import(
     overwrite: bool,
     bar: &ProgressBar,
 ) -> Result<Report, Error> {
+    import_until(operator, source, overwrite, bar, &Stop::default()).await
+}
+
+/// Imports lines until it is asked to stop; the report tells of those that it came to. What was written by then stays, and
+/// the same import goes on.
+///
+/// # Errors
+/// As [`import`].
+pub async fn import_until(
+    operator: &Operator,
+    source: &Source,
+    overwrite: bool,
+    bar: &ProgressBar,
+    stop: &Stop,
+) -> Result<Report, Error> {
     let mut tally = Tally::default();
-    bar.set_message("checking");
-    let plan = Plan::read(source, &mut tally)?;
-    bar.set_length(plan.len());
+    progress::bytes(bar, "checking", source.bytes()?);
+    let plan = Plan::read(source, &mut tally, bar, stop)?;
+    if stop.is_asked() {
+        return Ok(tally.report_stopped(None));
+    }
+    let total = plan.len();
+    progress::counted(bar, "lines", total);
     let directory = operator.directory().await?;
     let mut import = Import {
         operator,
         source,
         overwrite,
         bar,
+        stop,
         plan,
         tally,
         directory,
         funnels: BTreeMap::new(),
         orphaned: Vec::new(),
     };
-    import.directory().await?;
-    import.pass(Kind::User).await?;
-    import.directory = operator.directory().await?;
-    import.pass(Kind::Profile).await?;
-    import.pass(Kind::Company).await?;
-    import.pass(Kind::Lead).await?;
-    import.pass(Kind::Funnel).await?;
-    import.funnels = operator.known_funnels().await?;
-    import.pass(Kind::Opportunity).await?;
-    import.pass(Kind::Calendar).await?;
-    import.pass(Kind::Meeting).await?;
-    import.pass(Kind::Ticket).await?;
-    import.pass(Kind::File).await?;
-    if let Some(last) = import.plan.last_event() {
-        operator.reserve_events(last).await?;
-    }
-    import.pass(Kind::Call).await?;
-    import.pass(Kind::Event).await?;
-    import.pass(Kind::Report).await?;
-    import.pass(Kind::Automation).await?;
-    for calls in import.orphaned.chunks(CHUNK) {
-        operator.complete_calls(calls).await?;
-    }
-    // Notices that an interrupted import left stand although its lines are unchanged now.
-    operator.refresh_copies().await?;
-    Ok(import.tally.report())
+    import.all().await?;
+    let left = total.saturating_sub(bar.position());
+    Ok(if stop.is_asked() && left > 0 {
+        import.tally.report_stopped(Some(left))
+    } else {
+        import.tally.report()
+    })
 }
 
 /// An import under way.
@@ -128,6 +132,7 @@ struct Import<'a> {
     source: &'a Source,
     overwrite: bool,
     bar: &'a ProgressBar,
+    stop: &'a Stop,
     plan: Plan,
     tally: Tally,
     /// The directory as this import left it.
@@ -142,13 +147,46 @@ struct Import<'a> {
 type Chunk = Vec<(u64, Record)>;
 
 impl Import<'_> {
+    /// Every kind behind those that it refers to.
+    async fn all(&mut self) -> Result<(), Error> {
+        self.directory().await?;
+        self.pass(Kind::User).await?;
+        self.directory = self.operator.directory().await?;
+        self.pass(Kind::Profile).await?;
+        self.pass(Kind::Company).await?;
+        self.pass(Kind::Lead).await?;
+        self.pass(Kind::Funnel).await?;
+        self.funnels = self.operator.known_funnels().await?;
+        self.pass(Kind::Opportunity).await?;
+        self.pass(Kind::Calendar).await?;
+        self.pass(Kind::Meeting).await?;
+        self.pass(Kind::Ticket).await?;
+        self.pass(Kind::File).await?;
+        if let Some(last) = self.plan.last_event() {
+            self.operator.reserve_events(last).await?;
+        }
+        self.pass(Kind::Call).await?;
+        self.pass(Kind::Event).await?;
+        self.pass(Kind::Report).await?;
+        self.pass(Kind::Automation).await?;
+        for calls in self.orphaned.chunks(CHUNK) {
+            self.operator.complete_calls(calls).await?;
+        }
+        // Notices that an interrupted import left stand although its lines are unchanged now.
+        Ok(self.operator.refresh_copies().await?)
+    }
+
     /// Reads the lines of a kind and writes their records, a chunk at a time.
     async fn pass(&mut self, kind: Kind) -> Result<(), Error> {
+        let Some(stretch) = self.plan.stretch(&[kind]) else {
+            return Ok(());
+        };
+        self.bar.set_message(kind.name());
         let source = self.source;
-        let mut lines = source.lines()?;
+        let mut lines = source.lines(stretch.first)?;
         let (mut chunk, mut bytes) = (Chunk::new(), 0);
         let most = if kind == Kind::Calendar { CALENDARS } else { CHUNK };
-        while let Some((number, line)) = lines.next()? {
+        while let Some((number, line)) = lines.next()?.filter(|(number, _)| *number <= stretch.last) {
             let Ok(text) = line else { continue };
             if self.plan.kind(number) != Some(kind) {
                 continue;
@@ -165,12 +203,15 @@ impl Import<'_> {
                 self.write(kind, std::mem::take(&mut chunk)).await?;
                 bytes = 0;
             }
+            if self.stop.is_asked() {
+                return Ok(());
+            }
         }
         self.write(kind, chunk).await
     }
 
     async fn write(&mut self, kind: Kind, chunk: Chunk) -> Result<(), Error> {
-        if chunk.is_empty() {
+        if chunk.is_empty() || self.stop.is_asked() {
             return Ok(());
         }
         let written = chunk.len() as u64;

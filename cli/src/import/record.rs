@@ -38,6 +38,31 @@ pub enum Kind {
     Automation,
 }
 
+impl Kind {
+    /// What a line calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Setting => "setting",
+            Self::Department => "department",
+            Self::Group => "group",
+            Self::User => "user",
+            Self::Profile => "profile",
+            Self::Company => "company",
+            Self::Lead => "lead",
+            Self::Funnel => "funnel",
+            Self::Opportunity => "opportunity",
+            Self::Calendar => "calendar",
+            Self::Meeting => "meeting",
+            Self::Ticket => "ticket",
+            Self::File => "file",
+            Self::Call => "call",
+            Self::Event => "event",
+            Self::Report => "report",
+            Self::Automation => "automation",
+        }
+    }
+}
+
 /// A line's record.
 #[derive(Debug, PartialEq)]
 pub enum Record {

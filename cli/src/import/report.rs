@@ -18,6 +18,12 @@ pub struct Report {
     /// Further lines that were not taken and are not listed.
     #[serde(rename = "refusedMore", skip_serializing_if = "is_zero")]
     pub unlisted: u64,
+    /// It was asked to stop; of the other lines nothing is known.
+    #[serde(skip_serializing_if = "is_false")]
+    pub stopped: bool,
+    /// How many lines it had not come to, where it had counted them when it was stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<u64>,
 }
 
 /// A line that was not taken.
@@ -58,6 +64,15 @@ impl Tally {
         self.0.refused.sort_by_key(|refused| refused.line);
         self.0
     }
+
+    /// Of an import that was stopped.
+    pub fn report_stopped(self, left: Option<u64>) -> Report {
+        Report {
+            stopped: true,
+            left,
+            ..self.report()
+        }
+    }
 }
 
 #[expect(
@@ -66,4 +81,12 @@ impl Tally {
 )]
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives the field by reference"
+)]
+fn is_false(flag: &bool) -> bool {
+    !flag
 }

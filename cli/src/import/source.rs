@@ -1,7 +1,7 @@
 //! The lines of an import. They are read several times, so what cannot be read twice is kept in a temporary file.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek as _};
+use std::io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom};
 use std::path::Path;
 
 /// The most bytes of a line.
@@ -35,62 +35,96 @@ impl Source {
         Ok(Self(file))
     }
 
-    /// All lines from the first on.
-    pub(super) fn lines(&self) -> io::Result<Lines<'_>> {
+    /// How many bytes the lines have.
+    ///
+    /// # Errors
+    /// What the system says where it does not tell.
+    pub(super) fn bytes(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+
+    /// All lines from one on.
+    pub(super) fn lines(&self, from: Place) -> io::Result<Lines<'_>> {
         let mut file = &self.0;
-        file.rewind()?;
+        file.seek(SeekFrom::Start(from.offset))?;
         Ok(Lines {
             reader: BufReader::with_capacity(1 << 16, file),
             buffer: Vec::new(),
-            number: 0,
+            next: from,
+            last: from,
         })
     }
+}
+
+/// Where a line begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Its number, from 1.
+    pub number: u64,
+    /// The bytes before it.
+    pub offset: u64,
+}
+
+impl Place {
+    /// The first line's.
+    pub const START: Self = Self { number: 1, offset: 0 };
 }
 
 /// A walk through the lines, which keeps one in memory.
 pub(super) struct Lines<'a> {
     reader: BufReader<&'a File>,
     buffer: Vec<u8>,
-    number: u64,
+    next: Place,
+    last: Place,
 }
 
 impl Lines<'_> {
-    /// The next line that is not blank, with its number from 1; text, or why it is none.
+    /// The next line that is not blank, with its number; text, or why it is none.
     pub fn next(&mut self) -> io::Result<Option<(u64, Result<&str, &'static str>)>> {
         let whole = loop {
             self.buffer.clear();
             let most = MOST_BYTES as u64 + 1;
-            if self
-                .reader
-                .by_ref()
-                .take(most)
-                .read_until(b'\n', &mut self.buffer)?
-                == 0
-            {
+            let mut reader = self.reader.by_ref().take(most);
+            let mut length = reader.read_until(b'\n', &mut self.buffer)? as u64;
+            if length == 0 {
                 return Ok(None);
             }
-            self.number += 1;
             let whole = self.buffer.ends_with(b"\n") || self.buffer.len() <= MOST_BYTES;
             if !whole {
-                self.skip_rest()?;
+                length += self.skip_rest()?;
             }
-            if !self.buffer.trim_ascii().is_empty() {
+            self.last = self.next;
+            self.next = Place {
+                number: self.last.number + 1,
+                offset: self.last.offset + length,
+            };
+            if !whole || !self.buffer.trim_ascii().is_empty() {
                 break whole;
             }
         };
+        let number = self.last.number;
         if !whole {
-            return Ok(Some((self.number, Err("longer than 1 MB"))));
+            return Ok(Some((
+                number,
+                Err("longer than 1 MB; a record has at most 100 KB"),
+            )));
         }
-        let bytes = if self.number == 1 {
+        let bytes = if number == 1 {
             self.buffer.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.buffer)
         } else {
             &self.buffer
         };
-        let text = std::str::from_utf8(bytes).map_err(|_| "not UTF-8 text");
-        Ok(Some((self.number, text)))
+        let text = std::str::from_utf8(bytes).map_err(|_| "not UTF-8 text; save the file as UTF-8");
+        Ok(Some((number, text)))
     }
 
-    fn skip_rest(&mut self) -> io::Result<()> {
+    /// Where the line begins that was read last.
+    pub fn place(&self) -> Place {
+        self.last
+    }
+
+    fn skip_rest(&mut self) -> io::Result<u64> {
+        let mut skipped = 0;
         loop {
             let buffered = self.reader.fill_buf()?;
             let end = buffered.iter().position(|byte| *byte == b'\n');
@@ -99,8 +133,9 @@ impl Lines<'_> {
                 None => (buffered.len(), buffered.is_empty()),
             };
             self.reader.consume(used);
+            skipped += used as u64;
             if done {
-                return Ok(());
+                return Ok(skipped);
             }
         }
     }
@@ -112,7 +147,7 @@ mod tests {
 
     fn lines(input: &[u8]) -> Vec<(u64, Result<String, &'static str>)> {
         let source = Source::spool(input).unwrap();
-        let mut lines = source.lines().unwrap();
+        let mut lines = source.lines(Place::START).unwrap();
         let mut seen = Vec::new();
         while let Some((number, line)) = lines.next().unwrap() {
             seen.push((number, line.map(|text| text.trim_end().to_owned())));
@@ -134,8 +169,8 @@ mod tests {
         assert_eq!(
             lines(&long),
             [
-                (1, Err("longer than 1 MB")),
-                (2, Err("not UTF-8 text")),
+                (1, Err("longer than 1 MB; a record has at most 100 KB")),
+                (2, Err("not UTF-8 text; save the file as UTF-8")),
                 (3, Ok("{}".to_owned()))
             ]
         );
@@ -147,8 +182,35 @@ mod tests {
     fn lines_can_be_read_again() {
         let source = Source::spool(&b"1\n2\n"[..]).unwrap();
         for _ in 0..2 {
-            let mut lines = source.lines().unwrap();
+            let mut lines = source.lines(Place::START).unwrap();
             assert_eq!(lines.next().unwrap(), Some((1, Ok("1\n"))));
+        }
+    }
+
+    #[test]
+    fn lines_can_be_read_from_one_of_them() {
+        let long = [
+            b"\n1\n".to_vec(),
+            vec![b'a'; 3 * MOST_BYTES],
+            b"\n \n4\n5".to_vec(),
+        ]
+        .concat();
+        let source = Source::spool(&long[..]).unwrap();
+        let mut lines = source.lines(Place::START).unwrap();
+        let mut places = Vec::new();
+        while let Some((number, line)) = lines.next().unwrap() {
+            let line = line.map(str::to_owned);
+            places.push((number, line, lines.place()));
+        }
+        assert_eq!(
+            places.iter().map(|(number, ..)| *number).collect::<Vec<_>>(),
+            [2, 3, 5, 6]
+        );
+        for (number, line, place) in places {
+            assert_eq!(place.number, number);
+            let mut lines = source.lines(place).unwrap();
+            let (found, text) = lines.next().unwrap().unwrap();
+            assert_eq!((found, text.map(str::to_owned)), (number, line));
         }
     }
 }

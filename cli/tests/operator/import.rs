@@ -102,8 +102,9 @@ fn for_a_person_the_reasons_go_to_standard_error() {
     assert_eq!(answer.out, "1 imported, 0 unchanged, 3 refused\n");
     assert_eq!(
         answer.err,
-        "line 2: company: company 3 does not exist\nline 3: not UTF-8 text\n\
-         line 4: not JSON: EOF while parsing an object at column 1\n"
+        "line 2: company: company 3 does not exist\nline 3: not UTF-8 text; save the file as UTF-8\n\
+         line 4: not JSON: EOF while parsing an object at column 1\n\
+         mend the refused lines and import the file again\n"
     );
 }
 
@@ -348,7 +349,7 @@ fn long_and_deep_lines_are_refused() {
         panic!("{answer}");
     };
     assert_eq!(large, "line 1: the record is larger than 100 KB");
-    assert_eq!(long, "line 2: longer than 1 MB");
+    assert_eq!(long, "line 2: longer than 1 MB; a record has at most 100 KB");
     assert_eq!(deep, "line 3: the record is nested over 8 levels");
     assert!(
         bottomless.starts_with("line 4: not JSON: recursion limit"),

@@ -8,15 +8,20 @@
 
 mod automations;
 mod calendars;
+mod completions;
 mod copies;
 mod credentials;
 mod data;
 mod doctor;
+mod documents;
+mod help;
+mod help_next;
 mod import;
 mod instances;
 mod meetings;
 mod opportunities;
 mod races;
 mod reports;
+mod scale;
 mod support;
 mod tickets;

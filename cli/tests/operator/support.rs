@@ -130,6 +130,11 @@ impl Bench {
         self.funil("export --instance acme").done().out
     }
 
+    /// The engine's DynamoDB API.
+    pub fn endpoint(&self) -> String {
+        self.engine.endpoint()
+    }
+
     /// The store behind the command.
     pub async fn operator(&self) -> Operator {
         operator(self.engine.endpoint()).await
@@ -237,7 +242,7 @@ fn address(endpoint: &str) -> &str {
 }
 
 /// An endpoint that hands everything on to another one, and calls `overtake` with that before the first transaction.
-fn overtaken(endpoint: String, overtake: impl FnOnce(&str) + Send + 'static) -> String {
+pub fn overtaken(endpoint: String, overtake: impl FnOnce(&str) + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let own = format!("http://{}", listener.local_addr().unwrap());
     let overtake = Arc::new(Mutex::new(Some(overtake)));

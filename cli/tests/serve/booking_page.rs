@@ -1,6 +1,6 @@
 //! The public booking page as its visitors meet it, in a real browser. Where there is none, these tests pass and say so.
 
-mod browser;
+pub mod browser;
 mod stage;
 
 use serde_json::{Value, json};

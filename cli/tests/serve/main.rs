@@ -9,6 +9,7 @@
 mod automations;
 mod booking_page;
 mod crash;
+mod docs;
 mod erasure;
 mod running;
 
@@ -72,7 +73,7 @@ fn a_restart_keeps_everything_and_shows_no_secret() {
     assert!(listed.status.success() && !String::from_utf8_lossy(&listed.stdout).contains(&key));
     let log = second.stop();
     assert!(
-        log.contains("\"route\":\"/leads\"") && !log.contains(&key) && !log.contains(&token),
+        log.contains("\"route\":\"GET /leads\"") && !log.contains(&key) && !log.contains(&token),
         "{log}"
     );
 }

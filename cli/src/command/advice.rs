@@ -1,0 +1,83 @@
+//! What the table's errors mean to an operator, and what to do about them.
+
+use shared::store::StoreError;
+
+/// What the errors of DynamoDB and its SDK mean, the first that fits, and what to do next.
+const MEANINGS: [(&[&str], &str); 14] = [
+    (
+        &["ResourceNotFoundException"],
+        "there is no such table; deploy it first, or name another with --table or --endpoint",
+    ),
+    (
+        &["does not match the schema", "missed key schema element"],
+        "the table is not one of Funil's; name another with --table",
+    ),
+    (
+        &["AccessDenied"],
+        "AWS does not let you; use credentials that may read and write the table",
+    ),
+    (
+        &["UnrecognizedClient"],
+        "AWS does not know these credentials; check AWS_PROFILE or AWS_ACCESS_KEY_ID, and AWS_SESSION_TOKEN",
+    ),
+    (
+        &["InvalidSignature", "RequestTimeTooSkewed"],
+        "AWS does not accept these credentials; check AWS_SECRET_ACCESS_KEY and this machine's clock",
+    ),
+    (
+        &["ExpiredToken"],
+        "the AWS credentials have expired; sign in again, for example with: aws sso login",
+    ),
+    (
+        &["Throughput", "Throttling", "RequestLimitExceeded"],
+        "DynamoDB throttles the table; run the same again in a minute, and raise the table's limit if it goes on",
+    ),
+    (
+        &["InternalServerError", "ServiceUnavailable"],
+        "DynamoDB has trouble; run the same again in a minute",
+    ),
+    (
+        &["Missing Region"],
+        "no AWS region is set; set AWS_REGION, or name a DynamoDB API with --endpoint",
+    ),
+    (
+        &["credential provider was not enabled"],
+        "there are no AWS credentials; set AWS_PROFILE or AWS_ACCESS_KEY_ID, or name a DynamoDB API with --endpoint",
+    ),
+    (
+        &["cargo feature"],
+        "this AWS profile signs in by another program; hand its credentials over with: \
+         eval \"$(aws configure export-credentials --format env)\"",
+    ),
+    (
+        &["loading credentials", "not properly configured"],
+        "the AWS credentials cannot be had; check AWS_PROFILE and ~/.aws/config, or name a DynamoDB API with --endpoint",
+    ),
+    (
+        &["not reached:", "no answer in time"],
+        "DynamoDB cannot be reached; check the network and --endpoint",
+    ),
+    (
+        &["the answer cannot be read", "unknown error"],
+        "what answers is no DynamoDB API; check --endpoint (funil serve tells its own when it starts)",
+    ),
+];
+
+/// The most characters of the SDK's own words that are shown.
+const SDK_WORDS: usize = 300;
+
+/// What an error means, and what to do next.
+pub fn on(error: &StoreError) -> String {
+    let text = error.to_string();
+    let own = || shared::text::cut(&text, SDK_WORDS).to_owned();
+    match error {
+        StoreError::Unavailable { .. } => {
+            let mut meanings = MEANINGS.iter();
+            let meaning = meanings.find(|(signs, _)| signs.iter().any(|sign| text.contains(sign)));
+            meaning.map_or_else(own, |(_, meaning)| (*meaning).to_owned())
+        }
+        StoreError::Corrupt { .. } => format!("{}; funil doctor tells which item it is", own()),
+        StoreError::Unstorable { .. } => own(),
+        StoreError::Contention(_) => format!("{}; run the same again", own()),
+    }
+}

@@ -1,0 +1,35 @@
+//! `funil completions`: what a shell needs to complete the command's words.
+
+use clap::Args;
+use clap_complete::Shell;
+use serde_json::json;
+
+use super::{Answer, Failure};
+
+pub const AFTER_HELP: &str = "\
+Examples:
+  funil completions bash > ~/.local/share/bash-completion/completions/funil
+  funil completions zsh > ~/.zfunc/_funil
+  funil completions fish > ~/.config/fish/completions/funil.fish
+
+A shell that is started afterwards completes commands and options. zsh finds ~/.zfunc where fpath has it before compinit runs.";
+
+#[derive(Debug, Args)]
+pub struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// The script for a shell, on standard output.
+///
+/// # Errors
+/// [`Failure`] where it cannot be put together.
+pub fn run(completions: &Completions) -> Result<Answer, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(completions.shell, &mut super::grammar(), "funil", &mut script);
+    let script = String::from_utf8(script)
+        .map_err(|_| Failure::Refused("the script is not text; please report this".to_owned()))?;
+    let document = json!({ "shell": completions.shell.to_string(), "script": script });
+    Ok(Answer::new(script.trim_end(), document))
+}

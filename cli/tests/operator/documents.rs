@@ -1,0 +1,197 @@
+//! What the documents say of the command is true: the commands they show are understood, and what docs/records.md says that a
+//! line must have is what a line must have.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use funil::command::grammar;
+use serde_json::{Map, Value, json};
+
+use super::support::{Bench, KINDS, sample};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The documents of the project.
+fn documents() -> Vec<(PathBuf, String)> {
+    let listed = fs::read_dir(root().join("docs")).unwrap();
+    let mut paths: Vec<_> = listed.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.extend(
+        [
+            "README.md",
+            "ARCHITECTURE.md",
+            "CHANGELOG.md",
+            "tests/events/README.md",
+        ]
+        .map(|path| root().join(path)),
+    );
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path).unwrap();
+        (path, text)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// The words of a command line, without what stands behind it: comment, redirection, pipe.
+fn words(line: &str) -> Vec<&str> {
+    let words = line.split_whitespace();
+    words
+        .take_while(|word| !["#", ">", "<", "|", "&&"].contains(word))
+        .collect()
+}
+
+/// The fields that a line of each kind must have, as the page's first table says.
+fn required() -> BTreeMap<String, Vec<String>> {
+    let page = fs::read_to_string(root().join("docs/records.md")).unwrap();
+    let mut found = BTreeMap::new();
+    for row in page
+        .lines()
+        .skip_while(|line| !line.starts_with("| kind |"))
+        .skip(2)
+    {
+        let Some(cells) = row.strip_prefix("| ") else {
+            break;
+        };
+        let mut cells = cells.split(" | ");
+        let kind = cells.next().unwrap().trim_matches('`').to_owned();
+        let fields = cells.next().unwrap().split('`').skip(1).step_by(2);
+        found.insert(kind, fields.map(str::to_owned).collect());
+    }
+    found
+}
+
+/// A line of each kind with these fields only, with an id that is not taken.
+fn bare(line: &Map<String, Value>, fields: &[String]) -> Map<String, Value> {
+    let mut bare = Map::from_iter([("kind".to_owned(), line["kind"].clone())]);
+    for field in fields {
+        // Of the ways to know a file, its path, and a new one.
+        match field.as_str() {
+            "id" if line["kind"] == "file" => continue,
+            "id" => bare.insert(field.clone(), json!(900_000)),
+            "store_path" => bare.insert(field.clone(), json!("new/1")),
+            "keyName" | "publicId" => bare.insert(field.clone(), json!("new")),
+            "number" => bare.insert(field.clone(), json!("5541988887777")),
+            _ => bare.insert(
+                field.clone(),
+                line.get(field)
+                    .cloned()
+                    .unwrap_or_else(|| panic!("{field}: {line:?}")),
+            ),
+        };
+    }
+    bare
+}
+
+/// A line of each kind with what the page requires, and each of them without one of its fields.
+fn enough_and_too_little() -> (Vec<String>, Vec<String>) {
+    let sample = sample();
+    let lines = sample.lines().map(|line| serde_json::from_str(line).unwrap());
+    let lines: Vec<Map<String, Value>> = lines.collect();
+    let (mut enough, mut too_little) = (Vec::new(), Vec::new());
+    for (kind, fields) in &required() {
+        let has_all = |line: &&Map<String, Value>| {
+            let mut others = fields.iter().filter(|field| !(kind == "file" && *field == "id"));
+            line["kind"] == **kind && others.all(|field| line.get(field).is_some_and(|it| !it.is_null()))
+        };
+        let whole = bare(lines.iter().find(has_all).unwrap(), fields);
+        for field in whole.keys().filter(|field| *field != "kind") {
+            let mut less = whole.clone();
+            less.shift_remove(field);
+            too_little.push(Value::Object(less).to_string());
+        }
+        enough.push(Value::Object(whole).to_string());
+    }
+    (enough, too_little)
+}
+
+#[test]
+fn the_page_tells_every_kind() {
+    let mut kinds = KINDS;
+    kinds.sort_unstable();
+    assert_eq!(required().keys().map(String::as_str).collect::<Vec<_>>(), kinds);
+}
+
+#[test]
+fn a_line_needs_what_the_page_says_and_no_more() {
+    let (enough, too_little) = enough_and_too_little();
+    let bench = Bench::with_sample();
+    let answer = bench.import(&enough.join("\n")).done().document();
+    // The setting is there already.
+    let (imported, unchanged) = (&answer["imported"], &answer["unchanged"]);
+    assert_eq!(
+        (imported, unchanged),
+        (&json!(KINDS.len() - 1), &json!(1)),
+        "{answer:#}"
+    );
+    let answer = bench.import(&too_little.join("\n")).document();
+    let refused = answer["refused"].as_array().unwrap().iter();
+    let refused: Vec<_> = refused.map(|refused| refused["line"].as_u64()).collect();
+    let all: Vec<_> = (1..=too_little.len() as u64).map(Some).collect();
+    assert_eq!(refused, all, "{answer:#}");
+}
+
+/// A whole line is one that can be given.
+#[test]
+fn command_lines_are_understood() {
+    let mut shown = 0;
+    for (path, text) in documents() {
+        let mut fenced = false;
+        for line in text.lines() {
+            if line.trim_start().starts_with("```") {
+                fenced = !fenced;
+            }
+            if !fenced || !line.starts_with("funil ") || line.contains('…') {
+                continue;
+            }
+            shown += 1;
+            let understood = grammar().try_get_matches_from(words(line));
+            assert!(
+                understood.is_ok(),
+                "{}: {line}: {}",
+                path.display(),
+                understood.unwrap_err()
+            );
+        }
+    }
+    assert!(shown >= 15, "{shown}");
+}
+
+/// What is named within a sentence is a command, with options that it has.
+#[test]
+fn commands_that_are_named_exist() {
+    let mut named = 0;
+    for (path, text) in documents() {
+        for span in text
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|span| span.starts_with("funil "))
+        {
+            let (mut command, mut rest) = (grammar(), span.split_whitespace().skip(1).peekable());
+            command.build();
+            while let Some(inner) = rest
+                .peek()
+                .and_then(|word| command.find_subcommand(word))
+                .cloned()
+            {
+                command = inner;
+                rest.next();
+            }
+            assert_ne!(command.get_name(), "funil", "{}: `{span}`", path.display());
+            for option in rest
+                .filter_map(|word| word.strip_prefix("--"))
+                .filter(|option| *option != "help")
+            {
+                let known = command
+                    .get_arguments()
+                    .any(|argument| argument.get_long() == Some(option));
+                assert!(known, "{}: `{span}` has no --{option}", path.display());
+            }
+            named += 1;
+        }
+    }
+    assert!(named >= 10, "{named}");
+}

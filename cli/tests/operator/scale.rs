@@ -1,0 +1,189 @@
+//! Long work that does not come to its end, and that goes on afterwards.
+
+use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::support::{Bench, Ended, overtaken};
+
+/// More leads than are written at a time.
+const LEADS: usize = 450;
+
+fn leads() -> String {
+    (1..=LEADS).fold(String::new(), |mut lines, id| {
+        let _ = writeln!(
+            lines,
+            r#"{{"kind":"lead","id":{id},"interesse":"{}"}}"#,
+            "a".repeat(1000)
+        );
+        lines
+    })
+}
+
+/// An import under way, of which another thread knows the process, and what it says on standard error line by line.
+struct Import {
+    process: Child,
+    told: Sender<(u32, Receiver<String>)>,
+    /// Where its file is.
+    _folder: TempDir,
+}
+
+impl Import {
+    /// Begins an import that asks `interrupt` what to do before its first transaction.
+    fn begin(
+        bench: &Bench,
+        more: &[&str],
+        interrupt: impl FnOnce(u32, &Receiver<String>) + Send + 'static,
+    ) -> Self {
+        let (told, known) = channel::<(u32, Receiver<String>)>();
+        let before = move |_: &str| {
+            let (process, says) = known.recv().unwrap();
+            interrupt(process, &says);
+        };
+        let endpoint = overtaken(bench.endpoint(), before);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("leads.ndjson");
+        std::fs::write(&file, leads()).unwrap();
+        let process = Command::new(env!("CARGO_BIN_EXE_funil"))
+            .args(["--endpoint", &endpoint, "import", "--instance", "acme"])
+            .arg(&file)
+            .args(more)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self {
+            process,
+            told,
+            _folder: folder,
+        }
+    }
+
+    /// How it ended, with all that it said.
+    fn end(mut self) -> Ended {
+        let (say, says) = channel();
+        let errors = BufReader::new(self.process.stderr.take().unwrap());
+        self.told.send((self.process.id(), says)).unwrap();
+        let heard = std::thread::spawn(move || {
+            let lines = errors.lines().map(Result::unwrap);
+            lines
+                .inspect(|line| drop(say.send(line.clone())))
+                .collect::<Vec<_>>()
+        });
+        let mut out = String::new();
+        self.process
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut out)
+            .unwrap();
+        let code = self.process.wait().unwrap().code().unwrap();
+        let err = heard.join().unwrap().join("\n");
+        Ended { code, out, err }
+    }
+}
+
+fn interrupt(process: u32) {
+    let told = Command::new("kill").args(["-INT", &process.to_string()]).status();
+    assert!(told.unwrap().success());
+}
+
+const STOPPING: &str = "stopping behind the lines at hand; once more stops at once";
+
+#[test]
+fn a_stopped_import_says_how_far_it_came_and_goes_on() {
+    let bench = Bench::with_instance();
+    let once = |process, says: &Receiver<String>| {
+        interrupt(process);
+        assert_eq!(says.recv().unwrap(), STOPPING);
+    };
+    let stopped = Import::begin(&bench, &["--json"], once).end();
+    assert_eq!(stopped.code, 1);
+    assert_eq!(
+        stopped.document(),
+        json!({ "imported": 200, "unchanged": 0, "refused": [], "stopped": true, "left": 250 })
+    );
+    assert_eq!(bench.export().lines().count(), 200);
+    let again = bench.import(&leads()).done().document();
+    assert_eq!(again, json!({ "imported": 250, "unchanged": 200, "refused": [] }));
+}
+
+#[test]
+fn a_stopped_import_tells_a_person_what_to_do() {
+    let bench = Bench::with_instance();
+    let once = |process, says: &Receiver<String>| {
+        interrupt(process);
+        assert_eq!(says.recv().unwrap(), STOPPING);
+    };
+    let stopped = Import::begin(&bench, &[], once).end();
+    assert_eq!(stopped.out, "200 imported, 0 unchanged, 0 refused, 250 left\n");
+    assert_eq!(
+        stopped.err,
+        format!("{STOPPING}\nstopped; the same import run again goes on")
+    );
+}
+
+/// The second time it does not wait for what is under way.
+#[test]
+fn an_import_stops_at_once_when_it_is_told_twice() {
+    let bench = Bench::with_instance();
+    let (ended, has_ended) = channel::<()>();
+    let twice = move |process, says: &Receiver<String>| {
+        interrupt(process);
+        assert_eq!(says.recv().unwrap(), STOPPING);
+        interrupt(process);
+        // The table does not answer before the import has ended.
+        let _ = has_ended.recv();
+    };
+    let stopped = Import::begin(&bench, &["--json"], twice).end();
+    drop(ended);
+    let reason =
+        "stopped after 0 of 450 lines; what was written stays, and the same import run again goes on";
+    assert_eq!(
+        (stopped.code, stopped.document()),
+        (1, json!({ "error": reason }))
+    );
+    bench.import(&leads()).done();
+}
+
+/// `funil export | head`: nobody is left to be told anything.
+#[test]
+fn an_export_that_nobody_reads_on_ends_quietly() {
+    let bench = Bench::with_instance();
+    bench.import(&leads()).done();
+    let mut export = bench.command("export --instance acme");
+    let mut process = export
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    // The pipe and the reader hold less than the export.
+    BufReader::new(process.stdout.take().unwrap())
+        .read_line(&mut first)
+        .unwrap();
+    assert!(first.starts_with(r#"{"kind":"lead","id":1,"#), "{first}");
+    let ended = Ended::from(process.wait_with_output().unwrap());
+    assert_eq!(ended.code, 1, "it is no whole export");
+    assert!(
+        !ended.err.contains("error") && ended.err.lines().count() == 1,
+        "{ended:?}"
+    );
+}
+
+/// As many tickets, meetings or calls as a page of the table holds: nothing is behind the last one.
+#[test]
+fn an_export_ends_where_a_page_ends() {
+    let bench = Bench::with_instance();
+    let lead = r#"{"kind":"lead","id":1}"#.to_owned();
+    let lines: Vec<_> = (1..=1000)
+        .map(|id| format!(r#"{{"kind":"ticket","id":{id},"lead_relation":1}}"#))
+        .collect();
+    bench.import(&[lead, lines.join("\n")].join("\n")).done();
+    assert_eq!(bench.export().lines().count(), 1001);
+}
