@@ -4,11 +4,13 @@
 #![recursion_limit = "256"]
 
 pub mod bookings;
+pub mod openapi;
 pub mod people;
 pub mod properties;
 pub mod raw;
 pub mod records;
 pub mod reports;
+pub mod runtime;
 pub mod sales;
 pub mod template;
 pub mod tickets;

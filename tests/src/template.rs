@@ -1,16 +1,18 @@
-//! What `template.yaml` deploys: its routes, and what each function may do to the table.
+//! What `template.yaml` deploys: its routes, what each function may do to the table, and everything else as JSON.
 //!
 //! The template is the list of routes, so tests take theirs from here. What this reader does not understand it
 //! refuses with a panic: a route or a permission that it passed over would be one that no test looks at.
 
 #![expect(
     clippy::expect_used,
+    clippy::panic,
     reason = "a test that cannot read the template has to stop and say where"
 )]
 
 use std::fs;
 
-use saphyr::{LoadableYamlNode, YamlOwned};
+use saphyr::{LoadableYamlNode, ScalarOwned, YamlOwned};
+use serde_json::{Map, Value, json};
 
 /// A method and path of the HTTP API, and the function that answers them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,24 +59,99 @@ pub fn actions(function: &str) -> Vec<String> {
     actions_of(&template(), function)
 }
 
-fn template() -> YamlOwned {
+/// The whole template, with intrinsic functions in their long form: `!Ref Table` is `{"Ref": "Table"}`, and
+/// `!GetAtt Table.Arn` is `{"Fn::GetAtt": "Table.Arn"}`.
+///
+/// # Panics
+///
+/// If the template cannot be read.
+#[must_use]
+pub fn template() -> Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml");
     parse(&fs::read_to_string(path).expect("template.yaml stands beside the tests' directory"))
 }
 
-fn parse(text: &str) -> YamlOwned {
-    let documents = YamlOwned::load_from_str(text).expect("the template is YAML");
-    documents.into_iter().next().expect("the template is not empty")
+/// The resources of a type, such as `AWS::Serverless::Function`, by name, with their properties; without any, null.
+///
+/// # Panics
+///
+/// If the template cannot be read.
+#[must_use]
+pub fn resources(kind: &str) -> Vec<(String, Value)> {
+    resources_of(&template(), kind)
+        .map(|(name, properties)| (name.to_owned(), properties.clone()))
+        .collect()
 }
 
-fn routes_of(template: &YamlOwned) -> Vec<Route> {
+/// The names of all functions: `LeadsFunction`.
+///
+/// # Panics
+///
+/// If the template cannot be read.
+#[must_use]
+pub fn function_names() -> Vec<String> {
+    resources(FUNCTION).into_iter().map(|(name, _)| name).collect()
+}
+
+/// The program that the function of this name is built from: `funil-leads`.
+///
+/// # Panics
+///
+/// If the template cannot be read, or has no function of this name, or does not say how it is built.
+#[must_use]
+pub fn binary(function: &str) -> String {
+    text(&template()["Resources"][function]["Metadata"]["BuildProperties"]["Binary"]).to_owned()
+}
+
+/// The names of the environment variables that every function has.
+///
+/// # Panics
+///
+/// If the template cannot be read.
+#[must_use]
+pub fn variables() -> Vec<String> {
+    let variables = &template()["Globals"]["Function"]["Environment"]["Variables"];
+    mapping(variables).keys().cloned().collect()
+}
+
+const FUNCTION: &str = "AWS::Serverless::Function";
+
+fn parse(text: &str) -> Value {
+    let documents = YamlOwned::load_from_str(text).expect("the template is YAML");
+    to_json(&documents.into_iter().next().expect("the template is not empty"))
+}
+
+fn to_json(yaml: &YamlOwned) -> Value {
+    match yaml {
+        YamlOwned::Value(ScalarOwned::Null) => Value::Null,
+        YamlOwned::Value(ScalarOwned::Boolean(value)) => json!(value),
+        YamlOwned::Value(ScalarOwned::Integer(value)) => json!(value),
+        YamlOwned::Value(ScalarOwned::FloatingPoint(value)) => json!(value.into_inner()),
+        YamlOwned::Value(ScalarOwned::String(value)) => json!(value),
+        YamlOwned::Sequence(items) => items.iter().map(to_json).collect(),
+        YamlOwned::Mapping(fields) => {
+            let fields = fields.iter().map(|(name, value)| {
+                let name = name.as_str().expect("a name is plain text");
+                (name.to_owned(), to_json(value))
+            });
+            Value::Object(fields.collect())
+        }
+        YamlOwned::Tagged(tag, value) => match tag.suffix.as_str() {
+            name @ ("Ref" | "Condition") => json!({ name: to_json(value) }),
+            name => json!({ format!("Fn::{name}"): to_json(value) }),
+        },
+        other => panic!("neither text nor list nor mapping: {other:?}"),
+    }
+}
+
+fn routes_of(template: &Value) -> Vec<Route> {
     let mut routes: Vec<_> = http_events(template)
         .filter_map(|(function, event)| {
-            let Some(path) = field(event, "Path") else {
-                assert_eq!(field(event, "Method"), None, "an event with a method has a path");
+            let Some(path) = event.get("Path") else {
+                assert_eq!(event.get("Method"), None, "an event with a method has a path");
                 return None;
             };
-            let method = field(event, "Method").expect("an event with a path has a method");
+            let method = event.get("Method").expect("an event with a path has a method");
             Some(Route {
                 method: text(method).to_uppercase(),
                 path: text(path).to_owned(),
@@ -86,9 +163,9 @@ fn routes_of(template: &YamlOwned) -> Vec<Route> {
     routes
 }
 
-fn default_function_of(template: &YamlOwned) -> String {
+fn default_function_of(template: &Value) -> String {
     let mut functions = http_events(template)
-        .filter(|(_, event)| field(event, "Path").is_none())
+        .filter(|(_, event)| event.get("Path").is_none())
         .map(|(function, _)| function.to_owned());
     let function = functions
         .next()
@@ -101,16 +178,23 @@ fn default_function_of(template: &YamlOwned) -> String {
     function
 }
 
-fn actions_of(template: &YamlOwned, function: &str) -> Vec<String> {
-    let (_, properties) = functions(template)
+fn actions_of(template: &Value, function: &str) -> Vec<String> {
+    let (_, properties) = resources_of(template, FUNCTION)
         .find(|(name, _)| *name == function)
         .expect("the template has a function of this name");
-    let mut actions: Vec<_> = field(properties, "Policies")
+    let mut actions: Vec<_> = properties
+        .get("Policies")
         .into_iter()
         .flat_map(list)
-        .flat_map(|policy| list(field(policy, "Statement").expect("a policy is written out as statements")))
-        .filter(|statement| field(statement, "Effect").map(text) != Some("Deny"))
-        .flat_map(|statement| list(field(statement, "Action").expect("a statement names its actions")))
+        .flat_map(|policy| {
+            list(
+                policy
+                    .get("Statement")
+                    .expect("a policy is written out as statements"),
+            )
+        })
+        .filter(|statement| statement["Effect"] != "Deny")
+        .flat_map(|statement| list(statement.get("Action").expect("a statement names its actions")))
         .map(|action| text(action).to_owned())
         .collect();
     actions.sort();
@@ -119,51 +203,39 @@ fn actions_of(template: &YamlOwned, function: &str) -> Vec<String> {
 }
 
 /// The events of an HTTP API with the name of their function.
-fn http_events(template: &YamlOwned) -> impl Iterator<Item = (&str, &YamlOwned)> {
-    functions(template).flat_map(|(function, properties)| {
-        field(properties, "Events")
+fn http_events(template: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    resources_of(template, FUNCTION).flat_map(|(function, properties)| {
+        properties
+            .get("Events")
             .into_iter()
-            .flat_map(entries)
-            .filter(|(_, event)| field(event, "Type").map(text) == Some("HttpApi"))
-            .map(move |(_, event)| {
-                (
-                    function,
-                    field(event, "Properties").expect("an event has properties"),
-                )
+            .flat_map(|events| mapping(events).values())
+            .filter(|event| event["Type"] == "HttpApi")
+            .map(move |event| {
+                let properties = event.get("Properties").expect("an event has properties");
+                (function, properties)
             })
     })
 }
 
-/// The functions by name, with their properties.
-fn functions(template: &YamlOwned) -> impl Iterator<Item = (&str, &YamlOwned)> {
-    entries(field(template, "Resources").expect("a template has resources"))
-        .filter(|(_, resource)| field(resource, "Type").map(text) == Some("AWS::Serverless::Function"))
-        .map(|(name, function)| {
-            (
-                name,
-                field(function, "Properties").expect("a function has properties"),
-            )
-        })
-}
-
-fn field<'a>(mapping: &'a YamlOwned, name: &str) -> Option<&'a YamlOwned> {
-    mapping.as_mapping_get(name)
-}
-
-fn entries(mapping: &YamlOwned) -> impl Iterator<Item = (&str, &YamlOwned)> {
-    mapping
-        .as_mapping()
-        .expect("a mapping")
+fn resources_of<'a>(template: &'a Value, kind: &str) -> impl Iterator<Item = (&'a str, &'a Value)> {
+    mapping(&template["Resources"])
         .iter()
-        .map(|(name, value)| (text(name), value))
+        .filter(move |(_, resource)| resource["Type"] == kind)
+        .map(|(name, resource)| (name.as_str(), &resource["Properties"]))
+}
+
+fn mapping(value: &Value) -> &Map<String, Value> {
+    value.as_object().expect("a mapping")
 }
 
 /// The items of a list; where a single value stands in place of a list, as IAM and SAM allow, that value.
-fn list(value: &YamlOwned) -> &[YamlOwned] {
-    value.as_vec().map_or(std::slice::from_ref(value), Vec::as_slice)
+fn list(value: &Value) -> &[Value] {
+    value
+        .as_array()
+        .map_or(std::slice::from_ref(value), Vec::as_slice)
 }
 
-fn text(value: &YamlOwned) -> &str {
+fn text(value: &Value) -> &str {
     value.as_str().expect("plain text, not an intrinsic function")
 }
 
@@ -206,6 +278,16 @@ Resources:
     }
 
     #[test]
+    fn intrinsic_functions_are_written_out() {
+        let short = "{ a: !Ref T, b: [!GetAtt T.Arn, 1.5], c: !If [C, !Sub '${T}', ~], d: !Condition C, e: yes, f: 2 }";
+        let long = json!({
+            "a": { "Ref": "T" }, "b": [{ "Fn::GetAtt": "T.Arn" }, 1.5],
+            "c": { "Fn::If": ["C", { "Fn::Sub": "${T}" }, null] }, "d": { "Condition": "C" }, "e": "yes", "f": 2,
+        });
+        assert_eq!(parse(short), long);
+    }
+
+    #[test]
     fn routes_are_those_of_all_functions_in_order() {
         let expected = [
             route("POST", "/a", "A"),
@@ -232,8 +314,8 @@ Resources:
 
     #[test]
     fn nobody_may_scan_or_do_everything() {
-        for (function, _) in functions(&template()) {
-            let actions = actions(function);
+        for function in function_names() {
+            let actions = actions(&function);
             assert!(!actions.is_empty(), "{function} has no permission at all");
             for action in actions {
                 assert!(

@@ -25,6 +25,7 @@ use shared::store::{Cost, Location, Store, fault};
 use shared::time::Timestamp;
 use tower::ServiceExt as _;
 
+use crate::openapi::INTERFACE;
 use crate::people::{self, ACME, NOW};
 
 /// An engine with the service over it.
@@ -35,6 +36,8 @@ pub struct World {
     pub store: Store,
     ambient: Ambient,
     service: Router,
+    /// Whether the service has routes of a test's own, of which openapi.yaml knows nothing.
+    has_more: bool,
     /// Where the test's engine is; it stops with the world.
     _engine: Option<Engine>,
 }
@@ -84,6 +87,7 @@ impl World {
             store,
             ambient,
             service,
+            has_more: false,
             _engine: engine,
         }
     }
@@ -116,6 +120,7 @@ impl World {
             store: self.store.clone(),
             ambient: self.ambient.clone(),
             service: serve(self.store.clone(), &self.ambient),
+            has_more: false,
             _engine: None,
         }
     }
@@ -129,6 +134,7 @@ impl World {
             service: serve(store.clone(), &self.ambient),
             store,
             ambient: self.ambient.clone(),
+            has_more: false,
             _engine: None,
         }
     }
@@ -138,6 +144,7 @@ impl World {
     pub fn with_group(mut self, group: Group) -> Self {
         let app = App::new(self.store.clone(), self.ambient.clone(), Origins::Any);
         self.service = service(&app, [leads::group(), group]);
+        self.has_more = true;
         self
     }
 
@@ -285,9 +292,10 @@ impl Request<'_> {
         self
     }
 
-    /// Sends the request and reads the answer.
+    /// Sends the request and reads the answer, which must be one that openapi.yaml declares.
     pub async fn send(self) -> Answer {
         let request = self.head.body(Body::from(self.body)).expect("a request");
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
         let answer = self
             .world
             .service
@@ -303,12 +311,18 @@ impl Request<'_> {
             _ => String::from_utf8_lossy(&text).into(),
         };
         let cost = parts.extensions.remove().expect("every answer knows its cost");
-        Answer {
+        let answer = Answer {
             status: parts.status,
             headers: parts.headers,
             body,
             cost,
+        };
+        // HEAD is GET without the body, which axum answers by itself.
+        if !self.world.has_more && method != http::Method::HEAD {
+            let judged = INTERFACE.judge(method.as_str(), &path, &answer);
+            assert_eq!(judged, Ok(()), "{method} {path}: {answer:?}");
         }
+        answer
     }
 }
 

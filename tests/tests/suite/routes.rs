@@ -1,7 +1,9 @@
 //! The template is the list of routes: each is answered, and by no more methods than it says.
 
+use std::collections::BTreeSet;
+
 use tests::World;
-use tests::template::{Route, actions, routes};
+use tests::template::{Route, actions, function_names, routes};
 
 #[tokio::test]
 async fn routers_and_template_agree() {
@@ -31,7 +33,7 @@ async fn routers_and_template_agree() {
 fn functions_have_the_rights_they_need() {
     let (reads, writes) = (["BatchGetItem", "GetItem"], ["PutItem", "Query", "UpdateItem"]);
     let checks = ["BatchGetItem", "ConditionCheckItem", "DeleteItem", "GetItem"];
-    for (function, expected) in [
+    let rights = [
         // Leads are deleted, and nothing is only checked.
         (
             "LeadsFunction",
@@ -45,7 +47,13 @@ fn functions_have_the_rights_they_need() {
         ("AutomationsFunction", [&checks[..], &writes[..]].concat()),
         // A copy is written on condition of its lead.
         ("MaintenanceFunction", [&checks[..], &writes[..]].concat()),
-    ] {
+    ];
+    let named: BTreeSet<_> = rights
+        .iter()
+        .map(|(function, _)| (*function).to_owned())
+        .collect();
+    assert_eq!(named, function_names().into_iter().collect());
+    for (function, expected) in rights {
         let expected: Vec<_> = expected
             .into_iter()
             .map(|action| format!("dynamodb:{action}"))

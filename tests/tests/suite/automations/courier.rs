@@ -297,9 +297,9 @@ async fn the_first_address_that_answers_is_taken() {
             .0
             .starts_with("POST /?b=c HTTP/1.1\r\n")
     );
-    let deaf = Courier::plain(|_, _| panic!("nobody is asked"), |_| false);
+    let nobody = Courier::plain(|_, _| panic!("nobody is asked"), |_| false);
     assert_eq!(
-        deaf.deliver(&letter("https://8.8.8.8/")).await,
+        nobody.deliver(&letter("https://8.8.8.8/")).await,
         Err("the host leads to a private address".to_owned())
     );
 }

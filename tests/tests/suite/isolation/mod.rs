@@ -2,7 +2,7 @@
 //! that is not good for it.
 
 mod calendars;
-mod guarded;
+pub mod guarded;
 mod permissions;
 mod placement;
 mod public;

@@ -1,0 +1,164 @@
+//! Recorded events of API Gateway's HTTP API (payload version 2.0), of the table's stream and of the clock, and what
+//! tests/events/README.md says is answered to them.
+
+use std::fs;
+use std::path::PathBuf;
+
+use axum::body::Body;
+use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::Request;
+use http_body_util::BodyExt as _;
+use serde_json::{Map, Value, json};
+
+/// A recorded event.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// Its file, without `.json`.
+    pub name: String,
+    /// The function that gets it, by its name in the template.
+    pub function: String,
+    /// What README.md says is answered.
+    pub answer: Expected,
+    text: String,
+}
+
+/// What is answered to an event, with the status before the body where it is an HTTP answer. `…` at its end stands for the
+/// rest.
+#[derive(Debug, Clone)]
+pub struct Expected(String);
+
+/// Where the events are.
+pub fn directory() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/events"))
+}
+
+impl Recorded {
+    /// All of them, in the order of README.md.
+    pub fn all() -> Vec<Self> {
+        let readme = fs::read_to_string(directory().join("README.md")).expect("the list of events");
+        let rows = readme.lines().filter(|line| line.starts_with("| `"));
+        let events: Vec<_> = rows.map(Self::read).collect();
+        assert!(!events.is_empty(), "README.md lists events");
+        events
+    }
+
+    /// The events of a function.
+    pub fn of(function: &str) -> Vec<Self> {
+        let mut events = Self::all();
+        events.retain(|event| event.function == function);
+        assert!(!events.is_empty(), "{function} has events");
+        events
+    }
+
+    /// The event in this file.
+    pub fn named(name: &str) -> Self {
+        let mut events = Self::all().into_iter();
+        events
+            .find(|event| event.name == name)
+            .expect("an event of this name")
+    }
+
+    /// Reads ``| `<name>.json` | `<function>` | <answer> | <what it shows> |``.
+    fn read(row: &str) -> Self {
+        let cells: Vec<_> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [name, function, answer, _] = cells[..] else {
+            panic!("not a row of four cells: {row}");
+        };
+        let plain = |cell: &str| cell.replace('`', "");
+        let name = plain(name).trim_end_matches(".json").to_owned();
+        let text = fs::read_to_string(directory().join(format!("{name}.json")));
+        Self {
+            text: text.unwrap_or_else(|cause| panic!("{name}.json is listed: {cause}")),
+            function: plain(function),
+            answer: Expected(plain(answer)),
+            name,
+        }
+    }
+
+    /// The event with these credentials in the places of `API_KEY` and `ACCESS_TOKEN`.
+    pub fn with(&self, key: &str, token: &str) -> Value {
+        let text = self.text.replace("API_KEY", key).replace("ACCESS_TOKEN", token);
+        serde_json::from_str(&text).expect("the event is JSON")
+    }
+
+    /// The event as it was recorded.
+    pub fn raw(&self) -> Value {
+        serde_json::from_str(&self.text).expect("the event is JSON")
+    }
+}
+
+impl Expected {
+    /// Whether an answer is this one.
+    pub fn is(&self, told: &str) -> bool {
+        match self.0.strip_suffix('…') {
+            Some(beginning) => told.starts_with(beginning),
+            None => told == self.0,
+        }
+    }
+}
+
+/// The request that a client sent, made from API Gateway's event by its documentation, and not by the runtime's library.
+pub fn request(event: &Value) -> Request<Body> {
+    let text = |path: &str| event.pointer(path).and_then(Value::as_str);
+    let path = path(text("/rawPath").expect("a path"), text("/requestContext/stage"));
+    let query = text("/rawQueryString").filter(|query| !query.is_empty());
+    // As a client encodes it, whose library lets nothing else pass.
+    let encoded = |query: &str| query.replace('<', "%3C").replace('>', "%3E").replace(' ', "%20");
+    let query = query.map_or(String::new(), |query| format!("?{}", encoded(query)));
+    let mut request = Request::builder()
+        .method(text("/requestContext/http/method").expect("a method"))
+        .uri(format!("{path}{query}"));
+    for (name, value) in event["headers"].as_object().expect("headers") {
+        request = request.header(name, value.as_str().expect("a header's text"));
+    }
+    if let Some(cookies) = event["cookies"].as_array() {
+        let cookies: Vec<_> = cookies.iter().filter_map(Value::as_str).collect();
+        request = request.header("cookie", cookies.join("; "));
+    }
+    let body = text("/body").unwrap_or_default();
+    let body = if event["isBase64Encoded"] == true {
+        STANDARD.decode(body).expect("base64")
+    } else {
+        body.as_bytes().to_vec()
+    };
+    request.body(Body::from(body)).expect("a request")
+}
+
+/// API Gateway decodes a path, and puts the name of a stage before it where the stage has one.
+fn path(raw: &str, stage: Option<&str>) -> String {
+    if let Some(stage) = stage.filter(|stage| *stage != "$default") {
+        assert!(
+            raw.starts_with(&format!("/{stage}/")),
+            "{raw} begins with its stage"
+        );
+    }
+    let encode = |byte: u8| match byte {
+        b'/' | b'-' | b'_' | b'.' | b'~' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    raw.bytes().map(encode).collect()
+}
+
+/// An answer of the router as API Gateway wants it.
+pub async fn answered(response: Response) -> Value {
+    let (parts, body) = response.into_parts();
+    let body = body.collect().await.expect("the answer is whole").to_bytes();
+    let mut headers = Map::new();
+    for name in parts.headers.keys() {
+        let values = parts.headers.get_all(name).iter();
+        let values: Vec<_> = values.map(|value| value.to_str().expect("text")).collect();
+        headers.insert(name.to_string(), json!(values.join(", ")));
+    }
+    json!({
+        "statusCode": parts.status.as_u16(),
+        "headers": headers,
+        "multiValueHeaders": {},
+        "body": String::from_utf8(body.to_vec()).expect("UTF-8"),
+        "isBase64Encoded": false,
+        "cookies": [],
+    })
+}

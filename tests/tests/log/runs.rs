@@ -1,0 +1,185 @@
+//! The lines of the functions that no client calls, and the metrics that alarms stand on.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use shared::automation::Automation;
+use shared::courier::Courier;
+use shared::store::Store;
+use shared::store::fault::Fault;
+use tests::{ACME, World};
+
+use crate::emf::metrics;
+use crate::function::{Written, info, of_function};
+
+/// A courier that finds nobody.
+fn nobody() -> Courier {
+    Courier::plain(|_, _| Vec::new(), |_| false)
+}
+
+/// A world in which lead 1001 called, and a receiver is to be told.
+async fn called() -> World {
+    let world = World::new().await;
+    let automation = json!({ "id": 4, "name": "Ligou", "trigger": "leadPhoneCall", "event": "received", "active": true,
+        "filters": {}, "actions": [
+            { "type": "notify", "url": "https://erp.example/sigilo", "secret": "segredo-do-receptor-0123456789" },
+            { "type": "setOwner", "user": 4711 },
+            { "type": "addPoints", "points": 5 },
+        ] });
+    let automation: Automation = serde_json::from_value(automation).expect("an automation");
+    let operator = world.operator(ACME);
+    operator
+        .import_automations(&[automation])
+        .await
+        .expect("an automation");
+    let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "", "lead": 1001, "type": "INCOMING",
+        "status": "COMPLETE", "duration": 65, "record": true, "service": "acme-voip" } });
+    assert_eq!(world.webhook(&call).send().await.status, 201);
+    world
+}
+
+async fn bring(store: &Store) -> Value {
+    let keys = json!({ "pk": { "S": "acme#trigger" }, "sk": { "S": "call#000000000000001" } });
+    let record = json!({ "eventName": "INSERT", "dynamodb": { "Keys": keys, "SequenceNumber": "111" } });
+    let batch = serde_json::from_value(json!({ "Records": [record, "garbage"] })).expect("a batch");
+    json!(automations::run(store, &nobody(), batch).await)
+}
+
+/// The last line, without what it took: that is checked to be there, and to be what the metrics say.
+fn last(written: &Written) -> (Value, Vec<crate::emf::Metric>) {
+    let mut line = written.take().pop().expect("a line");
+    let mut found = metrics(&line);
+    for name in ["calls", "read_units", "write_units"] {
+        let (dimensions, metric, _, value) = found.remove(0);
+        let spent = line[name].as_f64().expect("a number");
+        assert_eq!((dimensions.len(), metric.as_str()), (1, name));
+        assert!((spent - value).abs() < f64::EPSILON, "{name}: {line}");
+        assert!(name == "write_units" || spent > 0.0, "{name}: {line}");
+    }
+    let line = line.as_object_mut().expect("an object");
+    for name in [
+        "calls",
+        "read_units",
+        "write_units",
+        "round_trips",
+        "milliseconds",
+        "_aws",
+        "timestamp",
+    ] {
+        assert!(line.remove(name).is_some(), "{name}");
+    }
+    (json!(line), found)
+}
+
+#[tokio::test]
+async fn a_batch_is_one_line_and_its_metrics() {
+    let world = called().await;
+    let written = info();
+    bring(&world.store).await;
+    let (line, found) = last(&written);
+    assert_eq!(
+        line,
+        json!({ "level": "INFO", "target": "batch", "function": "funil-test", "message": "batch", "records": 1,
+            "failed": 0, "triggers": 1, "actions_left_out": 1, "notifications": 0, "notifications_put_off": 1,
+            "notifications_given_up": 0 })
+    );
+    assert_eq!(
+        found,
+        [
+            of_function("failed", 0),
+            of_function("actions_left_out", 1),
+            of_function("notifications_given_up", 0),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_batch_that_fails_says_so() {
+    let world = called().await;
+    let written = info();
+    let broken = |operation: &str| (operation == "TransactWriteItems").then_some(Fault::FailedBefore);
+    let failed = bring(&world.store.clone().with_faults(Arc::new(broken))).await;
+    assert_eq!(
+        failed,
+        json!({ "batchItemFailures": [{ "itemIdentifier": "111" }] })
+    );
+    let line = written.take().pop().expect("a line");
+    assert_eq!(
+        (&line["target"], &line["failed"], &line["triggers"]),
+        (&json!("batch"), &json!(1), &json!(0))
+    );
+}
+
+/// A notification that nobody takes is given up once, and the metric that an alarm stands on says so.
+#[tokio::test]
+async fn a_round_is_one_line_and_its_metrics() {
+    let world = called().await;
+    let written = info();
+    let mut rounds = Vec::new();
+    for _ in 0..7 {
+        maintenance::round(&world.store, &nobody())
+            .await
+            .expect("a round");
+        let (mut line, found) = last(&written);
+        let line = line.as_object_mut().expect("an object");
+        let first = ["level", "target", "function", "message"].map(|name| line.remove(name));
+        assert_eq!(
+            first,
+            ["INFO", "round", "funil-test", "round"].map(|text| Some(json!(text)))
+        );
+        let value = |name: &str| line[name].as_f64().expect("a number");
+        let names = [
+            "failed",
+            "actions_left_out",
+            "notifications_given_up",
+            "outbox",
+            "erasures",
+        ];
+        assert_eq!(found, names.map(|name| of_function(name, value(name))));
+        rounds.push(json!(line));
+        world.clock.set(world.clock.get().plus_seconds(3600));
+    }
+    let round = |copies, outbox, triggers, left_out, put_off, given_up| {
+        json!({ "failed": 0, "copies": copies, "erasures": 0, "reports": 0, "outbox": outbox, "triggers": triggers,
+            "actions_left_out": left_out, "notifications": 0, "notifications_put_off": put_off,
+            "notifications_given_up": given_up })
+    };
+    let retried = round(0, 1, 0, 0, 1, 0);
+    assert_eq!(rounds[0], round(1, 1, 1, 1, 1, 0));
+    // The lead was changed by the trigger, perhaps behind the copies.
+    rounds[1]["copies"] = json!(0);
+    assert_eq!(&rounds[1..5], [(); 4].map(|()| retried.clone()));
+    assert_eq!(rounds[5], round(0, 1, 0, 0, 0, 1));
+    assert_eq!(rounds[6], round(0, 0, 0, 0, 0, 0));
+}
+
+/// What is left of a deleted lead is told as long as it is left.
+#[tokio::test]
+async fn a_round_tells_what_is_left_of_the_deleted() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    let uri = format!("/leads/1001?i=acme&apitoken={}", wallet.key);
+    assert_eq!(world.call("DELETE", &uri).send().await.status, 200);
+    let written = info();
+    for erasures in [1, 1, 0] {
+        maintenance::round(&world.store, &nobody())
+            .await
+            .expect("a round");
+        let (line, _) = last(&written);
+        assert_eq!(line["erasures"], erasures);
+        world.clock.set(world.clock.get().plus_seconds(60));
+    }
+}
+
+#[tokio::test]
+async fn a_round_that_fails_says_so() {
+    let world = called().await;
+    let written = info();
+    let store = world
+        .store
+        .clone()
+        .with_faults(Arc::new(|_| Some(Fault::FailedBefore)));
+    assert!(maintenance::round(&store, &nobody()).await.is_err());
+    let line = written.take().pop().expect("a line");
+    assert_eq!((&line["target"], &line["failed"]), (&json!("round"), &json!(2)));
+}

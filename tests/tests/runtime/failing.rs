@@ -1,0 +1,61 @@
+//! A table that does not answer: a function that cannot start says so and ends; one that runs answers 500 and goes on.
+
+use futures_util::future::join_all;
+use serde_json::json;
+use tests::runtime::{Function, Outcome, Recorded, Stage, unreachable};
+use tests::template::function_names;
+
+#[tokio::test]
+async fn a_function_that_cannot_start_says_so() {
+    let functions = function_names();
+    assert!(!functions.is_empty());
+    join_all(functions.iter().map(async |function| {
+        let mut process = Function::start(function, &unreachable()).await;
+        let told = process.unstarted().await;
+        assert_eq!(told["errorType"], "Runtime.InitError", "{function}");
+        let message = told["errorMessage"].as_str().unwrap_or_default().to_owned();
+        assert!(
+            message.starts_with("the table cannot be read: GetItem failed: not reached: "),
+            "{function}: {message}"
+        );
+        let (status, log) = process.end().await;
+        assert_eq!(status.code(), Some(1), "{function}");
+        assert!(log.contains(&format!("Error: {message}")), "{function}: {log}");
+        assert!(!log.contains("panicked"), "{function}: {log}");
+    }))
+    .await;
+}
+
+/// C-4: the body is ours, because API Gateway's would be another.
+#[tokio::test]
+async fn a_request_without_its_table_is_an_internal_error() {
+    for (function, name, body) in [
+        ("LeadsFunction", "lead", json!({ "error": "Internal error" })),
+        (
+            "CallWebhookFunction",
+            "call-record",
+            json!({ "msg": "failed_voip_webhook", "err": "storage" }),
+        ),
+    ] {
+        let stage = Stage::new(function).await;
+        let mut process = Function::start(function, &stage.table()).await;
+        let (recorded, other) = (Recorded::named(name), Recorded::named("unmatched-path"));
+        let (event, other) = (stage.event(&recorded), stage.event(&other));
+        // It has started, and has its connection.
+        assert!(
+            matches!(process.invoke(&other).await, Outcome::Answered(answer) if answer["statusCode"] == 404)
+        );
+        drop(stage);
+        let Outcome::Answered(answer) = process.invoke(&event).await else {
+            panic!("{function} does not answer:\n{}", process.log());
+        };
+        assert_eq!(
+            (&answer["statusCode"], &answer["body"]),
+            (&json!(500), &json!(body.to_string()))
+        );
+        assert_eq!(answer["headers"]["x-request-id"].as_str().map(str::len), Some(32));
+        assert!(
+            matches!(process.invoke(&other).await, Outcome::Answered(answer) if answer["statusCode"] == 404)
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! What is large goes through whole, and what is too large is refused by us and not by the runtime.
+
+use std::ops::Range;
+
+use serde_json::{Value, json};
+use shared::ambient::Ambient;
+use shared::store::operator;
+use tests::people::plain_lead;
+use tests::runtime::{Function, Outcome, Recorded, Stage, settled};
+
+/// The answer of a function that has to give one.
+async fn answer(process: &mut Function, event: &Value) -> Value {
+    match process.invoke(event).await {
+        Outcome::Answered(answer) => answer,
+        failed @ Outcome::Failed(_) => panic!("{failed:?}\n{}", process.log()),
+    }
+}
+
+/// Leads of 200 KB and a little more.
+async fn add_long_leads(stage: &Stage, ids: Range<u64>) {
+    let history = "ã".repeat(100_000);
+    let leads = ids.map(|id| {
+        let mut lead = plain_lead(id, "Maria", "Longa", Some(7));
+        lead.custom.insert("histórico".to_owned(), json!(history));
+        lead.into()
+    });
+    let added = stage.demo().import_leads(leads.collect(), false).await;
+    let added = added.expect("the leads are imported");
+    assert!(added.iter().all(|outcome| *outcome == operator::Outcome::Written));
+}
+
+/// Lambda passes on 6 MB. Our own limit is 5, and what lies below it arrives as it is.
+#[tokio::test]
+async fn a_huge_answer() {
+    const FUNCTION: &str = "LeadsFunction";
+    let began = Ambient::system().now();
+    let (stage, twin) = Stage::twins(FUNCTION).await;
+    let mut process = Function::start(FUNCTION, &stage.table()).await;
+    let recorded = Recorded::named("leads-list-all-fields");
+    for (leads, status) in [(2000..2024, 200), (2024..2028, 400)] {
+        for stage in [&stage, &twin] {
+            add_long_leads(stage, leads.clone()).await;
+        }
+        let told = settled(answer(&mut process, &stage.event(&recorded)).await, began);
+        let routed = settled(twin.answer(&twin.event(&recorded)).await, began);
+        // They are too long to be shown.
+        assert!(told == routed, "the answer is another");
+        assert_eq!(told["statusCode"], status);
+        let length = told["body"].as_str().map_or(0, str::len);
+        assert_eq!(length > 4_800_000, status == 200, "{length}");
+    }
+}
+
+/// C-6, in plain and as base64, which makes it longer by a third on its way.
+#[tokio::test]
+async fn a_body_that_is_too_large() {
+    const FUNCTION: &str = "CallWebhookFunction";
+    let began = Ambient::system().now();
+    let (stage, twin) = Stage::twins(FUNCTION).await;
+    let mut process = Function::start(FUNCTION, &stage.table()).await;
+    for (name, space, status) in [
+        ("call-record", " ".repeat(300_000), 413),
+        // 300 KB in base64, of which 225 are left.
+        ("call-record-base64", "ICAg".repeat(75_000), 400),
+        ("call-record-base64", "ICAg".repeat(100_000), 413),
+        ("call-record", " ".repeat(200_000), 400),
+    ] {
+        let recorded = Recorded::named(name);
+        let sent = |stage: &Stage| {
+            let mut event = stage.event(&recorded);
+            event["body"] = json!(space);
+            event
+        };
+        let told = settled(answer(&mut process, &sent(&stage)).await, began);
+        assert_eq!(told, settled(twin.answer(&sent(&twin)).await, began), "{name}");
+        assert_eq!(told["statusCode"], status, "{name}");
+    }
+}

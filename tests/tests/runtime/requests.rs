@@ -1,0 +1,70 @@
+//! Every recorded request is answered by the binary as the router answers it, and as README.md says.
+
+use serde_json::Value;
+use shared::ambient::Ambient;
+use tests::runtime::{BUILD, Function, Outcome, Recorded, Stage, settled};
+
+/// Brings all recorded requests of a function, in their order, to its binary and to its router.
+async fn are_answered(function: &str) {
+    let began = Ambient::system().now();
+    let (stage, twin) = Stage::twins(function).await;
+    let mut process = Function::start(function, &stage.table()).await;
+    let mut answered = 0;
+    for recorded in Recorded::of(function) {
+        let name = &recorded.name;
+        let outcome = process.invoke(&stage.event(&recorded)).await;
+        let Outcome::Answered(answer) = outcome else {
+            panic!("{name}: {outcome:?}\n{}", process.log());
+        };
+        let answer = settled(answer, began);
+        answered += 1;
+        let routed = settled(twin.answer(&twin.event(&recorded)).await, began);
+        assert_eq!(answer, routed, "{name}; {BUILD}");
+        let body = answer["body"].as_str().unwrap_or_default();
+        let told = format!("{} {body}", answer["statusCode"]);
+        assert!(recorded.answer.is(told.trim_end()), "{name}: {told}");
+    }
+    let log = process.stop().await;
+    stage.keeps_secret(&log);
+    tells_of_each(&log, answered);
+}
+
+/// What a function says is JSON, and of every request that it answered there is one line with metrics.
+fn tells_of_each(log: &str, answered: usize) {
+    let lines: Vec<Value> = log
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|cause| panic!("{cause}: {line}")))
+        .collect();
+    let requests = lines.iter().filter(|line| line.get("_aws").is_some());
+    assert_eq!(requests.count(), answered, "{log}");
+}
+
+#[tokio::test]
+async fn of_leads() {
+    are_answered("LeadsFunction").await;
+}
+
+#[tokio::test]
+async fn of_opportunities() {
+    are_answered("OpportunitiesFunction").await;
+}
+
+#[tokio::test]
+async fn of_calendars() {
+    are_answered("CalendarsFunction").await;
+}
+
+#[tokio::test]
+async fn of_the_call_webhook() {
+    are_answered("CallWebhookFunction").await;
+}
+
+#[tokio::test]
+async fn of_tickets() {
+    are_answered("TicketsFunction").await;
+}
+
+#[tokio::test]
+async fn of_reports() {
+    are_answered("ReportsFunction").await;
+}

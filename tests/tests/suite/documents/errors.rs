@@ -1,0 +1,101 @@
+//! docs/errors.md says what the code says: every text of an error that a caller can get, and none that nobody gets.
+
+use std::fs;
+
+use super::{code, files, read, root};
+
+/// The texts between quotes in the sources, those of tests left out.
+fn literals(below: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for path in files(below, &["rs"]) {
+        let within = path.strip_prefix(root()).expect("a file of the project");
+        if path.ends_with("tests.rs") || within.components().any(|part| part.as_os_str() == "tests") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("a source");
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        found.extend(lines.flat_map(|line| line.split('"').skip(1).step_by(2).map(str::to_owned)));
+    }
+    found
+}
+
+/// A text with what varies in it taken out: `<name>` in the document, `{0}` in the code.
+fn fixed(text: &str, open: char, close: char) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut within = false;
+    for character in text.chars() {
+        if character == open {
+            within = true;
+            parts.push(String::new());
+        } else if character == close {
+            within = false;
+        } else if !within && let Some(part) = parts.last_mut() {
+            part.push(character);
+        }
+    }
+    let parts = parts
+        .into_iter()
+        .map(|part| part.trim_matches([':', ' ', '.']).to_owned());
+    parts.filter(|part| !part.is_empty()).collect()
+}
+
+/// The rules and texts that the page shows.
+fn shown() -> Vec<String> {
+    let spans = code(&read("docs/errors.md"));
+    let told = spans
+        .into_iter()
+        .filter(|span| span.contains(": ") || span.starts_with("must "));
+    told.filter(|span| !span.starts_with('{')).collect()
+}
+
+#[test]
+fn what_the_page_shows_is_in_the_code() {
+    let code: Vec<_> = ["functions", "shared/src"]
+        .into_iter()
+        .flat_map(literals)
+        .collect();
+    let shown = shown();
+    assert!(shown.len() > 40, "{shown:?}");
+    for text in shown {
+        let parts = fixed(&text, '<', '>');
+        let rule = text.split_once(": ").map_or(text.as_str(), |(_, rule)| rule);
+        let rule = fixed(rule, '<', '>');
+        let whole = code
+            .iter()
+            .any(|literal| parts.iter().all(|part| literal.contains(part.as_str())));
+        let by_rule = !rule.is_empty()
+            && code.iter().any(|literal| {
+                let said = fixed(literal, '{', '}');
+                rule.iter()
+                    .all(|part| said.iter().any(|said| said.ends_with(part.as_str())))
+            });
+        assert!(
+            whole || by_rule,
+            "docs/errors.md shows `{text}`, which nothing answers"
+        );
+    }
+}
+
+#[test]
+fn what_the_code_answers_is_on_the_page() {
+    let page = read("docs/errors.md");
+    let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut rules = 0;
+    for literal in literals("functions") {
+        // A rule, or a field with its rule: the details of an answer.
+        let rule = literal.starts_with("must ") || literal.starts_with("is not ") || literal == "is required";
+        let details = literal.contains(": must ") || literal.contains(" does not exist");
+        if !rule && !details {
+            continue;
+        }
+        rules += 1;
+        for part in fixed(&literal, '{', '}') {
+            assert!(
+                flat.contains(&part),
+                "docs/errors.md lacks `{part}` of \"{literal}\""
+            );
+        }
+    }
+    assert!(rules > 30, "{rules}");
+}

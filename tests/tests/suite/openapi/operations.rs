@@ -1,0 +1,160 @@
+//! The operations are the routes, and each tells what a client has to know.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use tests::openapi::{INTERFACE, members};
+use tests::template::routes;
+
+/// C-4, and what each endpoint adds to it: for each operation, what it may answer.
+const ANSWERS: [(&str, &str); 20] = [
+    ("archiveLeads", "200 400 401 403 404 413 429 500"),
+    ("bookMeeting", "200 400 409 413 422 429 500"),
+    ("createOpportunity", "200 400 401 413 422 429 500"),
+    ("deleteLead", "200 400 401 403 404 413 429 500"),
+    ("deleteLeads", "200 400 401 403 413 429 500"),
+    ("getBookingPage", "200 413 500"),
+    ("getLead", "200 400 401 404 413 429 500"),
+    ("getReport", "200 400 401 403 404 413 429 500"),
+    ("listCalendars", "200 400 401 403 413 429 500"),
+    ("listFreeSlots", "200 400 413 429 500"),
+    ("listFunnels", "200 400 401 413 429 500"),
+    ("listLeadFiles", "200 400 401 413 429 500"),
+    ("listLeadTickets", "200 400 401 413 429 500"),
+    ("listLeads", "200 400 401 413 429 500"),
+    ("listMeetings", "200 400 401 403 404 413 429 500"),
+    ("listOpportunities", "200 400 401 413 429 500"),
+    ("listReports", "200 400 401 403 413 429 500"),
+    ("listTicketFiles", "200 400 401 413 429 500"),
+    ("recordCall", "201 400 401 413 422 429 500"),
+    ("updateOpportunity", "200 400 401 413 429 500"),
+];
+
+#[test]
+fn the_operations_are_the_routes() {
+    let operations: BTreeSet<_> = INTERFACE
+        .operations()
+        .map(|operation| (operation.path.to_owned(), operation.method.to_owned()))
+        .collect();
+    let routes: BTreeSet<_> = routes()
+        .into_iter()
+        .filter(|route| route.method != "ANY")
+        .map(|route| (route.path, route.method))
+        .collect();
+    assert_eq!(operations, routes);
+}
+
+#[test]
+fn every_operation_answers_what_it_can() {
+    let answers: BTreeMap<_, _> = INTERFACE
+        .operations()
+        .map(|operation| {
+            let statuses = members(&operation.value["responses"]).map(|(status, _)| status);
+            let id = operation.value["operationId"].as_str().expect("an operationId");
+            (id, statuses.collect::<Vec<_>>().join(" "))
+        })
+        .collect();
+    let expected: BTreeMap<_, _> = ANSWERS
+        .into_iter()
+        .map(|(id, statuses)| (id, statuses.to_owned()))
+        .collect();
+    assert_eq!(answers, expected);
+}
+
+/// An `operationId` is the name of a method in every client.
+#[test]
+fn every_operation_says_what_it_is() {
+    let tags: Vec<_> = INTERFACE.document()["tags"]
+        .as_array()
+        .expect("tags")
+        .iter()
+        .map(|tag| &tag["name"])
+        .collect();
+    let mut names = BTreeSet::new();
+    for operation in INTERFACE.operations() {
+        let (value, path) = (operation.value, operation.path);
+        let name = value["operationId"].as_str().expect("an operationId");
+        let plain = name.bytes().all(|byte| byte.is_ascii_alphabetic());
+        assert!(
+            plain && name.starts_with(|first: char| first.is_ascii_lowercase()),
+            "{name}"
+        );
+        assert!(names.insert(name), "{name} is not the only one");
+        let summary = value["summary"].as_str().unwrap_or_default();
+        assert!(
+            !summary.is_empty() && !summary.ends_with('.'),
+            "{name}: {summary}"
+        );
+        let tag = value["tags"].as_array().map(Vec::as_slice);
+        assert!(
+            matches!(tag, Some([tag]) if tags.contains(&tag)),
+            "{name}: {tag:?}"
+        );
+        assert!(value["security"].is_array(), "{name} says nothing of credentials");
+        let other = &INTERFACE.document()["paths"][path]["x-other-methods"];
+        assert!(INTERFACE.resolve(other)["headers"]["allow"].is_object(), "{path}");
+    }
+}
+
+#[test]
+fn parameters_of_a_path_are_those_in_its_braces() {
+    for operation in INTERFACE.operations() {
+        let parameters = INTERFACE.parameters(operation);
+        let declared: Vec<_> = parameters
+            .iter()
+            .filter(|parameter| parameter["in"] == "path")
+            .map(|parameter| {
+                assert_eq!(parameter["required"], true, "{parameter}");
+                parameter["name"].as_str().expect("a name")
+            })
+            .collect();
+        let written: Vec<_> = operation
+            .path
+            .split('/')
+            .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+            .collect();
+        assert_eq!(declared, written, "{}", operation.path);
+    }
+}
+
+/// C-1: every request names its instance; on 11 and 12 it may be the credential's own.
+#[test]
+fn every_operation_takes_the_instance() {
+    for operation in INTERFACE.operations() {
+        let parameters = INTERFACE.parameters(operation);
+        let instance = parameters
+            .iter()
+            .find(|parameter| (&parameter["in"], &parameter["name"]) == (&json!("query"), &json!("i")));
+        let required = instance.map(|instance| instance["required"] == true);
+        let expected = match operation.value["operationId"].as_str() {
+            Some("getBookingPage") => None,
+            Some("listCalendars" | "listMeetings") => Some(false),
+            _ => Some(true),
+        };
+        assert_eq!(required, expected, "{}", operation.path);
+    }
+}
+
+/// C-10: endpoints 7, 13 and 19.
+#[test]
+fn three_operations_can_be_sent_again() {
+    for operation in INTERFACE.operations() {
+        let name = operation.value["operationId"].as_str();
+        let expected = matches!(name, Some("createOpportunity" | "bookMeeting" | "recordCall"));
+        let parameters = INTERFACE.parameters(operation);
+        let taken = parameters
+            .iter()
+            .any(|parameter| parameter["name"] == "Idempotency-Key");
+        let success = members(&operation.value["responses"]).next();
+        let (_, success) = success.expect("an answer");
+        let replayed = success["headers"]["idempotent-replayed"].is_object();
+        let mismatch = operation.value["responses"]
+            .get("422")
+            .is_some_and(Value::is_object);
+        assert_eq!(
+            (taken, replayed, mismatch),
+            (expected, expected, expected),
+            "{name:?}"
+        );
+    }
+}

@@ -1,0 +1,160 @@
+//! The alarms: what they look at, when they go off, and whom they tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+use tests::template::{function_names, resources, template};
+
+use super::{default_of, reference};
+
+fn alarms() -> BTreeMap<String, Value> {
+    resources("AWS::CloudWatch::Alarm").into_iter().collect()
+}
+
+/// The metrics of an alarm that are named one by one.
+fn metrics(alarm: &Value) -> Vec<Value> {
+    match alarm.get("Metrics") {
+        None => vec![alarm.clone()],
+        Some(metrics) => {
+            let metrics = metrics.as_array().expect("metrics");
+            let metrics = metrics
+                .iter()
+                .filter_map(|metric| metric["MetricStat"].get("Metric"));
+            metrics.cloned().collect()
+        }
+    }
+}
+
+/// Metric and comparison of an alarm: `AWS/Lambda IteratorAge > 60000`.
+fn condition(alarm: &Value) -> String {
+    let operators = [
+        ("GreaterThanThreshold", ">"),
+        ("GreaterThanOrEqualToThreshold", ">="),
+        ("LessThanThreshold", "<"),
+    ];
+    let (_, compared) = operators
+        .into_iter()
+        .find(|(operator, _)| alarm["ComparisonOperator"] == *operator)
+        .expect("an operator");
+    let mut names: Vec<_> = metrics(alarm)
+        .iter()
+        .map(|metric| format!("{} {}", metric["Namespace"], metric["MetricName"]).replace('"', ""))
+        .collect();
+    names.dedup();
+    let query = alarm["Metrics"][0]["Expression"]["Fn::Sub"].as_str();
+    names.extend(query.map(str::to_owned));
+    format!("{} {compared} {}", names.join(", "), alarm["Threshold"])
+}
+
+#[test]
+fn what_they_look_at() {
+    let found: BTreeMap<_, _> = alarms()
+        .iter()
+        .map(|(name, alarm)| (name.clone(), condition(alarm)))
+        .collect();
+    let of_table = |metric: &str| {
+        format!(
+            "SELECT SUM({metric}) FROM SCHEMA(\"AWS/DynamoDB\", Operation, TableName) WHERE TableName = '${{Table}}'"
+        )
+    };
+    let expected = [
+        (
+            "ApiFaultsAlarm",
+            "AWS/ApiGateway 5xx, AWS/ApiGateway Count > 1".to_owned(),
+        ),
+        ("ApiLatencyAlarm", "AWS/ApiGateway Latency > 2000".to_owned()),
+        (
+            "AutomationsFailuresAlarm",
+            "AWS/SQS ApproximateNumberOfMessagesVisible >= 1".to_owned(),
+        ),
+        ("FunctionErrorsAlarm", "AWS/Lambda Errors >= 1".to_owned()),
+        ("FunctionThrottlesAlarm", "AWS/Lambda Throttles >= 1".to_owned()),
+        (
+            "MaintenanceFailuresAlarm",
+            "AWS/SQS ApproximateNumberOfMessagesVisible >= 3".to_owned(),
+        ),
+        ("MaintenanceStoppedAlarm", "AWS/Lambda Invocations < 1".to_owned()),
+        ("StreamAgeAlarm", "AWS/Lambda IteratorAge > 60000".to_owned()),
+        ("TableErrorsAlarm", format!("{} >= 1", of_table("SystemErrors"))),
+        (
+            "TableThrottlesAlarm",
+            format!("{} >= 10", of_table("ThrottledRequests")),
+        ),
+    ];
+    assert_eq!(found, expected.map(|(name, text)| (name.to_owned(), text)).into());
+}
+
+/// A function that nobody watches would be one that fails unseen.
+#[test]
+fn every_function_is_watched() {
+    for name in ["FunctionErrorsAlarm", "FunctionThrottlesAlarm"] {
+        let alarm = &alarms()[name];
+        assert_eq!(alarm["Metrics"][0]["Expression"], "SUM(METRICS())", "{name}");
+        let watched: Vec<_> = metrics(alarm)
+            .iter()
+            .map(|metric| metric["Dimensions"].clone())
+            .collect();
+        // CloudWatch takes ten in one alarm.
+        assert!(watched.len() <= 10);
+        let watched: BTreeSet<_> = watched.iter().map(Value::to_string).collect();
+        let all = function_names();
+        let all = all
+            .iter()
+            .map(|name| json!([{ "Name": "FunctionName", "Value": reference(name) }]).to_string());
+        assert_eq!(watched, all.collect(), "{name}");
+    }
+}
+
+#[test]
+fn every_queue_is_watched() {
+    let dimensions: BTreeSet<_> = alarms()
+        .values()
+        .filter(|alarm| alarm["Namespace"] == "AWS/SQS")
+        .map(|alarm| alarm["Dimensions"].to_string())
+        .collect();
+    let queues = resources("AWS::SQS::Queue").into_iter().map(|(name, _)| {
+        let value = json!({ "Fn::GetAtt": format!("{name}.QueueName") });
+        json!([{ "Name": "QueueName", "Value": value }]).to_string()
+    });
+    assert_eq!(dimensions, queues.collect());
+}
+
+/// No traffic is no trouble; but no run of what runs by the clock is.
+#[test]
+fn silence_is_good_but_for_the_clocks() {
+    for (name, alarm) in alarms() {
+        let silence = if name == "MaintenanceStoppedAlarm" {
+            "breaching"
+        } else {
+            "notBreaching"
+        };
+        assert_eq!(alarm["TreatMissingData"], silence, "{name}");
+    }
+}
+
+/// All tell one topic when they go off and when they are over, and say in words what it is about.
+#[test]
+fn whom_they_tell() {
+    for (name, alarm) in alarms() {
+        for actions in ["AlarmActions", "OKActions"] {
+            assert_eq!(alarm[actions], json!([reference("AlarmTopic")]), "{name}");
+        }
+        assert!(
+            alarm["AlarmDescription"]
+                .as_str()
+                .is_some_and(|text| text.ends_with('.')),
+            "{name}"
+        );
+    }
+    let template = template();
+    let (topic, told) = (
+        &template["Resources"]["AlarmTopic"],
+        &template["Resources"]["AlarmSubscription"],
+    );
+    // CloudWatch may not use the account's own key for topics.
+    assert_eq!(*topic, json!({ "Type": "AWS::SNS::Topic" }));
+    assert_eq!(told["Condition"], "HasAlarmEmail");
+    assert_eq!(default_of("AlarmEmail"), "");
+    let endpoint = json!({ "TopicArn": reference("AlarmTopic"), "Protocol": "email", "Endpoint": reference("AlarmEmail") });
+    assert_eq!(told["Properties"], endpoint);
+}

@@ -1,0 +1,75 @@
+//! The HTTP API: how much each route takes, and what is written of a request.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use tests::template::{resources, routes};
+
+use super::{default_of, reference};
+use crate::isolation::guarded::PUBLIC;
+
+fn api() -> Value {
+    let [(_, api)] = <[_; 1]>::try_from(resources("AWS::Serverless::HttpApi")).expect("one API");
+    api
+}
+
+fn limits(rate: &str, burst: &str) -> Value {
+    json!({ "ThrottlingRateLimit": reference(rate), "ThrottlingBurstLimit": reference(burst) })
+}
+
+/// Every route has a limit, and every route of a path that takes no credentials a tighter one: its other methods too.
+#[test]
+fn public_routes_take_less() {
+    let api = api();
+    assert_eq!(api["DefaultRouteSettings"], limits("RouteRate", "RouteBurst"));
+
+    let is_public = |path: &str| PUBLIC.iter().any(|(_, public)| *public == path);
+    let public: BTreeSet<_> = routes()
+        .into_iter()
+        .filter(|route| is_public(&route.path))
+        .map(|route| format!("{} {}", route.method, route.path))
+        .collect();
+    let settings = api["RouteSettings"].as_object().expect("settings of routes");
+    let with_settings: BTreeSet<_> = settings.keys().cloned().collect();
+    assert_eq!(with_settings, public);
+    for (route, setting) in settings {
+        assert_eq!(*setting, limits("PublicRate", "PublicBurst"), "{route}");
+    }
+
+    for (public, other) in [("PublicRate", "RouteRate"), ("PublicBurst", "RouteBurst")] {
+        let (public, other) = (default_of(public).as_u64(), default_of(other).as_u64());
+        assert!(Some(0) < public && public < other, "{public:?} {other:?}");
+    }
+}
+
+/// The functions answer preflight and set the CORS headers (C-5); API Gateway would replace theirs.
+#[test]
+fn cors_is_left_to_the_functions() {
+    assert_eq!(api().get("CorsConfiguration"), None);
+}
+
+/// A path may hold an id, a query a key, and an address is a person's.
+#[test]
+fn the_access_log_tells_of_nobody() {
+    let log = &api()["AccessLogSettings"];
+    let format = log["Format"].as_str().expect("a format");
+    let line: serde_json::Map<String, Value> = serde_json::from_str(format).expect("one JSON object");
+    let told: BTreeSet<_> = line.values().filter_map(Value::as_str).collect();
+    let expected = [
+        "$context.error.responseType",
+        "$context.integration.latency",
+        "$context.integration.requestId",
+        "$context.integration.status",
+        "$context.requestId",
+        "$context.requestTime",
+        "$context.responseLatency",
+        "$context.responseLength",
+        "$context.routeKey",
+        "$context.status",
+    ];
+    assert_eq!(told, expected.into());
+    assert_eq!(
+        log["DestinationArn"],
+        json!({ "Fn::GetAtt": "AccessLogGroup.Arn" })
+    );
+}

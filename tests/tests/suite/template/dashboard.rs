@@ -1,0 +1,169 @@
+//! The dashboard: whatever is watched can be seen, by function, and whatever it shows is measured.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use serde_json::Value;
+use shared::ambient::Ambient;
+use shared::telemetry::{BATCH, Lines, REQUEST, ROUND};
+use tests::NOW;
+use tests::template::{function_names, resources, template};
+use tests::world::at;
+use tracing::level_filters::LevelFilter;
+
+/// One line of a graph: namespace and metric, then pairs of names and values of dimensions.
+type Shown = Vec<String>;
+
+fn body() -> String {
+    let [(_, dashboard)] =
+        <[_; 1]>::try_from(resources("AWS::CloudWatch::Dashboard")).expect("one dashboard");
+    let body = dashboard["DashboardBody"]["Fn::Sub"].as_str();
+    body.expect("a body with the resources' names put in").to_owned()
+}
+
+/// What each graph shows, by its title, without the abbreviations: `...` stands for what the line before begins with.
+fn graphs() -> BTreeMap<String, Vec<Shown>> {
+    let body: Value = serde_json::from_str(&body()).expect("JSON");
+    let widgets = body["widgets"].as_array().expect("widgets");
+    let graph = |widget: &Value| {
+        let title = widget["properties"]["title"]
+            .as_str()
+            .expect("a title")
+            .to_owned();
+        let mut shown: Vec<Shown> = Vec::new();
+        for metric in widget["properties"]["metrics"].as_array().expect("metrics") {
+            let own: Shown = metric
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect();
+            shown.push(match own.split_first() {
+                Some((first, rest)) if first == "..." => {
+                    let before = shown.last().expect("a line before");
+                    [&before[..before.len() - rest.len()], rest].concat()
+                }
+                _ => own,
+            });
+        }
+        (title, shown)
+    };
+    widgets.iter().map(graph).collect()
+}
+
+/// The metrics in the functions' own lines.
+fn measured() -> BTreeSet<String> {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&lines);
+    let subscriber = Lines::new(
+        Ambient::held(at(NOW)).0,
+        LevelFilter::INFO,
+        String::new(),
+        move |line| {
+            sink.lock()
+                .expect("the lines")
+                .push(serde_json::from_str::<Value>(line).expect("JSON"));
+        },
+    );
+    tracing::subscriber::with_default(subscriber, || {
+        tracing::info!(target: REQUEST, "request");
+        tracing::info!(target: BATCH, "batch");
+        tracing::info!(target: ROUND, "round");
+    });
+    let lines = lines.lock().expect("the lines");
+    let directives = lines
+        .iter()
+        .filter_map(|line| line["_aws"]["CloudWatchMetrics"].as_array())
+        .flatten();
+    let by_function = directives.filter(|directive| {
+        directive["Namespace"] == "Funil" && directive["Dimensions"] == serde_json::json!([["function"]])
+    });
+    let metrics = by_function
+        .filter_map(|directive| directive["Metrics"].as_array())
+        .flatten();
+    metrics
+        .filter_map(|metric| metric["Name"].as_str())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_function_is_shown() {
+    let all: BTreeSet<_> = function_names()
+        .into_iter()
+        .map(|name| format!("${{{name}}}"))
+        .collect();
+    let graphs = graphs();
+    for title in [
+        "Errors of the functions",
+        "Throttles of the functions",
+        "Duration of the functions, p99, ms",
+    ] {
+        let shown: BTreeSet<_> = graphs[title]
+            .iter()
+            .filter_map(|line| line.last().cloned())
+            .collect();
+        assert_eq!(shown, all, "{title}");
+    }
+}
+
+/// CloudWatch shows an empty graph for a name that nobody writes, and says nothing.
+#[test]
+fn what_it_shows_is_measured() {
+    let (measured, graphs) = (measured(), graphs());
+    assert!(!measured.is_empty());
+    let own: BTreeSet<_> = graphs
+        .values()
+        .flatten()
+        .filter(|line| line[0] == "Funil")
+        .collect();
+    assert!(!own.is_empty());
+    for line in own {
+        assert!(line[2] == "function" && measured.contains(&line[1]), "{line:?}");
+    }
+}
+
+/// Of each metric that an alarm looks at there is a graph, in which its cause is seen.
+#[test]
+fn what_is_watched_is_shown() {
+    let shown: BTreeSet<_> = graphs()
+        .into_values()
+        .flatten()
+        .map(|line| line[1].clone())
+        .collect();
+    for metric in [
+        "Count",
+        "4xx",
+        "5xx",
+        "Latency",
+        "Errors",
+        "Throttles",
+        "Duration",
+        "IteratorAge",
+        "cold_start",
+        "ApproximateNumberOfMessagesVisible",
+        "ConsumedReadCapacityUnits",
+        "ConsumedWriteCapacityUnits",
+        "ReadThrottleEvents",
+        "WriteThrottleEvents",
+    ] {
+        assert!(shown.contains(metric), "{metric}");
+    }
+}
+
+/// What stands in `${…}` is there, and dashboards of up to 50 metrics are among those that cost nothing.
+#[test]
+fn it_can_be_deployed_and_is_cheap() {
+    let template = template();
+    for part in body().split("${").skip(1) {
+        let (name, _) = part.split_once('}').expect("a closing brace");
+        let name = name.split('.').next().expect("a name");
+        assert!(
+            name.starts_with("AWS::") || template["Resources"].get(name).is_some(),
+            "{name}"
+        );
+    }
+    let shown: usize = graphs().values().map(Vec::len).sum();
+    assert!(shown <= 50, "{shown}");
+}
