@@ -1,5 +1,5 @@
 //! What requests for opportunities cost as a column grows: DynamoDB calls, sequential round trips and read units, which
-//! are exact, and milliseconds on this machine, which are not.
+//! are exact, and seconds on this machine, which are not.
 //!
 //! `cargo bench -p tests` measures 1,000, 10,000 and 100,000 opportunities in one column; other sizes are named behind it:
 //! `cargo bench -p tests --bench growth -- 1000000`. The engine keeps them in a file in the system's temporary directory,
@@ -12,18 +12,16 @@
     reason = "a benchmark that meets what cannot be must stop, says what it measured, and looks at the system's clock"
 )]
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use funil::engine::Engine;
 use serde_json::{Map, Value, json};
 use shared::opportunity::{Opportunity, Status};
+use tests::bench::{Table, sizes};
 use tests::people::{add_leads, lead, plain_lead, user};
 use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
 use tests::{ACME, Answer, Wallet, World};
 
-/// The sizes that are measured where none is named.
-const SIZES: [u64; 3] = [1_000, 10_000, 100_000];
 /// Leads that the opportunities are of.
 const LEADS: u64 = 200;
 /// The responsible users, each of as many opportunities as the others.
@@ -36,44 +34,12 @@ const SECONDS: u64 = 320 * 86_400;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let named: Vec<u64> = std::env::args().filter_map(|size| size.parse().ok()).collect();
-    let sizes = if named.is_empty() { SIZES.to_vec() } else { named };
+    let sizes = sizes();
     let mut table = Table::default();
     for size in &sizes {
         measure(*size, &mut table).await;
     }
     table.print(&sizes);
-}
-
-/// What each request cost at each size.
-#[derive(Default)]
-struct Table {
-    names: Vec<String>,
-    cells: BTreeMap<(String, u64), String>,
-}
-
-impl Table {
-    fn add(&mut self, name: &str, size: u64, answer: &Answer, milliseconds: f64) {
-        if !self.names.iter().any(|known| known == name) {
-            self.names.push(name.to_owned());
-        }
-        let cost = &answer.cost;
-        let (trips, calls, units) = (cost.round_trips, cost.calls.len(), cost.read_units());
-        let cell = format!("{trips} / {calls} / {units} ({milliseconds:.0} ms)");
-        self.cells.insert((name.to_owned(), size), cell);
-    }
-
-    fn print(&self, sizes: &[u64]) {
-        println!("\nsequential round trips / calls / read units (time on this machine), pages of {LIMIT}\n");
-        let heads: Vec<_> = sizes.iter().map(u64::to_string).collect();
-        println!("| request | {} |", heads.join(" | "));
-        println!("| --- |{}", " --- |".repeat(sizes.len()));
-        for name in &self.names {
-            let cells = sizes.iter().map(|size| self.cells.get(&(name.clone(), *size)));
-            let cells: Vec<_> = cells.map(|cell| cell.map_or("", String::as_str)).collect();
-            println!("| {name} | {} |", cells.join(" | "));
-        }
-    }
 }
 
 async fn measure(size: u64, table: &mut Table) {
@@ -144,12 +110,12 @@ impl Asking {
             .send()
             .await;
         assert_eq!(answer.status, 200, "{}", answer.body);
-        (answer, began.elapsed().as_secs_f64() * 1e3)
+        (answer, began.elapsed().as_secs_f64())
     }
 
     async fn note(&self, table: &mut Table, name: &str, body: Value) {
-        let (answer, milliseconds) = self.ask(&self.wallet, name, &body).await;
-        table.add(name, self.size, &answer, milliseconds);
+        let (answer, seconds) = self.ask(&self.wallet, name, &body).await;
+        table.add(name, self.size, &answer.cost, seconds);
     }
 }
 
@@ -178,8 +144,8 @@ async fn boards(asking: &Asking, table: &mut Table) {
         asking.note(table, name, page(1, LIMIT, &filter)).await;
     }
     for name in ["board of a seller, first request", "board of a seller"] {
-        let (answer, milliseconds) = asking.ask(&asking.own, name, &page(1, LIMIT, &json!({}))).await;
-        table.add(name, asking.size, &answer, milliseconds);
+        let (answer, seconds) = asking.ask(&asking.own, name, &page(1, LIMIT, &json!({}))).await;
+        table.add(name, asking.size, &answer.cost, seconds);
     }
 }
 
@@ -223,7 +189,7 @@ async fn pages(asking: &Asking, table: &mut Table) {
     let body = |number| page(number, LIMIT, &json!({ "columnId": 31 }));
     let last = asking.size / LIMIT;
     for number in 1..=last.min(10_000) {
-        let (answer, milliseconds) = asking.ask(&asking.wallet, "a walk", &body(number)).await;
+        let (answer, seconds) = asking.ask(&asking.wallet, "a walk", &body(number)).await;
         assert_eq!(
             answer.body.as_array().map(Vec::len),
             Some(usize::try_from(LIMIT).expect("small"))
@@ -232,8 +198,8 @@ async fn pages(asking: &Asking, table: &mut Table) {
             table.add(
                 &format!("column, page {number} in order"),
                 asking.size,
-                &answer,
-                milliseconds,
+                &answer.cost,
+                seconds,
             );
         }
     }

@@ -12,21 +12,19 @@
     reason = "a benchmark that meets what cannot be must stop, says what it measured, and looks at the system's clock"
 )]
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use funil::engine::Engine;
 use serde_json::{Value, json};
 use shared::opportunity::Status;
 use shared::report::Definition;
-use shared::store::{Cost, Meter};
+use shared::store::Meter;
+use tests::bench::{Table, sizes};
 use tests::raw::RawTable;
 use tests::reports::{add_reports, chart, report};
 use tests::sales::{add_opportunities, column, open_shop, plain_opportunity};
 use tests::{ACME, World};
 
-/// The sizes that are measured where none is named.
-const SIZES: [u64; 3] = [1_000, 10_000, 100_000];
 /// Opportunities that are imported.
 const ORIGINALS: u64 = 1_000;
 /// Over how long they were created.
@@ -36,44 +34,12 @@ const REPORTS: u64 = 6;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let named: Vec<u64> = std::env::args().filter_map(|size| size.parse().ok()).collect();
-    let sizes = if named.is_empty() { SIZES.to_vec() } else { named };
+    let sizes = sizes();
     let mut table = Table::default();
     for size in &sizes {
         measure(*size, &mut table).await;
     }
     table.print(&sizes);
-}
-
-/// What each piece of work cost at each size.
-#[derive(Default)]
-struct Table {
-    names: Vec<String>,
-    cells: BTreeMap<(String, u64), String>,
-}
-
-impl Table {
-    fn add(&mut self, name: &str, size: u64, cost: &Cost, began: Instant) {
-        if !self.names.iter().any(|known| known == name) {
-            self.names.push(name.to_owned());
-        }
-        let (trips, calls, seconds) = (cost.round_trips, cost.calls.len(), began.elapsed().as_secs_f64());
-        let (read, written) = (cost.read_units(), cost.write_units());
-        let cell = format!("{trips} / {calls} / {read} / {written} ({seconds:.1} s)");
-        self.cells.insert((name.to_owned(), size), cell);
-    }
-
-    fn print(&self, sizes: &[u64]) {
-        println!("\nsequential round trips / calls / read units / write units (time on this machine)\n");
-        let heads: Vec<_> = sizes.iter().map(u64::to_string).collect();
-        println!("| work | {} |", heads.join(" | "));
-        println!("| --- |{}", " --- |".repeat(sizes.len()));
-        for name in &self.names {
-            let cells = sizes.iter().map(|size| self.cells.get(&(name.clone(), *size)));
-            let cells: Vec<_> = cells.map(|cell| cell.map_or("", String::as_str)).collect();
-            println!("| {name} | {} |", cells.join(" | "));
-        }
-    }
 }
 
 async fn measure(size: u64, table: &mut Table) {
@@ -90,7 +56,7 @@ async fn measure(size: u64, table: &mut Table) {
         let answer = chart(&world, &wallet, 3, days).await;
         let (status, total) = (answer.status, &answer.body["data"]["report"]["total"]);
         println!("{size}, {name}: {status}, {total} {}", answer.body["details"]);
-        table.add(name, size, &answer.cost, began);
+        table.add(name, size, &answer.cost, began.elapsed().as_secs_f64());
     };
     ask(table, "15, computed on demand", "").await;
     for name in ["refresh of 6 reports", "refresh, nothing changed"] {
@@ -100,7 +66,7 @@ async fn measure(size: u64, table: &mut Table) {
             .await
             .expect("they are refreshed");
         assert_eq!(done, REPORTS);
-        table.add(name, size, &meter.cost(), began);
+        table.add(name, size, &meter.cost(), began.elapsed().as_secs_f64());
         world.clock.set(world.clock.get().plus_seconds(6 * 3600));
     }
     ask(table, "15, stored, 30 days", "").await;

@@ -3,6 +3,7 @@
 
 #![recursion_limit = "256"]
 
+pub mod bench;
 pub mod bookings;
 pub mod openapi;
 pub mod people;
