@@ -116,6 +116,7 @@ while IFS='|' read -r language text; do
   [[ $text == 'funil '* ]] || continue
   while IFS= read -r line; do
     line=${line%%#*}
+    line=${line%% > *}
     [[ $line == 'funil '* ]] || continue
     line=${line//<id>/$id}
     line=${line//data.ndjson/$scratch/data.ndjson}

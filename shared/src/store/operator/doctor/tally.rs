@@ -7,8 +7,9 @@ use crate::store::item::{Item, n};
 use crate::store::key::Key;
 use crate::time::Timestamp;
 
-/// The most sums that are kept in one pass, of all classes together.
-const MOST_SUMS: usize = 50_000;
+/// The most sums that are kept in one pass, of all classes together: some 50 MB. A million opportunities have about four times
+/// as many, a few for each day and column.
+const MOST_SUMS: usize = 250_000;
 
 /// What there is of each class whose total's key lies in a range. Where there are more sums than may be kept at once, the
 /// last classes are left to another pass.
