@@ -30,7 +30,7 @@ impl Table {
         let mut loader = aws_config::defaults(BehaviorVersion::latest())
             .http_client(https())
             .retry_config(retries())
-            .timeout_config(timeouts());
+            .timeout_config(timeouts(PATIENT));
         if let Some(endpoint) = &location.endpoint {
             loader = loader.endpoint_url(endpoint);
             if std::env::var_os("AWS_ACCESS_KEY_ID").is_none() && std::env::var_os("AWS_PROFILE").is_none() {
@@ -54,7 +54,7 @@ impl Table {
             .behavior_version(BehaviorVersion::latest())
             .http_client(https())
             .retry_config(retries())
-            .timeout_config(timeouts())
+            .timeout_config(timeouts(PROMPT))
             .region(std::env::var("AWS_REGION").ok().map(Region::new))
             .credentials_provider(EnvironmentVariableCredentialsProvider::new());
         let config = match location.endpoint {
@@ -81,10 +81,18 @@ fn retries() -> RetryConfig {
         .with_initial_backoff(Duration::from_millis(50))
 }
 
-fn timeouts() -> TimeoutConfig {
+/// How long an attempt may take, and a call with all its attempts.
+type Patience = (Duration, Duration);
+
+/// A function's caller waits, and is told at the end of 30 seconds at the latest.
+const PROMPT: Patience = (Duration::from_secs(3), Duration::from_secs(8));
+/// An operator's command has time, and the embedded engine, which does one thing at a time, may be at a large one.
+const PATIENT: Patience = (Duration::from_secs(10), Duration::from_secs(35));
+
+fn timeouts((attempt, call): Patience) -> TimeoutConfig {
     TimeoutConfig::builder()
         .connect_timeout(Duration::from_secs(2))
-        .operation_attempt_timeout(Duration::from_secs(3))
-        .operation_timeout(Duration::from_secs(8))
+        .operation_attempt_timeout(attempt)
+        .operation_timeout(call)
         .build()
 }
