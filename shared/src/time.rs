@@ -32,6 +32,8 @@ impl Timestamp {
     /// `:60`, is the first of the next minute.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        // chrono also reads an offset with the minus sign of typography, U+2212, which RFC 3339 does not have.
+        let text = Some(text).filter(|text| text.is_ascii())?;
         let parsed = DateTime::parse_from_rfc3339(text).ok()?;
         // By its milliseconds: chrono keeps a leap second as a second that is too long, whose written form lies before it.
         Self::from_unix_millis(parsed.timestamp_millis())
@@ -261,6 +263,7 @@ mod tests {
             "2026-03-11",
             "2026-02-30T00:00:00Z",
             "2026-03-11T12:00:01",
+            "2026-03-11T12:00:01\u{2212}03:00",
             "9999-12-31T23:59:59-01:00",
         ] {
             assert_eq!(written(bad), None, "{bad}");

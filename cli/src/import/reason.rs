@@ -35,12 +35,15 @@ fn split(message: &str) -> (Option<&str>, String) {
     if let Some(rest) = message.strip_prefix("unknown field ") {
         return (quoted(rest), "unknown field".to_owned());
     }
+    // The line's own text comes first, and may read like what follows it.
     if message.starts_with("unknown variant ") {
-        let allowed = message.split_once("expected ").map_or("", |(_, allowed)| allowed);
+        let allowed = message
+            .rsplit_once("`, expected ")
+            .map_or("", |(_, allowed)| allowed);
         let allowed = allowed.trim_start_matches("one of ").replace('`', "");
         return (None, format!("must be {}", allowed.replace(", ", " or ")));
     }
-    if message.contains("untagged enum") {
+    if message.starts_with("data did not match any variant of untagged enum ") {
         return (None, "must be a number or text".to_owned());
     }
     let expected = message
@@ -53,8 +56,12 @@ fn split(message: &str) -> (Option<&str>, String) {
     (None, fault)
 }
 
+/// A name between backticks, whatever it holds itself.
 fn quoted(text: &str) -> Option<&str> {
-    text.split('`').nth(1)
+    let text = text.strip_prefix('`')?;
+    let behind = ["`, expected ", "`, there are no fields"];
+    let name = behind.iter().find_map(|behind| text.rsplit_once(behind));
+    name.map_or_else(|| text.strip_suffix('`'), |(name, _)| Some(name))
 }
 
 /// What the deserializer expected, in the words of JSON.
@@ -132,5 +139,22 @@ mod tests {
         );
         let company = json!({ "id": 1, "companyname": "A", "points": "many", });
         assert_eq!(refused::<Company>(&company), "points: must be a number");
+    }
+
+    #[test]
+    fn what_a_line_says_is_not_taken_for_the_readers_words() {
+        let leads = "leads: must be all or department or own or none";
+        for text in [
+            "expected one",
+            "`, expected `x",
+            "untagged enum x",
+            "missing field `x`",
+        ] {
+            assert_eq!(refused::<Permissions>(&json!({ "leads": text })), leads, "{text}");
+            let id = refused::<User>(&json!({ "id": text, "name": "Ana" }));
+            assert_eq!(id, "id: must be a whole number that is not negative", "{text}");
+            let unknown = refused::<User>(&json!({ "id": 1, "name": "Ana", text: 1 }));
+            assert_eq!(unknown, format!("{text}: unknown field"));
+        }
     }
 }

@@ -42,6 +42,7 @@ pub struct Tally(Report);
 impl Tally {
     pub fn refuse(&mut self, line: u64, reason: String) {
         if self.0.refused.len() < MOST_REASONS {
+            let reason = harmless(reason);
             self.0.refused.push(Refused { line, reason });
         } else {
             self.0.unlisted += 1;
@@ -75,6 +76,22 @@ impl Tally {
     }
 }
 
+/// A reason with control characters written out: it names what a line holds, and a terminal would obey them.
+fn harmless(reason: String) -> String {
+    if !reason.contains(char::is_control) {
+        return reason;
+    }
+    let mut told = String::with_capacity(reason.len());
+    for character in reason.chars() {
+        if character.is_control() {
+            told.extend(character.escape_default());
+        } else {
+            told.push(character);
+        }
+    }
+    told
+}
+
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde gives the field by reference"
@@ -89,4 +106,26 @@ fn is_zero(count: &u64) -> bool {
 )]
 fn is_false(flag: &bool) -> bool {
     !flag
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_holds_nothing_that_a_terminal_obeys() {
+        let mut tally = Tally::default();
+        tally.refuse(1, "\u{1b}[2J\r\n\u{85}: unknown field".to_owned());
+        tally.refuse(2, "açãо\\: unknown field".to_owned());
+        let reasons: Vec<_> = tally
+            .report()
+            .refused
+            .into_iter()
+            .map(|refused| refused.reason)
+            .collect();
+        assert_eq!(
+            reasons,
+            ["\\u{1b}[2J\\r\\n\\u{85}: unknown field", "açãо\\: unknown field"]
+        );
+    }
 }

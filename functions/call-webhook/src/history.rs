@@ -80,12 +80,14 @@ pub async fn write(
                 let seen = scope.store.call_numbers().await?;
                 (link, numbers) = self::link(scope, call, lead, Some(made), seen).await;
             }
-            Err(cause) if link == Link::Nobody => return Err(cause),
             Err(cause) => {
-                tracing::warn!(%cause, "the call is stored without its lead");
                 if let Some(id) = scope.store.call_happened(numbers, &nonce).await? {
                     return Ok(Written::Done(id));
                 }
+                if link == Link::Nobody {
+                    return Err(cause);
+                }
+                tracing::warn!(%cause, "the call is stored without its lead");
                 link = Link::Nobody;
             }
         }

@@ -80,7 +80,7 @@ impl TryFrom<String> for Hook {
         };
         match hook.host().parse::<IpAddr>() {
             Ok(address) if !is_public(address) => Err("must not lead to a private address"),
-            Err(_) if is_half_address(hook.host()) => Err(wrong),
+            Err(_) if hook.host.starts_with('[') || is_half_address(hook.host()) => Err(wrong),
             _ => Ok(hook),
         }
     }
@@ -96,7 +96,7 @@ impl From<Hook> for String {
 /// in a number or holds a colon.
 fn is_half_address(host: &str) -> bool {
     let last = host.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
-    host.contains(':') || last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit())
+    host.contains([':', '%']) || last.starts_with("0x") || last.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Whether an address is one that the whole internet reaches: everything that the registries of special addresses keep for
@@ -217,12 +217,13 @@ mod tests {
             "https://erp.example/\r\nx-a: b",
             "https://erp.example/a b",
             "https://não.example/",
-            "https://2130706433/",
             "https://0x7f000001/",
+            "https://erp%2eexample/",
             "https://127.1/",
             "https://0177.0.0.1./",
             "https://[::1/",
             "https://[fe80::1%25eth0]/",
+            "https://[25%..]/",
         ] {
             assert_eq!(hook(text), Err(wrong), "{text}");
         }

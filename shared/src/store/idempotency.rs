@@ -102,7 +102,8 @@ impl Claim {
             return Ok(Claimed::Free);
         }
         let body = item.get("body").and_then(|body| body.as_s().ok());
-        if body != Some(&self.body) {
+        let body = body.ok_or_else(|| item::corrupt("idempotency", "it tells of no body"))?;
+        if *body != self.body {
             return Ok(Claimed::Other);
         }
         item::number("idempotency", item, "made").map(Claimed::Done)

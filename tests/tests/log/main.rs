@@ -1,16 +1,12 @@
 //! What the log tells: one structured line a request, and never a secret, a number, an address or a body.
 //!
-//! A program of its own, because the subscriber that catches everything is the whole process's.
+//! A program of its own with one test, because the subscriber that catches everything is the whole process's.
 
 #![expect(
     clippy::expect_used,
     clippy::too_many_lines,
     reason = "a test that meets what cannot be must fail, and is as long as it has cases"
 )]
-
-mod emf;
-mod function;
-mod runs;
 
 use std::io;
 use std::sync::{Arc, Mutex};
