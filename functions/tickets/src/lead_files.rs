@@ -19,7 +19,7 @@ pub async fn list(access: Access<KeyInHeader>, id: PathId) -> Result<Json<Vec<Fi
         .await?;
     permitted(&scope.viewer)?;
     let (lead, files) = found?;
-    lead.filter(|lead| sees(&scope.viewer, lead))
+    lead.filter(|lead| sees(&scope.viewer, Some(lead)))
         .ok_or(TicketsError::Lead(id))?;
     Ok(Json(files.into_iter().map(FileView::from).collect()))
 }

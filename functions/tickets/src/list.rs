@@ -18,7 +18,7 @@ pub async fn list(access: Access<KeyInHeader>, id: PathId) -> Result<Json<Vec<Ti
         .await?;
     permitted(&scope.viewer)?;
     let (lead, tickets) = found?;
-    lead.filter(|lead| sees(&scope.viewer, lead))
+    lead.filter(|lead| sees(&scope.viewer, Some(lead)))
         .ok_or(TicketsError::Lead(id))?;
     Ok(Json(tickets.into_iter().map(TicketView::from).collect()))
 }

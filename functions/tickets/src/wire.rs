@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use shared::directory::Viewer;
+use shared::directory::{AccessLists, Viewer};
 use shared::id::{LeadId, TicketId};
 use shared::lead::Lead;
 
@@ -29,7 +29,9 @@ pub fn permitted(viewer: &Viewer) -> Result<(), TicketsError> {
     may.then_some(()).ok_or(TicketsError::Permission)
 }
 
-/// Whether the viewer sees a lead (C-82).
-pub fn sees(viewer: &Viewer, lead: &Lead) -> bool {
-    viewer.sees_lead(lead.owner, &lead.lists())
+/// Whether the viewer sees a lead, or what has none (C-82).
+pub fn sees(viewer: &Viewer, lead: Option<&Lead>) -> bool {
+    let owner = lead.and_then(|lead| lead.owner);
+    let lists = lead.map_or_else(AccessLists::default, Lead::lists);
+    viewer.sees_lead(owner, &lists)
 }

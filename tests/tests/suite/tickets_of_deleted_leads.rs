@@ -68,11 +68,15 @@ async fn is_shown(world: &World, admin: &Wallet) {
         assert_invalid(&answer, "lead_id: lead 1001 does not exist");
     }
     let expected = json!([shown_file(&Value::Null), shown_file(&Value::Null)]);
-    for user in [7, 8, 13] {
+    let path = "list_file_attendance/501";
+    for user in [7, 14] {
         let wallet = world.wallet(user).await;
-        ask(world, &wallet, "list_file_attendance/501")
-            .await
-            .is(200, &expected);
+        ask(world, &wallet, path).await.is(200, &expected);
+    }
+    // A deletion shows nobody what it did not see before.
+    for user in [8, 13] {
+        let answer = ask(world, &world.wallet(user).await, path).await;
+        assert_invalid(&answer, "ticket_id: ticket 501 does not exist");
     }
 }
 
