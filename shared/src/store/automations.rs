@@ -11,7 +11,7 @@ const KIND: &str = "automation";
 const TEXT: &str = "automation";
 
 impl Reader {
-    /// All automations by id. One query for each 1,000 of them or 1 MB.
+    /// All automations by id. One query for each MB of them.
     pub(super) async fn automations(&self) -> Result<Vec<Automation>, StoreError> {
         let span = Span::head(self.keys().automations(), PAGE);
         let items = self.table.query_all(span).await?;

@@ -50,7 +50,7 @@ pub struct SlotsStart {
 }
 
 impl Reader {
-    /// All calendars by id. One query for each 1,000 of them or 1 MB.
+    /// All calendars by id. One query for each MB of them.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.

@@ -17,7 +17,7 @@ impl Reader {
         item.map(|item| item::decode("funnel", item)).transpose()
     }
 
-    /// All funnels by id. One query for each 1,000 of them or 1 MB.
+    /// All funnels by id. One query for each MB of them.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.

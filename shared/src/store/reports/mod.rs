@@ -86,7 +86,7 @@ impl ReportRequest {
 }
 
 impl Reader {
-    /// All reports' definitions by id. One query for each 1,000 of them or 1 MB.
+    /// All reports' definitions by id. One query for each MB of them.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.

@@ -213,7 +213,8 @@ impl InstanceStore {
         Ok(())
     }
 
-    /// A trigger and what its next action rests on: nothing where the lead is gone. `None` where all is done. A batch of gets, then a get and a query side by side.
+    /// A trigger and what its next action rests on: nothing where the lead is gone. `None` where all is done. A batch of gets,
+    /// then a get and a query side by side.
     async fn trigger(&self, call: CallId) -> Result<Option<(Trigger, Option<Ground>)>, StoreError> {
         let keys = self.keys();
         let (key, call, settings) = (keys.trigger(call), keys.call(call), keys.directory());
