@@ -128,7 +128,12 @@ impl World {
     /// The same instance through another process, which shares nothing with this one but the table and the clock.
     #[must_use]
     pub fn elsewhere(&self) -> Self {
-        let store = self.store.elsewhere();
+        self.through(self.store.elsewhere())
+    }
+
+    /// The same instance through a process that has this store.
+    #[must_use]
+    pub fn through(&self, store: Store) -> Self {
         Self {
             clock: self.clock.clone(),
             service: serve(store.clone(), &self.ambient),
@@ -294,36 +299,58 @@ impl Request<'_> {
 
     /// Sends the request and reads the answer, which must be one that openapi.yaml declares.
     pub async fn send(self) -> Answer {
-        let request = self.head.body(Body::from(self.body)).expect("a request");
-        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-        let answer = self
-            .world
-            .service
-            .clone()
-            .oneshot(request)
-            .await
-            .expect("the service answers everything");
-        let (mut parts, body) = answer.into_parts();
-        let text = body.collect().await.expect("the answer is whole").to_bytes();
-        let body = match parts.headers.get("content-type").map(HeaderValue::as_bytes) {
-            _ if text.is_empty() => Value::Null,
-            Some(b"application/json") => serde_json::from_slice(&text).expect("the answer is JSON"),
-            _ => String::from_utf8_lossy(&text).into(),
+        let has_more = self.world.has_more;
+        let head = (self.head.method_ref().cloned(), self.head.uri_ref().cloned());
+        let raw = self.send_raw().await;
+        let (method, path) = (
+            head.0.expect("a method"),
+            head.1.expect("an address").path().to_owned(),
+        );
+        let body = match raw.headers.get("content-type").map(HeaderValue::as_bytes) {
+            _ if raw.text.is_empty() => Value::Null,
+            Some(b"application/json") => serde_json::from_slice(&raw.text).expect("the answer is JSON"),
+            _ => String::from_utf8_lossy(&raw.text).into(),
         };
-        let cost = parts.extensions.remove().expect("every answer knows its cost");
         let answer = Answer {
-            status: parts.status,
-            headers: parts.headers,
+            status: raw.status,
+            headers: raw.headers,
             body,
-            cost,
+            cost: raw.cost,
         };
         // HEAD is GET without the body, which axum answers by itself.
-        if !self.world.has_more && method != http::Method::HEAD {
+        if !has_more && method != http::Method::HEAD {
             let judged = INTERFACE.judge(method.as_str(), &path, &answer);
             assert_eq!(judged, Ok(()), "{method} {path}: {answer:?}");
         }
         answer
     }
+
+    /// Sends the request and reads the answer as it is, which nothing judges: for those who send very many.
+    pub async fn send_raw(self) -> Raw {
+        let request = self.head.body(Body::from(self.body)).expect("a request");
+        let answer = self.world.service.clone().oneshot(request).await;
+        let (mut parts, body) = answer.expect("the service answers everything").into_parts();
+        let text = body.collect().await.expect("the answer is whole").to_bytes();
+        Raw {
+            status: parts.status,
+            headers: parts.headers,
+            text,
+            cost: parts.extensions.remove().expect("every answer knows its cost"),
+        }
+    }
+}
+
+/// An answer that was not looked into.
+#[derive(Debug)]
+pub struct Raw {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub text: Bytes,
+    /// What the request cost.
+    pub cost: Cost,
 }
 
 /// An answer.

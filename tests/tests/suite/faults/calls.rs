@@ -115,6 +115,23 @@ async fn a_write_of_unknown_outcome_is_done_once() {
     }
 }
 
+/// C-75: a call that has no lead is recognised as well, where it was carried out and nobody heard.
+#[tokio::test]
+async fn a_call_without_a_lead_of_unknown_outcome() {
+    let failed = json!({ "msg": "failed_voip_webhook", "err": "storage" });
+    let created = json!({ "msg": "created", "id": 1 });
+    for (fault, status, body, calls) in [
+        (Fault::FailedAfter, 201, &created, 1),
+        (Fault::FailedBefore, 500, &failed, 0),
+    ] {
+        let plan = first("TransactWriteItems", fault, SDK_ATTEMPTS);
+        let world = World::new().await.with_faults(plan);
+        world.webhook(&call("anonymous")).send().await.is(status, body);
+        assert_eq!(world.calls().await.len(), calls, "{fault:?}");
+        world.is_sound().await;
+    }
+}
+
 /// C-10: whatever becomes of the first request, the second with the same key finds what it did, or does it.
 #[tokio::test]
 async fn a_key_survives_every_fault() {

@@ -5,6 +5,7 @@ mod bookings;
 mod calls;
 pub mod held;
 mod lost_answers;
+mod matrix;
 mod opportunities;
 mod ticket_races;
 mod tickets;

@@ -184,7 +184,11 @@ async fn nothing_is_taken_for_what_it_is_not() {
         ),
         (
             (claim, "idempotency"),
-            &[json!({ "ttl": text("1") }), json!({ "made": text("1") })],
+            &[
+                json!({ "ttl": text("1") }),
+                json!({ "body": { "N": "1" } }),
+                json!({ "made": text("1") }),
+            ],
             &[Ask::Again],
         ),
         (

@@ -1,0 +1,308 @@
+//! Every operation of the interface, in each of its uses that makes other calls.
+
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+use tests::World;
+use tests::bookings::{FREE, booking};
+use tests::sales::page;
+use tests::template::{Route, routes};
+use tests::world::Request;
+
+use super::stage::Cast;
+use crate::concurrency::bookings::moves::moving;
+use crate::isolation::guarded::{Guarded, PUBLIC, Place};
+
+/// What becomes of the same request when it is sent again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// It is answered the same.
+    Same,
+    /// With its `Idempotency-Key` it is answered the same, and nothing is done twice (C-10).
+    Replayed,
+    /// What it asked for is done, if it is, and then it is not found.
+    Gone,
+    /// It asks for several things, of which some may be done: it does the others.
+    Each,
+    /// It is another one.
+    Another,
+}
+
+/// A use of a route.
+#[derive(Debug, Clone)]
+pub struct Ask {
+    pub method: &'static str,
+    /// As the template has it.
+    pub route: &'static str,
+    pub what: &'static str,
+    path: String,
+    /// Where it takes credentials from; `None` where it takes none.
+    place: Option<Place>,
+    params: &'static str,
+    body: Value,
+    who: fn(&Cast) -> &tests::Wallet,
+    /// What the process was asked before, so that it knows things.
+    pub before: &'static str,
+    pub again: Again,
+    /// Calls without which the answer is right all the same.
+    pub spare: &'static [&'static str],
+    /// Items that only have to be there, by call and by their place in its answer: nothing rests on what they hold.
+    pub only_there: &'static [(usize, usize)],
+    /// Where it cannot find or make a lead, it does its work without one (C-74).
+    pub may_lack_lead: bool,
+}
+
+impl Ask {
+    fn of(method: &'static str, route: &'static str, id: &str, what: &'static str) -> Self {
+        Self {
+            method,
+            route,
+            what,
+            path: route.replace("{id}", id).replace("{instance}/{keyName}", id),
+            place: place(method, route),
+            params: "i=acme",
+            body: Value::Null,
+            who: |cast| &cast.admin,
+            before: "",
+            again: Again::Same,
+            spare: &[],
+            only_there: &[],
+            may_lack_lead: false,
+        }
+    }
+
+    fn params(self, params: &'static str) -> Self {
+        Self { params, ..self }
+    }
+
+    fn body(self, body: Value) -> Self {
+        Self { body, ..self }
+    }
+
+    fn by(self, who: fn(&Cast) -> &tests::Wallet) -> Self {
+        Self { who, ..self }
+    }
+
+    fn knowing(self, before: &'static str) -> Self {
+        Self { before, ..self }
+    }
+
+    fn again(self, again: Again) -> Self {
+        Self { again, ..self }
+    }
+
+    fn only_there(self, only_there: &'static [(usize, usize)]) -> Self {
+        Self { only_there, ..self }
+    }
+
+    fn sparing(self, spare: &'static [&'static str]) -> Self {
+        Self { spare, ..self }
+    }
+
+    /// The body of the one answer to a table that fails.
+    pub fn failed(&self) -> Value {
+        match self.route {
+            "/voip/webhook" => json!({ "msg": "failed_voip_webhook", "err": "storage" }),
+            "/crmopportunity" => json!({ "msg": "Internal error" }),
+            _ => json!({ "error": "Internal error" }),
+        }
+    }
+
+    pub fn request<'w>(&self, world: &'w World, cast: &Cast) -> Request<'w> {
+        let (wallet, mut params) = ((self.who)(cast), self.params.to_owned());
+        if self.place == Some(Place::Query) {
+            params = format!("{params}&apitoken={}", wallet.key);
+        }
+        let mut call = world.call(self.method, &format!("{}?{params}", self.path));
+        call = match self.place {
+            Some(Place::Headers) => call.with(wallet),
+            Some(Place::Header | Place::Either) => call.header("apitoken", &wallet.key),
+            Some(Place::Query) | None => call,
+        };
+        if self.again == Again::Replayed {
+            call = call.header("idempotency-key", "k");
+        }
+        if self.body.is_null() {
+            call
+        } else {
+            call.json(&self.body)
+        }
+    }
+}
+
+static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(routes);
+
+/// Where a route takes its credentials from.
+fn place(method: &str, path: &str) -> Option<Place> {
+    if PUBLIC.contains(&(method, path)) {
+        return None;
+    }
+    let route = ROUTES
+        .iter()
+        .find(|route| route.method == method && route.path == path);
+    Some(Guarded::of(route.expect("a route of the template").clone()).place)
+}
+
+/// Every use.
+pub fn asks(cast: &Cast) -> Vec<Ask> {
+    let all = [
+        leads(),
+        opportunities(),
+        calendars(),
+        bookings(cast),
+        tickets_and_reports(),
+        calls(),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+const SELLER: fn(&Cast) -> &tests::Wallet = |cast| &cast.seller;
+
+fn leads() -> Vec<Ask> {
+    let (list, one) = ("/leads", "/leads/{id}");
+    let seven = json!({ "ids": [1007, 1002, 99] });
+    vec![
+        Ask::of("GET", list, "", "first page"),
+        Ask::of("GET", list, "", "first page, whole").params("i=acme&allFields=1"),
+        Ask::of("GET", list, "", "second page").params("i=acme&limit=2&page=2"),
+        Ask::of("GET", list, "", "search").params("i=acme&search=mar"),
+        Ask::of("GET", list, "", "own leads").by(SELLER),
+        Ask::of("GET", list, "", "with owners' names").params("i=acme&query={leads{id,owner{name}}}"),
+        Ask::of("GET", list, "", "under a limit")
+            .by(|cast| &cast.limited)
+            .sparing(&["UpdateItem"])
+            .only_there(&[(3, 0)]),
+        Ask::of("GET", one, "1001", "one"),
+        Ask::of("GET", one, "1001", "with its owner's name").params("i=acme&query={lead{owner{name}}}"),
+        Ask::of("DELETE", one, "1006", "one").again(Again::Gone),
+        Ask::of("DELETE", list, "", "several")
+            .body(seven)
+            .again(Again::Each),
+        Ask::of("POST", "/lead/archive", "", "one").body(json!({ "archived": true, "id": 1005 })),
+        Ask::of("POST", "/lead/archive", "", "several")
+            .body(json!({ "archived": true, "ids": [1005, 1001, 99] }))
+            .again(Again::Each),
+    ]
+}
+
+fn opportunities() -> Vec<Ask> {
+    let (make, change, list) = (
+        "/crmopportunity",
+        "/crmopportunity/{id}",
+        "/crm/opportunities/{id}",
+    );
+    let new = json!({ "title": "Reforma", "crm_column": 31, "lead_id": 1001, "value": "213.20" });
+    let put = |what, body| Ask::of("PUT", change, "1", what).params("id=3&i=acme").body(body);
+    let look = |what, body| Ask::of("POST", list, "3", what).body(body);
+    let column = json!({ "columnId": 31 });
+    vec![
+        Ask::of("POST", make, "", "one, with a key")
+            .params("id=3&i=acme")
+            .body(new.clone())
+            .again(Again::Replayed),
+        Ask::of("POST", make, "", "one")
+            .params("id=3&i=acme")
+            .body(new)
+            .again(Again::Another),
+        put("title", json!({ "title": "Outra" })),
+        put("status and column", json!({ "status": "gain", "crm_column": 32 })),
+        put("lead", json!({ "lead_id": 1002 })),
+        put("nothing", json!({})),
+        Ask::of("GET", "/crm", "", "funnels"),
+        look("board", page(1, 25, &Value::Null)),
+        look("board, own", page(1, 25, &Value::Null)).by(SELLER),
+        look(
+            "board, searched",
+            page(1, 25, &json!({ "search": "maria", "searchBy": "lead" })),
+        ),
+        look("column, full page", page(1, 3, &column)),
+        look("column, later page", page(2, 1, &column)),
+    ]
+}
+
+const SLOTS: &str = "/calendarmeeting/slots?i=acme&keyName=demo";
+
+fn calendars() -> Vec<Ask> {
+    let (list, meetings, slots) = ("/pcalendar", "/calendarmeeting/{id}", "/calendarmeeting/slots");
+    let (day, link) = ("i=acme&from=2026-11-23T00:00:00Z", "i=acme&keyName=demo");
+    vec![
+        Ask::of("GET", list, "", "all"),
+        Ask::of("GET", list, "", "all, known").knowing("/pcalendar?i=acme"),
+        Ask::of("GET", list, "", "without i").params("query={calendars{id}}"),
+        // Of a calendar whose meetings are listed, and of a meeting that is passed over.
+        Ask::of("GET", meetings, "5", "first page")
+            .params(day)
+            .only_there(&[(1, 0)]),
+        Ask::of("GET", meetings, "5", "later page")
+            .params("i=acme&from=2026-11-23T00:00:00Z&page=1&limit=1")
+            .only_there(&[(1, 0), (3, 0)]),
+        Ask::of("GET", meetings, "pub_5", "by publicId").params(day),
+        Ask::of("GET", slots, "", "link unknown").params(link),
+        Ask::of("GET", slots, "", "link known")
+            .params(link)
+            .knowing(SLOTS),
+        Ask::of("GET", "/book/{instance}/{keyName}", "acme/demo", "page"),
+    ]
+}
+
+fn bookings(cast: &Cast) -> Vec<Ask> {
+    let lead = json!({ "leadId": 1001, "formData": {} });
+    let opportunity = json!({ "leadId": 1001, "formData": {}, "opportunityId": 1 });
+    let book = |what, body: &Value| Ask::of("POST", "/calendarmeeting", "", what).body(body.clone());
+    let new = booking(FREE[1], &json!({}));
+    vec![
+        book("new lead", &new).again(Again::Replayed),
+        book("new lead, link known", &new)
+            .again(Again::Replayed)
+            .knowing(SLOTS),
+        book("new lead, no key", &new).again(Again::Another),
+        // Of the lead that is named.
+        book("known lead", &booking(FREE[1], &lead))
+            .again(Again::Replayed)
+            .only_there(&[(1, 2)]),
+        book("opportunity", &booking(FREE[1], &opportunity))
+            .again(Again::Replayed)
+            .only_there(&[(1, 2)]),
+        book("moved", &moving(&cast.booked, FREE[2]))
+            .again(Again::Replayed)
+            .only_there(&[(1, 1)]),
+        book("moved, no key", &moving(&cast.booked, FREE[2])).only_there(&[(1, 1)]),
+    ]
+}
+
+fn tickets_and_reports() -> Vec<Ask> {
+    let (files, chart) = ("/sac360/list_file_attendance/{id}", "/reportchart/{id}");
+    vec![
+        Ask::of("GET", "/sac360/lead/{id}", "1001", "tickets"),
+        Ask::of("GET", files, "501", "files"),
+        Ask::of("GET", files, "501", "files, own leads").by(SELLER),
+        Ask::of("GET", files, "501", "files, own leads, known")
+            .by(SELLER)
+            .knowing("/sac360/list_file_attendance/501?i=acme"),
+        Ask::of("GET", "/sac360/list_file_lead/{id}", "1001", "files"),
+        Ask::of("GET", "/advancedreports", "", "all"),
+        Ask::of("GET", chart, "1", "stored"),
+        Ask::of("GET", chart, "2", "stored, columns"),
+        Ask::of("GET", chart, "2", "not stored").params("i=acme&from=2024-01-01&to=2024-02-01"),
+    ]
+}
+
+fn calls() -> Vec<Ask> {
+    let call = |what, phone: &str| {
+        let ask = Ask::of("POST", "/voip/webhook", "", what).body(json!({ "event": "call", "data": {
+            "user": 8, "leadPhone": phone, "type": "INCOMING", "status": "COMPLETE", "duration": 65, "record": true,
+            "service": "acme-voip" } }));
+        ask.again(Again::Replayed)
+    };
+    let (maria, nobody) = ("+55 11 97326-3471", "+55 41 98888-0001");
+    let with_lead = |ask| Ask {
+        may_lack_lead: true,
+        ..ask
+    };
+    vec![
+        with_lead(call("known lead", maria)),
+        with_lead(call("new lead", nobody)),
+        with_lead(call("known lead, no key", maria)).again(Again::Another),
+        call("no lead", "anonymous"),
+    ]
+}

@@ -1,0 +1,198 @@
+//! Bad moments: which attempts of which of a request's calls meet which fault.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use shared::store::fault::{Attempt, Fault, Found, PlanOfCalls};
+
+/// The calls that write.
+const WRITES: [&str; 3] = ["PutItem", "TransactWriteItems", "UpdateItem"];
+
+/// How long a bad moment lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Length {
+    /// One attempt of the call.
+    Once,
+    /// All attempts of the call.
+    Call,
+    /// The call and all later ones of the operation.
+    Stays,
+    /// The call and all later ones.
+    Outage,
+}
+
+/// A fault in the call `at` of a request, counted from 0, or from there on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Moment {
+    pub at: usize,
+    pub operation: String,
+    pub fault: Fault,
+    pub length: Length,
+}
+
+impl Moment {
+    /// Every bad moment of whoever makes these calls, but for items that cannot be decoded.
+    pub fn all(calls: &[String]) -> Vec<Self> {
+        let one = |(at, operation): (usize, &String)| {
+            let lengths = kinds(operation);
+            let moments = lengths.into_iter().map(move |(fault, length)| Self {
+                at,
+                operation: operation.clone(),
+                fault,
+                length,
+            });
+            moments.collect::<Vec<_>>()
+        };
+        calls.iter().enumerate().flat_map(one).collect()
+    }
+
+    /// The item at this place of what call `at` is answered cannot be decoded.
+    pub fn corrupt(at: usize, operation: &str, place: usize) -> Self {
+        Self {
+            at,
+            operation: operation.to_owned(),
+            fault: Fault::Corrupt(place),
+            length: Length::Once,
+        }
+    }
+
+    /// Whether nobody may notice it: it passes, or it loses the answer to a write, which is looked up then.
+    pub fn is_overcome(&self) -> bool {
+        let is_lost = matches!(self.fault, Fault::FailedAfter | Fault::BrokenOff);
+        let is_decodable = !matches!(self.fault, Fault::Corrupt(_));
+        let is_found_again = self.operation == "TransactWriteItems" && is_lost;
+        match self.length {
+            Length::Once => is_decodable,
+            Length::Call => is_found_again,
+            Length::Stays | Length::Outage => false,
+        }
+    }
+
+    /// Whether it is one for the call `at`, where the fault has struck so often.
+    fn strikes(&self, at: usize, operation: &str, struck: usize) -> bool {
+        match self.length {
+            Length::Once => at == self.at && struck == 0,
+            Length::Call => at == self.at,
+            Length::Stays => at >= self.at && operation == self.operation,
+            Length::Outage => at >= self.at,
+        }
+    }
+}
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            at,
+            operation,
+            fault,
+            length,
+        } = self;
+        write!(f, "call {} ({operation}) {fault:?} {length:?}", at + 1)
+    }
+}
+
+/// What can befall an operation, and for how long: a read that is carried out and not heard of is one that failed.
+fn kinds(operation: &str) -> Vec<(Fault, Length)> {
+    let mut kinds = Vec::new();
+    for fault in [Fault::Throttled, Fault::FailedBefore, Fault::BrokenOff] {
+        kinds.extend([(fault, Length::Once), (fault, Length::Call)]);
+    }
+    kinds.push((Fault::FailedBefore, Length::Outage));
+    let also: &[Fault] = match operation {
+        "BatchGetItem" => &[Fault::Unprocessed, Fault::Partial],
+        "TransactWriteItems" | "UpdateItem" => &[Fault::Conflict],
+        _ => &[],
+    };
+    for fault in also {
+        kinds.extend([(*fault, Length::Once), (*fault, Length::Stays)]);
+    }
+    if WRITES.contains(&operation) {
+        let lost = [Length::Once, Length::Call, Length::Outage];
+        kinds.extend(lost.map(|length| (Fault::FailedAfter, length)));
+    }
+    kinds
+}
+
+/// A call by the id that its attempts share.
+#[derive(Debug)]
+struct Call {
+    id: String,
+    operation: String,
+}
+
+/// What a process lives through: nothing until it is armed, then a moment where there is one. It keeps the calls.
+#[derive(Debug, Default)]
+pub struct Script {
+    moment: Option<Moment>,
+    armed: AtomicBool,
+    calls: Mutex<Vec<Call>>,
+    struck: AtomicUsize,
+    found: Found,
+}
+
+impl Script {
+    pub fn of(moment: Option<Moment>) -> Arc<Self> {
+        Arc::new(Self {
+            moment,
+            ..Self::default()
+        })
+    }
+
+    pub fn plan(self: &Arc<Self>) -> PlanOfCalls {
+        let script = self.clone();
+        Arc::new(move |attempt| script.fault(*attempt))
+    }
+
+    /// Where it is told how many items there were to be corrupt.
+    pub fn found(&self) -> Found {
+        self.found.clone()
+    }
+
+    pub fn arm(&self, armed: bool) {
+        self.armed.store(armed, Ordering::SeqCst);
+    }
+
+    /// The operations of the calls that were begun while it was armed.
+    pub fn calls(&self) -> Vec<String> {
+        let calls = self.calls.lock().expect("no panic");
+        calls.iter().map(|call| call.operation.clone()).collect()
+    }
+
+    /// How many attempts met the fault.
+    pub fn struck(&self) -> usize {
+        self.struck.load(Ordering::SeqCst)
+    }
+
+    /// How many items there were to be corrupt.
+    pub fn items(&self) -> usize {
+        self.found.load(Ordering::SeqCst)
+    }
+
+    fn fault(&self, attempt: Attempt<'_>) -> Option<Fault> {
+        if !self.armed.load(Ordering::SeqCst) {
+            return None;
+        }
+        let at = self.place(attempt);
+        let moment = self.moment.as_ref()?;
+        let strikes = moment.strikes(at, attempt.operation, self.struck());
+        let strikes = strikes && moment.fault.fits(attempt.operation);
+        strikes.then(|| {
+            self.struck.fetch_add(1, Ordering::SeqCst);
+            moment.fault
+        })
+    }
+
+    /// Which of the calls an attempt belongs to.
+    fn place(&self, attempt: Attempt<'_>) -> usize {
+        let mut calls = self.calls.lock().expect("no panic");
+        let known = calls.iter().position(|call| call.id == attempt.call);
+        known.unwrap_or_else(|| {
+            calls.push(Call {
+                id: attempt.call.to_owned(),
+                operation: attempt.operation.to_owned(),
+            });
+            calls.len() - 1
+        })
+    }
+}

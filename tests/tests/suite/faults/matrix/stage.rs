@@ -1,0 +1,183 @@
+//! The sample world in which each request meets its bad moments, and its table as a value.
+
+use std::collections::BTreeMap;
+
+use funil::engine::Engine;
+use serde_json::{Value, json};
+use shared::automation::Automation;
+use shared::settings::Rate;
+use tests::bookings::{FREE, booking, open_calendars};
+use tests::people::settle;
+use tests::raw::RawTable;
+use tests::reports::{add_reports, report};
+use tests::sales::{add_opportunities, open_shop, plain_opportunity};
+use tests::tickets::{add_files, add_tickets, file, ticket};
+use tests::{ACME, Wallet, World};
+
+/// Everything that the requests need to know of it.
+#[derive(Debug, Clone)]
+pub struct Cast {
+    /// An admin.
+    pub admin: Wallet,
+    /// A seller who sees its own leads and opportunities.
+    pub seller: Wallet,
+    /// The admin again, with a key that has a limit of its own.
+    pub limited: Wallet,
+    /// The meeting that is booked, as it was answered.
+    pub booked: Value,
+}
+
+/// The items of a table by their keys, each as text that is the same wherever the item is.
+pub type Items = BTreeMap<String, String>;
+
+/// A world on an engine of its own.
+pub struct Stage {
+    pub world: World,
+    table: RawTable,
+    /// What the table holds before each request.
+    base: BTreeMap<String, Value>,
+}
+
+impl Stage {
+    /// `acme` with something of every kind.
+    pub async fn set() -> (Self, Cast) {
+        let (world, table) = empty().await;
+        let operator = world.operator(ACME);
+        settle(&operator).await;
+        open_shop(&operator).await;
+        open_calendars(&operator).await;
+        let opportunities = (1..=3).map(|id| plain_opportunity(id, 7, u32::try_from(id).expect("small")));
+        add_opportunities(&operator, opportunities.collect()).await;
+        add_tickets(&operator, [ticket(&Value::Null)]).await;
+        add_files(&operator, [file(&Value::Null)]).await;
+        let columns = json!({ "entity": "opportunities", "groupBy": "column" });
+        add_reports(&operator, [report(1, &Value::Null), report(2, &columns)]).await;
+        let automation = json!({ "id": 1, "name": "Ligou", "trigger": "leadPhoneCall", "event": "received",
+            "filters": {}, "actions": [{ "type": "addPoints", "points": 1 }], "active": true });
+        let automation: Automation = serde_json::from_value(automation).expect("an automation");
+        operator
+            .import_automations(&[automation])
+            .await
+            .expect("the automation can be written");
+        let (admin, seller, limited) = (
+            world.wallet(7).await,
+            world.wallet(8).await,
+            world.wallet(7).await,
+        );
+        operator
+            .limit_key(&limited.key_id, Rate::new(100_000))
+            .await
+            .expect("the key can be limited");
+        let booked = world
+            .call("POST", "/calendarmeeting?i=acme")
+            .json(&booking(FREE[0], &json!({})));
+        let booked = booked.send().await.body["data"].clone();
+        world.store.refresh_reports().await.expect("they are refreshed");
+        world.is_sound().await;
+        let base = keyed(table.items());
+        let cast = Cast {
+            admin,
+            seller,
+            limited,
+            booked,
+        };
+        (Self { world, table, base }, cast)
+    }
+
+    /// The same on another engine.
+    pub async fn again(&self) -> Self {
+        let (world, table) = empty().await;
+        let base = self.base.clone();
+        table.put_all(&base.values().cloned().collect::<Vec<_>>());
+        Self { world, table, base }
+    }
+
+    /// What the table held at first.
+    pub fn base(&self) -> Items {
+        told(&self.base)
+    }
+
+    /// What it holds.
+    pub fn items(&self) -> Items {
+        told(&keyed(self.table.items()))
+    }
+
+    /// Makes the table what it was at first, where it holds this.
+    pub fn restore(&self, there: &Items, base: &Items) {
+        for (key, item) in there {
+            if base.get(key) != Some(item) {
+                let (pk, sk) = key.split_once(' ').expect("a key");
+                self.table.delete(pk, sk);
+            }
+        }
+        for (key, item) in base {
+            if there.get(key) != Some(item) {
+                let item = &self.base[key];
+                self.table.put(part(item, "pk"), part(item, "sk"), item);
+            }
+        }
+    }
+}
+
+async fn empty() -> (World, RawTable) {
+    let engine = Engine::in_memory().expect("an engine starts");
+    let endpoint = engine.endpoint();
+    let world = World::on(engine).await;
+    (world, RawTable::at(&endpoint))
+}
+
+fn keyed(items: Vec<Value>) -> BTreeMap<String, Value> {
+    let items = items.into_iter();
+    items
+        .map(|item| (format!("{} {}", part(&item, "pk"), part(&item, "sk")), item))
+        .collect()
+}
+
+fn part<'i>(item: &'i Value, name: &str) -> &'i str {
+    item[name]["S"].as_str().expect("a key")
+}
+
+/// What of items is the same in every run: a nonce is by chance, and how much of a limit is taken depends on processes.
+fn told(items: &BTreeMap<String, Value>) -> Items {
+    let items = items.iter().filter(|(key, _)| !key.contains("#rate#"));
+    let items = items.map(|(key, item)| {
+        let mut item = item.clone();
+        if item.get("nonce").is_some() {
+            item["nonce"] = Value::Null;
+        }
+        (key.clone(), canonical(&item))
+    });
+    items.collect()
+}
+
+/// A value as text, with the members of objects in order.
+fn canonical(value: &Value) -> String {
+    let mut text = String::new();
+    write(value, &mut text);
+    text
+}
+
+fn write(value: &Value, text: &mut String) {
+    match value {
+        Value::Object(members) => {
+            let members: BTreeMap<_, _> = members.iter().collect();
+            for (name, value) in members {
+                text.push_str(name);
+                text.push(':');
+                write(value, text);
+            }
+            text.push(';');
+        }
+        Value::Array(values) => {
+            for value in values {
+                write(value, text);
+            }
+            text.push('.');
+        }
+        Value::String(plain) => {
+            text.push_str(plain);
+            text.push(',');
+        }
+        other => text.push_str(&other.to_string()),
+    }
+}

@@ -1,0 +1,352 @@
+//! One use of a route in all of its bad moments: what was answered, what became of the table, and what the same request is
+//! answered when the moment is over.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use http::HeaderMap;
+use serde_json::{Value, json};
+use shared::store::fault::Fault;
+use tests::world::Answer;
+use tests::{ACME, World};
+
+use super::asks::{Again, Ask};
+use super::moment::{Moment, Script};
+use super::stage::{Cast, Items, Stage};
+
+/// A function is given so much time for a request (template.yaml); an answer has to come well before.
+const LONGEST: Duration = Duration::from_secs(25);
+
+/// What a request was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Answered {
+    /// What it is answered in good moments.
+    Right,
+    /// The one answer to a table that fails.
+    Failed,
+}
+
+/// What became of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Left {
+    /// Nothing was done, or there was nothing to do.
+    Before,
+    /// All was done.
+    After,
+    /// Something else was done, which is whole in itself.
+    Other,
+}
+
+/// A bad moment, and what came of it.
+#[derive(Debug)]
+pub struct Tried {
+    pub moment: Moment,
+    pub answered: Answered,
+    pub left: Left,
+}
+
+/// A use of a route in good moments.
+pub struct Trial<'a> {
+    pub ask: &'a Ask,
+    cast: &'a Cast,
+    stage: Stage,
+    expected: Answer,
+    pub calls: Vec<String>,
+    base: Items,
+    after: Items,
+    /// What the table was last seen to hold.
+    seen: Items,
+    /// What the doctor found nothing wrong with.
+    sound: BTreeSet<Items>,
+    pub tried: Vec<Tried>,
+    /// What fell short.
+    pub breaches: Vec<String>,
+}
+
+impl<'a> Trial<'a> {
+    /// Learns what the request is answered, and does, where nothing goes wrong.
+    pub async fn of(ask: &'a Ask, cast: &'a Cast, stage: Stage) -> Self {
+        let base = stage.base();
+        let script = Script::of(None);
+        let world = process(&stage, &script, ask, cast).await;
+        script.arm(true);
+        let expected = ask.request(&world, cast).send().await;
+        assert!(
+            expected.status.is_success(),
+            "{} {}: {}",
+            ask.route,
+            ask.what,
+            expected.body
+        );
+        stage.world.is_sound().await;
+        let after = stage.items();
+        stage.restore(&after, &base);
+        Self {
+            ask,
+            cast,
+            expected,
+            calls: script.calls(),
+            sound: [base.clone(), after.clone()].into(),
+            seen: base.clone(),
+            base,
+            after,
+            stage,
+            tried: Vec::new(),
+            breaches: Vec::new(),
+        }
+    }
+
+    /// Goes through all bad moments.
+    pub async fn run(&mut self) {
+        for moment in Moment::all(&self.calls) {
+            self.live_through(moment).await;
+        }
+        for (at, operation) in self.calls.clone().iter().enumerate() {
+            let mut place = 0;
+            loop {
+                let items = self.live_through(Moment::corrupt(at, operation, place)).await;
+                place += 1;
+                if place >= items {
+                    break;
+                }
+            }
+        }
+        if self.stage.items() != self.base {
+            self.breaches.push(format!(
+                "{} {}: the table is another",
+                self.ask.route, self.ask.what
+            ));
+        }
+    }
+
+    /// One bad moment; how many items there were to be corrupt.
+    async fn live_through(&mut self, moment: Moment) -> usize {
+        let script = Script::of(Some(moment.clone()));
+        let world = process(&self.stage, &script, self.ask, self.cast).await;
+        script.arm(true);
+        let answer = tokio::time::timeout(LONGEST, self.ask.request(&world, self.cast).send()).await;
+        script.arm(false);
+        let items = script.items();
+        if matches!(moment.fault, Fault::Corrupt(_)) && items == 0 {
+            // Nothing could be corrupt.
+            self.items();
+            self.restore();
+            return 0;
+        }
+        let judged = match answer {
+            Err(_) => Err("no answer".to_owned()),
+            Ok(_) if script.struck() == 0 => Err("the moment never came".to_owned()),
+            Ok(answer) => self.judge(&moment, &answer, &world).await,
+        };
+        match judged {
+            Ok((answered, left)) => self.tried.push(Tried {
+                moment,
+                answered,
+                left,
+            }),
+            Err(breach) => {
+                self.items();
+                let (route, what) = (self.ask.route, self.ask.what);
+                self.breaches.push(format!(
+                    "{} {route} ({what}), {moment}: {breach}",
+                    self.ask.method
+                ));
+            }
+        }
+        self.restore();
+        items
+    }
+
+    async fn judge(
+        &mut self,
+        moment: &Moment,
+        answer: &Answer,
+        world: &World,
+    ) -> Result<(Answered, Left), String> {
+        let answered = self.read(answer)?;
+        self.may_be(moment, answered)?;
+        let there = self.items();
+        let left = self.look(answered, &there).await?;
+        let again = tokio::time::timeout(LONGEST, self.send_again(world)).await;
+        if let Some(again) = again.map_err(|_| "no answer, sent again")? {
+            self.judge_again(&again, answered, left)
+                .map_err(|breach| format!("{breach}, sent again: {} {}", again.status, again.body))?;
+            let now = self.items();
+            let expected = match (self.ask.again, left) {
+                // What was done stays as it is.
+                (Again::Replayed, Left::After | Left::Other) => &there,
+                _ => &self.after,
+            };
+            // Changing a record to what it is already may count as a change of it.
+            if now != *expected && (self.ask.again != Again::Same || left == Left::Before) {
+                return Err(format!("sent again: {}", difference(expected, &now)));
+            }
+            self.is_sound(now).await?;
+        }
+        Ok((answered, left))
+    }
+
+    /// Right, or the one failure; either with no header more than it has in good moments.
+    fn read(&self, answer: &Answer) -> Result<Answered, String> {
+        let told = |headers: &HeaderMap| {
+            let told = headers
+                .iter()
+                .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())));
+            // An id by chance, a count that goes on, and what the body has anyway.
+            let of_each = ["x-request-id", "ratelimit-", "content-length"];
+            let told = told.filter(|told| !of_each.iter().any(|own| told.starts_with(own)));
+            told.collect::<BTreeSet<_>>()
+        };
+        let (is, may_be) = (told(&answer.headers), told(&self.expected.headers));
+        if !is.is_subset(&may_be) {
+            return Err(format!("told {is:?}"));
+        }
+        let id = answer
+            .headers
+            .get("x-request-id")
+            .map(http::HeaderValue::as_bytes);
+        if id.is_none_or(|id| id.len() != 32 || !id.iter().all(u8::is_ascii_hexdigit)) {
+            return Err(format!("its id is {id:?}"));
+        }
+        if (answer.status, &answer.body) == (self.expected.status, &self.expected.body) {
+            return if is == may_be {
+                Ok(Answered::Right)
+            } else {
+                Err(format!("told {is:?}"))
+            };
+        }
+        if (answer.status.as_u16(), &answer.body) == (500, &self.ask.failed()) {
+            return Ok(Answered::Failed);
+        }
+        Err(format!("answered {} {}", answer.status, answer.body))
+    }
+
+    fn may_be(&self, moment: &Moment, answered: Answered) -> Result<(), String> {
+        let is_spare = match moment.fault {
+            Fault::Corrupt(place) => self.ask.only_there.contains(&(moment.at, place)),
+            _ => self.ask.spare.contains(&moment.operation.as_str()),
+        };
+        let expected = if moment.is_overcome() || is_spare {
+            Answered::Right
+        } else if self.ask.may_lack_lead {
+            return Ok(());
+        } else {
+            Answered::Failed
+        };
+        let good = answered == expected;
+        good.then_some(()).ok_or_else(|| format!("{answered:?}"))
+    }
+
+    /// What was left, which has to fit the answer and to be sound.
+    async fn look(&mut self, answered: Answered, there: &Items) -> Result<Left, String> {
+        let left = if *there == self.base {
+            Left::Before
+        } else if *there == self.after {
+            Left::After
+        } else {
+            Left::Other
+        };
+        let may_be_other = match answered {
+            Answered::Right => self.ask.may_lack_lead,
+            Answered::Failed => self.ask.again == Again::Each,
+        };
+        let is_lost = answered == Answered::Right && left == Left::Before && self.writes();
+        if is_lost || left == Left::Other && !may_be_other {
+            let expected = if answered == Answered::Right {
+                &self.after
+            } else {
+                &self.base
+            };
+            return Err(format!("{answered:?}, but {}", difference(expected, there)));
+        }
+        self.is_sound(there.clone()).await?;
+        Ok(left)
+    }
+
+    async fn send_again(&self, world: &World) -> Option<Answer> {
+        if self.ask.again == Again::Another {
+            return None;
+        }
+        Some(self.ask.request(world, self.cast).send().await)
+    }
+
+    fn judge_again(&self, again: &Answer, answered: Answered, left: Left) -> Result<(), String> {
+        let is_done = self.writes() && (answered == Answered::Right || left == Left::After);
+        let is_expected = (again.status, &again.body) == (self.expected.status, &self.expected.body);
+        let is_replayed = again.headers.contains_key("idempotent-replayed");
+        let good = match self.ask.again {
+            Again::Replayed => is_expected && is_replayed == (is_done || left == Left::Other),
+            Again::Gone if is_done => {
+                (again.status.as_u16(), &again.body) == (404, &json!({ "error": "Not found" }))
+            }
+            Again::Each => again.status == 200 && all_ids(&again.body) == all_ids(&self.expected.body),
+            Again::Same | Again::Gone | Again::Another => is_expected && !is_replayed,
+        };
+        good.then_some(())
+            .ok_or_else(|| format!("{answered:?}, {left:?}"))
+    }
+
+    async fn is_sound(&mut self, items: Items) -> Result<(), String> {
+        if self.sound.contains(&items) {
+            return Ok(());
+        }
+        let diagnosis = self.stage.world.operator(ACME).doctor(false, &|_| {}).await;
+        let differences = diagnosis
+            .map_err(|cause| format!("no diagnosis: {cause}"))?
+            .differences;
+        if differences.is_empty() {
+            self.sound.insert(items);
+            return Ok(());
+        }
+        Err(format!("the doctor finds {differences:?}"))
+    }
+
+    fn writes(&self) -> bool {
+        self.base != self.after
+    }
+
+    /// What the table holds; where the request writes nothing it is looked at once, at the end.
+    fn items(&mut self) -> Items {
+        if self.writes() {
+            self.seen = self.stage.items();
+        }
+        self.seen.clone()
+    }
+
+    fn restore(&mut self) {
+        self.stage.restore(&self.seen, &self.base);
+        self.seen = self.base.clone();
+    }
+}
+
+/// A process of its own that lives through a script, and knows what the request wants it to know.
+async fn process(stage: &Stage, script: &std::sync::Arc<Script>, ask: &Ask, cast: &Cast) -> World {
+    let store = stage.world.store.elsewhere();
+    let world = stage
+        .world
+        .through(store.with_faults_in_calls(script.plan(), script.found()));
+    if !ask.before.is_empty() {
+        let call = world.get(ask.before).header("apitoken", &cast.seller.key);
+        let status = call.send().await.status;
+        assert_eq!(status, 200, "{}", ask.before);
+    }
+    world
+}
+
+/// The ids that the answer to a bulk request names, found or not.
+fn all_ids(body: &Value) -> BTreeSet<u64> {
+    let lists = body["data"].as_object().into_iter().flatten();
+    let values = lists.filter_map(|(_, list)| list.as_array()).flatten();
+    values
+        .filter_map(|value| value.as_u64().or_else(|| value["id"].as_u64()))
+        .collect()
+}
+
+/// What is in one table only.
+fn difference(expected: &Items, there: &Items) -> String {
+    let of = |some: &Items, others: &Items| {
+        let own = some.iter().filter(|(key, item)| others.get(*key) != Some(item));
+        own.map(|(key, item)| format!("{key} {item}")).collect::<Vec<_>>()
+    };
+    format!("lacks {:?}, has {:?}", of(expected, there), of(there, expected))
+}
