@@ -27,6 +27,20 @@ pub enum Place {
     Either,
 }
 
+/// Where a route that takes credentials takes them from.
+pub fn place(method: &str, path: &str) -> Place {
+    match (method, path) {
+        ("DELETE", _)
+        | (
+            _,
+            "/crm" | "/crm/opportunities/{id}" | "/lead/archive" | "/advancedreports" | "/reportchart/{id}",
+        ) => Place::Query,
+        (_, "/pcalendar" | "/calendarmeeting/{id}") => Place::Either,
+        (_, path) if path.starts_with("/sac360/") => Place::Header,
+        _ => Place::Headers,
+    }
+}
+
 /// A route that takes credentials, as a request that is answered 200 where they are good.
 #[derive(Debug)]
 pub struct Guarded {
@@ -71,20 +85,7 @@ impl Guarded {
             other => panic!("{other:?} has no good request here"),
         };
         Self {
-            place: match (method.as_str(), path.as_str()) {
-                ("DELETE", _)
-                | (
-                    _,
-                    "/crm"
-                    | "/crm/opportunities/{id}"
-                    | "/lead/archive"
-                    | "/advancedreports"
-                    | "/reportchart/{id}",
-                ) => Place::Query,
-                (_, "/pcalendar" | "/calendarmeeting/{id}") => Place::Either,
-                (_, path) if path.starts_with("/sac360/") => Place::Header,
-                _ => Place::Headers,
-            },
+            place: place(&method, &path),
             text: if path == "/crmopportunity" { "msg" } else { "error" },
             fixed: ["/crmopportunity/{id}", "/crm/opportunities/{id}"].contains(&path.as_str())
                 || path.starts_with("/sac360/"),

@@ -2,7 +2,9 @@
 //! that is not good for it.
 
 mod calendars;
+mod every_credential;
 pub mod guarded;
+mod pairs;
 mod permissions;
 mod placement;
 mod public;

@@ -25,7 +25,7 @@ fn every_route_is_one_or_the_other() {
 }
 
 /// A good request to a public route, and the status of its answer.
-fn good(method: &str, path: &str) -> (String, Value, u16) {
+pub fn good(method: &str, path: &str) -> (String, Value, u16) {
     let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "551130001000", "type": "INCOMING",
         "status": "COMPLETE", "duration": 1, "record": false, "service": "x" } });
     match (method, path) {

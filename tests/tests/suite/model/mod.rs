@@ -23,7 +23,7 @@ const OPERATIONS: u64 = 3_000;
 pub struct Dice(Ambient);
 
 impl Dice {
-    fn new(seed: u64) -> Self {
+    pub fn new(seed: u64) -> Self {
         let (ambient, _) = Ambient::held(at(NOW));
         Self(ambient.seeded(seed))
     }
