@@ -15,6 +15,8 @@ use shared::lead::{ChannelRestrictions, Lead};
 use shared::store::StoreError;
 use shared::store::operator::{Operator, OperatorError, Pages};
 
+#[cfg(feature = "fuzzing")]
+use crate::import::record::Record;
 use crate::progress;
 
 /// How many records of each kind were written, in the order of the kinds.
@@ -267,6 +269,46 @@ impl<W: Write> Sheet<'_, W> {
         self.bar.inc(1);
         Ok(())
     }
+}
+
+/// The line of one record, as an export has it; nothing where an export has none.
+#[cfg(feature = "fuzzing")]
+pub(crate) fn line_of(record: Record) -> Result<Vec<u8>, Error> {
+    let (mut out, bar) = (Vec::new(), ProgressBar::hidden());
+    let mut sheet = Sheet {
+        out: &mut out,
+        bar: &bar,
+        counts: Counts::new(),
+    };
+    let mut directory = Directory::default();
+    match record {
+        Record::Setting(name, value) => {
+            // One that cannot be set is none.
+            let _ = directory.settings.set(&name, &value);
+        }
+        Record::Department(id, department) => {
+            directory.departments.insert(id, department);
+        }
+        Record::Group(id, group) => {
+            directory.groups.insert(id, group);
+        }
+        Record::User(user) => sheet.record("user", &user)?,
+        Record::Profile(profile) => sheet.record("profile", &profile)?,
+        Record::Company(company) => sheet.record("company", &company)?,
+        Record::Lead(line) => sheet.lead(line.lead)?,
+        Record::Funnel(funnel) => sheet.funnel(&funnel)?,
+        Record::Opportunity(line) => sheet.line("opportunity", line.opportunity.sparse())?,
+        Record::Calendar(line) => sheet.record("calendar", &line.calendar)?,
+        Record::Meeting(line) => sheet.line("meeting", line.meeting.sparse())?,
+        Record::Ticket(line) => sheet.line("ticket", line.ticket.sparse())?,
+        Record::File(file) => sheet.line("file", file.sparse())?,
+        Record::Call(line) => sheet.record("call", &line.call)?,
+        Record::Event(event) => sheet.record("event", &event)?,
+        Record::Report(line) => sheet.line("report", line.definition.sparse())?,
+        Record::Automation(automation) => sheet.record("automation", &automation)?,
+    }
+    sheet.directory(&directory)?;
+    Ok(out)
 }
 
 /// A record's fields without nulls and empty lists.

@@ -5,6 +5,8 @@ pub mod demo;
 pub mod docs;
 pub mod engine;
 pub mod export;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 pub mod import;
 pub mod progress;
 pub mod serve;

@@ -5,6 +5,8 @@
 //! | `POST /voip/webhook` | 19: records a completed call, its event and, for an unknown number, its lead ([`record`]) |
 
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod history;
 mod record;
 mod wire;

@@ -1,0 +1,47 @@
+//! The body of `POST /crm/opportunities/{id}` (C-41, C-43).
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+use shared::opportunity::{Conditions, DateRange, Search, SearchBy};
+use shared::schema::LIST_OPPORTUNITIES;
+use shared::time::Zone;
+
+use crate::json_schema::Judges;
+
+static JUDGES: LazyLock<Option<Judges>> = LazyLock::new(|| {
+    let text = include_str!("../../../shared/schemas/list-opportunities.schema.json");
+    Judges::new(text, &LIST_OPPORTUNITIES)
+});
+
+/// A body is refused for what AJV would report first, and only for that; of an accepted one every filter can be read and asked,
+/// and a search term finds the text that it is.
+///
+/// # Panics
+/// Where any of that does not hold.
+pub fn board(data: &[u8]) {
+    let Some(body) = crate::json(data) else { return };
+    let judges = JUDGES.as_ref();
+    assert!(judges.is_some(), "the schema is one");
+    if judges.is_none_or(|judges| !judges.judge(&body)) {
+        return;
+    }
+    for name in ["filterByCreateDate", "filterByExpectedCloseDate"] {
+        if let Ok(range) = DateRange::read(&body[name]) {
+            let range = range.within(Zone::UTC);
+            assert_eq!(range.covers(None), range.is_open(), "{body}");
+        }
+    }
+    let filters = body["filters"].as_array().map_or(&[][..], Vec::as_slice);
+    let (conditions, discarded) = Conditions::read(filters);
+    assert!(discarded <= filters.len());
+    assert_eq!(conditions.is_empty(), discarded == filters.len());
+    let none = Map::new();
+    assert!(conditions.hold(&none) || !conditions.is_empty());
+    let term = body["search"].as_str().unwrap_or_default();
+    let search = Search::new(term, SearchBy::Opportunity);
+    assert!(search.is_none() || !term.trim().is_empty(), "{body}");
+    let found = shared::search::Term::new(term).is_none_or(|search| search.is_in(&format!("<{term}>")));
+    assert!(found, "{term:?} does not find itself");
+    assert_eq!(Conditions::read(&[Value::Null]).1, 1);
+}

@@ -1,0 +1,71 @@
+//! Definitions of calendars and the times that they make (C-52).
+
+use serde_json::json;
+use shared::calendar::{Busy, Calendar, Unavailable};
+use shared::time::Timestamp;
+
+/// When calendars are asked for their times: an ordinary day, a change of clocks, and both ends of time.
+const NOWS: [&str; 4] = [
+    "2026-11-21T12:00:00Z",
+    "2018-11-03T22:00:00Z",
+    "0001-01-01T00:00:00Z",
+    "9999-12-30T00:00:00Z",
+];
+/// How many days are listed.
+const DAYS: u32 = 3;
+/// How many of the listed starts are tried.
+const TRIED: usize = 4;
+
+/// A definition is written as one that is read and equal; the times that it lists are in order and within what was asked for,
+/// each can be booked, and none once it is taken.
+///
+/// # Panics
+/// Where any of that does not hold.
+pub fn calendar(data: &[u8]) {
+    let Some(input) = crate::json(data) else { return };
+    let Ok(calendar) = serde_json::from_value::<Calendar>(input) else {
+        return;
+    };
+    let written = json!(calendar);
+    let read = serde_json::from_value::<Calendar>(written.clone());
+    assert_eq!(read.ok().as_ref(), Some(&calendar), "{written}");
+    for now in NOWS.iter().filter_map(|now| Timestamp::parse(now)) {
+        times(&calendar, now);
+    }
+}
+
+fn times(calendar: &Calendar, now: Timestamp) {
+    let end = now.plus_days(DAYS);
+    let starts = calendar.starts(now..end, now, &[]);
+    let notice = u64::from(calendar.minimum_notice_minutes) * 60_000;
+    let earliest = now.unix_millis() + i64::try_from(notice).unwrap_or(i64::MAX);
+    assert!(starts.is_sorted() && starts.windows(2).all(|pair| pair[0] < pair[1]));
+    assert!(
+        starts
+            .iter()
+            .all(|start| *start < end && start.unix_millis() >= earliest),
+        "{starts:?}"
+    );
+    let tried = starts.iter().step_by(starts.len().div_ceil(TRIED).max(1));
+    for start in tried {
+        assert_eq!(calendar.admits(*start, now, &[]), Ok(()), "{start} at {now}");
+        let taken = [Busy::new(*start, calendar.meeting_end(*start))];
+        assert_eq!(
+            calendar.admits(*start, now, &taken),
+            Err(Unavailable::Taken),
+            "{start} at {now}"
+        );
+        let left = calendar.starts(now..end, now, &taken);
+        assert!(
+            !left.contains(start) && left.iter().all(|start| starts.contains(start)),
+            "{start} at {now}"
+        );
+        // What is left is in the way of nothing: neither meeting and buffer reach into the other meeting.
+        let (begins, ends) = (*start, calendar.meeting_end(*start));
+        assert!(
+            left.iter()
+                .all(|other| *other >= ends || calendar.buffer_end(*other) <= begins),
+            "{start} at {now}"
+        );
+    }
+}

@@ -1,0 +1,84 @@
+//! Conditions on custom fields (C-44).
+
+use serde_json::{Map, Value, json};
+use shared::funnel::Funnel;
+use shared::opportunity::Conditions;
+
+/// Each character in lower case by itself.
+fn lower(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).collect()
+}
+
+/// Whether a condition is one at all.
+fn is_kept(filter: &Value) -> bool {
+    let properties = &filter["properties"];
+    let operator = &properties["operator"];
+    let known = ["=", "!=", "contains"].iter().any(|known| operator == known);
+    let category = &filter["category"];
+    filter["filterType"] == "opField"
+        && (category.is_null() || category == "opportunity")
+        && properties["field"].is_string()
+        && properties["value"].is_string()
+        && (operator.is_null() || known)
+}
+
+/// Whether a record meets a condition that is one.
+fn is_met(filter: &Value, defined: &[String], record: &Map<String, Value>) -> bool {
+    let properties = &filter["properties"];
+    let field = properties["field"].as_str().unwrap_or_default();
+    if !defined.iter().any(|name| name == field) {
+        return false;
+    }
+    let wanted = lower(properties["value"].as_str().unwrap_or_default());
+    let held = record.get(field).filter(|value| !value.is_null());
+    let held = held.map(|value| lower(&value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+    match properties["operator"].as_str() {
+        Some("!=") => held != Some(wanted),
+        Some("contains") => held.is_some_and(|held| held.contains(&wanted)),
+        _ => held == Some(wanted),
+    }
+}
+
+/// The words of C-44: each condition is joined to the result of those before it.
+fn reference(filters: &[Value], defined: &[String], record: &Map<String, Value>) -> bool {
+    let mut result = None;
+    for filter in filters.iter().filter(|filter| is_kept(filter)) {
+        let met = is_met(filter, defined, record);
+        let or = filter["operator"]
+            .as_str()
+            .is_some_and(|operator| operator.to_uppercase() == "OR");
+        result = Some(match result {
+            None => met,
+            Some(before) if or => before || met,
+            Some(before) => before && met,
+        });
+    }
+    result.unwrap_or(true)
+}
+
+fn funnel(defined: &[String]) -> Option<Funnel> {
+    let fields: Vec<_> = defined.iter().map(|name| json!({"name": name})).collect();
+    serde_json::from_value(json!({"id": 1, "name": "", "fields": fields})).ok()
+}
+
+/// Conditions are discarded and hold as the words of C-44 say, and a discarded one changes nothing. The input is an object with
+/// `filters`, a list; `fields`, a record's; and `defined`, the names that the funnel defines.
+///
+/// # Panics
+/// Where any of that does not hold.
+pub fn conditions(data: &[u8]) {
+    let Some(input) = crate::json(data) else { return };
+    let (Some(filters), Some(record)) = (input["filters"].as_array(), input["fields"].as_object()) else {
+        return;
+    };
+    let defined = input["defined"].as_array().into_iter().flatten();
+    let defined: Vec<_> = defined.filter_map(Value::as_str).map(str::to_owned).collect();
+    let Some(funnel) = funnel(&defined) else { return };
+    let kept: Vec<_> = filters.iter().filter(|filter| is_kept(filter)).cloned().collect();
+    let (conditions, discarded) = Conditions::read(filters);
+    assert_eq!(discarded, filters.len() - kept.len(), "{input}");
+    assert_eq!(conditions.is_empty(), kept.is_empty(), "{input}");
+    assert_eq!(Conditions::read(&kept), (conditions.clone(), 0), "{input}");
+    let holds = conditions.of(&funnel).hold(record);
+    assert_eq!(holds, reference(filters, &defined, record), "{input}");
+}

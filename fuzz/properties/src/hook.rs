@@ -1,0 +1,94 @@
+//! URLs of receivers of notifications (C-76).
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use shared::automation::{Hook, is_public};
+
+/// The address that a lenient reader, such as the C library's `inet_aton`, takes a host for: one to four numbers, each decimal,
+/// octal or hexadecimal, the last of which fills what is left.
+fn lenient_address(host: &str) -> Option<Ipv4Addr> {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let number = |part: &str| {
+        let (digits, radix) = match part.as_bytes() {
+            [b'0', b'x' | b'X', ..] => (&part[2..], 16),
+            [b'0', _, ..] => (&part[1..], 8),
+            _ => (part, 10),
+        };
+        // An empty hexadecimal number is 0 to some.
+        let digits = if digits.is_empty() && radix == 16 {
+            "0"
+        } else {
+            digits
+        };
+        (!digits.starts_with('+')).then(|| u64::from_str_radix(digits, radix).ok())?
+    };
+    let numbers: Vec<_> = host.split('.').map(number).collect::<Option<_>>()?;
+    let (last, before) = numbers.split_last()?;
+    if before.len() > 3 || before.iter().any(|number| *number > 255) {
+        return None;
+    }
+    let room = 1_u64 << (8 * (4 - before.len()));
+    let high = (0..)
+        .zip(before)
+        .map(|(at, number)| number << (24 - 8 * at))
+        .sum::<u64>();
+    (*last < room).then(|| u32::try_from(high + last).ok().map(Ipv4Addr::from))?
+}
+
+/// A URL is accepted only with https and a host that leads nobody to a private address, however it is written; what is asked of
+/// the receiver holds nothing that would end a line; it is written as it came, and reads the same.
+///
+/// # Panics
+/// Where any of that does not hold.
+pub fn hook(data: &[u8]) {
+    let Some(text) = crate::text(data) else { return };
+    let Ok(hook) = Hook::try_from(text.to_owned()) else {
+        return;
+    };
+    let scheme = text.get(..8).map(str::to_ascii_lowercase);
+    assert_eq!(scheme.as_deref(), Some("https://"), "{text:?}");
+    let behind = &text[8..];
+    let end = behind.find(['/', '?']).unwrap_or(behind.len());
+    let (authority, path) = behind.split_at(end);
+    let host = hook.host();
+    let plain = |c: char| c.is_ascii_graphic() && !"@#/?\\\"<>^`{|}%".contains(c);
+    assert!(!host.is_empty() && host.chars().all(plain), "{text:?}: {host:?}");
+    assert_eq!(host.to_ascii_lowercase(), host);
+    let written = hook.authority().to_ascii_lowercase();
+    let authority = authority.to_ascii_lowercase();
+    assert!(
+        authority == written || authority == format!("{written}:443") || has_zeros(&authority, hook.port()),
+        "{text:?}: {written:?}"
+    );
+    assert!(hook.port() > 0);
+    assert!(
+        hook.path() == path || hook.path() == format!("/{path}"),
+        "{text:?}: {}",
+        hook.path()
+    );
+    assert!(
+        hook.path().starts_with('/') && !hook.path().contains(|c: char| c.is_control() || c == ' '),
+        "{text:?}"
+    );
+    let address = host.parse::<IpAddr>().ok();
+    assert!(address.is_none_or(is_public), "{text:?}");
+    let lenient = lenient_address(host).map(IpAddr::V4);
+    assert!(
+        lenient.is_none() || lenient == address,
+        "{text:?} is {lenient:?} to some"
+    );
+    assert!(
+        !host.contains(':') || address.is_some_and(|address| address.is_ipv6()),
+        "{text:?}"
+    );
+    assert_eq!(String::from(hook.clone()), text);
+    assert_eq!(Hook::try_from(text.to_owned()), Ok(hook));
+}
+
+/// Whether a port is written with zeros in front.
+fn has_zeros(authority: &str, port: u16) -> bool {
+    let written = authority
+        .rsplit_once(':')
+        .map(|(_, port)| port.trim_start_matches('0'));
+    written.is_some_and(|written| written == port.to_string())
+}

@@ -1,0 +1,198 @@
+//! Lines of an import (C-81).
+
+use funil::fuzzing::Line;
+use serde_json::{Map, Value, json};
+use shared::time::Timestamp;
+
+/// What no reason may repeat.
+const SECRET: &str = "s3cr3t-8675309";
+/// The same as a number.
+const NUMBER: u64 = 8_675_309_867;
+/// Fields whose values are secrets (C-21, C-76).
+const SECRETS: [&str; 2] = ["secret", "initial_password"];
+/// Two texts that are no date, number, zone, name of a link or choice of any field, and shorter than any limit. The second looks
+/// like the reader's own words.
+const NONSENSE: [&str; 2] = ["z z", "untagged enum`, expected `z"];
+
+/// A line is refused with a reason that names a field, holds no secret and nothing that a terminal would obey, and does not
+/// depend on which nonsense stands in it. One that is accepted is written, as an export writes it, as a line that is accepted
+/// and equal.
+///
+/// # Panics
+/// Where any of that does not hold.
+pub fn lines(data: &[u8]) {
+    let Some(text) = crate::text(data).filter(|text| !text.contains('\n')) else {
+        return;
+    };
+    let read = Line::read(text);
+    let fields = match crate::json(data) {
+        Some(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    match read {
+        Ok(_) => written_and_read(text),
+        Err(reason) => told(&reason, &fields),
+    }
+    no_secret(&fields);
+    for at in 0..places(&fields).len() {
+        nonsense(&fields, at);
+    }
+}
+
+fn written_and_read(text: &str) {
+    // What a line leaves out is known by being of another time when it is read again.
+    let kept = |text: &str, millis| {
+        let line = Line::read(text).ok()?;
+        line.kept(Timestamp::from_unix_millis(millis)?)
+    };
+    let Some(line) = kept(text, 1_800_000_000_000) else {
+        return;
+    };
+    let written = line.written().unwrap_or_default();
+    let again = kept(&written, 0);
+    assert!(again.is_some(), "{text}\n{written}\n{:?}", Line::read(&written));
+    assert_eq!(again, kept(text, 1_800_000_000_000), "{text}\n{written}");
+    assert_eq!(again.map(Line::written), Some(Ok(written)), "{text}");
+}
+
+fn told(reason: &str, fields: &Map<String, Value>) {
+    assert!(!reason.contains(char::is_control), "{reason:?}");
+    let whole = [
+        "not JSON: ",
+        "must be a JSON object",
+        "the record is ",
+        "unknown kind ",
+        "kind: ",
+    ];
+    // A name with control characters stands escaped in the reason.
+    let escaped = |name: &String| name.chars().flat_map(escaped).collect::<String>();
+    let named = fields.keys().any(|name| reason.starts_with(&escaped(name)));
+    let missing = reason.ends_with(": is missing");
+    assert!(
+        whole.iter().any(|start| reason.starts_with(start)) || named || missing,
+        "{reason:?} of {fields:?}"
+    );
+}
+
+fn escaped(character: char) -> Vec<char> {
+    if character.is_control() {
+        return character.escape_default().collect();
+    }
+    vec![character]
+}
+
+fn line_of(fields: &Map<String, Value>) -> String {
+    Value::Object(fields.clone()).to_string()
+}
+
+/// Whatever stands in place of a secret, no reason repeats it.
+fn no_secret(fields: &Map<String, Value>) {
+    for hidden in [
+        json!(SECRET),
+        json!(NUMBER),
+        json!([SECRET]),
+        json!({SECRET: SECRET}),
+        json!({"a": SECRET}),
+    ] {
+        let mut fields = fields.clone();
+        let own = hide_own(&mut fields, &hidden);
+        let below = fields.values_mut().filter(|value| **value != hidden);
+        let below = below.map(|value| hide(value, &hidden));
+        let below = below.filter(|found| *found).count();
+        if !own && below == 0 {
+            return;
+        }
+        if let Err(reason) = Line::read(&line_of(&fields)) {
+            // The name of an unknown field is told, and is no secret.
+            let name = reason.ends_with(": unknown field");
+            assert!(
+                name || !reason.contains(SECRET) && !reason.contains(&NUMBER.to_string()),
+                "{reason}"
+            );
+        }
+    }
+}
+
+fn hide_own(fields: &mut Map<String, Value>, hidden: &Value) -> bool {
+    let mut any = false;
+    for name in SECRETS {
+        if let Some(value) = fields.get_mut(name) {
+            *value = hidden.clone();
+            any = true;
+        }
+    }
+    any
+}
+
+/// Puts something in place of every secret below a value, and says whether there was one.
+fn hide(value: &mut Value, hidden: &Value) -> bool {
+    match value {
+        Value::Array(items) => {
+            let found = items.iter_mut().map(|item| hide(item, hidden));
+            found.filter(|found| *found).count() > 0
+        }
+        Value::Object(fields) => {
+            let own = hide_own(fields, hidden);
+            fields
+                .values_mut()
+                .fold(own, |any, value| hide(value, hidden) || any)
+        }
+        _ => false,
+    }
+}
+
+/// Where texts stand in a record, but those that reasons repeat: its kind, a setting's name, and what is there twice.
+fn places(fields: &Map<String, Value>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (name, value) in fields {
+        let repeated = name == "kind" || (fields.get("kind") == Some(&json!("funnel")) && name == "fields");
+        if !repeated {
+            texts(
+                value,
+                &format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+                &mut found,
+            );
+        }
+    }
+    // A hostile line has few; a long one is not worth more.
+    found.truncate(8);
+    found
+}
+
+fn texts(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::String(_) => found.push(path.to_owned()),
+        Value::Array(items) => {
+            for (at, item) in items.iter().enumerate() {
+                texts(item, &format!("{path}/{at}"), found);
+            }
+        }
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                texts(
+                    value,
+                    &format!("{path}/{}", name.replace('~', "~0").replace('/', "~1")),
+                    found,
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Which nonsense stands at a place makes no difference.
+fn nonsense(fields: &Map<String, Value>, at: usize) {
+    let Some(place) = places(fields).into_iter().nth(at) else {
+        return;
+    };
+    let [one, other] = NONSENSE.map(|text| {
+        let mut line = Value::Object(fields.clone());
+        if let Some(value) = line.pointer_mut(&place) {
+            *value = Value::from(text);
+        }
+        let read = Line::read(&line.to_string());
+        read.map(drop)
+            .map_err(|reason| reason.replace(&json!(text).to_string(), "…"))
+    });
+    assert_eq!(one, other, "{place} of {fields:?}");
+}

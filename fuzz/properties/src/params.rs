@@ -1,0 +1,72 @@
+//! Query strings (C-6).
+
+use shared::http::Params;
+
+const NAMES: [&str; 10] = [
+    "i", "apitoken", "query", "page", "limit", "from", "to", "search", "keyName", "",
+];
+
+/// `%` and two digits are a byte, `+` is a space, everything else is itself; bytes that are no text are replaced.
+fn decoded(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let Some((first, behind)) = rest.split_first() {
+        let hex = behind
+            .first_chunk::<2>()
+            .filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let hex = hex.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        let (byte, used) = match (first, hex) {
+            (b'%', Some(byte)) => (byte, 2),
+            (b'+', _) => (b' ', 0),
+            (other, _) => (*other, 0),
+        };
+        bytes.push(byte);
+        rest = &behind[used..];
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Every text is a query string, decoded once; a parameter that stands more than once is nobody's; numbers are digits; what is
+/// logged has names alone.
+///
+/// # Panics
+/// Where any of that does not hold.
+pub fn params(data: &[u8]) {
+    let Some(raw) = crate::text(data) else { return };
+    let params = Params::parse(raw);
+    let pairs = raw.split('&').filter(|pair| !pair.is_empty());
+    let pairs: Vec<_> = pairs
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+        .map(|(name, value)| (decoded(name), decoded(value)))
+        .collect();
+    for name in NAMES {
+        let values: Vec<_> = pairs
+            .iter()
+            .filter(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+            .collect();
+        let expected = match values[..] {
+            [] => Some(None),
+            [value] => Some(Some(value)),
+            _ => None,
+        };
+        assert_eq!(params.one(name).ok(), expected, "{name} of {raw:?}");
+        let filled = expected.map(|value| value.filter(|value| !value.is_empty()));
+        assert_eq!(params.filled(name).ok(), filled, "{name} of {raw:?}");
+        let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+        let whole = filled.filter(|value| value.is_none_or(digits));
+        let number = |text: &str| {
+            text.parse::<u128>()
+                .map_or(u64::MAX, |n| n.try_into().unwrap_or(u64::MAX))
+        };
+        let whole = whole.map(|value| value.map(number));
+        assert_eq!(params.whole(name).ok(), whole, "{name} of {raw:?}");
+        if name == "limit" {
+            let limit = whole
+                .map(|limit| limit.unwrap_or(50))
+                .filter(|limit| (1..=100).contains(limit));
+            assert_eq!(params.limit(50, 100, "").ok().map(u64::from), limit, "{raw:?}");
+        }
+    }
+    let names: Vec<_> = pairs.iter().map(|(name, _)| name).collect();
+    assert_eq!(format!("{params:?}"), format!("{names:?}"));
+}

@@ -1,0 +1,64 @@
+//! The body of `POST /voip/webhook` (C-70, C-71).
+
+use std::sync::LazyLock;
+
+use http::HeaderMap;
+use serde_json::Value;
+use shared::phone;
+use shared::schema::CALL_WEBHOOK;
+
+use crate::json_schema::Judges;
+
+static JUDGES: LazyLock<Option<Judges>> = LazyLock::new(|| {
+    let text = include_str!("../../../shared/schemas/call-webhook.schema.json");
+    Judges::new(text, &CALL_WEBHOOK)
+});
+
+/// A body is refused for what AJV would report first, and only for that; of an accepted one text is kept up to its limit in
+/// characters, and a number's digits.
+///
+/// # Panics
+/// Where any of that does not hold.
+pub fn webhook(data: &[u8]) {
+    let read = call_webhook::fuzzing::read(&HeaderMap::new(), data);
+    let Some(body) = crate::json(data) else {
+        assert!(read.is_err(), "what is no JSON is no call");
+        return;
+    };
+    let judges = JUDGES.as_ref();
+    assert!(judges.is_some(), "the schema is one");
+    let verdict = judges.map(|judges| judges.judge(&body));
+    assert_eq!(verdict, Some(read.is_ok()), "{body}");
+    let Ok(call) = read else { return };
+    let sent = &body["data"];
+    let service = Some(call.service);
+    for (name, kept, limit) in [
+        ("service", &service, 32),
+        ("leadName", &call.lead_name, 64),
+        ("userName", &call.user_name, 64),
+        ("callId", &call.call_id, 64),
+        ("description", &call.description, 1000),
+    ] {
+        let sent = sent[name].as_str();
+        let cut = sent.map(|text| text.chars().take(limit).collect::<String>());
+        assert_eq!(*kept, cut, "{name}");
+    }
+    let digits = phone::digits(sent["leadPhone"].as_str().unwrap_or_default());
+    let digits: String = digits.chars().take(32).collect();
+    assert_eq!(call.lead_phone, Some(digits));
+    assert_eq!(Value::from(call.record), sent["record"]);
+    assert_eq!(serde_json::to_value(call.kind).ok().as_ref(), Some(&sent["type"]));
+    assert_eq!(
+        serde_json::to_value(call.status).ok().as_ref(),
+        Some(&sent["status"])
+    );
+    // A longer call than clients can count is as long as they can.
+    let seconds = sent["duration"]
+        .as_u64()
+        .or_else(|| format!("{:.0}", sent["duration"].as_f64()?).parse().ok());
+    assert_eq!(
+        call.duration,
+        seconds.unwrap_or(u64::MAX).min((1 << 53) - 1),
+        "{body}"
+    );
+}

@@ -1,0 +1,124 @@
+//! Every input that fuzzing kept, and all that ever broke a property, held to the properties again: no tool is needed.
+
+#![expect(
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a corpus that cannot be read fails its test, and a failed test tells its input"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The most bytes of all inputs together: they are read with every run of the tests.
+const MOST_BYTES: usize = 500_000;
+
+fn fuzz() -> PathBuf {
+    let properties = Path::new(env!("CARGO_MANIFEST_DIR"));
+    properties
+        .parent()
+        .expect("the directory of the targets")
+        .to_owned()
+}
+
+/// The inputs of a target, by their paths.
+fn inputs(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let directory = fs::read_dir(fuzz().join("corpus").join(target)).expect(target);
+    let mut paths: Vec<_> = directory.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort_unstable();
+    let read = |path: PathBuf| {
+        let bytes = fs::read(&path).expect("an input");
+        (path, bytes)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// Tells which input it was that broke its property.
+struct Tried(PathBuf);
+
+impl Drop for Tried {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{} broke its property", self.0.display());
+        }
+    }
+}
+
+fn replay(target: &str) {
+    let (_, holds) = properties::ALL
+        .into_iter()
+        .find(|(name, _)| *name == target)
+        .expect("a target");
+    let inputs = inputs(target);
+    assert!(inputs.len() > 2, "{target} has hardly any input");
+    for (path, bytes) in inputs {
+        let _tried = Tried(path);
+        holds(&bytes);
+    }
+}
+
+macro_rules! replayed {
+    ($($target:ident),*) => {
+        const REPLAYED: &[&str] = &[$(stringify!($target)),*];
+
+        $(#[test]
+        fn $target() {
+            replay(stringify!($target));
+        })*
+    };
+}
+
+replayed!(
+    board,
+    calendar,
+    conditions,
+    credentials,
+    dates,
+    hook,
+    lines,
+    params,
+    phone,
+    report,
+    reschedule,
+    selection,
+    webhook
+);
+
+fn names(directory: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(fuzz().join(directory)).expect(directory);
+    let name = |path: PathBuf| path.file_stem().and_then(|name| name.to_str()).map(str::to_owned);
+    entries
+        .filter_map(|entry| name(entry.expect("an entry").path()))
+        .collect()
+}
+
+#[test]
+fn every_property_is_a_target_with_inputs_and_words_of_its_own() {
+    let all: BTreeSet<_> = properties::ALL.map(|(name, _)| name.to_owned()).into();
+    assert_eq!(
+        REPLAYED.iter().map(ToString::to_string).collect::<BTreeSet<_>>(),
+        all
+    );
+    for directory in ["corpus", "targets", "dictionaries"] {
+        assert_eq!(names(directory), all, "{directory}");
+    }
+    let manifest = fs::read_to_string(fuzz().join("Cargo.toml")).expect("the manifest of the targets");
+    for name in all {
+        let calls = fs::read_to_string(fuzz().join("targets").join(format!("{name}.rs"))).expect(&name);
+        assert!(calls.contains(&format!("properties::{name}(data)")), "{calls}");
+        assert!(
+            manifest.contains(&format!("path = \"targets/{name}.rs\"")),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_inputs_are_few_enough_to_be_read_with_every_test() {
+    let bytes: usize = properties::ALL
+        .iter()
+        .flat_map(|(target, _)| inputs(target))
+        .map(|(_, bytes)| bytes.len())
+        .sum();
+    assert!(bytes < MOST_BYTES, "{bytes}");
+}
