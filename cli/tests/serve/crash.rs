@@ -1,161 +1,128 @@
-//! kill -9 while calls are being recorded and opportunities made and changed: nothing acknowledged is lost, nothing is half
-//! there.
+//! kill -9 while many clients write at a time, at any moment: nothing acknowledged is lost, nothing is half there, nothing is
+//! done twice (C-85, and C-10, C-12, C-24, C-53, C-72, C-75, C-76 across a kill).
+//!
+//! A round is: clients write (`clients`), the service is killed (`plan`), it starts again on the same file, the doctor finds
+//! nothing, an export is held against what every client was told (`ledger`, `found`, `verdict`) and against what the interface
+//! shows (`shown`), what was cut off is settled and what has an `Idempotency-Key` is sent again (`aftermath`). Rounds go on
+//! with what those before left. A file has so many rounds; then everything must come to its end: automations, deletions and
+//! reports. The next rounds begin with a new file.
+//!
+//! `ROUNDS` asks for more rounds, `SEED` for others.
 
-mod bookings;
-mod sales;
+mod aftermath;
+mod clients;
+mod commands;
+mod deed;
+mod found;
+mod house;
+mod ledger;
+mod noticed;
+mod plan;
+mod settle;
+mod shown;
+mod stage;
+mod summary;
+mod verdict;
+mod wire;
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use found::Found;
+use house::{Access, Home, House, kill_at_start};
+use ledger::Ledger;
+use plan::{Moment, Whereabouts, dice, milliseconds};
+use shared::ambient::Ambient;
+use summary::Summary;
 
-use crate::running::{Running, ask, funil};
-use sales::Sales;
-
-const ROUNDS: u64 = 4;
-const CALLERS: u64 = 4;
-const SELLERS: usize = 3;
-const NUMBERS: u64 = 50;
+/// Rounds on one file.
+const LIFE: u64 = 8;
+/// How often one looks before the service has taken too long for its work, and what one waits in between.
+const LOOKS: u32 = 240;
+const PAUSE: Duration = Duration::from_millis(500);
 
 #[test]
 fn nothing_acknowledged_is_lost() {
-    let home = tempfile::tempdir().unwrap();
-    let calls = Calls::default();
-    let mut sales = None;
-    for round in 0..ROUNDS {
-        let mut running = Running::start(home.path(), &[]);
-        let sales = sales.get_or_insert_with(|| Sales::open(&running));
-        cut_off(&mut running, round, &calls, sales);
+    let rounds = plan::rounds();
+    let mut whereabouts = Whereabouts {
+        seed: plan::seed(),
+        round: 0,
+    };
+    let mut summary = Summary::default();
+    while summary.rounds < rounds {
+        let here = LIFE.min(rounds - summary.rounds);
+        live(here, &mut whereabouts, &mut summary);
     }
-    let mut acknowledged = calls.acknowledged.into_inner().unwrap();
-    let sales = sales.unwrap();
-    println!(
-        "{} calls and {} changes of opportunities acknowledged over {ROUNDS} rounds",
-        acknowledged.len(),
-        sales.acknowledged()
-    );
-    let running = Running::start(home.path(), &[]);
-    // Once more from every number, whichever were cut off: each has its one lead then.
-    for number in 0..NUMBERS {
-        let (status, body) = call(&running.url, number).unwrap();
-        assert_eq!(status, 201, "{body}");
-        acknowledged.insert(id(&body));
-    }
-    check(&export(&running), &acknowledged);
-    sales.check(&running, &|| export(&running));
-    sales.check_leads(&running);
-    examine(&running);
+    println!("seed {}\n{summary}", whereabouts.seed);
 }
 
-/// The calls so far.
-#[derive(Default)]
-struct Calls {
-    /// The ids of those that were acknowledged.
-    acknowledged: Mutex<BTreeSet<u64>>,
-    next: AtomicU64,
+/// Some rounds on one file, and its end.
+fn live(rounds: u64, whereabouts: &mut Whereabouts, summary: &mut Summary) {
+    let home = Home::new();
+    let chance = dice(whereabouts.seed, 1000 * summary.rounds);
+    let mut house = start(&home, None, &chance, summary);
+    let ledger = Mutex::new(stage::set(&house, &home));
+    for round in 0..rounds {
+        whereabouts.round = summary.rounds;
+        let (access, part) = (house.access.clone(), 1000 * summary.rounds + 1);
+        let seed = whereabouts.seed.wrapping_add(part);
+        clients::cut_off(house, &ledger, seed, Moment::of(&chance));
+        house = start(&home, Some(&access), &chance, summary);
+        let mut ledger = ledger.lock().unwrap();
+        look(&house, &mut ledger, &chance, summary);
+        // Refreshed anew while the next clients write.
+        stage::define_reports(&house, &home, round + 1);
+        ledger.round += 1;
+        summary.rounds += 1;
+    }
+    let ledger = ledger.into_inner().unwrap();
+    stage::define_reports(&house, &home, rounds + 1);
+    end(&house, &ledger);
+    summary.add(&ledger);
 }
 
-impl Calls {
-    fn keep_calling(&self, url: &str, stop: &AtomicBool) {
-        while !stop.load(Ordering::Relaxed) {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            if let Some((201, body)) = call(url, number) {
-                let id = id(&body);
-                assert!(self.acknowledged.lock().unwrap().insert(id), "call {id} twice");
-            }
+/// Starts a service, now and then only at the second attempt.
+fn start(home: &Home, access: Option<&Access>, chance: &Ambient, summary: &mut Summary) -> House {
+    while chance.below(3) == 0 {
+        kill_at_start(home, milliseconds(chance, 400));
+        summary.starts += 1;
+    }
+    House::open(home, access)
+}
+
+/// What is there after a kill.
+fn look(house: &House, ledger: &mut Ledger, chance: &Ambient, summary: &mut Summary) {
+    let items = house.items();
+    summary.note_walks(&items);
+    house.examine("demo");
+    let export = house.export("demo");
+    let found = Found::read(&export);
+    ledger.judge(&found).none();
+    summary.automating += u64::from(ledger.judge_automated(&found).count() > 0);
+    summary.erasing += u64::from(ledger.judge_table(&found, &items).count() > 0);
+    shown::compare(house, &export, &found);
+    ledger.resolve(house, &found);
+    ledger.shows_no_deleted(house);
+    summary.repeated += ledger.repeat(house, chance);
+}
+
+/// Everything comes to its end: what follows from calls, the erasure of deleted leads, and reports.
+fn end(house: &House, ledger: &Ledger) {
+    for left in (0..LOOKS).rev() {
+        let items = house.items();
+        let found = Found::read(&house.export("demo"));
+        ledger.judge(&found).none();
+        let (automated, erased) = (ledger.judge_automated(&found), ledger.judge_table(&found, &items));
+        let told = ledger.reports_tell(house, &found);
+        if automated.count() + erased.count() == 0 && told.is_ok() {
+            break;
         }
-    }
-}
-
-/// A round: calls and sales, and in the middle of them kill -9.
-fn cut_off(running: &mut Running, round: u64, calls: &Calls, sales: &Sales) {
-    let url = running.url.clone();
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let (url, stop) = (&url, &stop);
-        for _ in 0..CALLERS {
-            scope.spawn(move || calls.keep_calling(url, stop));
+        if left == 0 {
+            automated.none();
+            erased.none();
+            assert_eq!(told, Ok(()));
         }
-        let sell = |seller| scope.spawn(move || sales.sell(url, &format!("crash-{round}.{seller}"), stop));
-        let sellers: Vec<_> = (0..SELLERS).map(sell).collect();
-        let few = || {
-            let called = calls.acknowledged.lock().unwrap().len() as u64;
-            called < (round + 1) * 60 || sales.acknowledged() < (round + 1) * 40
-        };
-        // A seller who is gone has failed the test.
-        while few() && !sellers.iter().any(ScopedJoinHandle::is_finished) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        // Somewhere in the middle of what follows.
-        std::thread::sleep(Duration::from_millis(37 * round));
-        running.kill();
-        stop.store(true, Ordering::Relaxed);
-    });
-}
-
-fn id(body: &str) -> u64 {
-    serde_json::from_str::<Value>(body).unwrap()["id"]
-        .as_u64()
-        .unwrap()
-}
-
-/// What is derived from the records is all there and right (C-84).
-fn examine(running: &Running) {
-    let endpoint = running.after("DynamoDB API on ").trim_end_matches(',').to_owned();
-    let output = funil(&["--endpoint", &endpoint, "doctor", "--instance", "demo", "--json"]);
-    let found = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{found}");
-}
-
-/// Calls come from numbers of which nobody knew, each in one of the two forms of a mobile; every fifth is for a lead with
-/// opportunities, whose copies of it are behind then.
-fn call(url: &str, number: u64) -> Option<(u16, String)> {
-    let ninth = if number.is_multiple_of(2) { "9" } else { "" };
-    let phone = format!("5541{ninth}888800{:02}", number % NUMBERS);
-    let mut data = json!({ "user": 8, "leadPhone": phone, "type": "INCOMING", "status": "COMPLETE", "duration": 1,
-        "record": false, "service": "crash" });
-    // Not the first one from a number, which makes its lead.
-    if number >= NUMBERS && number.is_multiple_of(5) {
-        data["lead"] = json!(sales::LEADS[usize::try_from(number / 5 % 2).unwrap()]);
+        std::thread::sleep(PAUSE);
     }
-    let body = json!({ "event": "call", "data": data }).to_string();
-    ask(url, "POST", "/voip/webhook?i=demo", &[], &body)
-}
-
-fn export(running: &Running) -> Vec<Value> {
-    let endpoint = running.after("DynamoDB API on ").trim_end_matches(',').to_owned();
-    let output = funil(&["--endpoint", &endpoint, "export", "--instance", "demo"]);
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
-}
-
-fn check(records: &[Value], acknowledged: &BTreeSet<u64>) {
-    let of = |kind: &'static str| records.iter().filter(move |record| record["kind"] == kind);
-    let calls: BTreeMap<_, _> = of("call")
-        .map(|call| (call["id"].as_u64().unwrap(), call["lead"].as_u64()))
-        .collect();
-    let missing: Vec<_> = acknowledged.iter().filter(|id| !calls.contains_key(id)).collect();
-    assert!(missing.is_empty(), "lost: {missing:?}");
-    let events: BTreeMap<_, _> = of("event")
-        .map(|event| (event["call"].as_u64().unwrap(), event["lead"].as_u64()))
-        .collect();
-    assert_eq!(
-        calls, events,
-        "every call has its lead and its event, or is not there at all"
-    );
-    let mut lines = BTreeSet::new();
-    for lead in of("lead").filter(|lead| lead["acquisition_channel"] == "VoIP") {
-        let phone = lead["phone"].as_str().unwrap();
-        assert!(
-            lines.insert(phone[phone.len() - 8..].to_owned()),
-            "two leads for {phone}"
-        );
-    }
-    assert_eq!(lines.len() as u64, NUMBERS);
+    house.examine("demo");
 }

@@ -40,7 +40,7 @@ pub struct Copies {
     needed: bool,
 }
 
-/// The notices that a record and the one it copies may have.
+/// The notices of changes, or marks of deletions, that a record and the one it copies may have.
 type NoticesOf = fn(Keys<'_>, &Item, Option<&Item>) -> Result<Vec<Key>, StoreError>;
 
 /// The record that one copies.
@@ -116,8 +116,8 @@ pub const LEADS: Copies = Copies {
     needed: true,
 };
 
-/// A file holds the lead of its ticket. While that lead is being erased, or the one that the file has, its notice says so:
-/// the ticket loses the lead first, and a file that comes meanwhile never gets it.
+/// A file holds the lead of its ticket. While that lead is being erased, or the one that the file has, its mark says so: the
+/// ticket loses the lead first, and a file that comes meanwhile never gets it. That a lead merely changed excuses no file.
 pub const TICKETS: Copies = Copies {
     name: "ticket",
     source: |keys, item| {
@@ -136,7 +136,7 @@ pub const TICKETS: Copies = Copies {
         Ok(leads
             .into_iter()
             .flatten()
-            .map(|lead| keys.lead_notice(lead))
+            .map(|lead| keys.erasure(lead))
             .collect())
     },
     renewed: |item, ticket| {

@@ -1,0 +1,368 @@
+//! kill -9 of the operator's commands at any moment, and of the service beneath them: what they acknowledged holds, and the
+//! same command run again finishes what was begun (C-81, C-84).
+
+mod lines;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::DirEntry;
+use std::path::Path;
+use std::process::{Child, Output};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use shared::ambient::Ambient;
+
+use super::house::{Access, Home, House};
+use super::plan::{self, Whereabouts, dice, milliseconds};
+use super::wire::Ask;
+
+/// Kills of each command; `ROUNDS` asks for more.
+fn kills() -> u64 {
+    plan::number("ROUNDS", 2)
+}
+
+/// An import is cut off, or its service, at any moment; run again it goes on, and leaves what it would have left uncut.
+#[test]
+fn an_import_goes_on() {
+    let (mut whereabouts, chance) = begin(1);
+    let (home, mut house) = open(&["acme", "twin"]);
+    let file = |version| home.lines("data.ndjson", &lines::of(version));
+    house.import("acme", &file(0));
+    let whole = taken(|| house.import("twin", &file(0)));
+    let (mut cuts, records) = (Cuts::default(), written(&house, 0));
+    for kill in 1..=kills() {
+        whereabouts.round = kill;
+        let file = file(kill);
+        let import = house.begin(&["import", "--instance", "acme", file.to_str().unwrap()]);
+        let later = milliseconds(&chance, whole);
+        house = if chance.below(3) == 0 {
+            let beneath = house.kill_after(later, &home);
+            wait(import);
+            beneath
+        } else {
+            kill_after(import, later);
+            house
+        };
+        cuts.note(0, written(&house, kill), records);
+        begun_at_most(&house);
+        if chance.below(2) == 0 {
+            let repair = house.command(&["doctor", "--instance", "acme", "--repair"]);
+            assert!(repair.status.success(), "{repair:?}");
+            house.examine("acme");
+        }
+    }
+    let last = file(kills());
+    house.import("acme", &last);
+    house.import("twin", &last);
+    let (acme, twin) = (house.export("acme"), house.export("twin"));
+    let other = acme.lines().zip(twin.lines()).find(|(one, other)| one != other);
+    assert!(acme == twin, "other than uncut: {other:?}");
+    house.examine("acme");
+    println!("imports: {cuts}");
+}
+
+/// What an import does in several steps may be begun, and nothing else: copies of a company are written before the company,
+/// and files behind their ticket. The same import finishes it, and so does a repair.
+fn begun_at_most(house: &House) {
+    let mut found = house.diagnose("acme");
+    found.retain(|difference| {
+        let begun = ["the copy of company", "the copy of ticket"];
+        !begun.iter().any(|begun| difference.contains(begun))
+    });
+    assert!(found.is_empty(), "the doctor found {found:#?}");
+}
+
+/// An export that is cut off leaves the file of before, whole.
+#[test]
+fn an_export_leaves_what_was_there() {
+    let (mut whereabouts, chance) = begin(2);
+    let (home, house) = open(&["acme"]);
+    let out = home.path().join("out.ndjson");
+    let export = ["export", "--instance", "acme", "--output", out.to_str().unwrap()];
+    house.import("acme", &home.lines("data.ndjson", &lines::of(0)));
+    let whole = taken(|| assert!(house.command(&export).status.success()));
+    let (mut cuts, mut left_beside) = (Cuts::default(), 0);
+    for kill in 1..=kills() {
+        whereabouts.round = kill;
+        let (before, now) = (std::fs::read_to_string(&out).unwrap(), house.export("acme"));
+        kill_after(house.begin(&export), milliseconds(&chance, whole));
+        let left = std::fs::read_to_string(&out).unwrap();
+        assert!(left == before || left == now, "half an export: {left}");
+        // What it wrote beside the file is left.
+        let now_beside = beside(home.path()).len();
+        cuts.note(
+            left_beside,
+            if left == now { usize::MAX } else { now_beside },
+            usize::MAX,
+        );
+        left_beside = now_beside;
+        house.import("acme", &home.lines("data.ndjson", &lines::of(kill)));
+    }
+    are_private(&beside(home.path()));
+    println!("exports: {cuts}");
+    assert!(house.command(&export).status.success());
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), house.export("acme"));
+}
+
+/// A repair that is cut off is finished by the next one.
+#[test]
+fn a_repair_goes_on() {
+    let (mut whereabouts, chance) = begin(3);
+    let (home, house) = open(&["acme"]);
+    house.import("acme", &home.lines("data.ndjson", &lines::of(0)));
+    let repair = ["doctor", "--instance", "acme", "--repair"];
+    let right = derived(&house);
+    damage(&house, &right, &chance);
+    let whole = taken(|| assert!(house.command(&repair).status.success()));
+    let mut cuts = Cuts::default();
+    for kill in 1..=kills() {
+        whereabouts.round = kill;
+        damage(&house, &derived(&house), &chance);
+        let damaged = derived(&house).len();
+        kill_after(house.begin(&repair), milliseconds(&chance, whole));
+        cuts.note(damaged, derived(&house).len(), right.len());
+    }
+    println!("repairs: {cuts}");
+    let done = house.command(&repair);
+    assert!(done.status.success(), "{done:?}");
+    let keys = |items: &[Value]| -> Vec<_> { items.iter().map(|item| item["sk"].clone()).collect() };
+    assert_eq!(keys(&derived(&house)), keys(&right));
+    house.examine("acme");
+}
+
+/// The service goes away while commands run; whatever they said is done is done.
+#[test]
+fn what_a_command_said_holds() {
+    let (mut whereabouts, chance) = begin(4);
+    let (home, mut house) = open(&["acme"]);
+    let mut said = Said::default();
+    let whole = taken(|| drop(house.command(&["instance", "list"])));
+    for kill in 1..=kills() {
+        whereabouts.round = kill;
+        let endpoint = house.endpoint.clone();
+        house = std::thread::scope(|scope| {
+            let commands = scope.spawn(|| said.run(&endpoint, kill));
+            let beneath = house.kill_after(milliseconds(&chance, whole * 6), &home);
+            commands.join().unwrap();
+            beneath
+        });
+        said.check(&house);
+        // A command that is cut off itself, and is run again.
+        let name = format!("cut-{kill}");
+        let create = ["instance", "create", &name];
+        kill_after(house.begin(&create), milliseconds(&chance, whole));
+        house.command(&create);
+        assert!(listed(&house).contains(&name));
+        house.examine(&name);
+    }
+    println!(
+        "commands: {} kills of the service beneath, {} commands said done",
+        kills(),
+        said.count
+    );
+}
+
+/// When kills came: before anything was written, in the midst, or behind all.
+#[derive(Debug, Default)]
+struct Cuts {
+    before: u64,
+    midst: u64,
+    behind: u64,
+}
+
+impl Cuts {
+    /// Notes one by how much there was, is, and would be.
+    fn note(&mut self, before: usize, now: usize, whole: usize) {
+        let came = match now {
+            _ if now >= whole => &mut self.behind,
+            _ if now > before => &mut self.midst,
+            _ => &mut self.before,
+        };
+        *came += 1;
+    }
+}
+
+impl fmt::Display for Cuts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            before,
+            midst,
+            behind,
+        } = self;
+        write!(
+            f,
+            "{before} kills before it wrote, {midst} in the midst, {behind} behind all"
+        )
+    }
+}
+
+fn begin(part: u64) -> (Whereabouts, Ambient) {
+    let seed = plan::seed();
+    (Whereabouts { seed, round: 0 }, dice(seed, 999_000 + part))
+}
+
+/// A service with these instances.
+fn open(instances: &[&str]) -> (Home, House) {
+    let home = Home::new();
+    let house = House::open(&home, None);
+    for name in instances {
+        assert!(house.command(&["instance", "create", name]).status.success());
+    }
+    (home, house)
+}
+
+/// kill -9.
+fn kill_after(mut command: Child, later: Duration) {
+    std::thread::sleep(later);
+    command.kill().unwrap();
+    wait(command);
+}
+
+fn wait(mut command: Child) {
+    command.wait().unwrap();
+}
+
+/// How many milliseconds something takes, at least one.
+fn taken(something: impl FnOnce()) -> u64 {
+    let now = || Ambient::system().now().unix_millis();
+    let before = now();
+    something();
+    u64::try_from(now() - before).unwrap_or(1).max(1)
+}
+
+/// How many records of a version are there.
+fn written(house: &House, version: u64) -> usize {
+    let named = format!(" {version}\"");
+    let export = house.export("acme");
+    export.lines().filter(|line| line.contains(&named)).count()
+}
+
+/// Items that follow from opportunities: places on boards and links of leads.
+fn derived(house: &House) -> Vec<Value> {
+    let items = house.items();
+    let items = items
+        .iter()
+        .map(|item| serde_json::from_str::<Value>(item).unwrap());
+    let of = |item: &Value| {
+        let pk = item["pk"]["S"].as_str().unwrap();
+        pk.starts_with("acme#board#") || pk.starts_with("acme#lead-opportunity#")
+    };
+    let mut items: Vec<_> = items.filter(of).collect();
+    items.sort_by_key(|item| format!("{} {}", item["pk"], item["sk"]));
+    items
+}
+
+/// Takes a third of some items away.
+fn damage(house: &House, items: &[Value], chance: &Ambient) {
+    for item in items.iter().filter(|_| chance.below(3) == 0) {
+        let key = json!({ "pk": item["pk"], "sk": item["sk"] });
+        house.table("DeleteItem", &json!({ "TableName": "funil", "Key": key }));
+    }
+}
+
+/// What cut off exports left in a directory.
+fn beside(directory: &Path) -> Vec<DirEntry> {
+    let entries = std::fs::read_dir(directory).unwrap().map(Result::unwrap);
+    let hidden = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with('.');
+    entries.filter(hidden).collect()
+}
+
+/// It is its owner's alone, for it may hold secrets.
+#[cfg(unix)]
+fn are_private(entries: &[DirEntry]) {
+    use std::os::unix::fs::PermissionsExt as _;
+    for entry in entries {
+        let mode = entry.metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{}: {mode:o}", entry.path().display());
+    }
+}
+
+#[cfg(not(unix))]
+fn are_private(_: &[DirEntry]) {}
+
+fn listed(house: &House) -> Vec<String> {
+    let list = document(&house.command(&["instance", "list", "--json"]));
+    let names = list.as_array().unwrap().iter();
+    names
+        .map(|entry| entry["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn document(output: &Output) -> Value {
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What commands said is done.
+#[derive(Debug, Default)]
+struct Said {
+    instances: Vec<String>,
+    /// Keys by their ids, and whether they are revoked; `None` while that is under way.
+    keys: BTreeMap<String, (String, Option<bool>)>,
+    /// What `timezone` may be: what was said last, and what was under way.
+    timezones: Vec<String>,
+    /// How many were done.
+    count: u64,
+}
+
+impl Said {
+    /// Runs one command after another until one fails.
+    fn run(&mut self, endpoint: &str, round: u64) {
+        let cut_off = (0..).try_for_each(|turn| self.turn(endpoint, round, turn));
+        assert_eq!(cut_off, None);
+    }
+
+    fn turn(&mut self, endpoint: &str, round: u64, turn: usize) -> Option<()> {
+        let name = format!("said-{round}-{turn}");
+        self.ran(endpoint, &["instance", "create", &name])?;
+        self.instances.push(name);
+        let zone = ["UTC", "America/Sao_Paulo", "Europe/Lisbon"][turn % 3];
+        self.timezones.push(zone.to_owned());
+        self.ran(endpoint, &["instance", "set", "acme", "timezone", zone])?;
+        self.timezones = vec![zone.to_owned()];
+        let issue = ["key", "issue", "--instance", "demo", "--user", "7", "--json"];
+        let issued = document(&self.ran(endpoint, &issue)?);
+        let [id, key] = ["id", "key"].map(|name| issued[name].as_str().unwrap().to_owned());
+        let even = turn.is_multiple_of(2);
+        self.keys.insert(id.clone(), (key, (!even).then_some(false)));
+        if even {
+            self.ran(endpoint, &["key", "revoke", "--instance", "demo", &id])?;
+            self.keys.get_mut(&id).unwrap().1 = Some(true);
+        }
+        Some(())
+    }
+
+    /// Runs a command; nothing where it failed.
+    fn ran(&mut self, endpoint: &str, arguments: &[&str]) -> Option<Output> {
+        let output = crate::running::funil(&[&["--endpoint", endpoint], arguments].concat());
+        let done = output.status.success();
+        self.count += u64::from(done);
+        done.then_some(output)
+    }
+
+    fn check(&mut self, house: &House) {
+        let there = listed(house);
+        let missing: Vec<_> = self
+            .instances
+            .iter()
+            .filter(|name| !there.contains(name))
+            .collect();
+        assert!(missing.is_empty(), "lost: {missing:?}");
+        let shown = document(&house.command(&["instance", "show", "acme", "--json"]));
+        let timezone = shown["settings"]["timezone"].as_str().unwrap_or("UTC").to_owned();
+        let may = self.timezones.is_empty() || self.timezones.contains(&timezone);
+        assert!(may, "{timezone}, not {:?}", self.timezones);
+        self.timezones = vec![timezone];
+        for (id, (key, revoked)) in &mut self.keys {
+            let access = Access {
+                key: key.clone(),
+                ..house.access.clone()
+            };
+            let ask = access.signed(Ask::new("GET", "/leads?i=demo&limit=1", &Value::Null));
+            let refused = house.ask(&ask).status == 401;
+            assert_eq!(*revoked.get_or_insert(refused), refused, "key {id}");
+        }
+        house.examine("demo");
+    }
+}

@@ -1,0 +1,243 @@
+//! A service on a file that outlives it, and the operator's commands beside it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::wire::{Answer, Ask, Wire};
+use crate::running::{Running, funil};
+
+/// Where a file lies; it stays after a failure.
+#[derive(Debug)]
+pub struct Home(Option<tempfile::TempDir>);
+
+/// A service that runs, with an administrator's credentials.
+pub struct House {
+    running: Running,
+    pub endpoint: String,
+    pub access: Access,
+}
+
+/// An administrator's credentials.
+#[derive(Debug, Clone)]
+pub struct Access {
+    pub key: String,
+    pub bearer: String,
+}
+
+impl Home {
+    pub fn new() -> Self {
+        Self(Some(tempfile::tempdir().unwrap()))
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.as_ref().unwrap().path()
+    }
+
+    /// Writes a file of lines.
+    pub fn lines(&self, name: &str, lines: &[Value]) -> PathBuf {
+        let file = self.path().join(name);
+        let text: Vec<_> = lines.iter().map(Value::to_string).collect();
+        std::fs::write(&file, text.join("\n") + "\n").unwrap();
+        file
+    }
+}
+
+impl Drop for Home {
+    #[expect(clippy::print_stderr, reason = "of a failed test one wants to see the data")]
+    fn drop(&mut self) {
+        if std::thread::panicking()
+            && let Some(home) = self.0.take()
+        {
+            eprintln!("the data is kept in {}", home.keep().display());
+        }
+    }
+}
+
+/// Starts a service and kills it before it may be ready.
+pub fn kill_at_start(home: &Home, after: Duration) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_funil"))
+        .args(["serve", "--port", "0", "--dynamodb-port", "0", "--data"])
+        .arg(home.path().join("data"))
+        .env_remove("TABLE_NAME")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(after);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+impl House {
+    /// Starts a service; its administrator is the demo's.
+    pub fn open(home: &Home, access: Option<&Access>) -> Self {
+        let running = Running::start(home.path(), &[]);
+        let endpoint = running.after("DynamoDB API on ").trim_end_matches(',').to_owned();
+        let access = access
+            .cloned()
+            .unwrap_or_else(|| Access::issued(&endpoint, "demo"));
+        Self {
+            running,
+            endpoint,
+            access,
+        }
+    }
+
+    pub fn url(&self) -> &str {
+        &self.running.url
+    }
+
+    /// kill -9.
+    pub fn kill(mut self) {
+        self.running.kill();
+    }
+
+    /// kill -9 in a while; another service goes on with the file.
+    pub fn kill_after(self, later: Duration, home: &Home) -> Self {
+        std::thread::sleep(later);
+        let access = self.access.clone();
+        self.kill();
+        Self::open(home, Some(&access))
+    }
+
+    /// Asks once.
+    pub fn ask(&self, ask: &Ask) -> Answer {
+        let mut wire = Wire::to(self.url()).expect("it listens");
+        wire.send(ask).expect("an answer")
+    }
+
+    /// Asks with credentials wherever they may stand, and gives the body of a 200.
+    pub fn read(&self, method: &'static str, path: &str, body: &Value) -> Value {
+        let joint = if path.contains('?') { '&' } else { '?' };
+        let in_query = ["/crm/", "/reportchart/"];
+        let key = if in_query.iter().any(|start| path.starts_with(start)) {
+            format!("&apitoken={}", self.access.key)
+        } else {
+            String::new()
+        };
+        let ask = self
+            .access
+            .signed(Ask::new(method, format!("{path}{joint}i=demo{key}"), body));
+        let answer = self.ask(&ask);
+        assert_eq!(answer.status, 200, "{ask:?}: {answer:?}");
+        answer.body
+    }
+
+    /// One call of the engine's DynamoDB API.
+    pub fn table(&self, operation: &str, request: &Value) -> Value {
+        let ask = Ask::new("POST", "/", request)
+            .with("x-amz-target", format!("DynamoDB_20120810.{operation}"))
+            .with("content-type", "application/x-amz-json-1.0")
+            .with("x-amz-date", "20261121T000000Z")
+            .with(
+                "authorization",
+                "AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/dynamodb/aws4_request, SignedHeaders=host, \
+                 Signature=00",
+            );
+        let answer = Wire::to(&self.endpoint).and_then(|mut wire| wire.send(&ask));
+        let answer = answer.expect("the engine answers");
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.body
+    }
+
+    /// Every item there is, of all instances, as text.
+    pub fn items(&self) -> Vec<String> {
+        let (mut items, mut from) = (Vec::new(), Value::Null);
+        loop {
+            let mut request = json!({ "TableName": "funil", "ConsistentRead": true, "Limit": 1000 });
+            if !from.is_null() {
+                request["ExclusiveStartKey"] = from;
+            }
+            let mut page = self.table("Scan", &request);
+            items.extend(page["Items"].as_array().unwrap().iter().map(Value::to_string));
+            from = page["LastEvaluatedKey"].take();
+            if from.is_null() {
+                return items;
+            }
+        }
+    }
+
+    /// Runs a command to its end.
+    pub fn command(&self, arguments: &[&str]) -> std::process::Output {
+        funil(&[&["--endpoint", &self.endpoint], arguments].concat())
+    }
+
+    /// Begins a command that may be killed.
+    pub fn begin(&self, arguments: &[&str]) -> Child {
+        Command::new(env!("CARGO_BIN_EXE_funil"))
+            .args(["--endpoint", &self.endpoint])
+            .args(arguments)
+            .env_remove("TABLE_NAME")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    /// Imports lines, all of which are good.
+    pub fn import(&self, instance: &str, file: &Path) {
+        let file = file.to_str().unwrap();
+        let done = self.command(&["import", "--instance", instance, file, "--overwrite"]);
+        assert!(done.status.success(), "{done:?}");
+    }
+
+    /// What an export holds.
+    pub fn export(&self, instance: &str) -> String {
+        let done = self.command(&["export", "--instance", instance]);
+        assert!(done.status.success(), "{done:?}");
+        String::from_utf8(done.stdout).unwrap()
+    }
+
+    /// What is derived from the records is all there and right (C-84).
+    pub fn examine(&self, instance: &str) {
+        let found = self.diagnose(instance);
+        assert!(found.is_empty(), "the doctor found {found:#?}");
+    }
+
+    /// What the doctor finds, a sentence each.
+    pub fn diagnose(&self, instance: &str) -> Vec<String> {
+        let done = self.command(&["doctor", "--instance", instance, "--json"]);
+        let told: Value = serde_json::from_slice(&done.stdout).unwrap_or_default();
+        let found = told["differences"].as_array();
+        let found: Option<Vec<_>> = found.map(|found| found.iter().map(Value::to_string).collect());
+        let clean = found.as_ref().map(Vec::is_empty);
+        assert_eq!(clean, Some(done.status.success()), "{done:?}");
+        found.unwrap_or_default()
+    }
+}
+
+impl Access {
+    /// New ones.
+    fn issued(endpoint: &str, instance: &str) -> Self {
+        let issue = |kind: &str| {
+            let done = funil(&[
+                "--endpoint",
+                endpoint,
+                kind,
+                "issue",
+                "--instance",
+                instance,
+                "--user",
+                "7",
+                "--json",
+            ]);
+            assert!(done.status.success(), "{done:?}");
+            let document: Value = serde_json::from_slice(&done.stdout).unwrap();
+            document[kind].as_str().unwrap().to_owned()
+        };
+        Self {
+            key: issue("key"),
+            bearer: format!("Bearer {}", issue("token")),
+        }
+    }
+
+    /// With both credentials in headers.
+    pub fn signed(&self, ask: Ask) -> Ask {
+        ask.with("apitoken", &*self.key)
+            .with("authorization", &*self.bearer)
+    }
+}
