@@ -52,10 +52,11 @@ pub fn webhook(data: &[u8]) {
         serde_json::to_value(call.status).ok().as_ref(),
         Some(&sent["status"])
     );
-    // A longer call than clients can count is as long as they can.
-    let seconds = sent["duration"]
-        .as_u64()
-        .or_else(|| format!("{:.0}", sent["duration"].as_f64()?).parse().ok());
+    // A longer call than clients can count is as long as they can. `-0` is a number, and none below 0.
+    let seconds = sent["duration"].as_u64().or_else(|| {
+        let written = format!("{:.0}", sent["duration"].as_f64()?);
+        written.trim_start_matches('-').parse().ok()
+    });
     assert_eq!(
         call.duration,
         seconds.unwrap_or(u64::MAX).min((1 << 53) - 1),

@@ -66,6 +66,8 @@ impl TryFrom<String> for Hook {
         }
         let port = match authority.as_str().strip_prefix(authority.host()) {
             Some("") => 443,
+            // A sign in front would be read as part of the number.
+            Some(port) if port.contains('+') => return Err(wrong),
             _ => authority.port_u16().filter(|port| *port > 0).ok_or(wrong)?,
         };
         // As text it begins with the slash that a query behind a bare host lacks.
@@ -212,6 +214,7 @@ mod tests {
             "https://erp.example:0/",
             "https://erp.example:99999/",
             "https://erp.example:/",
+            "https://erp.example:+443/",
             "https://erp.example/#a",
             "https://erp example/",
             "https://erp.example/\r\nx-a: b",
