@@ -1,12 +1,11 @@
 //! Points in time and calendar days as the interface writes them (C-8).
 
+mod written;
 mod zone;
 
 use std::fmt;
 
-use chrono::{
-    DateTime, Datelike as _, Days, Duration, NaiveDate, SubsecRound as _, Timelike as _, Utc, Weekday,
-};
+use chrono::{DateTime, Datelike as _, Days, Duration, NaiveDate, SubsecRound as _, Utc, Weekday};
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -17,9 +16,6 @@ pub use zone::Zone;
 /// Written `YYYY-MM-DDTHH:MM:SS.sssZ`; read from RFC 3339 with any offset. The written form sorts like the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
-
-/// The bytes of a time's written form.
-const WRITTEN: usize = 24;
 
 impl Timestamp {
     /// The first millisecond that can be written, in milliseconds since 1970.
@@ -32,6 +28,10 @@ impl Timestamp {
     /// `:60`, is the first of the next minute.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        Self::from_written(text).or_else(|| Self::from_rfc3339(text))
+    }
+
+    fn from_rfc3339(text: &str) -> Option<Self> {
         // chrono also reads an offset with the minus sign of typography, U+2212, which RFC 3339 does not have.
         let text = Some(text).filter(|text| text.is_ascii())?;
         let parsed = DateTime::parse_from_rfc3339(text).ok()?;
@@ -80,29 +80,6 @@ impl Timestamp {
 impl From<DateTime<Utc>> for Timestamp {
     fn from(time: DateTime<Utc>) -> Self {
         Self(time.trunc_subsecs(3))
-    }
-}
-
-impl Timestamp {
-    /// The written form. A board writes thousands of them, and a format string would cost more than all else there.
-    fn written(self) -> [u8; WRITTEN] {
-        let mut text = *b"0000-00-00T00:00:00.000Z";
-        let numbers = [
-            (0, 4, self.0.year().unsigned_abs()),
-            (5, 2, self.0.month()),
-            (8, 2, self.0.day()),
-            (11, 2, self.0.hour()),
-            (14, 2, self.0.minute()),
-            (17, 2, self.0.second()),
-            (20, 3, self.0.timestamp_subsec_millis() % 1000),
-        ];
-        for (at, digits, mut number) in numbers {
-            for digit in text[at..at + digits].iter_mut().rev() {
-                *digit += u8::try_from(number % 10).unwrap_or_default();
-                number /= 10;
-            }
-        }
-        text
     }
 }
 

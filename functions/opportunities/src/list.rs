@@ -1,16 +1,18 @@
 //! `POST /crm/opportunities/{id}`: endpoint 10.
 
-use axum::Json;
 use axum::body::Bytes;
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 use axum::response::{IntoResponse as _, Response};
+use http::header::CONTENT_TYPE;
+use serde::Serialize;
+use shared::http::{Refusal, Shape};
 use shared::id::FunnelId;
 use shared::scope::{Access, KeyInQuery, Scope};
 use shared::store::{BoardStart, Reader, StoreError};
 
 use crate::error::ListError;
-use crate::view::{ColumnView, seen};
+use crate::view::{ColumnView, censor};
 use crate::wire::{Asked, NewList};
 
 /// The opportunities of a funnel that the key may see: a page of the column that `columnId` names, else every column with
@@ -42,13 +44,13 @@ async fn begin(reader: &Reader, wanted: &NewList) -> Result<BoardStart, StoreErr
 }
 
 async fn column(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, StoreError> {
-    let cards = scope
+    let mut cards = scope
         .store
         .column_page(&scope.viewer, &asked.request, &asked.filter, start)
         .await?;
-    let cards: Vec<_> = cards.into_iter().map(|card| seen(card, scope)).collect();
+    censor(&mut cards, scope);
     let shown: Vec<_> = cards.iter().map(|card| card.view(scope.instance())).collect();
-    Ok(Json(shown).into_response())
+    Ok(json(&shown))
 }
 
 async fn board(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, StoreError> {
@@ -56,14 +58,20 @@ async fn board(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Respon
         .store
         .kanban(&scope.viewer, &asked.request, &asked.filter, start)
         .await?;
-    for column in &mut columns {
-        column.cards = std::mem::take(&mut column.cards)
-            .into_iter()
-            .map(|card| seen(card, scope))
-            .collect();
-    }
+    censor(columns.iter_mut().flat_map(|column| &mut column.cards), scope);
     let shown = columns
         .iter()
         .map(|column| ColumnView::of(column, asked.request.funnel, scope.instance()));
-    Ok(Json(shown.collect::<Vec<_>>()).into_response())
+    Ok(json(&shown.collect::<Vec<_>>()))
+}
+
+/// An answer of JSON. A board is written in some hundred thousand pieces, for which the buffer of `axum::Json` is slow.
+fn json(shown: &impl Serialize) -> Response {
+    match serde_json::to_vec(shown) {
+        Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
+        Err(cause) => {
+            tracing::error!(%cause, "opportunities could not be written");
+            Shape::Fixed.answer(&Refusal::Internal)
+        }
+    }
 }

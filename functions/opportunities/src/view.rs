@@ -70,18 +70,17 @@ impl<'a> ColumnView<'a> {
     }
 }
 
-/// A card as whoever asks may see it: leads' secrets are for admins (C-21).
-pub fn seen(card: Card, scope: &Scope) -> Card {
-    if scope.viewer.is_admin() {
-        card
-    } else {
-        card.without_secrets()
+/// Makes of cards what whoever asks may see: leads' secrets are for admins (C-21).
+pub fn censor<'a>(cards: impl IntoIterator<Item = &'a mut Card>, scope: &Scope) {
+    if !scope.viewer.is_admin() {
+        cards.into_iter().for_each(Card::hide_secrets);
     }
 }
 
 /// The record that endpoints 7 and 8 answer (C-33).
-pub fn record(card: Card, scope: &Scope) -> Value {
-    seen(card, scope).view(scope.instance()).with_number()
+pub fn record(mut card: Card, scope: &Scope) -> Value {
+    censor([&mut card], scope);
+    card.view(scope.instance()).with_number()
 }
 
 #[cfg(test)]

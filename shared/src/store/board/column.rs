@@ -174,7 +174,7 @@ impl InstanceStore {
     ) -> Result<Vec<Card>, StoreError> {
         let last = page.last().filter(|_| page.len() == usize::from(request.limit));
         let end = last.map(|entry| entry.place.clone());
-        let mut cards: Vec<_> = page.into_iter().map(|entry| entry.card).collect();
+        let mut cards: Vec<_> = page.into_iter().map(|entry| *entry.card).collect();
         // With base 1, page 0 is the first too, and page 2 follows it (C-40).
         let next = request.page.max(truth.page_base).saturating_add(1);
         // A page whose end cannot be remembered fails: the next one would begin where the same page of an earlier walk

@@ -79,7 +79,7 @@ impl InstanceStore {
         Ok(ColumnCards {
             count: u64::try_from(count).unwrap_or_default().max(page.len() as u64),
             cents,
-            cards: page.into_iter().map(|entry| entry.card).collect(),
+            cards: page.into_iter().map(|entry| *entry.card).collect(),
             ..empty(column)
         })
     }
@@ -133,6 +133,7 @@ impl InstanceStore {
                 let place = key_of(item)?.sk;
                 bounds.after = Some(place.clone());
                 if asked.admits(&card) {
+                    let card = Box::new(card);
                     counted.add(Entry { place, card }, usize::from(asked.request.limit));
                 }
             }
@@ -164,7 +165,7 @@ impl Counted {
             column: column.clone(),
             count: self.count,
             cents: self.cents,
-            cards: self.newest.into_iter().map(|entry| entry.card).collect(),
+            cards: self.newest.into_iter().map(|entry| *entry.card).collect(),
         }
     }
 

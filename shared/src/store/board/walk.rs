@@ -19,11 +19,11 @@ const TOGETHER: usize = 32;
 /// A wider list is given up for the exact ones once so many times what was likely to be read has been.
 const PATIENCE: usize = 4;
 
-/// An opportunity and its place in the lists.
+/// An opportunity and its place in the lists. It goes from hand to hand, and a card is some 3 KB.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub place: String,
-    pub card: Card,
+    pub card: Box<Card>,
 }
 
 /// Between which places a walk goes.
@@ -97,7 +97,7 @@ impl Cursor {
         for item in &page.items {
             let place = key_of(item)?.sk;
             self.bounds.after = Some(place.clone());
-            let card = Card::read(item)?;
+            let card = Box::new(Card::read(item)?);
             self.buffer.push_back(Entry { place, card });
         }
         self.more = page.more;

@@ -99,13 +99,11 @@ impl Card {
         }
     }
 
-    /// The same without the lead's secret, for all who are no admins (C-21).
-    #[must_use]
-    pub fn without_secrets(mut self) -> Self {
+    /// Takes the lead's secret out, for all who are no admins (C-21).
+    pub fn hide_secrets(&mut self) {
         if let Some(lead) = &mut self.lead {
             lead.initial_password = None;
         }
-        self
     }
 
     /// How answers show it.
