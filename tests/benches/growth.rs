@@ -3,15 +3,17 @@
 //!
 //! `cargo bench -p tests` measures 1,000, 10,000 and 100,000 opportunities in one column; other sizes are named behind it:
 //! `cargo bench -p tests --bench growth -- 1000000`. The engine keeps them in a file in the system's temporary directory,
-//! about 7 KB for each.
+//! about 7 KB for each. Ends with 1 where what must not grow does, or where the last of 10,000 pages costs more than it may.
 
 #![expect(
     clippy::expect_used,
     clippy::print_stdout,
+    clippy::print_stderr,
     clippy::disallowed_methods,
     reason = "a benchmark that meets what cannot be must stop, says what it measured, and looks at the system's clock"
 )]
 
+use std::process::ExitCode;
 use std::time::Instant;
 
 use funil::engine::Engine;
@@ -32,14 +34,53 @@ const LIMIT: u64 = 25;
 /// Over how long the opportunities were created.
 const SECONDS: u64 = 320 * 86_400;
 
+/// What must not grow with the column: what is answered from as many entries as it shows, whatever lies behind them.
+const STEADY: [&str; 9] = [
+    "board",
+    "board by status",
+    "board by user",
+    "board of the archive",
+    "board of a seller",
+    "column",
+    "column by status",
+    "column by user",
+    "column by user and status",
+];
+/// Calls and read units at any size ÷ those at the first, at most.
+const GROWTH: f64 = 1.05;
+/// Read units of a page ÷ those of the first, at most, where pages are read in order.
+const DEPTH: f64 = 1.3;
+/// The page that has to be as good as the first.
+const DEEPEST: u64 = 10_000;
+/// From how many opportunities on there are so many pages of ten at least.
+const DEEP: u64 = 10 * DEEPEST;
+
 #[tokio::main(flavor = "current_thread")]
-async fn main() {
+async fn main() -> ExitCode {
     let sizes = sizes();
     let mut table = Table::default();
     for size in &sizes {
         measure(*size, &mut table).await;
     }
     table.print(&sizes);
+    let mut misses = table.grown(&STEADY, &sizes, GROWTH);
+    for size in sizes.iter().filter(|size| **size >= DEEP) {
+        if table.is_dearer(*size, &deep(DEEPEST), &deep(1), DEPTH) {
+            misses.push(format!("{}: dearer than page 1 at {size}", deep(DEEPEST)));
+        }
+    }
+    for miss in &misses {
+        eprintln!("missed: {miss}");
+    }
+    if misses.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn deep(page: u64) -> String {
+    format!("column in {DEEPEST} pages, page {page} in order")
 }
 
 async fn measure(size: u64, table: &mut Table) {
@@ -57,6 +98,7 @@ async fn measure(size: u64, table: &mut Table) {
     boards(&asking, table).await;
     columns(&asking, table).await;
     pages(&asking, table).await;
+    deep_pages(&asking, table).await;
 }
 
 async fn stock(world: &World, size: u64) {
@@ -207,6 +249,21 @@ async fn pages(asking: &Asking, table: &mut Table) {
         if number <= last {
             let name = format!("column, page {number} out of the blue");
             asking.note(table, &name, body(number)).await;
+        }
+    }
+}
+
+/// As many pages as the target names, however few records there are for each.
+async fn deep_pages(asking: &Asking, table: &mut Table) {
+    if asking.size < DEEP {
+        return;
+    }
+    let limit = (asking.size / DEEPEST).min(100);
+    for number in 1..=DEEPEST {
+        let body = page(number, limit, &json!({ "columnId": 31 }));
+        let (answer, seconds) = asking.ask(&asking.wallet, "a deep walk", &body).await;
+        if [1, 2, DEEPEST].contains(&number) {
+            table.add(&deep(number), asking.size, &answer.cost, seconds);
         }
     }
 }

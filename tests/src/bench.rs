@@ -1,8 +1,19 @@
-//! What the benchmarks of growth share: the sizes that are measured, and the table that they print.
+//! What the benchmarks share: the sizes that are measured and the table of growth here, and below what a use of an endpoint
+//! costs: [`uses`] are asked at a [`desk`], each call is seen on a [`wire`], put down in a [`bill`] by the rules of [`item`],
+//! and held as a [`row`] against its [`target`].
 
 #![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
+pub mod bill;
+pub mod desk;
+pub mod item;
+pub mod row;
+pub mod target;
+pub mod uses;
+pub mod wire;
+
 use std::collections::BTreeMap;
+use std::fmt;
 
 use shared::store::Cost;
 
@@ -20,7 +31,32 @@ pub fn sizes() -> Vec<u64> {
 #[derive(Debug, Default)]
 pub struct Table {
     names: Vec<String>,
-    cells: BTreeMap<(String, u64), String>,
+    cells: BTreeMap<(String, u64), Cell>,
+}
+
+#[derive(Debug)]
+struct Cell {
+    round_trips: u32,
+    calls: usize,
+    read_units: f64,
+    write_units: f64,
+    seconds: f64,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            round_trips,
+            calls,
+            read_units,
+            write_units,
+            seconds,
+        } = self;
+        write!(
+            f,
+            "{round_trips} / {calls} / {read_units} / {write_units} ({seconds:.3} s)"
+        )
+    }
 }
 
 impl Table {
@@ -29,14 +65,46 @@ impl Table {
         if !self.names.iter().any(|known| known == name) {
             self.names.push(name.to_owned());
         }
-        let (trips, calls, read, written) = (
-            cost.round_trips,
-            cost.calls.len(),
-            cost.read_units(),
-            cost.write_units(),
-        );
-        let cell = format!("{trips} / {calls} / {read} / {written} ({seconds:.3} s)");
+        let cell = Cell {
+            round_trips: cost.round_trips,
+            calls: cost.calls.len(),
+            read_units: cost.read_units(),
+            write_units: cost.write_units(),
+            seconds,
+        };
         self.cells.insert((name.to_owned(), size), cell);
+    }
+
+    /// The work among `names` of which calls or read units grow by more than the factor `most` from the first of `sizes` on.
+    #[must_use]
+    pub fn grown(&self, names: &[&str], sizes: &[u64], most: f64) -> Vec<String> {
+        let mut grown = Vec::new();
+        for name in names {
+            let mut cells = sizes
+                .iter()
+                .filter_map(|size| self.cells.get(&((*name).to_owned(), *size)));
+            let Some(first) = cells.next() else {
+                grown.push(format!("{name}: not measured"));
+                continue;
+            };
+            if let Some(cell) = cells.find(|cell| cell.is_more_than(first, most)) {
+                grown.push(format!("{name}: {cell}, where it was {first}"));
+            }
+        }
+        grown
+    }
+
+    /// Whether work cost more read units than `most` times what other work of the same size did, or was not measured.
+    #[must_use]
+    pub fn is_dearer(&self, size: u64, work: &str, than: &str, most: f64) -> bool {
+        let units = |name: &str| {
+            self.cells
+                .get(&(name.to_owned(), size))
+                .map(|cell| cell.read_units)
+        };
+        units(work)
+            .zip(units(than))
+            .is_none_or(|(work, than)| work > than * most)
     }
 
     /// Prints the table, in the order in which the work was noted.
@@ -47,8 +115,17 @@ impl Table {
         println!("| --- |{}", " --- |".repeat(sizes.len()));
         for name in &self.names {
             let cells = sizes.iter().map(|size| self.cells.get(&(name.clone(), *size)));
-            let cells: Vec<_> = cells.map(|cell| cell.map_or("", String::as_str)).collect();
+            let cells: Vec<_> = cells
+                .map(|cell| cell.map_or(String::new(), Cell::to_string))
+                .collect();
             println!("| {name} | {} |", cells.join(" | "));
         }
+    }
+}
+
+impl Cell {
+    fn is_more_than(&self, first: &Self, most: f64) -> bool {
+        let calls = |cell: &Self| f64::from(u32::try_from(cell.calls).unwrap_or(u32::MAX));
+        self.read_units > first.read_units * most || calls(self) > calls(first) * most
     }
 }

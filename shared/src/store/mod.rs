@@ -34,6 +34,8 @@ pub mod operator;
 mod opportunities;
 mod people;
 mod rate;
+#[cfg(feature = "faults")]
+pub mod replay;
 mod reports;
 mod table;
 mod tickets;

@@ -83,6 +83,15 @@ impl Recorded {
         serde_json::from_str(&text).expect("the event is JSON")
     }
 
+    /// The event with changes.
+    #[must_use]
+    pub fn changed(self, change: impl FnOnce(&mut Value)) -> Self {
+        let mut event = self.raw();
+        change(&mut event);
+        let text = event.to_string();
+        Self { text, ..self }
+    }
+
     /// The event as it was recorded.
     pub fn raw(&self) -> Value {
         serde_json::from_str(&self.text).expect("the event is JSON")

@@ -1,5 +1,6 @@
 //! A built function that runs, and Lambda's side of it.
 
+use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -28,8 +29,18 @@ impl Function {
     /// Starts the function of this name in the template with the environment that Lambda and the template give it, and
     /// nothing else.
     pub async fn start(function: &str, table: &Location) -> Self {
+        let program = binary(&template::binary(function));
+        Self::launch(function, Command::new(program), table, &[]).await
+    }
+
+    /// Starts a program as this function: with that environment, these variables beside it, and nothing else.
+    pub async fn launch(
+        function: &str,
+        mut command: Command,
+        table: &Location,
+        variables: &[(&str, OsString)],
+    ) -> Self {
         let api = RuntimeApi::start().await;
-        let mut command = Command::new(binary(&template::binary(function)));
         command
             .env_clear()
             .env("AWS_LAMBDA_RUNTIME_API", api.address.to_string())
@@ -47,7 +58,8 @@ impl Function {
             .env(
                 "AWS_ENDPOINT_URL_DYNAMODB",
                 table.endpoint.as_deref().unwrap_or_default(),
-            );
+            )
+            .envs(variables.iter().cloned());
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -96,6 +108,11 @@ impl Function {
         self.child.kill().expect("it has not ended");
         quiet(&mut self.ended).await;
         said(&self.log)
+    }
+
+    /// The process's id.
+    pub fn process(&self) -> u32 {
+        self.child.id()
     }
 
     /// What it said by now, on both of its outputs, as far as that is read.

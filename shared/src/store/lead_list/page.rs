@@ -77,7 +77,7 @@ impl Reader {
             Some(last) if likely => {
                 // A few more, because archived leads stand among them.
                 let limit = usize::from(request.limit);
-                self.records(0, last, limit + limit / 8 + 2).await
+                self.records(0, last, limit + limit / 10).await
             }
             _ => Ok(Records::default()),
         }

@@ -5,6 +5,7 @@ mod calendars;
 mod leads;
 mod opportunities;
 mod reports;
+mod targets;
 mod tickets;
 
 use serde_json::{Value, json};

@@ -292,3 +292,50 @@ async fn a_walk() {
     println!("units of pages 1 to 40: {units:?}");
     assert!(units[39] <= units[1] * 1.3);
 }
+
+/// So many opportunities in column 31, of users 8, 9 and 10 and all statuses.
+async fn column_of(count: u64) -> World {
+    let world = shop().await;
+    // Ids of one length, so that entries are of one length too.
+    let ids: Vec<_> = (100_000..100_000 + count).collect();
+    for ids in ids.chunks(1_000) {
+        let stock = ids.iter().map(|id| {
+            let mut opportunity = plain_opportunity(*id, 8 + id % 3, u32::try_from(id * 60).expect("small"));
+            opportunity.begin_as(Status::ALL[usize::try_from(id / 3 % 3).expect("small")]);
+            opportunity
+        });
+        add_opportunities(&world.operator("acme"), stock.collect()).await;
+    }
+    world
+}
+
+/// What is answered from as many entries as it shows costs the same in a column that is ten times as long; the benchmark
+/// `growth` holds that up to a million.
+#[tokio::test]
+async fn a_column_grows() {
+    let (small, large) = (column_of(300).await, column_of(3_000).await);
+    let (of_small, of_large) = (small.wallet(7).await, large.wallet(7).await);
+    for filter in [
+        json!({}),
+        json!({ "filterByStatus": ["open"] }),
+        json!({ "filterByUsers": [8] }),
+        json!({ "filterByUsers": [8], "filterByStatus": ["open"] }),
+        json!({ "onlyArchived": true }),
+    ] {
+        for column in [Value::Null, json!(31)] {
+            let mut body = page(1, 25, &filter);
+            if !column.is_null() {
+                body["columnId"] = column;
+            }
+            let (before, after) = (
+                list(&small, &of_small, &body).await.cost,
+                list(&large, &of_large, &body).await.cost,
+            );
+            assert_eq!(before.calls.len(), after.calls.len(), "{body}");
+            assert!(
+                after.read_units() <= before.read_units() * 1.05,
+                "{body}: {before:?} -> {after:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What was measured, as tables, and whether it is what is promised.
+
+use std::time::Duration;
+
+use tests::template;
+
+use super::program::Start;
+use super::work::Work;
+
+/// A start takes at most one part in so many of what it takes on Node.js.
+const RATIO: f64 = 10.0;
+/// The most memory of a function, in bytes.
+const MEMORY: u64 = 40_000_000;
+/// The most bytes of what is deployed of a function.
+const ZIP: u64 = 3_500_000;
+
+/// What was measured of a program.
+#[derive(Debug, Clone, Default)]
+pub struct Figures {
+    /// Each start, in the order of the rounds.
+    pub starts: Vec<Start>,
+    /// The most memory after the first answer, over all starts, and after many.
+    pub memory: (u64, u64),
+    /// Bytes of the program, and compressed.
+    pub size: (u64, u64),
+}
+
+impl Figures {
+    /// Notes a start.
+    pub fn note(&mut self, start: Start) {
+        self.memory.0 = self.memory.0.max(start.used.memory);
+        self.starts.push(start);
+    }
+
+    /// The medians of what a start took and of the processor time in it, in milliseconds.
+    fn medians(&self) -> (f64, f64) {
+        let median = |of: fn(&Start) -> Duration| {
+            let mut times: Vec<_> = self.starts.iter().map(of).collect();
+            times.sort_unstable();
+            times[times.len() / 2].as_secs_f64() * 1e3
+        };
+        (median(|start| start.wall), median(|start| start.used.processor))
+    }
+}
+
+/// A function, and the same endpoint on Node.js.
+#[derive(Debug)]
+pub struct Row<'w> {
+    /// The function.
+    pub work: &'w Work,
+    /// What was measured of it.
+    pub rust: Figures,
+    /// What was measured of Node.js.
+    pub node: Option<Figures>,
+}
+
+impl Row<'_> {
+    fn name(&self) -> String {
+        template::binary(self.work.function).replace("funil-", "")
+    }
+
+    fn start(&self) -> String {
+        let (wall, processor) = self.rust.medians();
+        let other = self.node.as_ref().map(Figures::medians);
+        let compared = |own: f64, other: Option<f64>| {
+            let none = || "–".to_owned();
+            [
+                format!("{own:.1}"),
+                other.map_or_else(none, |other| format!("{other:.0}")),
+                other.map_or_else(none, |other| format!("1/{:.1}", other / own)),
+            ]
+        };
+        let cells = [
+            compared(wall, other.map(|(wall, _)| wall)),
+            compared(processor, other.map(|(_, processor)| processor)),
+        ];
+        format!(
+            "| `{}` | {} | {} |",
+            self.name(),
+            self.work.what,
+            cells.concat().join(" | ")
+        )
+    }
+
+    fn footprint(&self) -> String {
+        let (rust, node) = (&self.rust, self.node.as_ref());
+        let other = |of: fn(&Figures) -> u64| node.map_or_else(|| "–".to_owned(), |node| megabytes(of(node)));
+        let cells = [
+            megabytes(rust.memory.0),
+            megabytes(rust.memory.1),
+            other(|node| node.memory.0),
+            megabytes(rust.size.0),
+            megabytes(rust.size.1),
+            other(|node| node.size.1),
+        ];
+        format!("| `{}` | {} |", self.name(), cells.join(" | "))
+    }
+
+    /// What is not as it is promised.
+    fn missed(&self) -> Vec<String> {
+        let mut missed = Vec::new();
+        let name = self.name();
+        if let Some(node) = &self.node {
+            let ratio = node.medians().0 / self.rust.medians().0;
+            if ratio < RATIO {
+                missed.push(format!(
+                    "{name}: a start takes 1/{ratio:.1} of Node.js, not 1/{RATIO}"
+                ));
+            }
+        }
+        let most = self.rust.memory.0.max(self.rust.memory.1);
+        if most > MEMORY {
+            missed.push(format!(
+                "{name}: {} MB of memory, more than {} MB",
+                megabytes(most),
+                megabytes(MEMORY)
+            ));
+        }
+        if self.rust.size.1 > ZIP {
+            let zip = megabytes(self.rust.size.1);
+            missed.push(format!(
+                "{name}: {zip} MB to deploy, more than {} MB",
+                megabytes(ZIP)
+            ));
+        }
+        missed
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a figure with one digit behind the point"
+)]
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1}", bytes as f64 / 1e6)
+}
+
+/// Prints the tables.
+pub fn print(rows: &[Row<'_>], rounds: usize, events: u64) {
+    println!(
+        "\nFrom the start of the process to its first answer, medians of {rounds} rounds, in milliseconds:\n"
+    );
+    println!("| function | endpoint | Rust | Node.js | ratio | processor: Rust | Node.js | ratio |");
+    println!("| --- | --- | --: | --: | --: | --: | --: | --: |");
+    for row in rows {
+        println!("{}", row.start());
+    }
+    println!(
+        "\nThe most memory after the first answer and after {events} further events, and what is deployed, in MB:\n"
+    );
+    println!("| function | memory, first | … after all | Node.js, first | program | zip | Node.js, zip |");
+    println!("| --- | --: | --: | --: | --: | --: | --: |");
+    for row in rows {
+        println!("{}", row.footprint());
+    }
+}
+
+/// What is not as it is promised.
+pub fn missed(rows: &[Row<'_>]) -> Vec<String> {
+    rows.iter().flat_map(Row::missed).collect()
+}

@@ -1,0 +1,198 @@
+//! The programs that are measured, where they are, and what a process has used.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tests::runtime::{Function, Outcome};
+use tests::template;
+
+use super::ground::Ground;
+use super::work::Work;
+
+/// What `tests/cold-start.sh` made, as it says on the command line.
+#[derive(Debug)]
+pub struct Made {
+    /// The directory of the built functions.
+    pub functions: PathBuf,
+    /// The certificate of the table's host with its key, and whom the functions are to trust.
+    pub certificates: PathBuf,
+    /// Node.js, and the directory of its bundles.
+    pub node: Option<(PathBuf, PathBuf)>,
+}
+
+impl Made {
+    /// Reads `functions=…`, `certificates=…`, and, where there is Node.js, `node=…` and `bundles=…`.
+    pub fn named() -> Option<Self> {
+        let named = |name: &str| {
+            let prefix = format!("{name}=");
+            std::env::args().find_map(|given| given.strip_prefix(&prefix).map(PathBuf::from))
+        };
+        Some(Self {
+            functions: named("functions")?,
+            certificates: named("certificates")?,
+            node: named("node").zip(named("bundles")),
+        })
+    }
+}
+
+/// Which of both is measured.
+#[derive(Debug, Clone)]
+pub enum Program {
+    /// The built function.
+    Function(PathBuf),
+    /// Node.js, and the bundle of the same endpoint.
+    Node(PathBuf, PathBuf),
+}
+
+impl Program {
+    /// The built function.
+    pub fn function(made: &Made, work: &Work) -> Self {
+        Self::Function(made.functions.join(template::binary(work.function)))
+    }
+
+    /// The same endpoint on Node.js, where there is Node.js.
+    pub fn node(made: &Made, work: &Work) -> Option<Self> {
+        let (node, bundles) = made.node.as_ref()?;
+        Some(Self::Node(
+            node.clone(),
+            bundles.join(format!("{}.js", work.node)),
+        ))
+    }
+
+    fn command(&self) -> Command {
+        match self {
+            Self::Function(program) => Command::new(program),
+            Self::Node(node, bundle) => {
+                let mut command = Command::new(node);
+                command.arg(bundle);
+                command
+            }
+        }
+    }
+
+    /// What its environment has beside that of every function: whom to trust. A function reads the system's certificates
+    /// from a file, so it is given one with them and ours; Node.js holds its own, and is told ours. That it is no longer
+    /// the newest is said by the SDK for Node.js at every start, which is left out.
+    fn variables(&self, made: &Made) -> Vec<(&'static str, OsString)> {
+        let of = |name| made.certificates.join(name).into_os_string();
+        match self {
+            Self::Function(_) => vec![("SSL_CERT_FILE", of("all-roots.pem"))],
+            Self::Node(..) => vec![
+                ("NODE_EXTRA_CA_CERTS", of("root.pem")),
+                ("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true".into()),
+            ],
+        }
+    }
+
+    /// Bytes of what is deployed, and how many they are compressed as in a zip.
+    pub fn size(&self) -> (u64, u64) {
+        let (Self::Function(file) | Self::Node(_, file)) = self;
+        let whole = fs::metadata(file).expect("it was built").len();
+        let compressed = Command::new("gzip").arg("-c").arg(file).output();
+        let compressed = compressed.expect("gzip is installed").stdout.len();
+        (whole, compressed as u64)
+    }
+
+    /// Starts it, and waits for its first answer.
+    pub async fn start(&self, made: &Made, work: &Work, ground: &Ground) -> Started {
+        let event = work.first(&ground.stage).await;
+        let (table, variables) = (ground.table(), self.variables(made));
+        let began = Instant::now();
+        let mut process = Function::launch(work.function, self.command(), &table, &variables).await;
+        let answer = answered(process.invoke(&event).await, &process);
+        let wall = began.elapsed();
+        Started {
+            start: Start {
+                wall,
+                used: Used::by(process.process()),
+            },
+            answer,
+            process,
+        }
+    }
+}
+
+/// A process that gave its first answer.
+pub struct Started {
+    /// What that took.
+    pub start: Start,
+    /// What it answered.
+    pub answer: Value,
+    process: Function,
+}
+
+impl Started {
+    /// Has it deal with further events, and gives the most memory that it ever had, in bytes.
+    pub async fn go_on(mut self, work: &Work, ground: &Ground, events: u64) -> u64 {
+        for number in 0..events {
+            let event = work.further(&ground.stage, number).await;
+            let answer = answered(self.process.invoke(&event).await, &self.process);
+            let status = answer.get("statusCode").and_then(Value::as_u64).unwrap_or(200);
+            assert!(matches!(status, 200 | 201), "{}: {answer}", work.what);
+            assert!(
+                answer["batchItemFailures"].as_array().is_none_or(Vec::is_empty),
+                "{answer}"
+            );
+        }
+        Used::by(self.process.process()).memory
+    }
+}
+
+#[track_caller]
+fn answered(outcome: Outcome, process: &Function) -> Value {
+    match outcome {
+        Outcome::Answered(answer) => answer,
+        Outcome::Failed(told) => panic!("{told}\n{}", process.log()),
+    }
+}
+
+/// What a start took, until the first answer.
+#[derive(Debug, Clone, Copy)]
+pub struct Start {
+    /// From before the process was begun.
+    pub wall: Duration,
+    /// What the process used by then.
+    pub used: Used,
+}
+
+/// What a process used, by the books of the system (Linux).
+#[derive(Debug, Clone, Copy)]
+pub struct Used {
+    /// Processor time of all its threads, its own and the system's for it.
+    pub processor: Duration,
+    /// The most memory that it ever had, in bytes.
+    pub memory: u64,
+}
+
+impl Used {
+    fn by(process: u32) -> Self {
+        let books = PathBuf::from(format!("/proc/{process}"));
+        Self {
+            processor: processor(&books),
+            memory: memory(&books),
+        }
+    }
+}
+
+/// Threads that ended are not in it. Neither side ends any before its first answer.
+fn processor(books: &Path) -> Duration {
+    let threads = fs::read_dir(books.join("task")).expect("a process has threads");
+    let spent = threads.map(|thread| {
+        let path = thread.expect("a thread").path().join("schedstat");
+        let text = fs::read_to_string(path).expect("the system counts");
+        let nanoseconds = text.split(' ').next().and_then(|first| first.parse().ok());
+        Duration::from_nanos(nanoseconds.expect("nanoseconds"))
+    });
+    spent.sum()
+}
+
+fn memory(books: &Path) -> u64 {
+    let text = fs::read_to_string(books.join("status")).expect("a process has a status");
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kilobytes.expect("the most memory in kB") * 1024
+}

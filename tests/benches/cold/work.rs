@@ -1,0 +1,232 @@
+//! What each function is asked: the event that it is started for, and those that come behind it.
+
+use std::ops::Range;
+
+use serde_json::{Value, json};
+use tests::runtime::{Recorded, Stage};
+
+use super::data::{LEAD_OF_TICKETS, REPORT_BY_DAY, phone};
+use super::ground;
+
+/// A function, and what it is asked.
+#[derive(Debug)]
+pub struct Work {
+    /// The function's name in the template.
+    pub function: &'static str,
+    /// The file of the same endpoint on Node.js, without its ending.
+    pub node: &'static str,
+    /// The endpoint, or what sets the function off.
+    pub what: &'static str,
+    first: First,
+    then: Then,
+}
+
+/// The event that a function is started for.
+#[derive(Debug, Clone, Copy)]
+enum First {
+    /// A recorded one.
+    Recorded(&'static str),
+    /// A call has come in, and the stream tells of it.
+    Call,
+}
+
+/// The events behind it, for their memory.
+#[derive(Debug, Clone, Copy)]
+enum Then {
+    /// A request with a large answer: a recorded one with another path, query and body.
+    Large(&'static str, fn() -> Asked),
+    /// As many records of the stream as one batch holds.
+    Calls,
+    /// A minute in which everything is due: a call's trigger, copies of a lead, a report.
+    Minute,
+}
+
+/// Records of the stream in one batch, as the template has it.
+const BATCH: u64 = 16;
+
+/// All functions, in the order in which they leave the table as the next one needs it.
+pub const ALL: [Work; 8] = [
+    Work {
+        function: "LeadsFunction",
+        node: "leads",
+        what: "`GET /leads/{id}`",
+        first: First::Recorded("lead"),
+        then: Then::Large("leads-list-all-fields", leads),
+    },
+    Work {
+        function: "OpportunitiesFunction",
+        node: "opportunities",
+        what: "`POST /crm/opportunities/{id}`, the board",
+        first: First::Recorded("opportunities-kanban"),
+        then: Then::Large("opportunities-kanban", board),
+    },
+    Work {
+        function: "CalendarsFunction",
+        node: "calendars",
+        what: "`GET /calendarmeeting/slots`",
+        first: First::Recorded("slots-list"),
+        then: Then::Large("slots-list", slots),
+    },
+    Work {
+        function: "TicketsFunction",
+        node: "tickets",
+        what: "`GET /sac360/lead/{id}`",
+        first: First::Recorded("tickets-list"),
+        then: Then::Large("tickets-list", tickets),
+    },
+    Work {
+        function: "ReportsFunction",
+        node: "reports",
+        what: "`GET /reportchart/{id}`",
+        first: First::Recorded("report"),
+        then: Then::Large("report", report),
+    },
+    Work {
+        function: "MaintenanceFunction",
+        node: "maintenance",
+        what: "a minute in which nothing is due",
+        first: First::Recorded("maintenance-minute"),
+        then: Then::Minute,
+    },
+    Work {
+        function: "CallWebhookFunction",
+        node: "call-webhook",
+        what: "`POST /voip/webhook`, a known lead",
+        first: First::Recorded("call-record"),
+        then: Then::Large("call-record", call),
+    },
+    Work {
+        function: "AutomationsFunction",
+        node: "automations",
+        what: "a record of the stream, one action",
+        first: First::Call,
+        then: Then::Calls,
+    },
+];
+
+/// What a request asks for.
+struct Asked {
+    path: String,
+    query: &'static str,
+    /// Empty for a request without one.
+    body: String,
+}
+
+fn leads() -> Asked {
+    Asked {
+        path: "/leads".to_owned(),
+        query: "i=demo&allFields=1&limit=200",
+        body: String::new(),
+    }
+}
+
+fn board() -> Asked {
+    Asked {
+        path: "/crm/opportunities/3".to_owned(),
+        query: "i=demo&apitoken=API_KEY",
+        body: json!({ "page": 1, "limit": 100 }).to_string(),
+    }
+}
+
+fn slots() -> Asked {
+    Asked {
+        path: "/calendarmeeting/slots".to_owned(),
+        query: "i=demo&keyName=demo&from=2099-01-05T00:00:00Z&to=2099-03-07T00:00:00Z",
+        body: String::new(),
+    }
+}
+
+fn tickets() -> Asked {
+    Asked {
+        path: format!("/sac360/lead/{LEAD_OF_TICKETS}"),
+        query: "i=demo",
+        body: String::new(),
+    }
+}
+
+fn report() -> Asked {
+    Asked {
+        path: format!("/reportchart/{REPORT_BY_DAY}"),
+        query: "apitoken=API_KEY&i=demo&from=2026-01-01&to=2026-12-31",
+        body: String::new(),
+    }
+}
+
+fn call() -> Asked {
+    Asked {
+        path: "/voip/webhook".to_owned(),
+        query: "i=demo",
+        body: record(0, &"ã".repeat(1_000)),
+    }
+}
+
+/// The body of a call's record.
+fn record(lead: u64, description: &str) -> String {
+    let data = json!({
+        "user": 8, "leadPhone": phone(lead), "type": "INCOMING", "status": "COMPLETE", "duration": 65,
+        "record": false, "service": "demo", "description": description,
+    });
+    json!({ "event": "call", "data": data }).to_string()
+}
+
+impl Work {
+    /// The event that it is started for.
+    pub async fn first(&self, stage: &Stage) -> Value {
+        match self.first {
+            First::Recorded(name) => stage.event(&Recorded::named(name)),
+            First::Call => streamed(stage, 0..1).await,
+        }
+    }
+
+    /// Another event; the number tells it from those before it.
+    pub async fn further(&self, stage: &Stage, number: u64) -> Value {
+        match self.then {
+            Then::Large(recorded, asked) => large(stage, recorded, &asked()),
+            Then::Calls => streamed(stage, number * BATCH..(number + 1) * BATCH).await,
+            Then::Minute => {
+                received(stage, number).await;
+                ground::import(stage, &super::data::report(1_000 + number).to_string()).await;
+                stage.event(&Recorded::named("maintenance-minute"))
+            }
+        }
+    }
+}
+
+fn large(stage: &Stage, recorded: &str, asked: &Asked) -> Value {
+    let event = Recorded::named(recorded).changed(|event| {
+        event["rawPath"] = json!(asked.path);
+        event["requestContext"]["http"]["path"] = json!(asked.path);
+        event["rawQueryString"] = json!(asked.query);
+        if !asked.body.is_empty() {
+            event["body"] = json!(asked.body);
+            event["isBase64Encoded"] = json!(false);
+        }
+    });
+    stage.event(&event)
+}
+
+/// Lets a call of one of the leads come in: the call's id.
+async fn received(stage: &Stage, lead: u64) -> u64 {
+    let call = Recorded::named("call-record").changed(|event| event["body"] = json!(record(lead, "")));
+    let answer = stage.answer(&stage.event(&call)).await;
+    let body = answer["body"].as_str().expect("a body");
+    let body: Value = serde_json::from_str(body).expect("JSON");
+    body["id"].as_u64().expect("the call's id")
+}
+
+/// What the stream tells of a call of each of these leads.
+async fn streamed(stage: &Stage, leads: Range<u64>) -> Value {
+    let mut event = Recorded::named("automations-trigger").raw();
+    let record = event["Records"][0].take();
+    let mut records = Vec::new();
+    for lead in leads {
+        let mut record = record.clone();
+        let key = format!("call#{:015}", received(stage, lead).await);
+        for keyed in ["Keys", "NewImage"] {
+            record["dynamodb"][keyed]["sk"]["S"] = json!(key);
+        }
+        records.push(record);
+    }
+    event["Records"] = json!(records);
+    event
+}

@@ -1,0 +1,246 @@
+//! Every endpoint of spec.md as requests, with the targets that they have.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tests::bookings::{FREE, booking};
+use tests::sales::page;
+use tests::world::Request;
+use tests::{Wallet, World};
+
+use crate::stock::{COMMON, FULL, FULLEST};
+
+/// What a read of one thing may take.
+const SIMPLE: Duration = Duration::from_micros(150);
+/// What a board of ten columns with 25 opportunities in each may take.
+const BOARD: Duration = Duration::from_millis(3);
+
+/// Where a request has its credentials.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// Key and token in their headers.
+    Headers,
+    /// The key in its header.
+    Header,
+    /// The key in the query.
+    Query,
+    /// Nowhere.
+    Public,
+}
+
+/// A use of an endpoint.
+pub struct Ask {
+    /// The endpoint's number in spec.md, and what is asked of it.
+    pub name: &'static str,
+    /// What it may take.
+    pub target: Option<Duration>,
+    /// Whether it changes nothing.
+    pub is_read: bool,
+    method: &'static str,
+    uri: String,
+    place: Place,
+    wallet: Wallet,
+    body: Option<Value>,
+}
+
+impl Ask {
+    fn target(self, target: Duration) -> Self {
+        Self {
+            target: Some(target),
+            ..self
+        }
+    }
+
+    /// The request, ready to be sent.
+    pub fn request<'w>(&self, world: &'w World) -> Request<'w> {
+        let request = match self.place {
+            Place::Query => {
+                let uri = format!("{}&apitoken={}", self.uri, self.wallet.key);
+                world.call(self.method, &uri)
+            }
+            _ => world.call(self.method, &self.uri),
+        };
+        let request = match self.place {
+            Place::Headers => request.with(&self.wallet),
+            Place::Header => request.header("apitoken", &self.wallet.key),
+            Place::Query | Place::Public => request,
+        };
+        match &self.body {
+            Some(body) => request.json(body),
+            None => request,
+        }
+    }
+}
+
+/// Every endpoint. What writes comes behind what reads, so that nothing is read that is gone.
+pub fn asks(admin: &Wallet) -> Vec<Ask> {
+    leads(admin)
+        .into_iter()
+        .chain(reads(admin))
+        .chain(boards(admin))
+        .chain(writes(admin))
+        .collect()
+}
+
+fn read(admin: &Wallet, name: &'static str, place: Place, uri: &str) -> Ask {
+    Ask {
+        name,
+        target: None,
+        is_read: true,
+        method: "GET",
+        uri: uri.to_owned(),
+        place,
+        wallet: admin.clone(),
+        body: None,
+    }
+}
+
+fn write(
+    admin: &Wallet,
+    name: &'static str,
+    place: Place,
+    (method, uri): (&'static str, &str),
+    body: Value,
+) -> Ask {
+    Ask {
+        method,
+        is_read: false,
+        body: Some(body),
+        ..read(admin, name, place, uri)
+    }
+}
+
+fn leads(admin: &Wallet) -> Vec<Ask> {
+    let read = |name, place, uri| read(admin, name, place, uri);
+    let simple = |name, place, uri| read(name, place, uri).target(SIMPLE);
+    vec![
+        read("1: list of leads, 50", Place::Headers, "/leads?i=acme"),
+        read(
+            "1: list of leads, 50, all fields",
+            Place::Headers,
+            "/leads?i=acme&allFields=1",
+        ),
+        simple("2: lead", Place::Headers, "/leads/1001?i=acme"),
+        simple(
+            "3: lead, all fields, every one set",
+            Place::Headers,
+            "/leads/2001?i=acme&allFields=1",
+        ),
+        simple(
+            "4: lead, selected fields",
+            Place::Headers,
+            "/leads/1001?i=acme&query={lead{fullname,city,owner{name}}}",
+        ),
+    ]
+}
+
+fn reads(admin: &Wallet) -> Vec<Ask> {
+    let read = |name, place, uri| read(admin, name, place, uri);
+    let simple = |name, place, uri| read(name, place, uri).target(SIMPLE);
+    vec![
+        simple("9: funnels", Place::Query, "/crm?i=acme"),
+        simple("11: calendars", Place::Header, "/pcalendar?i=acme"),
+        read(
+            "12: meetings of a calendar, 20",
+            Place::Header,
+            "/calendarmeeting/5?i=acme&from=2026-11-23T00:00:00Z",
+        ),
+        read(
+            "13: times that are free",
+            Place::Public,
+            "/calendarmeeting/slots?i=acme&keyName=demo",
+        ),
+        simple("14: reports", Place::Query, "/advancedreports?i=acme"),
+        simple("15: report", Place::Query, "/reportchart/2?i=acme"),
+        simple(
+            "16: tickets of a lead, 5",
+            Place::Header,
+            "/sac360/lead/1001?i=acme",
+        ),
+        simple(
+            "17: files of a ticket, 5",
+            Place::Header,
+            "/sac360/list_file_attendance/501?i=acme",
+        ),
+        simple(
+            "18: files of a lead, 5",
+            Place::Header,
+            "/sac360/list_file_lead/1001?i=acme",
+        ),
+    ]
+}
+
+/// Endpoint 10, which is asked by POST.
+fn boards(admin: &Wallet) -> Vec<Ask> {
+    let look = |name, funnel: u64, more: Value| Ask {
+        is_read: true,
+        ..write(
+            admin,
+            name,
+            Place::Query,
+            ("POST", &format!("/crm/opportunities/{funnel}?i=acme")),
+            page(1, 25, &more),
+        )
+    };
+    let column = |funnel: u64| json!({ "columnId": funnel * 10 });
+    let all = Value::Null;
+    vec![
+        look("10: column, 25 common records", COMMON, column(COMMON)),
+        look("10: column, 25 of a full lead and company", FULL, column(FULL)),
+        look("10: board, 250 common records", COMMON, all.clone()).target(BOARD),
+        look("10: board, 250 of a full lead and company", FULL, all.clone()).target(BOARD),
+        look("10: board, 250 with every field of all", FULLEST, all),
+    ]
+}
+
+fn writes(admin: &Wallet) -> Vec<Ask> {
+    let write = |name, place, at, body| write(admin, name, place, at, body);
+    let new = json!({ "title": "Reforma", "crm_column": 31, "lead_id": 1001, "value": "213.20" });
+    vec![
+        write(
+            "7: new opportunity",
+            Place::Headers,
+            ("POST", "/crmopportunity?id=3&i=acme"),
+            new,
+        ),
+        write(
+            "8: opportunity, status and column",
+            Place::Headers,
+            ("PUT", "/crmopportunity/6000?id=6&i=acme"),
+            json!({ "status": "gain", "crm_column": 62 }),
+        ),
+        write(
+            "13: booking",
+            Place::Public,
+            ("POST", "/calendarmeeting?i=acme"),
+            booking(FREE[1], &json!({})),
+        ),
+        write(
+            "19: call of a known lead",
+            Place::Public,
+            ("POST", "/voip/webhook?i=acme"),
+            call(),
+        ),
+        write(
+            "6: archiving a lead",
+            Place::Query,
+            ("POST", "/lead/archive?i=acme"),
+            json!({ "archived": true, "id": 1005 }),
+        ),
+        Ask {
+            body: None,
+            ..write(
+                "5: deleting a lead",
+                Place::Query,
+                ("DELETE", "/leads/1006?i=acme"),
+                Value::Null,
+            )
+        },
+    ]
+}
+
+fn call() -> Value {
+    json!({ "event": "call", "data": {
+        "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING", "status": "COMPLETE", "duration": 65,
+        "record": true, "service": "acme-voip" } })
+}

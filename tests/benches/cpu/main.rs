@@ -1,0 +1,118 @@
+//! What a request takes of the processor, without engine and network.
+//!
+//! `cargo bench -p tests --bench cpu` measures every endpoint and fails where a target of the architecture is missed. With
+//! `--profile release` it is built as the functions are, which is what counts. A number behind `--` says how many requests
+//! are measured in place of the usual ones, any other word that only uses whose names contain it are:
+//! `cargo bench -p tests --bench cpu --profile release -- board 50`.
+//!
+//! Each use of an endpoint is first sent to a real engine, and what the engine answers is recorded. Then the same request is
+//! sent again and again, through the whole service and the whole SDK but its HTTP client, in whose place the recorded answers
+//! are played. Of the thread's processor time of each request the median counts. Whatever waits for nothing is in it, the
+//! request's line of the log too; the Lambda runtime, HTTP and TLS are not.
+
+#![expect(
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a benchmark that meets what cannot be must stop, and says what it measured"
+)]
+
+mod ask;
+mod measure;
+mod stock;
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use shared::ambient::Ambient;
+use shared::store::replay::Tape;
+use shared::telemetry::Lines;
+use tokio::runtime::Builder;
+use tracing::level_filters::LevelFilter;
+
+use ask::{Ask, asks};
+use measure::{Figures, Sample, processor_time};
+
+/// How often each use is measured, in as many rounds; the rounds take turns, so that a bad moment of the machine meets all.
+const ROUNDS: usize = 5;
+const REQUESTS: usize = 100;
+
+fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let requests = words.iter().find_map(|word| word.parse().ok());
+    let wanted: Vec<_> = words
+        .iter()
+        .filter(|word| word.parse::<usize>().is_err())
+        .collect();
+    log_like_a_function();
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let tape = Tape::new(processor_time);
+    let (world, admin) = runtime.block_on(stock::stocked());
+    let world = world.through(world.store.clone().on_tape(&tape));
+    let named = |ask: &Ask| wanted.is_empty() || wanted.iter().any(|word| ask.name.contains(word.as_str()));
+    let asks: Vec<_> = asks(&admin).into_iter().filter(named).collect();
+    let recorded: Vec<_> = asks
+        .iter()
+        .map(|ask| measure::record(&runtime, &world, &tape, ask))
+        .collect();
+    let mut samples = vec![Vec::<Sample>::new(); asks.len()];
+    for _ in 0..ROUNDS {
+        for (recorded, samples) in recorded.iter().zip(&mut samples) {
+            for _ in 0..requests.unwrap_or(REQUESTS) {
+                samples.push(measure::play(&runtime, &world, &tape, recorded));
+            }
+        }
+    }
+    let figures = recorded.iter().zip(&mut samples);
+    print(
+        &figures
+            .map(|(recorded, samples)| Figures::of(recorded, samples))
+            .collect::<Vec<_>>(),
+    )
+}
+
+/// Lets the service write its log as a deployed function does, to nowhere.
+fn log_like_a_function() {
+    let nowhere = OpenOptions::new()
+        .write(true)
+        .open("/dev/null")
+        .expect("it can be opened");
+    let nowhere = Mutex::new(nowhere);
+    let lines = Lines::new(
+        Ambient::system(),
+        LevelFilter::INFO,
+        "bench".to_owned(),
+        move |line| {
+            let mut nowhere = nowhere.lock().expect("nobody fails");
+            nowhere.write_all(line.as_bytes()).expect("nowhere takes all");
+        },
+    );
+    tracing::subscriber::set_global_default(lines).expect("there is none yet");
+}
+
+fn print(figures: &[Figures]) -> ExitCode {
+    println!("\nmicroseconds of the processor for a request, medians; KB of 1,000 bytes\n");
+    println!("| endpoint | calls | KB from the table | KB answered | of it the SDK | all | target |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
+    for figures in figures {
+        println!("{figures}");
+    }
+    let missed: Vec<_> = figures.iter().filter(|figures| figures.is_missed()).collect();
+    println!(
+        "\n{} of {} targets missed",
+        missed.len(),
+        figures.iter().filter(|figures| figures.has_target()).count()
+    );
+    if missed.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

@@ -1,0 +1,127 @@
+//! One use of an endpoint: recorded once, played and measured as often as is wanted.
+
+use std::fmt;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use shared::store::replay::{Recording, Tape};
+use tests::World;
+use tests::world::{Raw, Request};
+use tokio::runtime::Runtime;
+
+use crate::ask::Ask;
+
+/// The processor time that this thread has taken.
+pub fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).expect("time does not run backwards")
+}
+
+/// A use with the engine's answers and the service's.
+pub struct Recorded<'a> {
+    ask: &'a Ask,
+    calls: Recording,
+    answer: Raw,
+}
+
+/// What one request took.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    all: Duration,
+    sdk: Duration,
+}
+
+/// Sends a use to the engine. What only reads is sent twice: a process is measured that knows what it was asked before.
+pub fn record<'a>(runtime: &Runtime, world: &World, tape: &Tape, ask: &'a Ask) -> Recorded<'a> {
+    if ask.is_read {
+        once(runtime, ask.request(world));
+    }
+    let _before = tape.take();
+    let answer = once(runtime, ask.request(world));
+    assert!(answer.status.is_success(), "{}: {answer:?}", ask.name);
+    let calls = tape.take();
+    Recorded { ask, calls, answer }
+}
+
+/// Sends it again with the engine's answers played, and measures it.
+pub fn play(runtime: &Runtime, world: &World, tape: &Tape, recorded: &Recorded<'_>) -> Sample {
+    let Recorded { ask, calls, answer } = recorded;
+    tape.play(calls);
+    let request = ask.request(world);
+    let began = processor_time();
+    let again = once(runtime, request);
+    let all = processor_time().saturating_sub(began);
+    assert_eq!(
+        (again.status, &again.text),
+        (answer.status, &answer.text),
+        "{}",
+        ask.name
+    );
+    assert_eq!(tape.left(), 0, "{}: calls were left out", ask.name);
+    let sdk = tape.within_sdk();
+    Sample { all, sdk }
+}
+
+/// A function by itself, which a profiler finds by its name.
+#[inline(never)]
+fn once(runtime: &Runtime, request: Request<'_>) -> Raw {
+    runtime.block_on(request.send_raw())
+}
+
+/// What a use takes, as a line of the table.
+pub struct Figures {
+    name: &'static str,
+    calls: usize,
+    read: usize,
+    answered: usize,
+    sdk: Duration,
+    all: Duration,
+    target: Option<Duration>,
+}
+
+impl Figures {
+    /// The medians of some requests.
+    pub fn of(recorded: &Recorded<'_>, samples: &mut [Sample]) -> Self {
+        let mut median = |of: fn(&Sample) -> Duration| {
+            samples.sort_unstable_by_key(of);
+            of(&samples[samples.len() / 2])
+        };
+        Self {
+            name: recorded.ask.name,
+            calls: recorded.calls.calls(),
+            read: recorded.calls.bytes(),
+            answered: recorded.answer.text.len(),
+            sdk: median(|sample| sample.sdk),
+            all: median(|sample| sample.all),
+            target: recorded.ask.target,
+        }
+    }
+
+    /// Whether it has a target.
+    pub fn has_target(&self) -> bool {
+        self.target.is_some()
+    }
+
+    /// Whether it takes more than its target.
+    pub fn is_missed(&self) -> bool {
+        self.target.is_some_and(|target| self.all > target)
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kilobytes = |bytes: usize| format!("{}.{}", bytes / 1000, bytes % 1000 / 100);
+        let target = self.target.map(|target| target.as_micros().to_string());
+        write!(
+            f,
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            self.name,
+            self.calls,
+            kilobytes(self.read),
+            kilobytes(self.answered),
+            self.sdk.as_micros(),
+            self.all.as_micros(),
+            target.unwrap_or_default(),
+        )
+    }
+}

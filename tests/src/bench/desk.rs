@@ -1,0 +1,115 @@
+//! Where uses of endpoints are measured: an instance, a service of its own, and the wire between it and the engine.
+
+#![expect(
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "a measurement that cannot be set up must stop, and say where"
+)]
+
+use std::cell::RefCell;
+
+use funil::engine::Engine;
+use serde_json::Value;
+use shared::ambient::Ambient;
+use shared::store::operator::Operator;
+use shared::store::{Location, Store};
+
+use super::bill::Bill;
+use super::row::{Row, lists};
+use super::target::Line;
+use super::wire::Wire;
+use crate::people::{ACME, NOW, settle};
+use crate::world::{Answer, Request, Wallet, World, at};
+
+/// An instance that is arranged past the wire, and asked through it.
+pub struct Desk {
+    arranged: World,
+    service: World,
+    wire: Wire,
+    rows: RefCell<Vec<Row>>,
+}
+
+impl Desk {
+    /// The instance `acme` with its people and leads, on an engine in memory.
+    pub async fn open() -> Self {
+        let engine = Engine::in_memory().expect("an engine starts");
+        let wire = engine.endpoint();
+        let arranged = World::on(engine).await;
+        settle(&arranged.operator(ACME)).await;
+        let wire = Wire::before(&wire).await;
+        let location = Location {
+            table: wire.table(),
+            endpoint: Some(wire.endpoint()),
+        };
+        let (ambient, _) = Ambient::held(at(NOW));
+        let service = arranged.through(Store::connect(location, ambient).await);
+        Self {
+            arranged,
+            service,
+            wire,
+            rows: RefCell::default(),
+        }
+    }
+
+    /// The operator's hand on the instance, which the service does not see.
+    #[must_use]
+    pub fn operator(&self) -> Operator {
+        self.arranged.operator(ACME)
+    }
+
+    /// The table past the service.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.arranged.store
+    }
+
+    /// Credentials for a user.
+    pub async fn wallet(&self, user: u64) -> Wallet {
+        self.arranged.wallet(user).await
+    }
+
+    /// Sets a setting of the instance.
+    pub async fn set(&self, name: &str, value: &Value) {
+        self.operator().set_setting(name, value).await.expect("a setting");
+    }
+
+    /// Begins a GET request.
+    #[must_use]
+    pub fn get(&self, uri: &str) -> Request<'_> {
+        self.service.get(uri)
+    }
+
+    /// Begins a request.
+    #[must_use]
+    pub fn call(&self, method: &str, uri: &str) -> Request<'_> {
+        self.service.call(method, uri)
+    }
+
+    /// Sends a request that is not measured, as others have before.
+    pub async fn prepare(&self, request: Request<'_>) -> Answer {
+        request.send().await
+    }
+
+    /// Sends a request, which has to be answered with this status, and measures it.
+    pub async fn measure(&self, line: Line, status: u16, request: Request<'_>) -> Answer {
+        let _ = self.wire.take();
+        let answer = request.send().await;
+        assert_eq!(answer.status, status, "{}: {}", line.what, answer.body);
+        let bill = Bill::of(&answer.cost, &self.wire.take(), line.made, &lists(&answer.body));
+        let row = Row {
+            calls: answer.cost.calls.len(),
+            round_trips: answer.cost.round_trips,
+            write_units: answer.cost.write_units(),
+            line,
+            bill,
+        };
+        self.rows.borrow_mut().push(row);
+        answer
+    }
+
+    /// What was measured.
+    #[must_use]
+    pub fn close(self) -> Vec<Row> {
+        self.rows.into_inner()
+    }
+}
