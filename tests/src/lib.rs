@@ -15,6 +15,7 @@ pub mod runtime;
 pub mod sales;
 pub mod template;
 pub mod tickets;
+pub mod watch;
 pub mod world;
 
 pub use people::{ACME, NOW};

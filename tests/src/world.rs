@@ -27,6 +27,7 @@ use tower::ServiceExt as _;
 
 use crate::openapi::INTERFACE;
 use crate::people::{self, ACME, NOW};
+use crate::watch;
 
 /// An engine with the service over it.
 pub struct World {
@@ -70,6 +71,7 @@ impl World {
     }
 
     async fn at(endpoint: String, engine: Option<Engine>) -> Self {
+        watch::begin();
         let (ambient, clock) = Ambient::held(at(NOW));
         let table = format!("funil-test-{}", ambient.token());
         let store = Store::connect(
@@ -325,12 +327,14 @@ impl Request<'_> {
         answer
     }
 
-    /// Sends the request and reads the answer as it is, which nothing judges: for those who send very many.
+    /// Sends the request and reads the answer as it is, which openapi.yaml does not judge: for those who send very many.
     pub async fn send_raw(self) -> Raw {
         let request = self.head.body(Body::from(self.body)).expect("a request");
+        let asked = format!("{} {}", request.method(), request.uri().path());
         let answer = self.world.service.clone().oneshot(request).await;
         let (mut parts, body) = answer.expect("the service answers everything").into_parts();
         let text = body.collect().await.expect("the answer is whole").to_bytes();
+        watch::answer(&asked, &parts.headers, &text);
         Raw {
             status: parts.status,
             headers: parts.headers,
