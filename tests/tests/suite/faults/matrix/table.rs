@@ -1,6 +1,6 @@
-//! What came of it, as a table: a line for each call of each use of a route.
+//! What came of it, as a table: a line for each operation of each route, whatever the use.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use shared::store::fault::Fault;
@@ -50,43 +50,43 @@ pub fn of(trials: &[Trial<'_>]) -> String {
     text.push('\n');
     text.push_str(&"| --- ".repeat(COLUMNS.len() + 2));
     text.push_str("|\n");
-    for trial in trials {
-        lines(&mut text, trial);
+    for trials in trials.chunk_by(|one, next| endpoint(one) == endpoint(next)) {
+        lines(&mut text, trials);
     }
     text.push_str(&totals(trials));
     text
 }
 
-fn lines(text: &mut String, trial: &Trial<'_>) {
-    let (method, route, what) = (trial.ask.method, trial.ask.route, trial.ask.what);
-    if trial.calls.is_empty() {
+fn endpoint<'a>(trial: &Trial<'a>) -> (&'a str, &'a str) {
+    (trial.ask.method, trial.ask.route)
+}
+
+/// The lines of one route: its operations in the order in which they are first called.
+fn lines(text: &mut String, trials: &[Trial<'_>]) {
+    let mut operations = Vec::new();
+    for operation in trials.iter().flat_map(|trial| &trial.calls) {
+        if !operations.contains(&operation) {
+            operations.push(operation);
+        }
+    }
+    let (method, route) = endpoint(&trials[0]);
+    if operations.is_empty() {
         let _ = writeln!(
             text,
-            "| `{method} {route}`, {what} | none |{}",
+            "| `{method} {route}` | none |{}",
             " |".repeat(COLUMNS.len())
         );
     }
-    for (at, operation) in trial.calls.iter().enumerate() {
-        let _ = write!(text, "| `{method} {route}`, {what} | {} {operation} |", at + 1);
+    for operation in operations {
+        let _ = write!(text, "| `{method} {route}` | {operation} |");
         for (_, belongs) in COLUMNS {
-            let tried = trial.tried.iter();
-            let tried = tried.filter(|tried| tried.moment.at == at && belongs(tried));
-            let _ = write!(text, " {} |", cell(tried));
+            let tried = trials.iter().flat_map(|trial| &trial.tried);
+            let tried = tried.filter(|tried| tried.moment.operation == *operation && belongs(tried));
+            let kinds: BTreeSet<_> = tried.map(said).collect();
+            let _ = write!(text, " {} |", kinds.into_iter().collect::<Vec<_>>().join(" or "));
         }
         text.push('\n');
     }
-}
-
-fn cell<'t>(tried: impl Iterator<Item = &'t Tried>) -> String {
-    let mut counts = BTreeMap::<String, usize>::new();
-    for tried in tried {
-        *counts.entry(said(tried)).or_default() += 1;
-    }
-    let one = |(said, count): (String, usize)| match count {
-        1 => said,
-        _ => format!("{said} ×{count}"),
-    };
-    counts.into_iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn said(tried: &Tried) -> String {
@@ -105,12 +105,15 @@ fn said(tried: &Tried) -> String {
 
 fn totals(trials: &[Trial<'_>]) -> String {
     let calls: usize = trials.iter().map(|trial| trial.calls.len()).sum();
-    let tried: Vec<_> = trials.iter().flat_map(|trial| &trial.tried).collect();
-    let mut text = format!(
-        "\n{} uses of routes, {calls} calls, {} bad moments: ",
+    let mut counts = BTreeMap::<String, usize>::new();
+    for tried in trials.iter().flat_map(|trial| &trial.tried) {
+        *counts.entry(said(tried)).or_default() += 1;
+    }
+    let moments: usize = counts.values().sum();
+    let counts = counts.into_iter().map(|(said, count)| format!("{said} ×{count}"));
+    format!(
+        "\n{} uses of routes, {calls} calls, {moments} bad moments: {}",
         trials.len(),
-        tried.len()
-    );
-    text.push_str(&cell(tried.into_iter()));
-    text
+        counts.collect::<Vec<_>>().join("; ")
+    )
 }

@@ -1,0 +1,154 @@
+//! The service, and the reference beside it: carries out operations in both and compares what they say.
+
+use std::collections::BTreeMap;
+
+use funil::import::{Source, import};
+use indicatif::ProgressBar;
+use serde_json::Value;
+use shared::courier::Courier;
+use shared::credential::Kind;
+use shared::id::CallId;
+use tests::{ACME, NOW, Wallet, World};
+
+use super::op::{Ask, Op};
+use super::reference::{self, Asked, Reference};
+use super::setup::{self, USERS};
+
+/// The service, and the reference beside it.
+pub struct Bench {
+    pub world: World,
+    pub reference: Reference,
+    wallets: BTreeMap<u64, Wallet>,
+    /// The keys that move meetings, by meeting.
+    proofs: BTreeMap<u64, String>,
+}
+
+impl Bench {
+    pub async fn new() -> Self {
+        let world = World::empty().await;
+        let operator = world.operator(ACME);
+        operator.create_instance().await.expect("the instance is new");
+        let lines = setup::lines();
+        let text: Vec<_> = lines.iter().map(Value::to_string).collect();
+        let text = text.join("\n");
+        let source = Source::spool(text.as_bytes()).expect("a source");
+        let report = import(&operator, &source, false, &ProgressBar::hidden()).await;
+        let report = report.expect("an import");
+        assert!(report.refused.is_empty(), "{:?}", report.refused);
+        let mut bench = Self {
+            world,
+            reference: Reference::load(&lines, NOW),
+            wallets: BTreeMap::new(),
+            proofs: BTreeMap::new(),
+        };
+        for user in USERS {
+            bench.issue(user).await;
+        }
+        bench
+    }
+
+    /// Carries out an operation in both.
+    ///
+    /// # Errors
+    /// Where they differ: what was said, and what was expected.
+    pub async fn apply(&mut self, op: &Op) -> Result<(), String> {
+        match op {
+            Op::Pass { seconds } => {
+                let now = self.world.clock.get().plus_seconds(*seconds);
+                self.world.clock.set(now);
+                self.reference.now = now.to_string();
+            }
+            Op::Tend { .. } => self.tend().await,
+            Op::Issue { issue } => self.issue(*issue).await,
+            Op::Revoke { revoke } => self.revoke(*revoke).await,
+            Op::Ask(ask) => {
+                let said = self.send(ask).await;
+                let expected = self.reference.answer(&Asked::read(ask));
+                let expected = (expected.0, expected.1, self.reference.replayed);
+                if said != expected {
+                    let ((status, body, again), (wanted, instead, anew)) = (said, expected);
+                    return Err(format!(
+                        "{ask:?}\nsaid     {status} {body} replayed: {again}\nexpected {wanted} {instead} replayed: {anew}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn issue(&mut self, user: u64) {
+        self.wallets.insert(user, self.world.wallet(user).await);
+        self.reference.issue(user);
+    }
+
+    async fn revoke(&mut self, user: u64) {
+        let operator = self.world.operator(ACME);
+        let revoked = operator.revoke(Kind::Key, &self.wallets[&user].key_id).await;
+        revoked.expect("the key is there");
+        self.reference.revoke(user);
+    }
+
+    /// Automations run call by call, in the order in which the table's stream hands the calls on: of two at once nobody could say
+    /// whose opportunity gets which number.
+    async fn tend(&mut self) {
+        let (store, courier) = (&self.world.store, Courier::plain(|_, _| Vec::new(), |_| false));
+        let operator = self.world.operator(ACME);
+        for call in self.reference.raised() {
+            let call = CallId::new(call).expect("an id");
+            let run = store.run_trigger(operator.instance(), call, &courier).await;
+            run.expect("the automations are run");
+        }
+        // Whatever else was raised by mistake is carried out too, and shows.
+        let rest = maintenance::automate(store, &courier).await;
+        rest.expect("the automations are run");
+        maintenance::tend(store).await.expect("it is tended");
+        self.reference.tend();
+    }
+
+    /// Status and body, and whether it is an answer that was given before.
+    async fn send(&mut self, ask: &Ask) -> (u16, Value, bool) {
+        let Ask { by, path, body, .. } = ask;
+        let joint = if path.contains('?') { '&' } else { '?' };
+        let program = if ask.walks {
+            "walker".to_owned()
+        } else {
+            format!("{by} {path} {body}")
+        };
+        let call = self.world.call(&ask.method, &format!("{path}{joint}i={ACME}"));
+        let mut call = call.with(&self.wallets[by]).header("user-agent", &program);
+        if let Some(key) = &ask.key {
+            call = call.header("idempotency-key", key);
+        }
+        let answer = match body {
+            Value::Null => call.send().await,
+            body => call.json(&self.proved(body)).send().await,
+        };
+        let replayed = answer.headers.contains_key("idempotent-replayed");
+        let mut said = answer.body;
+        self.keep_proof(&mut said);
+        let said = reference::without_words(&ask.method, path, body, said);
+        (answer.status.as_u16(), said, replayed)
+    }
+
+    /// Takes the key of a meeting out of an answer. A meeting keeps its key (C-55).
+    fn keep_proof(&mut self, said: &mut Value) {
+        let data = said.get_mut("data").and_then(Value::as_object_mut);
+        let taken = data.and_then(|data| Some((data.shift_remove("rescheduleKey")?, data["id"].as_u64()?)));
+        let Some((key, id)) = taken else { return };
+        let key = key.as_str().expect("a key").to_owned();
+        assert_eq!(*self.proofs.entry(id).or_insert_with(|| key.clone()), key);
+    }
+
+    /// A body with the key itself in place of the name of one; a key that nobody was given is a wrong one.
+    fn proved(&self, body: &Value) -> Value {
+        let mut body = body.clone();
+        let named = body["properties"]["rescheduleKey"]
+            .as_str()
+            .and_then(|key| key.strip_prefix("$key:"));
+        if let Some(id) = named.map(|id| id.parse::<u64>().expect("an id")) {
+            let key = self.proofs.get(&id).cloned().unwrap_or_else(|| "0".repeat(64));
+            body["properties"]["rescheduleKey"] = Value::String(key);
+        }
+        body
+    }
+}

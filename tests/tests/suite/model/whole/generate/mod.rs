@@ -1,0 +1,186 @@
+//! Random operations on what there is, what there was, and what there never was.
+
+mod sales;
+mod visits;
+
+use serde_json::{Value, json};
+
+use super::super::Dice;
+use super::op::{Ask, Op};
+use super::reference::{REFUSED, Reference};
+use super::setup::USERS;
+
+const TERMS: [&str; 10] = [
+    "maria", "SILVA", "joao", "973", "97326-34", "41+3678", "71629072", "lead100", "9", "çel",
+];
+const VIEWS: [&str; 4] = [
+    "",
+    "&allFields=1",
+    "&query={lead{fullname,owner{name},city}}",
+    "&query={lead{owner,lastActive,points}}",
+];
+const LISTED: [&str; 4] = [
+    "",
+    "&allFields=1",
+    "&query={leads{id,owner{name}}}",
+    "&query={total,leads{fullname}}",
+];
+/// So many of the last operations are known when one is to be sent again.
+const REMEMBERED: usize = 60;
+
+/// Method, path and body.
+type Request = (&'static str, String, Value);
+
+/// Makes up operations.
+pub struct Maker<'a> {
+    pub dice: &'a Dice,
+    pub reference: &'a Reference,
+    pub done: &'a [Op],
+}
+
+impl Maker<'_> {
+    pub fn next(&self) -> Op {
+        let by = *self.dice.one(&USERS);
+        if !self.reference.is_let_in(by) && self.dice.chance(60) {
+            return Op::Issue { issue: by };
+        }
+        let (method, path, body) = match self.dice.below(1000) {
+            0..60 => return self.pass(),
+            60..75 => return Op::Tend { tend: true },
+            75..79 => return Op::Issue { issue: by },
+            79..82 => return Op::Revoke { revoke: by },
+            82..112 => self.refused(),
+            112..142 => return self.again(by),
+            142..202 => return self.walk(by),
+            202..270 => ("GET", self.lead_list(), Value::Null),
+            270..330 => (
+                "GET",
+                format!("/leads/{}?{}", self.lead(), self.dice.one(&VIEWS)),
+                Value::Null,
+            ),
+            330..345 => ("DELETE", format!("/leads/{}", self.lead()), Value::Null),
+            345..350 => (
+                "DELETE",
+                "/leads".to_owned(),
+                json!({ "ids": [self.lead(), self.lead()] }),
+            ),
+            350..390 => ("POST", "/lead/archive".to_owned(), self.archive()),
+            390..490 => self.creation(),
+            490..600 => self.update(),
+            600..615 => ("GET", "/crm".to_owned(), Value::Null),
+            615..730 => self.board(),
+            730..810 => self.booking(),
+            810..855 => self.calendar(),
+            855..920 => self.call(),
+            920..940 => self.report(),
+            _ => self.tickets(),
+        };
+        let key = self.key(&path);
+        ask(by, (method, path, body), key)
+    }
+
+    /// Mostly a moment; now and then so long that keys, walks, results or credentials expire.
+    fn pass(&self) -> Op {
+        let seconds = match self.dice.below(100) {
+            0..30 => self.dice.one(&[0, 1]),
+            30..60 => &60,
+            60..80 => &600,
+            80..94 => &3600,
+            94..99 => &30_000,
+            _ => &7_776_000,
+        };
+        Op::Pass { seconds: *seconds }
+    }
+
+    /// A key for some of the requests that take one: few, so that they come again with other bodies.
+    fn key(&self, path: &str) -> Option<String> {
+        let takes =
+            path.starts_with("/crmopportunity?") || ["/calendarmeeting", "/voip/webhook"].contains(&path);
+        (takes && self.dice.chance(30)).then(|| format!("key-{}", self.dice.below(40)))
+    }
+
+    /// One of the last requests that had a key, as it was sent or with another body.
+    fn again(&self, by: u64) -> Op {
+        let last = self.done.iter().rev().take(REMEMBERED);
+        let keyed = last.filter_map(|op| match op {
+            Op::Ask(ask) if ask.key.is_some() => Some(ask),
+            _ => None,
+        });
+        let keyed: Vec<_> = keyed.collect();
+        if keyed.is_empty() {
+            return ask(by, self.creation(), Some("key-0".to_owned()));
+        }
+        let mut again = (*self.dice.one(&keyed)).clone();
+        match self.dice.below(10) {
+            0 => again.by = by,
+            1 => {
+                (_, again.path, again.body) = match again.path.as_str() {
+                    "/calendarmeeting" => self.booking(),
+                    "/voip/webhook" => self.call(),
+                    _ => self.creation(),
+                }
+            }
+            _ => {}
+        }
+        Op::Ask(again)
+    }
+
+    fn refused(&self) -> Request {
+        let one = self.dice.one(&REFUSED);
+        (one.method, one.path.to_owned(), one.body.clone())
+    }
+
+    /// A lead that is there, mostly; or one that was, or never was.
+    fn lead(&self) -> u64 {
+        let (leads, _) = self.reference.known();
+        if leads.is_empty() || self.dice.chance(15) {
+            return 1001 + self.dice.below(12);
+        }
+        *self.dice.one(&leads)
+    }
+
+    fn lead_list(&self) -> String {
+        let dice = self.dice;
+        let search = if dice.chance(40) {
+            format!("&search={}", dice.one(&TERMS))
+        } else {
+            String::new()
+        };
+        format!(
+            "/leads?page={}&limit={}&archived={}{search}{}",
+            dice.one(&[0, 1, 1, 2, 3, 1_000_000]),
+            dice.one(&[1, 2, 3, 50, 200]),
+            dice.chance(30),
+            dice.one(&LISTED)
+        )
+    }
+
+    fn archive(&self) -> Value {
+        let archived = self.dice.chance(40);
+        match self.dice.below(3) {
+            0 => json!({ "archived": archived, "ids": [self.lead(), self.lead(), self.lead()] }),
+            1 => json!({ "archived": archived, "id": [self.lead()] }),
+            _ => json!({ "archived": archived, "id": self.lead() }),
+        }
+    }
+
+    fn tickets(&self) -> Request {
+        let path = match self.dice.below(3) {
+            0 => format!("/sac360/lead/{}", self.lead()),
+            1 => format!("/sac360/list_file_attendance/{}", 501 + self.dice.below(4)),
+            _ => format!("/sac360/list_file_lead/{}", self.lead()),
+        };
+        ("GET", path, Value::Null)
+    }
+}
+
+fn ask(by: u64, (method, path, body): Request, key: Option<String>) -> Op {
+    Op::Ask(Ask {
+        by,
+        method: method.to_owned(),
+        path,
+        body,
+        key,
+        walks: false,
+    })
+}

@@ -1,0 +1,150 @@
+//! Random requests of endpoints 7 to 10.
+
+use serde_json::{Map, Value, json};
+
+use super::super::op::{Ask, Op};
+use super::super::setup::{FUNNELS, USERS};
+use super::{Maker, Request, TERMS};
+
+impl Maker<'_> {
+    /// Properties that endpoints 7 and 8 both take.
+    fn properties(&self, columns: &[u64]) -> Map<String, Value> {
+        let dice = self.dice;
+        let mut body = Map::new();
+        let mut put = |percent, name: &str, value: Value| {
+            if dice.chance(percent) {
+                body.insert(name.to_owned(), value);
+            }
+        };
+        put(
+            40,
+            "title",
+            json!(dice.one(&["Pedido", "Orçamento São João", "renovação ANUAL 7"])),
+        );
+        put(
+            50,
+            "value",
+            json!(format!("{}.{:02}", dice.below(90_000), dice.below(100))),
+        );
+        put(50, "crm_column", json!(dice.one(columns)));
+        put(40, "lead_id", json!(self.lead()));
+        put(50, "status", json!(dice.one(&["open", "gain", "lost"])));
+        put(40, "user", json!(dice.one(&[7, 8, 9, 10, 11, 12, 13, 99])));
+        put(20, "expectedCloseDate", json!("2026-12-24T03:00:00.000Z"));
+        body
+    }
+
+    pub fn creation(&self) -> Request {
+        let (funnel, columns) = *self.dice.one(&FUNNELS);
+        let mut body = self.properties(columns);
+        for (name, value) in [
+            ("title", json!("Pedido novo")),
+            ("crm_column", json!(columns[0])),
+            ("lead_id", json!(self.lead())),
+        ] {
+            body.entry(name).or_insert(value);
+        }
+        if self.dice.chance(5) {
+            body["crm_column"] = json!(99);
+        }
+        self.add_fields(funnel, &mut body, false);
+        (
+            "POST",
+            format!("/crmopportunity?id={funnel}"),
+            Value::Object(body),
+        )
+    }
+
+    fn add_fields(&self, funnel: u64, body: &mut Map<String, Value>, may_clear: bool) {
+        if funnel == 3 && self.dice.chance(40) {
+            let value = if may_clear && self.dice.chance(30) {
+                Value::Null
+            } else {
+                json!(self.dice.below(9))
+            };
+            body.insert("fields".to_owned(), json!({ "Origem": value }));
+        }
+    }
+
+    pub fn update(&self) -> Request {
+        let (_, opportunities) = self.reference.known();
+        let id = if opportunities.is_empty() || self.dice.chance(5) {
+            9999
+        } else {
+            *self.dice.one(&opportunities)
+        };
+        let own = self.reference.stands(id).map_or(3, |(funnel, _)| funnel);
+        let funnel = if self.dice.chance(5) { 7 - own } else { own };
+        let columns = FUNNELS.iter().find(|(id, _)| *id == own).expect("a funnel").1;
+        let mut body = self.properties(columns);
+        self.add_fields(own, &mut body, true);
+        for (percent, name, value) in [
+            (15, "archived", json!(self.dice.chance(50))),
+            (10, "loss_reason", json!("Preço")),
+            (10, "gain_reason", Value::Null),
+            (10, "expectedCloseDate", Value::Null),
+        ] {
+            if self.dice.chance(percent) {
+                body.insert(name.to_owned(), value);
+            }
+        }
+        (
+            "PUT",
+            format!("/crmopportunity/{id}?id={funnel}"),
+            Value::Object(body),
+        )
+    }
+
+    pub fn board(&self) -> Request {
+        let dice = self.dice;
+        let (funnel, columns) = *dice.one(&FUNNELS);
+        let mut body =
+            json!({ "page": dice.one(&[0, 1, 1, 2, 3, 1_000_000]), "limit": dice.one(&[1, 2, 5, 25, 100]) });
+        if dice.chance(60) {
+            body["columnId"] = json!(dice.one(columns));
+        }
+        if dice.chance(3) {
+            body["columnId"] = json!(99);
+        }
+        if dice.chance(30) {
+            body["filterByUsers"] = json!(dice.some(&USERS));
+        }
+        if dice.chance(30) {
+            body["filterByStatus"] = json!(dice.some(&["open", "gain", "lost"]));
+        }
+        if dice.chance(30) {
+            body["search"] = json!(dice.one(&TERMS));
+            body["searchBy"] = json!(dice.one(&["lead", "opportunity"]));
+        }
+        if dice.chance(20) {
+            body["onlyArchived"] = json!(dice.chance(70));
+        }
+        ("POST", format!("/crm/opportunities/{funnel}"), body)
+    }
+
+    /// The next page of a walk through a column, or the first of a new one.
+    pub fn walk(&self, by: u64) -> Op {
+        let walks = self.reference.walks.next();
+        let (by, path, mut body, page) = if walks.is_empty() || self.dice.chance(20) {
+            let (_, path, mut body) = self.board();
+            let body_of = body.as_object_mut().expect("a body");
+            body_of.shift_remove("page");
+            let columns = FUNNELS.iter().find(|(id, _)| path.ends_with(&format!("/{id}")));
+            let columns = columns.expect("a funnel").1;
+            body["columnId"] = json!(self.dice.one(columns));
+            body["limit"] = json!(self.dice.one(&[1, 2, 3, 5]));
+            (by, path, body, self.dice.below(2))
+        } else {
+            self.dice.one(&walks).clone()
+        };
+        body["page"] = json!(page);
+        Op::Ask(Ask {
+            by,
+            method: "POST".to_owned(),
+            path,
+            body,
+            key: None,
+            walks: true,
+        })
+    }
+}

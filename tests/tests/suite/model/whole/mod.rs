@@ -1,0 +1,130 @@
+//! Random operations on the whole interface by users with different permissions, each answer compared as a whole with what
+//! the [reference] says, which knows only the contract.
+//!
+//! `WHOLE_OPERATIONS` and `MODEL_SEED` run it longer or elsewhere. Where service and reference differ, the recorded operations
+//! are shrunk to those that matter and printed, one a line; put into a file in `stored/` they are replayed by every run.
+
+mod bench;
+mod generate;
+mod op;
+mod reference;
+mod setup;
+mod shrink;
+
+use serde_json::{Value, json};
+
+use super::{Dice, from_environment};
+use bench::Bench;
+use generate::Maker;
+use op::{Ask, Op};
+
+/// Operations of one run; there are two runs.
+const OPERATIONS: u64 = 4_000;
+/// So many operations at most happen to one instance: what it holds grows, and with it what each operation costs.
+const LIFE: u64 = 5_000;
+
+/// Whether these operations, from the beginning, make service and reference differ.
+async fn differs(ops: &[Op]) -> Option<String> {
+    let mut bench = Bench::new().await;
+    for op in ops {
+        if let Err(difference) = bench.apply(op).await {
+            return Some(difference);
+        }
+    }
+    None
+}
+
+/// Each instance of a run has a seed of its own.
+async fn run(run: u64) {
+    let (first, mut left) = (
+        from_environment("MODEL_SEED", 20_261_121) + run,
+        from_environment("WHOLE_OPERATIONS", OPERATIONS),
+    );
+    for seed in (first..).step_by(2) {
+        let agreed = Box::pin(live(seed, left.min(LIFE))).await;
+        assert!(agreed, "service and reference differ, as printed above");
+        left = left.saturating_sub(LIFE);
+        if left == 0 {
+            return;
+        }
+    }
+}
+
+/// Whether service and reference say the same; where they do not, what is left of the operations is printed.
+async fn live(seed: u64, operations: u64) -> bool {
+    let (dice, mut bench, mut done) = (Dice::new(seed), Bench::new().await, Vec::new());
+    for _ in 0..operations {
+        let maker = Maker {
+            dice: &dice,
+            reference: &bench.reference,
+            done: &done,
+        };
+        let next = maker.next();
+        done.push(next);
+        let last = done.last().expect("an operation");
+        if let Err(difference) = bench.apply(last).await {
+            println!("seed {seed}, operation {}: {difference}", done.len());
+            let short = shrink::shrink(done, async |ops: &[Op]| differs(ops).await.is_some()).await;
+            let difference = differs(&short).await.unwrap_or_default();
+            println!("{difference}\n{}", op::print(&short));
+            return false;
+        }
+    }
+    bench.world.is_sound().await;
+    println!("seed {seed}: {operations} operations");
+    true
+}
+
+#[tokio::test]
+async fn first_run() {
+    run(0).await;
+}
+
+#[tokio::test]
+async fn second_run() {
+    run(1).await;
+}
+
+/// What once made service and reference differ does so no more.
+#[tokio::test]
+async fn stored_operations() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/model/whole/stored");
+    let mut files = 0;
+    for file in std::fs::read_dir(folder).expect("the folder of recordings") {
+        let path = file.expect("a file").path();
+        let ops = op::parse(&std::fs::read_to_string(&path).expect("text"));
+        assert!(!ops.is_empty(), "{} holds operations", path.display());
+        assert_eq!(differs(&ops).await, None, "{}", path.display());
+        files += 1;
+    }
+    assert!(files > 0, "there are recordings");
+}
+
+/// A recording is read as it was written.
+#[test]
+fn recordings_are_text() {
+    let archive = Ask {
+        by: 7,
+        method: "POST".to_owned(),
+        path: "/lead/archive".to_owned(),
+        body: json!({ "archived": true, "id": 1001 }),
+        key: Some("k1".to_owned()),
+        walks: true,
+    };
+    let funnels = Ask {
+        by: 8,
+        method: "GET".to_owned(),
+        path: "/crm".to_owned(),
+        body: Value::Null,
+        ..Ask::default()
+    };
+    let ops = [
+        Op::Pass { seconds: 60 },
+        Op::Tend { tend: true },
+        Op::Issue { issue: 8 },
+        Op::Revoke { revoke: 9 },
+        Op::Ask(archive),
+        Op::Ask(funnels),
+    ];
+    assert_eq!(op::parse(&op::print(&ops)), ops);
+}

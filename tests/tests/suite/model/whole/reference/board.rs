@@ -1,0 +1,165 @@
+//! Endpoints 9 and 10.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use shared::text::fold;
+
+use super::clock::seconds;
+use super::leads::is_found;
+use super::{Asked, Record, Reference, Said, error, number, page, text};
+
+/// How long a reader may rest between two pages, in seconds.
+const REST: i64 = 3600;
+
+/// When an opportunity was made, and its id: its place among others, the newest first.
+type Place = (String, u64);
+
+/// A walk through pages is told apart by who asks, with which credentials, and for what.
+type Walk = (u64, u64, String, String);
+
+/// Where the pages of walks begin: behind which place, or nowhere, and until when that counts.
+#[derive(Debug, Clone, Default)]
+pub struct Walks(BTreeMap<Walk, BTreeMap<u64, (Option<Place>, i64)>>);
+
+impl Walks {
+    /// The furthest page that can be read next in each walk: by whom, of what, and its number.
+    pub fn next(&self) -> Vec<(u64, String, Value, u64)> {
+        let walks = self.0.iter().filter_map(|((by, _, path, body), pages)| {
+            let body = serde_json::from_str(body).expect("a body");
+            Some((*by, path.clone(), body, *pages.keys().next_back()?))
+        });
+        walks.collect()
+    }
+}
+
+impl Reference {
+    /// The columns of a funnel in their order.
+    pub fn columns(&self, funnel: u64) -> Vec<Value> {
+        let mut columns = self.funnels[&funnel]["columns"]
+            .as_array()
+            .expect("columns")
+            .clone();
+        columns.sort_by_key(|column| column["sequence"].as_u64());
+        for column in &mut columns {
+            column["crm"] = json!(funnel);
+        }
+        columns
+    }
+
+    pub fn list_funnels(&self, asked: &Asked<'_>) -> Said {
+        let seen = self
+            .funnels
+            .iter()
+            .filter(|(_, one)| self.people.sees_funnel(asked.by, one));
+        let shown = seen.map(|(id, one)| {
+            json!({ "id": id, "name": one["name"], "columns": self.columns(*id), "fields": one["fields"] })
+        });
+        (200, shown.collect())
+    }
+
+    pub fn list_opportunities(&mut self, asked: &Asked<'_>, funnel: u64) -> Said {
+        let Some(known) = self.funnels.get(&funnel) else {
+            return error(400);
+        };
+        if !self.people.sees_funnel(asked.by, known) {
+            return error(401);
+        }
+        let limit = asked.body["limit"].as_u64().expect("a limit");
+        if let Some(column) = asked.body["columnId"].as_u64() {
+            if !self.column_of(funnel, &json!(column)) {
+                return error(400);
+            }
+            let shown = self.column_page(asked, funnel, column, limit).into_iter();
+            return (200, shown.map(|one| self.shown(asked.by, one, false)).collect());
+        }
+        let board = self.columns(funnel).into_iter().map(|mut column| {
+            let found = self.found(asked, funnel, column["id"].as_u64().expect("an id"));
+            let cents: u64 = found.iter().map(cents).sum();
+            column["total"] = json!(found.len());
+            column["totalValue"] = match found.len() {
+                0 => json!(0),
+                _ => json!(format!("{}.{:02}", cents / 100, cents % 100)),
+            };
+            let items = page(found, 0, limit).into_iter();
+            column["items"] = items.map(|one| self.shown(asked.by, one, false)).collect();
+            column
+        });
+        (200, board.collect())
+    }
+
+    /// A page alone is an offset; one that follows another begins where that ended, and behind the last there is nothing
+    /// (C-42).
+    fn column_page(&mut self, asked: &Asked<'_>, funnel: u64, column: u64, limit: u64) -> Vec<Record> {
+        let found = self.found(asked, funnel, column);
+        // Page 0 is the first too (C-40).
+        let nth = asked.body["page"].as_u64().expect("a page").max(1);
+        let skipped = (nth - 1) * limit;
+        if !asked.walks {
+            return page(found, skipped, limit);
+        }
+        let mut rest = asked.body.clone();
+        rest.as_object_mut().expect("a body").shift_remove("page");
+        let number = self.credential_number(asked.by);
+        let walk = (asked.by, number, asked.uri.to_owned(), rest.to_string());
+        let now = seconds(&self.now);
+        self.walks.0.retain(|_, pages| {
+            pages.retain(|_, (_, until)| *until > now);
+            !pages.is_empty()
+        });
+        let pages = self.walks.0.entry(walk).or_default();
+        let shown = match pages.get(&nth).filter(|_| nth > 1) {
+            None => page(found, skipped, limit),
+            Some((None, _)) => Vec::new(),
+            Some((Some(end), _)) => {
+                let behind = found.into_iter().filter(|one| place(one) < *end);
+                page(behind.collect(), 0, limit)
+            }
+        };
+        let is_full = u64::try_from(shown.len()) == Ok(limit);
+        let end = shown.last().filter(|_| is_full).map(place);
+        pages.insert(nth + 1, (end, now + REST));
+        shown
+    }
+
+    /// What of a column a request finds, the newest first (C-42, C-43).
+    fn found(&self, asked: &Asked<'_>, funnel: u64, column: u64) -> Vec<Record> {
+        let body = asked.body;
+        let holds = |name: &str, value: &Value| {
+            let wanted = body[name].as_array().filter(|wanted| !wanted.is_empty());
+            wanted.is_none_or(|wanted| wanted.contains(value))
+        };
+        let mut found: Vec<_> = self
+            .opportunities
+            .values()
+            .filter(|one| number(one, "crm_id") == funnel && number(one, "crm_column") == column)
+            .filter(|one| self.people.sees_opportunity(asked.by, one))
+            .filter(|one| (one["archived"] == json!(1)) == (body["onlyArchived"] == json!(true)))
+            .filter(|one| holds("filterByUsers", &one["user"]) && holds("filterByStatus", &one["status"]))
+            .filter(|one| self.matches(one, body))
+            .cloned()
+            .collect();
+        found.sort_by_key(|one| std::cmp::Reverse(place(one)));
+        found
+    }
+
+    fn matches(&self, one: &Record, body: &Value) -> bool {
+        let term = body["search"].as_str().unwrap_or_default().trim();
+        if term.is_empty() {
+            return true;
+        }
+        if body["searchBy"] == json!("opportunity") {
+            return fold(text(one, "title")).contains(&fold(term)) || one["id"].to_string().contains(term);
+        }
+        let lead = one["lead_id"].as_u64();
+        lead.is_some_and(|lead| is_found(&self.leads[&lead], term))
+    }
+}
+
+fn place(one: &Record) -> Place {
+    (text(one, "createDate").to_owned(), number(one, "id"))
+}
+
+pub fn cents(one: &Record) -> u64 {
+    text(one, "value").replace('.', "").parse().expect("cents")
+}

@@ -1,0 +1,132 @@
+//! Endpoint 19, and what automations make of calls (C-76).
+
+use serde_json::{Value, json};
+
+use super::claims::{Claimed, mismatch};
+use super::phones::{Line, digits, line};
+use super::{Asked, Reference, Said, text};
+
+/// What is known of a call.
+#[derive(Debug, Clone)]
+pub struct Call {
+    pub date: String,
+    pub kind: String,
+    user: u64,
+    lead: Option<u64>,
+}
+
+impl Reference {
+    pub fn call(&mut self, asked: &Asked<'_>) -> Said {
+        let data = &asked.body["data"];
+        let claim = self.key_claim(asked);
+        match self.claims.find(claim.as_ref(), &self.now) {
+            Claimed::Free => {}
+            Claimed::Other => return mismatch(asked),
+            Claimed::Done(id) => {
+                self.replayed = true;
+                return (201, json!({ "msg": "created", "id": id }));
+            }
+        }
+        let user = data["user"].as_u64().expect("a user");
+        if !self.people.has(user) {
+            let err = json!({ "instancePath": "/data/user", "keyword": "exists", "message": "must be the id of an existing user" });
+            return (400, json!({ "msg": "invalid_body", "err": err }));
+        }
+        let phone = data["leadPhone"].as_str().expect("a number");
+        let lead = match (data["lead"].as_u64(), line(phone)) {
+            (Some(lead), _) => self.leads.contains_key(&lead).then_some(lead),
+            (None, None) => None,
+            (None, Some(line)) => Some(self.called(phone, &line)),
+        };
+        if let Some(lead) = lead {
+            self.touch(lead);
+        }
+        let kind = data["type"].as_str().expect("a type").to_owned();
+        let raises =
+            kind == "INCOMING" && lead.is_some_and(|lead| self.leads[&lead]["archived"] == json!(false));
+        self.calls.push(Call {
+            date: self.now.clone(),
+            kind,
+            user,
+            lead,
+        });
+        let id = u64::try_from(self.calls.len()).expect("small");
+        if raises {
+            self.raised.push(id);
+        }
+        self.claims.keep(claim, id, &self.now);
+        (201, json!({ "msg": "created", "id": id }))
+    }
+
+    /// Whose number it is (C-72: exact before twin, not archived before archived, then the lowest id); a new lead's where it is
+    /// nobody's (C-73).
+    fn called(&mut self, phone: &str, line: &Line) -> u64 {
+        let found = self.leads.iter().filter_map(|(id, lead)| {
+            let numbers = ["phone", "mobile", "chatapp"].map(|name| text(lead, name));
+            let rank = numbers.into_iter().filter_map(|number| line.rank(number)).min()?;
+            Some((rank, lead["archived"] == json!(true), *id))
+        });
+        if let Some((_, _, id)) = found.min() {
+            return id;
+        }
+        let known = self
+            .profiles
+            .iter()
+            .filter_map(|(number, profile)| Some((line.rank(number)?, profile)));
+        let profile = known.min_by_key(|(rank, _)| *rank).map(|(_, profile)| profile);
+        let number = digits(phone);
+        // A foreign number keeps its `+` where it would read as a Brazilian one without.
+        let is_same = super::phones::line(&number).as_ref() == Some(line);
+        let kept = if is_same {
+            number.clone()
+        } else {
+            format!("+{number}")
+        };
+        let (name, photo) = profile.map_or((json!(number), Value::Null), |profile| {
+            (profile["name"].clone(), profile["photoUrl"].clone())
+        });
+        self.make_lead(
+            json!({ "firstname": name, "phone": kept, "photoUrl": photo, "acquisition_channel": "VoIP",
+            "createdByType": "voip" }),
+        )
+    }
+
+    /// The calls whose automations have not run.
+    pub fn raised(&self) -> Vec<u64> {
+        self.raised.clone()
+    }
+
+    /// Each call's lead gets points and an opportunity of the call's user, once; then reports are refreshed.
+    pub fn tend(&mut self) {
+        for call in std::mem::take(&mut self.raised) {
+            let call = self.calls[usize::try_from(call - 1).expect("small")].clone();
+            let Some(lead) = call.lead.and_then(|lead| self.leads.get_mut(&lead)) else {
+                continue;
+            };
+            lead["points"] = json!(lead["points"].as_u64().expect("points") + 5);
+            let body = json!({ "title": "Ligou", "crm_column": 41, "lead_id": call.lead });
+            self.last_opportunity += 1;
+            let made = self.made(self.last_opportunity, 4, call.user, &body);
+            self.opportunities.insert(self.last_opportunity, made);
+        }
+        self.refresh_reports();
+    }
+
+    /// C-73: a call or a booking was the last that was heard of a lead.
+    pub fn touch(&mut self, lead: u64) {
+        let now = json!(self.now);
+        if let Some(lead) = self.leads.get_mut(&lead) {
+            lead.insert("lastActive".to_owned(), now);
+        }
+    }
+
+    /// A lead that a call or a booking makes.
+    pub fn make_lead(&mut self, mut fields: Value) -> u64 {
+        self.last_lead += 1;
+        fields["id"] = json!(self.last_lead);
+        fields["createDate"] = json!(self.now);
+        fields["lastActive"] = json!(self.now);
+        self.add_lead(&fields);
+        self.last_lead
+    }
+}

@@ -1,0 +1,232 @@
+//! Endpoints 1 to 6.
+
+use serde_json::{Map, Value, json};
+use shared::text::fold;
+
+use super::{Asked, Record, Reference, Said, error, over, text};
+
+const NOT_CUSTOM: [&str; 1] = ["kind"];
+
+impl Reference {
+    pub fn add_lead(&mut self, line: &Value) {
+        let id = line["id"].as_u64().expect("an id");
+        let mut lead = over(defaults(), line);
+        lead.insert("_id".to_owned(), json!(format!("lead-{id}")));
+        lead.insert("fullname".to_owned(), json!(fullname(&lead)));
+        let fields = line.as_object().expect("a line").iter();
+        let custom =
+            fields.filter(|(name, _)| !lead.contains_key(*name) && !NOT_CUSTOM.contains(&name.as_str()));
+        let custom = custom
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        self.last_lead = self.last_lead.max(id);
+        self.customs.insert(id, custom);
+        self.leads.insert(id, lead);
+    }
+
+    pub fn seen_lead(&self, by: u64, id: u64) -> Option<&Record> {
+        self.leads.get(&id).filter(|lead| self.people.sees_lead(by, lead))
+    }
+
+    /// As an opportunity embeds it.
+    pub fn embedded_lead(&self, by: u64, id: &Value) -> Value {
+        let Some(id) = id.as_u64() else {
+            return Value::Null;
+        };
+        let mut lead = self.leads[&id].clone();
+        if !self.people.is_admin(by) {
+            lead.insert("initial_password".to_owned(), Value::Null);
+        }
+        Value::Object(lead)
+    }
+
+    fn full(&self, by: u64, lead: &Record) -> Value {
+        let mut full = self.embedded_lead(by, &lead["id"]);
+        let custom = self.customs[&lead["id"].as_u64().expect("an id")].clone();
+        full.as_object_mut().expect("a lead").extend(custom);
+        full
+    }
+
+    /// What a request shows of a lead (C-21, C-22).
+    fn view(&self, asked: &Asked<'_>, lead: &Record) -> Value {
+        let query = asked.param("query");
+        if query.is_empty() {
+            return match asked.param("allFields") {
+                "1" => self.full(asked.by, lead),
+                _ => json!({ "id": lead["id"], "fullname": lead["fullname"], "email": lead["email"] }),
+            };
+        }
+        let inner = query
+            .rsplit_once("s{")
+            .or_else(|| query.split_once("lead{"))
+            .expect("a root")
+            .1;
+        let inner = inner.replace("owner{name}", "owner.name");
+        let mut selected = Map::new();
+        for field in inner.trim_end_matches('}').split(',') {
+            match field {
+                "owner.name" => {
+                    let owner = lead["owner"].as_u64();
+                    let shown = owner.map_or(Value::Null, |owner| json!({ "name": self.people.name(owner) }));
+                    selected.insert("owner".to_owned(), shown);
+                }
+                _ => drop(selected.insert(field.to_owned(), lead[field].clone())),
+            }
+        }
+        Value::Object(selected)
+    }
+
+    pub fn list_leads(&self, asked: &Asked<'_>) -> Said {
+        let archived = json!(asked.param("archived") == "true");
+        let (page, limit) = (asked.number("page", 1).max(1), asked.number("limit", 50));
+        let found: Vec<_> = self
+            .leads
+            .values()
+            .filter(|lead| lead["archived"] == archived && self.people.sees_lead(asked.by, lead))
+            .filter(|lead| is_found(lead, asked.param("search")))
+            .collect();
+        let total = found.len();
+        let shown = super::page(found, (page - 1) * limit, limit).into_iter();
+        let shown: Vec<_> = shown.map(|lead| self.view(asked, lead)).collect();
+        let query = asked.param("query");
+        if query.is_empty() || query.contains("total") {
+            return (200, json!({ "data": { "total": total, "leads": shown } }));
+        }
+        (200, json!({ "data": { "leads": shown } }))
+    }
+
+    pub fn get_lead(&self, asked: &Asked<'_>, id: u64) -> Said {
+        let found = self.seen_lead(asked.by, id);
+        found.map_or_else(
+            || error(404),
+            |lead| (200, json!({ "data": { "lead": self.view(asked, lead) } })),
+        )
+    }
+
+    pub fn delete_lead(&mut self, asked: &Asked<'_>, id: u64) -> Said {
+        if !self.people.may(asked.by, "deleteLeads") {
+            return error(403);
+        }
+        if self.seen_lead(asked.by, id).is_none() {
+            return error(404);
+        }
+        self.forget(id);
+        (200, json!({ "msg": "deleted", "data": { "id": id } }))
+    }
+
+    pub fn delete_leads(&mut self, asked: &Asked<'_>) -> Said {
+        if !self.people.may(asked.by, "deleteLeads") {
+            return error(403);
+        }
+        let (found, missing): (Vec<_>, Vec<_>) = ids(asked.body)
+            .into_iter()
+            .partition(|id| self.seen_lead(asked.by, *id).is_some());
+        for id in &found {
+            self.forget(*id);
+        }
+        (
+            200,
+            json!({ "msg": "deleted", "data": { "ids": found, "notFound": missing } }),
+        )
+    }
+
+    /// Takes the person out of everything (C-24).
+    fn forget(&mut self, id: u64) {
+        self.leads.remove(&id);
+        self.customs.remove(&id);
+        for opportunity in self
+            .opportunities
+            .values_mut()
+            .filter(|one| one["lead_id"] == json!(id))
+        {
+            opportunity.insert("lead_id".to_owned(), Value::Null);
+        }
+        self.forget_tickets(id);
+        self.forget_meetings(id);
+    }
+
+    pub fn archive(&mut self, asked: &Asked<'_>) -> Said {
+        if !self.people.may(asked.by, "archiveLeads") {
+            return error(403);
+        }
+        let wanted = ids(asked.body);
+        let (found, missing): (Vec<_>, Vec<_>) = wanted
+            .into_iter()
+            .partition(|id| self.seen_lead(asked.by, *id).is_some());
+        let shown: Vec<_> = found
+            .iter()
+            .map(|id| {
+                let lead = self.leads.get_mut(id).expect("a lead");
+                lead.insert("archived".to_owned(), asked.body["archived"].clone());
+                json!({ "id": id, "fullname": lead["fullname"], "email": lead["email"], "archived": lead["archived"] })
+            })
+            .collect();
+        match (asked.body["id"].is_u64(), shown.first()) {
+            (true, None) => error(404),
+            (true, Some(lead)) => (200, json!({ "data": { "lead": lead } })),
+            _ => (200, json!({ "data": { "leads": shown, "notFound": missing } })),
+        }
+    }
+}
+
+/// The ids that a body names, each once.
+fn ids(body: &Value) -> Vec<u64> {
+    let named = if body["ids"].is_array() {
+        &body["ids"]
+    } else {
+        &body["id"]
+    };
+    let mut ids = Vec::new();
+    for id in named.as_array().map_or_else(|| vec![named.clone()], Clone::clone) {
+        let id = id.as_u64().expect("an id");
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
+}
+
+/// Whether a term is part of a lead's name, address or numbers (C-20).
+pub fn is_found(lead: &Record, term: &str) -> bool {
+    let term = term.trim();
+    let has = |text: &str| fold(text).contains(&fold(term));
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let dials = !digits(term).is_empty() && !term.chars().any(char::is_alphabetic);
+    let numbered = |name: &&str| digits(text(lead, name)).contains(&digits(term));
+    term.is_empty()
+        || has(text(lead, "fullname"))
+        || has(text(lead, "email"))
+        || dials && ["phone", "mobile", "chatapp"].iter().any(numbered)
+}
+
+fn fullname(lead: &Record) -> String {
+    let parts = ["firstname", "lastname"].map(|name| text(lead, name));
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// C-21.
+fn defaults() -> Record {
+    let channel =
+        json!({ "mainChannel": false, "disabled": false, "frequencyValue": null, "frequencyUnits": "DAY" });
+    let lead = json!({
+        "_id": null, "id": null, "fullname": null, "firstname": null, "lastname": null, "email": null, "phone": null,
+        "chatapp": null, "mobile": null, "points": 0, "owner": null, "stage": null, "photoUrl": null, "company": null,
+        "userAccess": [], "departmentAccess": [], "ignoreSubDepartments": false, "address": null, "city": null,
+        "state": null, "country": null, "zipcode": null, "timezone": null, "archived": false,
+        "acquisition_channel": null, "createDate": null, "lastActive": null, "createdBy": null, "createdByName": null,
+        "createdByType": null, "updatedBy": null, "updatedByName": null, "updatedDate": null, "ips": [],
+        "link_instancia": null, "preferred_locale": "pt-BR", "initial_password": null, "utmTags": [], "role": null,
+        "department": null, "instance_active": "true", "lead_online": "false", "partner_instance": null,
+        "instancedomain": "acme", "channelRestrictions": {
+            "social_photo": channel, "chatapp": channel, "email": channel, "social_chat": channel,
+        },
+    });
+    match lead {
+        Value::Object(lead) => lead,
+        _ => unreachable!("it is an object"),
+    }
+}

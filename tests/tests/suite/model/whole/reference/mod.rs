@@ -1,0 +1,236 @@
+//! A reference of the service: what it answers to each request, by the contract alone, over maps in memory.
+
+mod board;
+mod calls;
+mod claims;
+pub mod clock;
+mod leads;
+pub mod meetings;
+mod opportunities;
+mod people;
+mod phones;
+mod refused;
+mod reports;
+mod tickets;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::op::Ask;
+use board::Walks;
+use claims::{Claims, Credential};
+use people::People;
+use reports::Reports;
+
+pub use refused::{TABLE as REFUSED, without_words};
+
+pub type Record = Map<String, Value>;
+/// A status and a body.
+pub type Said = (u16, Value);
+
+/// All that the service knows.
+#[derive(Debug, Clone, Default)]
+pub struct Reference {
+    people: People,
+    leads: BTreeMap<u64, Record>,
+    /// Custom fields by lead.
+    customs: BTreeMap<u64, Record>,
+    funnels: BTreeMap<u64, Value>,
+    opportunities: BTreeMap<u64, Record>,
+    tickets: BTreeMap<u64, Record>,
+    files: Vec<Record>,
+    calendars: BTreeMap<u64, Value>,
+    meetings: BTreeMap<u64, Record>,
+    imported_meetings: BTreeSet<u64>,
+    /// The names of messaging accounts, by number.
+    profiles: BTreeMap<String, Value>,
+    calls: Vec<calls::Call>,
+    /// The calls whose automations have not run.
+    raised: Vec<u64>,
+    reports: Reports,
+    credentials: BTreeMap<u64, Credential>,
+    claims: Claims,
+    /// Where walks through pages stand.
+    pub walks: Walks,
+    last_lead: u64,
+    last_opportunity: u64,
+    last_meeting: u64,
+    /// What time it is.
+    pub now: String,
+    /// Whether the last answer was one that was given before (C-10).
+    pub replayed: bool,
+}
+
+/// A request, taken apart.
+pub struct Asked<'a> {
+    pub by: u64,
+    pub method: &'a str,
+    pub uri: &'a str,
+    pub path: Vec<&'a str>,
+    pub params: BTreeMap<&'a str, String>,
+    pub body: &'a Value,
+    pub key: Option<&'a str>,
+    pub walks: bool,
+}
+
+impl<'a> Asked<'a> {
+    pub fn read(ask: &'a Ask) -> Self {
+        let (path, params) = ask.path.split_once('?').unwrap_or((&ask.path, ""));
+        let pairs = params.split('&').filter_map(|pair| pair.split_once('='));
+        Self {
+            by: ask.by,
+            method: &ask.method,
+            uri: &ask.path,
+            path: path.split('/').skip(1).collect(),
+            params: pairs
+                .map(|(name, value)| (name, value.replace('+', " ")))
+                .collect(),
+            body: &ask.body,
+            key: ask.key.as_deref(),
+            walks: ask.walks,
+        }
+    }
+
+    fn param(&self, name: &str) -> &str {
+        self.params.get(name).map_or("", String::as_str)
+    }
+
+    fn number(&self, name: &str, default: u64) -> u64 {
+        self.param(name).parse().unwrap_or(default)
+    }
+
+    /// Booking, free times and calls need no credentials.
+    fn is_public(&self) -> bool {
+        matches!(
+            (self.method, self.path.as_slice()),
+            ("POST", ["calendarmeeting"] | ["voip", "webhook"]) | ("GET", ["calendarmeeting", "slots"])
+        )
+    }
+}
+
+impl Reference {
+    pub fn load(lines: &[Value], now: &str) -> Self {
+        let mut reference = Self {
+            now: now.to_owned(),
+            ..Self::default()
+        };
+        for line in lines {
+            let id = line["id"].as_u64().unwrap_or_default();
+            match line["kind"].as_str().expect("a kind") {
+                "department" | "group" | "user" => reference.people.add(line),
+                "lead" => reference.add_lead(line),
+                "funnel" => drop(reference.funnels.insert(id, line.clone())),
+                "ticket" => reference.add_ticket(line),
+                "file" => reference.files.push(line.as_object().expect("a line").clone()),
+                "calendar" => drop(reference.calendars.insert(id, line.clone())),
+                "meeting" => reference.add_meeting(line),
+                "report" => reference.reports.add(line),
+                "profile" => {
+                    let number = line["number"].as_str().expect("a number");
+                    reference.profiles.insert(number.to_owned(), line.clone());
+                }
+                _ => {}
+            }
+        }
+        reference
+    }
+
+    /// What the service is to answer, and what it is to know then.
+    pub fn answer(&mut self, asked: &Asked<'_>) -> Said {
+        self.replayed = false;
+        if !asked.is_public() && !self.is_let_in(asked.by) {
+            return match asked.path.as_slice() {
+                ["crmopportunity"] => (401, json!({ "msg": "Unauthorized" })),
+                _ => error(401),
+            };
+        }
+        if let Some(said) = refused::said(asked) {
+            return said;
+        }
+        match (asked.method, asked.path.as_slice()) {
+            ("GET", ["leads"]) => self.list_leads(asked),
+            ("GET", ["leads", id]) => self.get_lead(asked, number_in(id)),
+            ("DELETE", ["leads", id]) => self.delete_lead(asked, number_in(id)),
+            ("DELETE", ["leads"]) => self.delete_leads(asked),
+            ("POST", ["lead", "archive"]) => self.archive(asked),
+            ("POST", ["crmopportunity"]) => self.create_opportunity(asked),
+            ("PUT", ["crmopportunity", id]) => self.update_opportunity(asked, number_in(id)),
+            ("GET", ["crm"]) => self.list_funnels(asked),
+            ("POST", ["crm", "opportunities", funnel]) => self.list_opportunities(asked, number_in(funnel)),
+            ("GET", ["sac360", "lead", id]) => self.list_tickets(asked, number_in(id)),
+            ("GET", ["sac360", "list_file_attendance", id]) => self.files_of_ticket(asked, number_in(id)),
+            ("GET", ["sac360", "list_file_lead", id]) => self.files_of_lead(asked, number_in(id)),
+            ("POST", ["calendarmeeting"]) => self.book(asked),
+            ("GET", ["calendarmeeting", "slots"]) => self.list_slots(asked),
+            ("GET", ["calendarmeeting", calendar]) => self.list_meetings(asked, calendar),
+            ("GET", ["advancedreports"]) => self.list_reports(asked),
+            ("GET", ["reportchart", id]) => self.chart(asked, number_in(id)),
+            ("GET", ["pcalendar"]) => self.list_calendars(asked),
+            ("POST", ["voip", "webhook"]) => self.call(asked),
+            other => unreachable!("{other:?} is not in the reference"),
+        }
+    }
+
+    /// The ids of leads there are, and of opportunities: for those who make up requests.
+    pub fn known(&self) -> (Vec<u64>, Vec<u64>) {
+        (
+            self.leads.keys().copied().collect(),
+            self.opportunities.keys().copied().collect(),
+        )
+    }
+
+    /// How many meetings were made.
+    pub fn meetings_made(&self) -> u64 {
+        self.last_meeting
+    }
+
+    /// The lead of an opportunity.
+    pub fn lead_of(&self, opportunity: u64) -> Option<u64> {
+        self.opportunities.get(&opportunity)?["lead_id"].as_u64()
+    }
+
+    /// The funnel and column of an opportunity.
+    pub fn stands(&self, opportunity: u64) -> Option<(u64, u64)> {
+        let one = self.opportunities.get(&opportunity)?;
+        Some((number(one, "crm_id"), number(one, "crm_column")))
+    }
+}
+
+/// What stands on a page.
+fn page<T>(all: Vec<T>, skipped: u64, limit: u64) -> Vec<T> {
+    let [skipped, limit] = [skipped, limit].map(|number| usize::try_from(number).expect("small"));
+    all.into_iter().skip(skipped).take(limit).collect()
+}
+
+fn number_in(text: &str) -> u64 {
+    text.parse().expect("an id")
+}
+
+fn number(record: &Record, name: &str) -> u64 {
+    record[name].as_u64().expect("a number")
+}
+
+fn text<'a>(record: &'a Record, name: &str) -> &'a str {
+    record[name].as_str().unwrap_or_default()
+}
+
+fn error(status: u16) -> Said {
+    let text = match status {
+        400 => "Invalid request",
+        401 => "Unauthorized",
+        403 => "Forbidden",
+        _ => "Not found",
+    };
+    (status, json!({ "error": text }))
+}
+
+/// The records with the fields of a line in place of their defaults.
+fn over(mut defaults: Record, line: &Value) -> Record {
+    for (name, value) in line.as_object().expect("a line") {
+        if let Some(field) = defaults.get_mut(name) {
+            *field = value.clone();
+        }
+    }
+    defaults
+}

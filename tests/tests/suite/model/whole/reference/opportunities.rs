@@ -1,0 +1,178 @@
+//! Endpoints 7 and 8.
+
+use serde_json::{Value, json};
+
+use super::claims::{Claimed, mismatch};
+use super::{Asked, Record, Reference, Said, error, number, text};
+
+impl Reference {
+    pub fn column_of(&self, funnel: u64, column: &Value) -> bool {
+        let columns = self.funnels[&funnel]["columns"].as_array().expect("columns");
+        columns.iter().any(|one| one["id"] == *column)
+    }
+
+    pub fn create_opportunity(&mut self, asked: &Asked<'_>) -> Said {
+        let (by, body, funnel) = (asked.by, asked.body, asked.number("id", 0));
+        let refused = |msg: String| (400, json!({ "msg": msg }));
+        let claim = self.key_claim(asked);
+        match self.claims.find(claim.as_ref(), &self.now) {
+            Claimed::Free => {}
+            Claimed::Other => return mismatch(asked),
+            Claimed::Done(made) => {
+                self.replayed = true;
+                return (200, self.shown(by, self.opportunities[&made].clone(), true));
+            }
+        }
+        if !self.people.may(by, "editOpportunities") {
+            return refused("editOpportunities: the user does not have this permission".to_owned());
+        }
+        if !self
+            .funnels
+            .get(&funnel)
+            .is_some_and(|one| self.people.sees_funnel(by, one))
+        {
+            return refused(format!("id: funnel {funnel} does not exist"));
+        }
+        if !self.column_of(funnel, &body["crm_column"]) {
+            return refused(format!(
+                "crm_column: column {} is not one of funnel {funnel}",
+                body["crm_column"]
+            ));
+        }
+        let lead = body["lead_id"].as_u64().expect("an id");
+        if self.seen_lead(by, lead).is_none() {
+            return refused(format!("lead_id: lead {lead} does not exist"));
+        }
+        let user = body["user"].as_u64().unwrap_or(by);
+        if !self.people.has(user) {
+            return refused(format!("user: user {user} does not exist"));
+        }
+        self.last_opportunity += 1;
+        let made = self.made(self.last_opportunity, funnel, user, body);
+        self.opportunities.insert(self.last_opportunity, made.clone());
+        self.claims.keep(claim, self.last_opportunity, &self.now);
+        (200, self.shown(by, made, true))
+    }
+
+    pub fn made(&self, id: u64, funnel: u64, user: u64, body: &Value) -> Record {
+        let (now, status) = (&self.now, body["status"].as_str().unwrap_or("open"));
+        let date = |of: &str| if status == of { json!(now) } else { Value::Null };
+        let made = json!({
+            "id": id, "title": body["title"], "value": body["value"].as_str().unwrap_or("0.00"),
+            "crm_column": body["crm_column"], "crm_id": funnel, "lead_id": body["lead_id"], "sequence": 0,
+            "status": status, "loss_reason": null, "gain_reason": null, "expectedCloseDate": body["expectedCloseDate"],
+            "sale_channel": null, "campaign": null, "user": user, "last_column_change": null,
+            "last_status_change": null, "gain_date": date("gain"), "lost_date": date("lost"), "reopen_date": null,
+            "await_column_approved": null, "await_column_approved_user": null, "reject_appro": null,
+            "reject_appro_desc": null, "createDate": now, "updateDate": now, "archived": 0,
+            "service_permission": "all", "service_permission_user": null, "service_permission_department": null,
+            "service_permission_users": [], "service_permission_users_select": [],
+            "service_permission_departments": [], "service_permission_departments_select": [],
+            "dataCompany": null, "dataCompanyExtra": [], "files": [], "filesData": [], "conf_installment": [],
+            "fields": body.get("fields").cloned().unwrap_or_else(|| json!({})),
+        });
+        match made {
+            Value::Object(made) => made,
+            _ => unreachable!("it is an object"),
+        }
+    }
+
+    /// As an answer shows it: with its lead as it is now, the amount a number or text (C-33).
+    pub fn shown(&self, by: u64, mut record: Record, is_number: bool) -> Value {
+        record.insert("dataLead".to_owned(), self.embedded_lead(by, &record["lead_id"]));
+        if is_number {
+            let amount = text(&record, "value")
+                .trim_end_matches('0')
+                .trim_end_matches('.')
+                .to_owned();
+            let amount: Value = serde_json::from_str(&amount).expect("a number");
+            record.insert("value".to_owned(), amount);
+        }
+        Value::Object(record)
+    }
+
+    pub fn update_opportunity(&mut self, asked: &Asked<'_>, id: u64) -> Said {
+        let (by, body, funnel) = (asked.by, asked.body, asked.number("id", 0));
+        let found = self
+            .opportunities
+            .get(&id)
+            .filter(|one| number(one, "crm_id") == funnel);
+        let Some(old) = found.filter(|one| self.people.sees_opportunity(by, one)) else {
+            return error(400);
+        };
+        // The lead that it has already need not be seen.
+        let lead = body["lead_id"].as_u64();
+        let linked =
+            lead.is_none_or(|lead| old["lead_id"] == json!(lead) || self.seen_lead(by, lead).is_some());
+        let placed = body
+            .get("crm_column")
+            .is_none_or(|column| self.column_of(funnel, column));
+        let staffed = body["user"].as_u64().is_none_or(|user| self.people.has(user));
+        let allowed =
+            self.people.may(by, "editOpportunities") && self.people.sees_funnel(by, &self.funnels[&funnel]);
+        if !(linked && placed && staffed && allowed) {
+            return error(400);
+        }
+        let new = self.changed(old, body);
+        self.opportunities.insert(id, new.clone());
+        (
+            200,
+            json!({ "msg": "updated", "data": self.shown(by, new, true) }),
+        )
+    }
+
+    /// C-31, C-32.
+    fn changed(&self, old: &Record, body: &Value) -> Record {
+        let (mut new, now) = (old.clone(), json!(self.now));
+        let named = [
+            "title",
+            "value",
+            "lead_id",
+            "user",
+            "expectedCloseDate",
+            "loss_reason",
+            "gain_reason",
+        ];
+        for name in named.into_iter().filter(|name| body.get(name).is_some()) {
+            new.insert(name.to_owned(), body[name].clone());
+        }
+        if let Some(archived) = body["archived"].as_bool() {
+            new.insert("archived".to_owned(), json!(u8::from(archived)));
+        }
+        if body
+            .get("crm_column")
+            .is_some_and(|column| *column != old["crm_column"])
+        {
+            new.insert("crm_column".to_owned(), body["crm_column"].clone());
+            new.insert("last_column_change".to_owned(), now.clone());
+        }
+        if let Some(status) = body["status"]
+            .as_str()
+            .filter(|status| *status != text(old, "status"))
+        {
+            let date = |of: &str| if status == of { now.clone() } else { Value::Null };
+            for (name, value) in [
+                ("status", json!(status)),
+                ("last_status_change", now.clone()),
+                ("gain_date", date("gain")),
+                ("lost_date", date("lost")),
+            ] {
+                new.insert(name.to_owned(), value);
+            }
+            if status == "open" {
+                new.insert("reopen_date".to_owned(), now.clone());
+            }
+        }
+        for (name, value) in body["fields"].as_object().into_iter().flatten() {
+            let fields = new["fields"].as_object_mut().expect("an object");
+            match value {
+                Value::Null => drop(fields.shift_remove(name)),
+                value => drop(fields.insert(name.clone(), value.clone())),
+            }
+        }
+        if new != *old {
+            new.insert("updateDate".to_owned(), now);
+        }
+        new
+    }
+}
