@@ -17,6 +17,9 @@ use std::fmt;
 
 use shared::store::Cost;
 
+/// Read units that do not count as growth: ids of more digits make entries longer, and 4 KB may be begun for them.
+const BEGUN: f64 = 1.0;
+
 /// The sizes that are measured where the command line names none.
 const SIZES: [u64; 3] = [1_000, 10_000, 100_000];
 
@@ -75,7 +78,8 @@ impl Table {
         self.cells.insert((name.to_owned(), size), cell);
     }
 
-    /// The work among `names` of which calls or read units grow by more than the factor `most` from the first of `sizes` on.
+    /// The work among `names` of which calls or read units grow by more than the factor `most` from the first of `sizes` on,
+    /// but for one unit.
     #[must_use]
     pub fn grown(&self, names: &[&str], sizes: &[u64], most: f64) -> Vec<String> {
         let mut grown = Vec::new();
@@ -126,6 +130,6 @@ impl Table {
 impl Cell {
     fn is_more_than(&self, first: &Self, most: f64) -> bool {
         let calls = |cell: &Self| f64::from(u32::try_from(cell.calls).unwrap_or(u32::MAX));
-        self.read_units > first.read_units * most || calls(self) > calls(first) * most
+        self.read_units - BEGUN > first.read_units * most || calls(self) > calls(first) * most
     }
 }
