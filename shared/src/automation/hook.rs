@@ -53,7 +53,8 @@ impl TryFrom<String> for Hook {
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
         let wrong = "must be an https URL such as https://example.com/hook";
-        if text.len() > MOST_URL || text.contains('#') {
+        // Whoever writes other letters means their percent-encoding, and a receiver may take the bytes for something else.
+        if text.len() > MOST_URL || !text.is_ascii() || text.contains('#') {
             return Err(wrong);
         }
         let uri: Uri = text.parse().map_err(|_| wrong)?;
@@ -215,6 +216,8 @@ mod tests {
             "https://erp.example:99999/",
             "https://erp.example:/",
             "https://erp.example:+443/",
+            "https://erp.example/a\u{87}b",
+            "https://erp.example/ação",
             "https://erp.example/#a",
             "https://erp example/",
             "https://erp.example/\r\nx-a: b",
