@@ -201,36 +201,39 @@ mod tests {
         }
     }
 
+    /// No URLs of receivers, whoever they would lead to.
+    const WRONG: &[&str] = &[
+        "",
+        "erp.example",
+        "/hook",
+        "http://erp.example/",
+        "ftp://erp.example/",
+        "https://",
+        "https:///a",
+        "https://erp.example:0/",
+        "https://erp.example:99999/",
+        "https://erp.example:/",
+        "https://erp.example:+443/",
+        "https://erp.example/a\u{87}b",
+        "https://erp.example/ação",
+        "https://erp.example/#a",
+        "https://erp example/",
+        "https://erp.example/\r\nx-a: b",
+        "https://erp.example/a b",
+        "https://não.example/",
+        "https://0x7f000001/",
+        "https://erp%2eexample/",
+        "https://127.1/",
+        "https://0177.0.0.1./",
+        "https://[::1/",
+        "https://[fe80::1%25eth0]/",
+        "https://[25%..]/",
+    ];
+
     #[test]
     fn only_https_to_public_hosts_is_taken() {
         let wrong = "must be an https URL such as https://example.com/hook";
-        for text in [
-            "",
-            "erp.example",
-            "/hook",
-            "http://erp.example/",
-            "ftp://erp.example/",
-            "https://",
-            "https:///a",
-            "https://erp.example:0/",
-            "https://erp.example:99999/",
-            "https://erp.example:/",
-            "https://erp.example:+443/",
-            "https://erp.example/a\u{87}b",
-            "https://erp.example/ação",
-            "https://erp.example/#a",
-            "https://erp example/",
-            "https://erp.example/\r\nx-a: b",
-            "https://erp.example/a b",
-            "https://não.example/",
-            "https://0x7f000001/",
-            "https://erp%2eexample/",
-            "https://127.1/",
-            "https://0177.0.0.1./",
-            "https://[::1/",
-            "https://[fe80::1%25eth0]/",
-            "https://[25%..]/",
-        ] {
+        for text in WRONG {
             assert_eq!(hook(text), Err(wrong), "{text}");
         }
         assert_eq!(
