@@ -18,7 +18,7 @@ use tests::template::routes;
 use tests::world::Raw;
 
 use super::guarded::Place;
-use crate::model::Dice;
+use crate::model::{Dice, from_environment};
 use asking::{Text, nowhere, said};
 use shapes::{LISTS, READS, SAME, Shape, WRITES, all};
 use shops::{SHOPS, Shop, USERS, common};
@@ -251,11 +251,8 @@ impl Arena {
 }
 
 async fn run(run: u64) {
-    let number = |name: &str, default| {
-        let given = std::env::var(name).ok().and_then(|text| text.parse().ok());
-        given.unwrap_or(default)
-    };
-    let (pairs, seed) = (number("PAIRS", PAIRS), number("SEED", 20_261_121) + run);
+    let pairs = from_environment("PAIRS", PAIRS);
+    let seed = from_environment("SEED", 20_261_121) + run;
     let attacker = usize::try_from(run % 3).expect("small");
     let mut arena = Arena::new(seed, attacker).await;
     let mut whereabouts = Whereabouts { seed, pair: 0 };

@@ -145,7 +145,7 @@ impl Bench {
 }
 
 /// A number that the environment may give.
-fn from_environment(name: &str, default: u64) -> u64 {
+pub fn from_environment(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
         Ok(text) => text.parse().expect("a whole number"),
         Err(_) => default,
