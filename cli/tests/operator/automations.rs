@@ -28,8 +28,7 @@ fn bench_of_funnels() -> Bench {
 
 /// Whether calls raise triggers.
 fn triggers(bench: &Bench) -> bool {
-    let items = bench.partition("acme#directory");
-    items.iter().any(|item| item["triggers"]["BOOL"] == true)
+    bench.json("acme#directory", "directory", "directory")["triggers"] == true
 }
 
 #[test]
@@ -129,8 +128,9 @@ fn the_doctor_compares_what_the_directory_says() {
         (false, "says that an automation is active, but none is"),
     ] {
         bench.import(&points(1, active)).done();
-        let wrong = json!({ "BOOL": !active });
-        bench.set("acme#directory", "directory", "triggers", &wrong);
+        bench.edit_json("acme#directory", "directory", "directory", |directory| {
+            directory["triggers"] = json!(!active);
+        });
         let told = |repaired| json!([{ "item": item, "reason": reason, "repaired": repaired }]);
         let seen = bench.funil("doctor --instance acme --json");
         assert_eq!((seen.code, &seen.document()["differences"]), (1, &told(false)));

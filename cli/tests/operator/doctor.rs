@@ -303,15 +303,15 @@ fn standings_and_names() {
     assert_cured(
         &bench,
         |bench| {
-            let mut directory = bench.item("acme#directory", "directory").unwrap();
-            let users = directory["users"]["M"].as_object_mut().unwrap();
-            users.remove("8");
-            users["9"]["M"]["a"] = json!({ "BOOL": true });
-            users.insert("77".to_owned(), json!({ "M": {} }));
-            bench.put("acme#directory", "directory", &directory);
-            let mut names = bench.item("acme#directory", "names").unwrap();
-            names["names"]["M"]["7"] = json!({ "S": "Nobody" });
-            bench.put("acme#directory", "names", &names);
+            bench.edit_json("acme#directory", "directory", "directory", |directory| {
+                let users = directory["users"].as_object_mut().unwrap();
+                users.remove("8");
+                users["9"]["a"] = json!(true);
+                users.insert("77".to_owned(), json!({}));
+            });
+            bench.edit_json("acme#directory", "names", "names", |names| {
+                names["7"] = json!("Nobody");
+            });
         },
         &[
             ("acme#directory directory", "the standing of user 8 is missing"),

@@ -206,6 +206,19 @@ impl Bench {
         });
         self.table("UpdateItem", &request);
     }
+
+    /// The JSON in a text attribute of an item.
+    pub fn json(&self, pk: &str, sk: &str, name: &str) -> Value {
+        let item = self.item(pk, sk).unwrap();
+        serde_json::from_str(item[name]["S"].as_str().unwrap()).unwrap()
+    }
+
+    /// Changes the JSON in a text attribute of an item.
+    pub fn edit_json(&self, pk: &str, sk: &str, name: &str, edit: impl FnOnce(&mut Value)) {
+        let mut value = self.json(pk, sk, name);
+        edit(&mut value);
+        self.set(pk, sk, name, &json!({ "S": value.to_string() }));
+    }
 }
 
 async fn operator(endpoint: String) -> Operator {

@@ -71,7 +71,7 @@ impl Store {
             Some(item::decode("credential", item).map(|credential| (hash.clone(), credential)))
         });
         let found = found.collect::<Result<_, _>>()?;
-        let directory = items.remove(&directory).map(directory::decode).transpose()?;
+        let directory = items.get(&directory).map(directory::decode).transpose()?;
         Ok((found, directory.map(|stored| stored.directory)))
     }
 }

@@ -58,9 +58,27 @@ pub fn take_json<T: DeserializeOwned + Default>(
 ) -> Result<T, StoreError> {
     match item.remove(name) {
         None => Ok(T::default()),
-        Some(AttributeValue::S(text)) => serde_json::from_str(&text).map_err(|cause| corrupt(kind, cause)),
-        Some(_) => Err(corrupt(kind, format_args!("{name} is not text"))),
+        Some(value) => json(kind, name, &value),
     }
+}
+
+/// The JSON that attribute `name` has to hold.
+pub fn need_json<T: DeserializeOwned>(kind: &'static str, item: &Item, name: &str) -> Result<T, StoreError> {
+    match item.get(name) {
+        None => Err(corrupt(kind, format_args!("it has no {name}"))),
+        Some(value) => json(kind, name, value),
+    }
+}
+
+fn json<T: DeserializeOwned>(
+    kind: &'static str,
+    name: &str,
+    value: &AttributeValue,
+) -> Result<T, StoreError> {
+    let AttributeValue::S(text) = value else {
+        return Err(corrupt(kind, format_args!("{name} is not text")));
+    };
+    serde_json::from_str(text).map_err(|cause| corrupt(kind, cause))
 }
 
 /// Whether an item was written by the request with this nonce: an attempt of which nobody heard had happened.

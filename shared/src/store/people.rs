@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use super::Reader;
 use super::error::StoreError;
-use super::{Reader, item};
+use super::item::{self, Item, s};
 use crate::id::UserId;
 use crate::people::Profile;
 use crate::phone::Phone;
+
+/// The attribute that holds the users' names.
+const NAMES: &str = "names";
 
 /// The users' names by id.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,13 +22,11 @@ impl Names {
     pub fn of(&self, user: UserId) -> Option<&str> {
         self.0.get(&user.to_string()).map(String::as_str)
     }
-}
 
-/// The names as they are stored.
-#[derive(serde::Deserialize)]
-struct Stored {
-    #[serde(default)]
-    names: BTreeMap<String, String>,
+    /// The item that holds them: one text, which is read several times faster than attributes.
+    pub(super) fn encode(&self) -> Item {
+        Item::from([(NAMES.to_owned(), s(serde_json::json!(self.0).to_string()))])
+    }
 }
 
 impl Reader {
@@ -33,8 +35,8 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] where they cannot be read.
     pub async fn names(&self) -> Result<Names, StoreError> {
-        let item = self.table.get(&self.keys().names()).await?.unwrap_or_default();
-        item::decode("names", item).map(|stored: Stored| Names(stored.names))
+        let mut item = self.table.get(&self.keys().names()).await?.unwrap_or_default();
+        item::take_json(NAMES, &mut item, NAMES).map(Names)
     }
 
     /// The profile of the messaging account that has a number, matched like a lead's (C-73). One batch of two gets.

@@ -53,7 +53,7 @@ impl Operator {
             }
             let mut directory = stored.directory;
             directory.triggers = all.iter().any(|automation| automation.active);
-            self.put_next(&mut transaction, directory, stored.version)?;
+            self.put_next(&mut transaction, directory, stored.version);
             match self.table().commit(transaction).await {
                 Ok(()) => return Ok(outcomes),
                 Err(CommitError::Refused(_)) => self.table().pause(attempt).await,

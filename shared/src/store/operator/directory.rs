@@ -4,8 +4,6 @@
 //! request) and the name among all names. The last two are one item each, so an instance has as many users as they
 //! hold, about ten thousand.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 use serde_json::Value;
 
@@ -14,7 +12,7 @@ use crate::directory::Directory;
 use crate::people::User;
 use crate::store::directory::Stored;
 use crate::store::error::StoreError;
-use crate::store::item::{self, Item};
+use crate::store::item;
 use crate::store::people::Names;
 use crate::store::transaction::{CommitError, Condition, MOST_WRITES, Transaction};
 
@@ -66,7 +64,7 @@ impl Operator {
                 return Err(OperatorError::TooLarge("directory"));
             }
             let mut transaction = Transaction::default();
-            self.put_next(&mut transaction, directory, stored.version)?;
+            self.put_next(&mut transaction, directory, stored.version);
             match self.table().commit(transaction).await {
                 Ok(()) => return Ok(true),
                 Err(CommitError::Refused(_)) => self.table().pause(attempt).await,
@@ -79,22 +77,16 @@ impl Operator {
     pub(super) async fn stored_directory(&self) -> Result<Stored, OperatorError> {
         let item = self.table().get(&self.keys().directory()).await?;
         let item = item.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))?;
-        Ok(crate::store::directory::decode(item)?)
+        Ok(crate::store::directory::decode(&item)?)
     }
 
-    pub(super) fn put_next(
-        &self,
-        transaction: &mut Transaction,
-        directory: Directory,
-        version: u64,
-    ) -> Result<(), StoreError> {
+    pub(super) fn put_next(&self, transaction: &mut Transaction, directory: Directory, version: u64) {
         let next = Stored {
             directory,
             version: version + 1,
         };
-        let item = crate::store::directory::encode(&next)?;
+        let item = crate::store::directory::encode(&next);
         transaction.put(self.keys().directory(), item, Condition::Version(version));
-        Ok(())
     }
 
     /// Writes users with their standings and names, each replacing the one of its id; of several with one id the last
@@ -145,8 +137,9 @@ impl Operator {
             if transaction.is_empty() {
                 return Ok(outcomes);
             }
-            transaction.put(self.keys().names(), aggregate.names()?, Condition::Always);
-            self.put_next(&mut transaction, aggregate.directory, stored.version)?;
+            let names = aggregate.names.encode();
+            transaction.put(self.keys().names(), names, Condition::Always);
+            self.put_next(&mut transaction, aggregate.directory, stored.version);
             match self.table().commit(transaction).await {
                 Ok(()) => return Ok(outcomes),
                 Err(CommitError::Refused(_)) => self.table().pause(attempt).await,
@@ -160,16 +153,16 @@ impl Operator {
 /// The two items that hold something of every user, and how large they are.
 struct Aggregate {
     directory: Directory,
-    names: BTreeMap<String, String>,
+    names: Names,
     directory_bytes: usize,
     names_bytes: usize,
 }
 
 impl Aggregate {
-    fn new(directory: Directory, Names(names): Names) -> Self {
+    fn new(directory: Directory, names: Names) -> Self {
         Self {
             directory_bytes: json_bytes(&directory),
-            names_bytes: json_bytes(&names),
+            names_bytes: json_bytes(&names.0),
             directory,
             names,
         }
@@ -179,7 +172,7 @@ impl Aggregate {
     fn take(&mut self, user: &User, known: bool) -> Outcome {
         let (id, name, standing) = (user.id.to_string(), user.full_name(), user.standing());
         let old_standing = self.directory.users.get(&user.id);
-        let old_name = self.names.get(&id);
+        let old_name = self.names.0.get(&id);
         if known && old_standing == Some(&standing) && old_name == Some(&name) {
             return Outcome::Unchanged;
         }
@@ -200,22 +193,9 @@ impl Aggregate {
         }
         (self.directory_bytes, self.names_bytes) = (directory_bytes, names_bytes);
         self.directory.users.insert(user.id, standing);
-        self.names.insert(id, name);
+        self.names.0.insert(id, name);
         Outcome::Written
     }
-
-    fn names(&self) -> Result<Item, StoreError> {
-        names_item(&self.names)
-    }
-}
-
-/// The item that holds the users' names.
-pub(super) fn names_item(names: &BTreeMap<String, String>) -> Result<Item, StoreError> {
-    #[derive(Serialize)]
-    struct Stored<'a> {
-        names: &'a BTreeMap<String, String>,
-    }
-    item::encode("names", &Stored { names })
 }
 
 fn json_bytes(value: &impl Serialize) -> usize {

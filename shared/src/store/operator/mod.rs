@@ -178,7 +178,7 @@ impl Operator {
         };
         transaction.put(
             self.keys().directory(),
-            super::directory::encode(&directory)?,
+            super::directory::encode(&directory),
             Condition::Absent,
         );
         match self.table().commit(transaction).await {

@@ -225,7 +225,7 @@ impl InstanceStore {
         };
         let trigger = Trigger::decode(key, &item)?;
         let call = found.remove(&call).map(calls::decode).transpose()?;
-        let settings = found.remove(&settings).map(directory::decode).transpose()?;
+        let settings = found.get(&settings).map(directory::decode).transpose()?;
         let (Some(call), Some(settings)) = (call, settings) else {
             return Ok(Some((trigger, None)));
         };

@@ -9,7 +9,6 @@ use crate::id::UserId;
 use crate::people::User;
 use crate::store::directory::Stored;
 use crate::store::error::StoreError;
-use crate::store::operator::directory::names_item;
 use crate::store::operator::{Operator, OperatorError};
 use crate::store::people::Names;
 use crate::store::transaction::{Condition, Transaction};
@@ -50,7 +49,7 @@ async fn look(operator: &Operator) -> Result<Look, OperatorError> {
     if operator.stored_directory().await?.version != stored.version {
         return Ok(Look::Changing);
     }
-    expected.compare(operator, stored, &names)
+    Ok(expected.compare(operator, stored, &names))
 }
 
 impl Expected {
@@ -74,12 +73,7 @@ impl Expected {
         self.names.insert(user.id.to_string(), user.full_name());
     }
 
-    fn compare(
-        self,
-        operator: &Operator,
-        stored: Stored,
-        names: &BTreeMap<String, String>,
-    ) -> Result<Look, OperatorError> {
+    fn compare(self, operator: &Operator, stored: Stored, names: &BTreeMap<String, String>) -> Look {
         let keys = operator.keys();
         let mut wounds = differing(
             &keys.directory().to_string(),
@@ -97,16 +91,16 @@ impl Expected {
             wounds.push((keys.directory().to_string(), reason.to_owned()));
         }
         if wounds.is_empty() {
-            return Ok(Look::Fine);
+            return Look::Fine;
         }
         let mut remedy = Transaction::default();
-        remedy.put(keys.names(), names_item(&self.names)?, Condition::Always);
+        remedy.put(keys.names(), Names(self.names).encode(), Condition::Always);
         let mut directory = stored.directory;
         directory.users = self.standings;
         directory.triggers = self.triggers;
-        operator.put_next(&mut remedy, directory, stored.version)?;
+        operator.put_next(&mut remedy, directory, stored.version);
         let remedy = Some(remedy);
-        Ok(Look::Wrong(Wrong { wounds, remedy }))
+        Look::Wrong(Wrong { wounds, remedy })
     }
 }
 
