@@ -227,29 +227,49 @@ impl Lead {
         format!("lead-{}", self.id)
     }
 
-    /// The summary view: `{ id, fullname, email }`.
+    /// Takes the lead's secret out, for all who are no admins (C-21).
+    pub fn hide_secrets(&mut self) {
+        self.initial_password = None;
+    }
+}
+
+/// How a lead is shown: every field of spec.md (C-21), with whatever `initial_password` it holds. Whose it is not to
+/// show [hides](Lead::hide_secrets) it before.
+#[derive(Debug, Serialize)]
+pub struct LeadView<'a> {
+    #[serde(rename = "_id")]
+    text_id: String,
+    fullname: String,
+    #[serde(flatten)]
+    lead: &'a Lead,
+    instancedomain: &'a str,
+    #[serde(rename = "utmTags")]
+    utm_tags: &'a [Value],
+    #[serde(flatten)]
+    custom: Option<&'a Map<String, Value>>,
+}
+
+impl<'a> LeadView<'a> {
+    /// The full view: the fixed fields, then the custom ones.
     #[must_use]
-    pub fn summary(&self) -> Value {
-        serde_json::json!({ "id": self.id, "fullname": self.fullname(), "email": self.email })
+    pub fn full(lead: &'a Lead, instance: &'a InstanceName) -> Self {
+        Self {
+            custom: Some(&lead.custom),
+            ..Self::embedded(lead, instance)
+        }
     }
 
-    /// The full view (C-21): every field of spec.md, then the custom ones. `initial_password` has its value only
-    /// where `secrets` are shown.
+    /// As an opportunity embeds it: the fixed fields. Custom ones are only available through endpoint 3.
     #[must_use]
-    pub fn full_view(&self, instance: &InstanceName, secrets: bool) -> Map<String, Value> {
-        let mut view = Map::new();
-        view.insert("_id".to_owned(), self.text_id().into());
-        view.insert("fullname".to_owned(), self.fullname().into());
-        if let Ok(Value::Object(fields)) = serde_json::to_value(self) {
-            view.extend(fields);
+    pub fn embedded(lead: &'a Lead, instance: &'a InstanceName) -> Self {
+        Self {
+            text_id: lead.text_id(),
+            fullname: lead.fullname(),
+            lead,
+            instancedomain: instance.as_str(),
+            utm_tags: &lead.utm_tags,
+            custom: None,
         }
-        view.insert("instancedomain".to_owned(), instance.as_str().into());
-        view.insert("utmTags".to_owned(), self.utm_tags.clone().into());
-        if !secrets {
-            view.insert("initial_password".to_owned(), Value::Null);
-        }
-        view.extend(self.custom.clone());
-        view
     }
 }
 
@@ -328,15 +348,16 @@ mod tests {
         )
     }
 
-    fn view(lead: &Lead, secrets: bool) -> Map<String, Value> {
-        lead.full_view(&InstanceName::parse("acme").unwrap(), secrets)
+    fn view(lead: &Lead) -> Value {
+        serde_json::json!(LeadView::full(lead, &InstanceName::parse("acme").unwrap()))
     }
 
     #[test]
     fn the_full_view_has_every_specified_field_and_no_other() {
         let mut expected: Vec<_> = SPECIFIED.into_iter().chain(["archived"]).collect();
-        let view = view(&lead(), false);
-        let mut shown: Vec<_> = view.keys().map(String::as_str).collect();
+        let view = view(&lead());
+        let shown = view.as_object().unwrap();
+        let mut shown: Vec<_> = shown.keys().map(String::as_str).collect();
         expected.sort_unstable();
         shown.sort_unstable();
         assert_eq!(shown, expected);
@@ -344,7 +365,7 @@ mod tests {
 
     #[test]
     fn absent_values_have_their_defaults() {
-        let view = view(&lead(), false);
+        let view = view(&lead());
         let channel = serde_json::json!(
             { "mainChannel": false, "disabled": false, "frequencyValue": null, "frequencyUnits": "DAY" }
         );
@@ -389,12 +410,28 @@ mod tests {
     }
 
     #[test]
-    fn the_initial_password_is_for_those_who_see_secrets() {
-        let lead = Lead {
+    fn the_initial_password_is_shown_until_it_is_hidden() {
+        let mut lead = Lead {
             initial_password: Some("p4ss".to_owned()),
             ..lead()
         };
-        assert_eq!(view(&lead, true)["initial_password"], "p4ss");
-        assert_eq!(view(&lead, false)["initial_password"], Value::Null);
+        assert_eq!(view(&lead)["initial_password"], "p4ss");
+        lead.hide_secrets();
+        assert_eq!(view(&lead)["initial_password"], Value::Null);
+    }
+
+    /// Custom fields come last, and only in the full view.
+    #[test]
+    fn custom_fields_are_not_embedded() {
+        let instance = InstanceName::parse("acme").unwrap();
+        let mut lead = lead();
+        lead.custom
+            .insert("cpf".to_owned(), Value::from("390.533.447-05"));
+        let last = |view: LeadView<'_>| {
+            let view = serde_json::json!(view);
+            view.as_object().unwrap().keys().next_back().unwrap().clone()
+        };
+        assert_eq!(last(LeadView::full(&lead, &instance)), "cpf");
+        assert_eq!(last(LeadView::embedded(&lead, &instance)), "utmTags");
     }
 }

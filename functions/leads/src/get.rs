@@ -1,23 +1,28 @@
 //! `GET /leads/{id}`: endpoints 2, 3 and 4.
 
-use axum::Json;
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use serde_json::{Value, json};
+use axum::response::Response;
+use serde::Serialize;
 use shared::id::LeadId;
 use shared::scope::{Access, KeyAndToken};
 use shared::store::Reader;
 
 use crate::error::LeadError;
-use crate::view::{ONE, View};
+use crate::view::{ONE, Shown, View};
 use crate::wire::lead_id;
+
+#[derive(Serialize)]
+struct One<'a> {
+    lead: Shown<'a>,
+}
 
 /// One lead: in summary, all fields with `allFields=1`, or those that `query` selects. One round trip: the lead is read
 /// beside the credential.
 pub async fn get(
     access: Access<KeyAndToken>,
     id: Result<Path<String>, PathRejection>,
-) -> Result<Json<Value>, LeadError> {
+) -> Result<Response, LeadError> {
     let wanted = read(&access, id.ok());
     let (scope, (_, view), found) = access
         .open_for(wanted, async |reader: &Reader, (id, view): &(LeadId, View)| {
@@ -25,11 +30,11 @@ pub async fn get(
         })
         .await?;
     let (lead, names) = found?;
-    let lead = lead
+    let mut lead = lead
         .filter(|lead| scope.viewer.sees_lead(lead.owner, &lead.lists()))
         .ok_or(LeadError::NotFound)?;
-    let data = json!({ "lead": view.lead(&lead, &scope, &names) });
-    Ok(Json(json!({ "data": view.cut(data) })))
+    let lead = view.lead(&mut lead, &scope, &names);
+    Ok(view.answer(One { lead }))
 }
 
 fn read(access: &Access<KeyAndToken>, id: Option<Path<String>>) -> Result<(LeadId, View), LeadError> {

@@ -1,17 +1,23 @@
 //! `GET /leads`: endpoint 1.
 
-use axum::Json;
-use serde_json::{Value, json};
-use shared::scope::{Access, KeyAndToken, Scope};
-use shared::store::{LeadPage, Names, Reader, StoreError};
+use axum::response::Response;
+use serde::Serialize;
+use shared::scope::{Access, KeyAndToken};
+use shared::store::Reader;
 
 use crate::error::LeadError;
-use crate::view::{View, entry};
+use crate::view::Shown;
 use crate::wire::NewList;
+
+#[derive(Serialize)]
+struct Many<'a> {
+    total: u64,
+    leads: Vec<Shown<'a>>,
+}
 
 /// The leads that the key may see, by id, with their total under the same filters. One round trip for pages near the
 /// front where the key sees every lead; whole records behind the first page take one more.
-pub async fn list(access: Access<KeyAndToken>) -> Result<Json<Value>, LeadError> {
+pub async fn list(access: Access<KeyAndToken>) -> Result<Response, LeadError> {
     let wanted = NewList::read(access.params(), access.walker(), access.client().to_owned());
     let (scope, NewList { request, view }, begun) = access
         .open_for(wanted, async |reader: &Reader, wanted: &NewList| {
@@ -24,15 +30,14 @@ pub async fn list(access: Access<KeyAndToken>) -> Result<Json<Value>, LeadError>
     let (start, names) = begun?;
     let page = scope.store.finish_leads(&scope.viewer, &request, start).await?;
     let total = page.total;
-    let leads = leads(&scope, &view, page, &names).await?;
-    let data = json!({ "total": total, "leads": leads });
-    Ok(Json(json!({ "data": view.cut(data) })))
-}
-
-async fn leads(scope: &Scope, view: &View, page: LeadPage, names: &Names) -> Result<Vec<Value>, StoreError> {
     if !view.needs_record("leads") {
-        return Ok(page.entries.iter().map(entry).collect());
+        let leads = page.entries.iter().map(Shown::entry).collect();
+        return Ok(view.answer(Many { total, leads }));
     }
-    let leads = scope.store.leads_of(page).await?;
-    Ok(leads.iter().map(|lead| view.lead(lead, scope, names)).collect())
+    let mut leads = scope.store.leads_of(page).await?;
+    let leads = leads
+        .iter_mut()
+        .map(|lead| view.lead(lead, &scope, &names))
+        .collect();
+    Ok(view.answer(Many { total, leads }))
 }

@@ -1,9 +1,13 @@
 //! How a lead is shown: in summary, in full, or the fields that `query` selects (C-21, C-22).
 
+use std::borrow::Cow;
+
+use axum::response::Response;
+use serde::Serialize;
 use serde_json::{Value, json};
-use shared::http::Params;
-use shared::id::UserId;
-use shared::lead::Lead;
+use shared::http::{Params, json};
+use shared::id::{LeadId, UserId};
+use shared::lead::{Lead, LeadView};
 use shared::scope::Scope;
 use shared::selection::{Field, Selection, Shape};
 use shared::store::{LeadEntry, Names, Reader, StoreError};
@@ -19,6 +23,31 @@ pub enum View {
     Full,
     /// These fields.
     Selected(Selection),
+}
+
+/// A lead in an answer.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Shown<'a> {
+    /// `{ id, fullname, email }`.
+    Summary(Summary<'a>),
+    /// Every field.
+    Full(LeadView<'a>),
+    /// Every field that can be selected, the owner in the form that was asked for.
+    Whole(Value),
+}
+
+/// A lead in summary.
+#[derive(Debug, Serialize)]
+pub struct Summary<'a> {
+    id: LeadId,
+    fullname: Cow<'a, str>,
+    email: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct Answer<T> {
+    data: T,
 }
 
 /// The fields that can be selected: the fixed ones, but never `initial_password`.
@@ -123,41 +152,54 @@ impl View {
         reader.names().await
     }
 
-    /// A lead as this view shows it; a selection is cut out of the whole answer afterwards by [`View::cut`].
-    pub fn lead(&self, lead: &Lead, scope: &Scope, names: &Names) -> Value {
-        let secrets = scope.viewer.is_admin();
+    /// A lead as this view shows it; a selection is cut out of the whole answer afterwards by [`View::answer`].
+    /// `initial_password` is for admins, and not selected (C-21).
+    pub fn lead<'a>(&self, lead: &'a mut Lead, scope: &'a Scope, names: &Names) -> Shown<'a> {
+        if !scope.viewer.is_admin() {
+            lead.hide_secrets();
+        }
+        let lead = &*lead;
         match self {
-            Self::Summary => lead.summary(),
-            Self::Full => Value::Object(lead.full_view(scope.instance(), secrets)),
+            Self::Summary => Shown::Summary(Summary {
+                id: lead.id,
+                fullname: Cow::Owned(lead.fullname()),
+                email: lead.email.as_deref(),
+            }),
+            Self::Full => Shown::Full(LeadView::full(lead, scope.instance())),
             Self::Selected(selection) => {
-                let mut view = lead.full_view(scope.instance(), false);
+                let mut view = json!(LeadView::full(lead, scope.instance()));
                 let nested = |root: &str| selection.get(root).and_then(|fields| fields.get("owner"));
                 if nested("lead")
                     .or_else(|| nested("leads"))
                     .is_some_and(|owner| !owner.is_empty())
                 {
-                    view.insert(
-                        "owner".to_owned(),
-                        lead.owner.map_or(Value::Null, |owner| user(owner, names)),
-                    );
+                    view["owner"] = lead.owner.map_or(Value::Null, |owner| user(owner, names));
                 }
-                Value::Object(view)
+                Shown::Whole(view)
             }
         }
     }
 
-    /// The answer's `data`: only what was selected of it.
-    pub fn cut(&self, data: Value) -> Value {
+    /// The answer with its `data`: only what was selected of it.
+    pub fn answer(&self, data: impl Serialize) -> Response {
         match self {
-            Self::Summary | Self::Full => data,
-            Self::Selected(selection) => selection.project(&data),
+            Self::Summary | Self::Full => json(&Answer { data }),
+            Self::Selected(selection) => json(&Answer {
+                data: selection.project(&json!(data)),
+            }),
         }
     }
 }
 
-/// An entry of the list in summary.
-pub fn entry(entry: &LeadEntry) -> Value {
-    json!({ "id": entry.id, "fullname": entry.fullname, "email": entry.email })
+impl<'a> Shown<'a> {
+    /// An entry of the list in summary.
+    pub fn entry(entry: &'a LeadEntry) -> Self {
+        Self::Summary(Summary {
+            id: entry.id,
+            fullname: Cow::Borrowed(&entry.fullname),
+            email: entry.email.as_deref(),
+        })
+    }
 }
 
 fn user(id: UserId, names: &Names) -> Value {
@@ -167,7 +209,6 @@ fn user(id: UserId, names: &Names) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::id::LeadId;
     use shared::instance::InstanceName;
     use shared::time::Timestamp;
 
@@ -177,8 +218,9 @@ mod tests {
             LeadId::new(1).unwrap(),
             Timestamp::parse("2026-01-01T00:00:00Z").unwrap(),
         );
-        let view = lead.full_view(&InstanceName::parse("acme").unwrap(), true);
-        let mut fixed: Vec<_> = view
+        let view = json!(LeadView::full(&lead, &InstanceName::parse("acme").unwrap()));
+        let fixed = view.as_object().unwrap();
+        let mut fixed: Vec<_> = fixed
             .keys()
             .map(String::as_str)
             .filter(|name| *name != "initial_password")

@@ -4,12 +4,10 @@ use axum::body::Bytes;
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 use axum::response::{IntoResponse as _, Response};
-use http::header::CONTENT_TYPE;
-use serde::Serialize;
-use shared::http::{Refusal, Shape};
+use shared::http::json;
 use shared::id::FunnelId;
 use shared::scope::{Access, KeyInQuery, Scope};
-use shared::store::{BoardStart, Reader, StoreError};
+use shared::store::{BoardStart, Card, Reader, StoreError};
 
 use crate::error::ListError;
 use crate::view::{ColumnView, censor};
@@ -43,17 +41,16 @@ async fn begin(reader: &Reader, wanted: &NewList) -> Result<BoardStart, StoreErr
     reader.begin_board(&wanted.request).await
 }
 
-async fn column(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, StoreError> {
+async fn column(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, ListError> {
     let mut cards = scope
         .store
         .column_page(&scope.viewer, &asked.request, &asked.filter, start)
         .await?;
     censor(&mut cards, scope);
-    let shown: Vec<_> = cards.iter().map(|card| card.view(scope.instance())).collect();
-    Ok(json(&shown))
+    Ok(json(&Card::write_list(&cards, scope.instance())?))
 }
 
-async fn board(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, StoreError> {
+async fn board(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, ListError> {
     let mut columns = scope
         .store
         .kanban(&scope.viewer, &asked.request, &asked.filter, start)
@@ -62,16 +59,5 @@ async fn board(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Respon
     let shown = columns
         .iter()
         .map(|column| ColumnView::of(column, asked.request.funnel, scope.instance()));
-    Ok(json(&shown.collect::<Vec<_>>()))
-}
-
-/// An answer of JSON. A board is written in some hundred thousand pieces, for which the buffer of `axum::Json` is slow.
-fn json(shown: &impl Serialize) -> Response {
-    match serde_json::to_vec(shown) {
-        Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
-        Err(cause) => {
-            tracing::error!(%cause, "opportunities could not be written");
-            Shape::Fixed.answer(&Refusal::Internal)
-        }
-    }
+    Ok(json(&shown.collect::<Result<Vec<_>, _>>()?))
 }

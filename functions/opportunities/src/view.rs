@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use shared::funnel::{Column, CustomField, Funnel};
 use shared::id::{ColumnId, FunnelId};
 use shared::instance::InstanceName;
-use shared::opportunity::{OpportunityView, total_value};
+use shared::opportunity::total_value;
 use shared::scope::Scope;
 use shared::store::{Card, ColumnCards};
 
@@ -36,7 +37,7 @@ pub struct ColumnView<'a> {
     total: u64,
     #[serde(rename = "totalValue")]
     total_value: Value,
-    items: Vec<OpportunityView<'a>>,
+    items: Box<RawValue>,
 }
 
 impl<'a> FunnelView<'a> {
@@ -57,16 +58,20 @@ impl<'a> FunnelView<'a> {
 }
 
 impl<'a> ColumnView<'a> {
-    pub fn of(column: &'a ColumnCards, funnel: FunnelId, instance: &'a InstanceName) -> Self {
-        Self {
+    pub fn of(
+        column: &'a ColumnCards,
+        funnel: FunnelId,
+        instance: &InstanceName,
+    ) -> serde_json::Result<Self> {
+        Ok(Self {
             id: column.column.id,
             name: &column.column.name,
             sequence: column.column.sequence,
             crm: funnel,
             total: column.count,
             total_value: total_value(column.count, column.cents),
-            items: column.cards.iter().map(|card| card.view(instance)).collect(),
-        }
+            items: Card::write_list(&column.cards, instance)?,
+        })
     }
 }
 
@@ -130,7 +135,7 @@ mod tests {
                 cents,
                 cards: Vec::new(),
             };
-            json!(ColumnView::of(&cards, FunnelId::new(3).unwrap(), &instance))
+            json!(ColumnView::of(&cards, FunnelId::new(3).unwrap(), &instance).unwrap())
         };
         for (count, cents, value) in [
             (0, 0, json!(0)),

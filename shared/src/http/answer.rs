@@ -2,7 +2,9 @@
 
 use axum::Json;
 use axum::response::{IntoResponse as _, Response};
+use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue, StatusCode};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::text::cut;
@@ -104,6 +106,17 @@ impl Shape {
                 json!({ "msg": "failed_voip_webhook", "err": "storage" })
             }
             (Self::Message | Self::CallWebhook, _) => json!({ "msg": refusal.text() }),
+        }
+    }
+}
+
+/// An answer of JSON. Lists are written in some hundred thousand pieces, for which the buffer of [`Json`] is slow.
+pub fn json(shown: &impl Serialize) -> Response {
+    match serde_json::to_vec(shown) {
+        Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
+        Err(cause) => {
+            tracing::error!(%cause, "the answer could not be written");
+            Shape::Fixed.answer(&Refusal::Internal)
         }
     }
 }

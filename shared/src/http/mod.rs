@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::Router;
 use axum::handler::Handler;
 
-pub use answer::{Refusal, Shape};
+pub use answer::{Refusal, Shape, json};
 pub use body::{NotJson, parse_json};
 pub use cors::Origins;
 pub use edge::{BODY_LIMIT, RequestId};

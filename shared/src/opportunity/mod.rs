@@ -12,7 +12,7 @@ use crate::people::Company;
 use crate::time::Timestamp;
 
 pub use filter::{BadDate, Condition, Conditions, DateRange, Filter, Search, SearchBy, TimeRange};
-pub use view::{CompanyView, LeadView, OpportunityView, total_value};
+pub use view::{CompanyView, OpportunityView, total_value};
 
 /// Whether an opportunity is won, lost, or still open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use serde_json::{Number, Value};
 
 use super::Opportunity;
 use crate::instance::InstanceName;
-use crate::lead::Lead;
+use crate::lead::{Lead, LeadView};
 use crate::people::Company;
 
 /// An opportunity in a list: `value` is text with two decimals (C-33).
@@ -17,19 +17,6 @@ pub struct OpportunityView<'a> {
     lead: Option<LeadView<'a>>,
     #[serde(rename = "dataCompany")]
     company: Option<CompanyView<'a>>,
-}
-
-/// A lead as an opportunity embeds it: the fixed fields. Custom ones are only available through endpoint 3.
-#[derive(Debug, Serialize)]
-pub struct LeadView<'a> {
-    #[serde(rename = "_id")]
-    text_id: String,
-    fullname: String,
-    #[serde(flatten)]
-    lead: &'a Lead,
-    instancedomain: &'a str,
-    #[serde(rename = "utmTags")]
-    utm_tags: &'a [Value],
 }
 
 /// A company as an opportunity embeds it.
@@ -52,7 +39,7 @@ impl<'a> OpportunityView<'a> {
     ) -> Self {
         Self {
             opportunity,
-            lead: lead.map(|lead| LeadView::of(lead, instance)),
+            lead: lead.map(|lead| LeadView::embedded(lead, instance)),
             company: company.map(CompanyView::of),
         }
     }
@@ -65,21 +52,6 @@ impl<'a> OpportunityView<'a> {
             *value = self.opportunity.value.to_json();
         }
         view
-    }
-}
-
-impl<'a> LeadView<'a> {
-    /// The view of a lead, with whatever `initial_password` it holds: whose it is not to show takes it out before
-    /// (C-21).
-    #[must_use]
-    pub fn of(lead: &'a Lead, instance: &'a InstanceName) -> Self {
-        Self {
-            text_id: lead.text_id(),
-            fullname: lead.fullname(),
-            lead,
-            instancedomain: instance.as_str(),
-            utm_tags: &lead.utm_tags,
-        }
     }
 }
 

@@ -8,7 +8,8 @@
 //! Each use of an endpoint is first sent to a real engine, and what the engine answers is recorded. Then the same request is
 //! sent again and again, through the whole service and the whole SDK but its HTTP client, in whose place the recorded answers
 //! are played. Of the thread's processor time of each request the median counts. Whatever waits for nothing is in it, the
-//! request's line of the log too; the Lambda runtime, HTTP and TLS are not.
+//! request's line of the log too; the Lambda runtime, HTTP and TLS are not. The targets are for the service's own part: what is
+//! left without the time in which a call was in the SDK, the client of the network.
 
 #![expect(
     clippy::expect_used,
@@ -99,8 +100,8 @@ fn log_like_a_function() {
 
 fn print(figures: &[Figures]) -> ExitCode {
     println!("\nmicroseconds of the processor for a request, medians; KB of 1,000 bytes\n");
-    println!("| endpoint | calls | KB from the table | KB answered | of it the SDK | all | target |");
-    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
+    println!("| endpoint | calls | KB from the table | KB answered | all | of it the SDK | own | target |");
+    println!("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     for figures in figures {
         println!("{figures}");
     }

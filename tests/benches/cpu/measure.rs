@@ -65,7 +65,7 @@ pub fn play(runtime: &Runtime, world: &World, tape: &Tape, recorded: &Recorded<'
 /// A function by itself, which a profiler finds by its name.
 #[inline(never)]
 fn once(runtime: &Runtime, request: Request<'_>) -> Raw {
-    runtime.block_on(request.send_raw())
+    runtime.block_on(request.send_unwatched())
 }
 
 /// What a use takes, as a line of the table.
@@ -102,9 +102,13 @@ impl Figures {
         self.target.is_some()
     }
 
-    /// Whether it takes more than its target.
+    /// Whether the service's own part takes more than its target.
     pub fn is_missed(&self) -> bool {
-        self.target.is_some_and(|target| self.all > target)
+        self.target.is_some_and(|target| self.own() > target)
+    }
+
+    fn own(&self) -> Duration {
+        self.all.saturating_sub(self.sdk)
     }
 }
 
@@ -114,13 +118,14 @@ impl fmt::Display for Figures {
         let target = self.target.map(|target| target.as_micros().to_string());
         write!(
             f,
-            "| {} | {} | {} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
             self.name,
             self.calls,
             kilobytes(self.read),
             kilobytes(self.answered),
-            self.sdk.as_micros(),
             self.all.as_micros(),
+            self.sdk.as_micros(),
+            self.own().as_micros(),
             target.unwrap_or_default(),
         )
     }

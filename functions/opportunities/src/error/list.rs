@@ -44,6 +44,9 @@ pub enum ListError {
     /// 500.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// 500: an opportunity cannot be written.
+    #[error(transparent)]
+    Unwritten(#[from] serde_json::Error),
 }
 
 impl From<NotJson> for ListError {
@@ -62,6 +65,7 @@ impl IntoResponse for ListError {
             }
             Self::Permission => Refusal::Unauthorized,
             Self::Store(cause) => internal(cause, "opportunities could not be listed"),
+            Self::Unwritten(cause) => internal(cause, "opportunities could not be written"),
         })
     }
 }

@@ -13,11 +13,12 @@ pub use funnels::FunnelsError;
 pub use list::ListError;
 pub use update::UpdateError;
 
+use std::fmt::Display;
+
 use shared::http::Refusal;
-use shared::store::StoreError;
 
 /// What happened is for the log alone.
-fn internal(cause: &StoreError, what: &str) -> Refusal {
+fn internal(cause: &impl Display, what: &str) -> Refusal {
     tracing::error!(%cause, "{what}");
     Refusal::Internal
 }
