@@ -1,5 +1,6 @@
 // POST /voip/webhook: records a call of a lead that is known by its number.
 import { randomBytes } from "node:crypto";
+import { read } from "./lib/access.mjs";
 import { answer, body, query } from "./lib/http.mjs";
 import { serve } from "./lib/runtime.mjs";
 import { commit, get, list, padded, put, update, when } from "./lib/table.mjs";
@@ -24,7 +25,7 @@ serve(async (event) => {
   if (wrong(sent)) return answer(400, { msg: "invalid_body" });
   const { digits, exact, twin } = numbers(sent.data.leadPhone);
   const known = (number) => (number ? list(`${instance}#phone#${number}`, { limit: 1 }) : []);
-  const [directory, counter, found, other] = await Promise.all([
+  const [about, counter, found, other] = await Promise.all([
     get(`${instance}#directory`, "directory"),
     get(`${instance}#counter`, "call"),
     known(exact),
@@ -32,6 +33,7 @@ serve(async (event) => {
   ]);
   const { user, type, status, duration, record, service, description } = sent.data;
   const lead = Number([...found, ...other][0]?.sk.split("#")[1]);
+  const directory = read(about);
   if (!directory?.users[user] || !lead) return answer(400, { msg: "not in this comparison" });
   const [id, eventId, createDate] = [counter.call + 1, counter.event + 1, new Date().toISOString()];
   const call = {

@@ -30,7 +30,7 @@ export async function open(instance, { key, token }) {
   if (presented.some(([, hash]) => hash === undefined)) return undefined;
   const keys = presented.map(([, hash]) => [`#credential#${hash}`, "credential"]);
   const found = await getMany(...keys, [`${instance}#directory`, "directory"]);
-  const directory = found.pop();
+  const directory = read(found.pop());
   const now = new Date().toISOString();
   const good = found.every(
     (credential, at) =>
@@ -44,6 +44,9 @@ export async function open(instance, { key, token }) {
   const may = (permission) => standing.a === true || directory.groups[standing.g]?.permissions[permission] === true;
   return { user, admin: standing.a === true, directory, may };
 }
+
+/** The directory that its item holds. */
+export const read = (item) => item && JSON.parse(item.directory);
 
 /** Whether somebody sees a lead. */
 export const sees = (viewer, lead) => lead !== undefined && (viewer.admin || lead.owner === viewer.user);
