@@ -34,21 +34,49 @@ pub struct Group {
     pub permissions: Permissions,
 }
 
-/// Where a user stands: all that an access decision needs to know of one.
+/// Where a user stands: all that an access decision needs to know of one. Three numbers are its serialized form, because those of
+/// all users are read with every request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "[u64; 3]", into = "[u64; 3]")]
 pub struct Standing {
     /// The user's department.
-    #[serde(rename = "d", default, skip_serializing_if = "Option::is_none")]
     pub department: Option<DepartmentId>,
     /// The user's permission group.
-    #[serde(rename = "g", default, skip_serializing_if = "Option::is_none")]
     pub group: Option<GroupId>,
     /// The user sees and may do everything.
-    #[serde(rename = "a", default, skip_serializing_if = "std::ops::Not::not")]
     pub admin: bool,
     /// The user's credentials are void.
-    #[serde(rename = "x", default, skip_serializing_if = "std::ops::Not::not")]
     pub inactive: bool,
+}
+
+/// What the third number of a standing is the sum of.
+const ADMIN: u64 = 1;
+const INACTIVE: u64 = 2;
+
+impl From<Standing> for [u64; 3] {
+    fn from(standing: Standing) -> Self {
+        [
+            standing.department.map_or(0, DepartmentId::get),
+            standing.group.map_or(0, GroupId::get),
+            u64::from(standing.admin) * ADMIN + u64::from(standing.inactive) * INACTIVE,
+        ]
+    }
+}
+
+impl TryFrom<[u64; 3]> for Standing {
+    type Error = &'static str;
+
+    fn try_from([department, group, marks]: [u64; 3]) -> Result<Self, Self::Error> {
+        if marks > ADMIN + INACTIVE {
+            return Err("a standing has a mark that nobody sets");
+        }
+        Ok(Self {
+            department: (department > 0).then(|| department.try_into()).transpose()?,
+            group: (group > 0).then(|| group.try_into()).transpose()?,
+            admin: marks & ADMIN > 0,
+            inactive: marks & INACTIVE > 0,
+        })
+    }
 }
 
 /// The settings, departments, groups and users' standings of one instance.
@@ -310,11 +338,11 @@ mod by_id {
         V: DeserializeOwned,
         D: Deserializer<'de>,
     {
-        BTreeMap::<String, V>::deserialize(deserializer)?
+        BTreeMap::<u64, V>::deserialize(deserializer)?
             .into_iter()
-            .map(|(text, value)| {
-                let id = text.parse().ok().and_then(|id: u64| K::try_from(id).ok());
-                Ok((id.ok_or_else(|| D::Error::custom("a key is not an id"))?, value))
+            .map(|(id, value)| match K::try_from(id) {
+                Ok(id) => Ok((id, value)),
+                Err(_) => Err(D::Error::custom("a key is not an id")),
             })
             .collect()
     }

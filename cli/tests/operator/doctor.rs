@@ -306,8 +306,8 @@ fn standings_and_names() {
             bench.edit_json("acme#directory", "directory", "directory", |directory| {
                 let users = directory["users"].as_object_mut().unwrap();
                 users.remove("8");
-                users["9"]["a"] = json!(true);
-                users.insert("77".to_owned(), json!({}));
+                users["9"][2] = json!(1);
+                users.insert("77".to_owned(), json!([0, 0, 0]));
             });
             bench.edit_json("acme#directory", "names", "names", |names| {
                 names["7"] = json!("Nobody");

@@ -39,10 +39,11 @@ export async function open(instance, { key, token }) {
       (credential.expires === undefined || now < credential.expires),
   );
   const user = found[0]?.user;
-  const standing = directory?.users[user];
-  if (!good || !standing || found.some((credential) => credential.user !== user)) return undefined;
-  const may = (permission) => standing.a === true || directory.groups[standing.g]?.permissions[permission] === true;
-  return { user, admin: standing.a === true, directory, may };
+  const [, group, marks] = directory?.users[user] ?? [];
+  if (!good || marks === undefined || found.some((credential) => credential.user !== user)) return undefined;
+  const admin = (marks & 1) === 1;
+  const may = (permission) => admin || directory.groups[group]?.permissions[permission] === true;
+  return { user, admin, directory, may };
 }
 
 /** The directory that its item holds. */
