@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the end-to-end tests against another DynamoDB: moto, which needs Python 3.10 or newer and installs itself into the target
-# directory. Words choose tests by parts of their names; PATIENCE says how many seconds a test may take. Prints each test that fails
-# or is not done in time, and ends with 1 where one fails (docs/reliability.md, Other engines).
+# directory. Words choose tests by parts of their names; PATIENCE says how many seconds a test may take, MOTO_PORT
+# where moto listens. Prints each test that fails or is not done in time, and ends with 1 where one fails (docs/reliability.md,
+# Other engines).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse as _, Response};
 use shared::http::json;
 use shared::id::FunnelId;
 use shared::scope::{Access, KeyInQuery, Scope};
-use shared::store::{BoardStart, Card, Reader, StoreError};
+use shared::store::{BoardStart, CardList, Reader, StoreError};
 
 use crate::error::ListError;
 use crate::view::{ColumnView, censor};
@@ -41,16 +41,16 @@ async fn begin(reader: &Reader, wanted: &NewList) -> Result<BoardStart, StoreErr
     reader.begin_board(&wanted.request).await
 }
 
-async fn column(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, ListError> {
+async fn column(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, StoreError> {
     let mut cards = scope
         .store
         .column_page(&scope.viewer, &asked.request, &asked.filter, start)
         .await?;
     censor(&mut cards, scope);
-    Ok(json(&Card::write_list(&cards, scope.instance())?))
+    Ok(json(&CardList::of(&cards, scope.instance())))
 }
 
-async fn board(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, ListError> {
+async fn board(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, StoreError> {
     let mut columns = scope
         .store
         .kanban(&scope.viewer, &asked.request, &asked.filter, start)
@@ -59,5 +59,5 @@ async fn board(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Respon
     let shown = columns
         .iter()
         .map(|column| ColumnView::of(column, asked.request.funnel, scope.instance()));
-    Ok(json(&shown.collect::<Result<Vec<_>, _>>()?))
+    Ok(json(&shown.collect::<Vec<_>>()))
 }

@@ -2,13 +2,12 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use shared::funnel::{Column, CustomField, Funnel};
 use shared::id::{ColumnId, FunnelId};
 use shared::instance::InstanceName;
 use shared::opportunity::total_value;
 use shared::scope::Scope;
-use shared::store::{Card, ColumnCards};
+use shared::store::{Card, CardList, ColumnCards};
 
 /// A funnel in the list of endpoint 9 (C-34).
 #[derive(Debug, Serialize)]
@@ -37,7 +36,7 @@ pub struct ColumnView<'a> {
     total: u64,
     #[serde(rename = "totalValue")]
     total_value: Value,
-    items: Box<RawValue>,
+    items: CardList<'a>,
 }
 
 impl<'a> FunnelView<'a> {
@@ -58,20 +57,16 @@ impl<'a> FunnelView<'a> {
 }
 
 impl<'a> ColumnView<'a> {
-    pub fn of(
-        column: &'a ColumnCards,
-        funnel: FunnelId,
-        instance: &InstanceName,
-    ) -> serde_json::Result<Self> {
-        Ok(Self {
+    pub fn of(column: &'a ColumnCards, funnel: FunnelId, instance: &'a InstanceName) -> Self {
+        Self {
             id: column.column.id,
             name: &column.column.name,
             sequence: column.column.sequence,
             crm: funnel,
             total: column.count,
             total_value: total_value(column.count, column.cents),
-            items: Card::write_list(&column.cards, instance)?,
-        })
+            items: CardList::of(&column.cards, instance),
+        }
     }
 }
 
@@ -135,7 +130,7 @@ mod tests {
                 cents,
                 cards: Vec::new(),
             };
-            json!(ColumnView::of(&cards, FunnelId::new(3).unwrap(), &instance).unwrap())
+            json!(ColumnView::of(&cards, FunnelId::new(3).unwrap(), &instance))
         };
         for (count, cents, value) in [
             (0, 0, json!(0)),

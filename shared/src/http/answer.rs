@@ -1,4 +1,4 @@
-//! The bodies of errors (C-4).
+//! Answers of JSON, and the bodies of errors (C-4).
 
 use axum::Json;
 use axum::response::{IntoResponse as _, Response};

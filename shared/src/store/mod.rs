@@ -64,7 +64,7 @@ pub use meetings::{
     MeetingStart, NewMeeting,
 };
 pub use meter::{Call as TableCall, Cost, Deeds, Meter};
-pub use opportunities::{Card, Created, CreationStart, OpportunityRecord, UpdateStart, Updated};
+pub use opportunities::{Card, CardList, Created, CreationStart, OpportunityRecord, UpdateStart, Updated};
 pub use people::Names;
 pub(crate) use rate::{Allowance, Budget};
 pub use reports::{Report, ReportRequest, ReportStart};

@@ -44,9 +44,6 @@ pub enum ListError {
     /// 500.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// 500: an opportunity cannot be written.
-    #[error(transparent)]
-    Unwritten(#[from] serde_json::Error),
 }
 
 impl From<NotJson> for ListError {
@@ -65,7 +62,6 @@ impl IntoResponse for ListError {
             }
             Self::Permission => Refusal::Unauthorized,
             Self::Store(cause) => internal(cause, "opportunities could not be listed"),
-            Self::Unwritten(cause) => internal(cause, "opportunities could not be written"),
         })
     }
 }

@@ -13,12 +13,11 @@ pub use funnels::FunnelsError;
 pub use list::ListError;
 pub use update::UpdateError;
 
-use std::fmt::Display;
-
 use shared::http::Refusal;
+use shared::store::StoreError;
 
 /// What happened is for the log alone.
-fn internal(cause: &impl Display, what: &str) -> Refusal {
+fn internal(cause: &StoreError, what: &str) -> Refusal {
     tracing::error!(%cause, "{what}");
     Refusal::Internal
 }

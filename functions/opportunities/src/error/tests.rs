@@ -8,7 +8,6 @@ use shared::id::{FunnelId, OpportunityId};
 use shared::opportunity::BadDate;
 use shared::schema::LIST_OPPORTUNITIES;
 use shared::scope::AccessError;
-use shared::store::StoreError;
 
 use super::*;
 

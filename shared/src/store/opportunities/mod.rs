@@ -10,7 +10,8 @@ mod update;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::ser::Error as _;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -83,6 +84,33 @@ pub struct BoardClass {
     pub narrowing: Narrowing,
 }
 
+/// Cards as a list of an answer shows them.
+#[derive(Debug)]
+pub struct CardList<'a> {
+    cards: &'a [Card],
+    instance: &'a InstanceName,
+}
+
+impl<'a> CardList<'a> {
+    /// Cards of an instance.
+    #[must_use]
+    pub fn of(cards: &'a [Card], instance: &'a InstanceName) -> Self {
+        Self { cards, instance }
+    }
+
+    /// Their text. It is written here and not where the answer is, because this crate is optimised for speed.
+    fn written(&self) -> serde_json::Result<Box<RawValue>> {
+        let shown: Vec<_> = self.cards.iter().map(|card| card.view(self.instance)).collect();
+        to_raw_value(&shown)
+    }
+}
+
+impl Serialize for CardList<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.written().map_err(S::Error::custom)?.serialize(serializer)
+    }
+}
+
 impl Card {
     /// An opportunity with the copies of a lead's record; of none where the lead is gone, and then without the link to it
     /// (C-24).
@@ -116,16 +144,6 @@ impl Card {
             self.company.as_ref(),
             instance,
         )
-    }
-
-    /// The text of a list of cards, as answers show it. It is written here and not where the answer is, because this crate is
-    /// optimised for speed.
-    ///
-    /// # Errors
-    /// Never, as long as a map's keys are text.
-    pub fn write_list(cards: &[Self], instance: &InstanceName) -> serde_json::Result<Box<RawValue>> {
-        let shown: Vec<_> = cards.iter().map(|card| card.view(instance)).collect();
-        to_raw_value(&shown)
     }
 
     fn text(&self) -> String {
