@@ -122,6 +122,7 @@ pub async fn serve(
     let ambient = Ambient::system();
     let store = Store::connect(location, ambient.clone()).await;
     store.ensure_table().await?;
+    store.check_format().await?;
     let demo = if options.empty {
         Demo::None
     } else {

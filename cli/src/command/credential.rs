@@ -185,7 +185,7 @@ pub async fn run(command: Command, global: &Global) -> Result<Answer, Failure> {
             limit,
         } => {
             let Whose { place, user, label } = whose;
-            let operator = global.store().await.operator(place.instance.clone());
+            let operator = global.store().await?.operator(place.instance.clone());
             let issued = match kind {
                 Kind::Key => operator.issue_key(user, label, days, limit).await?,
                 Kind::Token => operator.issue(kind, user, label, days).await?,
@@ -218,7 +218,7 @@ fn issued_answer(instance: &InstanceName, issued: Issued) -> Answer {
 }
 
 async fn set_limit(which: Which, Limit(limit): Limit, global: &Global) -> Result<Answer, Failure> {
-    let operator = global.store().await.operator(which.place.instance);
+    let operator = global.store().await?.operator(which.place.instance);
     let entry = operator.limit_key(&which.id, limit).await?;
     let text = match limit {
         Some(limit) => format!("key {} may make {} requests a minute", entry.id, limit.get()),
@@ -228,7 +228,7 @@ async fn set_limit(which: Which, Limit(limit): Limit, global: &Global) -> Result
 }
 
 async fn list(kind: Kind, instance: InstanceName, global: &Global) -> Result<Answer, Failure> {
-    let store = global.store().await;
+    let store = global.store().await?;
     let entries = store.operator(instance.clone()).credentials(kind).await?;
     let now = Ambient::system().now();
     let lines: Vec<_> = entries.iter().map(|entry| line(entry, now)).collect();
@@ -245,7 +245,7 @@ async fn list(kind: Kind, instance: InstanceName, global: &Global) -> Result<Ans
 }
 
 async fn revoke(kind: Kind, which: Which, global: &Global) -> Result<Answer, Failure> {
-    let operator = global.store().await.operator(which.place.instance);
+    let operator = global.store().await?.operator(which.place.instance);
     let entry = operator.revoke(kind, &which.id).await?;
     let text = format!("revoked {} {}", kind.name(), entry.id);
     Ok(Answer::new(text, document(&entry)))

@@ -56,7 +56,7 @@ pub struct Export {
 }
 
 pub async fn import(import: Import, global: &Global) -> Result<Answer, Failure> {
-    let operator = global.store().await.operator(import.instance);
+    let operator = global.store().await?.operator(import.instance);
     operator.directory().await?;
     let source = if import.file.as_os_str() == "-" {
         Source::spool(io::stdin().lock())
@@ -147,7 +147,7 @@ pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> 
             "with --json the records need a file of their own: add --output FILE".to_owned(),
         ));
     }
-    let operator = global.store().await.operator(export.instance);
+    let operator = global.store().await?.operator(export.instance);
     operator.directory().await?;
     let _ = writeln!(io::stderr(), "{HOLDS}");
     let bar = global.progress();

@@ -33,7 +33,7 @@ pub struct Doctor {
 }
 
 pub async fn run(doctor: Doctor, global: &Global) -> Result<Answer, Failure> {
-    let operator = global.store().await.operator(doctor.instance);
+    let operator = global.store().await?.operator(doctor.instance);
     let bar = global.progress();
     progress::uncounted(&bar, "looked at");
     let diagnosis = operator

@@ -75,11 +75,11 @@ pub async fn run(command: Command, global: &Global) -> Result<Answer, Failure> {
 }
 
 async fn create(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
-    let store = global.store().await;
     // The cloud's table is the template's; only a DynamoDB API of one's own begins without.
     if global.endpoint.is_some() {
-        store.ensure_table().await?;
+        global.connect().await.ensure_table().await?;
     }
+    let store = global.store().await?;
     let entry = store.operator(name).create_instance().await?;
     let text = format!("created instance {}", entry.name);
     let next = format!(
@@ -90,7 +90,7 @@ async fn create(name: InstanceName, global: &Global) -> Result<Answer, Failure> 
 }
 
 async fn list(global: &Global) -> Result<Answer, Failure> {
-    let instances = global.store().await.instances().await?;
+    let instances = global.store().await?.instances().await?;
     let lines: Vec<_> = instances
         .iter()
         .map(|entry| format!("{}  {}", entry.create_date, entry.name))
@@ -104,7 +104,7 @@ async fn list(global: &Global) -> Result<Answer, Failure> {
 }
 
 async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
-    let operator = global.store().await.operator(name);
+    let operator = global.store().await?.operator(name);
     let (entry, directory) = (operator.entry().await?, operator.directory().await?);
     let entries = directory.settings.entries();
     let settings: Map<_, _> = entries
@@ -154,7 +154,7 @@ async fn set(
         }
         Some(text) => Value::from(text),
     };
-    let operator = global.store().await.operator(name);
+    let operator = global.store().await?.operator(name);
     let changed = operator.set_setting(setting, &value).await?;
     let directory = operator.directory().await?;
     let now = directory

@@ -8,6 +8,7 @@ mod data;
 mod doctor;
 mod instance;
 mod interrupt;
+mod migrate;
 mod serve;
 
 use std::ffi::OsString;
@@ -87,6 +88,9 @@ enum Command {
     /// Compare everything that is derived from the records with them, and repair it
     #[command(after_help = doctor::AFTER_HELP)]
     Doctor(doctor::Doctor),
+    /// Bring the table to the format of this build
+    #[command(after_help = migrate::AFTER_HELP)]
+    Migrate(migrate::Migrate),
     /// Write what a shell needs to complete this command's words
     #[command(after_help = completions::AFTER_HELP)]
     Completions(completions::Completions),
@@ -99,7 +103,14 @@ pub fn grammar() -> clap::Command {
 }
 
 impl Global {
-    async fn store(&self) -> Store {
+    /// The table, which must have a format that this build reads.
+    async fn store(&self) -> Result<Store, Failure> {
+        let store = self.connect().await;
+        store.check_format().await?;
+        Ok(store)
+    }
+
+    async fn connect(&self) -> Store {
         let location = Location {
             table: self.table.clone(),
             endpoint: self.endpoint.clone(),
@@ -150,6 +161,7 @@ impl Funil {
             Command::Import(import) => data::import(import, global).await,
             Command::Export(export) => data::export(export, global).await,
             Command::Doctor(doctor) => doctor::run(doctor, global).await,
+            Command::Migrate(migrate) => migrate::run(&migrate, global).await,
             Command::Completions(completions) => completions::run(&completions),
         }
     }

@@ -24,6 +24,7 @@ fn documents() -> Vec<(PathBuf, String)> {
             "README.md",
             "ARCHITECTURE.md",
             "CHANGELOG.md",
+            "CONTRIBUTING.md",
             "tests/events/README.md",
         ]
         .map(|path| root().join(path)),

@@ -150,7 +150,7 @@ fn a_misunderstanding_is_told_whole() {
         (
             &["--json"][..],
             "'funil' requires a subcommand but one was not provided [subcommands: serve, instance, key, token, import, \
-             export, doctor, completions, help]",
+             export, doctor, migrate, completions, help]",
         ),
         (
             &["key", "issue", "--json"],

@@ -212,3 +212,39 @@ fn the_table_is_an_option_or_in_the_environment() {
     assert_eq!(listed[0]["name"], "acme");
     assert_eq!(bench.funil("instance list").code, 1);
 }
+
+/// Commands refuse by name, and say what to do, where functions would refuse to start (C-88).
+#[test]
+fn a_table_of_another_format_is_refused_by_every_command() {
+    let bench = Bench::with_sample();
+    let migrated = bench.funil("migrate --json").done().document();
+    assert_eq!(
+        (&migrated["from"], &migrated["changed"]),
+        (&migrated["to"], &json!(0))
+    );
+    for (format, remedy) in [
+        ("99", "use a newer build"),
+        ("0", "first run `funil migrate` of a build that reads it"),
+    ] {
+        bench.put("#format", "format", &json!({ "format": { "N": format } }));
+        for command in [
+            "instance list",
+            "instance create zebra",
+            "instance show acme",
+            "instance set acme timezone UTC",
+            "key issue --instance acme --user 7",
+            "token list --instance acme",
+            "export --instance acme",
+            "import --instance acme Cargo.toml",
+            "doctor --instance acme --repair",
+            "migrate",
+            "serve --port 0",
+        ] {
+            let refused = bench.funil(command);
+            assert_eq!((refused.code, refused.out.as_str()), (1, ""), "{command}");
+            let named = format!("error: the table has format {format}, and this build reads format");
+            assert!(refused.err.contains(&named), "{command}: {}", refused.err);
+            assert!(refused.err.contains(remedy), "{command}: {}", refused.err);
+        }
+    }
+}

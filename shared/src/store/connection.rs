@@ -11,6 +11,7 @@ use aws_sdk_dynamodb::config::{Credentials, Region, SharedHttpClient};
 use aws_smithy_http_client::tls::Provider;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 
+use super::format::KnownFormat;
 use super::table::Table;
 use crate::ambient::Ambient;
 
@@ -44,6 +45,7 @@ impl Table {
             client: Client::new(&config),
             name: location.table,
             ambient,
+            format: KnownFormat::default(),
         }
     }
 
@@ -65,6 +67,7 @@ impl Table {
             client: Client::from_conf(config.build()),
             name: location.table,
             ambient,
+            format: KnownFormat::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::format::Format;
 use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
 
 /// Why the store could not do what it was asked.
@@ -31,9 +32,28 @@ pub enum StoreError {
         /// What is wrong with it.
         cause: String,
     },
+    /// The table's items have a form that this build does not read.
+    #[error("the table has format {0}, and this build reads {readable}; {remedy}", readable = readable(), remedy = remedy(*.0))]
+    Format(Format),
     /// Others wrote the same items for as long as we tried.
     #[error("{0} gave up after repeated conflicts")]
     Contention(&'static str),
+}
+
+/// The formats that this build reads, in words.
+fn readable() -> String {
+    match (Format::OLDEST, Format::CURRENT) {
+        (oldest, current) if oldest == current => format!("format {current}"),
+        (oldest, current) => format!("formats {oldest} and {current}"),
+    }
+}
+
+fn remedy(found: Format) -> &'static str {
+    if found > Format::CURRENT {
+        "use a newer build"
+    } else {
+        "first run `funil migrate` of a build that reads it"
+    }
 }
 
 impl StoreError {

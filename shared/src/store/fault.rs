@@ -24,9 +24,11 @@ use serde_json::{Value, json};
 
 use super::Store;
 use super::error::StoreError;
+use super::format::KnownFormat;
 use super::guess::Guesses;
 use super::key::Keys;
 use super::rate::Leases;
+use super::table::Table;
 use crate::instance::InstanceName;
 
 const TARGET: &str = "x-amz-target";
@@ -98,7 +100,10 @@ impl Store {
     #[must_use]
     pub fn elsewhere(&self) -> Self {
         Self {
-            table: self.table.clone(),
+            table: Table {
+                format: KnownFormat::default(),
+                ..self.table.clone()
+            },
             guesses: Guesses::default(),
             leases: Leases::default(),
         }

@@ -1,8 +1,8 @@
 //! The text of every key of the table. No other module writes one.
 //!
 //! A partition key begins with the instance, whose name cannot hold the delimiter, so no other part of a key can lead
-//! into another instance. Two kinds of items belong to no instance, and their keys begin with the delimiter itself:
-//! credentials, which say which instance they open, and the operator's list of instances.
+//! into another instance. Three kinds of items belong to no instance, and their keys begin with the delimiter itself:
+//! credentials, which say which instance they open, the operator's list of instances, and the table's format.
 
 mod automation;
 mod board;
@@ -95,9 +95,9 @@ pub fn credential(hash: &CredentialHash) -> Key {
     Key::new(format!("#credential#{}", hash.as_str()), "credential")
 }
 
-/// Where no item ever is: reading it says only that the table answers.
-pub fn nobody() -> Key {
-    Key::new("#nobody".to_owned(), "nobody")
+/// Which form the table's items have.
+pub fn format() -> Key {
+    Key::new("#format".to_owned(), "format")
 }
 
 /// The partition of the operator's list of instances.

@@ -17,6 +17,7 @@ mod erasure;
 mod error;
 #[cfg(feature = "faults")]
 pub mod fault;
+mod format;
 mod funnels;
 mod guess;
 mod idempotency;
@@ -55,6 +56,7 @@ pub use connection::Location;
 pub(crate) use credentials::{Credential, Found};
 pub use erasure::{Deleted, Erasures};
 pub use error::StoreError;
+pub use format::Format;
 pub use idempotency::{Claim, Claimed};
 pub use key::streamed;
 pub use lead_list::{LeadEntry, LeadPage, LeadRequest, LeadSearch, LeadStart};
@@ -105,18 +107,10 @@ impl Store {
                 guesses: Guesses::default(),
                 leases: Leases::default(),
             };
-            store.warm_up().await?;
+            store.check_start().await?;
             Ok(store)
         };
         connected.await.inspect_err(start::report)
-    }
-
-    /// Reads one cheap item, so that the connection is up before the first request comes in.
-    ///
-    /// # Errors
-    /// [`StoreError`] where the table cannot be reached.
-    pub async fn warm_up(&self) -> Result<(), StoreError> {
-        self.table.get(&key::nobody()).await.map(drop)
     }
 
     pub(crate) fn reader(&self, instance: InstanceName) -> Reader {

@@ -16,6 +16,7 @@ use aws_sdk_dynamodb::types::{
 use futures_util::future::try_join_all;
 
 use super::error::StoreError;
+use super::format::KnownFormat;
 use super::item::{self, Item, keyed, s};
 use super::key::Key;
 use super::meter::{self, Call};
@@ -36,6 +37,7 @@ pub struct Table {
     pub(super) client: Client,
     pub(super) name: String,
     pub(super) ambient: Ambient,
+    pub(super) format: KnownFormat,
 }
 
 /// A part of a partition in the order of its sort keys.

@@ -2,6 +2,7 @@
 
 use futures_util::future::join_all;
 use serde_json::json;
+use tests::raw::RawTable;
 use tests::runtime::{Function, Outcome, Recorded, Stage, unreachable};
 use tests::template::function_names;
 
@@ -24,6 +25,24 @@ async fn a_function_that_cannot_start_says_so() {
         assert!(!log.contains("panicked"), "{function}: {log}");
     }))
     .await;
+}
+
+/// C-88: a function of another build than the table's says which formats it reads.
+#[tokio::test]
+async fn a_function_refuses_a_table_of_another_format() {
+    let stage = Stage::new("LeadsFunction").await;
+    RawTable::at(&stage.endpoint).put("#format", "format", &json!({ "format": { "N": "99" } }));
+    for function in function_names() {
+        let mut process = Function::start(&function, &stage.table()).await;
+        let told = process.unstarted().await;
+        let message = told["errorMessage"].as_str().unwrap_or_default();
+        assert!(
+            message.starts_with(
+                "the table cannot be read: the table has format 99, and this build reads format"
+            ),
+            "{function}: {message}"
+        );
+    }
 }
 
 /// C-4: the body is ours, because API Gateway's would be another.

@@ -19,6 +19,7 @@ mod documents;
 mod edge;
 mod erasure;
 mod faults;
+mod formats;
 mod get_advancedreports;
 mod get_calendarmeeting_id;
 mod get_calendarmeeting_slots;

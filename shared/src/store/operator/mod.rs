@@ -17,15 +17,17 @@ mod export;
 mod funnels;
 mod leads;
 mod meetings;
+mod migrate;
 mod opportunities;
 mod provision;
 mod reports;
 mod tickets;
 
 use super::error::StoreError;
+use super::format::{Format, TableFormat};
 use super::item;
 use super::key::{self, Keys};
-use super::table::{PAGE, Span, Table};
+use super::table::{ATTEMPTS, PAGE, Span, Table};
 use super::transaction::{CommitError, Condition, Transaction};
 use super::{Reader, Store};
 use crate::directory::Directory;
@@ -41,6 +43,7 @@ pub use doctor::{Diagnosis, Difference, Progress};
 pub use export::{EventPages, Pages};
 pub use leads::LeadLine;
 pub use meetings::MeetingLine;
+pub use migrate::Migration;
 pub use opportunities::OpportunityLine;
 pub use reports::ReportLine;
 pub use tickets::TicketLine;
@@ -166,10 +169,30 @@ impl Operator {
             name: self.instance().clone(),
             create_date: self.now(),
         };
+        // Another may create the table's first instance at the same time.
+        for _ in 0..ATTEMPTS {
+            let mut transaction = self.new_instance(&entry)?;
+            if self.table().found_format().await?.is_none() {
+                let format = TableFormat::settled(Format::CURRENT).encode()?;
+                transaction.put(key::format(), format, Condition::Absent);
+            }
+            match self.table().commit(transaction).await {
+                Ok(()) => return Ok(entry),
+                Err(CommitError::Refused(found)) if found.contains_key(&key::format()) => {}
+                Err(CommitError::Refused(_)) => {
+                    return Err(OperatorError::InstanceExists(self.instance().clone()));
+                }
+                Err(CommitError::Store(error)) => return Err(error.into()),
+            }
+        }
+        Err(StoreError::Contention("creating an instance").into())
+    }
+
+    fn new_instance(&self, entry: &InstanceEntry) -> Result<Transaction, StoreError> {
         let mut transaction = Transaction::default();
         transaction.put(
             key::instance(self.instance()),
-            item::encode("instance", &entry)?,
+            item::encode("instance", entry)?,
             Condition::Absent,
         );
         let directory = super::directory::Stored {
@@ -181,11 +204,7 @@ impl Operator {
             super::directory::encode(&directory),
             Condition::Absent,
         );
-        match self.table().commit(transaction).await {
-            Ok(()) => Ok(entry),
-            Err(CommitError::Refused(_)) => Err(OperatorError::InstanceExists(self.instance().clone())),
-            Err(CommitError::Store(error)) => Err(error.into()),
-        }
+        Ok(transaction)
     }
 
     /// The instance in the operator's list. One get.

@@ -22,6 +22,7 @@ fn documents() -> Vec<String> {
         "README.md",
         "ARCHITECTURE.md",
         "CHANGELOG.md",
+        "CONTRIBUTING.md",
         "tests/events/README.md",
     ]
     .map(str::to_owned)

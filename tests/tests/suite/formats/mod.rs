@@ -1,0 +1,220 @@
+//! Stored tables of every released form (C-88): a build reads its own and the former one, and migrates it.
+//!
+//! `tests/formats/<format>.ndjson` holds a table as a build wrote it, with what that build answered and exported. `KEEP_TABLE=file`
+//! writes such a file with the present build, when it is released.
+
+mod asks;
+mod stage;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+use shared::store::{Format, fault};
+use tests::{Wallet, World};
+
+use asks::asks;
+use stage::{Kept, empty, export, set};
+
+/// The tables of former builds that this build has to read.
+const KEPT: [&str; 1] = [include_str!("../../../formats/1.ndjson")];
+
+const NAME: (&str, &str) = ("#format", "format");
+
+/// Requires every answer and every exported record of the build that wrote the table. A later build may show more.
+async fn reads_as_before(world: &World, kept: &Kept, wallet: &Wallet, when: &str) {
+    for (asked, before) in asks(world, wallet).await.iter().zip(&kept.answers) {
+        let case = format!("{when}: {} {}", asked.method, asked.path);
+        assert_eq!(
+            (&asked.method, &asked.path),
+            (&before.method, &before.path),
+            "{case}"
+        );
+        assert_eq!(asked.status, before.status, "{case}: {}", asked.body);
+        holds(&asked.body, &before.body, &case);
+    }
+    let exported = export(world).await;
+    for record in &kept.export {
+        let same = |other: &&Value| {
+            ["kind", "id", "name", "number", "store_path"]
+                .iter()
+                .all(|name| other[name] == record[name])
+        };
+        let found = exported
+            .iter()
+            .find(same)
+            .unwrap_or_else(|| panic!("{when}: {record} is gone"));
+        holds(found, record, when);
+    }
+    assert_eq!(exported.len(), kept.export.len(), "{when}");
+}
+
+/// Requires that `value` has everything that `expected` has.
+#[track_caller]
+fn holds(value: &Value, expected: &Value, case: &str) {
+    match (value, expected) {
+        (Value::Object(value), Value::Object(expected)) => {
+            for (name, expected) in expected {
+                let found = value
+                    .get(name)
+                    .unwrap_or_else(|| panic!("{case}: {name} is missing"));
+                holds(found, expected, &format!("{case}.{name}"));
+            }
+        }
+        (Value::Array(value), Value::Array(expected)) => {
+            assert_eq!(value.len(), expected.len(), "{case}");
+            for (at, (value, expected)) in value.iter().zip(expected).enumerate() {
+                holds(value, expected, &format!("{case}[{at}]"));
+            }
+        }
+        _ => assert_eq!(value, expected, "{case}"),
+    }
+}
+
+/// A world over a kept table, five seconds after its last write.
+async fn world_over(kept: &Kept) -> (World, tests::raw::RawTable) {
+    let (world, table) = empty().await;
+    table.put_all(&kept.items);
+    world.clock.set(world.clock.get().plus_seconds(5));
+    (world, table)
+}
+
+#[tokio::test]
+async fn every_kept_table_is_read_and_migrated() {
+    for (text, format) in KEPT.iter().zip(1..) {
+        let kept = Kept::read(text);
+        let (world, table) = world_over(&kept).await;
+        let wallet = kept.wallet();
+        reads_as_before(&world, &kept, &wallet, "unmigrated").await;
+        world.is_sound().await;
+        let migration = world.store.migrate(true, &|_, _| {}).await.expect("a migration");
+        assert_eq!(migration.from.number(), format);
+        assert_eq!(migration.to, Format::CURRENT);
+        assert_eq!(migration.instances, 2);
+        let item = table.get(NAME.0, NAME.1).expect("the format");
+        assert_eq!(item["format"], json!({ "N": Format::CURRENT.to_string() }));
+        for world in [&world, &world.elsewhere()] {
+            reads_as_before(world, &kept, &wallet, "migrated").await;
+        }
+        world.is_sound().await;
+        let items = table.items();
+        let again = world.store.migrate(true, &|_, _| {}).await.expect("a migration");
+        assert_eq!((again.from, again.changed), (Format::CURRENT, 0));
+        assert_eq!(sorted(table.items()), sorted(items));
+    }
+}
+
+fn sorted(mut items: Vec<Value>) -> Vec<Value> {
+    items.sort_by_key(|item| (item["pk"].to_string(), item["sk"].to_string()));
+    items
+}
+
+/// The clock goes on and what was half-done is ended by this build.
+#[tokio::test]
+async fn work_that_a_former_build_left_is_ended() {
+    for text in KEPT {
+        let kept = Kept::read(text);
+        let (world, table) = world_over(&kept).await;
+        for _ in 0..4 {
+            let nobody = shared::courier::Courier::plain(|_, _| Vec::new(), |_| false);
+            maintenance::automate(&world.store, &nobody)
+                .await
+                .expect("automations are run");
+            maintenance::tend(&world.store).await.expect("it is tended");
+            world.clock.set(world.clock.get().plus_seconds(100));
+        }
+        for partition in ["acme#notice", "acme#erasure"] {
+            let left = table
+                .items()
+                .into_iter()
+                .find(|item| item["pk"]["S"] == partition);
+            assert_eq!(left, None);
+        }
+        world.is_sound().await;
+    }
+}
+
+/// A migration of which nothing more is heard after any of its calls is ended by the next one.
+#[tokio::test]
+async fn a_migration_may_end_at_any_call() {
+    let kept = Kept::read(KEPT[KEPT.len() - 1]);
+    let wallet = kept.wallet();
+    let mut at = 0;
+    loop {
+        let (world, _) = world_over(&kept).await;
+        let calls = AtomicUsize::new(0);
+        let plan = Arc::new(move |_: &str| {
+            let call = calls.fetch_add(1, Ordering::Relaxed);
+            (call >= at).then_some(fault::Fault::FailedAfter)
+        });
+        let cut_off = world
+            .store
+            .clone()
+            .with_faults(plan)
+            .migrate(true, &|_, _| {})
+            .await;
+        let whole = cut_off.is_ok();
+        reads_as_before(&world, &kept, &wallet, &format!("cut off at {at}")).await;
+        world.store.migrate(true, &|_, _| {}).await.expect("a migration");
+        reads_as_before(&world, &kept, &wallet, &format!("cut off at {at} and ended")).await;
+        world.is_sound().await;
+        if whole {
+            break;
+        }
+        at += 1;
+    }
+    assert!(at > 2, "{at}");
+}
+
+/// The present build's table is one that the same tests would keep.
+#[tokio::test]
+async fn the_first_instance_writes_the_format() {
+    let kept = set().await;
+    let format = kept.items.iter().find(|item| item["pk"]["S"] == NAME.0);
+    assert_eq!(
+        format.expect("the format")["format"],
+        json!({ "N": Format::CURRENT.to_string() })
+    );
+    if let Ok(path) = std::env::var("KEEP_TABLE") {
+        std::fs::write(path, kept.text()).expect("the table is kept");
+    }
+}
+
+/// Refused by name, before anything is read or written.
+#[tokio::test]
+async fn a_table_of_another_format_is_refused() {
+    let (world, table) = empty().await;
+    let current = Format::CURRENT.number();
+    for (format, next, refused) in [
+        (current, None, None),
+        (current + 1, None, Some(current + 1)),
+        (current, Some(current + 1), Some(current + 1)),
+        (0, None, Some(0)),
+    ] {
+        let mut item = json!({ "format": { "N": format.to_string() } });
+        if let Some(next) = next {
+            item["next"] = json!({ "N": next.to_string() });
+        }
+        table.put(NAME.0, NAME.1, &item);
+        let store = world.store.elsewhere();
+        let checked = store.check_format().await.map_err(|cause| cause.to_string());
+        let migrated = store
+            .migrate(true, &|_, _| {})
+            .await
+            .map(drop)
+            .map_err(|cause| cause.to_string());
+        assert_eq!(checked, migrated);
+        match refused {
+            None => assert_eq!(checked, Ok(())),
+            Some(format) => {
+                let cause = checked.expect_err("it is refused");
+                assert!(
+                    cause.starts_with(&format!(
+                        "the table has format {format}, and this build reads format"
+                    )),
+                    "{cause}"
+                );
+            }
+        }
+    }
+}
