@@ -40,6 +40,34 @@ impl Rate {
     }
 }
 
+/// The read units that a search, a filter or a far page may take (C-86): 1 to 1,000,000, by default 20,000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ReadUnits(u32);
+
+impl ReadUnits {
+    /// What they must be.
+    pub const MUST: &str = "must be a whole number from 1 to 1000000";
+
+    /// So many units; `None` where the number is out of range.
+    #[must_use]
+    pub fn new(units: u32) -> Option<Self> {
+        (1..=1_000_000).contains(&units).then_some(Self(units))
+    }
+
+    /// Read units.
+    #[must_use]
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl Default for ReadUnits {
+    fn default() -> Self {
+        Self(20_000)
+    }
+}
+
 /// All settings of an instance; an absent one has its default.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -56,6 +84,8 @@ pub struct Settings {
     requests_per_minute: Option<Rate>,
     #[serde(skip_serializing_if = "Option::is_none")]
     public_requests_per_minute: Option<Rate>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read_budget: Option<ReadUnits>,
 }
 
 /// Why a setting was refused.
@@ -70,13 +100,14 @@ pub enum SettingError {
 }
 
 /// The names of all settings, in the order they are shown.
-pub const NAMES: [&str; 6] = [
+pub const NAMES: [&str; 7] = [
     "voip_webhook_secret",
     "timezone",
     "page_base",
     "credential_placement",
     "requests_per_minute",
     "public_requests_per_minute",
+    "read_budget",
 ];
 
 impl Settings {
@@ -120,6 +151,10 @@ impl Settings {
             "public_requests_per_minute" => {
                 self.public_requests_per_minute = optional(value, rate, NAMES[5], Rate::MUST)?;
             }
+            "read_budget" => {
+                let units = |value: &Value| ReadUnits::new(u32::try_from(number(value)?).ok()?);
+                self.read_budget = optional(value, units, "read_budget", ReadUnits::MUST)?;
+            }
             _ => return Err(SettingError::Unknown),
         }
         Ok(())
@@ -140,6 +175,7 @@ impl Settings {
             }),
             self.requests_per_minute.map(|rate| rate.get().into()),
             self.public_requests_per_minute.map(|rate| rate.get().into()),
+            self.read_budget.map(|units| units.get().into()),
         ];
         NAMES
             .into_iter()
@@ -179,6 +215,12 @@ impl Settings {
     #[must_use]
     pub fn public_requests_per_minute(&self) -> Option<Rate> {
         self.public_requests_per_minute
+    }
+
+    /// How many read units a search, a filter or a far page may take (C-86).
+    #[must_use]
+    pub fn read_budget(&self) -> ReadUnits {
+        self.read_budget.unwrap_or_default()
     }
 
     /// Whether a call webhook that presents `secret` is let in: always where none is configured.
@@ -264,6 +306,7 @@ mod tests {
             ("page_base", json!("0")),
             ("credential_placement", json!("anywhere")),
             ("requests_per_minute", json!(600)),
+            ("read_budget", json!("5000")),
             ("voip_webhook_secret", json!("s3cret")),
         ] {
             settings.set(name, &value).unwrap();
@@ -276,8 +319,10 @@ mod tests {
                 ("page_base", json!(0)),
                 ("credential_placement", json!("anywhere")),
                 ("requests_per_minute", json!(600)),
+                ("read_budget", json!(5000)),
             ]
         );
+        assert_eq!(settings.read_budget().get(), 5000);
         settings.set("timezone", &Value::Null).unwrap();
         assert_eq!(settings.zone(), Zone::UTC);
         let stored: Settings = serde_json::from_value(serde_json::to_value(&settings).unwrap()).unwrap();
@@ -299,6 +344,8 @@ mod tests {
             ("credential_placement", json!("Anywhere")),
             ("requests_per_minute", json!(0)),
             ("public_requests_per_minute", json!(1.5)),
+            ("read_budget", json!(0)),
+            ("read_budget", json!(1_000_001)),
             ("voip_webhook_secret", json!("")),
         ] {
             assert!(

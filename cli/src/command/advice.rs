@@ -77,7 +77,7 @@ pub fn on(error: &StoreError) -> String {
             meaning.map_or_else(own, |(_, meaning)| (*meaning).to_owned())
         }
         StoreError::Corrupt { .. } => format!("{}; funil doctor tells which item it is", own()),
-        StoreError::Unstorable { .. } | StoreError::Format(_) => own(),
+        StoreError::Unstorable { .. } | StoreError::Format(_) | StoreError::OverBudget => own(),
         StoreError::Contention(_) => format!("{}; run the same again", own()),
     }
 }

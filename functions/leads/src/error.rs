@@ -6,6 +6,9 @@ use shared::scope::AccessError;
 use shared::selection::SelectionError;
 use shared::store::StoreError;
 
+/// What a search or a far page can do that reads too much (C-86).
+const OVER_BUDGET: &str = "search: this would read more than read_budget allows, or for too long; read the pages without a search and in their order";
+
 /// Why a request for leads is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum LeadError {
@@ -44,6 +47,7 @@ impl IntoResponse for LeadError {
                 Refusal::Invalid(self.to_string())
             }
             Self::NotFound => Refusal::NotFound,
+            Self::Store(StoreError::OverBudget) => Refusal::Invalid(OVER_BUDGET.to_owned()),
             Self::Store(cause) => {
                 tracing::error!(%cause, "leads could not be read or written");
                 Refusal::Internal

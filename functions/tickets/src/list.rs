@@ -1,24 +1,32 @@
 //! `GET /sac360/lead/{id}`: endpoint 16.
 
 use axum::Json;
-use shared::id::LeadId;
 use shared::scope::{Access, KeyInHeader};
 use shared::store::Reader;
 
 use crate::error::TicketsError;
 use crate::view::TicketView;
-use crate::wire::{PathId, lead_id, permitted, sees};
+use crate::wire::{LeadWanted, PathId, permitted, sees};
 
-/// The tickets of a lead, the newest first. One round trip: the lead and its tickets are read beside the credential.
+/// The tickets of a lead, the newest first, all or a page of them (C-62). One round trip where the page is short: the lead and
+/// the page's beginning are read beside the credential.
 pub async fn list(access: Access<KeyInHeader>, id: PathId) -> Result<Json<Vec<TicketView>>, TicketsError> {
-    let (scope, id, found) = access
-        .open_for(lead_id(id), async |reader: &Reader, id: &LeadId| {
-            tokio::try_join!(reader.lead(*id), reader.lead_tickets(*id))
+    let wanted = LeadWanted::read(id, &access);
+    let (scope, wanted, found) = access
+        .open_for(wanted, async |reader: &Reader, wanted: &LeadWanted| {
+            tokio::try_join!(
+                reader.lead(wanted.lead),
+                reader.begin_lead_tickets(wanted.lead, &wanted.list)
+            )
         })
         .await?;
     permitted(&scope.viewer)?;
-    let (lead, tickets) = found?;
+    let (lead, start) = found?;
     lead.filter(|lead| sees(&scope.viewer, Some(lead)))
-        .ok_or(TicketsError::Lead(id))?;
+        .ok_or(TicketsError::Lead(wanted.lead))?;
+    let tickets = scope
+        .store
+        .finish_tickets(&scope.viewer, &wanted.list, start)
+        .await?;
     Ok(Json(tickets.into_iter().map(TicketView::from).collect()))
 }

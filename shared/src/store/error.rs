@@ -38,6 +38,10 @@ pub enum StoreError {
     /// Others wrote the same items for as long as we tried.
     #[error("{0} gave up after repeated conflicts")]
     Contention(&'static str),
+    /// The request would read more than its instance allows, or for too long (C-86). The table is well; the caller has to
+    /// ask for less.
+    #[error("the request would read more than the instance's read_budget, or for too long")]
+    OverBudget,
 }
 
 /// The formats that this build reads, in words.

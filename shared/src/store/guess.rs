@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::bookmarks::PageCursor;
 use crate::calendar::{Calendar, LinkName};
 use crate::credential::CredentialHash;
 use crate::directory::{Coverage, Viewer};
@@ -66,8 +67,8 @@ pub struct Guesses(Arc<Mutex<Memory>>);
 #[derive(Debug, Default)]
 struct Memory {
     callers: HashMap<String, Guess>,
-    /// Behind which sort key a page of a walk begins.
-    walks: HashMap<String, String>,
+    /// Where a page of a walk begins.
+    walks: HashMap<String, PageCursor>,
     /// The instance of a credential.
     instances: HashMap<String, InstanceName>,
     /// The calendars of an instance.
@@ -95,13 +96,17 @@ impl Guesses {
     }
 
     /// Where a page of a walk is likely to begin.
-    pub fn begin(&self, page: &str) -> Option<String> {
+    pub fn begin(&self, page: &str) -> Option<PageCursor> {
         self.memory().walks.get(page).cloned()
     }
 
-    /// Remembers where a page of a walk begins.
-    pub fn learn_begin(&self, page: &str, after: String) {
-        remember(&mut self.memory().walks, page, after);
+    /// Remembers where a page of a walk begins, or that nothing is known of it.
+    pub fn learn_begin(&self, page: &str, cursor: Option<PageCursor>) {
+        let walks = &mut self.memory().walks;
+        match cursor {
+            Some(cursor) => remember(walks, page, cursor),
+            None => drop(walks.remove(page)),
+        }
     }
 
     /// The instance that a credential belongs to.
@@ -183,18 +188,16 @@ mod tests {
         );
         guesses.learn("a", Guess::default());
         assert_eq!(guesses.of("a"), Guess::default());
+        let x = PageCursor::after(Some("x".to_owned()));
         let (acme, lead) = (InstanceName::parse("acme").unwrap(), LeadId::new(1).unwrap());
         for walker in 0..5 * MOST {
             guesses.learn(&walker.to_string(), nothing.clone());
-            guesses.learn_begin(&walker.to_string(), "x".to_owned());
+            guesses.learn_begin(&walker.to_string(), Some(x.clone()));
             let ticket = TicketId::new(1 + walker as u64).unwrap();
             guesses.learn_ticket_lead(&acme, ticket, lead);
         }
         let last = (5 * MOST - 1).to_string();
-        assert_eq!(
-            (guesses.of(&last), guesses.begin(&last)),
-            (nothing, Some("x".to_owned()))
-        );
+        assert_eq!((guesses.of(&last), guesses.begin(&last)), (nothing, Some(x)));
         let last = TicketId::new(5 * MOST as u64).unwrap();
         assert_eq!(guesses.ticket_lead(&acme, last), Some(lead));
         let memory = guesses.memory();

@@ -7,6 +7,7 @@
 mod automations;
 mod board;
 mod bookmarks;
+mod budget;
 mod calendars;
 mod calls;
 mod connection;
@@ -70,7 +71,7 @@ pub use opportunities::{Card, CardList, Created, CreationStart, OpportunityRecor
 pub use people::Names;
 pub(crate) use rate::{Allowance, Budget};
 pub use reports::{Report, ReportRequest, ReportStart};
-pub use tickets::TicketFiles;
+pub use tickets::{ListRequest, ListStart, TicketFiles};
 
 use guess::Guesses;
 use key::Keys;

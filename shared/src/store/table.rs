@@ -27,6 +27,9 @@ const BATCH: usize = 100;
 /// The most items that one `Query` is asked for.
 pub const PAGE: usize = 1000;
 
+/// The bytes of one read unit.
+const UNIT: usize = 4096;
+
 /// Attempts before other writers' conflicts are given up: about 2 s in all.
 pub(super) const ATTEMPTS: u32 = 12;
 const UPDATE: &str = "UpdateItem";
@@ -86,6 +89,15 @@ pub struct Page {
     pub items: Vec<Item>,
     /// Whether there may be more behind the last item.
     pub more: bool,
+}
+
+impl Page {
+    /// About how many read units the page consumed.
+    pub fn units(&self) -> f64 {
+        let bytes: usize = self.items.iter().map(item::bytes).sum();
+        let units = bytes.div_ceil(UNIT).max(1);
+        f64::from(u32::try_from(units).unwrap_or(u32::MAX))
+    }
 }
 
 impl Table {
@@ -219,6 +231,11 @@ impl Table {
             items: output.items.unwrap_or_default(),
             more,
         })
+    }
+
+    /// Reads as much of a part of a partition as one call gives, 1 MB, whatever the span's limit is.
+    pub async fn query_megabyte(&self, span: Span) -> Result<Page, StoreError> {
+        self.query_up_to(usize::MAX, span).await
     }
 
     /// Reads a whole partition, or the part of it that `span` bounds, in calls of 1 MB, whatever the span's limit is.

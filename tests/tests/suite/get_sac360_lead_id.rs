@@ -1,9 +1,9 @@
 //! `GET /sac360/lead/{id}`: endpoint 16.
 
 use serde_json::{Value, json};
-use tests::World;
 use tests::people::{add_leads, plain_lead};
-use tests::tickets::{add_tickets, ask, assert_invalid, shown, ticket};
+use tests::tickets::{add_files, add_tickets, ask, assert_invalid, file, shown, ticket};
+use tests::{Answer, Wallet, World};
 
 /// C-62: every field, in the order of spec.md.
 #[tokio::test]
@@ -125,6 +125,106 @@ async fn a_thousand_and_more() {
         .iter()
         .map(|ticket| ticket["id"].as_u64());
     assert!(ids.eq((1..=2100).rev().map(Some)));
+}
+
+async fn page(world: &World, wallet: &Wallet, path: &str, query: &str) -> Answer {
+    let call = world.get(&format!("/sac360/{path}?i=acme&{query}"));
+    call.header("apitoken", &wallet.key).send().await
+}
+
+/// C-62: pages of 16 to 18 in their order show everything once, and in parts what the whole list shows; also read alone. What
+/// is added meanwhile repeats nothing.
+#[tokio::test]
+async fn pages_of_all_three() {
+    let world = World::new().await;
+    let (operator, admin) = (world.operator("acme"), world.wallet(7).await);
+    add_tickets(&operator, (1..=130).map(|id| ticket(&json!({ "id": id })))).await;
+    add_files(
+        &operator,
+        (1..=65).map(|id| file(&json!({ "ticket": id, "id": id }))),
+    )
+    .await;
+    let of_one =
+        (66..=130).map(|id| file(&json!({ "ticket": 1, "id": id, "store_path": format!("p/{id}") })));
+    add_files(&operator, of_one).await;
+    for (path, count) in [
+        ("lead/1001", 130),
+        ("list_file_attendance/1", 66),
+        ("list_file_lead/1001", 130),
+    ] {
+        let all = ask(&world, &admin, path).await.body;
+        assert_eq!(all.as_array().map(Vec::len), Some(count), "{path}");
+        let (mut walked, mut alone) = (Vec::new(), Vec::new());
+        for number in 1..=4 {
+            let query = format!("limit=40&page={number}");
+            let answer = page(&world, &admin, path, &query).await;
+            walked.extend(answer.body.as_array().expect("an array").clone());
+            let other = page(&world.elsewhere(), &world.wallet(7).await, path, &query).await;
+            alone.extend(other.body.as_array().expect("an array").clone());
+        }
+        assert_eq!([&json!(walked), &json!(alone)], [&all, &all], "{path}");
+        // Without a limit all are on the first page.
+        page(&world, &admin, path, "page=0").await.is(200, &all);
+        page(&world, &admin, path, "page=2").await.is(200, &json!([]));
+        page(&world, &admin, path, "limit=1000&page=999999999999")
+            .await
+            .is(200, &json!([]));
+    }
+    let first = page(&world, &admin, "lead/1001", "limit=100").await.body;
+    let newer = (201..=203).map(|id| ticket(&json!({ "id": id, "createDate": "2026-06-01T10:00:00.000Z" })));
+    add_tickets(&operator, newer).await;
+    let rest = page(&world, &admin, "lead/1001", "limit=100&page=2").await.body;
+    assert_eq!(
+        (first[99]["id"].as_u64(), rest[0]["id"].as_u64()),
+        (Some(31), Some(30))
+    );
+    let new = page(&world, &admin, "lead/1001", "limit=100&page=3").await.body;
+    let ids: Vec<_> = new
+        .as_array()
+        .expect("an array")
+        .iter()
+        .map(|ticket| ticket["id"].as_u64())
+        .collect();
+    assert_eq!(ids, [Some(203), Some(202), Some(201)]);
+}
+
+/// C-62, C-86: more than 5 MB are a 400 that names `limit`, and a far page alone one that says what to do instead.
+#[tokio::test]
+async fn more_than_an_answer_may_have() {
+    let world = World::new().await;
+    let (operator, admin) = (world.operator("acme"), world.wallet(7).await);
+    let obs = "x".repeat(10_000);
+    add_tickets(
+        &operator,
+        (1..=700).map(|id| ticket(&json!({ "id": id, "obs": obs }))),
+    )
+    .await;
+    let too_large = "limit: the answer would be larger than 5 MB; ask for less at a time";
+    let all = page(&world, &admin, "lead/1001", "").await;
+    assert_invalid(&all, too_large);
+    assert!(all.cost.read_units() < 1_800.0, "{:?}", all.cost);
+    assert_invalid(&page(&world, &admin, "lead/1001", "limit=600").await, too_large);
+    let last = page(&world, &admin, "lead/1001", "limit=100&page=7").await;
+    assert_eq!(last.body[99]["id"], 1);
+    operator
+        .set_setting("read_budget", &json!(900))
+        .await
+        .expect("a setting");
+    let far = page(&world, &admin, "lead/1001", "limit=99&page=7").await;
+    assert_invalid(
+        &far,
+        "page: lies too far behind to be found by itself; read the pages in their order",
+    );
+    assert!(far.cost.read_units() <= 903.0, "{:?}", far.cost);
+    for (query, details) in [
+        ("limit=0", "limit: must be a whole number from 1 to 1000"),
+        ("limit=1001", "limit: must be a whole number from 1 to 1000"),
+        ("limit=x", "limit: must be a whole number"),
+        ("limit=9&page=-1", "page: must be a whole number"),
+        ("limit=9&limit=9", "limit: must not be repeated"),
+    ] {
+        assert_invalid(&page(&world, &admin, "lead/1001", query).await, details);
+    }
 }
 
 /// C-62, C-82: one answer to whatever is not to be had; the header tells which.

@@ -14,6 +14,9 @@ use shared::store::StoreError;
 
 use super::internal;
 
+/// What a search, a filter or a far page can do that reads too much (C-86).
+const OVER_BUDGET: &str = "filters: this would read more than read_budget allows, or for too long; narrow it by columnId, filterByStatus, filterByUsers or filterByCreateDate, or read the pages in their order";
+
 /// Why the opportunities of a funnel are not listed, in the order of judgement (C-41).
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
@@ -61,6 +64,7 @@ impl IntoResponse for ListError {
                 Refusal::Invalid(self.to_string())
             }
             Self::Permission => Refusal::Unauthorized,
+            Self::Store(StoreError::OverBudget) => Refusal::Invalid(OVER_BUDGET.to_owned()),
             Self::Store(cause) => internal(cause, "opportunities could not be listed"),
         })
     }

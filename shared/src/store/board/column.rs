@@ -9,6 +9,9 @@ use super::rank::{Near, Ranks};
 use super::walk::{Bounds, Entry, Walk};
 use super::{Asked, BoardRequest, BoardStart, BoardTotal};
 use crate::id::ColumnId;
+use crate::opportunity::TimeRange;
+use crate::store::bookmarks::PageCursor;
+use crate::store::budget::ReadBudget;
 use crate::store::error::StoreError;
 use crate::store::guess::Guess;
 use crate::store::key::BoardList;
@@ -23,8 +26,8 @@ const WORTH_RANKS: u64 = 500;
 /// What was read of a column before it was known who asks.
 #[derive(Debug)]
 pub struct ColumnStart {
-    /// Behind which place the page begins.
-    bookmark: Option<String>,
+    /// Where the page begins.
+    bookmark: Option<PageCursor>,
     early: Option<Early>,
 }
 
@@ -53,27 +56,27 @@ impl Reader {
                 page => self.bookmark(&walk, page).await,
             }
         };
-        let after = if first {
-            None
+        let begins = if first {
+            Some(PageCursor::default())
         } else {
             self.guesses.begin(&walk.page(request.page))
         };
         let list = sight.and_then(|sight| sight.only_list(request, column));
         let early = async {
-            match list.filter(|_| !request.filtered && (first || after.is_some())) {
-                Some(list) => self
-                    .early(list, after, usize::from(request.limit))
+            match (list, begins) {
+                (Some(list), Some(begins)) if !request.filtered => self
+                    .early(list, &begins, usize::from(request.limit))
                     .await
                     .map(Some),
-                None => Ok(None),
+                _ => Ok(None),
             }
         };
         let (bookmark, early) = tokio::try_join!(bookmark, early)?;
         Ok(ColumnStart { bookmark, early })
     }
 
-    async fn early(&self, list: BoardList, after: Option<String>, limit: usize) -> Result<Early, StoreError> {
-        let bounds = Bounds { after, through: None };
+    async fn early(&self, list: BoardList, begins: &PageCursor, limit: usize) -> Result<Early, StoreError> {
+        let bounds = Bounds::new(begins, &TimeRange::default());
         let page = self.table.query(bounds.span(self, list, limit)).await?;
         Ok(Early { list, bounds, page })
     }
@@ -95,23 +98,19 @@ impl Reader {
         }
     }
 
-    /// The ranks, where an offset is far.
+    /// The ranks, where an offset is far and lies among all that is seen.
     async fn ranks_for(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
         far: bool,
     ) -> Result<Option<Ranks>, StoreError> {
-        if !far {
+        // They know nothing of what only the records tell.
+        if !far || !asked.filter.is_empty() {
             return Ok(None);
         }
         self.ranks(asked.request, column).await.map(Some)
     }
-}
-
-/// Whether an offset is found through the ranks: they know nothing of what only the records tell.
-fn is_far(asked: &Asked<'_>, skipped: u64) -> bool {
-    skipped >= WORTH_RANKS && asked.filter.is_empty()
 }
 
 impl InstanceStore {
@@ -127,19 +126,22 @@ impl InstanceStore {
             .column
             .map_or((None, None), |start| (start.bookmark, start.early));
         let skipped = truth.skipped(Some(request.page), request.limit);
-        let far = bookmark.is_none() && is_far(asked, skipped);
+        let far = bookmark.is_none() && skipped >= WORTH_RANKS;
         let (totals, ranks, fresh) = tokio::try_join!(
             self.totals_for(asked, column, start.totals, far),
             self.ranks_for(asked, column, far),
             self.fresh(asked, &notices)
         )?;
         let totals = totals.unwrap_or_default();
-        let (after, skip) = match (bookmark, ranks) {
-            _ if skipped == 0 => (None, 0),
-            (Some(after), _) => (Some(after), 0),
-            (None, None) => (None, skipped),
+        if far && skipped >= asked.most(column, &totals) {
+            return Ok(Vec::new());
+        }
+        let (begins, skip) = match (bookmark, ranks) {
+            _ if skipped == 0 => (PageCursor::default(), 0),
+            (Some(begins), _) => (begins, 0),
+            (None, None) => (PageCursor::at_offset(None), skipped),
             (None, Some(ranks)) => match ranks.near(asked, column, &totals, skipped)? {
-                Some(Near { after, skip }) => (Some(after), skip),
+                Some(Near { after, skip }) => (PageCursor::at_offset(Some(after)), skip),
                 None => return Ok(Vec::new()),
             },
         };
@@ -147,13 +149,13 @@ impl InstanceStore {
             Some(list) => Plan::Merge(vec![Part { list, share: 1.0 }]),
             None => asked.sight.plan(request, column, &totals),
         };
-        let bounds = Bounds::new(after, &asked.filter.created);
+        let bounds = Bounds::new(&begins, &asked.filter.created);
         let mut walk = Walk::new(self, asked, &fresh, plan, &bounds);
         if let Some(early) = early {
             walk.begin_with(early.list, &early.bounds, &early.page)?;
         }
-        let page = walk.page(skip, usize::from(request.limit)).await?;
-        self.shown(request, truth, &notices, page).await
+        let page = ReadBudget::in_time(walk.page(skip, usize::from(request.limit))).await?;
+        self.shown(request, truth, &notices, page, begins).await
     }
 
     /// For a search in leads, those whose copies may be behind: it looks into every copy.
@@ -171,16 +173,18 @@ impl InstanceStore {
         truth: &Guess,
         notices: &Notices,
         page: Vec<Entry>,
+        begins: PageCursor,
     ) -> Result<Vec<Card>, StoreError> {
-        let last = page.last().filter(|_| page.len() == usize::from(request.limit));
-        let end = last.map(|entry| entry.place.clone());
+        let ends = page.first().zip(page.last());
+        let ends = ends.map(|(first, last)| (first.place.as_str(), last.place.as_str()));
+        let goes_on = begins.next(ends, page.len() == usize::from(request.limit));
         let mut cards: Vec<_> = page.into_iter().map(|entry| *entry.card).collect();
         // With base 1, page 0 is the first too, and page 2 follows it (C-40).
         let next = request.page.max(truth.page_base).saturating_add(1);
         // A page whose end cannot be remembered fails: the next one would begin where the same page of an earlier walk
         // ended, and skip without a word what was added in between (C-42).
         let walk = request.walk();
-        let remember = self.put_bookmark(&walk, next, end.as_deref());
+        let remember = self.put_bookmark(&walk, next, goes_on);
         let mut borrowed: Vec<_> = cards.iter_mut().collect();
         tokio::try_join!(self.freshen(notices, &mut borrowed), remember)?;
         Ok(cards)

@@ -1,7 +1,8 @@
 //! The board: every column of a funnel with its totals and its newest opportunities.
 //!
 //! Where users, statuses and the archive are all that is asked, the totals answer what the columns count, and of each
-//! only what it shows is read. Anything else is counted while every entry within reach is read once, columns in parallel.
+//! only what it shows is read. Anything else is counted while every entry within reach is read once, columns in parallel, within
+//! the instance's budget of units and time (C-86).
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
@@ -10,6 +11,8 @@ use super::walk::{Bounds, Entry, Walk};
 use super::{Asked, BoardStart, BoardTotal, ColumnCards};
 use crate::funnel::{Column, Funnel};
 use crate::store::InstanceStore;
+use crate::store::bookmarks::PageCursor;
+use crate::store::budget::ReadBudget;
 use crate::store::error::StoreError;
 use crate::store::notices::Fresh;
 use crate::store::opportunities::Card;
@@ -43,7 +46,8 @@ impl InstanceStore {
             .into_iter()
             .map(|column| self.column(&asked, &fresh, column, &totals));
         let columns: Vec<_> = columns.collect();
-        let mut columns: Vec<_> = stream::iter(columns).buffered(TOGETHER).try_collect().await?;
+        let columns = stream::iter(columns).buffered(TOGETHER).try_collect::<Vec<_>>();
+        let mut columns = ReadBudget::in_time(columns).await?;
         let mut cards: Vec<_> = columns.iter_mut().flat_map(|column| &mut column.cards).collect();
         self.freshen(&start.notices, &mut cards).await?;
         Ok(columns)
@@ -122,11 +126,12 @@ impl InstanceStore {
         fresh: &Fresh,
         part: Part,
     ) -> Result<Counted, StoreError> {
-        let mut bounds = Bounds::new(None, &asked.filter.created);
+        let mut bounds = Bounds::new(&PageCursor::default(), &asked.filter.created);
         let mut counted = Counted::default();
         let mut more = !bounds.are_empty();
         while more {
-            let page: Page = self.table.query(bounds.span(self, part.list, PAGE)).await?;
+            let span = bounds.span(self, part.list, PAGE);
+            let page: Page = asked.budget.query(&self.table, span).await?;
             for item in &page.items {
                 let mut card = Card::read(item)?;
                 fresh.apply(&mut card);

@@ -16,6 +16,7 @@ mod walk;
 use std::collections::BTreeSet;
 
 use super::bookmarks::Walk as Bookmarks;
+use super::budget::ReadBudget;
 use super::derived::is_number;
 use super::error::StoreError;
 use super::guess::Guess;
@@ -204,6 +205,7 @@ impl InstanceStore {
                 request,
                 filter,
                 sight,
+                budget: ReadBudget::of(viewer),
             },
             column,
             &truth,
@@ -231,6 +233,7 @@ impl InstanceStore {
                 request,
                 filter,
                 sight,
+                budget: ReadBudget::of(viewer),
             }),
             start,
         )
@@ -250,6 +253,7 @@ struct Asked<'a> {
     request: &'a BoardRequest,
     filter: &'a Filter,
     sight: Sight,
+    budget: ReadBudget,
 }
 
 impl Asked<'_> {
@@ -259,6 +263,14 @@ impl Asked<'_> {
             && self
                 .viewer
                 .sees_opportunity(class.user, class.status, &class.narrowing)
+    }
+
+    /// How many opportunities of a column are seen at most, whatever only the records tell of them.
+    fn most(&self, column: ColumnId, totals: &[BoardTotal]) -> u64 {
+        let taken = totals
+            .iter()
+            .filter(|total| total.class.column == column && self.takes(&total.class));
+        u64::try_from(taken.map(|total| total.count).sum::<i64>()).unwrap_or_default()
     }
 
     /// Whether an opportunity is asked for and seen.

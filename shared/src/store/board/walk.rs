@@ -8,6 +8,8 @@ use super::Asked;
 use super::lists::{Part, Plan};
 use crate::opportunity::TimeRange;
 use crate::store::Reader;
+use crate::store::bookmarks::PageCursor;
+use crate::store::budget::ReadBudget;
 use crate::store::error::StoreError;
 use crate::store::key::{self, BoardList};
 use crate::store::notices::Fresh;
@@ -34,16 +36,20 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// From behind a place, if one is given, through what was created within a range of time.
-    pub fn new(after: Option<String>, created: &TimeRange) -> Self {
+    /// From where a page begins, through what was created within a range of time.
+    pub fn new(begins: &PageCursor, created: &TimeRange) -> Self {
         // `#` stands behind a moment in a place; the text before it and the text behind it enclose all places of it.
         let newest = created
             .until
             .map(|until| key::place_time(until).replace('#', " "));
         let oldest = created.from.map(|from| key::place_time(from).replace('#', "~"));
+        let through = match (begins.through(), oldest) {
+            (Some(begins), Some(oldest)) => Some(begins.min(oldest)),
+            (begins, oldest) => begins.or(oldest),
+        };
         Self {
-            after: after.max(newest),
-            through: oldest,
+            after: begins.after.clone().max(newest),
+            through,
         }
     }
 
@@ -87,9 +93,14 @@ impl Cursor {
     }
 
     /// Reads on, and returns how many entries were read.
-    async fn fill(&mut self, reader: &Reader, limit: usize) -> Result<usize, StoreError> {
+    async fn fill(
+        &mut self,
+        reader: &Reader,
+        budget: &ReadBudget,
+        limit: usize,
+    ) -> Result<usize, StoreError> {
         let span = self.bounds.span(reader, self.part.list, limit);
-        self.take(&reader.table.query(span).await?)
+        self.take(&budget.query(&reader.table, span).await?)
     }
 
     fn take(&mut self, page: &Page) -> Result<usize, StoreError> {
@@ -198,7 +209,7 @@ impl<'a> Walk<'a> {
         let mut reads = Vec::with_capacity(limits.len());
         for (cursor, limit) in self.cursors.iter_mut().zip(limits) {
             if cursor.is_due() {
-                reads.push(cursor.fill(self.reader, limit));
+                reads.push(cursor.fill(self.reader, &self.asked.budget, limit));
             }
         }
         let read: Vec<_> = stream::iter(reads)

@@ -130,6 +130,21 @@ struct Entries {
     entries: Vec<LeadEntry>,
     /// Whether there may be more behind the last.
     more: bool,
+    /// The read units that they consumed.
+    units: f64,
+}
+
+impl Entries {
+    fn read(page: Page) -> Result<Self, StoreError> {
+        let units = page.units();
+        let entries = page.items.into_iter();
+        let entries = entries.map(|item| item::decode("lead entry", item));
+        Ok(Self {
+            entries: entries.collect::<Result<_, _>>()?,
+            more: page.more,
+            units,
+        })
+    }
 }
 
 impl Reader {
@@ -147,12 +162,7 @@ impl Reader {
     }
 
     async fn entries(&self, span: Span) -> Result<Entries, StoreError> {
-        let Page { items, more } = self.table.query(span).await?;
-        let entries = items.into_iter().map(|item| item::decode("lead entry", item));
-        Ok(Entries {
-            entries: entries.collect::<Result<_, _>>()?,
-            more,
-        })
+        Entries::read(self.table.query(span).await?)
     }
 
     /// The records of a page's leads in their order; those gone meanwhile are left out. Where they are neighbours one

@@ -9,8 +9,10 @@ use tokio::try_join;
 use super::{Entries, Guess, LeadClass, LeadEntry, LeadPage, LeadRequest, Records};
 use crate::directory::{Coverage, Viewer};
 use crate::id::{LeadId, MAX_ID};
+use crate::store::bookmarks::PageCursor;
+use crate::store::budget::ReadBudget;
 use crate::store::error::StoreError;
-use crate::store::table::{PAGE, Span};
+use crate::store::table::{PAGE, Page, Span};
 use crate::store::{InstanceStore, Reader, bookmarks, item};
 
 /// Skipping so many entries costs more than remembering where a page begins.
@@ -101,6 +103,7 @@ impl Reader {
             .filter(|_| skipped < WORTH_A_BOOKMARK);
         let Some(near) = near else {
             let bookmark = self.bookmark(&request.walk(), request.page.unwrap_or(0)).await?;
+            let bookmark = bookmark.and_then(|cursor| cursor.after);
             return Ok((self.cursors(request, reach, bookmark.as_deref()), bookmark));
         };
         let mut cursors = self.cursors(request, reach, None);
@@ -158,30 +161,30 @@ impl InstanceStore {
         } else {
             self.cursors(request, &truth.leads, start.bookmark.as_deref())
         };
+        let budget = ReadBudget::of(viewer);
         let mut walk = Walk {
             reader: self,
             viewer,
+            budget: &budget,
             cursors,
         };
-        let entries = walk.page(to_skip, request.limit).await?;
+        let entries = ReadBudget::in_time(walk.page(to_skip, request.limit)).await?;
         let behind = skipped.saturating_add(u64::from(request.limit));
         if behind >= WORTH_A_BOOKMARK {
-            let last = entries
-                .last()
-                .filter(|_| entries.len() == usize::from(request.limit));
-            self.remember(request, last).await?;
+            let last = entries.last().map(|last| last.id.padded());
+            self.remember(request, last.or(start.bookmark)).await?;
         }
         Ok(page(entries))
     }
 
-    /// Remembers where the next page begins, or that this was the last. Where that cannot be written the page fails: the next
-    /// one would begin where the same page of an earlier walk ended.
-    async fn remember(&self, request: &LeadRequest, last: Option<&LeadEntry>) -> Result<(), StoreError> {
+    /// Remembers where the next page begins: new leads come after all others. Where that cannot be written the page fails: the
+    /// next one would begin where the same page of an earlier walk ended.
+    async fn remember(&self, request: &LeadRequest, after: Option<String>) -> Result<(), StoreError> {
         let Some(next) = request.page.map(|page| page.saturating_add(1)) else {
             return Ok(());
         };
-        let after = last.map(|last| last.id.padded());
-        self.put_bookmark(&request.walk(), next, after.as_deref()).await
+        let cursor = after.map(|after| PageCursor::after(Some(after)));
+        self.put_bookmark(&request.walk(), next, cursor).await
     }
 }
 
@@ -189,6 +192,7 @@ impl InstanceStore {
 struct Walk<'a> {
     reader: &'a Reader,
     viewer: &'a Viewer,
+    budget: &'a ReadBudget,
     cursors: Vec<Cursor>,
 }
 
@@ -225,7 +229,7 @@ impl Walk<'_> {
     async fn next(&mut self, likely: usize) -> Result<Option<LeadEntry>, StoreError> {
         let read_out = |cursor: &&mut Cursor| cursor.buffer.is_empty() && cursor.more;
         let read_out = self.cursors.iter_mut().filter(read_out);
-        try_join_all(read_out.map(|cursor| cursor.fill(self.reader, likely))).await?;
+        try_join_all(read_out.map(|cursor| cursor.read_on(self.reader, self.budget, likely))).await?;
         let heads = self.cursors.iter_mut().filter(|cursor| !cursor.buffer.is_empty());
         let first = heads.min_by_key(|cursor| cursor.buffer.front().map(|entry| entry.id));
         Ok(first.and_then(|cursor| cursor.buffer.pop_front()))
@@ -233,14 +237,33 @@ impl Walk<'_> {
 }
 
 impl Cursor {
+    /// Reads before it is known who asks, and what that may cost.
     async fn fill(&mut self, reader: &Reader, limit: usize) -> Result<(), StoreError> {
-        let span = Span {
+        let page = reader.table.query(self.span(limit)).await?;
+        self.take(page)
+    }
+
+    async fn read_on(
+        &mut self,
+        reader: &Reader,
+        budget: &ReadBudget,
+        limit: usize,
+    ) -> Result<(), StoreError> {
+        let page = budget.query(&reader.table, self.span(limit)).await?;
+        self.take(page)
+    }
+
+    fn span(&self, limit: usize) -> Span {
+        Span {
             partition: self.list.clone(),
             after: self.after.clone(),
             through: None,
             limit,
-        };
-        let Entries { entries, more } = reader.entries(span).await?;
+        }
+    }
+
+    fn take(&mut self, page: Page) -> Result<(), StoreError> {
+        let Entries { entries, more, .. } = Entries::read(page)?;
         if let Some(last) = entries.last() {
             self.after = Some(last.id.padded());
         }

@@ -1,21 +1,27 @@
-//! A search: every entry within reach is read once, in parallel parts.
+//! A search: every entry within reach is read once, in parallel parts, within the instance's budget of units and time (C-86).
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::try_join;
 
 use super::{Entries, Guess, LeadEntry, LeadPage, LeadRequest, Records};
 use crate::directory::{Coverage, Viewer};
+use crate::id::LeadId;
+use crate::store::budget::ReadBudget;
 use crate::store::error::StoreError;
 use crate::store::item;
-use crate::store::key::Counter;
+use crate::store::key::{self, Counter};
 use crate::store::table::{PAGE, Span};
 use crate::store::{InstanceStore, Reader};
 
 /// The term of a search over leads (C-20).
 pub use crate::search::Term as LeadSearch;
 
-/// Parts of the list that are read at the same time.
+/// Into how many parts the list is divided.
 const PARTS: u64 = 8;
+/// Parts that are read at the same time.
+const TOGETHER: usize = 8;
+/// So many of the first matches are kept whole; of those of a later page only the ids are.
+const MAX_KEPT: usize = 1000;
 
 /// What was read for a search before it was known who asks.
 #[derive(Debug)]
@@ -69,40 +75,88 @@ impl InstanceStore {
         start: SearchStart,
         truth: Guess,
     ) -> Result<LeadPage, StoreError> {
-        let limit = usize::from(request.limit);
-        let skipped = usize::try_from(truth.skipped(request.page, request.limit)).unwrap_or(usize::MAX);
+        let skipped = truth.skipped(request.page, request.limit);
         let search = &start.search;
         let matches = |entry: &LeadEntry| entry.class.is_seen_by(viewer) && entry.is_found_by(search);
-        let (head, spans) = match (truth.leads, start.head) {
-            (Coverage::Nothing, _) => (Vec::new(), Vec::new()),
-            (Coverage::All, Some(head)) => {
-                let rest = self.behind(&head, start.last_id, request.archived);
-                (head.entries, rest)
-            }
-            (Coverage::All, None) => {
-                let list = self.keys().lead_list(request.archived);
-                (Vec::new(), vec![Span::head(list, PAGE)])
-            }
-            (Coverage::Users(owners), _) => {
-                let lists = owners
-                    .into_iter()
-                    .map(|owner| self.keys().owner_list(request.archived, owner));
-                (Vec::new(), lists.map(|list| Span::head(list, PAGE)).collect())
-            }
-        };
-        let needed = skipped.saturating_add(limit);
-        let parts = stream::iter(spans).map(|span| self.matches(span, &matches, needed));
-        let parts: Vec<_> = parts.buffered(8).try_collect().await?;
-        let mut entries: Vec<_> = head.into_iter().filter(&matches).collect();
-        let total = entries.len() as u64 + parts.iter().map(|(count, _)| count).sum::<u64>();
-        entries.extend(parts.into_iter().flat_map(|(_, entries)| entries));
-        entries.sort_unstable_by_key(|entry| entry.id);
+        let budget = ReadBudget::of(viewer);
+        let (head, spans) = self.reach(request, truth.leads, start.head, start.last_id);
+        let mut found = Matches::of_page(skipped, request.limit, start.last_id);
+        if let Some(head) = head {
+            budget.spend(head.units);
+            found.add(head.entries.into_iter().filter(&matches));
+        }
+        let nothing = found.like();
+        let parts = stream::iter(spans).map(|span| self.matches(&budget, span, &matches, nothing.like()));
+        let joined = parts
+            .buffer_unordered(TOGETHER)
+            .try_fold(found, |mut found, part| async {
+                found.join(part);
+                Ok(found)
+            });
+        let found = ReadBudget::in_time(joined).await?;
         Ok(LeadPage {
-            entries: entries.into_iter().skip(skipped).take(limit).collect(),
-            total,
+            total: found.total,
+            entries: self.entries_of(request, found, skipped).await?,
             neighbours: false,
             records: Records::default(),
         })
+    }
+
+    /// What was read of what the viewer may see, and the parts that are left.
+    fn reach(
+        &self,
+        request: &LeadRequest,
+        reach: Coverage,
+        head: Option<Entries>,
+        last_id: u64,
+    ) -> (Option<Entries>, Vec<Span>) {
+        let keys = self.keys();
+        let whole = |list| Span::head(list, PAGE);
+        match (reach, head) {
+            (Coverage::Nothing, _) => (None, Vec::new()),
+            (Coverage::All, Some(head)) => {
+                let rest = self.behind(&head, last_id, request.archived);
+                (Some(head), rest)
+            }
+            (Coverage::All, None) => (None, vec![whole(keys.lead_list(request.archived))]),
+            (Coverage::Users(owners), _) => {
+                let lists = owners
+                    .into_iter()
+                    .map(|owner| keys.owner_list(request.archived, owner));
+                (None, lists.map(whole).collect())
+            }
+        }
+    }
+
+    /// The entries of the page among what was found; a batch of gets where only ids were kept.
+    async fn entries_of(
+        &self,
+        request: &LeadRequest,
+        found: Matches,
+        skipped: u64,
+    ) -> Result<Vec<LeadEntry>, StoreError> {
+        let (skipped, limit) = (
+            usize::try_from(skipped).unwrap_or(usize::MAX),
+            usize::from(request.limit),
+        );
+        let mut entries = match found.kept {
+            Kept::Nothing => Vec::new(),
+            Kept::Entries(mut entries, _) => {
+                entries.sort_unstable_by_key(|entry| entry.id);
+                entries.into_iter().skip(skipped).take(limit).collect()
+            }
+            Kept::Ids(mut ids) => {
+                ids.sort_unstable();
+                let keys = self.keys();
+                let wanted = ids.into_iter().skip(skipped).take(limit);
+                let wanted = wanted.map(|id| key::entry(keys.lead_list(request.archived), id));
+                let items = self.table.get_many(wanted).await?.into_values();
+                let entries = items.map(|item| item::decode("lead entry", item));
+                entries.collect::<Result<Vec<LeadEntry>, _>>()?
+            }
+        };
+        entries.sort_unstable_by_key(|entry| entry.id);
+        Ok(entries)
     }
 
     /// What lies behind the head of the list of all leads, in parts of equally many ids.
@@ -123,28 +177,90 @@ impl InstanceStore {
         spans.collect()
     }
 
-    /// How many entries of `span` match, and the first `needed` of them.
+    /// What of `span` matches.
     async fn matches(
         &self,
+        budget: &ReadBudget,
         mut span: Span,
         matches: &impl Fn(&LeadEntry) -> bool,
-        needed: usize,
-    ) -> Result<(u64, Vec<LeadEntry>), StoreError> {
-        let (mut count, mut kept) = (0, Vec::new());
+        mut found: Matches,
+    ) -> Result<Matches, StoreError> {
         loop {
-            let Entries { entries, more } = self.entries(span.clone()).await?;
+            let page = budget.query(&self.table, span.clone()).await?;
+            let Entries { entries, more, .. } = Entries::read(page)?;
             if let Some(last) = entries.last() {
                 span.after = Some(last.id.padded());
             }
-            for entry in entries.into_iter().filter(matches) {
-                count += 1;
-                if kept.len() < needed {
-                    kept.push(entry);
-                }
-            }
+            found.add(entries.into_iter().filter(matches));
             if !more {
-                return Ok((count, kept));
+                return Ok(found);
             }
+        }
+    }
+}
+
+/// What a search found: all of it is counted, and kept is what the page may need.
+#[derive(Debug)]
+struct Matches {
+    total: u64,
+    kept: Kept,
+}
+
+#[derive(Debug)]
+enum Kept {
+    /// No page lies so far behind.
+    Nothing,
+    /// Up to so many of the first.
+    Entries(Vec<LeadEntry>, usize),
+    /// The ids of all: 8 bytes each, so that their number is bounded by what may be read.
+    Ids(Vec<LeadId>),
+}
+
+impl Matches {
+    /// For a page after so many matches, of at most `last_id` leads.
+    fn of_page(skipped: u64, limit: u16, last_id: u64) -> Self {
+        let needed = usize::try_from(skipped.saturating_add(u64::from(limit)));
+        let kept = match needed {
+            _ if skipped > last_id => Kept::Nothing,
+            Ok(needed @ ..=MAX_KEPT) => Kept::Entries(Vec::new(), needed),
+            _ => Kept::Ids(Vec::new()),
+        };
+        Self { total: 0, kept }
+    }
+
+    /// Nothing found yet for the same page.
+    fn like(&self) -> Self {
+        let kept = match &self.kept {
+            Kept::Nothing => Kept::Nothing,
+            Kept::Entries(_, needed) => Kept::Entries(Vec::new(), *needed),
+            Kept::Ids(_) => Kept::Ids(Vec::new()),
+        };
+        Self { total: 0, kept }
+    }
+
+    /// Adds matches of one part in the order of their ids.
+    fn add(&mut self, entries: impl Iterator<Item = LeadEntry>) {
+        for entry in entries {
+            self.total += 1;
+            match &mut self.kept {
+                Kept::Entries(kept, needed) if kept.len() < *needed => kept.push(entry),
+                Kept::Nothing | Kept::Entries(..) => {}
+                Kept::Ids(ids) => ids.push(entry.id),
+            }
+        }
+    }
+
+    /// Takes over what was found in another part. Of many parts together no more entries are kept than one may.
+    fn join(&mut self, other: Self) {
+        self.total += other.total;
+        match (&mut self.kept, other.kept) {
+            (Kept::Entries(kept, needed), Kept::Entries(more, _)) => {
+                kept.extend(more);
+                kept.sort_unstable_by_key(|entry| entry.id);
+                kept.truncate(*needed);
+            }
+            (Kept::Ids(ids), Kept::Ids(more)) => ids.extend(more),
+            _ => {}
         }
     }
 }

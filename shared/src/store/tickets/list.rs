@@ -1,59 +1,100 @@
-//! What endpoints 16 to 18 read: each one list, whole, and what decides whether the caller may see it.
+//! What endpoints 16 to 18 read: each one list, and what decides whether the caller may see it.
 
 use super::files::read_file;
+use super::pages::{Growth, ListRequest, ListStart};
 use super::{TicketRecord, decode, read};
+use crate::directory::Viewer;
 use crate::id::{LeadId, TicketId};
 use crate::lead::Lead;
 use crate::store::error::StoreError;
-use crate::store::table::{PAGE, Span};
-use crate::store::{Reader, leads};
+use crate::store::{InstanceStore, Reader, leads};
 use crate::ticket::{Ticket, TicketFile};
 
 /// The files of a ticket, with what was read of whose they are.
 #[derive(Debug)]
 pub struct TicketFiles {
-    /// The files: those with an id by it, then the others by their path.
-    pub files: Vec<TicketFile>,
+    /// The beginning of the list of its files: those with an id by it, then the others by their path.
+    pub start: ListStart,
     record: TicketRecord,
     /// The lead that the ticket was likely to have; `None` inside where it does not exist.
     guessed: Option<(LeadId, Option<Lead>)>,
 }
 
-impl Reader {
-    /// The tickets of a lead, the newest first (C-62). One query for each MB of them.
+impl InstanceStore {
+    /// A page of tickets that was begun. No call where the page was read whole, else one query for each MB of the rest; with
+    /// a limit one put for the bookmark.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
-    pub async fn lead_tickets(&self, lead: LeadId) -> Result<Vec<Ticket>, StoreError> {
-        let span = Span::head(self.keys().lead_tickets(lead), PAGE);
-        let items = self.table.query_all(span).await?;
+    /// [`StoreError`] where more must be read and cannot be.
+    pub async fn finish_tickets(
+        &self,
+        viewer: &Viewer,
+        request: &ListRequest,
+        start: ListStart,
+    ) -> Result<Vec<Ticket>, StoreError> {
+        let items = self.finish_list(viewer, request, start, Growth::Front).await?;
         items.iter().map(read).collect()
     }
 
-    /// The files of all tickets of a lead, by ticket, then as [`TicketFiles`] has them (C-62). One query for each MB of
-    /// them.
+    /// The same for files.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
-    pub async fn lead_files(&self, lead: LeadId) -> Result<Vec<TicketFile>, StoreError> {
-        let span = Span::head(self.keys().lead_files(lead), PAGE);
-        let items = self.table.query_all(span).await?;
+    /// [`StoreError`] where more must be read and cannot be.
+    pub async fn finish_files(
+        &self,
+        viewer: &Viewer,
+        request: &ListRequest,
+        start: ListStart,
+    ) -> Result<Vec<TicketFile>, StoreError> {
+        let items = self.finish_list(viewer, request, start, Growth::Anywhere).await?;
         items.iter().map(read_file).collect()
     }
+}
 
-    /// The files of a ticket; `None` where there is no such ticket. A batch of gets, of the ticket and of its lead where
-    /// this process knows it, beside one query for each MB of the files.
+impl Reader {
+    /// Begins to read the tickets of a lead, the newest first (C-62). One query of at most 50, beside the bookmark of a
+    /// later page.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
-    pub async fn ticket_files(&self, ticket: TicketId) -> Result<Option<TicketFiles>, StoreError> {
+    pub async fn begin_lead_tickets(
+        &self,
+        lead: LeadId,
+        request: &ListRequest,
+    ) -> Result<ListStart, StoreError> {
+        self.begin_list(self.keys().lead_tickets(lead), request).await
+    }
+
+    /// Begins to read the files of all tickets of a lead, by ticket, then as [`TicketFiles`] has them (C-62). The same
+    /// calls.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn begin_lead_files(
+        &self,
+        lead: LeadId,
+        request: &ListRequest,
+    ) -> Result<ListStart, StoreError> {
+        self.begin_list(self.keys().lead_files(lead), request).await
+    }
+
+    /// Begins to read the files of a ticket; `None` where there is no such ticket. A batch of gets, of the ticket and of its
+    /// lead where this process knows it, beside the same calls.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn begin_ticket_files(
+        &self,
+        ticket: TicketId,
+        request: &ListRequest,
+    ) -> Result<Option<TicketFiles>, StoreError> {
         let keys = self.keys();
         let guess = self.guesses.ticket_lead(&self.instance, ticket);
         let at = keys.ticket(ticket);
         let wanted = guess.map(|lead| keys.lead(lead));
         let records = self.table.get_many(wanted.into_iter().chain([at.clone()]));
-        let files = self.table.query_all(Span::head(keys.ticket_files(ticket), PAGE));
-        let (mut records, files) = tokio::try_join!(records, files)?;
+        let files = self.begin_list(keys.ticket_files(ticket), request);
+        let (mut records, start) = tokio::try_join!(records, files)?;
         let Some(record) = records.get(&at).map(decode).transpose()? else {
             return Ok(None);
         };
@@ -62,7 +103,7 @@ impl Reader {
             Ok::<_, StoreError>((lead, found.map(|record| record.lead)))
         });
         Ok(Some(TicketFiles {
-            files: files.iter().map(read_file).collect::<Result<_, _>>()?,
+            start,
             record,
             guessed: guessed.transpose()?,
         }))

@@ -6,6 +6,7 @@
 
 mod files;
 mod list;
+mod pages;
 mod settle;
 
 use super::Reader;
@@ -19,6 +20,7 @@ use crate::ticket::Ticket;
 
 pub use files::{FileRecord, decode_file, derived_of_file, encode_file};
 pub use list::TicketFiles;
+pub use pages::{ListRequest, ListStart};
 
 const KIND: &str = "ticket";
 /// Record and entry hold the ticket as text, so that what is carried as it came stays so.

@@ -4,6 +4,7 @@ mod answers;
 mod budgets;
 mod cost;
 mod processes;
+mod reading;
 mod unreachable;
 
 use serde_json::{Value, json};

@@ -178,10 +178,10 @@ async fn a_page_is_asked_for_again() {
     assert_eq!(walked, (1..=40).rev().collect::<Vec<_>>());
 }
 
-/// A column has ended with a page that is not full "or an empty array" (spec.md): who reads on until there is nothing
-/// meets nothing again, whatever came meanwhile.
+/// A column has ended with a page that is not full "or an empty array" (spec.md): who reads on gets nothing again of what it
+/// has, and what came meanwhile.
 #[tokio::test]
-async fn a_walk_that_ends_with_an_empty_page() {
+async fn a_walk_that_goes_on_after_its_end() {
     for (limit, last) in [(6, 7), (50, 1)] {
         let world = world().await;
         let admin = Client::of(&world, 7).await;
@@ -190,10 +190,44 @@ async fn a_walk_that_ends_with_an_empty_page() {
             walked.extend(admin.ids(number, limit, &Value::Null).await);
         }
         assert_eq!(walked, (1..=40).rev().collect::<Vec<_>>());
-        let newer = (200..230).map(|id| plain_opportunity(id, 8, 90_000));
+        assert_eq!(admin.ids(last + 1, limit, &Value::Null).await, [0; 0]);
+        let newer = (201..=209).map(|id| plain_opportunity(id, 8, 90_000));
         add_opportunities(&world.operator("acme"), newer.collect()).await;
-        let behind = admin.ids(last + 1, limit, &Value::Null).await;
-        assert_eq!(behind, [0; 0], "pages of {limit}");
+        let mut since = Vec::new();
+        for number in last + 1..=last + 3 {
+            since.extend(admin.ids(number, limit, &Value::Null).await);
+        }
+        assert_eq!(since, (201..=209).rev().collect::<Vec<_>>(), "pages of {limit}");
+    }
+}
+
+/// C-42: a column that was short grows; no later page is empty while there is something that was not shown.
+#[tokio::test]
+async fn a_short_column_that_grows() {
+    let world = stocked((1..=5).map(|id| plain_opportunity(id, 8, 10))).await;
+    let admin = Client::of(&world, 7).await;
+    for more in [
+        json!({}),
+        json!({ "search": "maria" }),
+        json!({ "filterByUsers": [8, 9] }),
+    ] {
+        assert_eq!(admin.ids(1, 10, &more).await.len(), 5);
+    }
+    let newer = (101..=120).map(|id| plain_opportunity(id, 8, 90_000));
+    add_opportunities(&world.operator("acme"), newer.collect()).await;
+    for more in [
+        json!({}),
+        json!({ "search": "maria" }),
+        json!({ "filterByUsers": [8, 9] }),
+    ] {
+        let second = admin.ids(2, 10, &more).await;
+        let third = admin.ids(3, 10, &more).await;
+        let expected: Vec<u64> = (101..=120).rev().collect();
+        assert_eq!([second, third].concat(), expected, "{more}");
+        assert_eq!(admin.ids(4, 10, &more).await, [0; 0]);
+        // The first page begins anew, and a page that no bookmark leads to is an offset.
+        let alone = admin.program("another").ids(3, 10, &more).await;
+        assert_eq!(alone, [5, 4, 3, 2, 1]);
     }
 }
 

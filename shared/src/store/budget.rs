@@ -1,0 +1,165 @@
+//! What one request may read beyond the pages that it shows (C-86): units, and time.
+//!
+//! A query is only made when its worst case is within what is left, so a request never consumes more than its budget. Queries
+//! under way hold their worst case back; another waits for what they return before it is refused.
+
+use std::future::Future;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use super::error::StoreError;
+use super::table::{Page, Span, Table};
+use crate::directory::Viewer;
+
+/// How long a search or filter may take. With what is read before it, it stays below the 29 seconds of a function that
+/// answers and the 30 of the gateway.
+pub const MAX_TIME: Duration = Duration::from_secs(15);
+/// The most read units of a query, which ends at 1 MB, and some more because sizes are estimates.
+const MAX_QUERY_UNITS: f64 = 270.0;
+
+/// What one request may still read. A budget below one query's worst case allows one query at a time.
+#[derive(Debug)]
+pub struct ReadBudget {
+    state: Mutex<State>,
+    returned: Notify,
+    reserve: f64,
+}
+
+#[derive(Debug)]
+struct State {
+    left: f64,
+    /// Queries under way, each of which has taken its worst case.
+    under_way: u32,
+}
+
+impl ReadBudget {
+    /// The budget of a viewer's instance (C-83).
+    pub fn of(viewer: &Viewer) -> Self {
+        Self::new(viewer.directory().settings.read_budget().get())
+    }
+
+    fn new(units: u32) -> Self {
+        let left = f64::from(units);
+        Self {
+            state: Mutex::new(State { left, under_way: 0 }),
+            returned: Notify::new(),
+            reserve: left.min(MAX_QUERY_UNITS),
+        }
+    }
+
+    /// Reads a part of a partition in one call.
+    ///
+    /// # Errors
+    /// [`StoreError::OverBudget`] without a call where it might pass the budget, whatever the queries under way return.
+    pub async fn query(&self, table: &Table, span: Span) -> Result<Page, StoreError> {
+        self.reserve().await?;
+        let page = table.query(span).await;
+        let used = page.as_ref().map_or(self.reserve, Page::units);
+        self.give_back(self.reserve - used);
+        page
+    }
+
+    /// Counts what was read before the budget was known.
+    pub fn spend(&self, units: f64) {
+        self.state().left -= units;
+    }
+
+    /// Ends `work` that takes longer than [`MAX_TIME`].
+    ///
+    /// # Errors
+    /// [`StoreError::OverBudget`] where it did, else what `work` fails with.
+    pub async fn in_time<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
+        within(MAX_TIME, work).await
+    }
+
+    async fn reserve(&self) -> Result<(), StoreError> {
+        loop {
+            // Created before the look: what is returned after it is not missed.
+            let returned = self.returned.notified();
+            {
+                let mut state = self.state();
+                if state.left >= self.reserve {
+                    state.left -= self.reserve;
+                    state.under_way += 1;
+                    return Ok(());
+                }
+                if state.under_way == 0 {
+                    return Err(StoreError::OverBudget);
+                }
+            }
+            returned.await;
+        }
+    }
+
+    fn give_back(&self, units: f64) {
+        {
+            let mut state = self.state();
+            state.left += units;
+            state.under_way -= 1;
+        }
+        self.returned.notify_waiters();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn within<T>(
+    most: Duration,
+    work: impl Future<Output = Result<T, StoreError>>,
+) -> Result<T, StoreError> {
+    let done = tokio::time::timeout(most, Box::pin(work)).await;
+    done.unwrap_or(Err(StoreError::OverBudget))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn left(budget: &ReadBudget) -> f64 {
+        budget.state().left
+    }
+
+    /// A query waits for those under way, and is refused once they have returned too little.
+    #[tokio::test]
+    async fn a_budget_is_never_passed() {
+        let budget = ReadBudget::new(800);
+        budget.reserve().await.unwrap();
+        budget.reserve().await.unwrap();
+        let third = async {
+            budget.reserve().await.unwrap();
+            budget.give_back(0.0);
+        };
+        let first = async {
+            tokio::task::yield_now().await;
+            budget.give_back(MAX_QUERY_UNITS - 10.0);
+        };
+        tokio::join!(third, first);
+        budget.give_back(0.0);
+        assert!(left(&budget) < MAX_QUERY_UNITS, "{}", left(&budget));
+        assert!(matches!(budget.reserve().await, Err(StoreError::OverBudget)));
+    }
+
+    /// However small it is, something can be read: one query.
+    #[tokio::test]
+    async fn the_smallest_budget_allows_one_query() {
+        let budget = ReadBudget::new(1);
+        budget.reserve().await.unwrap();
+        budget.give_back(-255.0);
+        assert!(matches!(budget.reserve().await, Err(StoreError::OverBudget)));
+    }
+
+    /// A function ends after 29 seconds, and a call before this may take 8.
+    #[tokio::test]
+    async fn what_takes_too_long_is_given_up() {
+        let never = within(
+            Duration::from_millis(5),
+            std::future::pending::<Result<(), StoreError>>(),
+        );
+        assert!(matches!(never.await, Err(StoreError::OverBudget)));
+        assert!(MAX_TIME + Duration::from_secs(8) < Duration::from_secs(29));
+    }
+}

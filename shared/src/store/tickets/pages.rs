@@ -1,0 +1,233 @@
+//! Pages of tickets and of files (C-62): all of a list up to what an answer may have, or `limit` of them from where the page
+//! before ended. A page that is asked for alone is an offset, read within the instance's budget.
+//!
+//! The beginning of a page is read beside the credential; the rest once the caller is known.
+
+use crate::directory::Viewer;
+use crate::store::bookmarks::{PageCursor, Walk};
+use crate::store::budget::ReadBudget;
+use crate::store::error::StoreError;
+use crate::store::guess::Guess;
+use crate::store::item::{self, Item};
+use crate::store::table::{PAGE, Page, Span, key_of};
+use crate::store::{InstanceStore, Reader};
+
+/// The most entries that are read before it is known who asks (C-86).
+const MAX_EARLY: usize = 50;
+/// A list without `limit` is read no further: its answer is larger than any that is given, which is 5 MB.
+const MAX_BYTES: usize = 6 * 1024 * 1024;
+
+/// Which tickets or files of a list are asked for.
+#[derive(Debug, Clone)]
+pub struct ListRequest {
+    /// The page as the caller counts, absent for the first.
+    pub page: Option<u64>,
+    /// Records on a page; where absent the first page has all.
+    pub limit: Option<u16>,
+    /// Stands for who asks.
+    pub walker: String,
+    /// What is known of the caller's program.
+    pub client: String,
+}
+
+impl ListRequest {
+    /// How many records come before the page.
+    fn skipped(&self, caller: &Guess) -> u64 {
+        // Without a limit everything is on the first page.
+        caller.skipped(self.page, self.limit.unwrap_or(u16::MAX))
+    }
+
+    fn walk(&self, list: &str) -> Walk {
+        let limit = self.limit.unwrap_or_default();
+        Walk::new(&self.walker, &self.client, &format!("{list} {limit}"))
+    }
+}
+
+/// What was read of a list beside the credential.
+#[derive(Debug)]
+pub struct ListStart {
+    list: String,
+    bookmark: Option<PageCursor>,
+    early: Option<(PageCursor, Page)>,
+}
+
+/// In which direction a list grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Growth {
+    /// The newest come first.
+    Front,
+    /// What is added stands anywhere.
+    Anywhere,
+}
+
+impl Reader {
+    /// Reads where a page is likely to begin. At most two calls, side by side.
+    pub(super) async fn begin_list(
+        &self,
+        list: String,
+        request: &ListRequest,
+    ) -> Result<ListStart, StoreError> {
+        let walk = request.walk(&list);
+        let guess = self.guesses.of(&request.walker);
+        let begins = if request.skipped(&guess) == 0 {
+            Some(PageCursor::default())
+        } else {
+            request.page.and_then(|page| self.guesses.begin(&walk.page(page)))
+        };
+        let bookmark = async {
+            match (request.page, request.limit) {
+                (Some(page @ 1..), Some(_)) => self.bookmark(&walk, page).await,
+                _ => Ok(None),
+            }
+        };
+        let early = async {
+            let Some(begins) = begins else { return Ok(None) };
+            let limit = request.limit.map_or(MAX_EARLY, usize::from).min(MAX_EARLY);
+            let page = self.table.query(span(&list, &begins, limit)).await?;
+            Ok::<_, StoreError>(Some((begins, page)))
+        };
+        let (bookmark, early) = tokio::try_join!(bookmark, early)?;
+        Ok(ListStart {
+            list,
+            bookmark,
+            early,
+        })
+    }
+}
+
+impl InstanceStore {
+    /// The entries of the page, and what remembers where it ends.
+    pub(super) async fn finish_list(
+        &self,
+        viewer: &Viewer,
+        request: &ListRequest,
+        start: ListStart,
+        growth: Growth,
+    ) -> Result<Vec<Item>, StoreError> {
+        let truth = Guess::truth(viewer);
+        self.guesses.learn(&request.walker, truth.clone());
+        let skipped = request.skipped(&truth);
+        let Some(limit) = request.limit.map(usize::from) else {
+            return match skipped {
+                0 => self.whole_list(start).await,
+                _ => Ok(Vec::new()),
+            };
+        };
+        let (begins, skip) = match &start.bookmark {
+            _ if skipped == 0 => (PageCursor::default(), 0),
+            Some(begins) => (begins.clone(), 0),
+            None => (PageCursor::at_offset(None), skipped),
+        };
+        let walk = request.walk(&start.list);
+        let budget = ReadBudget::of(viewer);
+        let mut rest = PageReader::new(start, begins.clone());
+        let page = ReadBudget::in_time(rest.page(self, &budget, skip, limit)).await?;
+        let keys = page.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
+        let ends = keys.first().zip(keys.last());
+        let ends = ends.map(|(first, last)| (first.sk.as_str(), last.sk.as_str()));
+        let next = request.page.unwrap_or(0).max(truth.page_base).saturating_add(1);
+        let goes_on = match growth {
+            Growth::Front => begins.next(ends, page.len() == limit),
+            Growth::Anywhere => {
+                let after = ends.map(|(_, last)| last.to_owned()).or(begins.after);
+                after.map(|after| PageCursor::after(Some(after)))
+            }
+        };
+        self.put_bookmark(&walk, next, goes_on).await?;
+        Ok(page)
+    }
+
+    /// All entries, up to [`MAX_BYTES`].
+    async fn whole_list(&self, start: ListStart) -> Result<Vec<Item>, StoreError> {
+        let mut rest = PageReader::new(start, PageCursor::default());
+        let (mut items, mut bytes) = (Vec::new(), 0);
+        while bytes <= MAX_BYTES {
+            let Some(page) = rest.read(self, None, PAGE).await? else {
+                break;
+            };
+            bytes += page.iter().map(item::bytes).sum::<usize>();
+            items.extend(page);
+        }
+        Ok(items)
+    }
+}
+
+fn span(list: &str, begins: &PageCursor, limit: usize) -> Span {
+    Span {
+        partition: list.to_owned(),
+        after: begins.after.clone(),
+        through: begins.through(),
+        limit,
+    }
+}
+
+/// What is left to be read of a list.
+struct PageReader {
+    list: String,
+    begins: PageCursor,
+    early: Option<Page>,
+    more: bool,
+}
+
+impl PageReader {
+    fn new(start: ListStart, begins: PageCursor) -> Self {
+        let early = start.early.filter(|(guess, _)| *guess == begins);
+        Self {
+            list: start.list,
+            begins,
+            early: early.map(|(_, page)| page),
+            more: true,
+        }
+    }
+
+    /// The next `limit` entries, after the next `skip`, which are only counted.
+    async fn page(
+        &mut self,
+        reader: &Reader,
+        budget: &ReadBudget,
+        mut skip: u64,
+        limit: usize,
+    ) -> Result<Vec<Item>, StoreError> {
+        let mut page = Vec::with_capacity(limit);
+        while page.len() < limit {
+            let sought = usize::try_from(skip).unwrap_or(PAGE);
+            let sought = sought.saturating_add(limit - page.len());
+            let Some(read) = self.read(reader, Some(budget), sought).await? else {
+                break;
+            };
+            let skipped = usize::try_from(skip).unwrap_or(usize::MAX).min(read.len());
+            skip -= skipped as u64;
+            let room = limit - page.len();
+            page.extend(read.into_iter().skip(skipped).take(room));
+        }
+        Ok(page)
+    }
+
+    /// The next entries; `None` behind the last.
+    async fn read(
+        &mut self,
+        reader: &Reader,
+        budget: Option<&ReadBudget>,
+        limit: usize,
+    ) -> Result<Option<Vec<Item>>, StoreError> {
+        if !self.more {
+            return Ok(None);
+        }
+        let page = match (self.early.take(), budget) {
+            (Some(early), _) => early,
+            (None, Some(budget)) => {
+                let span = span(&self.list, &self.begins, limit);
+                budget.query(&reader.table, span).await?
+            }
+            (None, None) => {
+                let span = span(&self.list, &self.begins, limit);
+                reader.table.query_megabyte(span).await?
+            }
+        };
+        self.more = page.more;
+        if let Some(last) = page.items.last() {
+            self.begins.after = Some(key_of(last)?.sk);
+        }
+        Ok(Some(page.items))
+    }
+}
