@@ -60,8 +60,8 @@ fn times(calendar: &Calendar, now: Timestamp) {
             !left.contains(start) && left.iter().all(|start| starts.contains(start)),
             "{start} at {now}"
         );
-        // What is left is in the way of nothing: neither meeting and buffer reach into the other meeting.
-        let (begins, ends) = (*start, calendar.meeting_end(*start));
+        // What is left is in the way of nothing: neither meeting and buffer reach into the other's.
+        let (begins, ends) = (*start, calendar.buffer_end(*start));
         assert!(
             left.iter()
                 .all(|other| *other >= ends || calendar.buffer_end(*other) <= begins),

@@ -12,9 +12,8 @@
 //!   openings may exclude each other. Both are listed; a meeting at one takes the other, because taken is judged by real
 //!   time and not by equal starts. Whoever books must therefore judge [`Calendar::admits`] against every meeting that
 //!   may be booked at the same moment, not only against one at the same start.
-//! - A start is taken when its meeting and the buffer behind it overlap another meeting, under whatever duration that was
-//!   made. The grid keeps the buffer between meetings of one opening; behind a meeting that is not on it, such as an
-//!   imported one, the next start may follow at once.
+//! - A start is taken when its meeting and buffer overlap another meeting and its buffer, under whatever duration that was
+//!   made. The buffer is the calendar's of now for both, so it lies between any two meetings, whichever was booked first.
 //! - A start belongs to the day whose hours it stands in; today is the day of the calendar's zone.
 
 use std::iter::successors;
@@ -42,7 +41,7 @@ pub enum Unavailable {
     /// Its day cannot be booked yet, or not any more.
     #[error("the start is outside the days that can be booked")]
     OutsideHorizon,
-    /// Another meeting is in the way of it or of the buffer behind it.
+    /// Its time and buffer overlap those of another meeting.
     #[error("the start is taken")]
     Taken,
 }
@@ -96,8 +95,8 @@ impl Grid {
 impl Calendar {
     /// The starts from `range.start` until before `range.end` that can be booked `now`, in order.
     ///
-    /// `taken` holds every meeting of this calendar that is not cancelled and may be in the way: those that end within or
-    /// behind the range and begin earlier than duration and buffer after it. The cost is linear in the
+    /// `taken` holds every meeting of this calendar that is not cancelled and may be in the way: those that end less than
+    /// the buffer before the range or later, and begin earlier than duration and buffer after it. The cost is linear in the
     /// days of the range that are still ahead.
     #[must_use]
     pub fn starts(&self, range: Range<Timestamp>, now: Timestamp, taken: &[Busy]) -> Vec<Timestamp> {
@@ -186,11 +185,11 @@ impl Calendar {
 
     /// Of starts in order, those that no meeting takes.
     fn free(&self, mut starts: Vec<i64>, taken: &[Busy]) -> Vec<i64> {
-        // A meeting takes the starts strictly between these two: one at the first ends its buffer just as the meeting
-        // begins, one at the second begins just as the meeting ends.
+        // A meeting takes the starts strictly between these two: at the first a start's buffer ends just as the meeting
+        // begins, at the second it begins just as the meeting's buffer ends.
         let mut blocks: Vec<_> = taken
             .iter()
-            .map(|busy| (busy.start - self.step(), busy.end))
+            .map(|busy| (busy.start - self.step(), busy.end + self.buffer_minutes.millis()))
             .collect();
         blocks.sort_unstable();
         let mut blocks = blocks.into_iter().peekable();

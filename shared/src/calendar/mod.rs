@@ -83,6 +83,12 @@ impl Calendar {
         self.meeting_end(start)
             .plus_seconds(self.buffer_minutes.get() * 60)
     }
+
+    /// Until when another meeting may last so that its buffer ends by a start.
+    #[must_use]
+    pub fn buffer_start(&self, start: Timestamp) -> Timestamp {
+        Timestamp::from_unix_millis(start.unix_millis() - self.buffer_minutes.millis()).unwrap_or(start)
+    }
 }
 
 /// A name that stands in a link as it is: 1 to 64 of `A-Z`, `a-z`, `0-9`, `_` and `-` (C-81).

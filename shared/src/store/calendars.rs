@@ -126,10 +126,7 @@ impl Reader {
         let known = self.guesses.link(&self.instance, link);
         let agenda = async {
             match &known {
-                Some(calendar) => self
-                    .agenda(calendar.id, from, calendar.buffer_end(to))
-                    .await
-                    .map(Some),
+                Some(calendar) => self.agenda_around(calendar, from, to).await.map(Some),
                 None => Ok(None),
             }
         };
@@ -152,8 +149,19 @@ impl Reader {
         self.guesses.learn_link(&self.instance, calendar);
         match guessed {
             Some(agenda) => Ok(agenda),
-            None => self.agenda(calendar.id, from, calendar.buffer_end(to)).await,
+            None => self.agenda_around(calendar, from, to).await,
         }
+    }
+
+    /// What is taken of a calendar that may be in the way of a start in a stretch of time.
+    async fn agenda_around(
+        &self,
+        calendar: &Calendar,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<Agenda, StoreError> {
+        let (from, to) = (calendar.buffer_start(from), calendar.buffer_end(to));
+        self.agenda(calendar.id, from, to).await
     }
 
     /// The calendar that a link names. One get.

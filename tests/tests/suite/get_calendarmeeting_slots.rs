@@ -237,7 +237,7 @@ async fn over_midnight() {
     )
     .await;
     let early = json!({ "date": "2026-11-23T00:30:00Z", "endDate": "2026-11-23T00:45:00Z" });
-    let long = json!({ "id": 2, "date": "2026-11-19T00:30:00Z", "endDate": "2026-11-22T22:00:00Z" });
+    let long = json!({ "id": 2, "date": "2026-11-19T00:30:00Z", "endDate": "2026-11-22T19:29:00Z" });
     add_meetings(&operator, [&early, &long].map(meeting)).await;
     let sunday = "keyName=demo&from=2026-11-22T22:00:00Z&to=2026-11-22T23:59:00Z";
     let monday = "keyName=demo&from=2026-11-23T22:00:00Z&to=2026-11-23T23:59:00Z";
@@ -259,6 +259,24 @@ async fn over_midnight() {
         slots(&world, monday)
             .await
             .is(200, &body(&["2026-11-23T22:00:00.000Z"]));
+    }
+    // The buffer of the evening's meeting reaches into the morning, or ends with the night.
+    let night = json!({ "id": 3, "date": "2026-11-23T23:20:00Z", "endDate": "2026-11-23T23:45:00Z" });
+    add_meetings(&operator, [meeting(&night)]).await;
+    let days = json!({ "tue": [["00:10", "01:00"]] });
+    let (start, tuesday) = (
+        "2026-11-24T00:10:00.000Z",
+        "keyName=demo&from=2026-11-24T00:00:00Z&to=2026-11-24T12:00:00Z",
+    );
+    for (buffer, free) in [(26, &[][..]), (25, &[start][..])] {
+        add_calendars(
+            &operator,
+            [calendar(&json!({ "bufferMinutes": buffer, "hours": days }))],
+        )
+        .await;
+        for _ in 0..2 {
+            slots(&world, tuesday).await.is(200, &body(free));
+        }
     }
 }
 

@@ -180,7 +180,7 @@ proptest! {
             }
         }
         for (at, (start, end)) in asked.meetings.iter().enumerate().skip(before) {
-            let apart = |(begins, ends): &(i64, i64)| end + buffer <= *begins || ends <= start;
+            let apart = |(begins, ends): &(i64, i64)| end + buffer <= *begins || ends + buffer <= *start;
             prop_assert!(asked.meetings[..at].iter().all(apart));
         }
     }

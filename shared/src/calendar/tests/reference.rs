@@ -114,8 +114,9 @@ impl Clocks {
                 let mut start = opening;
                 while start + duration <= closing {
                     let asked_for = asked.from <= start && start < asked.until && earliest <= start;
-                    let apart =
-                        |(begins, ends): &(i64, i64)| start + duration + buffer <= *begins || *ends <= start;
+                    let apart = |(begins, ends): &(i64, i64)| {
+                        start + duration + buffer <= *begins || ends + buffer <= start
+                    };
                     if asked_for && asked.meetings.iter().all(apart) {
                         starts.push(start);
                     }

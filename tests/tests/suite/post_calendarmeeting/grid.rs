@@ -179,9 +179,9 @@ impl<'w> Round<'w> {
         others
     }
 
-    /// Whether a meeting and its buffer would overlap another one (C-52).
+    /// Whether a meeting and its buffer would overlap another one and its buffer (C-52).
     fn overlaps(&self, start: i64, taken: Taken) -> bool {
-        start < taken.end && taken.start < start + self.length + self.buffer
+        start < taken.end + self.buffer && taken.start < start + self.length + self.buffer
     }
 
     async fn book_one(&mut self, listed: &[i64]) {
@@ -260,7 +260,7 @@ impl<'w> Round<'w> {
         let mut booked = self.booked.clone();
         booked.sort_unstable_by_key(|taken| taken.start);
         assert!(
-            booked.is_sorted_by(|one, next| one.end <= next.start),
+            booked.is_sorted_by(|one, next| one.end + self.buffer <= next.start),
             "{}",
             self.told
         );

@@ -175,7 +175,7 @@ async fn times_that_cannot_be_booked() {
     add_meetings(
         &operator,
         [meeting(
-            &json!({ "date": "2026-11-25T10:00:00Z", "endDate": "2026-11-25T10:20:00Z" }),
+            &json!({ "date": "2026-11-25T10:00:00Z", "endDate": "2026-11-25T10:10:00Z" }),
         )],
     )
     .await;
@@ -220,14 +220,14 @@ async fn times_that_cannot_be_booked() {
     world.is_sound().await;
 }
 
-/// C-52: a start is taken when its time plus buffer overlaps a meeting that is not cancelled, also one imported, over
+/// C-52: a start is taken when its time plus buffer overlaps those of a meeting that is not cancelled, also one imported, over
 /// midnight, or made under another duration; of the other calendars' meetings it knows nothing.
 #[tokio::test]
 async fn what_is_in_the_way() {
     let world = world().await;
     let operator = world.operator("acme");
     let long = json!({ "date": "2026-11-22T20:00:00Z", "endDate": "2026-11-23T09:00:00.001Z" });
-    let ended = json!({ "id": 2, "date": "2026-11-23T10:10:00Z", "endDate": "2026-11-23T10:20:00Z" });
+    let ended = json!({ "id": 2, "date": "2026-11-23T10:05:00Z", "endDate": "2026-11-23T10:10:00Z" });
     let gone = json!({ "id": 3, "status": "canceled", "date": FREE[3], "endDate": "2026-11-23T11:30:00Z" });
     let moment = json!({ "id": 4, "date": "2026-11-24T09:40:00Z", "endDate": "2026-11-24T09:40:00Z" });
     let elsewhere = json!({ "id": 5, "calendarId": 7, "date": "2026-11-24T10:00:00Z", "endDate": "2026-11-24T11:00:00Z" });

@@ -78,9 +78,9 @@ impl BookingStart {
     }
 }
 
-/// The stretch of time that is judged for a start: the meeting and the buffer behind it.
+/// The stretch of time that is judged for a start: the meeting, and its buffer on both sides (C-52).
 pub fn judged(calendar: &Calendar, date: Timestamp) -> Busy {
-    Busy::new(date, calendar.buffer_end(date))
+    Busy::new(calendar.buffer_start(date), calendar.buffer_end(date))
 }
 
 impl Reader {

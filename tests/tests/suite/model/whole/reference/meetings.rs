@@ -81,13 +81,14 @@ impl Reference {
             .filter(|one| one["calendarId"] == calendar["id"])
     }
 
-    /// Whether a meeting and the buffer behind it overlap another one (C-52).
+    /// Whether a meeting and its buffer overlap another one and its buffer (C-52).
     fn is_taken(&self, calendar: &Value, from: i64, but: Option<u64>) -> bool {
-        let until = from + minutes(calendar, "durationMinutes") + minutes(calendar, "bufferMinutes");
+        let buffer = minutes(calendar, "bufferMinutes");
+        let until = from + minutes(calendar, "durationMinutes") + buffer;
         let mut others = self
             .meetings_on(calendar)
             .filter(|one| one["status"] != json!("canceled") && Some(number(one, "id")) != but);
-        others.any(|one| from < seconds(text(one, "endDate")) && seconds(text(one, "date")) < until)
+        others.any(|one| from < seconds(text(one, "endDate")) + buffer && seconds(text(one, "date")) < until)
     }
 
     fn is_too_soon(&self, calendar: &Value, from: i64) -> bool {
