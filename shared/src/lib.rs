@@ -12,6 +12,7 @@ pub mod funnel;
 pub mod http;
 pub mod id;
 pub mod instance;
+pub mod json;
 #[cfg(feature = "lambda")]
 pub mod lambda;
 pub mod lead;

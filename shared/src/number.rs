@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
-/// A JSON number that is whole and not negative, in whatever spelling; one beyond a `u64` is the largest. `None` for
-/// everything else.
+use crate::json::inexact;
+
+/// A JSON number that is whole and not negative, in whatever spelling; one beyond a `u64`, exact or not, is the largest.
+/// `None` for everything else.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,
@@ -11,7 +13,9 @@ use serde_json::Value;
     reason = "the value is whole and not negative, and a cast of one that is too large stays at the largest"
 )]
 pub fn whole(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| {
+    let literal = inexact(value);
+    let positive = literal.is_some_and(|literal| !literal.starts_with('-'));
+    value.as_u64().or(positive.then_some(u64::MAX)).or_else(|| {
         let number = value.as_f64()?;
         (number >= 0.0 && number.fract() == 0.0).then_some(number as u64)
     })
@@ -29,6 +33,14 @@ pub fn whole_or_text(value: &Value) -> Option<u64> {
     (plain && no_part).then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
+/// Digits without a zero in front or a sign, as in a path; one beyond a `u64` is the largest.
+#[must_use]
+pub fn plain(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = digits && (text == "0" || !text.starts_with('0'));
+    plain.then(|| text.parse().unwrap_or(u64::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -36,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_whole_number_has_many_spellings() {
-        let read = |text: &str| whole(&serde_json::from_str(text).unwrap());
+        let read = |text: &str| whole(&crate::json::parse(text.as_bytes()).unwrap());
         for (text, number) in [
             ("12", 12),
             ("12.0", 12),
@@ -46,11 +58,13 @@ mod tests {
             ("9007199254740993", 9_007_199_254_740_993),
             ("18446744073709551615", u64::MAX),
             ("1e30", u64::MAX),
+            ("1e400", u64::MAX),
+            ("123456789012345678901", u64::MAX),
         ] {
             assert_eq!(read(text), Some(number), "{text}");
         }
         for bad in [
-            "-1", "-1e30", "1.5", "1e-3", "\"12\"", "true", "null", "[12]", "{}",
+            "-1", "-1e30", "-1e400", "1.5", "1e-3", "\"12\"", "true", "null", "[12]", "{}",
         ] {
             assert_eq!(read(bad), None, "{bad}");
         }

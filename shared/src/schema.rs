@@ -7,7 +7,7 @@
 //!   unusable: none is ever ignored silently;
 //! - the order of judgement is AJV's: `type`, `enum`, `maximum`, `minimum`, `items` by index, `required`,
 //!   `additionalProperties`, `properties` in the schema's order, each judged to its end before the next;
-//! - numbers are what JavaScript reads: doubles, so `1.0`, `1e30` and `-0.0` are integers.
+//! - numbers are what JavaScript reads: doubles, so `1.0`, `1e30` and `-0.0` are integers, and `1e400` is of no type.
 
 use std::sync::LazyLock;
 use std::{fmt, slice};
@@ -15,6 +15,8 @@ use std::{fmt, slice};
 use serde::de::{Error as _, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Number, Value, json};
+
+use crate::json::inexact;
 
 /// The body of endpoint 19, a completed call (C-70).
 pub static CALL_WEBHOOK: LazyLock<Schema> =
@@ -137,11 +139,11 @@ impl Node {
             .or_else(|| match value {
                 Value::Number(number) => self.above(number).or_else(|| self.below(number)),
                 Value::Array(items) => self.bad_item(items),
-                Value::Object(object) => self
+                Value::Object(object) if inexact(value).is_none() => self
                     .missing(object)
                     .or_else(|| self.unknown(object))
                     .or_else(|| self.bad_property(object)),
-                Value::Null | Value::Bool(_) | Value::String(_) => None,
+                Value::Null | Value::Bool(_) | Value::String(_) | Value::Object(_) => None,
             })
     }
 
@@ -273,7 +275,7 @@ impl Type {
             Self::Number => value.is_number(),
             Self::String => value.is_string(),
             Self::Array => value.is_array(),
-            Self::Object => value.is_object(),
+            Self::Object => value.is_object() && inexact(value).is_none(),
         }
     }
 }

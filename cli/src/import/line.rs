@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use shared::call::{Call, Event};
 use shared::directory::{Department, Group};
 use shared::id::{DepartmentId, GroupId};
+use shared::json;
 use shared::people::{Company, Figure, Profile};
 use shared::permissions::Permissions;
 use shared::phone::{Phone, digits};
@@ -37,7 +38,10 @@ struct GroupLine {
 
 /// Reads a line; `Err` holds the reason without the line's number.
 pub fn parse(text: &str) -> Result<Record, String> {
-    let value: Value = serde_json::from_str(text.trim_end()).map_err(|error| not_json(&error))?;
+    let value = json::parse(text.trim_end().as_bytes()).map_err(|error| not_json(&error))?;
+    if let Some(path) = json::find_inexact("", &value) {
+        return Err(format!("{path}: {}", json::MUST_BE_TEXT));
+    }
     let Value::Object(mut fields) = value else {
         return Err("must be a JSON object".to_owned());
     };
@@ -261,9 +265,24 @@ mod tests {
                 r#"{"kind":"company","id":1,"companyname":"A","points":1e300}"#,
                 "points: must be from -1e15 to 1e15",
             ),
+            (
+                r#"{"kind":"lead","id":1,"notas":[{"chave":35261112345678901234567890123456789012345678}]}"#,
+                "notas[0].chave: must be sent as text, because a number cannot hold it exactly",
+            ),
+            (
+                r#"{"kind":"opportunity","id":1,"fields":{"Chave":-1e400}}"#,
+                "fields.Chave: must be sent as text, because a number cannot hold it exactly",
+            ),
         ] {
             assert_eq!(refused(line), reason, "{line}");
         }
+    }
+
+    /// Files that were put together have one where each of them begins.
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_line() {
+        let line = format!("\u{feff}{CALL}}}\r\n");
+        assert!(parse(&line).is_ok(), "{}", refused(&line));
     }
 
     #[test]

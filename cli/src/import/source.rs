@@ -6,7 +6,6 @@ use std::path::Path;
 
 /// The most bytes of a line.
 const MOST_BYTES: usize = 1 << 20;
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The lines of an import.
 #[derive(Debug)]
@@ -109,12 +108,7 @@ impl Lines<'_> {
                 Err("longer than 1 MB; a record has at most 100 KB"),
             )));
         }
-        let bytes = if number == 1 {
-            self.buffer.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.buffer)
-        } else {
-            &self.buffer
-        };
-        let text = std::str::from_utf8(bytes).map_err(|_| "not UTF-8 text; save the file as UTF-8");
+        let text = std::str::from_utf8(&self.buffer).map_err(|_| "not UTF-8 text; save the file as UTF-8");
         Ok(Some((number, text)))
     }
 

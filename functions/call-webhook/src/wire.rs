@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use serde_json::Value;
 use shared::call::{Call, CallStatus, CallType};
-use shared::http::{idempotency_key, parse_json};
+use shared::http::{idempotency_key, parse_json_doubles};
 use shared::id::{CallId, LeadId, UserId};
 use shared::number::whole;
 use shared::phone::{self, Phone};
@@ -55,7 +55,7 @@ impl NewCall {
     /// is written (C-10).
     pub fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self, CallError> {
         let key = idempotency_key(headers)?;
-        let body = parse_json(bytes)?;
+        let body = parse_json_doubles(bytes)?;
         CALL_WEBHOOK
             .check(&body)
             .map_err(|violation| CallError::Body(Box::new(violation)))?;

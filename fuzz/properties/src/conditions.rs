@@ -31,7 +31,17 @@ fn is_met(filter: &Value, defined: &[String], record: &Map<String, Value>) -> bo
     }
     let wanted = lower(properties["value"].as_str().unwrap_or_default());
     let held = record.get(field).filter(|value| !value.is_null());
-    let held = held.map(|value| lower(&value.as_str().map_or_else(|| value.to_string(), str::to_owned)));
+    let held = held.map(|value| match (value.as_str(), value.as_f64()) {
+        (Some(text), _) => lower(text),
+        // JavaScript's spelling of a whole number.
+        (None, Some(0.0)) => "0".to_owned(),
+        (None, Some(double))
+            if !value.is_u64() && !value.is_i64() && double % 1.0 == 0.0 && double.abs() < 1e21 =>
+        {
+            format!("{double}")
+        }
+        _ => lower(&value.to_string()),
+    });
     match properties["operator"].as_str() {
         Some("!=") => held != Some(wanted),
         Some("contains") => held.is_some_and(|held| held.contains(&wanted)),

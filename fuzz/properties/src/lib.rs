@@ -63,7 +63,8 @@ fn text(data: &[u8]) -> Option<&str> {
     std::str::from_utf8(data).ok()
 }
 
-/// The input as JSON.
+/// The input as JSON, behind a byte order mark or not.
 fn json(data: &[u8]) -> Option<serde_json::Value> {
+    let data = data.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(data);
     serde_json::from_slice(data).ok()
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use shared::calendar::LinkName;
 use shared::http::{idempotency_key, parse_json};
 use shared::id::{LeadId, MeetingId, OpportunityId};
+use shared::json::{MUST_BE_TEXT, find_inexact};
 use shared::meeting::Visitor;
 use shared::number::whole;
 use shared::store::{BookingRequest, Claim};
@@ -146,6 +147,12 @@ fn person(lead: Named<LeadId>, form: Option<Value>) -> Result<(Sent, Map<String,
 
 /// What is kept, and what moves a meeting.
 fn properties(properties: Option<Value>) -> Result<(Map<String, Value>, Option<Proof>), BookingError> {
+    if let Some(path) = properties
+        .as_ref()
+        .and_then(|value| find_inexact("properties", value))
+    {
+        return Err(BookingError::field(path, MUST_BE_TEXT));
+    }
     let mut properties = match properties {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(properties)) => properties,

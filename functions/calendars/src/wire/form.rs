@@ -1,6 +1,7 @@
 //! The form that somebody fills who is no lead yet (C-54).
 
 use serde_json::{Map, Value};
+use shared::json::{MUST_BE_TEXT, inexact};
 use shared::meeting::Visitor;
 
 use crate::error::BookingError;
@@ -46,6 +47,7 @@ fn judge(name: &str, value: &Value) -> Result<(), BookingError> {
         Value::String(_) | Value::Null => Ok(()),
         _ if Visitor::FIELDS.contains(&name) => bad("must be text or null"),
         Value::Number(_) | Value::Bool(_) => Ok(()),
+        Value::Object(_) if inexact(value).is_some() => bad(MUST_BE_TEXT),
         Value::Array(_) | Value::Object(_) => bad("must be text, a number, true, false or null"),
     }
 }

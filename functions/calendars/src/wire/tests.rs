@@ -223,6 +223,25 @@ fn a_form_is_parted() {
     }
 }
 
+#[test]
+fn a_number_that_cannot_be_kept_is_named() {
+    let huge = shared::json::parse(b"[123456789012345678901]").unwrap()[0].take();
+    let must = "must be sent as text, because a number cannot hold it exactly";
+    for (body, path) in [
+        (
+            json!({ "formData": { "firstname": "Bia", "pedido": huge } }),
+            "formData.pedido",
+        ),
+        (
+            json!({ "properties": { "a": [1, { "b": huge }] } }),
+            "properties.a[1].b",
+        ),
+    ] {
+        // Written out, the marker is an object like the one that is read.
+        assert_eq!(read(&body).unwrap_err(), format!("{path}: {must}"));
+    }
+}
+
 /// What is wrong with the body is told in the order of its fields, and a link that can be no calendar's last.
 #[test]
 fn the_first_that_is_wrong_is_told() {

@@ -1,6 +1,7 @@
 //! How the single fields of an opportunity are read. A reader answers what the field must be where it is not.
 
 use serde_json::Value;
+use shared::json::{MUST_BE_TEXT, inexact};
 use shared::money::Cents;
 use shared::number::whole_or_text;
 use shared::opportunity::Status;
@@ -75,14 +76,9 @@ pub fn reason(value: &Value) -> Result<String, Must> {
         .ok_or("must be text of at most 10000 characters, or null")
 }
 
-/// A record shows it as 0 or 1 (C-33), and whoever sends a record back must not be refused for that.
+/// A boolean alone, although a record shows 0 or 1 (C-33).
 pub fn flag(value: &Value) -> Result<bool, Must> {
-    let number = || {
-        [false, true]
-            .into_iter()
-            .find(|flag| value.as_u64() == Some(u64::from(*flag)))
-    };
-    value.as_bool().or_else(number).ok_or("must be true or false")
+    value.as_bool().ok_or("must be true or false")
 }
 
 /// Whether a custom field may hold a value.
@@ -90,6 +86,7 @@ pub fn custom(value: &Value) -> Result<(), Must> {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         Value::String(text) if fits(text, TEXT) => Ok(()),
+        Value::Object(_) if inexact(value).is_some() => Err(MUST_BE_TEXT),
         _ => Err("must be text of at most 10000 characters, a number, a boolean or null"),
     }
 }
@@ -128,6 +125,8 @@ mod tests {
         for bad in [longer, json!([]), json!({ "a": 1 })] {
             assert_eq!(custom(&bad), Err(must));
         }
+        let key = shared::json::parse(b"35261112345678901234567890123456789012345678").unwrap();
+        assert_eq!(custom(&key), Err(MUST_BE_TEXT));
         for good in [json!(null), json!(true), json!(1e300), json!("")] {
             assert_eq!(custom(&good), Ok(()));
         }
@@ -192,15 +191,10 @@ mod tests {
         for bad in [json!("won"), json!("Open"), json!(""), json!(1), json!(null)] {
             assert_eq!(status(&bad), Err("must be open, gain or lost"));
         }
-        for (value, expected) in [
-            (json!(true), true),
-            (json!(false), false),
-            (json!(1), true),
-            (json!(0), false),
-        ] {
-            assert_eq!(flag(&value), Ok(expected));
+        for flagged in [true, false] {
+            assert_eq!(flag(&json!(flagged)), Ok(flagged));
         }
-        for bad in [json!(2), json!(-1), json!(0.5), json!("true"), json!(null)] {
+        for bad in [json!(1), json!(0), json!("true"), json!(null)] {
             assert_eq!(flag(&bad), Err("must be true or false"));
         }
         let zone = Zone::parse("America/Sao_Paulo").unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use shared::funnel::Funnel;
-use shared::http::parse_json;
+use shared::http::parse_json_doubles;
 use shared::id::{ColumnId, FunnelId, UserId};
 use shared::number::whole;
 use shared::opportunity::{BadDate, Conditions, DateRange, Filter, Search, SearchBy, Status};
@@ -48,7 +48,7 @@ impl NewList {
         walker: String,
         client: &str,
     ) -> Result<Self, ListError> {
-        let mut body = parse_json(body)?;
+        let mut body = parse_json_doubles(body)?;
         LIST_OPPORTUNITIES
             .check(&body)
             .map_err(|violation| ListError::Schema(Box::new(violation)))?;

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use crate::funnel::Funnel;
+use crate::json::number_text;
 use crate::search::contains_in_any_case;
 
 /// One condition on a custom field.
@@ -139,11 +140,13 @@ fn present<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> 
     object.get(name).filter(|value| !value.is_null())
 }
 
-/// What a field is compared by: text as it is, anything else as its JSON text; `None` where there is no value.
+/// What a field is compared by: text as it is, a number in its one spelling, a boolean as its JSON text; `None` where there
+/// is no value.
 fn text_of(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(number) => Some(Cow::Owned(number_text(number))),
         other => Some(Cow::Owned(other.to_string())),
     }
 }

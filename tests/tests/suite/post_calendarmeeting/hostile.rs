@@ -23,10 +23,8 @@ async fn not_json() {
         Vec::new(),
         b"{".to_vec(),
         b"keyName=demo&date=2026-11-23T09:00:00Z".to_vec(),
-        format!("\u{feff}{good}").into_bytes(),
         format!("{good}{good}").into_bytes(),
         good.replace('"', "'").into_bytes(),
-        good.replace("null", "1e999").into_bytes(),
         good.replace("Bia", "\\ud800").into_bytes(),
         [b"{\"keyName\":\"", &b"\xC3\x28"[..], b"\"}"].concat(),
         deep(200).into_bytes(),
@@ -50,7 +48,7 @@ async fn not_json() {
     }
     assert_eq!(everything(&world, &admin).await, before);
     // What nobody asks for may be nested as far as JSON is read at all.
-    made(&book_bytes(&world, deep(100)).await);
+    made(&book_bytes(&world, format!("\u{feff}{}", deep(100))).await);
     world.is_sound().await;
 }
 
@@ -205,9 +203,10 @@ async fn long_meetings() {
         ("2026-11-24T03:00:00Z", 200),
         ("2026-11-23T03:00:00Z", 409),
         ("2026-11-22T03:00:00Z", 200),
-        ("2026-11-25T03:00:00Z", 200),
-        ("2026-11-26T03:00:00Z", 200),
         ("2026-11-25T03:00:00Z", 409),
+        ("2026-11-26T03:00:00Z", 200),
+        ("2026-11-27T03:00:00Z", 409),
+        ("2026-11-28T03:00:00Z", 200),
     ] {
         let answer = book(
             &world,

@@ -69,23 +69,23 @@ async fn bodies_that_are_not_json() {
     let lone = br#"{"event":"call","data":{"leadPhone":"\ud800"}}"#;
     let latin = b"{\"event\":\"cham\xE9e\",\"data\":{}}";
     let endless = format!("{{\"event\":{}1", "[".repeat(100_000));
-    let huge = r#"{"event":"call","data":{"duration":1e400}}"#;
-    for bytes in [
-        &b""[..],
-        b"{",
-        b"null x",
-        lone,
-        latin,
-        endless.as_bytes(),
-        huge.as_bytes(),
-        b"\xEF\xBB\xBF{}",
-    ] {
+    for bytes in [&b""[..], b"{", b"null x", lone, latin, endless.as_bytes()] {
         world
             .call("POST", "/voip/webhook?i=acme")
             .bytes(bytes.to_vec())
             .send()
             .await
             .is(400, &parse);
+    }
+    // A number beyond a double is none, and a byte order mark is no part of the body.
+    let event = invalid("", "required", "must have required property 'event'");
+    let huge = body(&json!({ "duration": 60 }))
+        .to_string()
+        .replace("60", "1e400");
+    let duration = invalid("/data/duration", "type", "must be integer");
+    for (text, answer) in [("\u{feff}{}", event), (&huge, duration)] {
+        let call = world.call("POST", "/voip/webhook?i=acme");
+        call.bytes(text.as_bytes().to_vec()).send().await.is(400, &answer);
     }
     let plain = world
         .call("POST", "/voip/webhook?i=acme")

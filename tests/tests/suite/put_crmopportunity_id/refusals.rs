@@ -17,14 +17,7 @@ async fn what_a_property_must_be() {
         json!({}),
         json!("ã".repeat(10_001)),
     ];
-    let flags = [
-        json!(2),
-        json!(-1),
-        json!(0.5),
-        json!("true"),
-        json!("1"),
-        json!([]),
-    ];
+    let flags = [json!(0), json!(1), json!("true"), json!("1"), json!([])];
     let reason = "must be text of at most 10000 characters, or null";
     let mut bad = bad_properties();
     for name in ["gain_reason", "loss_reason"] {
@@ -182,7 +175,6 @@ async fn bodies() {
         b"\xFF",
         b"{\"title\":\"\xED\xA0\x80\"}",
         b"{\"title\":\"\\ud800\"}",
-        b"{\"value\":1e999}",
         b"{\"title\":\"a\"}{}",
         "{\"x\":".repeat(2000).as_bytes(),
         "[".repeat(200_000).as_bytes(),
