@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use subtle::ConstantTimeEq as _;
 
+use crate::number::plain;
 use crate::time::Zone;
 use sha2::{Digest, Sha256};
 
@@ -273,7 +274,7 @@ fn optional<T>(
 }
 
 fn number(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+    value.as_u64().or_else(|| plain(value.as_str()?))
 }
 
 fn rate(value: &Value) -> Option<Rate> {
@@ -341,6 +342,8 @@ mod tests {
             ("timezone", json!(3)),
             ("page_base", json!(2)),
             ("page_base", json!(-1)),
+            ("page_base", json!("00")),
+            ("requests_per_minute", json!("+60")),
             ("credential_placement", json!("Anywhere")),
             ("requests_per_minute", json!(0)),
             ("public_requests_per_minute", json!(1.5)),

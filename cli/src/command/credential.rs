@@ -6,6 +6,7 @@ use shared::ambient::Ambient;
 use shared::credential::Kind;
 use shared::id::UserId;
 use shared::instance::InstanceName;
+use shared::number::plain;
 use shared::settings::Rate;
 use shared::store::operator::{CredentialEntry, Issued};
 use shared::time::Timestamp;
@@ -283,7 +284,8 @@ fn document(entry: &CredentialEntry) -> Value {
 }
 
 fn rate(text: &str) -> Result<Rate, &'static str> {
-    text.parse().ok().and_then(Rate::new).ok_or(Rate::MUST)
+    let requests = plain(text).and_then(|requests| requests.try_into().ok());
+    requests.and_then(Rate::new).ok_or(Rate::MUST)
 }
 
 fn limit(text: &str) -> Result<Limit, String> {

@@ -21,6 +21,9 @@ pub enum LeadError {
     /// 400: a field of the body is absent, or does not hold what it must.
     #[error("{0}: {1}")]
     Field(&'static str, &'static str),
+    /// 400: what stands at a place of a list of ids is none.
+    #[error("{0}[{1}]: must be an id")]
+    ListedId(&'static str, usize),
     /// 403: the key's group may not do it.
     #[error("the user does not have this permission")]
     Permission,
@@ -43,7 +46,7 @@ impl IntoResponse for LeadError {
         Shape::Error.answer(&match &self {
             Self::Access(error) => Refusal::from(error),
             Self::Permission => Refusal::Forbidden,
-            Self::Id | Self::Field(..) | Self::Parameter(_) | Self::Selection(_) => {
+            Self::Id | Self::Field(..) | Self::ListedId(..) | Self::Parameter(_) | Self::Selection(_) => {
                 Refusal::Invalid(self.to_string())
             }
             Self::NotFound => Refusal::NotFound,

@@ -58,7 +58,7 @@ pub fn lead_id(id: Option<Path<String>>) -> Result<LeadId, LeadError> {
 /// The body of a deletion in bulk: `{ "ids": [...] }`. An id that stands twice counts once.
 pub fn lead_ids(body: &[u8]) -> Result<Vec<LeadId>, LeadError> {
     let body = object(body)?;
-    ids(body.get("ids")).ok_or(LeadError::Field("ids", MUST_BE_IDS))
+    ids("ids", body.get("ids"))
 }
 
 /// Which leads a request is about.
@@ -96,12 +96,8 @@ impl NewArchive {
         let archived = body.get("archived").and_then(Value::as_bool);
         let archived = archived.ok_or(LeadError::Field("archived", "must be true or false"))?;
         let leads = match (body.get("id"), body.get("ids")) {
-            (None, many @ Some(_)) => ids(many)
-                .map(Archived::Many)
-                .ok_or(LeadError::Field("ids", MUST_BE_IDS)),
-            (Some(many @ Value::Array(_)), None) => ids(Some(many))
-                .map(Archived::Many)
-                .ok_or(LeadError::Field("id", MUST_BE_IDS)),
+            (None, many @ Some(_)) => ids("ids", many).map(Archived::Many),
+            (Some(many @ Value::Array(_)), None) => ids("id", Some(many)).map(Archived::Many),
             (Some(one), None) => {
                 let id = whole(one).and_then(LeadId::new);
                 id.map(|id| Archived::One([id]))
@@ -125,16 +121,20 @@ fn object(body: &[u8]) -> Result<Map<String, Value>, LeadError> {
     }
 }
 
-fn ids(value: Option<&Value>) -> Option<Vec<LeadId>> {
-    let listed = value?.as_array().filter(|listed| listed.len() <= MOST_IDS)?;
+/// The ids of a list by the name of its property.
+fn ids(name: &'static str, value: Option<&Value>) -> Result<Vec<LeadId>, LeadError> {
+    let listed = value.and_then(Value::as_array);
+    let listed = listed.filter(|listed| listed.len() <= MOST_IDS);
+    let listed = listed.ok_or(LeadError::Field(name, MUST_BE_IDS))?;
     let mut ids: Vec<LeadId> = Vec::with_capacity(listed.len());
-    for value in listed {
-        let id = whole(value).and_then(LeadId::new)?;
+    for (index, value) in listed.iter().enumerate() {
+        let id = whole(value).and_then(LeadId::new);
+        let id = id.ok_or(LeadError::ListedId(name, index))?;
         if !ids.contains(&id) {
             ids.push(id);
         }
     }
-    Some(ids)
+    Ok(ids)
 }
 
 #[cfg(test)]

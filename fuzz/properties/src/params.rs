@@ -52,7 +52,8 @@ pub fn params(data: &[u8]) {
         assert_eq!(params.one(name).ok(), expected, "{name} of {raw:?}");
         let filled = expected.map(|value| value.filter(|value| !value.is_empty()));
         assert_eq!(params.filled(name).ok(), filled, "{name} of {raw:?}");
-        let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+        let digits =
+            |text: &str| text.chars().all(|c| c.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
         let whole = filled.filter(|value| value.is_none_or(digits));
         let number = |text: &str| {
             text.parse::<u128>()

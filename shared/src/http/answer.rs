@@ -1,5 +1,7 @@
 //! Answers of JSON, and the bodies of errors (C-4).
 
+use std::borrow::Cow;
+
 use axum::Json;
 use axum::response::{IntoResponse as _, Response};
 use http::header::CONTENT_TYPE;
@@ -11,9 +13,11 @@ use crate::text::cut;
 
 /// Where the details of an invalid request stand whose body spec.md fixes.
 const DETAILS: HeaderName = HeaderName::from_static("x-error-details");
-/// So many characters of the details at most stand in a header: a caller's own names may be among them, and the room for
-/// all headers of an answer is small.
+/// So many characters of the details at most are answered, because a caller's own names may be among them; in a header, where
+/// the room is small, no more than these.
 const DETAILS_LIMIT: usize = 200;
+/// And so many of their end, which says what is wrong.
+const REASON_LIMIT: usize = 100;
 
 /// How the errors of a group of endpoints look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,10 +101,10 @@ impl Shape {
     fn body(self, refusal: &Refusal) -> Value {
         match (self, refusal) {
             (Self::Error, Refusal::Invalid(details)) => {
-                json!({ "error": refusal.text(), "details": details })
+                json!({ "error": refusal.text(), "details": shorten(details) })
             }
             (Self::Error | Self::Fixed, _) => json!({ "error": refusal.text() }),
-            (Self::Message, Refusal::Invalid(details)) => json!({ "msg": details }),
+            (Self::Message, Refusal::Invalid(details)) => json!({ "msg": shorten(details) }),
             (Self::CallWebhook, Refusal::Unauthorized) => json!({ "msg": "unauthorized" }),
             (Self::CallWebhook, Refusal::Internal) => {
                 json!({ "msg": "failed_voip_webhook", "err": "storage" })
@@ -119,6 +123,17 @@ pub fn json(shown: &impl Serialize) -> Response {
             Shape::Fixed.answer(&Refusal::Internal)
         }
     }
+}
+
+/// Details with the middle left out where a caller's own name makes them long: the name's beginning and what is wrong with
+/// it stay.
+fn shorten(details: &str) -> Cow<'_, str> {
+    let length = details.chars().count();
+    if length <= DETAILS_LIMIT + REASON_LIMIT {
+        return Cow::Borrowed(details);
+    }
+    let reason: String = details.chars().skip(length - REASON_LIMIT).collect();
+    Cow::Owned(format!("{}…{reason}", cut(details, DETAILS_LIMIT)))
 }
 
 /// Text as a header may hold it: what is not ASCII or cannot be seen is percent-encoded.
@@ -152,6 +167,25 @@ mod tests {
         }
         let unauthorized = Shape::Fixed.answer(&Refusal::Unauthorized);
         assert_eq!(unauthorized.headers().get(DETAILS), None);
+    }
+
+    #[test]
+    fn a_long_name_is_answered_in_part() {
+        let name = "ã".repeat(200_000);
+        let refusal = Refusal::Invalid(format!("fields.{name}: is not a field of funnel 3"));
+        let reason = ": is not a field of funnel 3";
+        let told = format!(
+            "fields.{}…{}{reason}",
+            "ã".repeat(193),
+            "ã".repeat(100 - reason.len())
+        );
+        assert_eq!(Shape::Message.body(&refusal), json!({ "msg": told }));
+        assert_eq!(Shape::Error.body(&refusal)["details"], told);
+        let whole = "x".repeat(300);
+        assert_eq!(
+            Shape::Message.body(&Refusal::Invalid(whole.clone())),
+            json!({ "msg": whole })
+        );
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 
+use crate::number::plain;
+
 /// The parameters of a query string, decoded, in their order. Unknown ones are ignored (C-6).
 #[derive(Clone, Default)]
 pub struct Params(Vec<(String, String)>);
@@ -54,10 +56,8 @@ impl Params {
         let Some(text) = self.filled(name)? else {
             return Ok(None);
         };
-        if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(BadParameter(name, "must be a whole number"));
-        }
-        Ok(Some(text.parse().unwrap_or(u64::MAX)))
+        let number = plain(text).ok_or(BadParameter(name, "must be a whole number"))?;
+        Ok(Some(number))
     }
 
     /// How many things are wanted on a page: from 1 to `most`, and `default` where nothing is said.

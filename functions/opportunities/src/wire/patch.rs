@@ -99,10 +99,14 @@ impl OpportunityPatch {
 
     fn apply_fields(&self, changed: &mut Opportunity, ground: &Ground<'_>) -> Result<(), Breach> {
         for (name, value) in &self.fields {
+            let stored = changed.fields.get(name);
+            // A value stays when its definition goes, and can still be taken away or sent back.
+            if stored != Some(value) && !(value.is_null() && stored.is_some()) {
+                ground.field(name)?;
+            }
             if value.is_null() {
                 changed.fields.shift_remove(name);
-            } else if changed.fields.get(name) != Some(value) {
-                ground.field(name)?;
+            } else {
                 changed.fields.insert(name.clone(), value.clone());
             }
         }

@@ -61,7 +61,7 @@ fn what_already_holds_is_no_change() {
     let echo = json!({
         "title": "Reforma", "value": 0, "crm_column": 99, "lead_id": 1002, "sequence": "0", "status": "open",
         "expectedCloseDate": null, "user": "99", "gain_reason": null, "loss_reason": null, "archived": false,
-        "fields": { "Cor": "azul", "Antigo": 1, "nunca": null },
+        "fields": { "Cor": "azul", "Antigo": 1, "Data": null },
     });
     assert_eq!(applied_to(&stored, &echo).unwrap(), stored);
 }
@@ -149,7 +149,7 @@ fn a_breach_names_its_field() {
         ),
         (json!({ "lead_id": 1003 }), "lead_id: lead 1003 does not exist"),
         (json!({ "user": 9 }), "user: user 9 does not exist"),
-        (json!({ "archived": 2 }), "archived: must be true or false"),
+        (json!({ "archived": 1 }), "archived: must be true or false"),
         (
             json!({ "gain_reason": 5 }),
             "gain_reason: must be text of at most 10000 characters, or null",
@@ -165,6 +165,10 @@ fn a_breach_names_its_field() {
         (
             json!({ "fields": { "cor": "azul" } }),
             "fields.cor: is not a field of funnel 3",
+        ),
+        (
+            json!({ "fields": { "nope": null } }),
+            "fields.nope: is not a field of funnel 3",
         ),
         (
             json!({ "fields": { "Antigo": 2 } }),

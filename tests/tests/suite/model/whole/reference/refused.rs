@@ -81,7 +81,7 @@ fn writing() -> Vec<Refused> {
     [
         ("DELETE", "/leads", json!({ "ids": 1001 }), "ids"),
         ("DELETE", "/leads", json!({ "ids": vec![1001; 121] }), "ids"),
-        ("DELETE", "/leads", json!({ "ids": [1001, "1002"] }), "ids"),
+        ("DELETE", "/leads", json!({ "ids": [1001, "1002"] }), "ids[1]"),
         ("POST", "/lead/archive", json!({ "id": 1001 }), "archived"),
         (
             "POST",
