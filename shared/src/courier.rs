@@ -44,10 +44,13 @@ pub struct Limits {
     pub whole: Duration,
 }
 
+/// How long a delivery takes at most, whatever a receiver does.
+pub const MAX_DELIVERY: Duration = Duration::from_secs(10);
+
 const LIMITS: Limits = Limits {
     connect: Duration::from_secs(3),
     rest: Duration::from_secs(1),
-    whole: Duration::from_secs(10),
+    whole: MAX_DELIVERY,
 };
 
 /// A notification.

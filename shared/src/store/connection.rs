@@ -87,8 +87,10 @@ fn retries() -> RetryConfig {
 /// How long an attempt may take, and a call with all its attempts.
 type Patience = (Duration, Duration);
 
-/// A function's caller waits, and is told at the end of 30 seconds at the latest.
-const PROMPT: Patience = (Duration::from_secs(3), Duration::from_secs(8));
+/// How long a function waits for a call with all its attempts: three that hang one after another leave its caller time for an
+/// answer, because a function ends after 29 seconds.
+pub const MAX_CALL: Duration = Duration::from_secs(8);
+const PROMPT: Patience = (Duration::from_secs(3), MAX_CALL);
 /// An operator's command has time, and the embedded engine, which does one thing at a time, may be at a large one.
 const PATIENT: Patience = (Duration::from_secs(10), Duration::from_secs(35));
 
@@ -98,4 +100,40 @@ fn timeouts((attempt, call): Patience) -> TimeoutConfig {
         .operation_attempt_timeout(attempt)
         .operation_timeout(call)
         .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// A hanging attempt leaves time for another one.
+    #[test]
+    fn a_call_has_two_attempts() {
+        for (attempt, call) in [PROMPT, PATIENT] {
+            assert!(2 * attempt <= call, "{attempt:?} {call:?}");
+        }
+    }
+
+    /// An endpoint that takes the connection and says nothing.
+    #[tokio::test]
+    async fn a_call_that_is_never_answered_ends() {
+        let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let patience = (Duration::from_millis(20), Duration::from_millis(80));
+        let config = aws_sdk_dynamodb::Config::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .http_client(https())
+            .retry_config(retries())
+            .timeout_config(timeouts(patience))
+            .region(Region::from_static("us-east-1"))
+            .credentials_provider(Credentials::new("local", "local", None, None, "local"))
+            .endpoint_url(format!("http://{}", silent.local_addr().unwrap()));
+        let client = Client::from_conf(config.build());
+        let begun = Instant::now();
+        assert!(client.list_tables().send().await.is_err());
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    }
 }

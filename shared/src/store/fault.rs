@@ -45,6 +45,8 @@ pub enum Fault {
     Throttled,
     /// The call does not arrive; the answer is an internal error.
     FailedBefore,
+    /// The call does not arrive and is never answered; it ends when its time is up, which a test does not wait for.
+    Hung,
     /// The call is carried out, but the answer is an internal error: a time-out after the commit.
     FailedAfter,
     /// The call is carried out, but of the answer only the beginning arrives.
@@ -180,6 +182,9 @@ impl Intercept for Injector {
         };
         let fault = (self.plan)(&attempt).filter(|fault| fault.fits(&operation));
         let asked = request.body().bytes().unwrap_or_default();
+        if fault == Some(Fault::Hung) {
+            return Err("no answer in time".into());
+        }
         let decided = fault.map_or(Decided::Nothing, |fault| fault.decide(&operation, asked));
         if fault.is_some_and(|fault| !fault.is_carried_out()) {
             request.headers_mut().insert(TARGET, "DynamoDB_20120810.Nothing");

@@ -53,7 +53,7 @@ use crate::start::{self, StartError};
 pub use board::{BoardRequest, BoardStart, ColumnCards};
 pub use calendars::{CalendarsStart, SlotsStart};
 pub use calls::{CallNumbers, Caller, Inserted, Link};
-pub use connection::Location;
+pub use connection::{Location, MAX_CALL};
 pub(crate) use credentials::{Credential, Found};
 pub use erasure::{Deleted, Erasures};
 pub use error::StoreError;

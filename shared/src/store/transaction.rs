@@ -310,3 +310,50 @@ fn judge<R: std::fmt::Debug>(
     }
     Err(unavailable())
 }
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_dynamodb::types::error::TransactionCanceledException;
+
+    use super::*;
+    use crate::id::LeadId;
+    use crate::instance::InstanceName;
+    use crate::store::key::Keys;
+
+    /// What becomes of an attempt at two writes that was cancelled for these reasons.
+    fn judged(codes: [&str; 2]) -> &'static str {
+        let instance = InstanceName::parse("acme").unwrap();
+        let [first, second] = [1, 2].map(|id| Keys(&instance).lead(LeadId::new(id).unwrap()));
+        let mut transaction = Transaction::default();
+        for key in [&first, &second] {
+            transaction.put(key.clone(), Item::new(), Condition::Absent);
+        }
+        let reasons = codes.map(|code| CancellationReason::builder().code(code).build());
+        let canceled = TransactionCanceledException::builder().set_cancellation_reasons(Some(reasons.into()));
+        let error = TransactWriteItemsError::TransactionCanceledException(canceled.build());
+        match judge(&transaction, &SdkError::service_error(error, ())) {
+            Ok(Attempt::Done) => "done",
+            Ok(Attempt::Refused(items)) if items.keys().eq([&second]) => "the second is refused",
+            Ok(Attempt::Refused(_)) => "refused",
+            Ok(Attempt::Conflict) => "tried again",
+            Err(_) => "failed",
+        }
+    }
+
+    #[test]
+    fn what_passes_is_tried_again() {
+        for (codes, outcome) in [
+            (["None", "TransactionConflict"], "tried again"),
+            (["ThrottlingError", "None"], "tried again"),
+            (["None", "ProvisionedThroughputExceeded"], "tried again"),
+            (
+                ["TransactionConflict", "ConditionalCheckFailed"],
+                "the second is refused",
+            ),
+            (["None", "ItemCollectionSizeLimitExceeded"], "failed"),
+            (["ValidationError", "None"], "failed"),
+        ] {
+            assert_eq!(judged(codes), outcome, "{codes:?}");
+        }
+    }
+}

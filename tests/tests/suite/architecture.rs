@@ -91,3 +91,19 @@ fn keys_are_built_in_one_place() {
         assert!(may || !text.contains("pk:"), "{} builds a key", path.display());
     }
 }
+
+/// What a stranger presents is compared with a secret in constant time. The types of both are compared by `==` elsewhere, so the
+/// compiler does not see it.
+#[test]
+fn secrets_are_compared_in_constant_time() {
+    for (file, compared) in [
+        ("meeting/reschedule.rs", "right.as_bytes().ct_eq(key.as_bytes())"),
+        (
+            "settings.rs",
+            "Sha256::digest(&self.0).ct_eq(&Sha256::digest(given))",
+        ),
+    ] {
+        let text = fs::read_to_string(root().join("shared/src").join(file)).expect("a source");
+        assert!(text.contains(compared), "{file} does not compare by {compared}");
+    }
+}

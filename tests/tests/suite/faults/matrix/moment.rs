@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use shared::store::MAX_CALL;
 use shared::store::fault::{Attempt, Fault, Found, PlanOfCalls};
 
 /// The calls that write.
@@ -98,7 +100,7 @@ fn kinds(operation: &str) -> Vec<(Fault, Length)> {
     for fault in [Fault::Throttled, Fault::FailedBefore, Fault::BrokenOff] {
         kinds.extend([(fault, Length::Once), (fault, Length::Call)]);
     }
-    kinds.push((Fault::FailedBefore, Length::Outage));
+    kinds.extend([Fault::FailedBefore, Fault::Hung].map(|fault| (fault, Length::Outage)));
     let also: &[Fault] = match operation {
         "BatchGetItem" => &[Fault::Unprocessed, Fault::Partial],
         "TransactWriteItems" | "UpdateItem" => &[Fault::Conflict],
@@ -162,6 +164,16 @@ impl Script {
     /// How many attempts met the fault.
     pub fn struck(&self) -> usize {
         self.struck.load(Ordering::SeqCst)
+    }
+
+    /// How long a function would have waited for calls that hang, of a request whose longest chain of calls has this length.
+    pub fn hung(&self, round_trips: u32) -> Duration {
+        let hangs = self
+            .moment
+            .as_ref()
+            .is_some_and(|moment| moment.fault == Fault::Hung);
+        let struck = u32::try_from(self.struck()).expect("few calls");
+        MAX_CALL * if hangs { struck.min(round_trips) } else { 0 }
     }
 
     /// How many items there were to be corrupt.
