@@ -178,21 +178,48 @@ fn default_function_of(template: &Value) -> String {
     function
 }
 
-fn actions_of(template: &Value, function: &str) -> Vec<String> {
+/// The statements of a function's policies: of those beside it, or of its role's where it has one of its own, and of the
+/// policies of the template that either names.
+///
+/// # Panics
+///
+/// If the template cannot be read, has no function of this name, or gives it a policy that is not written out
+/// as statements.
+#[must_use]
+pub fn statements(function: &str) -> Vec<Value> {
+    statements_of(&template(), function)
+}
+
+fn statements_of(template: &Value, function: &str) -> Vec<Value> {
     let (_, properties) = resources_of(template, FUNCTION)
         .find(|(name, _)| *name == function)
         .expect("the template has a function of this name");
-    let mut actions: Vec<_> = properties
-        .get("Policies")
+    let attribute = properties["Role"]["Fn::GetAtt"].as_str();
+    let role = attribute.and_then(|attribute| attribute.strip_suffix(".Arn"));
+    let holder = role.map_or(properties, |role| &template["Resources"][role]["Properties"]);
+    let policies = [&holder["Policies"], &holder["ManagedPolicyArns"]];
+    let policies = policies
         .into_iter()
-        .flat_map(list)
+        .filter(|policies| !policies.is_null())
+        .flat_map(list);
+    policies
+        // What every function may: to write its log.
+        .filter(|policy| policy.get("Fn::Sub").is_none_or(|arn| !text(arn).ends_with("/AWSLambdaBasicExecutionRole")))
         .flat_map(|policy| {
-            list(
-                policy
-                    .get("Statement")
-                    .expect("a policy is written out as statements"),
-            )
+            let named = policy["Ref"].as_str();
+            let policy = named.map_or(policy, |name| &template["Resources"][name]["Properties"]);
+            let document = policy.get("PolicyDocument").unwrap_or(policy);
+            let statements = document.get("Statement");
+            list(statements.expect("a policy is written out as statements"))
         })
+        .cloned()
+        .collect()
+}
+
+fn actions_of(template: &Value, function: &str) -> Vec<String> {
+    let statements = statements_of(template, function);
+    let mut actions: Vec<_> = statements
+        .iter()
         .filter(|statement| statement["Effect"] != "Deny")
         .flat_map(|statement| list(statement.get("Action").expect("a statement names its actions")))
         .map(|action| text(action).to_owned())
@@ -250,16 +277,30 @@ Resources:
   B:
     Type: AWS::Serverless::Function
     Properties:
-      Policies:
-        - Statement:
-            - { Effect: Allow, Action: ["dynamodb:Query", "dynamodb:GetItem"], Resource: !GetAtt Table.Arn }
-            - { Effect: Allow, Action: "dynamodb:GetItem", Resource: !Sub "${Table.Arn}/index/*" }
-            - { Effect: Deny, Action: "dynamodb:Scan", Resource: "*" }
+      Role: !GetAtt Role.Arn
       Events:
         Put: { Type: HttpApi, Properties: { ApiId: !Ref Api, Method: put, Path: "/b/{id}" } }
         Get: { Type: HttpApi, Properties: { ApiId: !Ref Api, Method: GET, Path: "/b/{id}" } }
         Rest: { Type: HttpApi, Properties: { ApiId: !Ref Api } }
         Nightly: { Type: ScheduleV2, Properties: { ScheduleExpression: rate(1 day) } }
+  C:
+    Type: AWS::Serverless::Function
+    Properties:
+      Policies:
+        - !Ref Shared
+        - Statement:
+            - { Effect: Allow, Action: ["dynamodb:Query", "dynamodb:GetItem"], Resource: !GetAtt Table.Arn }
+            - { Effect: Allow, Action: "dynamodb:GetItem", Resource: !Sub "${Table.Arn}/index/*" }
+            - { Effect: Deny, Action: "dynamodb:Scan", Resource: "*" }
+  Shared:
+    Type: AWS::IAM::ManagedPolicy
+    Properties:
+      PolicyDocument: { Statement: [{ Effect: Allow, Action: "dynamodb:PutItem", Resource: "*" }] }
+  Role:
+    Type: AWS::IAM::Role
+    Properties:
+      ManagedPolicyArns: [!Ref Shared, !Sub "arn:${AWS::Partition}:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"]
+      Policies: [{ PolicyDocument: { Statement: { Effect: Allow, Action: "dynamodb:GetRecords", Resource: "*" } } }]
   A:
     Type: AWS::Serverless::Function
     Properties:
@@ -300,10 +341,12 @@ Resources:
 
     #[test]
     fn actions_are_those_allowed() {
-        assert_eq!(
-            actions_of(&parse(SMALL), "B"),
-            ["dynamodb:GetItem", "dynamodb:Query"]
-        );
+        for (function, actions) in [
+            ("B", &["dynamodb:GetRecords", "dynamodb:PutItem"][..]),
+            ("C", &["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"]),
+        ] {
+            assert_eq!(actions_of(&parse(SMALL), function), actions, "{function}");
+        }
     }
 
     #[test]

@@ -43,7 +43,11 @@ fn condition(alarm: &Value) -> String {
     names.dedup();
     let query = alarm["Metrics"][0]["Expression"]["Fn::Sub"].as_str();
     names.extend(query.map(str::to_owned));
-    format!("{} {compared} {}", names.join(", "), alarm["Threshold"])
+    let threshold = &alarm["Threshold"];
+    let threshold = threshold["Ref"]
+        .as_str()
+        .map_or_else(|| threshold.to_string(), str::to_owned);
+    format!("{} {compared} {threshold}", names.join(", "))
 }
 
 #[test]
@@ -64,6 +68,14 @@ fn what_they_look_at() {
         ),
         ("ApiLatencyAlarm", "AWS/ApiGateway Latency > 2000".to_owned()),
         (
+            "ApiRefusalsAlarm",
+            "AWS/ApiGateway 4xx, AWS/ApiGateway Count > 50".to_owned(),
+        ),
+        (
+            "ApiRequestsAlarm",
+            "AWS/ApiGateway Count > AlarmRequests".to_owned(),
+        ),
+        (
             "AutomationsFailuresAlarm",
             "AWS/SQS ApproximateNumberOfMessagesVisible >= 1".to_owned(),
         ),
@@ -74,8 +86,20 @@ fn what_they_look_at() {
             "AWS/SQS ApproximateNumberOfMessagesVisible >= 3".to_owned(),
         ),
         ("MaintenanceStoppedAlarm", "AWS/Lambda Invocations < 1".to_owned()),
+        (
+            "NotificationsGivenUpAlarm",
+            "Funil notifications_given_up >= 1".to_owned(),
+        ),
         ("StreamAgeAlarm", "AWS/Lambda IteratorAge > 60000".to_owned()),
         ("TableErrorsAlarm", format!("{} >= 1", of_table("SystemErrors"))),
+        (
+            "TableReadsAlarm",
+            "AWS/DynamoDB ConsumedReadCapacityUnits > AlarmReadUnits".to_owned(),
+        ),
+        (
+            "TableWritesAlarm",
+            "AWS/DynamoDB ConsumedWriteCapacityUnits > AlarmWriteUnits".to_owned(),
+        ),
         (
             "TableThrottlesAlarm",
             format!("{} >= 10", of_table("ThrottledRequests")),

@@ -4,8 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use funil::engine::Engine;
 use serde_json::{Value, json};
-use tests::template::{binary, function_names, resources, template};
+use tests::people::settle;
+use tests::raw::RawTable;
+use tests::template::{binary, function_names, resources, statements, template};
+use tests::{ACME, World};
 
 use super::{default_of, reference};
 
@@ -123,21 +127,62 @@ fn each_has_a_log_of_its_own() {
     assert_eq!(default_of("LogRetentionDays"), 30);
 }
 
-/// A role each, written out beside the function, for the one table and nothing else.
+/// A role each, for the one table and nothing else, and no credential of it is written.
 #[test]
 fn each_reaches_the_table_alone() {
+    let table = json!({ "Fn::GetAtt": "Table.Arn" });
     for (name, properties) in resources(FUNCTION) {
-        assert_eq!(properties.get("Role"), None, "{name} shares a role");
-        for policy in properties["Policies"].as_array().expect("policies") {
-            for statement in policy["Statement"].as_array().expect("statements") {
-                assert_eq!(statement["Effect"], "Allow", "{name}");
-                assert_eq!(
-                    statement["Resource"],
-                    json!({ "Fn::GetAtt": "Table.Arn" }),
-                    "{name}"
-                );
-            }
+        let unseen = name == "AutomationsFunction";
+        assert_eq!(properties.get("Role").is_some(), unseen, "{name} shares a role");
+        let (denied, allowed): (Vec<_>, Vec<_>) = statements(&name)
+            .into_iter()
+            .partition(|statement| statement["Effect"] == "Deny");
+        assert_eq!(
+            denied,
+            [json!({
+                "Sid": "KeepCredentials", "Effect": "Deny", "Resource": table,
+                "Action": ["dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:PutItem", "dynamodb:UpdateItem"],
+                "Condition": { "ForAnyValue:StringLike": {
+                    "dynamodb:LeadingKeys": ["#credential#*", "*#credential"],
+                } },
+            })],
+            "{name}"
+        );
+        for statement in allowed {
+            let elsewhere = match statement["Sid"].as_str() {
+                Some("ReadStream") => json!({ "Fn::GetAtt": "Table.StreamArn" }),
+                Some("FindStream") => json!({ "Fn::Sub": "${Table.Arn}/stream/*" }),
+                Some("SetAside") => json!({ "Fn::GetAtt": "AutomationsFailures.Arn" }),
+                _ => Value::Null,
+            };
+            let expected = if unseen && !elsewhere.is_null() {
+                &elsewhere
+            } else {
+                &table
+            };
+            assert_eq!(statement["Resource"], *expected, "{name} {}", statement["Sid"]);
         }
+    }
+}
+
+/// The patterns above are those of the keys under which credentials are stored.
+#[tokio::test]
+async fn credentials_have_the_keys_that_nobody_writes() {
+    let engine = Engine::in_memory().expect("an engine starts");
+    let table = RawTable::at(&engine.endpoint());
+    let world = World::on(engine).await;
+    settle(&world.operator(ACME)).await;
+    let before = table.items();
+    world.wallet(7).await;
+    let mut made = table.items();
+    made.retain(|item| !before.contains(item));
+    assert_eq!(made.len(), 4, "{made:?}");
+    for item in made {
+        let key = item["pk"]["S"].as_str().expect("a key");
+        assert!(
+            key.starts_with("#credential#") || key.ends_with("#credential"),
+            "{key}"
+        );
     }
 }
 

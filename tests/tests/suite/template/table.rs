@@ -3,6 +3,8 @@
 use serde_json::{Map, Value, json};
 use tests::template::{resources, template};
 
+use super::reference;
+
 /// The one thing that cannot be deployed again.
 #[test]
 fn the_table_outlives_everything() {
@@ -28,8 +30,31 @@ fn the_table_outlives_everything() {
             "SSESpecification": { "SSEEnabled": true },
             "TimeToLiveSpecification": { "AttributeName": "ttl", "Enabled": true },
             "StreamSpecification": { "StreamViewType": "NEW_AND_OLD_IMAGES" },
+            "OnDemandThroughput": { "Fn::If": ["HasMaximum", {
+                "MaxReadRequestUnits": maximum("HasMaxReads", "MaxReadRequestUnits"),
+                "MaxWriteRequestUnits": maximum("HasMaxWrites", "MaxWriteRequestUnits"),
+            }, reference("AWS::NoValue")] },
         })
     );
+}
+
+/// A maximum where the operator sets one.
+fn maximum(condition: &str, parameter: &str) -> Value {
+    json!({ "Fn::If": [condition, reference(parameter), reference("AWS::NoValue")] })
+}
+
+#[test]
+fn no_maximum_is_zero() {
+    let conditions = template()["Conditions"].clone();
+    for (condition, parameter) in [
+        ("HasMaxReads", "MaxReadRequestUnits"),
+        ("HasMaxWrites", "MaxWriteRequestUnits"),
+    ] {
+        let is_set = json!({ "Fn::Not": [{ "Fn::Equals": [reference(parameter), 0] }] });
+        assert_eq!(conditions[condition], is_set, "{condition}");
+    }
+    let either = ["HasMaxReads", "HasMaxWrites"].map(|name| json!({ "Condition": name }));
+    assert_eq!(conditions["HasMaximum"], json!({ "Fn::Or": either }));
 }
 
 /// Each parameter has a default, so that `sam deploy` asks for none.
@@ -45,15 +70,18 @@ fn no_parameter_has_to_be_given() {
         Value::Object(defaults),
         json!({
             "AllowedOrigins": "*", "Architecture": "arm64", "LogRetentionDays": 30,
-            "RouteRate": 500, "RouteBurst": 1000, "PublicRate": 100, "PublicBurst": 200,
+            "RouteRate": 200, "RouteBurst": 400, "PublicRate": 100, "PublicBurst": 200,
+            "MaxReadRequestUnits": 0, "MaxWriteRequestUnits": 0,
+            "AlarmReadUnits": 1_000_000, "AlarmWriteUnits": 300_000, "AlarmRequests": 60_000,
             "AlarmEmail": "", "DynamoDbEndpoint": "",
         })
     );
     for (name, parameter) in parameters {
         assert!(parameter["Description"].is_string(), "{name} is not described");
-        // A limit of 0 refuses everything.
-        let limit = name.ends_with("Rate") || name.ends_with("Burst");
-        assert_eq!(parameter.get("MinValue"), limit.then_some(&json!(1)), "{name}");
+        // A limit of 0 refuses everything, a threshold of 0 alarms always; a maximum of 0 is none.
+        let least = parameter["Type"] == "Number" && parameter.get("AllowedValues").is_none();
+        let least = least.then(|| json!(i32::from(!name.starts_with("Max"))));
+        assert_eq!(parameter.get("MinValue"), least.as_ref(), "{name}");
     }
 }
 
