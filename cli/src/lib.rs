@@ -8,5 +8,6 @@ pub mod export;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 pub mod import;
+pub mod listen;
 pub mod progress;
 pub mod serve;

@@ -1,11 +1,10 @@
 //! `funil serve`: the whole service on this machine (C-85).
 //!
-//! Without an endpoint of its own it starts the embedded engine on a file and opens it as a DynamoDB API too, so that
-//! the operator's commands and `sam local` work beside it.
+//! Without an endpoint of its own it opens the embedded engine on a file, and a DynamoDB port over it so that the
+//! operator's commands and `sam local` work at the same time.
 
-use std::fs::{DirBuilder, OpenOptions};
-use std::future::IntoFuture as _;
-use std::io;
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,14 +12,15 @@ use std::time::Duration;
 
 use shared::ambient::Ambient;
 use shared::courier::Courier;
-use shared::http::{App, Group, Origins, service};
+use shared::http::{App, Group, Origins, service, unreadable};
 use shared::store::{Location, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::demo::{self, Demo, DemoError};
 use crate::docs;
-use crate::engine::{Engine, EngineError};
+use crate::engine::{AccessKey, Database, Engine, EngineError};
+use crate::listen::{self, Limits, Reword};
 
 /// How often expired items are deleted.
 const SWEEP: Duration = Duration::from_mins(10);
@@ -29,8 +29,6 @@ const TEND: Duration = Duration::from_secs(1);
 const TEND_ELSEWHERE: Duration = Duration::from_secs(15);
 /// How many runs of automations may be under way: a notification takes 10 s at most.
 const MOST_RUNS: usize = 12;
-/// How long requests that are under way may take once the service is asked to stop.
-const LAST_REQUESTS: Duration = Duration::from_secs(10);
 
 /// What is to be served, and where.
 #[derive(Debug, Clone)]
@@ -41,14 +39,23 @@ pub struct Options {
     pub bind: IpAddr,
     /// The service's port; 0 for any.
     pub port: u16,
-    /// The engine's port; 0 for any.
-    pub dynamodb_port: u16,
+    /// The engine's DynamoDB API, if it is to be open.
+    pub dynamodb: Option<Dynamodb>,
     /// Without the demo instance.
     pub empty: bool,
     /// A DynamoDB API to serve from in place of the engine.
     pub endpoint: Option<String>,
     /// The table's name.
     pub table: String,
+}
+
+/// The engine's DynamoDB API.
+#[derive(Debug, Clone)]
+pub struct Dynamodb {
+    /// The address to listen on; port 0 for any.
+    pub address: SocketAddr,
+    /// The key that requests must be signed with.
+    pub key: Option<AccessKey>,
 }
 
 /// Why nothing can be served.
@@ -61,6 +68,18 @@ pub enum ServeError {
         path: PathBuf,
         /// What the system says.
         cause: io::Error,
+    },
+    /// Another process serves the directory.
+    #[error(
+        "another funil serve{} uses {}; stop it, or name another directory with --data DIR",
+        process.as_deref().map_or(String::new(), |process| format!(" (process {process})")),
+        path.display()
+    )]
+    Taken {
+        /// The directory.
+        path: PathBuf,
+        /// The other process' number, where it is known.
+        process: Option<String>,
     },
     /// The engine does not start.
     #[error("{0}; name another port with --dynamodb-port PORT or another directory with --data DIR")]
@@ -79,9 +98,6 @@ pub enum ServeError {
     /// The demo cannot be loaded.
     #[error(transparent)]
     Demo(#[from] DemoError),
-    /// The service stopped by itself.
-    #[error("the service stopped: {0}")]
-    Stopped(io::Error),
 }
 
 /// A service that is about to answer.
@@ -89,8 +105,10 @@ pub enum ServeError {
 pub struct Ready {
     /// Where it answers.
     pub url: String,
-    /// The DynamoDB API beside it, where the embedded engine runs.
+    /// The DynamoDB API of the embedded engine, if it is open.
     pub dynamodb: Option<String>,
+    /// Whether the embedded engine runs, with a port or without.
+    pub is_embedded: bool,
     /// The demo instance, if the table has one.
     pub demo: Demo,
 }
@@ -98,7 +116,7 @@ pub struct Ready {
 /// Serves until `stopped`; says when it is ready.
 ///
 /// # Errors
-/// [`ServeError`] where it cannot begin, or stops by itself.
+/// [`ServeError`] where it cannot begin.
 pub async fn serve(
     options: &Options,
     ready: impl FnOnce(&Ready),
@@ -108,19 +126,9 @@ pub async fn serve(
     let listen = |cause| ServeError::Listen { address, cause };
     let listener = TcpListener::bind(address).await.map_err(listen)?;
     let url = format!("http://{}", listener.local_addr().map_err(listen)?);
-    let engine = options
-        .endpoint
-        .is_none()
-        .then(|| engine(options))
-        .transpose()?
-        .map(Arc::new);
-    let dynamodb = engine.as_ref().map(|engine| engine.endpoint());
-    let location = Location {
-        table: options.table.clone(),
-        endpoint: options.endpoint.clone().or_else(|| dynamodb.clone()),
-    };
+    listen::raise_limit();
     let ambient = Ambient::system();
-    let store = Store::connect(location, ambient.clone()).await;
+    let (store, mut embedded) = open(options, &ambient).await?;
     store.ensure_table().await?;
     store.check_format().await?;
     let demo = if options.empty {
@@ -128,20 +136,78 @@ pub async fn serve(
     } else {
         demo::load(&store).await?
     };
-    let sweeper = engine.clone().map(|engine| tokio::spawn(sweep(engine)));
-    let pause = if engine.is_some() { TEND } else { TEND_ELSEWHERE };
-    let tender = tokio::spawn(tend(store.clone(), pause));
-    let automat = tokio::spawn(automate(store.clone(), pause));
+    let mut background = JoinSet::new();
+    let pause = if embedded.is_some() { TEND } else { TEND_ELSEWHERE };
+    background.spawn(tend(store.clone(), pause));
+    background.spawn(automate(store.clone(), pause));
+    if let Some(embedded) = &embedded {
+        background.spawn(sweep(embedded.database.clone()));
+    }
     let app = App::new(store, ambient, Origins::Any);
     let service = service(&app, groups()).merge(docs::routes(&url));
-    ready(&Ready { url, dynamodb, demo });
-    let ended = run(listener, service, stopped).await;
-    tender.abort();
-    automat.abort();
-    if let Some(sweeper) = sweeper {
-        sweeper.abort();
+    let mut port = embedded.as_mut().and_then(|embedded| embedded.port.as_mut());
+    let dynamodb = port.as_ref().map(|port| port.endpoint());
+    let close_port = port.as_mut().and_then(|port| port.stopper());
+    let stopped = async {
+        stopped.await;
+        drop(close_port);
+    };
+    ready(&Ready {
+        url,
+        dynamodb,
+        is_embedded: options.endpoint.is_none(),
+        demo,
+    });
+    listen::serve(listener, service, Some(reword(app)), Limits::default(), stopped).await;
+    Ok(())
+}
+
+/// The engine of this process.
+struct Embedded {
+    database: Database,
+    port: Option<Engine>,
+    /// Held as long as the engine's file is open.
+    _lock: File,
+}
+
+/// The store over the embedded engine, or over the DynamoDB API that was named.
+async fn open(options: &Options, ambient: &Ambient) -> Result<(Store, Option<Embedded>), ServeError> {
+    let table = options.table.clone();
+    if let Some(endpoint) = options.endpoint.clone() {
+        let endpoint = Some(endpoint);
+        return Ok((
+            Store::connect(Location { table, endpoint }, ambient.clone()).await,
+            None,
+        ));
     }
-    ended.map_err(ServeError::Stopped)
+    let (file, lock) = private_file(&options.data)?;
+    let database = Database::in_file(&file)?;
+    let open = |dynamodb: &Dynamodb| Engine::open(database.clone(), dynamodb.address, dynamodb.key.clone());
+    let port = options.dynamodb.as_ref().map(open).transpose()?;
+    let store = Store::embedded(Arc::new(database.clone()), table, ambient.clone());
+    Ok((
+        store,
+        Some(Embedded {
+            database,
+            port,
+            _lock: lock,
+        }),
+    ))
+}
+
+/// The service's words for what the HTTP library refuses (C-5).
+fn reword(app: App) -> Reword {
+    Arc::new(move |status| {
+        let answer = unreadable(&app, status)?;
+        let mut text = format!("HTTP/1.1 {status}\r\n").into_bytes();
+        for (name, value) in answer.headers() {
+            text.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+        let body = answer.body();
+        text.extend(format!("content-length: {}\r\nconnection: close\r\n\r\n", body.len()).into_bytes());
+        text.extend(body);
+        Some(text)
+    })
 }
 
 /// The routes of all functions.
@@ -156,55 +222,40 @@ fn groups() -> impl Iterator<Item = Group> {
     single.into_iter().chain(opportunities::groups())
 }
 
-/// Answers until `stopped`, and a little longer those who asked before.
-async fn run(
-    listener: TcpListener,
-    service: axum::Router,
-    stopped: impl Future<Output = ()> + Send + 'static,
-) -> io::Result<()> {
-    let (stop, stopping) = tokio::sync::oneshot::channel();
-    let stopped = async move {
-        stopped.await;
-        let _ = stop.send(());
-    };
-    let server = axum::serve(listener, service)
-        .with_graceful_shutdown(stopped)
-        .into_future();
-    let too_long = async {
-        match stopping.await {
-            Ok(()) => tokio::time::sleep(LAST_REQUESTS).await,
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        ended = server => ended,
-        () = too_long => Ok(()),
-    }
-}
-
-fn engine(options: &Options) -> Result<Engine, ServeError> {
-    let file = private_file(&options.data).map_err(|cause| ServeError::Data {
-        path: options.data.clone(),
+/// Makes a directory and the engine's file in it that only their owner can read: they hold people's data. No other process
+/// gets the directory while the returned lock is held.
+fn private_file(directory: &Path) -> Result<(PathBuf, File), ServeError> {
+    let data = |cause| ServeError::Data {
+        path: directory.to_owned(),
         cause,
-    })?;
-    let address = SocketAddr::new(options.bind, options.dynamodb_port);
-    Ok(Engine::in_file(&file, address)?)
-}
-
-/// Makes a directory and the engine's file in it that only their owner can read: they hold people's data.
-fn private_file(directory: &Path) -> io::Result<PathBuf> {
+    };
     let (mut made, mut opened) = (DirBuilder::new(), OpenOptions::new());
     made.recursive(true);
-    opened.append(true).create(true);
+    opened.read(true).append(true).create(true);
     #[cfg(unix)]
     {
         std::os::unix::fs::DirBuilderExt::mode(&mut made, 0o700);
         std::os::unix::fs::OpenOptionsExt::mode(&mut opened, 0o600);
     }
-    made.create(directory)?;
+    made.create(directory).map_err(data)?;
+    let mut lock = opened.open(directory.join("funil.lock")).map_err(data)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut process = String::new();
+            let told = lock.read_to_string(&mut process).is_ok() && !process.is_empty();
+            return Err(ServeError::Taken {
+                path: directory.to_owned(),
+                process: told.then_some(process),
+            });
+        }
+        Err(TryLockError::Error(cause)) => return Err(data(cause)),
+    }
+    lock.set_len(0).map_err(data)?;
+    write!(lock, "{}", std::process::id()).map_err(data)?;
     let file = directory.join("funil.db");
-    opened.open(&file)?;
-    Ok(file)
+    opened.open(&file).map_err(data)?;
+    Ok((file, lock))
 }
 
 /// What the function `maintenance` does by the clock.
@@ -244,11 +295,14 @@ async fn overlap<R: Future<Output = ()> + Send + 'static>(pause: Duration, run: 
     }
 }
 
-async fn sweep(engine: Arc<Engine>) {
+async fn sweep(database: Database) {
     loop {
         tokio::time::sleep(SWEEP).await;
-        let engine = Arc::clone(&engine);
-        if tokio::task::spawn_blocking(move || engine.sweep()).await.is_err() {
+        let database = database.clone();
+        if tokio::task::spawn_blocking(move || database.sweep())
+            .await
+            .is_err()
+        {
             tracing::warn!("expired items were not deleted");
         }
     }

@@ -85,8 +85,7 @@ fn deep(page: u64) -> String {
 
 async fn measure(size: u64, table: &mut Table) {
     let directory = tempfile::tempdir().expect("a directory");
-    let address = ([127, 0, 0, 1], 0).into();
-    let engine = Engine::in_file(&directory.path().join("growth.db"), address).expect("an engine starts");
+    let engine = Engine::in_file(&directory.path().join("growth.db")).expect("an engine starts");
     let world = World::on(engine).await;
     stock(&world, size).await;
     let asking = Asking {

@@ -44,8 +44,7 @@ async fn main() {
 
 async fn measure(size: u64, table: &mut Table) {
     let directory = tempfile::tempdir().expect("a directory");
-    let address = ([127, 0, 0, 1], 0).into();
-    let engine = Engine::in_file(&directory.path().join("refresh.db"), address).expect("an engine starts");
+    let engine = Engine::in_file(&directory.path().join("refresh.db")).expect("an engine starts");
     let endpoint = engine.endpoint();
     let world = World::on(engine).await;
     stock(&world, &endpoint, size).await;

@@ -182,7 +182,7 @@ fn shown(name: &str, value: Value) -> Value {
 }
 
 /// Standard input without the line end that a file or `echo` leaves behind the value.
-fn standard_input() -> Result<String, Failure> {
+pub fn standard_input() -> Result<String, Failure> {
     let mut bytes = Vec::new();
     std::io::stdin()
         .lock()

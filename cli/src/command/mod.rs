@@ -8,6 +8,7 @@ mod data;
 mod doctor;
 mod instance;
 mod interrupt;
+mod log;
 mod migrate;
 mod serve;
 

@@ -2,21 +2,24 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use tracing_subscriber::EnvFilter;
 
-use super::{Answer, Failure, Global, interrupt};
+use super::instance::standard_input;
+use super::{Answer, Failure, Global, interrupt, log};
 use crate::demo::{Demo, DemoError};
-use crate::serve::{self, Options, Ready, ServeError};
+use crate::engine::AccessKey;
+use crate::serve::{self, Dynamodb, Options, Ready, ServeError};
 
 pub const AFTER_HELP: &str = "\
 Examples:
   funil serve
   funil serve --port 8080 --data /var/lib/funil --empty
+  funil serve --bind 0.0.0.0 --dynamodb-port none
+  funil serve --dynamodb-key local --dynamodb-secret - < secret
   funil --endpoint http://127.0.0.1:8000 serve
 
 The log goes to standard error; FUNIL_LOG=debug shows more of it, FUNIL_LOG=warn less.";
@@ -33,32 +36,86 @@ pub struct Serve {
     /// The service's port; 0 takes a free one
     #[arg(long, default_value_t = 3000)]
     port: u16,
-    /// The port of the engine's DynamoDB API; 0 takes a free one
-    #[arg(long, value_name = "PORT", default_value_t = 8000)]
-    dynamodb_port: u16,
-    /// The address both ports listen on; the engine asks nobody for credentials
+    /// The address the service listens on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: IpAddr,
+    /// The port of the engine's DynamoDB API; 0 takes a free one, `none` opens none
+    #[arg(long, value_name = "PORT", default_value = "8000", value_parser = dynamodb_port)]
+    dynamodb_port: DynamodbPort,
+    /// The address of the engine's DynamoDB API, which asks for no credentials without --dynamodb-key
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    dynamodb_bind: IpAddr,
+    /// The access key id that requests to the DynamoDB API must be signed with
+    #[arg(long, value_name = "ID", requires = "dynamodb_secret", value_parser = key_id)]
+    dynamodb_key: Option<String>,
+    /// The secret access key of --dynamodb-key: `-` reads it from standard input
+    #[arg(long, value_name = "-", requires = "dynamodb_key", value_parser = ["-"])]
+    dynamodb_secret: Option<String>,
     /// Do not load the demo instance into an empty table
     #[arg(long)]
     empty: bool,
 }
 
+/// The port of the DynamoDB API; `None` for none.
+#[derive(Debug, Clone, Copy)]
+struct DynamodbPort(Option<u16>);
+
+fn dynamodb_port(text: &str) -> Result<DynamodbPort, &'static str> {
+    if text == "none" {
+        return Ok(DynamodbPort(None));
+    }
+    let port = text
+        .parse()
+        .map_err(|_| "a port is a number from 0 to 65535, or none")?;
+    Ok(DynamodbPort(Some(port)))
+}
+
+fn key_id(text: &str) -> Result<String, &'static str> {
+    let is_id = (1..=128).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    is_id
+        .then(|| text.to_owned())
+        .ok_or("an access key id has 1 to 128 letters and digits")
+}
+
+impl Serve {
+    /// Where the DynamoDB API is to be open, and to whom.
+    fn dynamodb(&self) -> Result<Option<Dynamodb>, Failure> {
+        let Some(port) = self.dynamodb_port.0 else {
+            return Ok(None);
+        };
+        let key = match &self.dynamodb_key {
+            Some(id) => {
+                let secret = standard_input()?;
+                if secret.is_empty() {
+                    return Err(Failure::Refused("standard input has no secret".to_owned()));
+                }
+                Some(AccessKey {
+                    id: id.clone(),
+                    secret,
+                })
+            }
+            None => None,
+        };
+        let address = SocketAddr::new(self.dynamodb_bind, port);
+        let local = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];
+        if key.is_none() && !local.contains(&self.dynamodb_bind) {
+            tracing::warn!(
+                %address,
+                "the DynamoDB port has no credentials of its own: who reaches it reads and writes everything; \
+                 demand a key with --dynamodb-key"
+            );
+        }
+        Ok(Some(Dynamodb { address, key }))
+    }
+}
+
 pub async fn run(serve: Serve, global: &Global) -> Result<Answer, Failure> {
-    let filter =
-        EnvFilter::try_from_env("FUNIL_LOG").unwrap_or_else(|_| EnvFilter::new("info,dynoxide=error"));
-    // A second subscriber in one process would be a test's own.
-    let _ = tracing_subscriber::fmt()
-        .json()
-        .flatten_event(true)
-        .with_writer(io::stderr)
-        .with_env_filter(filter)
-        .try_init();
+    log::start();
     let options = Options {
+        dynamodb: serve.dynamodb()?,
         data: serve.data,
         bind: serve.bind,
         port: serve.port,
-        dynamodb_port: serve.dynamodb_port,
         empty: serve.empty,
         endpoint: global.endpoint.clone(),
         table: global.table.clone(),
@@ -103,12 +160,16 @@ fn text(ready: &Ready) -> String {
         .dynamodb
         .as_deref()
         .map_or(String::new(), |endpoint| format!(" --endpoint {endpoint}"));
+    let while_open = match ready.dynamodb {
+        None if ready.is_embedded => ", once the DynamoDB port is open,",
+        _ => "",
+    };
     match &ready.demo {
         Demo::None => {}
         Demo::Known => {
             let _ = write!(
                 text,
-                "The credentials of the instance demo were shown when it was created. Issue others with:\n\n  \
+                "The credentials of the instance demo were shown when it was created. Issue others{while_open} with:\n\n  \
                  funil{issue} key issue --instance demo --user 7\n  \
                  funil{issue} token issue --instance demo --user 7\n\n"
             );

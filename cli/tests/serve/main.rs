@@ -11,7 +11,10 @@ mod booking_page;
 mod crash;
 mod docs;
 mod erasure;
+mod ports;
 mod running;
+mod secrets;
+mod strangers;
 
 use running::{Running, funil};
 
@@ -68,8 +71,14 @@ fn a_restart_keeps_everything_and_shows_no_secret() {
         &[("apitoken", &key), ("Authorization", &format!("Bearer {token}"))],
     );
     assert_eq!(answer.0, 200, "{}", answer.1);
-    let endpoint = second.after("DynamoDB API on ").trim_end_matches(',').to_owned();
-    let listed = funil(&["--endpoint", &endpoint, "key", "list", "--instance", "demo"]);
+    let listed = funil(&[
+        "--endpoint",
+        second.endpoint(),
+        "key",
+        "list",
+        "--instance",
+        "demo",
+    ]);
     assert!(listed.status.success() && !String::from_utf8_lossy(&listed.stdout).contains(&key));
     let log = second.stop();
     assert!(

@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// A running service; dropping it kills it, which loses nothing.
 pub struct Running {
@@ -35,16 +36,27 @@ pub fn shell(line: &str) -> String {
 impl Running {
     /// Starts a service on free ports with its data below `home`, and waits until it is ready.
     pub fn start(home: &Path, arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_funil"))
-            .args(["serve", "--port", "0", "--dynamodb-port", "0", "--data"])
-            .arg(home.join("data"))
-            .args(arguments)
+        let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
+        command.args(["serve", "--port", "0"]);
+        // It may be given once.
+        if !arguments.contains(&"--dynamodb-port") {
+            command.args(["--dynamodb-port", "0"]);
+        }
+        command.arg("--data").arg(home.join("data")).args(arguments);
+        command.env_remove("FUNIL_LOG");
+        Self::run(command, "")
+    }
+
+    /// Runs a command that serves, with `input` on its standard input, and waits until it is ready.
+    pub fn run(mut command: Command, input: &str) -> Self {
+        let mut child = command
             .env_remove("TABLE_NAME")
-            .env_remove("FUNIL_LOG")
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         let mut stderr = child.stderr.take().unwrap();
         let log = std::thread::spawn(move || {
             let mut log = String::new();
@@ -86,6 +98,11 @@ impl Running {
         rest.split_whitespace().next().unwrap()
     }
 
+    /// The URL of its DynamoDB API.
+    pub fn endpoint(&self) -> &str {
+        self.after("DynamoDB API on ").trim_end_matches(',')
+    }
+
     /// Asks for a path.
     pub fn get(&self, path: &str, headers: &[(&str, &str)]) -> (u16, String) {
         ask(&self.url, "GET", path, headers, "").expect("an answer")
@@ -105,6 +122,11 @@ impl Running {
         self.log.take().unwrap().join().unwrap()
     }
 
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// kill -9.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
@@ -120,6 +142,17 @@ impl Drop for Running {
     }
 }
 
+/// What comes back for these bytes until the connection is closed.
+pub fn raw(url: &str, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    // It may be refused before its end.
+    let _ = stream.write_all(bytes);
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("the connection is closed");
+    String::from_utf8(answer).unwrap()
+}
+
 /// One request over a connection of its own; `None` where the service went away before its answer was whole.
 pub fn ask(
     url: &str,
@@ -130,7 +163,7 @@ pub fn ask(
 ) -> Option<(u16, String)> {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).ok()?;
     let mut head = format!(
-        "{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\ncontent-length: {}\r\n",
+        "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-length: {}\r\n",
         body.len()
     );
     for (name, value) in headers {

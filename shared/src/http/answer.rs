@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::response::{IntoResponse as _, Response};
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue, StatusCode};
@@ -47,10 +48,14 @@ pub enum Refusal {
     MethodNotAllowed,
     /// 413.
     TooLarge,
+    /// 414.
+    UriTooLong,
     /// 422: the `Idempotency-Key` came with another body before (C-10).
     Mismatch,
     /// 429: the limit of this minute's requests is reached (C-9). The edge says when the next one begins.
     TooMany,
+    /// 431.
+    HeadersTooLarge,
     /// 500. What happened is in the log.
     Internal,
 }
@@ -64,6 +69,8 @@ impl Refusal {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UriTooLong => StatusCode::URI_TOO_LONG,
+            Self::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::Mismatch => StatusCode::UNPROCESSABLE_ENTITY,
             Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
@@ -78,6 +85,8 @@ impl Refusal {
             Self::NotFound => "Not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::TooLarge => "Payload too large",
+            Self::UriTooLong => "URI too long",
+            Self::HeadersTooLarge => "Request header fields too large",
             Self::Mismatch => "Idempotency-Key was used with another body",
             Self::TooMany => "Too many requests",
             Self::Internal => "Internal error",
@@ -95,6 +104,13 @@ impl Shape {
                 .headers_mut()
                 .extend(header(details).map(|text| (DETAILS, text)));
         }
+        answer
+    }
+
+    /// The same as [`answer`](Self::answer) with its body as it is sent.
+    pub(super) fn plain(self, refusal: &Refusal) -> http::Response<Bytes> {
+        let mut answer = http::Response::new(self.body(refusal).to_string().into());
+        *answer.status_mut() = refusal.status();
         answer
     }
 

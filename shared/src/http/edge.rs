@@ -48,15 +48,7 @@ pub async fn edge(State((app, shape)): State<(App, Shape)>, mut request: Request
             .unwrap_or_else(|_| shape.answer(&Refusal::Internal))
     };
     limit::show(trace.allowance(), &mut answer);
-    let headers = answer.headers_mut();
-    if !is_page(headers) {
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    }
-    headers.insert(
-        "x-request-id",
-        HeaderValue::from_str(&id).unwrap_or(HeaderValue::from_static("")),
-    );
-    app.origins().allow(origin.as_ref(), headers);
+    dress(&app, &id, origin.as_ref(), answer.headers_mut());
     let cost = meter.cost();
     let route = route(&method, path.as_ref(), answer.status());
     log(&id, &route, &trace, answer.status(), began, cold, &cost);
@@ -64,8 +56,47 @@ pub async fn edge(State((app, shape)): State<(App, Shape)>, mut request: Request
     answer
 }
 
+/// Puts the headers that every answer has (C-5).
+fn dress(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut HeaderMap) {
+    if !is_page(headers) {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    headers.insert(
+        "x-request-id",
+        HeaderValue::from_str(id).unwrap_or(HeaderValue::from_static("")),
+    );
+    app.origins().allow(origin, headers);
+}
+
+/// The answer to a request that the HTTP library cannot read, so that it never comes to the edge; `None` for a status that
+/// the library does not answer. It is logged as every request is.
+pub fn unreadable(app: &App, status: StatusCode) -> Option<http::Response<Bytes>> {
+    let refusal = match status {
+        StatusCode::BAD_REQUEST => Refusal::Invalid("the request is not HTTP/1.1".to_owned()),
+        StatusCode::URI_TOO_LONG => Refusal::UriTooLong,
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Refusal::HeadersTooLarge,
+        _ => return None,
+    };
+    let (began, id) = (Stopwatch::start(), app.ambient().token());
+    let mut answer = Shape::Error.plain(&refusal);
+    dress(app, &id, None, answer.headers_mut());
+    log(
+        &id,
+        "other",
+        &Trace::of(&id),
+        status,
+        began,
+        false,
+        &Cost::default(),
+    );
+    Some(answer)
+}
+
 async fn within_limit(request: Request, next: Next, shape: Shape) -> Response {
     let (parts, body) = request.into_parts();
+    if is_far_too_large(&parts.headers) {
+        return shape.answer(&Refusal::TooLarge);
+    }
     let answer = match read(body).await {
         Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
         Err(refusal) => shape.answer(&refusal),
@@ -75,6 +106,16 @@ async fn within_limit(request: Request, next: Next, shape: Shape) -> Response {
         return shape.answer(&Refusal::Invalid(details.to_owned()));
     }
     answer
+}
+
+/// Whether a body announces that it is too large, and nothing of it needs to be read: its caller waits to be let
+/// (`Expect: 100-continue`), or would send more than is ever read.
+fn is_far_too_large(headers: &HeaderMap) -> bool {
+    let length = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok());
+    let length = length.map_or(0, |length| length.parse().unwrap_or(usize::MAX));
+    length > DRAINED || (length > BODY_LIMIT && headers.contains_key(header::EXPECT))
 }
 
 async fn read(mut body: Body) -> Result<Bytes, Refusal> {

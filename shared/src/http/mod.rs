@@ -21,7 +21,7 @@ use axum::handler::Handler;
 pub use answer::{Refusal, Shape, json};
 pub use body::{NotJson, parse_json, parse_json_doubles};
 pub use cors::Origins;
-pub use edge::{BODY_LIMIT, RequestId};
+pub use edge::{BODY_LIMIT, RequestId, unreadable};
 pub use idempotency::{BadIdempotencyKey, idempotency_key};
 pub use params::{BadParameter, Params};
 

@@ -78,23 +78,23 @@ fn https() -> SharedHttpClient {
 }
 
 /// DynamoDB answers within milliseconds, so the SDK's first pause of a second is far too long for it.
-fn retries() -> RetryConfig {
+pub(super) fn retries() -> RetryConfig {
     RetryConfig::standard()
         .with_max_attempts(4)
         .with_initial_backoff(Duration::from_millis(50))
 }
 
 /// How long an attempt may take, and a call with all its attempts.
-type Patience = (Duration, Duration);
+pub(super) type Patience = (Duration, Duration);
 
 /// How long a function waits for a call with all its attempts: three that hang one after another leave its caller time for an
 /// answer, because a function ends after 29 seconds.
 pub const MAX_CALL: Duration = Duration::from_secs(8);
 const PROMPT: Patience = (Duration::from_secs(3), MAX_CALL);
 /// An operator's command has time, and the embedded engine, which does one thing at a time, may be at a large one.
-const PATIENT: Patience = (Duration::from_secs(10), Duration::from_secs(35));
+pub(super) const PATIENT: Patience = (Duration::from_secs(10), Duration::from_secs(35));
 
-fn timeouts((attempt, call): Patience) -> TimeoutConfig {
+pub(super) fn timeouts((attempt, call): Patience) -> TimeoutConfig {
     TimeoutConfig::builder()
         .connect_timeout(Duration::from_secs(2))
         .operation_attempt_timeout(attempt)

@@ -14,6 +14,8 @@ mod connection;
 mod credentials;
 mod derived;
 mod directory;
+#[cfg(feature = "embedded")]
+pub mod embedded;
 mod erasure;
 mod error;
 #[cfg(feature = "faults")]
@@ -89,8 +91,12 @@ pub struct Store {
 impl Store {
     /// Connects to the table with the surroundings' AWS configuration.
     pub async fn connect(location: Location, ambient: Ambient) -> Self {
+        Self::over(Table::connect(location, ambient).await)
+    }
+
+    fn over(table: Table) -> Self {
         Self {
-            table: Table::connect(location, ambient).await,
+            table,
             guesses: Guesses::default(),
             leases: Leases::default(),
         }
@@ -103,11 +109,7 @@ impl Store {
     /// [`StartError`] where the environment lacks something or the table cannot be reached.
     pub async fn from_env(ambient: Ambient) -> Result<Self, StartError> {
         let connected = async {
-            let store = Self {
-                table: Table::connect_function(start::location()?, ambient),
-                guesses: Guesses::default(),
-                leases: Leases::default(),
-            };
+            let store = Self::over(Table::connect_function(start::location()?, ambient));
             store.check_start().await?;
             Ok(store)
         };

@@ -71,8 +71,9 @@ impl Wire {
             method, path, body, ..
         } = ask;
         let length = body.len();
-        let mut head =
-            format!("{method} {path} HTTP/1.1\r\nhost: test\r\naccept: */*\r\ncontent-length: {length}\r\n");
+        let mut head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\naccept: */*\r\ncontent-length: {length}\r\n"
+        );
         for (name, value) in &ask.headers {
             head.extend([name, ": ", value, "\r\n"]);
         }

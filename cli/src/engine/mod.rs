@@ -1,0 +1,83 @@
+//! The embedded engine: a DynamoDB-compatible database on this machine, kept in a file or in memory.
+//!
+//! The service of the same process calls the [`Database`] directly. An [`Engine`] opens it to other programs.
+
+mod operations;
+mod port;
+mod signature;
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+
+pub use port::Engine;
+pub use signature::AccessKey;
+
+/// Why the engine cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The file cannot be opened.
+    #[error("the engine's file cannot be opened: {0}")]
+    Open(String),
+    /// The address is taken or belongs to another machine.
+    #[error("cannot listen on {0}: {1}")]
+    Bind(SocketAddr, io::Error),
+    /// The system refuses a thread.
+    #[error("the engine cannot run: {0}")]
+    Run(#[from] io::Error),
+}
+
+/// An open database. Clones share it.
+#[derive(Clone)]
+pub struct Database(dynoxide::Database);
+
+impl Database {
+    /// Opens a database in a file. What it acknowledged is in the file also after `kill -9`. A power failure takes at most
+    /// the last writes and leaves the file whole: the log is synced before each checkpoint (`synchronous=NORMAL` in WAL).
+    ///
+    /// # Errors
+    /// [`EngineError::Open`] where the file is none of the engine's.
+    pub fn in_file(path: &Path) -> Result<Self, EngineError> {
+        let path = path
+            .to_str()
+            .ok_or_else(|| EngineError::Open("its path is not UTF-8".to_owned()))?;
+        let open = || {
+            let database = dynoxide::Database::new(path)?;
+            // The crate's only way to `synchronous=NORMAL`: without it every commit waits for the disk.
+            database.disable_bulk_loading()?;
+            Ok(database)
+        };
+        open()
+            .map(Self)
+            .map_err(|cause: dynoxide::DynoxideError| EngineError::Open(cause.to_string()))
+    }
+
+    /// Opens a database that is gone with its last clone.
+    ///
+    /// # Errors
+    /// [`EngineError::Open`] where there is no memory for it.
+    pub fn in_memory() -> Result<Self, EngineError> {
+        let database = dynoxide::Database::memory().map_err(|cause| EngineError::Open(cause.to_string()))?;
+        Ok(Self(database))
+    }
+
+    /// Deletes what has expired. DynamoDB does so by itself within days.
+    pub fn sweep(&self) {
+        if let Err(cause) = self.0.sweep_ttl() {
+            tracing::warn!(%cause, "expired items could not be deleted");
+        }
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Database(…)")
+    }
+}
+
+impl shared::store::embedded::Engine for Database {
+    fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
+        operations::answer(&self.0, operation, body)
+    }
+}

@@ -1,0 +1,75 @@
+//! DynamoDB's JSON protocol over the database's typed calls.
+//!
+//! The crate's own HTTP server cannot be entered without a TCP port, which it would open to browsers too.
+
+use dynoxide::{Database, DynoxideError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+const UNKNOWN: &str = r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#;
+
+/// Calls the method of an operation with the request of its type; `None` for an operation without one.
+macro_rules! call {
+    ($database:ident, $operation:ident, $body:ident; $($name:literal => $method:ident,)+) => {
+        match $operation {
+            $($name => Some(read($body).and_then(|request| write(&$database.$method(request)?))),)+
+            _ => None,
+        }
+    };
+}
+
+/// Answers one call with a status and a body.
+pub fn answer(database: &Database, operation: &str, body: &[u8]) -> (u16, String) {
+    let answered = call! { database, operation, body;
+        "BatchExecuteStatement" => batch_execute_statement,
+        "BatchGetItem" => batch_get_item,
+        "BatchWriteItem" => batch_write_item,
+        "CreateTable" => create_table,
+        "DeleteItem" => delete_item,
+        "DeleteTable" => delete_table,
+        "DescribeStream" => describe_stream,
+        "DescribeTable" => describe_table,
+        "DescribeTimeToLive" => describe_time_to_live,
+        "ExecuteStatement" => execute_statement,
+        "ExecuteTransaction" => execute_transaction,
+        "GetItem" => get_item,
+        "GetRecords" => get_records,
+        "GetShardIterator" => get_shard_iterator,
+        "ListStreams" => list_streams,
+        "ListTables" => list_tables,
+        "ListTagsOfResource" => list_tags_of_resource,
+        "PutItem" => put_item,
+        "Query" => query,
+        "Scan" => scan,
+        "TagResource" => tag_resource,
+        "TransactGetItems" => transact_get_items,
+        "TransactWriteItems" => transact_write_items,
+        "UntagResource" => untag_resource,
+        "UpdateItem" => update_item,
+        "UpdateTable" => update_table,
+        "UpdateTimeToLive" => update_time_to_live,
+    };
+    match answered {
+        Some(Ok(answer)) => (200, answer),
+        Some(Err(error)) => (error.status_code(), error.to_json()),
+        None => (400, UNKNOWN.to_owned()),
+    }
+}
+
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, DynoxideError> {
+    serde_json::from_slice(body).map_err(|cause| {
+        let text = cause.to_string();
+        // The crate's readers mark what DynamoDB calls invalid; everything else has the wrong type.
+        match text
+            .split_once("VALIDATION:")
+            .or_else(|| text.split_once("VALIDATION_REQUEST:"))
+        {
+            Some((_, text)) => DynoxideError::ValidationException(text.to_owned()),
+            None => DynoxideError::SerializationException(text),
+        }
+    })
+}
+
+fn write(answer: &impl Serialize) -> Result<String, DynoxideError> {
+    serde_json::to_string(answer).map_err(|cause| DynoxideError::InternalServerError(cause.to_string()))
+}

@@ -1,0 +1,231 @@
+//! The engine's DynamoDB API on a port of its own, for `funil --endpoint` and `sam local` (C-85).
+//!
+//! It answers no browser: a page of any site could otherwise read and write the whole database through the one who
+//! looks at it.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse as _, Response};
+use http::header::{CONTENT_TYPE, HOST, ORIGIN};
+use http::{HeaderMap, Method, StatusCode};
+use shared::ambient::Ambient;
+use shared::store::embedded::Engine as _;
+use tokio::sync::oneshot;
+
+use super::signature::Unsigned;
+use super::{AccessKey, Database, EngineError};
+use crate::listen::{self, Limits};
+
+/// The most bytes of a request, as with DynamoDB.
+const BODY_LIMIT: usize = 16 * 1024 * 1024;
+/// A free port of this machine.
+const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+/// Names of this machine that no stranger's name server can give to another address.
+const LOCAL_NAMES: [&str; 2] = ["localhost", "host.docker.internal"];
+
+/// A database that answers on a port; the port closes when dropped.
+#[derive(Debug)]
+pub struct Engine {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What a request meets.
+#[derive(Debug)]
+struct Door {
+    database: Database,
+    /// What requests must be signed with.
+    key: Option<AccessKey>,
+    ambient: Ambient,
+}
+
+impl Engine {
+    /// Opens the engine on an address, to requests that are signed with `key`, or to all.
+    ///
+    /// # Errors
+    /// [`EngineError`] where the address cannot be had.
+    pub fn open(
+        database: Database,
+        address: SocketAddr,
+        key: Option<AccessKey>,
+    ) -> Result<Self, EngineError> {
+        let listener = TcpListener::bind(address).map_err(|cause| EngineError::Bind(address, cause))?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let door = Arc::new(Door {
+            database,
+            key,
+            ambient: Ambient::system(),
+        });
+        let routes = Router::new().fallback(answer).with_state(door);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()?;
+        let serve = async move {
+            match tokio::net::TcpListener::from_std(listener) {
+                Ok(listener) => {
+                    let stopped = async { drop(stopped.await) };
+                    listen::serve(listener, routes, None, Limits::default(), stopped).await;
+                }
+                Err(cause) => tracing::error!(%cause, "the DynamoDB port is not open"),
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name("dynamodb".to_owned())
+            .spawn(move || runtime.block_on(serve))?;
+        Ok(Self {
+            address,
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+
+    /// Opens a database in memory on a free port of this machine, for tests.
+    ///
+    /// # Errors
+    /// [`EngineError`] where it cannot run.
+    pub fn in_memory() -> Result<Self, EngineError> {
+        Self::open(Database::in_memory()?, LOOPBACK, None)
+    }
+
+    /// Opens a database in a file on a free port of this machine, for benchmarks.
+    ///
+    /// # Errors
+    /// [`EngineError`] where the file cannot be had, or the engine cannot run.
+    pub fn in_file(path: &Path) -> Result<Self, EngineError> {
+        Self::open(Database::in_file(path)?, LOOPBACK, None)
+    }
+
+    /// What closes the port when it is dropped, so that a caller can close other things at the same time.
+    #[must_use]
+    pub fn stopper(&mut self) -> Option<oneshot::Sender<()>> {
+        self.stop.take()
+    }
+
+    /// The URL for `--endpoint`.
+    #[must_use]
+    pub fn endpoint(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn answer(State(door): State<Arc<Door>>, request: Request) -> Response {
+    if is_foreign(request.method(), request.headers()) {
+        return refuse(
+            StatusCode::FORBIDDEN,
+            "AccessDeniedException",
+            "this port answers no browser and no name but localhost",
+        );
+    }
+    let (parts, body) = request.into_parts();
+    let Ok(body) = to_bytes(body, BODY_LIMIT).await else {
+        let text = "the body is larger than 16 MB or broke off";
+        return refuse(StatusCode::PAYLOAD_TOO_LARGE, "SerializationException", text);
+    };
+    if let Some(key) = &door.key
+        && let Err(unsigned) = key.check(&parts, &body, door.ambient.now())
+    {
+        return refuse_unsigned(unsigned);
+    }
+    let target = parts.headers.get("x-amz-target");
+    let target = target.and_then(|target| target.to_str().ok()).unwrap_or_default();
+    let operation = target.split_once('.').map_or("", |(_, operation)| operation);
+    let (status, body) = tokio::task::block_in_place(|| door.database.answer(operation, &body));
+    json(
+        StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+        body,
+    )
+}
+
+/// Whether a request comes from a browser, or calls this machine by a name that anybody could have given it.
+fn is_foreign(method: &Method, headers: &HeaderMap) -> bool {
+    let from_browser = headers.contains_key(ORIGIN)
+        || headers.keys().any(|name| name.as_str().starts_with("sec-fetch-"))
+        || method == Method::OPTIONS;
+    from_browser
+        || !headers
+            .get(HOST)
+            .is_some_and(|host| is_local(host.to_str().unwrap_or_default()))
+}
+
+fn is_local(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let address = name.trim_start_matches('[').trim_end_matches(']');
+    LOCAL_NAMES.iter().any(|local| name.eq_ignore_ascii_case(local)) || address.parse::<IpAddr>().is_ok()
+}
+
+fn refuse_unsigned(unsigned: Unsigned) -> Response {
+    let (name, text) = match unsigned {
+        Unsigned::UnknownKey => (
+            "UnrecognizedClientException",
+            "the request is not signed with the key of --dynamodb-key",
+        ),
+        Unsigned::WrongSignature => (
+            "InvalidSignatureException",
+            "the signature does not fit the request, or its date is over 15 minutes off",
+        ),
+    };
+    refuse(StatusCode::FORBIDDEN, name, text)
+}
+
+fn refuse(status: StatusCode, name: &str, text: &str) -> Response {
+    let body = serde_json::json!({ "__type": format!("com.amazon.coral.service#{name}"), "message": text });
+    json(status, body.to_string())
+}
+
+fn json(status: StatusCode, body: String) -> Response {
+    (
+        status,
+        [(CONTENT_TYPE, "application/x-amz-json-1.0")],
+        Body::from(body),
+    )
+        .into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_names_of_this_machine_are_local() {
+        for (host, local) in [
+            ("localhost", true),
+            ("LOCALHOST:8000", true),
+            ("127.0.0.1:8000", true),
+            ("[::1]:8000", true),
+            ("172.17.0.1:8000", true),
+            ("host.docker.internal:8000", true),
+            ("", false),
+            ("evil.example", false),
+            ("evil.example:8000", false),
+            ("127.0.0.1.evil.example:8000", false),
+            ("localhost.evil.example", false),
+            ("127.0.0.1:x", false),
+        ] {
+            assert_eq!(is_local(host), local, "{host}");
+        }
+    }
+}

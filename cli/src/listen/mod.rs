@@ -1,0 +1,186 @@
+//! An HTTP port with bounds on everything that a caller may take: connections, time, and how long a stop waits.
+
+mod body;
+mod files;
+mod line;
+mod wire;
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Waker;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use http::{Request, StatusCode};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tower::ServiceExt as _;
+
+use body::{Timed, Tracked};
+use wire::Wire;
+
+pub use files::raise_limit;
+
+/// The pause after a connection that could not be accepted, for want of files for example.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Makes the answer to a request that the HTTP library refuses to read: status and whole text, head included.
+pub type Reword = Arc<dyn Fn(StatusCode) -> Option<Vec<u8>> + Send + Sync>;
+
+/// The bounds of a port.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Connections at a time; further ones wait until one is closed.
+    pub connections: usize,
+    /// From a request's first byte, or a connection's beginning, to the end of the request's head.
+    pub head: Duration,
+    /// From the end of a request's head to the end of its body.
+    pub body: Duration,
+    /// Between two requests of a connection.
+    pub idle: Duration,
+    /// Without a byte of an answer taken by the caller.
+    pub write: Duration,
+    /// For requests that are under way when the port is to close.
+    pub stop: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 512,
+            head: Duration::from_secs(10),
+            body: Duration::from_secs(30),
+            idle: Duration::from_secs(75),
+            write: Duration::from_secs(30),
+            stop: Duration::from_secs(10),
+        }
+    }
+}
+
+/// The state of a connection that its wire and its requests share.
+#[derive(Debug, Default)]
+struct Exchanges {
+    /// Requests that came in.
+    begun: AtomicUsize,
+    /// Requests whose answers are not at their end.
+    open: AtomicUsize,
+    /// Whether a request was answered before its body was read.
+    unread: AtomicBool,
+    /// Wakes the wire at the end of an answer: the HTTP library may have read ahead and not ask again by itself.
+    waiting: Mutex<Option<Waker>>,
+}
+
+impl Exchanges {
+    fn begun(&self) -> usize {
+        self.begun.load(Ordering::Acquire)
+    }
+
+    fn is_answering(&self) -> bool {
+        self.open.load(Ordering::Acquire) > 0
+    }
+
+    fn wait(&self, waker: &Waker) {
+        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker.clone());
+    }
+
+    fn end(&self) {
+        self.open.fetch_sub(1, Ordering::AcqRel);
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(waker) = waiting {
+            waker.wake();
+        }
+    }
+}
+
+/// Answers until `stopped`, and for a bounded time afterwards those requests that are under way. `reword` replaces the
+/// HTTP library's own refusals.
+pub async fn serve(
+    listener: TcpListener,
+    service: Router,
+    reword: Option<Reword>,
+    limits: Limits,
+    stopped: impl Future<Output = ()>,
+) {
+    let free = Arc::new(Semaphore::new(limits.connections));
+    let (stop, stopping) = watch::channel(());
+    let mut connections = JoinSet::new();
+    tokio::pin!(stopped);
+    loop {
+        let accepted = async {
+            let permit = Arc::clone(&free).acquire_owned().await;
+            listener.accept().await.map(|accepted| (accepted, permit))
+        };
+        let ((stream, peer), permit) = tokio::select! {
+            () = &mut stopped => break,
+            Some(_) = connections.join_next() => continue,
+            accepted = accepted => match accepted {
+                Ok(accepted) => accepted,
+                Err(cause) => {
+                    tracing::warn!(%cause, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    continue;
+                }
+            },
+        };
+        let (service, reword, stopping) = (service.clone(), reword.clone(), stopping.clone());
+        connections.spawn(async move {
+            let _permit = permit;
+            connect((stream, peer), service, reword, limits, stopping).await;
+        });
+    }
+    drop(listener);
+    let _ = stop.send(());
+    let ended = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(limits.stop, ended).await.is_err() {
+        tracing::warn!(connections = connections.len(), "connections were cut off");
+    }
+}
+
+/// Answers the requests of one connection.
+async fn connect(
+    (stream, peer): (TcpStream, SocketAddr),
+    service: Router,
+    reword: Option<Reword>,
+    limits: Limits,
+    mut stopping: watch::Receiver<()>,
+) {
+    let exchanges = Arc::new(Exchanges::default());
+    let wire = Wire::new(stream, limits, reword, Arc::clone(&exchanges));
+    let answer = service_fn(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        let tracked = Tracked::begin(&exchanges);
+        let timed = |body| Body::new(Timed::new(body, limits.body, Arc::clone(&exchanges)));
+        let answer = service.clone().oneshot(request.map(timed));
+        async move {
+            answer
+                .await
+                .map(|answer| answer.map(|body| tracked.until_end_of(body)))
+        }
+    });
+    // The wire keeps the times, because the library counts a connection's idle time as a head's.
+    let connection = http1::Builder::new()
+        .header_read_timeout(None)
+        .serve_connection(TokioIo::new(wire), answer);
+    tokio::pin!(connection);
+    let ended = tokio::select! {
+        ended = &mut connection => ended,
+        _ = stopping.changed() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(cause) = ended {
+        tracing::debug!(%cause, "a connection ended");
+    }
+}
+
+#[cfg(test)]
+mod tests;

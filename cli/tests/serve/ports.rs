@@ -1,0 +1,161 @@
+//! Who gets at the data of `funil serve`: the DynamoDB port, its key, and the directory (C-85).
+
+use std::process::{Command, Output};
+
+use crate::running::{Running, funil, raw};
+
+const LISTING: &str = "POST / HTTP/1.1\r\nconnection: close\r\nx-amz-target: DynamoDB_20120810.ListTables\r\n\
+                       content-type: application/x-amz-json-1.0\r\ncontent-length: 2\r\n";
+
+/// The status and the rest of a listing of the tables with more headers.
+fn list(endpoint: &str, headers: &str) -> (u16, String) {
+    let answer = raw(endpoint, format!("{LISTING}{headers}\r\n{{}}").as_bytes());
+    (answer[9..12].parse().unwrap(), answer)
+}
+
+/// What a web page can make a browser send is refused, and nothing tells the browser to go on.
+#[test]
+fn the_dynamodb_port_answers_no_browser() {
+    let home = tempfile::tempdir().unwrap();
+    let running = Running::start(home.path(), &["--empty"]);
+    let endpoint = running.endpoint();
+    let host = endpoint.strip_prefix("http://").unwrap();
+    let own = format!("host: {host}\r\n");
+    for (headers, status) in [
+        (own.clone(), 200),
+        ("host: localhost:8000\r\n".to_owned(), 200),
+        (format!("{own}origin: https://evil.example\r\n"), 403),
+        (format!("{own}origin: null\r\n"), 403),
+        (format!("{own}sec-fetch-site: cross-site\r\n"), 403),
+        ("host: evil.example\r\n".to_owned(), 403),
+        ("host: 127.0.0.1.evil.example:8000\r\n".to_owned(), 403),
+    ] {
+        let (answered, text) = list(endpoint, &headers);
+        assert_eq!(answered, status, "{headers}{text}");
+        assert!(!text.contains("access-control-"), "{text}");
+    }
+    let preflight = raw(
+        endpoint,
+        format!(
+            "OPTIONS / HTTP/1.1\r\nconnection: close\r\n{own}access-control-request-method: POST\r\n\r\n"
+        )
+        .as_bytes(),
+    );
+    assert!(preflight.starts_with("HTTP/1.1 403 "), "{preflight}");
+    assert!(!preflight.contains("access-control-"), "{preflight}");
+}
+
+/// `--bind` opens the service and not the DynamoDB port, which has its own option and then a warning; `none` opens none.
+#[test]
+fn the_dynamodb_port_is_bound_by_itself() {
+    let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let bound = Running::start(home.path(), &["--bind", "127.0.0.2"]);
+    assert!(bound.url.starts_with("http://127.0.0.2:"), "{}", bound.said);
+    assert!(
+        bound.endpoint().starts_with("http://127.0.0.1:"),
+        "{}",
+        bound.said
+    );
+    assert!(!bound.stop().contains("no credentials of its own"));
+
+    let known = Running::start(home.path(), &["--dynamodb-port", "none"]);
+    assert!(!known.said.contains("DynamoDB API on"), "{}", known.said);
+    assert!(
+        known.said.contains("once the DynamoDB port is open"),
+        "{}",
+        known.said
+    );
+    assert_eq!(
+        known.get("/book/demo/demo", &[]).0,
+        200,
+        "the engine runs without a port"
+    );
+
+    let open = Running::start(other.path(), &["--empty", "--dynamodb-bind", "127.0.0.2"]);
+    assert!(open.url.starts_with("http://127.0.0.1:"), "{}", open.said);
+    let endpoint = open.endpoint().to_owned();
+    assert!(endpoint.starts_with("http://127.0.0.2:"), "{}", open.said);
+    assert_eq!(list(&endpoint, "host: 127.0.0.2\r\n").0, 200);
+    assert!(open.stop().contains("no credentials of its own"));
+}
+
+/// The AWS SDK's signature is let in with the right key and secret only, and nothing unsigned is.
+#[test]
+fn the_dynamodb_port_demands_its_key() {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
+    command.args([
+        "serve",
+        "--empty",
+        "--port",
+        "0",
+        "--dynamodb-port",
+        "0",
+        "--data",
+    ]);
+    command.arg(home.path().join("data"));
+    command.args([
+        "--dynamodb-bind",
+        "127.0.0.2",
+        "--dynamodb-key",
+        "KEY1",
+        "--dynamodb-secret",
+        "-",
+    ]);
+    let running = Running::run(command, "s3cret/+x\n");
+    let endpoint = running.endpoint().to_owned();
+    let signed = |id: &str, secret: &str| -> Output {
+        Command::new(env!("CARGO_BIN_EXE_funil"))
+            .args(["--endpoint", &endpoint, "instance", "list", "--json"])
+            .env("AWS_ACCESS_KEY_ID", id)
+            .env("AWS_SECRET_ACCESS_KEY", secret)
+            .env("AWS_REGION", "sa-east-1")
+            .env_remove("TABLE_NAME")
+            .output()
+            .unwrap()
+    };
+    let right = signed("KEY1", "s3cret/+x");
+    assert!(right.status.success(), "{right:?}");
+    for (id, secret, name) in [
+        ("KEY2", "s3cret/+x", "does not know these credentials"),
+        ("KEY1", "other", "does not accept these credentials"),
+    ] {
+        let wrong = signed(id, secret);
+        let said = String::from_utf8_lossy(&wrong.stdout).into_owned();
+        assert!(wrong.status.code() == Some(1) && said.contains(name), "{wrong:?}");
+    }
+    assert_eq!(list(&endpoint, "host: 127.0.0.2\r\n").0, 403);
+    let log = running.stop();
+    assert!(
+        !log.contains("no credentials of its own") && !log.contains("s3cret"),
+        "{log}"
+    );
+}
+
+/// A secret is not taken as an argument, and a key not without its secret.
+#[test]
+fn a_key_comes_with_a_secret_from_standard_input() {
+    for arguments in [
+        &["serve", "--dynamodb-key", "KEY1", "--dynamodb-secret", "s3cret"][..],
+        &["serve", "--dynamodb-key", "KEY1"],
+        &["serve", "--dynamodb-secret", "-"],
+    ] {
+        assert_eq!(funil(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
+
+/// Two processes on one file would each believe that it is theirs.
+#[test]
+fn a_directory_is_served_once() {
+    let home = tempfile::tempdir().unwrap();
+    let mut running = Running::start(home.path(), &["--empty"]);
+    let data = home.path().join("data");
+    let data = data.to_str().unwrap();
+    let second = funil(&["serve", "--port", "0", "--dynamodb-port", "0", "--data", data]);
+    let said = String::from_utf8_lossy(&second.stderr).into_owned();
+    assert_eq!(second.status.code(), Some(1), "{said}");
+    let holder = format!("another funil serve (process {}) uses {data}", running.process());
+    assert!(said.contains(&holder), "{said}");
+    running.kill();
+    Running::start(home.path(), &["--empty"]);
+}

@@ -1,0 +1,80 @@
+//! An engine of this process in place of DynamoDB: the SDK's requests reach it without a connection.
+//!
+//! Only with the feature `embedded`, which no function enables.
+
+use std::fmt;
+use std::sync::Arc;
+
+use aws_config::BehaviorVersion;
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::http::{HttpRequest, HttpResponse};
+use aws_sdk_dynamodb::config::{Credentials, HttpClient, Region, RuntimeComponents};
+use aws_smithy_runtime_api::client::http::{
+    HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::http::StatusCode;
+use aws_smithy_types::body::SdkBody;
+
+use super::Store;
+use super::connection::{PATIENT, retries, timeouts};
+use super::format::KnownFormat;
+use super::table::Table;
+use crate::ambient::Ambient;
+
+/// An engine that speaks DynamoDB's JSON protocol.
+pub trait Engine: fmt::Debug + Send + Sync + 'static {
+    /// Answers one call, such as `GetItem`, with a status and a body. May block.
+    fn answer(&self, operation: &str, body: &[u8]) -> (u16, String);
+}
+
+impl Store {
+    /// The store over an engine of this process.
+    #[must_use]
+    pub fn embedded(engine: Arc<dyn Engine>, table: String, ambient: Ambient) -> Self {
+        let config = aws_sdk_dynamodb::Config::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .http_client(InProcess(engine))
+            .retry_config(retries())
+            .timeout_config(timeouts(PATIENT))
+            .endpoint_url("http://embedded.invalid")
+            .region(Region::from_static("us-east-1"))
+            .credentials_provider(Credentials::new("local", "local", None, None, "local"));
+        Self::over(Table {
+            client: Client::from_conf(config.build()),
+            name: table,
+            ambient,
+            format: KnownFormat::default(),
+        })
+    }
+}
+
+/// The SDK's HTTP client that has no network.
+#[derive(Debug, Clone)]
+struct InProcess(Arc<dyn Engine>);
+
+impl HttpClient for InProcess {
+    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+impl HttpConnector for InProcess {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let engine = Arc::clone(&self.0);
+        HttpConnectorFuture::new(async move {
+            let answered = tokio::task::spawn_blocking(move || {
+                let target = request.headers().get("x-amz-target").unwrap_or_default();
+                let operation = target.rsplit('.').next().unwrap_or_default();
+                engine.answer(operation, request.body().bytes().unwrap_or_default())
+            });
+            let (status, body) = answered.await.map_err(failed)?;
+            let status = StatusCode::try_from(status).map_err(failed)?;
+            Ok(HttpResponse::new(status, SdkBody::from(body)))
+        })
+    }
+}
+
+fn failed(cause: impl std::error::Error + Send + Sync + 'static) -> ConnectorError {
+    ConnectorError::other(Box::new(cause), None)
+}
