@@ -92,7 +92,7 @@ pub enum EventName {
 
 /// An event on a lead's timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct Event {
     /// The event's id.
     pub id: EventId,

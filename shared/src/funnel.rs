@@ -6,7 +6,6 @@ use crate::id::{ColumnId, DepartmentId, FunnelId, GroupId, UserId};
 
 /// A funnel of opportunities. The serialized form is that of an import's line (C-81).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Funnel {
     /// The funnel's id.
     pub id: FunnelId,
@@ -25,7 +24,6 @@ pub struct Funnel {
 
 /// A column (stage) of a funnel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Column {
     /// The column's id, one of its own within the funnel.
     pub id: ColumnId,
@@ -38,7 +36,6 @@ pub struct Column {
 
 /// A custom field of a funnel's opportunities.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct CustomField {
     /// Its name, compared byte for byte and never trimmed (C-30).
     pub name: String,
@@ -49,7 +46,7 @@ pub struct CustomField {
 
 /// Who may see a funnel: everyone where all three lists are empty, else whom any of them names (C-82).
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct FunnelAccess {
     /// Users that are admitted.
     pub users: Vec<UserId>,

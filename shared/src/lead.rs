@@ -13,7 +13,7 @@ pub use view::LeadView;
 
 /// How a lead may be reached over one channel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Channel {
     /// The channel the lead prefers.
     pub main_channel: bool,
@@ -38,7 +38,7 @@ impl Default for Channel {
 
 /// The four channels of spec.md.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 #[expect(missing_docs, reason = "the channels are named as spec.md names them")]
 pub struct ChannelRestrictions {
     pub social_photo: Channel,
@@ -50,7 +50,7 @@ pub struct ChannelRestrictions {
 /// A lead. The serialized form is spec.md's full view without what is derived (`_id`, `fullname`, `instancedomain`)
 /// and without the free-form fields `utmTags` and [`custom`](Self::custom), which each user of it adds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the fields are named and explained in spec.md, Lead")]
 pub struct Lead {
     pub id: LeadId,

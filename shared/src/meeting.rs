@@ -28,7 +28,7 @@ pub enum MeetingStatus {
 
 /// A meeting. The serialized form is that of answers and of an import's line (C-51, C-81).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct Meeting {
     /// The meeting's id.
     pub id: MeetingId,

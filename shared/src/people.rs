@@ -9,7 +9,7 @@ use crate::time::Timestamp;
 
 /// A user of an instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct User {
     /// The user's id.
     pub id: UserId,
@@ -59,7 +59,7 @@ impl User {
 
 /// The profile of a messaging account: whom a number belongs to (C-73).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct Profile {
     /// The account's number.
     pub number: String,
@@ -72,7 +72,6 @@ pub struct Profile {
 
 /// A company. Fields are spec.md's; numbers may also be text, as some providers write them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[expect(
     missing_docs,
     reason = "the fields are named and explained in spec.md, Company"

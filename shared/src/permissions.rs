@@ -12,14 +12,15 @@ pub enum Reach {
     Department,
     /// The user's own records.
     Own,
-    /// Nothing.
+    /// Nothing. So is a level that a later version made (C-88).
     #[default]
+    #[serde(other)]
     None,
 }
 
 /// The permissions of a group. What a group does not say, it does not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[serde(rename_all = "camelCase", default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "they are the independent switches of C-82, named as it names them"

@@ -12,11 +12,12 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CredentialPlacement {
-    /// Exactly where spec.md's Authentication table says.
-    #[default]
-    Strict,
     /// The API key in header, query or as Bearer, and the access token optional.
     Anywhere,
+    /// Exactly where spec.md's Authentication table says. So is what a later version made (C-88).
+    #[default]
+    #[serde(other)]
+    Strict,
 }
 
 /// A number of requests a minute (C-9): 1 to 1,000,000.

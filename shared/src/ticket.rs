@@ -33,7 +33,6 @@ impl From<Scalar> for Value {
 
 /// A ticket. The serialized form is that of an import's line (C-81); answers have three derived fields more.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Ticket {
     /// The ticket's id.
     pub id: TicketId,
@@ -161,7 +160,6 @@ impl Ticket {
 
 /// A file that came up in a ticket. The serialized form is that of an import's line (C-81).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct TicketFile {
     /// Its id, where the former system has one.
     pub id: Option<FileId>,

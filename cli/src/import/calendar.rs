@@ -109,6 +109,14 @@ mod tests {
                 "createDate: must be a date-time such as 2026-11-21T12:00:00.000Z".to_owned(),
             ),
             (
+                json!({ "horizon": { "type": "unlimited", "until": 3 } }),
+                "horizon.until: unknown field".to_owned(),
+            ),
+            (
+                json!({ "hours": { "day": [] } }),
+                "hours.day: unknown field".to_owned(),
+            ),
+            (
                 json!({ "nextMeeting": null, "color": "red" }),
                 "color: unknown field".to_owned(),
             ),

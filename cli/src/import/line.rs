@@ -15,12 +15,11 @@ use shared::time::Timestamp;
 
 use super::limits::{self, within};
 use super::number;
-use super::reason::reason;
+use super::reason::strict;
 use super::record::Record;
 use super::{automation, calendar, definition, funnel, lead, meeting, opportunity, ticket};
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct DepartmentLine {
     id: DepartmentId,
     name: String,
@@ -29,7 +28,6 @@ struct DepartmentLine {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct GroupLine {
     id: GroupId,
     name: String,
@@ -57,14 +55,7 @@ pub fn parse(text: &str) -> Result<Record, String> {
             let DepartmentLine { id, name, parent } = read(fields)?;
             Ok(Record::Department(id, Department { name, parent }))
         }
-        "group" => {
-            let GroupLine {
-                id,
-                name,
-                permissions,
-            } = read(fields)?;
-            Ok(Record::Group(id, Group { name, permissions }))
-        }
+        "group" => group(fields),
         "user" => read(fields).map(Record::User),
         "profile" => profile(fields),
         "company" => company(fields),
@@ -93,7 +84,7 @@ fn not_json(error: &serde_json::Error) -> String {
 /// A typed record. A null is an absent value (C-24 has import accept nulls).
 pub fn read<T: DeserializeOwned>(mut fields: Map<String, Value>) -> Result<T, String> {
     fields.retain(|_, value| !value.is_null());
-    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| reason(&error))
+    strict(Value::Object(fields))
 }
 
 /// A time that may be absent.
@@ -136,6 +127,23 @@ fn setting(mut fields: Map<String, Value>) -> Result<Record, String> {
     }
 }
 
+fn group(fields: Map<String, Value>) -> Result<Record, String> {
+    let told = fields.get("permissions");
+    for name in ["leads", "opportunities"] {
+        let level = told.and_then(|permissions| permissions.get(name)?.as_str());
+        // A stored level that is unknown is none.
+        if level.is_some_and(|level| !LEVELS.contains(&level)) {
+            return Err(format!("permissions.{name}: must be {}", LEVELS.join(" or ")));
+        }
+    }
+    let GroupLine {
+        id,
+        name,
+        permissions,
+    } = read(fields)?;
+    Ok(Record::Group(id, Group { name, permissions }))
+}
+
 fn profile(fields: Map<String, Value>) -> Result<Record, String> {
     let profile: Profile = read(fields)?;
     if Phone::of(&profile.number).is_none() {
@@ -166,6 +174,8 @@ fn company(fields: Map<String, Value>) -> Result<Record, String> {
     }
     Ok(Record::Company(Box::new(company)))
 }
+
+const LEVELS: [&str; 4] = ["all", "department", "own", "none"];
 
 const CALL: [&str; 14] = [
     "id",

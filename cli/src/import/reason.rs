@@ -1,6 +1,36 @@
 //! Why a line cannot be taken, in words that name the field at fault.
 
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_path_to_error::Error;
+
+/// Reads a value and refuses what its type does not know. Stored items are read without this: the types themselves ignore what a
+/// later build wrote (C-88).
+pub fn strict<T: DeserializeOwned>(value: Value) -> Result<T, String> {
+    let mut unknown = None;
+    let mut ignored = |path: serde_ignored::Path<'_>| {
+        unknown.get_or_insert_with(|| written(&path));
+    };
+    let reader = serde_ignored::Deserializer::new(value, &mut ignored);
+    let read = serde_path_to_error::deserialize(reader).map_err(|error| reason(&error))?;
+    match unknown {
+        Some(path) => Err(format!("{path}: unknown field")),
+        None => Ok(read),
+    }
+}
+
+/// A path as reasons name it, such as `actions[0].user`.
+fn written(path: &serde_ignored::Path<'_>) -> String {
+    use serde_ignored::Path;
+    match path {
+        Path::Root => String::new(),
+        Path::Seq { parent, index } => format!("{}[{index}]", written(parent)),
+        Path::Map { parent, key } => join(&written(parent), key),
+        Path::Some { parent } | Path::NewtypeStruct { parent } | Path::NewtypeVariant { parent } => {
+            written(parent)
+        }
+    }
+}
 
 /// What the deserializer's error means, beginning with the field's path.
 pub fn reason(error: &Error<serde_json::Error>) -> String {
@@ -85,17 +115,26 @@ fn kind(expected: &str) -> &str {
 mod tests {
     use serde::Deserialize;
     use serde_json::json;
-    use shared::lead::Channel;
+    use shared::lead::{Channel, ChannelRestrictions};
     use shared::people::{Company, User};
-    use shared::permissions::Permissions;
 
     use super::*;
 
-    fn refused<T: for<'a> Deserialize<'a>>(value: &serde_json::Value) -> String {
-        match serde_path_to_error::deserialize::<_, T>(value) {
-            Ok(_) => "accepted".to_owned(),
-            Err(error) => reason(&error),
-        }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Level {
+        All,
+        None,
+    }
+
+    #[derive(Deserialize)]
+    struct Choice {
+        #[serde(rename = "leads")]
+        _leads: Level,
+    }
+
+    fn refused<T: DeserializeOwned>(value: &Value) -> String {
+        strict::<T>(value.clone()).map_or_else(|reason| reason, |_| "accepted".to_owned())
     }
 
     #[test]
@@ -125,8 +164,12 @@ mod tests {
     #[test]
     fn choices_and_mixed_types_are_told() {
         assert_eq!(
-            refused::<Permissions>(&json!({ "leads": "some" })),
-            "leads: must be all or department or own or none"
+            refused::<Choice>(&json!({ "leads": "some" })),
+            "leads: must be all or none"
+        );
+        assert_eq!(
+            refused::<ChannelRestrictions>(&json!({ "email": { "disabled": true, "off": 1 } })),
+            "email.off: unknown field"
         );
         assert_eq!(
             refused::<Channel>(&json!({ "frequencyValue": 1.5 })),
@@ -143,14 +186,14 @@ mod tests {
 
     #[test]
     fn what_a_line_says_is_not_taken_for_the_readers_words() {
-        let leads = "leads: must be all or department or own or none";
+        let leads = "leads: must be all or none";
         for text in [
             "expected one",
             "`, expected `x",
             "untagged enum x",
             "missing field `x`",
         ] {
-            assert_eq!(refused::<Permissions>(&json!({ "leads": text })), leads, "{text}");
+            assert_eq!(refused::<Choice>(&json!({ "leads": text })), leads, "{text}");
             let id = refused::<User>(&json!({ "id": text, "name": "Ana" }));
             assert_eq!(id, "id: must be a whole number that is not negative", "{text}");
             let unknown = refused::<User>(&json!({ "id": 1, "name": "Ana", text: 1 }));

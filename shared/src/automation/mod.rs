@@ -22,7 +22,6 @@ pub const MOST_POINTS: i64 = 1_000_000_000_000_000;
 
 /// An automation. The serialized form is that of an import's line (C-81).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Automation {
     /// The automation's id.
     pub id: AutomationId,
@@ -68,7 +67,7 @@ pub struct Filters {
     pub operator_number: Option<Value>,
 }
 
-/// What an automation does.
+/// What an automation does. What is unknown of one is refused like an unknown filter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase", deny_unknown_fields)]
 pub enum Action {

@@ -25,7 +25,7 @@ pub struct Openings(Vec<Opening>);
 
 /// The hours of each weekday; one that is not named is closed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 #[expect(missing_docs, reason = "the fields are the days of the week")]
 pub struct Week {
     pub mon: Openings,

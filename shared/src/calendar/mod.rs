@@ -23,7 +23,7 @@ pub use hours::{BadHours, Clock, Opening, Openings, Week};
 
 /// A calendar. The serialized form is that of an import's line (C-81).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 pub struct Calendar {
     /// The calendar's id.
     pub id: CalendarId,

@@ -87,7 +87,6 @@ impl Narrowing {
 /// An opportunity. The serialized form has spec.md's fields without the embedded lead and company, and is that of an
 /// import's line (C-81).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 #[expect(
     missing_docs,
     reason = "the fields are named and explained in spec.md, Opportunity"

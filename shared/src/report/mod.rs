@@ -239,7 +239,7 @@ impl Definition {
 
 /// A definition as it is written.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase")]
 struct Line {
     id: ReportId,
     name: String,

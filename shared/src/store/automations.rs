@@ -1,22 +1,82 @@
 //! Automations as items. Only the operator changes them.
 
+use serde::Deserialize;
+
 use super::Reader;
 use super::error::StoreError;
 use super::item::{self, Item, n, s};
 use super::table::{PAGE, Span};
+use super::unknown::Raw;
 use crate::automation::Automation;
+use crate::id::AutomationId;
 
 const KIND: &str = "automation";
 /// The automation as text.
 const TEXT: &str = "automation";
 
 impl Reader {
-    /// All automations by id. One query for each MB of them.
+    /// All automations by id that this build can carry out. One query for each MB of them.
     pub(super) async fn automations(&self) -> Result<Vec<Automation>, StoreError> {
-        let span = Span::head(self.keys().automations(), PAGE);
-        let items = self.table.query_all(span).await?;
-        items.iter().map(decode).collect()
+        let items = self.automation_items().await?;
+        let known = items.iter().filter_map(|item| match decode(item) {
+            Ok(Found::Known(automation)) => Some(Ok(automation)),
+            Ok(Found::Later { .. }) => None,
+            Err(cause) => Some(Err(cause)),
+        });
+        known.collect()
     }
+
+    /// The items of all automations by id.
+    pub(super) async fn automation_items(&self) -> Result<Vec<Item>, StoreError> {
+        let span = Span::head(self.keys().automations(), PAGE);
+        self.table.query_all(span).await
+    }
+}
+
+/// What a stored automation is.
+#[derive(Debug)]
+pub enum Found {
+    /// One that this build can carry out.
+    Known(Automation),
+    /// One with a trigger, a filter or an action that a later build made. To leave out what is not known could do what
+    /// nobody wants, so all of it is left alone.
+    Later {
+        /// Its id.
+        id: AutomationId,
+        /// Whether it is carried out at all.
+        active: bool,
+    },
+}
+
+impl Found {
+    /// Whether a call has to raise a trigger for it.
+    pub fn is_active(&self) -> bool {
+        match self {
+            Self::Known(automation) => automation.active,
+            Self::Later { active, .. } => *active,
+        }
+    }
+}
+
+/// What an automation of a later build must have all the same.
+#[derive(Deserialize)]
+struct Later {
+    id: AutomationId,
+    #[serde(default = "active")]
+    active: bool,
+}
+
+fn active() -> bool {
+    true
+}
+
+/// An automation in the place of what is stored.
+pub fn rewritten(stored: Option<&Item>, automation: &Automation) -> Item {
+    let raw = stored.map(Raw::of).unwrap_or_default();
+    raw.carry(encode(automation), |raw| match decode(raw) {
+        Ok(Found::Known(known)) => Some(encode(&known)),
+        _ => None,
+    })
 }
 
 /// An automation as an item.
@@ -27,14 +87,22 @@ pub fn encode(automation: &Automation) -> Item {
 
 /// The automation that an item holds. What is wrong with one that cannot be read is told without quoting it: its text holds
 /// secrets.
-pub fn decode(item: &Item) -> Result<Automation, StoreError> {
+pub fn decode(item: &Item) -> Result<Found, StoreError> {
     let text = item.get(TEXT).and_then(|text| text.as_s().ok());
     let text = text.ok_or_else(|| item::corrupt(KIND, "it has no text"))?;
-    serde_json::from_str(text).map_err(|cause| {
-        let place = format_args!(
-            "its text is none of an automation from column {} on",
-            cause.column()
-        );
-        item::corrupt(KIND, place)
-    })
+    let cause = match serde_json::from_str(text) {
+        Ok(automation) => return Ok(Found::Known(automation)),
+        Err(cause) => cause,
+    };
+    // So serde names a variant or a field that is not declared.
+    if cause.to_string().starts_with("unknown ")
+        && let Ok(Later { id, active }) = serde_json::from_str(text)
+    {
+        return Ok(Found::Later { id, active });
+    }
+    let place = format_args!(
+        "its text is none of an automation from column {} on",
+        cause.column()
+    );
+    Err(item::corrupt(KIND, place))
 }

@@ -11,6 +11,7 @@ use super::item::{self, Item, n, s};
 use super::key::Keys;
 use super::meetings::Agenda;
 use super::table::{PAGE, Span};
+use super::unknown::Raw;
 use crate::calendar::{Calendar, LinkName};
 use crate::id::CalendarId;
 use crate::time::Timestamp;
@@ -28,6 +29,7 @@ pub struct CalendarRecord {
     pub calendar: Calendar,
     /// Rises with every write of the record.
     pub version: u64,
+    pub(super) raw: Raw,
 }
 
 /// The start of each calendar's next meeting.
@@ -182,6 +184,11 @@ impl SlotsStart {
 
 /// The record of a calendar as an item.
 pub fn encode(record: &CalendarRecord) -> Item {
+    let recode = |raw: &Item| Some(encode_known(&decode_known(raw).ok()?));
+    record.raw.carry(encode_known(record), recode)
+}
+
+fn encode_known(record: &CalendarRecord) -> Item {
     Item::from([
         ("id".to_owned(), n(record.calendar.id)),
         (TEXT.to_owned(), s(text(&record.calendar))),
@@ -191,9 +198,18 @@ pub fn encode(record: &CalendarRecord) -> Item {
 
 /// The record that an item holds.
 pub fn decode(item: &Item) -> Result<CalendarRecord, StoreError> {
+    let raw = Raw::of(item);
+    Ok(CalendarRecord {
+        raw,
+        ..decode_known(item)?
+    })
+}
+
+fn decode_known(item: &Item) -> Result<CalendarRecord, StoreError> {
     Ok(CalendarRecord {
         calendar: calendar(item)?,
         version: item::number(KIND, item, "v")?,
+        raw: Raw::default(),
     })
 }
 
@@ -214,9 +230,11 @@ pub fn linked(item: &Item) -> Option<CalendarId> {
 }
 
 /// Everything that is derived from a calendar: a pure function of its record.
-pub fn derived(keys: Keys<'_>, calendar: &Calendar) -> Derived {
+pub fn derived(keys: Keys<'_>, record: &CalendarRecord) -> Derived {
+    let calendar = &record.calendar;
     let id = ("id".to_owned(), s(calendar.id.to_string()));
-    let link = Item::from([id.clone(), (TEXT.to_owned(), s(text(calendar)))]);
+    let mut link = item::part(&encode(record), TEXT);
+    link.extend([id.clone()]);
     let mut derived = Derived::default();
     derived.items.insert(keys.calendar_link(&calendar.key_name), link);
     derived

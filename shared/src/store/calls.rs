@@ -12,6 +12,7 @@ use super::item::{self, Item, n, s};
 use super::key::{Counter, Key};
 use super::leads;
 use super::transaction::{CommitError, Condition, Transaction};
+use super::unknown::Raw;
 use super::{InstanceStore, Reader, triggers};
 use crate::call::{Call, CallType};
 use crate::id::{CallId, EventId, LeadId};
@@ -20,6 +21,7 @@ use crate::phone::Phone;
 use crate::text::hex;
 use crate::time::Timestamp;
 
+const KIND: &str = "call";
 /// For how long a lead made by a call keeps a second one from being made for its number. Look-ups show the lead from
 /// its first moment; this is for calls that looked just before.
 const NEW_CALLER_SECONDS: u32 = 3600;
@@ -37,6 +39,15 @@ pub(super) struct CallRecord {
     /// By which the webhook that wrote the call recognises it; imported calls have none.
     #[serde(default)]
     pub nonce: Option<String>,
+    #[serde(skip)]
+    pub raw: Raw,
+}
+
+impl CallRecord {
+    /// The record as an item.
+    pub fn encode(&self) -> Result<Item, StoreError> {
+        self.raw.carry_typed(KIND, self)
+    }
 }
 
 /// Someone who calls for the first time.
@@ -302,9 +313,9 @@ impl InstanceStore {
             call: call.clone(),
             event: event.map(|event| event.id),
             nonce: Some(nonce.to_owned()),
+            raw: Raw::default(),
         };
-        let item = item::encode("call", &record)?;
-        transaction.put(self.keys().call(call.id), item, Condition::Absent);
+        transaction.put(self.keys().call(call.id), record.encode()?, Condition::Absent);
         Ok(())
     }
 
@@ -387,9 +398,16 @@ fn is_only_there(refused: &BTreeMap<Key, Item>, key: &Key) -> bool {
     refused.len() == 1 && refused.get(key).is_some_and(|item| !item.is_empty())
 }
 
+/// The record that an item holds.
+pub(super) fn decode_record(item: Item) -> Result<CallRecord, StoreError> {
+    let raw = Raw::of(&item);
+    let record = item::decode(KIND, item)?;
+    Ok(CallRecord { raw, ..record })
+}
+
 /// The call that an item holds.
 pub fn decode(item: Item) -> Result<Call, StoreError> {
-    item::decode("call", item).map(|record: CallRecord| record.call)
+    item::decode(KIND, item).map(|record: CallRecord| record.call)
 }
 
 fn next<I: TryFrom<u64>>(number: u64) -> Result<I, StoreError> {

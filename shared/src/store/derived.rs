@@ -61,8 +61,13 @@ impl Derived {
             transaction.update(key.clone(), "v", 1, Item::new(), Condition::Always);
         }
         for (key, item) in new.items {
-            if old.items.get(&key) != Some(&item) {
-                transaction.put(key, item, Condition::Always);
+            match old.items.get(&key) {
+                Some(old) if *old == item => {}
+                Some(old) => {
+                    let names: Vec<_> = old.keys().map(String::as_str).collect();
+                    transaction.set(key, item, &names, Condition::Always);
+                }
+                None => transaction.put(key, item, Condition::Always),
             }
         }
     }

@@ -5,6 +5,7 @@
 use super::Reader;
 use super::error::StoreError;
 use super::item::{self, Item, n, s};
+use super::unknown::Raw;
 use crate::directory::Directory;
 
 const KIND: &str = "directory";
@@ -16,6 +17,7 @@ const DIRECTORY: &str = "directory";
 pub struct Stored {
     pub directory: Directory,
     pub version: u64,
+    pub raw: Raw,
 }
 
 impl Reader {
@@ -33,14 +35,26 @@ impl Reader {
     }
 }
 
+/// The directory that an item holds, to be written again.
+pub fn decode_raw(item: &Item) -> Result<Stored, StoreError> {
+    let raw = Raw::of(item);
+    Ok(Stored { raw, ..decode(item)? })
+}
+
 pub fn decode(item: &Item) -> Result<Stored, StoreError> {
     Ok(Stored {
         version: item::number(KIND, item, "v")?,
         directory: item::need_json(KIND, item, DIRECTORY)?,
+        raw: Raw::default(),
     })
 }
 
 pub fn encode(stored: &Stored) -> Item {
+    let recode = |raw: &Item| Some(encode_known(&decode(raw).ok()?));
+    stored.raw.carry(encode_known(stored), recode)
+}
+
+fn encode_known(stored: &Stored) -> Item {
     let text = serde_json::json!(stored.directory).to_string();
     Item::from([
         (DIRECTORY.to_owned(), s(text)),

@@ -21,6 +21,7 @@ use super::meetings::{self, MeetingRecord};
 use super::notices;
 use super::table::{PAGE, Page, Span, key_of};
 use super::transaction::{CommitError, Condition, Transaction};
+use super::unknown::Raw;
 use super::{InstanceStore, Reader, lead_changes};
 use crate::call::Call;
 use crate::id::{CallId, LeadId, MeetingId};
@@ -190,6 +191,8 @@ impl Reader {
         let record = MeetingRecord {
             meeting: stored.meeting.clone().without_lead(),
             version: stored.version + 1,
+            // What this build does not know may tell of the person.
+            raw: Raw::default(),
             ..stored.clone()
         };
         Ok(Some(self.put_meeting(Some(&stored), &record)))
@@ -276,16 +279,13 @@ fn call_erasure(
             call: record.call.without_lead(),
             event: None,
             nonce: record.nonce,
+            raw: Raw::default(),
         };
         // Calls have no version, and one that moves to another lead keeps its event's number.
         let mut has = item.clone();
         has.retain(|name, _| name != "pk" && name != "sk");
         let lacks = Vec::new();
-        transaction.put(
-            key.clone(),
-            item::encode("call", &erased)?,
-            Condition::Exactly { has, lacks },
-        );
+        transaction.put(key.clone(), erased.encode()?, Condition::Exactly { has, lacks });
     }
     Ok(Some(transaction))
 }

@@ -35,6 +35,19 @@ pub fn decode<T: DeserializeOwned>(kind: &'static str, mut item: Item) -> Result
     serde_dynamo::from_item(item).map_err(|cause| corrupt(kind, cause))
 }
 
+/// Whether an item has every attribute of another. A later build may have put more beside them (C-88).
+pub fn contains(part: &Item, item: &Item) -> bool {
+    part.iter().all(|(name, value)| item.get(name) == Some(value))
+}
+
+/// The item that has only this attribute of another.
+pub fn part(item: &Item, name: &str) -> Item {
+    let part = item.get_key_value(name);
+    part.into_iter()
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
 /// Completes an item with its key.
 pub fn keyed(mut item: Item, key: &Key) -> Item {
     item.extend(key.attributes());

@@ -125,6 +125,7 @@ impl Reader {
             version: stored.version + 1,
             edited: true,
             company: stored.company.clone(),
+            raw: stored.raw.clone(),
         };
         let mut transaction = Transaction::default();
         let condition = Condition::Version(stored.version);

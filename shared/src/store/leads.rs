@@ -10,6 +10,7 @@ use super::item::{self, Item, n, s};
 use super::key::{self, Keys};
 use super::table::{Page, Span};
 use super::transaction::{Condition, Transaction};
+use super::unknown::Raw;
 use super::{Reader, lead_list, notices};
 use crate::id::LeadId;
 use crate::lead::Lead;
@@ -35,6 +36,7 @@ pub struct LeadRecord {
     pub edited: bool,
     /// A copy of the lead's company, so that what embeds both reads one record.
     pub company: Option<Company>,
+    pub(super) raw: Raw,
 }
 
 impl LeadRecord {
@@ -56,7 +58,7 @@ impl Reader {
     /// [`StoreError`] where it cannot be read.
     pub async fn lead(&self, id: LeadId) -> Result<Option<Lead>, StoreError> {
         let item = self.table.get(&self.keys().lead(id)).await?;
-        Ok(item.map(decode).transpose()?.map(|record| record.lead))
+        item.map(read).transpose()
     }
 
     /// A lead's record by id. One get.
@@ -112,6 +114,11 @@ pub fn sparse(lead: &Lead) -> Map<String, Value> {
 
 /// The record of a lead as an item. What equals the defaults is left out.
 pub fn encode(record: &LeadRecord) -> Result<Item, StoreError> {
+    let recode = |raw: &Item| encode_known(&decode_known(raw.clone()).ok()?).ok();
+    Ok(record.raw.carry(encode_known(record)?, recode))
+}
+
+fn encode_known(record: &LeadRecord) -> Result<Item, StoreError> {
     let lead = &record.lead;
     let plain = item::encode(KIND, &Lead::new(lead.id, lead.create_date))?;
     let mut item = item::encode(KIND, lead)?;
@@ -139,7 +146,20 @@ pub fn encode(record: &LeadRecord) -> Result<Item, StoreError> {
 }
 
 /// The record that an item holds.
-pub fn decode(mut item: Item) -> Result<LeadRecord, StoreError> {
+pub fn decode(item: Item) -> Result<LeadRecord, StoreError> {
+    let raw = Raw::of(&item);
+    Ok(LeadRecord {
+        raw,
+        ..decode_known(item)?
+    })
+}
+
+/// The lead that an item holds, for those who do not write it again.
+pub fn read(item: Item) -> Result<Lead, StoreError> {
+    decode_known(item).map(|record| record.lead)
+}
+
+fn decode_known(mut item: Item) -> Result<LeadRecord, StoreError> {
     let version = item::number(KIND, &item, "v")?;
     let edited = item::number(KIND, &item, "edited")? > 0;
     let utm_tags = item::take_json(KIND, &mut item, "utmTags")?;
@@ -157,6 +177,7 @@ pub fn decode(mut item: Item) -> Result<LeadRecord, StoreError> {
         version,
         edited,
         company,
+        raw: Raw::default(),
     })
 }
 
@@ -167,6 +188,7 @@ pub fn put_new(transaction: &mut Transaction, keys: Keys<'_>, lead: Lead) -> Res
         version: 1,
         edited: true,
         company: None,
+        raw: Raw::default(),
     };
     let key = keys.lead(record.lead.id);
     transaction.put(key, encode(&record)?, Condition::Absent);

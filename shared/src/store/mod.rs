@@ -45,6 +45,7 @@ mod table;
 mod tickets;
 mod transaction;
 mod triggers;
+mod unknown;
 
 use std::ops::Deref;
 

@@ -35,6 +35,11 @@ enum Change {
     Delete,
     /// Nothing: the condition alone.
     Check,
+    /// These attributes are set and those removed; others stay as they are.
+    Set {
+        set: Item,
+        remove: Vec<String>,
+    },
     /// Additions to numbers, and attributes that are set beside them.
     Update {
         add: BTreeMap<String, i64>,
@@ -77,6 +82,19 @@ impl Transaction {
     /// Puts an item.
     pub fn put(&mut self, key: Key, item: Item, condition: Condition) {
         self.writes.insert(key, (Change::Put(item), condition));
+    }
+
+    /// Sets the attributes of an item and removes those that it may have had and has no more. What a later build put beside
+    /// them stays (C-88).
+    pub fn set(&mut self, key: Key, item: Item, may_lack: &[&str], condition: Condition) {
+        let gone = may_lack.iter().filter(|name| !item.contains_key(**name));
+        let remove = gone.map(|name| (*name).to_owned()).collect();
+        let change = if item.is_empty() {
+            Change::Put(item)
+        } else {
+            Change::Set { set: item, remove }
+        };
+        self.writes.insert(key, (change, condition));
     }
 
     /// Deletes an item.
@@ -147,7 +165,9 @@ impl Transaction {
     #[must_use]
     pub fn bytes(&self) -> usize {
         let items = self.writes.values().map(|(change, _)| match change {
-            Change::Put(item) | Change::Update { set: item, .. } => item::bytes(item),
+            Change::Put(item) | Change::Set { set: item, .. } | Change::Update { set: item, .. } => {
+                item::bytes(item)
+            }
             Change::Delete | Change::Check => 0,
         });
         items.sum()
@@ -252,6 +272,13 @@ impl Table {
                 let check = ConditionCheck::builder().set_key(Some(key.attributes()));
                 let check = check.set_condition_expression(condition.text.clone());
                 request.condition_check(conditioned!(check, self, condition).map_err(incomplete)?)
+            }
+            Change::Set { set, remove } => {
+                let (expression, condition) = condition.setting(set, remove);
+                let update = Update::builder().set_key(Some(key.attributes()));
+                let update = update.update_expression(expression);
+                let update = update.set_condition_expression(condition.text.clone());
+                request.update(conditioned!(update, self, condition).map_err(incomplete)?)
             }
             Change::Update { add, set } => {
                 let (expression, condition) = condition.updating(add, set);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::guess::Guess;
-use super::item;
+use super::item::{self, Item};
 use super::table::{Page, Span};
 use super::{InstanceStore, Reader, leads};
 use crate::directory::{AccessLists, Viewer};
@@ -39,6 +39,12 @@ pub struct LeadEntry {
     /// The digits of its numbers.
     #[serde(rename = "p", default)]
     digits: Vec<String>,
+}
+
+/// An entry without what this build does not know of it; `None` where it cannot be read.
+pub(super) fn known(entry: &Item) -> Option<Item> {
+    let entry: LeadEntry = item::decode("lead entry", entry.clone()).ok()?;
+    item::encode("lead entry", &entry).ok()
 }
 
 /// What decides who sees a lead.
@@ -182,7 +188,7 @@ impl Reader {
         let rest = ids.iter().skip(reached).map(|id| self.keys().lead(*id));
         let mut leads = records.found;
         for item in self.table.get_many(rest).await?.into_values() {
-            leads.push(leads::decode(item)?.lead);
+            leads.push(leads::read(item)?);
         }
         leads.retain(|lead| ids.binary_search(&lead.id).is_ok());
         leads.sort_unstable_by_key(|lead| lead.id);
@@ -198,9 +204,7 @@ impl Reader {
             limit,
         };
         let Page { items, more } = self.table.query(span).await?;
-        let found = items
-            .into_iter()
-            .map(|item| leads::decode(item).map(|record| record.lead));
+        let found = items.into_iter().map(leads::read);
         let found = found.collect::<Result<Vec<_>, _>>()?;
         let end = found.last().filter(|_| more).map_or(last, |lead| lead.id);
         Ok(Records {

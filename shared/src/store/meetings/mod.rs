@@ -16,6 +16,7 @@ use super::error::StoreError;
 use super::item::{self, Item, n, s};
 use super::key::Keys;
 use super::transaction::{Condition, Transaction};
+use super::unknown::Raw;
 use crate::calendar::Busy;
 use crate::id::MeetingId;
 use crate::meeting::Meeting;
@@ -40,6 +41,7 @@ pub struct MeetingRecord {
     pub edited: bool,
     /// By which the request that wrote it recognises it; imported ones have none.
     pub nonce: Option<String>,
+    pub(super) raw: Raw,
 }
 
 impl Reader {
@@ -59,18 +61,19 @@ impl Reader {
         let condition = stored.map_or(Condition::Absent, |stored| Condition::Version(stored.version));
         let mut transaction = Transaction::default();
         transaction.put(keys.meeting(record.meeting.id), encode(record), condition);
-        let old = stored.map(|stored| derived(keys, &stored.meeting));
-        Derived::change(
-            &mut transaction,
-            &old.unwrap_or_default(),
-            derived(keys, &record.meeting),
-        );
+        let old = stored.map(|stored| derived(keys, stored));
+        Derived::change(&mut transaction, &old.unwrap_or_default(), derived(keys, record));
         transaction
     }
 }
 
 /// The record of a meeting as an item.
 pub fn encode(record: &MeetingRecord) -> Item {
+    let recode = |raw: &Item| Some(encode_known(&decode_known(raw).ok()?));
+    record.raw.carry(encode_known(record), recode)
+}
+
+fn encode_known(record: &MeetingRecord) -> Item {
     let mut item = Item::from([
         ("id".to_owned(), n(record.meeting.id)),
         (TEXT.to_owned(), s(text(&record.meeting))),
@@ -87,11 +90,20 @@ pub fn encode(record: &MeetingRecord) -> Item {
 
 /// The record that an item holds.
 pub fn decode(item: &Item) -> Result<MeetingRecord, StoreError> {
+    let raw = Raw::of(item);
+    Ok(MeetingRecord {
+        raw,
+        ..decode_known(item)?
+    })
+}
+
+fn decode_known(item: &Item) -> Result<MeetingRecord, StoreError> {
     Ok(MeetingRecord {
         meeting: read(item)?,
         version: item::number(KIND, item, "v")?,
         edited: item.contains_key("edited"),
         nonce: item.get("nonce").and_then(|nonce| nonce.as_s().ok()).cloned(),
+        raw: Raw::default(),
     })
 }
 
@@ -107,10 +119,11 @@ fn read(item: &Item) -> Result<Meeting, StoreError> {
 }
 
 /// Everything that is derived from a meeting: a pure function of its record.
-pub fn derived(keys: Keys<'_>, meeting: &Meeting) -> Derived {
+pub fn derived(keys: Keys<'_>, record: &MeetingRecord) -> Derived {
+    let meeting = &record.meeting;
     let (calendar, date) = (meeting.calendar_id, meeting.date);
     let mut derived = Derived::default();
-    let entry = Item::from([(TEXT.to_owned(), s(text(meeting)))]);
+    let entry = item::part(&encode(record), TEXT);
     derived
         .items
         .insert(keys.listed_meeting(calendar, date, meeting.id), entry);

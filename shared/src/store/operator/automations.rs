@@ -7,9 +7,10 @@
 use super::export::Pages;
 use super::{Operator, OperatorError, Outcome};
 use crate::automation::Automation;
-use crate::store::automations;
+use crate::store::automations::{self, Found};
 use crate::store::error::StoreError;
-use crate::store::table::{PAGE, Span};
+use crate::store::item;
+use crate::store::table::{PAGE, Span, key_of};
 use crate::store::transaction::{CommitError, Condition, Transaction};
 
 /// Automations in one transaction, of 100 KB each at most, beside the directory: DynamoDB takes 4 MB.
@@ -34,7 +35,16 @@ impl Operator {
     async fn import_some_automations(&self, lines: &[Automation]) -> Result<Vec<Outcome>, OperatorError> {
         for attempt in 0..ATTEMPTS {
             let stored = self.stored_directory().await?;
-            let mut all = self.0.automations().await?;
+            let found = self.0.automation_items().await?;
+            let (mut all, mut later) = (Vec::new(), false);
+            for item in &found {
+                match automations::decode(item)? {
+                    Found::Known(automation) => all.push(automation),
+                    Found::Later { id, active } => {
+                        later |= active && lines.iter().all(|line| line.id != id);
+                    }
+                }
+            }
             let mut transaction = Transaction::default();
             let mut outcomes = Vec::with_capacity(lines.len());
             for line in lines {
@@ -45,15 +55,19 @@ impl Operator {
                 all.retain(|automation| automation.id != line.id);
                 all.push(line.clone());
                 let key = self.keys().automation(line.id);
-                transaction.put(key, automations::encode(line), Condition::Always);
+                let stored = found
+                    .iter()
+                    .find(|item| key_of(item).is_ok_and(|found| found == key));
+                let item = automations::rewritten(stored, line);
+                transaction.put(key, item, Condition::Always);
                 outcomes.push(Outcome::Written);
             }
             if transaction.is_empty() {
                 return Ok(outcomes);
             }
-            let mut directory = stored.directory;
-            directory.triggers = all.iter().any(|automation| automation.active);
-            self.put_next(&mut transaction, directory, stored.version);
+            let mut directory = stored.directory.clone();
+            directory.triggers = later || all.iter().any(|automation| automation.active);
+            self.put_next(&mut transaction, directory, &stored);
             match self.table().commit(transaction).await {
                 Ok(()) => return Ok(outcomes),
                 Err(CommitError::Refused(_)) => self.table().pause(attempt).await,
@@ -67,6 +81,9 @@ impl Operator {
     #[must_use]
     pub fn automations(&self) -> Pages<Automation> {
         let span = Span::head(self.keys().automations(), PAGE);
-        Pages::new(self, span, |item| automations::decode(&item))
+        Pages::new(self, span, |item| match automations::decode(&item)? {
+            Found::Known(automation) => Ok(automation),
+            Found::Later { .. } => Err(item::corrupt("automation", "a later version wrote it")),
+        })
     }
 }

@@ -182,15 +182,16 @@ impl Operator {
             None => (1, Condition::Absent),
             Some(stored) => (stored.version + 1, Condition::Version(stored.version)),
         };
-        let old = before.map(|before| calendars::derived(keys, before));
-        let new = calendars::derived(keys, &calendar);
+        let old = stored.as_ref().map(|stored| calendars::derived(keys, stored));
         let names = Name::BOTH.map(|name| self.name_key(name, &calendar));
+        let record = CalendarRecord {
+            calendar,
+            version,
+            raw: stored.map(|stored| stored.raw).unwrap_or_default(),
+        };
+        let new = calendars::derived(keys, &record);
         let mut transaction = Transaction::default();
-        transaction.put(
-            key,
-            calendars::encode(&CalendarRecord { calendar, version }),
-            condition,
-        );
+        transaction.put(key, calendars::encode(&record), condition);
         Derived::change(&mut transaction, &old.unwrap_or_default(), new);
         for name in names {
             let value = line.calendar.id.to_string();

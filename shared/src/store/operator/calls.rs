@@ -4,12 +4,15 @@ use super::batch::Step;
 use super::{Operator, OperatorError, Outcome};
 use crate::call::Call;
 use crate::id::EventId;
-use crate::store::calls::CallRecord;
+use crate::store::calls::{self, CallRecord};
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
 use crate::store::key::Counter;
 use crate::store::transaction::{Condition, Transaction};
 use crate::time::Timestamp;
+
+/// What a stored event may lack.
+const EVENT_MAY_LACK: [&str; 2] = ["phone", "callId"];
 
 /// A call as an import brings it: the time of the call itself counts for nothing, because a line may leave it out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,20 +167,22 @@ impl Operator {
         let record = CallRecord {
             event: event.as_ref().map(|event| event.id),
             nonce: None,
+            raw: stored.map(|stored| stored.raw.clone()).unwrap_or_default(),
             call,
         };
         self.link_call(&mut transaction, stored, &record);
         // An event that has its own line and stays where it is comes with that line.
         let stays = with_event && old_event == new_event;
         if let (Some(key), Some(event), false) = (new_event, event, stays) {
-            transaction.put(key, item::encode("event", &event)?, Condition::Always);
+            let item = item::encode("event", &event)?;
+            transaction.set(key, item, &EVENT_MAY_LACK, Condition::Always);
         }
         if let Some(lead) = record.call.lead {
             // C-24: what links a lead checks in its own transaction that it exists.
             transaction.check(self.keys().lead(lead), Condition::Present);
         }
         let condition = stored.map_or(Condition::Absent, same_event);
-        let item = item::encode("call", &record)?;
+        let item = record.encode()?;
         transaction.put(self.keys().call(record.call.id), item, condition);
         Ok(transaction)
     }
@@ -202,7 +207,7 @@ impl Operator {
 
 /// The record that an item holds, if any.
 pub(super) fn record(item: Option<Item>) -> Result<Option<CallRecord>, StoreError> {
-    item.map(|item| item::decode("call", item)).transpose()
+    item.map(calls::decode_record).transpose()
 }
 
 /// That a stored call still has the event it had: calls are never deleted, and have no version of their own.

@@ -23,6 +23,7 @@ use crate::store::leads::{self, LeadRecord};
 use crate::store::notices;
 use crate::store::table::{Page, Span, key_of};
 use crate::store::transaction::{Condition, Transaction};
+use crate::store::unknown;
 
 const COMPANY: &str = "company";
 /// Leads of a company that are read and written at a time.
@@ -185,17 +186,19 @@ impl Operator {
     where
         T: Serialize + DeserializeOwned + PartialEq,
     {
-        let mut stored = self
+        let stored = self
             .table()
             .get_many(records.iter().map(|(key, _)| key.clone()))
             .await?;
         let step = |key: &Key, record: &T| {
             let mut change = Transaction::default();
-            change.put(key.clone(), item::encode(kind, record)?, Condition::Always);
+            let item = unknown::rewritten(kind, stored.get(key), record)?;
+            change.put(key.clone(), item, Condition::Always);
             Ok::<_, StoreError>(Step::Write(change))
         };
         let steps = records.iter().map(|(key, record)| {
-            let old = stored.remove(key).map(|item| item::decode::<T>(kind, item));
+            let old = stored.get(key).cloned();
+            let old = old.map(|item| item::decode::<T>(kind, item));
             if old.transpose()?.as_ref() == Some(*record) {
                 return Ok(Step::Done(Outcome::Unchanged));
             }

@@ -17,6 +17,8 @@ use crate::time::Timestamp;
 
 /// Characters of a credential's public id.
 const ID: usize = 12;
+/// What a stored credential or its entry may lack.
+const MAY_LACK: [&str; 4] = ["label", "expires", "revoked", "requestsPerMinute"];
 
 /// A credential in the operator's list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,7 +205,12 @@ impl Operator {
         let credential = item::encode("credential", &listed.credential(self.instance()))?;
         let mut transaction = Transaction::default();
         // A key that is revoked meanwhile stays so.
-        transaction.put(key::credential(&listed.hash), credential, Condition::Present);
+        transaction.set(
+            key::credential(&listed.hash),
+            credential,
+            &MAY_LACK,
+            Condition::Present,
+        );
         self.replace_entry(transaction, listed).await
     }
 
@@ -237,7 +244,7 @@ impl Operator {
         let item = item::encode("credential entry", &listed)?;
         let entry = listed.entry;
         let key = self.keys().credential(entry.kind, &entry.id);
-        transaction.put(key, item, Condition::Present);
+        transaction.set(key, item, &MAY_LACK, Condition::Present);
         match self.table().commit(transaction).await {
             Ok(()) => Ok(entry),
             Err(CommitError::Refused(_)) => Err(self.no_credential(entry.kind, &entry.id)),

@@ -15,6 +15,7 @@ use crate::store::error::StoreError;
 use crate::store::item;
 use crate::store::people::Names;
 use crate::store::transaction::{CommitError, Condition, MOST_WRITES, Transaction};
+use crate::store::unknown;
 
 /// The most that the directory or the names may take as JSON, well below DynamoDB's 400 KB for an item.
 pub const MOST_BYTES: usize = 350_000;
@@ -64,7 +65,7 @@ impl Operator {
                 return Err(OperatorError::TooLarge("directory"));
             }
             let mut transaction = Transaction::default();
-            self.put_next(&mut transaction, directory, stored.version);
+            self.put_next(&mut transaction, directory, &stored);
             match self.table().commit(transaction).await {
                 Ok(()) => return Ok(true),
                 Err(CommitError::Refused(_)) => self.table().pause(attempt).await,
@@ -77,16 +78,18 @@ impl Operator {
     pub(super) async fn stored_directory(&self) -> Result<Stored, OperatorError> {
         let item = self.table().get(&self.keys().directory()).await?;
         let item = item.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))?;
-        Ok(crate::store::directory::decode(&item)?)
+        Ok(crate::store::directory::decode_raw(&item)?)
     }
 
-    pub(super) fn put_next(&self, transaction: &mut Transaction, directory: Directory, version: u64) {
+    /// Puts a directory in the place of what is stored.
+    pub(super) fn put_next(&self, transaction: &mut Transaction, directory: Directory, stored: &Stored) {
         let next = Stored {
             directory,
-            version: version + 1,
+            version: stored.version + 1,
+            raw: stored.raw.clone(),
         };
         let item = crate::store::directory::encode(&next);
-        transaction.put(self.keys().directory(), item, Condition::Version(version));
+        transaction.put(self.keys().directory(), item, Condition::Version(stored.version));
     }
 
     /// Writes users with their standings and names, each replacing the one of its id; of several with one id the last
@@ -114,14 +117,14 @@ impl Operator {
     async fn import_user_chunk(&self, users: &[User]) -> Result<Vec<Outcome>, OperatorError> {
         for attempt in 0..ATTEMPTS {
             let stored = self.stored_directory().await?;
-            let mut aggregate = Aggregate::new(stored.directory, self.0.names().await?);
+            let mut aggregate = Aggregate::new(stored.directory.clone(), self.0.names().await?);
             let keys = users.iter().map(|user| self.keys().user(user.id));
             let mut records = self.table().get_many(keys).await?;
             let mut transaction = Transaction::default();
             let mut outcomes = Vec::with_capacity(users.len());
             for user in users {
                 let key = self.keys().user(user.id);
-                let item = item::encode("user", user)?;
+                let item = unknown::rewritten("user", records.get(&key), user)?;
                 let record = records
                     .get(&key)
                     .cloned()
@@ -138,8 +141,8 @@ impl Operator {
                 return Ok(outcomes);
             }
             let names = aggregate.names.encode();
-            transaction.put(self.keys().names(), names, Condition::Always);
-            self.put_next(&mut transaction, aggregate.directory, stored.version);
+            transaction.set(self.keys().names(), names, &[], Condition::Always);
+            self.put_next(&mut transaction, aggregate.directory, &stored);
             match self.table().commit(transaction).await {
                 Ok(()) => return Ok(outcomes),
                 Err(CommitError::Refused(_)) => self.table().pause(attempt).await,

@@ -12,6 +12,7 @@ use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
 use crate::store::key::{Counter, Key};
 use crate::store::transaction::{Condition, Transaction};
+use crate::store::unknown::Raw;
 
 impl Operator {
     /// Writes events, each replacing the event of its call. The event of a call that the webhook recorded is replaced
@@ -116,14 +117,16 @@ impl Operator {
         } else {
             Condition::Absent
         };
-        self.place_event(event, record, former, free).map(Step::Write)
+        let before = stored.get(&key).map(Raw::of).unwrap_or_default();
+        self.place_event(event, (record, before), former, free)
+            .map(Step::Write)
     }
 
     /// Puts an event in the place of the one that its call had, where its own place is as it was seen.
     fn place_event(
         &self,
         event: &Event,
-        record: CallRecord,
+        (record, before): (CallRecord, Raw),
         former: Option<Key>,
         free: Condition,
     ) -> Result<Transaction, StoreError> {
@@ -137,14 +140,14 @@ impl Operator {
             let link = self.keys().lead_call(event.lead, event.call);
             transaction.delete(link, Condition::Always);
         }
-        transaction.put(key, item::encode("event", event)?, free);
+        transaction.put(key, before.carry_typed("event", event)?, free);
         let unmoved = same_event(&record);
         let record = CallRecord {
             event: Some(event.id),
             ..record
         };
         let call = self.keys().call(event.call);
-        transaction.put(call, item::encode("call", &record)?, unmoved);
+        transaction.put(call, record.encode()?, unmoved);
         transaction.check(self.keys().lead(event.lead), Condition::Present);
         Ok(transaction)
     }

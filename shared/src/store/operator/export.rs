@@ -118,7 +118,7 @@ impl Operator {
     #[must_use]
     pub fn leads(&self) -> Pages<Lead> {
         let span = Span::head(self.keys().leads(), PAGE);
-        Pages::new(self, span, |item| leads::decode(item).map(|record| record.lead))
+        Pages::new(self, span, leads::read)
     }
 
     /// All funnels by id.

@@ -11,6 +11,7 @@ use crate::store::item::{self, Item};
 use crate::store::key;
 use crate::store::table::Span;
 use crate::store::transaction::{Condition, Transaction};
+use crate::store::unknown::Raw;
 
 const KIND: &str = "funnel";
 
@@ -39,6 +40,7 @@ impl Operator {
     }
 
     async fn funnel_step(&self, funnel: &Funnel, stored: Option<Item>) -> Result<Step, StoreError> {
+        let raw = stored.as_ref().map(Raw::of).unwrap_or_default();
         let stored: Option<Funnel> = stored.map(|item| item::decode(KIND, item)).transpose()?;
         if stored.as_ref() == Some(funnel) {
             return Ok(Step::Done(Outcome::Unchanged));
@@ -54,7 +56,7 @@ impl Operator {
         }
         let mut transaction = Transaction::default();
         let key = self.keys().funnel(funnel.id);
-        transaction.put(key, item::encode(KIND, funnel)?, Condition::Always);
+        transaction.put(key, raw.carry_typed(KIND, funnel)?, Condition::Always);
         Ok(Step::Write(transaction))
     }
 

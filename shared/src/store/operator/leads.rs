@@ -119,6 +119,10 @@ impl Operator {
             version: 1,
             edited: false,
             company: company.transpose()?,
+            raw: stored
+                .as_ref()
+                .map(|stored| stored.raw.clone())
+                .unwrap_or_default(),
         };
         let (mut old, mut condition) = (Derived::default(), Condition::Absent);
         if let Some(stored) = stored {

@@ -124,6 +124,10 @@ impl Operator {
             version: stored.as_ref().map_or(1, |stored| stored.version + 1),
             edited: false,
             nonce: stored.as_ref().and_then(|stored| stored.nonce.clone()),
+            raw: stored
+                .as_ref()
+                .map(|stored| stored.raw.clone())
+                .unwrap_or_default(),
         };
         let mut transaction = self.0.put_meeting(stored.as_ref(), &record);
         if let Some(lead) = record.meeting.lead_id {

@@ -29,6 +29,7 @@ use super::item;
 use super::key::{self, Keys};
 use super::table::{ATTEMPTS, PAGE, Span, Table};
 use super::transaction::{CommitError, Condition, Transaction};
+use super::unknown::Raw;
 use super::{Reader, Store};
 use crate::directory::Directory;
 use crate::id::UserId;
@@ -198,6 +199,7 @@ impl Operator {
         let directory = super::directory::Stored {
             directory: Directory::default(),
             version: 1,
+            raw: Raw::default(),
         };
         transaction.put(
             self.keys().directory(),

@@ -11,6 +11,7 @@ use crate::store::key::{Counter, Key};
 use crate::store::leads;
 use crate::store::opportunities::{self, Card, OpportunityRecord};
 use crate::store::transaction::Condition;
+use crate::store::unknown::Raw;
 use crate::time::Timestamp;
 
 /// An opportunity as an import brings it: the times of the opportunity itself count for nothing, because a line may leave
@@ -121,6 +122,7 @@ impl Operator {
                 version: 1,
                 edited: false,
                 nonce: None,
+                raw: Raw::default(),
             };
             self.0.put_record(None, &record)?
         };

@@ -10,6 +10,7 @@ use crate::store::item::Item;
 use crate::store::reports;
 use crate::store::table::{PAGE, Span};
 use crate::store::transaction::{Condition, Transaction};
+use crate::store::unknown::Raw;
 use crate::time::Timestamp;
 
 /// A report as an import brings it: the times of the definition itself count for nothing, because a line may leave them
@@ -80,6 +81,7 @@ impl Operator {
     }
 
     fn report_step(&self, line: &ReportLine, stored: Option<&Item>) -> Result<Step, StoreError> {
+        let raw = stored.map(Raw::of).unwrap_or_default();
         let stored = stored.map(reports::definition).transpose()?;
         let definition = line.onto(stored.as_ref(), self.now());
         if stored.as_ref() == Some(&definition) {
@@ -87,7 +89,9 @@ impl Operator {
         }
         let mut transaction = Transaction::default();
         let key = self.keys().report(definition.id);
-        transaction.put(key, reports::encode(&definition), Condition::Always);
+        let recode = |raw: &Item| Some(reports::encode(&reports::definition(raw).ok()?));
+        let item = raw.carry(reports::encode(&definition), recode);
+        transaction.put(key, item, Condition::Always);
         Ok(Step::Write(transaction))
     }
 

@@ -182,6 +182,10 @@ impl Operator {
             // One that is being deleted gets no links any more (C-24).
             lead: ticket_lead.filter(|lead| found.contains_key(&keys.lead(*lead))),
             version: stored.as_ref().map_or(1, |stored| stored.version + 1),
+            raw: stored
+                .as_ref()
+                .map(|stored| stored.raw.clone())
+                .unwrap_or_default(),
         };
         let same = |stored: &FileRecord| stored.file == record.file && stored.lead == record.lead;
         if stored.as_ref().is_some_and(same) {

@@ -12,6 +12,7 @@ use crate::store::key::Counter;
 use crate::store::leads::{self, LeadRecord};
 use crate::store::number::Number;
 use crate::store::transaction::{CommitError, Condition, Transaction};
+use crate::store::unknown::Raw;
 use crate::store::{InstanceStore, Reader};
 
 /// Attempts before a contested creation is given up. None waits: creations do not get in each other's way once they have
@@ -143,6 +144,7 @@ impl InstanceStore {
             version: 1,
             edited: true,
             nonce: Some(nonce.to_owned()),
+            raw: Raw::default(),
         };
         let mut transaction = self.put_record(None, &record)?;
         transaction.check(self.keys().lead(lead.lead.id), Condition::Version(lead.version));

@@ -23,6 +23,7 @@ use super::item::{self, Item, n, s};
 use super::key::{self, BoardList, Keys};
 use super::leads::{self, LeadRecord};
 use super::transaction::{Condition, Transaction};
+use super::unknown::Raw;
 use crate::id::{ColumnId, OpportunityId, UserId};
 use crate::instance::InstanceName;
 use crate::lead::Lead;
@@ -59,6 +60,7 @@ pub struct OpportunityRecord {
     pub edited: bool,
     /// By which the request that made it recognises it; imported ones have none.
     pub nonce: Option<String>,
+    pub(super) raw: Raw,
 }
 
 /// The text of a card.
@@ -191,14 +193,12 @@ impl Reader {
         stored: Option<&OpportunityRecord>,
         record: &OpportunityRecord,
     ) -> Result<Transaction, StoreError> {
-        let old = stored
-            .map(|stored| derived(self.keys(), &stored.card))
-            .transpose()?;
+        let old = stored.map(|stored| derived(self.keys(), stored)).transpose()?;
         let condition = stored.map_or(Condition::Absent, |stored| Condition::Version(stored.version));
         let mut transaction = Transaction::default();
         let key = self.keys().opportunity(record.card.opportunity.id);
         transaction.put(key, encode(record), condition);
-        let new = derived(self.keys(), &record.card)?;
+        let new = derived(self.keys(), record)?;
         Derived::change(&mut transaction, &old.unwrap_or_default(), new);
         Ok(transaction)
     }
@@ -214,6 +214,7 @@ impl Reader {
             version: stored.version + 1,
             edited,
             nonce: stored.nonce.clone(),
+            raw: stored.raw.clone(),
             card,
         };
         self.put_record(Some(stored), &record)
@@ -222,6 +223,11 @@ impl Reader {
 
 /// The record of an opportunity as an item.
 pub fn encode(record: &OpportunityRecord) -> Item {
+    let recode = |raw: &Item| Some(encode_known(&decode_known(raw).ok()?));
+    record.raw.carry(encode_known(record), recode)
+}
+
+fn encode_known(record: &OpportunityRecord) -> Item {
     let mut item = Item::from([
         ("id".to_owned(), n(record.card.opportunity.id)),
         (CARD.to_owned(), s(record.card.text())),
@@ -238,19 +244,28 @@ pub fn encode(record: &OpportunityRecord) -> Item {
 
 /// The record that an item holds.
 pub fn decode(item: &Item) -> Result<OpportunityRecord, StoreError> {
+    let raw = Raw::of(item);
+    Ok(OpportunityRecord {
+        raw,
+        ..decode_known(item)?
+    })
+}
+
+fn decode_known(item: &Item) -> Result<OpportunityRecord, StoreError> {
     Ok(OpportunityRecord {
         card: Card::read(item)?,
         version: item::number(KIND, item, "v")?,
         edited: item::number(KIND, item, "edited")? > 0,
         nonce: item.get("nonce").and_then(|nonce| nonce.as_s().ok()).cloned(),
+        raw: Raw::default(),
     })
 }
 
 /// Everything that is derived from an opportunity: a pure function of its record.
-pub fn derived(keys: Keys<'_>, card: &Card) -> Result<Derived, StoreError> {
-    let opportunity = &card.opportunity;
+pub fn derived(keys: Keys<'_>, record: &OpportunityRecord) -> Result<Derived, StoreError> {
+    let opportunity = &record.card.opportunity;
     let mut derived = Derived::default();
-    let entry = Item::from([(CARD.to_owned(), s(card.text()))]);
+    let entry = item::part(&encode(record), CARD);
     let place = key::place(opportunity.create_date, opportunity.id);
     for list in lists(opportunity) {
         derived

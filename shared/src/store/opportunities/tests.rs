@@ -83,6 +83,7 @@ fn lead() -> LeadRecord {
         version: 4,
         edited: false,
         company: Some(serde_json::from_value(company).unwrap()),
+        raw: Raw::default(),
     }
 }
 
@@ -102,6 +103,7 @@ fn a_record_is_read_as_it_was_written() {
             version: 3,
             edited,
             nonce,
+            raw: Raw::default(),
         };
         assert_eq!(decode(&encode(&record)).unwrap(), record);
     }
@@ -125,7 +127,14 @@ fn what_is_derived() {
     let instance = InstanceName::parse("acme").unwrap();
     let keys = Keys(&instance);
     let card = Card::of(full(), Some(&lead()));
-    let derived = derived(keys, &card).unwrap();
+    let record = OpportunityRecord {
+        card: card.clone(),
+        version: 1,
+        edited: false,
+        nonce: None,
+        raw: Raw::default(),
+    };
+    let derived = derived(keys, &record).unwrap();
     let places: Vec<_> = derived.items.keys().map(ToString::to_string).collect();
     let place = "251613786599999#999999999999969";
     assert_eq!(

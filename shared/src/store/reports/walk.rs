@@ -109,7 +109,7 @@ impl<'q> Tally<'q> {
     /// Adds the record that an item of an entity holds.
     fn add_item(&mut self, entity: Entity, item: Item) -> Result<(), StoreError> {
         match entity {
-            Entity::Leads => self.add(Record::Lead(&leads::decode(item)?.lead)),
+            Entity::Leads => self.add(Record::Lead(&leads::read(item)?)),
             Entity::Opportunities => {
                 let record = opportunities::decode(&item)?;
                 self.add(Record::Opportunity(&record.card.opportunity));

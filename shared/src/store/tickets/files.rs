@@ -8,6 +8,7 @@ use crate::store::error::StoreError;
 use crate::store::item::{self, Item, n, s};
 use crate::store::key::Keys;
 use crate::store::transaction::{Condition, Transaction};
+use crate::store::unknown::Raw;
 use crate::ticket::TicketFile;
 
 const KIND: &str = "file";
@@ -24,6 +25,7 @@ pub struct FileRecord {
     pub lead: Option<LeadId>,
     /// Rises with every write of the record.
     pub version: u64,
+    pub(in crate::store) raw: Raw,
 }
 
 impl Reader {
@@ -56,6 +58,11 @@ impl Reader {
 
 /// The record of a file as an item.
 pub fn encode_file(record: &FileRecord) -> Item {
+    let recode = |raw: &Item| Some(encode_known(&decode_known(raw).ok()?));
+    record.raw.carry(encode_known(record), recode)
+}
+
+fn encode_known(record: &FileRecord) -> Item {
     let mut item = Item::from([
         (TEXT.to_owned(), s(text(&record.file))),
         ("v".to_owned(), n(record.version)),
@@ -68,6 +75,14 @@ pub fn encode_file(record: &FileRecord) -> Item {
 
 /// The record that an item holds.
 pub fn decode_file(item: &Item) -> Result<FileRecord, StoreError> {
+    let raw = Raw::of(item);
+    Ok(FileRecord {
+        raw,
+        ..decode_known(item)?
+    })
+}
+
+fn decode_known(item: &Item) -> Result<FileRecord, StoreError> {
     let lead = item.contains_key(LEAD).then(|| {
         let lead = LeadId::new(item::number(KIND, item, LEAD)?);
         lead.ok_or_else(|| item::corrupt(KIND, "its lead is no id"))
@@ -76,6 +91,7 @@ pub fn decode_file(item: &Item) -> Result<FileRecord, StoreError> {
         file: read_file(item)?,
         lead: lead.transpose()?,
         version: item::number(KIND, item, "v")?,
+        raw: Raw::default(),
     })
 }
 
@@ -93,7 +109,7 @@ pub fn read_file(item: &Item) -> Result<TicketFile, StoreError> {
 /// Everything that is derived from a file: a pure function of its record.
 pub fn derived_of_file(keys: Keys<'_>, record: &FileRecord) -> Derived {
     let (ticket, name) = (record.file.ticket, record.file.name());
-    let copy = Item::from([(TEXT.to_owned(), s(text(&record.file)))]);
+    let copy = item::part(&encode_file(record), TEXT);
     let mut derived = Derived::default();
     derived
         .items

@@ -15,6 +15,7 @@ use super::error::StoreError;
 use super::item::{self, Item, n, s};
 use super::key::Keys;
 use super::transaction::{Condition, Transaction};
+use super::unknown::Raw;
 use crate::id::{LeadId, TicketId};
 use crate::ticket::Ticket;
 
@@ -39,6 +40,7 @@ pub struct TicketRecord {
     pub version: u64,
     /// Files of it may still have the lead that it had before.
     pub unsettled: bool,
+    pub(super) raw: Raw,
 }
 
 impl TicketRecord {
@@ -49,6 +51,7 @@ impl TicketRecord {
         Self {
             version: stored.map_or(1, |stored| stored.version + 1),
             unsettled: stored.is_some_and(moves),
+            raw: stored.map(|stored| stored.raw.clone()).unwrap_or_default(),
             ticket,
         }
     }
@@ -71,18 +74,19 @@ impl Reader {
         let condition = stored.map_or(Condition::Absent, |stored| Condition::Version(stored.version));
         let mut transaction = Transaction::default();
         transaction.put(keys.ticket(record.ticket.id), encode(record), condition);
-        let old = stored.map(|stored| derived(keys, &stored.ticket));
-        Derived::change(
-            &mut transaction,
-            &old.unwrap_or_default(),
-            derived(keys, &record.ticket),
-        );
+        let old = stored.map(|stored| derived(keys, stored));
+        Derived::change(&mut transaction, &old.unwrap_or_default(), derived(keys, record));
         transaction
     }
 }
 
 /// The record of a ticket as an item.
 pub fn encode(record: &TicketRecord) -> Item {
+    let recode = |raw: &Item| Some(encode_known(&decode_known(raw).ok()?));
+    record.raw.carry(encode_known(record), recode)
+}
+
+fn encode_known(record: &TicketRecord) -> Item {
     let mut item = Item::from([
         ("id".to_owned(), n(record.ticket.id)),
         (TEXT.to_owned(), s(text(&record.ticket))),
@@ -99,10 +103,19 @@ pub fn encode(record: &TicketRecord) -> Item {
 
 /// The record that an item holds.
 pub fn decode(item: &Item) -> Result<TicketRecord, StoreError> {
+    let raw = Raw::of(item);
+    Ok(TicketRecord {
+        raw,
+        ..decode_known(item)?
+    })
+}
+
+fn decode_known(item: &Item) -> Result<TicketRecord, StoreError> {
     Ok(TicketRecord {
         ticket: read(item)?,
         version: item::number(KIND, item, "v")?,
         unsettled: item.contains_key(UNSETTLED),
+        raw: Raw::default(),
     })
 }
 
@@ -126,10 +139,11 @@ fn read(item: &Item) -> Result<Ticket, StoreError> {
 }
 
 /// Everything that is derived from a ticket: a pure function of its record.
-pub fn derived(keys: Keys<'_>, ticket: &Ticket) -> Derived {
+pub fn derived(keys: Keys<'_>, record: &TicketRecord) -> Derived {
+    let ticket = &record.ticket;
     let mut derived = Derived::default();
     if let Some(lead) = ticket.lead_relation {
-        let entry = Item::from([(TEXT.to_owned(), s(text(ticket)))]);
+        let entry = item::part(&encode(record), TEXT);
         let key = keys.lead_ticket(lead, ticket.create_date, ticket.id);
         derived.items.insert(key, entry);
     }

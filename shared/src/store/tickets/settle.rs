@@ -12,6 +12,7 @@ use crate::store::error::StoreError;
 use crate::store::key;
 use crate::store::links::Links;
 use crate::store::transaction::{CommitError, Transaction};
+use crate::store::unknown::Raw;
 use crate::ticket::FileName;
 
 /// How often a record is written anew because others changed it meanwhile.
@@ -63,6 +64,8 @@ impl Reader {
             let erased = TicketRecord {
                 ticket: stored.ticket.clone().without_lead(),
                 version: stored.version + 1,
+                // What this build does not know may tell of the person.
+                raw: Raw::default(),
                 ..stored.clone()
             };
             let transaction = self.put_ticket(Some(&stored), &erased);

@@ -31,6 +31,7 @@ fn file(line: Value, lead: Option<LeadId>) -> FileRecord {
         file,
         lead,
         version: 3,
+        raw: Raw::default(),
     }
 }
 
@@ -54,19 +55,22 @@ fn at(list: &str, place: &str) -> (String, String) {
 #[test]
 fn a_ticket_is_in_the_list_of_its_lead() {
     let acme = acme();
-    let of = |ticket: &Ticket| listed(&derived(Keys(&acme), ticket), "ticket");
+    let of = |ticket: Ticket| {
+        let record = TicketRecord::onto(None, ticket);
+        listed(&derived(Keys(&acme), &record), "ticket")
+    };
     let text = concat!(
         r#"{"id":501,"lead_relation":1001,"createDate":"2026-05-01T10:00:00.000Z","#,
         r#""updateDate":"2026-05-01T10:40:00.000Z"}"#
     );
     assert_eq!(
-        of(&ticket(&json!({ "lead_relation": 1001 }))),
+        of(ticket(&json!({ "lead_relation": 1001 }))),
         (
             vec![at("acme#lead-ticket#1001", "251624671199999#999999999999498")],
             vec![text.to_owned()]
         )
     );
-    assert_eq!(of(&ticket(&json!({}))), (Vec::new(), Vec::new()));
+    assert_eq!(of(ticket(&json!({}))), (Vec::new(), Vec::new()));
 }
 
 #[test]
@@ -106,6 +110,7 @@ fn records_are_read_as_they_were_written() {
             ticket: ticket(&json!({ "lead_relation": lead, "unread": 2, "star": 4.0, "obs": "" })),
             version: 5,
             unsettled,
+            raw: Raw::default(),
         };
         assert_eq!(decode(&encode(&record)).unwrap(), record);
     }

@@ -94,6 +94,26 @@ impl Expression {
         }
     }
 
+    /// The update expression that sets and removes attributes, and this condition with the names and values of both.
+    pub fn setting(mut self, set: &Item, remove: &[String]) -> (String, Self) {
+        let mut assigned = Vec::new();
+        for (at, (name, value)) in set.iter().enumerate() {
+            self.names.insert(format!("#s{at}"), name.clone());
+            self.values.insert(format!(":s{at}"), value.clone());
+            assigned.push(format!("#s{at} = :s{at}"));
+        }
+        let mut expression = format!("SET {}", assigned.join(", "));
+        let mut removed = Vec::new();
+        for (at, name) in remove.iter().enumerate() {
+            self.names.insert(format!("#r{at}"), name.clone());
+            removed.push(format!("#r{at}"));
+        }
+        if !removed.is_empty() {
+            expression = format!("{expression} REMOVE {}", removed.join(", "));
+        }
+        (expression, self)
+    }
+
     /// The update expression, and this condition with the names and values of both.
     pub fn updating(mut self, add: &BTreeMap<String, i64>, set: &Item) -> (String, Self) {
         let mut name = |at: String, name: &str, value: AttributeValue| {

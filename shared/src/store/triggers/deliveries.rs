@@ -11,6 +11,7 @@ use super::{TOGETHER, Tally};
 use crate::automation::{Action, Hook, Secret};
 use crate::courier::{Courier, Letter};
 use crate::id::{AutomationId, CallId};
+use crate::store::automations::Found;
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item, n};
 use crate::store::key::{self, Key};
@@ -171,7 +172,9 @@ impl InstanceStore {
         let (Some(record), Some(item)) = (record, found.remove(&automation_key)) else {
             return Ok(None);
         };
-        let said = automations::decode(&item)?;
+        let Found::Known(said) = automations::decode(&item)? else {
+            return Err(item::corrupt("automation", "a later version wrote it"));
+        };
         let Some((url, secret)) = said
             .actions
             .get(delivery.action)

@@ -4,6 +4,7 @@
 //! writes such a file with the present build, when it is released.
 
 mod asks;
+mod later;
 mod stage;
 
 use std::sync::Arc;

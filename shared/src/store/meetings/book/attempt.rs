@@ -15,6 +15,7 @@ use crate::store::meetings::agenda::{Agenda, day_keys};
 use crate::store::meetings::{MeetingRecord, decode};
 use crate::store::number::Number;
 use crate::store::transaction::{CommitError, Condition, Transaction};
+use crate::store::unknown::Raw;
 use crate::store::{InstanceStore, leads};
 use crate::time::Timestamp;
 
@@ -272,6 +273,7 @@ impl Attempts<'_> {
             version: 1,
             edited: true,
             nonce: Some(self.nonce.clone()),
+            raw: Raw::default(),
         };
         let mut transaction = self.store.put_meeting(None, &record);
         match &new.guest {
@@ -300,6 +302,7 @@ impl Attempts<'_> {
             version: stored.version + 1,
             edited: true,
             nonce: Some(self.nonce.clone()),
+            raw: stored.raw.clone(),
         };
         let mut transaction = self.store.put_meeting(Some(stored), &record);
         if let Some(lead) = record.meeting.lead_id {

@@ -5,6 +5,7 @@
 
 use super::Doctor;
 use super::settle::{Look, Wrong};
+use crate::store::credentials::Credential;
 use crate::store::item::{self, Item};
 use crate::store::key::{self, Key};
 use crate::store::operator::credentials::Listed;
@@ -70,10 +71,10 @@ fn fault(
     let Some(found) = found else {
         return Ok(Some("is not revoked and opens nothing"));
     };
-    let mut bare = found.clone();
-    bare.retain(|name, _| name != "pk" && name != "sk");
+    let known: Credential = item::decode("credential", found.clone())?;
+    let known = item::encode("credential", &known)?;
     let right = item::encode("credential", &entry.credential(operator.instance()))?;
-    Ok((bare != right).then_some("opens something else than its entry says"))
+    Ok((known != right).then_some("opens something else than its entry says"))
 }
 
 /// A repair depends on the entry as it was read, and on its not being revoked where it was not: a revocation that comes

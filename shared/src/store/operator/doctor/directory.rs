@@ -7,6 +7,7 @@ use super::settle::{Look, Wrong};
 use crate::directory::Standing;
 use crate::id::UserId;
 use crate::people::User;
+use crate::store::automations;
 use crate::store::directory::Stored;
 use crate::store::error::StoreError;
 use crate::store::operator::{Operator, OperatorError};
@@ -61,9 +62,8 @@ impl Expected {
                 expected.take(user);
             }
         }
-        let mut automations = operator.automations();
-        while let Some(page) = automations.next().await? {
-            expected.triggers |= page.iter().any(|automation| automation.active);
+        for item in operator.0.automation_items().await? {
+            expected.triggers |= automations::decode(&item)?.is_active();
         }
         Ok(expected)
     }
@@ -94,11 +94,11 @@ impl Expected {
             return Look::Fine;
         }
         let mut remedy = Transaction::default();
-        remedy.put(keys.names(), Names(self.names).encode(), Condition::Always);
-        let mut directory = stored.directory;
+        remedy.set(keys.names(), Names(self.names).encode(), &[], Condition::Always);
+        let mut directory = stored.directory.clone();
         directory.users = self.standings;
         directory.triggers = self.triggers;
-        operator.put_next(&mut remedy, directory, stored.version);
+        operator.put_next(&mut remedy, directory, &stored);
         let remedy = Some(remedy);
         Look::Wrong(Wrong { wounds, remedy })
     }

@@ -11,6 +11,7 @@ use crate::store::derived::Derived;
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
 use crate::store::key::{self, Counter, Key, Keys};
+use crate::store::lead_list;
 use crate::store::leads;
 use crate::store::meetings;
 use crate::store::operator::calls::record;
@@ -91,11 +92,11 @@ const LEADS: Kind = Kind {
     name: "lead",
     plural: "leads",
     records: |keys| keys.leads(),
-    derived: |keys, item| leads::derived(keys, &leads::decode(item)?.lead),
+    derived: |keys, item| leads::derived(keys, &leads::read(item)?),
     flaw: |_| Ok(None),
     unchanged: |item| Ok(Condition::Version(item::number("lead", item, "v")?)),
     needs: |_, _| Ok(None),
-    agree: |derived, stored| derived == stored,
+    agree: |derived, stored| derived.is_empty() || lead_list::known(stored).as_ref() == Some(derived),
     origin: |keys, key, _| match keys.origin(key) {
         key::Origin::Lead(Some(id)) => Origin::Record(keys.lead(id)),
         key::Origin::Lead(None) => Origin::Nobody,
@@ -174,11 +175,11 @@ const OPPORTUNITIES: Kind = Kind {
     name: "opportunity",
     plural: "opportunities",
     records: |keys| keys.opportunities(),
-    derived: |keys, item| opportunities::derived(keys, &opportunities::decode(&item)?.card),
+    derived: |keys, item| opportunities::derived(keys, &opportunities::decode(&item)?),
     flaw: |_| Ok(None),
     unchanged: |item| Ok(Condition::Version(item::number("opportunity", item, "v")?)),
     needs: |_, _| Ok(None),
-    agree: |derived, stored| derived == stored,
+    agree: item::contains,
     origin: |keys, key, _| match keys.origin(key) {
         key::Origin::Opportunity(Some(id)) => Origin::Record(keys.opportunity(id)),
         key::Origin::Opportunity(None) => Origin::Nobody,
@@ -198,11 +199,11 @@ const CALENDARS: Kind = Kind {
     name: "calendar",
     plural: "calendars",
     records: |keys| keys.calendars(),
-    derived: |keys, item| Ok(calendars::derived(keys, &calendars::decode(&item)?.calendar)),
+    derived: |keys, item| Ok(calendars::derived(keys, &calendars::decode(&item)?)),
     flaw: |_| Ok(None),
     unchanged: |item| Ok(Condition::Version(item::number("calendar", item, "v")?)),
     needs: |_, _| Ok(None),
-    agree: |derived, stored| derived == stored,
+    agree: item::contains,
     origin: |keys, key, item| match keys.origin(key) {
         key::Origin::CalendarLink => {
             calendars::linked(item).map_or(Origin::Nobody, |id| Origin::Record(keys.calendar(id)))
@@ -219,11 +220,11 @@ const MEETINGS: Kind = Kind {
     name: "meeting",
     plural: "meetings",
     records: |keys| keys.meetings(),
-    derived: |keys, item| Ok(meetings::derived(keys, &meetings::decode(&item)?.meeting)),
+    derived: |keys, item| Ok(meetings::derived(keys, &meetings::decode(&item)?)),
     flaw: |_| Ok(None),
     unchanged: |item| Ok(Condition::Version(item::number("meeting", item, "v")?)),
     needs: |_, _| Ok(None),
-    agree: |derived, stored| derived == stored,
+    agree: item::contains,
     origin: |keys, key, _| match keys.origin(key) {
         key::Origin::Meeting(Some(id)) => Origin::Record(keys.meeting(id)),
         key::Origin::Meeting(None) => Origin::Nobody,

@@ -14,14 +14,14 @@ pub const TICKETS: Kind = Kind {
     name: "ticket",
     plural: "tickets",
     records: |keys| keys.tickets(),
-    derived: |keys, item| Ok(tickets::derived(keys, &tickets::decode(&item)?.ticket)),
+    derived: |keys, item| Ok(tickets::derived(keys, &tickets::decode(&item)?)),
     flaw: |_| Ok(None),
     unchanged: version,
     needs: |keys, item| {
         let lead = tickets::decode(item)?.ticket.lead_relation;
         Ok(lead.map(|lead| keys.lead(lead)))
     },
-    agree: |derived, stored| derived == stored,
+    agree: item::contains,
     origin: |keys, key, _| match keys.origin(key) {
         key::Origin::Ticket(Some(id)) => Origin::Record(keys.ticket(id)),
         key::Origin::Ticket(None) => Origin::Nobody,
@@ -44,7 +44,7 @@ pub const FILES: Kind = Kind {
         let lead = tickets::decode_file(item)?.lead;
         Ok(lead.map(|lead| keys.lead(lead)))
     },
-    agree: |derived, stored| derived == stored,
+    agree: item::contains,
     origin: |keys, key, _| match keys.origin(key) {
         key::Origin::File => {
             let name = keys.listed_file(key);

@@ -1,0 +1,287 @@
+//! Items of a later build: it put something more into each, at the top and in the objects within. This build reads them,
+//! changes them and writes them again, and keeps what it does not know (C-88).
+
+use serde_json::{Value, json};
+use tests::raw::RawTable;
+use tests::{ACME, Wallet, World};
+
+use super::stage::{Kept, export, import};
+use super::{KEPT, reads_as_before, world_over};
+
+/// What the later build wrote.
+const LATER: &str = "later";
+
+/// Members that are free-form or name something by their own names: more in them would say more.
+const FREE: [&str; 16] = [
+    "custom",
+    "fields",
+    "formData",
+    "properties",
+    "utmTags",
+    "t",
+    "names",
+    "users",
+    "departments",
+    "groups",
+    "dates",
+    "filters",
+    "actions",
+    "parts",
+    "narrowing",
+    "days",
+];
+
+/// Items that are made anew and never rewritten: results of reports, and what expires.
+fn is_passing(pk: &str) -> bool {
+    [
+        "#report-",
+        "#rate#",
+        "#bookmark#",
+        "#idempotency#",
+        "#new-caller#",
+        "#trigger",
+        "#notice",
+        "#erasure",
+    ]
+    .iter()
+    .any(|part| pk.contains(part))
+}
+
+/// Puts something more into an item.
+fn extend(item: &Value) -> Value {
+    let mut item = item.clone();
+    for (name, value) in item.as_object_mut().expect("an item") {
+        extend_attribute(name, value);
+    }
+    item[LATER] = json!({ "S": "x" });
+    item
+}
+
+fn extend_attribute(name: &str, value: &mut Value) {
+    let (kind, value) = value
+        .as_object_mut()
+        .expect("a value")
+        .iter_mut()
+        .next()
+        .expect("one");
+    match (kind.as_str(), value) {
+        ("M", Value::Object(members)) => {
+            members
+                .iter_mut()
+                .for_each(|(name, value)| extend_attribute(name, value));
+            if !FREE.contains(&name) {
+                members.insert(LATER.to_owned(), json!({ "N": "7" }));
+            }
+        }
+        ("L", Value::Array(elements)) => elements.iter_mut().for_each(|value| extend_attribute("", value)),
+        ("S", Value::String(text)) if !FREE.contains(&name) && text.starts_with('{') => {
+            let mut json: Value = serde_json::from_str(text).expect("JSON");
+            extend_json("", &mut json);
+            *text = json.to_string();
+        }
+        _ => {}
+    }
+}
+
+fn extend_json(name: &str, value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in &mut *members {
+                // What is named by ids is entered all the same.
+                if !FREE.contains(&name.as_str()) || ["departments", "groups"].contains(&name.as_str()) {
+                    extend_json(name, value);
+                }
+            }
+            if !FREE.contains(&name) {
+                members.insert(LATER.to_owned(), json!({ "x": 7 }));
+            }
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(|value| extend_json(name, value)),
+        _ => {}
+    }
+}
+
+/// How often an item holds what the later build wrote.
+fn count(item: &Value) -> usize {
+    item.to_string().matches(LATER).count()
+}
+
+/// The acme of a kept table as a later build would have written it.
+async fn later_world() -> (World, RawTable, Kept) {
+    let kept = Kept::read(KEPT[KEPT.len() - 1]);
+    let (world, table) = world_over(&kept).await;
+    world.store.migrate(true, &|_, _| {}).await.expect("a migration");
+    let items: Vec<_> = table.items().iter().map(extend).collect();
+    table.put_all(&items);
+    (world, table, kept)
+}
+
+#[tokio::test]
+async fn items_of_a_later_build_are_read() {
+    let (world, _, kept) = later_world().await;
+    reads_as_before(&world, &kept, &kept.wallet(), "extended").await;
+    world.is_sound().await;
+}
+
+/// Every record of an export, with one thing changed.
+fn changed(record: &Value) -> Value {
+    let mut record = record.clone();
+    let kind = record["kind"].as_str().expect("a kind").to_owned();
+    let (name, value) = match kind.as_str() {
+        "setting" => (
+            "value",
+            if record["name"] == "timezone" {
+                json!("UTC")
+            } else {
+                json!(601)
+            },
+        ),
+        "lead" => ("firstname", json!("Nova")),
+        "opportunity" => ("title", json!("Nova")),
+        "company" => ("companyname", json!("Nova")),
+        "meeting" => ("status", json!("rescheduled")),
+        "file" => ("url", json!("https://media.example/nova")),
+        "call" => ("description", json!("Nova")),
+        "event" => ("duration", json!(66)),
+        _ => ("name", json!("Nova")),
+    };
+    record[name] = value;
+    if kind == "calendar" {
+        record["horizon"] = json!({ "type": "days", "days": 400 });
+    }
+    record
+}
+
+#[tokio::test]
+async fn what_a_later_build_wrote_outlives_a_change() {
+    let (world, table, kept) = later_world().await;
+    let before = table.items();
+    let wallet = kept.wallet();
+    let title = json!({ "title": "Pela API" });
+    let uri = format!("/crmopportunity/1?id=3&i={ACME}&apitoken={}", wallet.key);
+    let answer = world.call("PUT", &uri).with(&wallet).json(&title).send().await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    let uri = format!("/lead/archive?i={ACME}&apitoken={}", wallet.key);
+    let archive = json!({ "ids": [1006], "archived": true });
+    let answer = world.call("POST", &uri).with(&wallet).json(&archive).send().await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    are_kept(&before, &table.items());
+
+    let lines: Vec<_> = export(&world)
+        .await
+        .iter()
+        .map(|record| changed(record))
+        .collect();
+    let text: Vec<_> = lines.iter().map(Value::to_string).collect();
+    import(&world, &text.join("\n")).await;
+    world
+        .operator(ACME)
+        .limit_key(&wallet.key_id, None)
+        .await
+        .expect("a limit");
+    are_kept(&before, &table.items());
+    assert_eq!(export(&world).await, lines);
+    world.is_sound().await;
+    maintenance::tend(&world.store).await.expect("it is tended");
+    world.is_sound().await;
+    are_kept(&before, &table.items());
+}
+
+/// Requires that every item that is still there holds what the later build wrote.
+#[track_caller]
+fn are_kept(before: &[Value], after: &[Value]) {
+    let mut rewritten = 0;
+    for item in before
+        .iter()
+        .filter(|item| !is_passing(item["pk"]["S"].as_str().expect("a key")))
+    {
+        let same = |other: &&Value| other["pk"] == item["pk"] && other["sk"] == item["sk"];
+        let Some(found) = after.iter().find(same) else {
+            continue;
+        };
+        rewritten += usize::from(found != item);
+        assert!(count(found) >= count(item), "{item}\nbecame\n{found}");
+    }
+    assert!(rewritten > 5, "{rewritten}");
+}
+
+/// Changes the text of an item that holds JSON with this member.
+fn edit(table: &RawTable, pk: &str, sk: &str, member: &str, edit: impl Fn(&mut Value)) {
+    let mut item = table.get(pk, sk).expect("the item");
+    let attributes = item.as_object_mut().expect("an item").values_mut();
+    for text in attributes.filter_map(|value| value.get_mut("S")) {
+        let json = serde_json::from_str(text.as_str().expect("text")).ok();
+        if let Some(mut json) = json.filter(|json: &Value| json.get(member).is_some()) {
+            edit(&mut json);
+            *text = json.to_string().into();
+        }
+    }
+    table.put(pk, sk, &item);
+}
+
+/// A level of a permission and a value of a setting that this build does not know narrow, and stay.
+#[tokio::test]
+async fn an_unknown_permission_allows_nothing_and_stays() {
+    let (world, table, kept) = later_world().await;
+    let at = ("acme#directory", "directory");
+    edit(&table, at.0, at.1, "groups", |directory| {
+        directory["groups"]["2"]["permissions"]["leads"] = json!("team");
+        directory["settings"]["credential_placement"] = json!("everywhere");
+        directory["settings"]["colour"] = json!("red");
+    });
+    let seller = world.wallet(8).await;
+    let listed = async |wallet: &Wallet| {
+        let answer = world.get("/leads?i=acme&limit=50").with(wallet).send().await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.body["data"]["leads"].as_array().map(Vec::len)
+    };
+    assert_eq!(listed(&seller).await, Some(0));
+    assert!(listed(&kept.wallet()).await > Some(3));
+    let misplaced = world
+        .get(&format!("/leads?i=acme&apitoken={}", seller.key))
+        .send()
+        .await;
+    assert_eq!(misplaced.status, 401);
+    import(&world, r#"{"kind":"setting","name":"timezone","value":"UTC"}"#).await;
+    let after = table.get(at.0, at.1).expect("the directory").to_string();
+    for kept in [
+        r#"\"leads\":\"team\""#,
+        r#"\"everywhere\""#,
+        r#"\"colour\":\"red\""#,
+        "UTC",
+    ] {
+        assert!(after.contains(kept), "{kept}: {after}");
+    }
+}
+
+/// An automation with an action of a later build is neither run nor changed, and holds up no other and no import.
+#[tokio::test]
+async fn an_automation_of_a_later_build_is_left_alone() {
+    let (world, table, _) = later_world().await;
+    let at = ("acme#automation", "000000000000001");
+    edit(&table, at.0, at.1, "actions", |automation| {
+        automation["actions"] =
+            json!([{ "type": "sendMail", "to": "x" }, { "type": "addPoints", "points": 500 }]);
+    });
+    let automation = table.get(at.0, at.1);
+    let line = json!({ "kind": "automation", "id": 3, "name": "Pontos", "trigger": "leadPhoneCall", "event": "received",
+        "actions": [{ "type": "addPoints", "points": 3 }] });
+    import(&world, &line.to_string()).await;
+    let points = async || {
+        let leads = world.leads().await;
+        let lead = leads.into_iter().find(|lead| lead.id.get() == 1001);
+        lead.expect("the lead").points.as_i64()
+    };
+    let before = points().await;
+    let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING",
+        "status": "COMPLETE", "duration": 65, "record": true, "service": "acme-voip" } });
+    assert_eq!(world.webhook(&call).send().await.status, 201);
+    let nobody = shared::courier::Courier::plain(|_, _| Vec::new(), |_| false);
+    maintenance::automate(&world.store, &nobody)
+        .await
+        .expect("automations are run");
+    // The kept table has a call in its outbox too.
+    assert_eq!(points().await, before.map(|points| points + 6));
+    assert_eq!(table.get(at.0, at.1), automation);
+    world.is_sound().await;
+}
