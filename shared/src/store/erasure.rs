@@ -14,11 +14,12 @@ use super::calls::CallRecord;
 use super::derived::Derived;
 use super::error::StoreError;
 use super::item::{self, Item, s};
-use super::key::Key;
+use super::key::{self, Key};
 use super::leads::{self, LeadRecord};
 use super::links::{Links, TOGETHER};
 use super::meetings::{self, MeetingRecord};
 use super::notices;
+use super::quarantine::Unreadable;
 use super::table::{PAGE, Page, Span, key_of};
 use super::transaction::{CommitError, Condition, Transaction};
 use super::unknown::Raw;
@@ -102,7 +103,9 @@ impl Reader {
     pub async fn erasures(&self) -> Result<Erasures, StoreError> {
         let span = Span::head(self.keys().erasures(), PAGE);
         let items = self.table.query_all(span).await?;
-        items.iter().map(marked).collect::<Result<_, _>>().map(Erasures)
+        // A key that names no lead covers none; the doctor tells of it.
+        let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
+        Ok(Erasures(keys.iter().filter_map(key::marked).collect()))
     }
 }
 
@@ -153,22 +156,27 @@ impl InstanceStore {
         transaction.delete(keys.lead(id), Condition::Version(record.version));
         let derived = leads::derived(keys, &record.lead)?;
         Derived::change(&mut transaction, &derived, Derived::default());
-        let mark = Item::from([("nonce".to_owned(), s(nonce))]);
+        let now = self.table.ambient.now();
+        let mut mark = notices::raised(now);
+        mark.insert("nonce".to_owned(), s(nonce));
         transaction.put(keys.erasure(id), mark, Condition::Always);
-        notices::raise_deleted(&mut transaction, keys, id);
+        notices::raise_deleted(&mut transaction, keys, id, now);
         Ok(transaction)
     }
 }
 
 impl Reader {
     /// Erases what is left of a deleted lead in records that link it, and the links with it. Doing it again does no harm.
+    /// A record that cannot be read keeps its link, and fails at the end, when the others are erased.
     pub(super) async fn erase(&self, lead: LeadId) -> Result<(), StoreError> {
-        self.erase_meetings(lead).await?;
-        self.erase_tickets(lead).await?;
-        self.erase_calls(lead).await
+        let mut unreadable = Unreadable::default();
+        self.erase_meetings(lead, &mut unreadable).await?;
+        self.erase_tickets(lead, &mut unreadable).await?;
+        self.erase_calls(lead, &mut unreadable).await?;
+        unreadable.result()
     }
 
-    async fn erase_meetings(&self, lead: LeadId) -> Result<(), StoreError> {
+    async fn erase_meetings(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
         let mut links = Links::of(self.keys().lead_meetings(lead));
         while let Some(found) = links.next(self).await? {
             let ids = found
@@ -176,8 +184,9 @@ impl Reader {
                 .filter_map(|key| MeetingId::new(key.sk.parse().ok()?));
             let keys = ids.map(|id| self.keys().meeting(id));
             for (key, item) in self.table.get_many(keys).await? {
-                self.change_record(key, item, |item| self.meeting_erasure(item, lead))
-                    .await?;
+                let change = |item: &Item| self.meeting_erasure(item, lead);
+                let outcome = self.change_record(key.clone(), item, change).await;
+                unreadable.note(self, &key, outcome)?;
             }
         }
         Ok(())
@@ -199,13 +208,19 @@ impl Reader {
     }
 
     /// The timeline tells which calls there are, and links tell of those that have no event yet.
-    async fn erase_calls(&self, lead: LeadId) -> Result<(), StoreError> {
+    async fn erase_calls(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
         let mut span = Span::head(self.keys().timeline(lead), TOGETHER);
         loop {
             let Page { items, more } = self.table.query(span.clone()).await?;
-            let events = items.iter().map(|event| Ok((key_of(event)?, call_of(event)?)));
-            self.erase_some_calls(lead, events.collect::<Result<_, StoreError>>()?)
-                .await?;
+            let mut events = Vec::with_capacity(items.len());
+            for event in &items {
+                let key = key_of(event)?;
+                match call_of(event) {
+                    Ok(call) => events.push((key, call)),
+                    Err(error) => unreadable.note(self, &key, Err(error))?,
+                }
+            }
+            self.erase_some_calls(lead, events, unreadable).await?;
             if !more {
                 break;
             }
@@ -217,20 +232,26 @@ impl Reader {
                 let call = CallId::new(key.sk.parse().ok()?)?;
                 Some((key, call))
             });
-            self.erase_some_calls(lead, calls.collect()).await?;
+            self.erase_some_calls(lead, calls.collect(), unreadable).await?;
         }
         Ok(())
     }
 
     /// Takes the person out of calls, each together with the item that led to it.
-    async fn erase_some_calls(&self, lead: LeadId, found: Vec<(Key, CallId)>) -> Result<(), StoreError> {
+    async fn erase_some_calls(
+        &self,
+        lead: LeadId,
+        found: Vec<(Key, CallId)>,
+        unreadable: &mut Unreadable,
+    ) -> Result<(), StoreError> {
         let calls = found.iter().map(|(_, call)| self.keys().call(*call));
         let calls = self.table.get_many(calls).await?;
         for (leading, call) in found {
             let key = self.keys().call(call);
             let item = calls.get(&key).cloned().unwrap_or_default();
             let change = |item: &Item| call_erasure(item, lead, &key, &leading);
-            self.change_record(key.clone(), item, change).await?;
+            let outcome = self.change_record(key.clone(), item, change).await;
+            unreadable.note(self, &key, outcome)?;
         }
         Ok(())
     }
@@ -294,10 +315,4 @@ fn call_erasure(
 fn call_of(event: &Item) -> Result<CallId, StoreError> {
     let call = CallId::new(item::number("event", event, "call")?);
     call.ok_or_else(|| item::corrupt("event", "it names no call"))
-}
-
-/// The lead that a mark is for.
-fn marked(item: &Item) -> Result<LeadId, StoreError> {
-    let id = key_of(item)?.sk.parse().ok().and_then(LeadId::new);
-    id.ok_or_else(|| item::corrupt("erasure", "it names no lead"))
 }

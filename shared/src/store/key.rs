@@ -110,6 +110,20 @@ pub fn instance(name: &InstanceName) -> Key {
     Key::new(instances(), name.as_str())
 }
 
+/// What the partition of items that were set aside ends with.
+const ASIDE: &str = "-aside";
+
+/// Where an item is set aside that cannot be read: under its sort key, beside its partition.
+pub fn aside(key: &Key) -> Key {
+    Key::new(format!("{}{ASIDE}", key.pk), key.sk.as_str())
+}
+
+/// Where an item that was set aside comes from.
+pub fn put_back(aside: &Key) -> Key {
+    let partition = aside.pk.strip_suffix(ASIDE).unwrap_or(&aside.pk);
+    Key::new(partition.to_owned(), aside.sk.as_str())
+}
+
 /// Builds the keys of one instance.
 #[derive(Debug, Clone, Copy)]
 pub struct Keys<'a>(pub &'a InstanceName);
@@ -294,6 +308,11 @@ impl Keys<'_> {
         self.pk(&format!("company-lead#{company}"))
     }
 
+    /// The partitions in which something may be set aside.
+    pub fn quarantine(self) -> [String; 3] {
+        [self.outbox(), self.notices(), self.erasures()].map(|partition| partition + ASIDE)
+    }
+
     /// The notices of records whose copies elsewhere may be behind.
     pub fn notices(self) -> String {
         self.pk("notice")
@@ -337,6 +356,16 @@ impl Keys<'_> {
     pub fn bookmark(self, walk: &str, page: u64) -> Key {
         Key::new(self.pk(&format!("bookmark#{walk}")), format!("{page:020}"))
     }
+}
+
+/// The lead that a notice is about, by its key.
+pub fn noticed(key: &Key) -> Option<LeadId> {
+    LeadId::new(key.sk.strip_prefix("lead#")?.parse().ok()?)
+}
+
+/// The lead that a mark of a deletion is about, by its key.
+pub fn marked(key: &Key) -> Option<LeadId> {
+    LeadId::new(key.sk.parse().ok()?)
 }
 
 /// An entry of a list by its place: the key in partition `list`.

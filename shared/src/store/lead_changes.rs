@@ -136,7 +136,7 @@ impl Reader {
             leads::derived(keys, lead)?,
         );
         if stored.copied() != record.copied() {
-            notices::raise(&mut transaction, keys, lead.id);
+            notices::raise(&mut transaction, keys, lead.id, self.table.ambient.now());
         }
         Ok(transaction)
     }

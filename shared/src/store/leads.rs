@@ -201,7 +201,7 @@ pub fn put_new(transaction: &mut Transaction, keys: Keys<'_>, lead: Lead) -> Res
 pub fn mark_active(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, at: Timestamp) {
     let active = Item::from([("lastActive".to_owned(), s(at.to_string()))]);
     transaction.update(keys.lead(lead), "v", 1, active, Condition::Present);
-    notices::raise(transaction, keys, lead);
+    notices::raise(transaction, keys, lead, at);
 }
 
 /// That a lead is there, and archived or not.

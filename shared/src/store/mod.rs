@@ -5,12 +5,14 @@
 //! one from a [`Scope`](crate::scope::Scope) alone.
 
 mod automations;
+mod background;
 mod board;
 mod bookmarks;
 mod budget;
 mod calendars;
 mod calls;
 mod connection;
+mod copies;
 mod credentials;
 mod derived;
 mod directory;
@@ -37,6 +39,7 @@ mod number;
 pub mod operator;
 mod opportunities;
 mod people;
+mod quarantine;
 mod rate;
 #[cfg(feature = "faults")]
 pub mod replay;

@@ -1,70 +1,107 @@
-//! Notices that copies of a lead may be behind, and what brings the copies up to date.
+//! Notices that copies of a lead may be behind.
 //!
 //! Opportunities copy their lead. A lead may have thousands of them, so a change of the lead does not write them all; it
 //! raises a notice in the same transaction. While the notice stands, every reader takes the lead itself in place of its
-//! copies, so that what was acknowledged is shown at once (C-12). [`Store::refresh_copies`] writes the copies and takes
-//! the notice down on condition that it was not raised again: a crash at any moment leaves the notice, and so nothing
-//! wrong. Whoever writes a copy, checks in the same transaction that the lead is at the version copied, and so does
-//! whoever takes the notice down: of two that refresh at one time, the slower brings nothing older back.
+//! copies, so that what was acknowledged is shown at once (C-12). Background work writes the copies and takes the notice
+//! down, see [`copies`](super::copies).
 //!
-//! Readers read notices and copies at one time and not one after the other. So a notice stays up for longer than any
-//! request takes once the copies are written: whoever finds none reads no copy from before that.
+//! Which lead a notice is about is told by its key alone, so one that cannot be read otherwise still holds. A reader reads
+//! at most [`MAX_READ`] notices. Where there are more, it takes every lead behind the last of them to be noticed: it then
+//! reads the leads that it shows, and not all notices of the instance.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Reader;
 use super::error::StoreError;
-use super::item::{self, Item, n};
-use super::key::Keys;
+use super::item::{Item, n};
+use super::key::{self, Keys};
 use super::leads::{self, LeadRecord};
-use super::opportunities::{self, Card, OpportunityRecord};
+use super::opportunities::Card;
 use super::table::{PAGE, Page, Span, key_of};
-use super::transaction::{CommitError, Condition, Transaction};
-use super::{Reader, Store, meter};
-use crate::id::{LeadId, OpportunityId};
+use super::transaction::{Condition, Transaction};
+use crate::id::LeadId;
+use crate::time::Timestamp;
 
-/// For how many seconds a notice outlasts the writing of the copies: longer than any request takes.
-const GRACE: u32 = 60;
-/// How often an opportunity is written anew because others changed it meanwhile.
-const ATTEMPTS: u32 = 8;
+/// The most notices that a page reads: 3 read units.
+const MAX_READ: usize = 100;
 
-/// The version of the notice whose copies are written, and when they were, in Unix seconds.
-const WRITTEN: &str = "written";
-const SINCE: &str = "since";
+/// When it was raised last, in Unix seconds; absent in notices of the former version.
+pub const RAISED: &str = "at";
 /// That the lead was deleted.
-const DELETED: &str = "deleted";
+pub const DELETED: &str = "deleted";
 
 /// The leads whose copies may be behind.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Notices(BTreeSet<LeadId>);
+pub struct Notices {
+    leads: BTreeSet<LeadId>,
+    unread: Unread,
+}
+
+/// Which notices were not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Unread {
+    /// None.
+    #[default]
+    Nothing,
+    /// Those of the leads after this one.
+    After(LeadId),
+    /// Perhaps any: a key could not be read.
+    Anything,
+}
 
 /// Says in `transaction` that copies of a lead may be behind.
-pub fn raise(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId) {
-    transaction.update(keys.lead_notice(lead), "v", 1, Item::new(), Condition::Always);
+pub fn raise(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, now: Timestamp) {
+    transaction.update(keys.lead_notice(lead), "v", 1, raised(now), Condition::Always);
 }
 
 /// The same for a lead that is deleted in `transaction`: its copies are to be taken out.
-pub fn raise_deleted(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId) {
-    let deleted = Item::from([(DELETED.to_owned(), n(1))]);
+pub fn raise_deleted(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, now: Timestamp) {
+    let mut deleted = raised(now);
+    deleted.insert(DELETED.to_owned(), n(1));
     transaction.update(keys.lead_notice(lead), "v", 1, deleted, Condition::Always);
+}
+
+/// When something was raised, as an attribute.
+pub fn raised(now: Timestamp) -> Item {
+    Item::from([(RAISED.to_owned(), n(now.unix_seconds()))])
 }
 
 impl Notices {
     /// Whether a card's lead may be behind.
     pub fn cover(&self, card: &Card) -> bool {
-        card.opportunity
-            .lead_id
-            .is_some_and(|lead| self.0.contains(&lead))
+        card.opportunity.lead_id.is_some_and(|lead| self.covers(lead))
+    }
+
+    fn covers(&self, lead: LeadId) -> bool {
+        self.leads.contains(&lead)
+            || match self.unread {
+                Unread::Nothing => false,
+                Unread::After(last) => lead > last,
+                Unread::Anything => true,
+            }
+    }
+
+    /// The notices of a page of them.
+    fn of(page: &Page) -> Self {
+        let keys = page.items.iter().map(|item| key_of(item).ok());
+        let leads: Vec<_> = keys.map(|key| key.as_ref().and_then(key::noticed)).collect();
+        let unread = match (leads.iter().all(Option::is_some), page.more, leads.last()) {
+            // Nobody writes such a key. What it hides is not known, so every lead is read.
+            (false, _, _) => Unread::Anything,
+            (true, true, Some(Some(last))) => Unread::After(*last),
+            _ => Unread::Nothing,
+        };
+        let leads = leads.into_iter().flatten().collect();
+        Self { leads, unread }
     }
 }
 
 impl Reader {
-    /// All notices that stand. One query, of next to nothing.
+    /// The notices that stand, as far as a page reads them. One query of at most 3 units.
     pub(super) async fn notices(&self) -> Result<Notices, StoreError> {
-        let items = self
-            .table
-            .query_all(Span::head(self.keys().notices(), PAGE))
-            .await?;
-        items.iter().map(noticed).collect::<Result<_, _>>().map(Notices)
+        let span = Span::head(self.keys().notices(), MAX_READ);
+        let page = self.table.query(span).await?;
+        Ok(Notices::of(&page))
     }
 
     /// Leads' records by id. One batch of gets.
@@ -96,156 +133,21 @@ impl Reader {
         Ok(())
     }
 
-    /// The records of all leads that a notice covers, for those who look into every copy.
+    /// The records of all leads that a notice covers, for those who look into every copy. Reads the notices that a page
+    /// leaves out.
     pub(super) async fn noticed_leads(&self, notices: &Notices) -> Result<Fresh, StoreError> {
-        if notices.0.is_empty() {
+        let mut notices = notices.clone();
+        if notices.unread != Unread::Nothing {
+            let all = Span::head(self.keys().notices(), PAGE);
+            let items = self.table.query_all(all).await?;
+            notices = Notices::of(&Page { items, more: false });
+            notices.unread = Unread::Nothing;
+        }
+        if notices.leads.is_empty() {
             return Ok(Fresh::default());
         }
-        let records = self.lead_records(notices.0.iter().copied()).await?;
-        Ok(Fresh {
-            notices: notices.clone(),
-            records,
-        })
-    }
-
-    /// Writes the copies of every lead that has a notice, and takes down the notices whose copies were written `grace`
-    /// seconds ago or before. Returns the copies of how many leads were written.
-    pub(super) async fn refresh_copies(&self, grace: u32) -> Result<u64, StoreError> {
-        let mut done = 0;
-        for notice in self
-            .table
-            .query_all(Span::head(self.keys().notices(), PAGE))
-            .await?
-        {
-            let deleted = notice.contains_key(DELETED);
-            meter::note(|deeds| deeds.erasures += u64::from(deleted));
-            // Whatever still shows a deleted lead must have come to its end.
-            let grace = if deleted { GRACE } else { grace };
-            let transaction = if number(&notice, "v")? == number(&notice, WRITTEN)? {
-                self.take_down(&notice, grace)?
-            } else {
-                done += 1;
-                meter::note(|deeds| deeds.copies += 1);
-                self.refresh_noticed(&notice, grace).await?
-            };
-            match self.table.commit(transaction).await {
-                // Raised again meanwhile, or seen to by others: the next round sees to what is left.
-                Ok(()) | Err(CommitError::Refused(_)) => {}
-                Err(CommitError::Store(error)) => return Err(error),
-            }
-        }
-        Ok(done)
-    }
-
-    /// Writes the copies that a notice tells of. Gives what says so in the notice, or takes it down at once. The lead is
-    /// checked beside it, because a notice that was taken down and raised again looks the same.
-    async fn refresh_noticed(&self, notice: &Item, grace: u32) -> Result<Transaction, StoreError> {
-        let (lead, value) = (noticed(notice)?, number(notice, "v")?);
-        // Read behind the notice, so that it is no older than what the notice tells of.
-        let record = self.lead_record(lead).await?;
-        self.refresh_copies_of(lead, record.as_ref()).await?;
-        if record.is_none() {
-            self.erase(lead).await?;
-        }
-        let unraised = Condition::Number { name: "v", value };
-        let mut transaction = Transaction::default();
-        transaction.check(self.keys().lead(lead), as_read(record.as_ref()));
-        if grace == 0 {
-            self.end(&mut transaction, notice, unraised)?;
-        } else {
-            let since = self.table.ambient.now().unix_seconds();
-            let written = Item::from([(WRITTEN.to_owned(), n(value)), (SINCE.to_owned(), n(since))]);
-            transaction.update(key_of(notice)?, "v", 0, written, unraised);
-        }
-        Ok(transaction)
-    }
-
-    /// What takes down a notice whose copies are written, if that is long enough ago.
-    fn take_down(&self, notice: &Item, grace: u32) -> Result<Transaction, StoreError> {
-        let mut transaction = Transaction::default();
-        let over = number(notice, SINCE)?.saturating_add(u64::from(grace));
-        let now = u64::try_from(self.table.ambient.now().unix_seconds()).unwrap_or(0);
-        if now >= over {
-            let has = notice
-                .iter()
-                .filter(|(name, _)| ["v", WRITTEN, SINCE].contains(&name.as_str()));
-            let has = has.map(|(name, value)| (name.clone(), value.clone())).collect();
-            let unraised = Condition::Exactly {
-                has,
-                lacks: Vec::new(),
-            };
-            self.end(&mut transaction, notice, unraised)?;
-        }
-        Ok(transaction)
-    }
-
-    /// Takes a notice down, and with that of a deleted lead the mark that something may be left of it.
-    fn end(
-        &self,
-        transaction: &mut Transaction,
-        notice: &Item,
-        unraised: Condition,
-    ) -> Result<(), StoreError> {
-        if notice.contains_key(DELETED) {
-            transaction.delete(self.keys().erasure(noticed(notice)?), Condition::Always);
-        }
-        transaction.delete(key_of(notice)?, unraised);
-        Ok(())
-    }
-
-    async fn refresh_copies_of(&self, lead: LeadId, record: Option<&LeadRecord>) -> Result<(), StoreError> {
-        let mut span = Span::head(self.keys().lead_opportunities(lead), 100);
-        loop {
-            let Page { items, more } = self.table.query(span.clone()).await?;
-            let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
-            let ids = keys
-                .iter()
-                .filter_map(|key| OpportunityId::new(key.sk.parse().ok()?));
-            let ids: Vec<_> = ids.collect();
-            let found = self
-                .table
-                .get_many(ids.iter().map(|id| self.keys().opportunity(*id)))
-                .await?;
-            for item in found.values() {
-                self.refresh_copy(opportunities::decode(item)?, lead, record)
-                    .await?;
-            }
-            if !more {
-                return Ok(());
-            }
-            span.after = keys.last().map(|key| key.sk.clone());
-        }
-    }
-
-    /// Writes one opportunity with the lead as it is, unless it has it already.
-    async fn refresh_copy(
-        &self,
-        mut stored: OpportunityRecord,
-        lead: LeadId,
-        record: Option<&LeadRecord>,
-    ) -> Result<(), StoreError> {
-        for attempt in 0..ATTEMPTS {
-            let opportunity = stored.card.opportunity.clone();
-            let fresh = Card::of(opportunity, record);
-            if stored.card.opportunity.lead_id != Some(lead) || fresh == stored.card {
-                return Ok(());
-            }
-            let key = self.keys().opportunity(fresh.opportunity.id);
-            let mut transaction = self.replace_card(&stored, fresh, stored.edited)?;
-            transaction.check(self.keys().lead(lead), as_read(record));
-            match self.table.commit(transaction).await {
-                Ok(()) => return Ok(()),
-                Err(CommitError::Refused(items)) => {
-                    // Where the lead changed, its notice is not taken down, and the next round sees to it.
-                    let item = items.get(&key).filter(|item| !item.is_empty());
-                    let Some(item) = item else { return Ok(()) };
-                    stored = opportunities::decode(item)?;
-                    self.table.pause(attempt).await;
-                }
-                Err(CommitError::Store(error)) => return Err(error),
-            }
-        }
-        Err(StoreError::Contention("refreshing a copy"))
+        let records = self.lead_records(notices.leads.iter().copied()).await?;
+        Ok(Fresh { notices, records })
     }
 }
 
@@ -270,37 +172,4 @@ impl Card {
         let record = self.opportunity.lead_id.and_then(|lead| records.get(&lead));
         *self = Self::of(self.opportunity.clone(), record);
     }
-}
-
-impl Store {
-    /// Brings the copies of all instances up to date; see [`super::notices`]. Returns the copies of how many leads were
-    /// written.
-    ///
-    /// # Errors
-    /// [`StoreError`] where the table fails; what is not done is done the next time.
-    pub async fn refresh_copies(&self) -> Result<u64, StoreError> {
-        let mut done = 0;
-        for instance in self.instances().await? {
-            done += self.reader(instance.name).refresh_copies(GRACE).await?;
-        }
-        Ok(done)
-    }
-}
-
-/// That a lead is still as it was read.
-fn as_read(lead: Option<&LeadRecord>) -> Condition {
-    lead.map_or(Condition::Absent, |lead| Condition::Version(lead.version))
-}
-
-fn number(notice: &Item, name: &str) -> Result<u64, StoreError> {
-    item::number("notice", notice, name)
-}
-
-fn noticed(notice: &Item) -> Result<LeadId, StoreError> {
-    let key = key_of(notice)?;
-    let id = key
-        .sk
-        .strip_prefix("lead#")
-        .and_then(|id| LeadId::new(id.parse().ok()?));
-    id.ok_or_else(|| item::corrupt("notice", "it names no lead"))
 }

@@ -21,21 +21,6 @@ impl Keys<'_> {
         self.pk("trigger")
     }
 
-    /// What was in the outbox and could not be read, under the same sort keys.
-    pub fn aside(self) -> String {
-        self.pk("trigger-aside")
-    }
-
-    /// Where an item of the outbox is set aside.
-    pub fn set_aside(self, sk: &str) -> Key {
-        Key::new(self.aside(), sk)
-    }
-
-    /// Where an item that was set aside comes from.
-    pub fn put_back(self, sk: &str) -> Key {
-        Key::new(self.outbox(), sk)
-    }
-
     /// That automations are to deal with a call.
     pub fn trigger(self, call: CallId) -> Key {
         Key::new(self.outbox(), format!("call#{}", call.padded()))
@@ -83,6 +68,7 @@ pub fn streamed(partition: &str, sk: &str) -> Option<(InstanceName, CallId)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::key;
 
     #[test]
     fn the_outbox_is_read_back_from_its_keys() {
@@ -102,15 +88,16 @@ mod tests {
         assert!(notification.sk.starts_with(&notifications(call)));
         assert_eq!(triggered(&notification.sk), None);
         assert_eq!(notified(&trigger.sk), None);
-        let aside = keys.set_aside(&trigger.sk);
+        let aside = key::aside(&trigger);
         assert_eq!(aside.to_string(), "acme#trigger-aside call#000000000000012");
-        assert_eq!(keys.put_back(&aside.sk), trigger);
+        assert_eq!(key::put_back(&aside), trigger);
+        assert!(keys.quarantine().contains(&aside.pk));
         for (pk, sk) in [
             ("acme#trigger", notification.sk.as_str()),
             ("acme#call", &trigger.sk),
             ("#trigger", &trigger.sk),
             ("acme#trigger", "call#0"),
-            (&keys.aside(), &trigger.sk),
+            (&aside.pk, &trigger.sk),
         ] {
             assert_eq!(streamed(pk, sk), None, "{pk} {sk}");
         }

@@ -143,7 +143,7 @@ impl Operator {
         let mut transaction = Transaction::default();
         // Nothing that is derived from a lead tells of its company's record.
         transaction.put(self.keys().lead(id), leads::encode(&record)?, read);
-        notices::raise(&mut transaction, self.keys(), id);
+        notices::raise(&mut transaction, self.keys(), id, self.now());
         Ok(Step::Write(transaction))
     }
 

@@ -130,7 +130,7 @@ impl Operator {
                 return Ok(Step::Done(done));
             }
             if stored.copied() != record.copied() {
-                notices::raise(&mut transaction, keys, record.lead.id);
+                notices::raise(&mut transaction, keys, record.lead.id, self.now());
             }
             old = leads::derived(keys, &stored.lead)?;
             condition = Condition::Version(stored.version);

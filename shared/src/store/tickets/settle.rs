@@ -11,6 +11,7 @@ use crate::store::Reader;
 use crate::store::error::StoreError;
 use crate::store::key;
 use crate::store::links::Links;
+use crate::store::quarantine::Unreadable;
 use crate::store::transaction::{CommitError, Transaction};
 use crate::store::unknown::Raw;
 use crate::ticket::FileName;
@@ -27,7 +28,10 @@ impl Reader {
             let Some(stored) = self.ticket(id).await?.filter(|stored| stored.unsettled) else {
                 return Ok(());
             };
-            self.settle_files(self.keys().ticket_files(id)).await?;
+            let mut unreadable = Unreadable::default();
+            self.settle_files(self.keys().ticket_files(id), &mut unreadable)
+                .await?;
+            unreadable.result()?;
             let settled = TicketRecord {
                 version: stored.version + 1,
                 unsettled: false,
@@ -43,15 +47,20 @@ impl Reader {
 
     /// Takes a deleted lead, and all that is the person's, out of its tickets (C-24), and their files off its list; they
     /// stay with their tickets. Doing it again does no harm.
-    pub(in crate::store) async fn erase_tickets(&self, lead: LeadId) -> Result<(), StoreError> {
+    pub(in crate::store) async fn erase_tickets(
+        &self,
+        lead: LeadId,
+        unreadable: &mut Unreadable,
+    ) -> Result<(), StoreError> {
         let mut tickets = Links::of(self.keys().lead_tickets(lead));
         while let Some(keys) = tickets.next(self).await? {
             for ticket in keys.iter().filter_map(|key| key::placed_ticket(&key.sk)) {
-                self.unlink_ticket(ticket, lead).await?;
+                let outcome = self.unlink_ticket(ticket, lead).await;
+                unreadable.note(self, &self.keys().ticket(ticket), outcome)?;
             }
         }
         // Behind the tickets: from now on nothing new can come into this list.
-        self.settle_files(self.keys().lead_files(lead)).await
+        self.settle_files(self.keys().lead_files(lead), unreadable).await
     }
 
     async fn unlink_ticket(&self, id: TicketId, lead: LeadId) -> Result<(), StoreError> {
@@ -77,11 +86,12 @@ impl Reader {
     }
 
     /// Gives all files of a list the lead that their ticket has.
-    async fn settle_files(&self, list: String) -> Result<(), StoreError> {
+    async fn settle_files(&self, list: String, unreadable: &mut Unreadable) -> Result<(), StoreError> {
         let mut files = Links::of(list);
         while let Some(keys) = files.next(self).await? {
             for name in keys.iter().filter_map(|key| self.keys().listed_file(key)) {
-                self.settle_file(&name).await?;
+                let outcome = self.settle_file(&name).await;
+                unreadable.note(self, &self.keys().file(&name), outcome)?;
             }
         }
         Ok(())

@@ -13,15 +13,15 @@
 //! archived raises no trigger, which the call's own write decides (C-76): what becomes of it later changes nothing, unless
 //! it is deleted.
 //!
-//! What cannot be read is [set aside](aside), so that it fails once and not with every run.
+//! What cannot be read is [set aside](super::quarantine), so that it fails once and not with every run.
 
 mod actions;
-mod aside;
 mod deliveries;
 
 use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt as _};
 
+use super::background::{INSTANCES, Tally};
 use super::error::StoreError;
 use super::item::{self, Item, n};
 use super::key::{self, Counter, Key, Keys};
@@ -35,8 +35,6 @@ use crate::courier::Courier;
 use crate::directory::Directory;
 use crate::id::{AutomationId, CallId};
 use crate::instance::InstanceName;
-
-pub use aside::back;
 
 /// How often one action is tried anew because others changed what it rests on: about 3 s of pauses in all.
 const ATTEMPTS: u32 = 40;
@@ -74,26 +72,6 @@ struct Ground {
     automations: Vec<Automation>,
 }
 
-/// What was done, and why not all: one that cannot be run does not hold up the others.
-#[derive(Debug, Default)]
-struct Tally {
-    done: u64,
-    failed: Option<StoreError>,
-}
-
-impl Tally {
-    fn note(&mut self, outcome: Result<u64, StoreError>) {
-        match outcome {
-            Ok(done) => self.done += done,
-            Err(cause) => self.failed = Some(cause),
-        }
-    }
-
-    fn result(self) -> Result<u64, StoreError> {
-        self.failed.map_or(Ok(self.done), Err)
-    }
-}
-
 impl Store {
     /// Runs everything in the outboxes of all instances that is due: what nobody ran when it came, or not to its end.
     /// Returns how many triggers and notifications were run.
@@ -101,13 +79,13 @@ impl Store {
     /// # Errors
     /// [`StoreError`] where the table fails; what is not done is done the next time.
     pub async fn run_triggers(&self, courier: &Courier) -> Result<u64, StoreError> {
-        let instances = self.instances().await?.into_iter();
-        let runs = instances.map(async |instance| {
-            let store = InstanceStore::new(self.reader(instance.name));
+        let instances = self.instances_in_turn().await?.into_iter();
+        let runs = instances.map(async |name| {
+            let store = InstanceStore::new(self.reader(name));
             store.run_outbox(courier).await
         });
         // Side by side, so that an instance whose receivers take their time holds up no other.
-        let mut runs = stream::iter(runs).buffer_unordered(TOGETHER);
+        let mut runs = stream::iter(runs).buffer_unordered(INSTANCES);
         let mut tally = Tally::default();
         while let Some(outcome) = runs.next().await {
             tally.note(outcome);

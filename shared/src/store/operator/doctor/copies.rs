@@ -286,7 +286,7 @@ fn judge(
         remedy.check(at, unchanged);
     }
     if let Some(lead) = source.copied {
-        notices::raise(&mut remedy, operator.keys(), lead);
+        notices::raise(&mut remedy, operator.keys(), lead, operator.now());
     }
     let remedy = Some(remedy);
     Ok(Look::Wrong(Wrong { wounds, remedy }))

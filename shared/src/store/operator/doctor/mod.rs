@@ -16,8 +16,9 @@ mod counters;
 mod credentials;
 mod directory;
 mod kind;
+mod notices;
 mod orphans;
-mod outbox;
+mod quarantine;
 mod records;
 mod scan;
 mod settle;
@@ -116,6 +117,7 @@ impl Operator {
             doctor.totals(kind, tally, &partitions).await?;
         }
         doctor.set_aside().await?;
+        doctor.notices().await?;
         if repair {
             doctor.heed_notices().await?;
         }
