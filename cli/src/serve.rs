@@ -27,8 +27,9 @@ const SWEEP: Duration = Duration::from_mins(10);
 /// How often copies of changed leads are brought up to date, on the embedded engine and elsewhere.
 const TEND: Duration = Duration::from_secs(1);
 const TEND_ELSEWHERE: Duration = Duration::from_secs(15);
-/// How many runs of automations may be under way: a notification takes 10 s at most.
-const MOST_RUNS: usize = 12;
+/// How many runs of deliveries may be under way. Each takes the lanes that no other has, so those that wait for receivers
+/// hold up no further one; a run ends within 50 s.
+const MOST_RUNS: usize = 64;
 
 /// What is to be served, and where.
 #[derive(Debug, Clone)]
@@ -139,6 +140,7 @@ pub async fn serve(
     let mut background = JoinSet::new();
     let pause = if embedded.is_some() { TEND } else { TEND_ELSEWHERE };
     background.spawn(tend(store.clone(), pause));
+    background.spawn(refresh(store.clone(), pause));
     background.spawn(automate(store.clone(), pause));
     if let Some(embedded) = &embedded {
         background.spawn(sweep(embedded.database.clone()));
@@ -258,29 +260,47 @@ fn private_file(directory: &Path) -> Result<(PathBuf, File), ServeError> {
     Ok((file, lock))
 }
 
-/// What the function `maintenance` does by the clock.
+/// What the function `maintenance` does with copies by the clock.
 async fn tend(store: Store, pause: Duration) {
     loop {
         tokio::time::sleep(pause).await;
-        if let Err(cause) = maintenance::tend(&store).await {
+        if let Err(cause) = maintenance::copy(&store).await {
             tracing::warn!(%cause, "maintenance is tried again");
         }
     }
 }
 
-/// What the function `automations` does by the stream, which the engine has none of. Runs overlap: a receiver that takes its
-/// time holds up neither copies nor the calls that come meanwhile.
+/// What it does with reports, which may take minutes and hold up no copies.
+async fn refresh(store: Store, pause: Duration) {
+    loop {
+        tokio::time::sleep(pause).await;
+        if let Err(cause) = maintenance::refresh(&store).await {
+            tracing::warn!(%cause, "reports are tried again");
+        }
+    }
+}
+
+/// What the function `automations` does by the stream, which the engine has none of. Actions wait for no receiver:
+/// deliveries run apart from them and overlap.
 async fn automate(store: Store, pause: Duration) {
     let courier = Courier::system();
-    overlap(pause, || {
+    let deliveries = overlap(pause, || {
         let (store, courier) = (store.clone(), courier.clone());
         async move {
-            if let Err(cause) = maintenance::automate(&store, &courier).await {
+            if let Err(cause) = maintenance::deliver(&store, &courier).await {
+                tracing::warn!(%cause, "notifications are tried again");
+            }
+        }
+    });
+    let actions = async {
+        loop {
+            tokio::time::sleep(pause).await;
+            if let Err(cause) = maintenance::act(&store).await {
                 tracing::warn!(%cause, "automations are tried again");
             }
         }
-    })
-    .await;
+    };
+    let ((), ()) = tokio::join!(actions, deliveries);
 }
 
 /// Begins a run after every pause, beside those that have not ended, but no more than so many at a time.

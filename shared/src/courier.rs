@@ -4,6 +4,8 @@
 //! looked up again; a redirect is not followed; neither the secret nor what a receiver says gets into a log; and whatever a
 //! receiver does, a delivery ends within 10 seconds.
 
+mod lanes;
+
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -30,6 +32,8 @@ use crate::automation::{Hook, Secret, is_public};
 use crate::text::hex;
 use crate::time::Timestamp;
 
+pub use lanes::{Lanes, Turn};
+
 /// How much of an answer is read.
 const MOST_ANSWER: usize = 64 * 1024;
 
@@ -42,6 +46,8 @@ pub struct Limits {
     pub rest: Duration,
     /// A delivery.
     pub whole: Duration,
+    /// How long a batch of the table's stream waits for receivers, once its actions are done.
+    pub batch: Duration,
 }
 
 /// How long a delivery takes at most, whatever a receiver does.
@@ -51,7 +57,32 @@ const LIMITS: Limits = Limits {
     connect: Duration::from_secs(3),
     rest: Duration::from_secs(1),
     whole: MAX_DELIVERY,
+    batch: Duration::from_secs(2),
 };
+
+/// Why a notification was not received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missed {
+    /// In words that hold nothing of letter or answer.
+    pub reason: String,
+    /// The receiver took too long.
+    pub late: bool,
+}
+
+impl Missed {
+    fn late(reason: &str) -> Self {
+        Self {
+            reason: reason.to_owned(),
+            late: true,
+        }
+    }
+}
+
+impl From<String> for Missed {
+    fn from(reason: String) -> Self {
+        Self { reason, late: false }
+    }
+}
 
 /// A notification.
 #[derive(Debug, Clone)]
@@ -85,6 +116,7 @@ pub struct Courier {
     admits: fn(IpAddr) -> bool,
     tls: Option<Tls>,
     limits: Limits,
+    lanes: Lanes,
 }
 
 impl fmt::Debug for Courier {
@@ -107,6 +139,7 @@ impl Courier {
             admits: is_public,
             tls: Some(Arc::default()),
             limits: LIMITS,
+            lanes: Lanes::default(),
         }
     }
 
@@ -115,15 +148,36 @@ impl Courier {
     /// # Errors
     /// Why it was not received, in words that hold nothing of letter or answer.
     pub async fn deliver(&self, letter: &Letter) -> Result<(), String> {
-        timeout(self.limits.whole, self.post(letter))
-            .await
-            .unwrap_or_else(|_| Err("it took too long".to_owned()))
+        self.try_to_deliver(letter).await.map_err(|missed| missed.reason)
     }
 
-    async fn post(&self, letter: &Letter) -> Result<(), String> {
+    /// The same, and whether the receiver took too long.
+    ///
+    /// # Errors
+    /// [`Missed`] where it was not received.
+    pub async fn try_to_deliver(&self, letter: &Letter) -> Result<(), Missed> {
+        timeout(self.limits.whole, self.post(letter))
+            .await
+            .unwrap_or_else(|_| Err(Missed::late("it took too long")))
+    }
+
+    /// How long a batch of the table's stream waits for receivers.
+    #[must_use]
+    pub fn batch_limit(&self) -> Duration {
+        self.limits.batch
+    }
+
+    /// The lanes of this process.
+    #[must_use]
+    pub fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    async fn post(&self, letter: &Letter) -> Result<(), Missed> {
         let wire = timeout(self.limits.connect, self.connect(&letter.url)).await;
-        let wire = wire.unwrap_or(Err("the connection took too long"))?;
-        self.send(wire, letter).await
+        let wire = wire.map_err(|_| Missed::late("the connection took too long"))?;
+        let wire = wire.map_err(str::to_owned)?;
+        Ok(self.send(wire, letter).await?)
     }
 
     /// A connection to a receiver that showed whose it is.
@@ -207,6 +261,7 @@ impl Courier {
             admits,
             tls: None,
             limits: LIMITS,
+            lanes: Lanes::default(),
         }
     }
 

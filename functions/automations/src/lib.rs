@@ -2,12 +2,16 @@
 //!
 //! | Event | Duty |
 //! | --- | --- |
-//! | a trigger came into the outbox | its automations are carried out, its notifications delivered ([`run`]) |
+//! | a trigger came into the outbox | its automations are carried out, its notifications tried ([`run`]) |
 //! | any other change of the table | nothing |
 //!
 //! The stream delivers a record once or more, and gives up one that keeps failing. Neither matters: what was done is not
 //! done again, and what is left in the outbox `maintenance` goes on with. So the stream is what makes it quick, and nothing
 //! depends on it.
+//!
+//! Nothing runs after the handler has returned, and the next batch waits for this one. So all actions of a batch come first,
+//! and then its notifications for two seconds at most: a receiver that takes longer is left to `maintenance`, and is not
+//! asked from here for a minute (C-87).
 
 mod event;
 
@@ -28,13 +32,21 @@ pub async fn run(store: &Store, courier: &Courier, batch: Batch) -> Failures {
 }
 
 async fn carry_out(store: &Store, courier: &Courier, batch: Batch) -> Failures {
+    let mut calls: Vec<_> = batch
+        .records()
+        .map(|(_, instance, call)| (instance, call))
+        .collect();
+    calls.sort_unstable();
+    calls.dedup();
     let runs = batch.records().map(async |(record, instance, call)| {
-        let outcome = store.run_trigger(&instance, call, courier).await;
+        let outcome = store.run_trigger(&instance, call).await;
         let cause = outcome.err()?;
         tracing::warn!(instance = instance.as_str(), call = call.get(), %cause, "a trigger is run again");
         Some(record)
     });
-    Failures::of(join_all(runs).await.into_iter().flatten())
+    let failures = Failures::of(join_all(runs).await.into_iter().flatten());
+    store.deliver_at_once(&calls, courier).await;
+    failures
 }
 
 /// One line a batch, which is its metrics too.

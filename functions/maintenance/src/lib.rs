@@ -32,22 +32,58 @@ pub async fn round(store: &Store, courier: &Courier) -> Result<(), StoreError> {
 /// [`StoreError`] where the table fails.
 pub async fn tend(store: &Store) -> Result<(), StoreError> {
     // Side by side: neither waits for the other, which may take all the time there is.
-    let (copies, reports) = tokio::join!(store.refresh_copies(), store.refresh_reports());
-    if let Ok(leads @ 1..) = copies {
-        tracing::info!(leads, "copies brought up to date");
-    }
-    if let Ok(reports @ 1..) = reports {
-        tracing::info!(reports, "reports refreshed");
-    }
-    copies.and(reports).map(drop)
+    let (copies, reports) = tokio::join!(copy(store), refresh(store));
+    copies.and(reports)
 }
 
-/// Goes on with what automations still have to do, for all instances (C-76). What fails or is cut off is done the next time.
+/// Brings copies of changed leads up to date, and erases what is left of deleted ones.
+///
+/// # Errors
+/// [`StoreError`] where the table fails.
+pub async fn copy(store: &Store) -> Result<(), StoreError> {
+    let leads = store.refresh_copies().await?;
+    if leads > 0 {
+        tracing::info!(leads, "copies brought up to date");
+    }
+    Ok(())
+}
+
+/// Refreshes the reports that are due.
+///
+/// # Errors
+/// [`StoreError`] where the table fails.
+pub async fn refresh(store: &Store) -> Result<(), StoreError> {
+    let reports = store.refresh_reports().await?;
+    if reports > 0 {
+        tracing::info!(reports, "reports refreshed");
+    }
+    Ok(())
+}
+
+/// Goes on with what automations still have to do, for all instances (C-76), and then with their notifications. What fails
+/// or is cut off is done the next time.
 ///
 /// # Errors
 /// [`StoreError`] where the table fails.
 pub async fn automate(store: &Store, courier: &Courier) -> Result<(), StoreError> {
-    store.run_triggers(courier).await.map(drop)
+    let acted = act(store).await;
+    acted.and(deliver(store, courier).await)
+}
+
+/// Carries out what automations still have to do. No receiver is waited for.
+///
+/// # Errors
+/// [`StoreError`] where the table fails.
+pub async fn act(store: &Store) -> Result<(), StoreError> {
+    store.run_triggers().await.map(drop)
+}
+
+/// Delivers the notifications that are due. Begins new ones for 40 s at most, and each takes 10 s at most.
+///
+/// # Errors
+/// [`StoreError`] where the table fails.
+pub async fn deliver(store: &Store, courier: &Courier) -> Result<(), StoreError> {
+    store.deliver_notifications(courier).await.map(drop)
 }
 
 /// One line a round, which is its metrics too.

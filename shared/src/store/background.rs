@@ -29,6 +29,15 @@ impl Store {
     }
 }
 
+/// Logs which instance a job failed for. Of what cannot be read only the kind is told: the rest may be a person's.
+pub fn log_failure(instance: &InstanceName, job: &'static str, error: &StoreError) {
+    let instance = instance.as_str();
+    match error {
+        StoreError::Corrupt { key, .. } => tracing::warn!(instance, job, unreadable = key, "a job failed"),
+        cause => tracing::warn!(instance, job, %cause, "a job failed"),
+    }
+}
+
 /// What was done, and why not all: what cannot be done does not hold up the rest.
 #[derive(Debug, Default)]
 pub struct Tally {

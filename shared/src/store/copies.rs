@@ -15,7 +15,7 @@
 use futures_util::stream::{self, StreamExt as _};
 use tokio::sync::Semaphore;
 
-use super::background::{INSTANCES, Tally};
+use super::background::{INSTANCES, Tally, log_failure};
 use super::error::StoreError;
 use super::item::{self, Item, n, s};
 use super::key::{self, Key};
@@ -133,7 +133,8 @@ impl Store {
                 until: Some(self.table.ambient.now().plus_seconds(SHARE)),
                 permits: &permits,
             };
-            self.reader(name).refresh_round(&round).await
+            let outcome = self.reader(name.clone()).refresh_round(&round).await;
+            outcome.inspect_err(|error| log_failure(&name, "copies", error))
         });
         let mut rounds = stream::iter(rounds).buffer_unordered(INSTANCES);
         let mut tally = Tally::default();
@@ -167,7 +168,7 @@ impl Reader {
             // Where time does not suffice for all, it is not always the same ones that are left.
             let first = self.table.ambient.below(items.len() as u64);
             items.rotate_left(usize::try_from(first).unwrap_or(0));
-            let leads = items.iter().map(|item| self.heed_in_time(item, round));
+            let leads = items.into_iter().map(|item| self.heed_in_time(item, round));
             let mut leads = stream::iter(leads).buffer_unordered(LEADS_OF_ONE);
             let mut failures = 0;
             while let Some(outcome) = leads.next().await {
@@ -187,12 +188,12 @@ impl Reader {
         round.until.is_some_and(|until| self.table.ambient.now() >= until)
     }
 
-    async fn heed_in_time(&self, item: &Item, round: &Round<'_>) -> Result<u64, StoreError> {
+    async fn heed_in_time(&self, item: Item, round: &Round<'_>) -> Result<u64, StoreError> {
         let _permit = round.permits.acquire().await;
         if self.is_over(round) {
             return Ok(0);
         }
-        self.heed(item, round.grace).await
+        self.heed(&item, round.grace).await
     }
 
     /// Does what a notice asks for. Returns 1 where copies were written.

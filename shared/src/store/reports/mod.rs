@@ -24,6 +24,8 @@ use crate::report::{Definition, Known, Plot, Range};
 use crate::time::{Day, Timestamp, Zone};
 use stored::{Found, Head};
 
+pub use stored::Checked;
+
 const KIND: &str = "report";
 /// The definition as text.
 const TEXT: &str = "report";
@@ -119,7 +121,9 @@ impl Reader {
         )?;
         Ok(ReportStart {
             definition: items.remove(&key).as_ref().map(definition).transpose()?,
-            head: items.remove(&head).as_ref().map(Head::decode).transpose()?,
+            head: items
+                .remove(&head)
+                .and_then(|item| self.readable_head(&head, &item)),
             parts,
             names,
             funnels,

@@ -15,6 +15,7 @@ use crate::store::Reader;
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item, n, s};
 use crate::store::key::Key;
+use crate::store::quarantine::as_read;
 use crate::store::table::{PAGE, Span, key_of};
 use crate::store::transaction::{CommitError, Condition, Transaction};
 use crate::time::Timestamp;
@@ -118,9 +119,17 @@ impl Reader {
         most: usize,
     ) -> Result<Option<Walk>, StoreError> {
         let (now, key) = (self.table.ambient.now(), self.keys().report_walk(entity));
-        let before = self.table.get(&key).await?;
-        let before = before.as_ref().map(Walk::decode).transpose()?;
+        let stored = self.table.get(&key).await?;
+        let before = stored.as_ref().and_then(|item| Walk::decode(item).ok());
         let version = before.as_ref().map(|walk| walk.version);
+        let condition = match (version, &stored) {
+            (Some(version), _) => Condition::Version(version),
+            (None, Some(unreadable)) => {
+                self.log_unreadable(&key, KIND, "a walk begins anew");
+                as_read(unreadable)
+            }
+            (None, None) => Condition::Absent,
+        };
         if before.as_ref().is_some_and(|walk| now < walk.claimed_until) {
             return Ok(None);
         }
@@ -131,7 +140,6 @@ impl Reader {
         let mut walk = before.and_then(|walk| walk.still(due, now)).unwrap_or_else(begin);
         walk.claimed_until = now.plus_seconds(CLAIM);
         walk.version = version.unwrap_or(0);
-        let condition = version.map_or(Condition::Absent, Condition::Version);
         Ok(self.put_walk(&key, &mut walk, condition).await?.then_some(walk))
     }
 

@@ -6,17 +6,21 @@
 //! has another. Of two refreshes of a report at the same time one puts its head, and what the other wrote is nobody's; a
 //! refresh that is cut off leaves the result of before. What either leaves behind goes with the next refresh.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
+use super::definition;
 use super::progress::{Walk, Walked};
 use super::stored::{Head, Part, digest_of, encode_part};
 use super::walk::Tally;
 use crate::id::ReportId;
 use crate::report::{Cube, Definition, Entity};
+use crate::store::background::log_failure;
 use crate::store::error::StoreError;
+use crate::store::item::{self, Item};
 use crate::store::key::{Months, report_generation, report_part_name, report_version};
+use crate::store::quarantine::as_read;
 use crate::store::table::{PAGE, Span, key_of};
 use crate::store::transaction::{CommitError, Condition, MOST_WRITES, Transaction};
 use crate::store::{Reader, Store, meter};
@@ -44,6 +48,8 @@ const WRITES: usize = 8;
 struct Due {
     definition: Definition,
     digest: String,
+    /// The head as it is stored, and as far as it can be read.
+    stored: Option<Item>,
     before: Option<Head>,
 }
 
@@ -74,20 +80,20 @@ impl Store {
     /// is done the next time.
     pub async fn refresh_reports(&self) -> Result<u64, StoreError> {
         let until = self.table.ambient.now().plus_seconds(TIME);
-        let mut waiting: VecDeque<_> = self.instances().await?.into();
         // Whoever is last may not have a turn this time, so that is not always the same one.
-        let instances = u64::try_from(waiting.len()).unwrap_or(u64::MAX);
-        let first = usize::try_from(self.table.ambient.below(instances)).unwrap_or(0);
-        waiting.rotate_left(first);
+        let mut waiting: VecDeque<_> = self.instances_in_turn().await?.into();
         let (mut done, mut failed) = (0, None);
         while let Some(instance) = waiting.pop_front() {
             // Boxed, because others wait for this beside much else.
-            match Box::pin(self.reader(instance.name.clone()).refresh_reports(until)).await {
+            match Box::pin(self.reader(instance.clone()).refresh_reports(until)).await {
                 Ok(turn) => {
                     done += turn.stored;
                     waiting.extend(turn.more.then_some(instance));
                 }
-                Err(error) => failed = Some(error),
+                Err(error) => {
+                    log_failure(&instance, "reports", &error);
+                    failed = Some(error);
+                }
             }
             if self.table.ambient.now() >= until {
                 break;
@@ -103,7 +109,7 @@ impl Reader {
     /// report is about, a get and two writes of its walk, and a query for each 1,000 of its records or 1 MB, and as many
     /// again for each further 16 reports; for each report the parts that changed, the head, and a query of all parts.
     async fn refresh_reports(&self, until: Timestamp) -> Result<Turn, StoreError> {
-        let definitions = self.reports().await?;
+        let definitions = self.readable_reports().await?;
         if definitions.is_empty() {
             return Ok(Turn::default());
         }
@@ -133,6 +139,22 @@ impl Reader {
         failed.map_or(Ok(all), Err)
     }
 
+    /// The reports' definitions, without those that cannot be read, which are logged.
+    async fn readable_reports(&self) -> Result<Vec<Definition>, StoreError> {
+        let items = self
+            .table
+            .query_all(Span::head(self.keys().reports(), PAGE))
+            .await?;
+        let mut definitions = Vec::with_capacity(items.len());
+        for item in &items {
+            match definition(item) {
+                Ok(definition) => definitions.push(definition),
+                Err(_) => self.log_unreadable(&key_of(item)?, "report", "a report is left out"),
+            }
+        }
+        Ok(definitions)
+    }
+
     /// The reports without a result, with one of another question or zone, or with one that is too old.
     async fn due(
         &self,
@@ -146,8 +168,9 @@ impl Reader {
         let mut heads = self.table.get_many(heads).await?;
         let mut found = Vec::new();
         for definition in definitions {
-            let item = heads.remove(&self.keys().report_head(definition.id));
-            let before = item.as_ref().map(Head::decode).transpose()?;
+            let key = self.keys().report_head(definition.id);
+            let stored = heads.remove(&key);
+            let before = stored.as_ref().and_then(|item| self.readable_head(&key, item));
             let digest = definition.question.digest(zone);
             let fresh = before
                 .as_ref()
@@ -156,6 +179,7 @@ impl Reader {
                 found.push(Due {
                     definition,
                     digest,
+                    stored,
                     before,
                 });
             }
@@ -176,11 +200,21 @@ impl Reader {
             return Ok(Turn::default());
         };
         let turn = self.walk_slice(entity, walk.clone(), due, zone, until).await;
-        if turn.is_err() {
-            // Where that fails too, the claim ends by itself.
-            let _ = self.release_walk(entity, &walk).await;
+        match turn {
+            Err(StoreError::Corrupt { key: kind, .. }) => {
+                // What its slices added up is of no use any more: the next walk begins anew.
+                let key = self.keys().report_walk(entity);
+                self.log_unreadable(&key, kind, "a walk is given up");
+                self.end_walk(entity, &walk).await?;
+                Ok(Turn::default())
+            }
+            Err(error) => {
+                // Where that fails too, the claim ends by itself.
+                let _ = self.release_walk(entity, &walk).await;
+                Err(error)
+            }
+            Ok(turn) => Ok(turn),
         }
-        turn
     }
 
     /// A slice of a walk; behind the last record, the results.
@@ -195,6 +229,7 @@ impl Reader {
         let of = |walked: &Walked| due.iter().find(|due| due.definition.id == walked.id);
         let walked: Vec<_> = walk.reports.iter().filter_map(of).collect();
         let mut tally = Tally::new(walked.iter().map(|due| &due.definition.question), zone);
+        tally.leaves_out = true;
         for ((_, cube), walked) in tally.cubes.iter_mut().zip(&walk.reports) {
             *cube = cube.take().filter(|_| !walked.given_up);
         }
@@ -204,7 +239,11 @@ impl Reader {
         };
         for pages in 1.. {
             let page = self.table.query(span.clone()).await?;
-            if !tally.add_page(entity, page, &mut span)? {
+            let more = tally.add_page(entity, page, &mut span)?;
+            for (key, kind) in tally.unreadable.drain(..) {
+                self.log_unreadable(&key, kind, "a record is left out of reports");
+            }
+            if !more {
                 break;
             }
             tally.give_up_above(MOST_WEIGHT);
@@ -250,7 +289,7 @@ impl Reader {
         cube: Option<Cube>,
         since: Timestamp,
     ) -> Result<bool, StoreError> {
-        let generation = due.before.as_ref().map_or(0, |before| before.generation) + 1;
+        let (kept, generation) = self.kept(due).await?;
         let version = report_version(generation, &self.table.ambient.token());
         let months = cube.map(|cube| cube.parts(PART_SUMS));
         let months = months.filter(|months| months.values().map(Vec::len).sum::<usize>() <= MOST_PARTS);
@@ -260,7 +299,7 @@ impl Reader {
             cubes.map(move |(at, cube)| (report_part_name(&month, at), cube))
         });
         let writes = stream::iter(parts).map(async |(name, cube)| {
-            let part = self.write_part(due, &name, &version, &cube).await?;
+            let part = self.write_part(due, &kept, (&name, &version), &cube).await?;
             Ok::<_, StoreError>((name, part))
         });
         let parts = writes.buffer_unordered(WRITES).try_collect().await?;
@@ -274,18 +313,32 @@ impl Reader {
         self.put_head(due, &head).await
     }
 
+    /// The parts that are still what the head says, of which a refresh keeps those that do not change, and the number of
+    /// the refresh. A query of all parts, where there are any.
+    async fn kept(&self, due: &Due) -> Result<(BTreeSet<String>, u64), StoreError> {
+        let Some(stored) = &due.stored else {
+            return Ok((BTreeSet::new(), 1));
+        };
+        let (kept, latest) = self.sound_parts(due.definition.id, due.before.as_ref()).await?;
+        let before = due.before.as_ref().map(|before| before.generation);
+        // Where the head cannot be read, what was written before must be older all the same, or it is never cleared away.
+        let before = before.unwrap_or_else(|| latest.max(item::number("report", stored, "v").unwrap_or(0)));
+        Ok((kept, before + 1))
+    }
+
     /// Writes a part in a version of it, unless it is as it was.
     async fn write_part(
         &self,
         due: &Due,
-        name: &str,
-        version: &str,
+        kept: &BTreeSet<String>,
+        (name, version): (&str, &str),
         cube: &Cube,
     ) -> Result<Part, StoreError> {
         let item = encode_part(cube);
         let digest = digest_of(&item)?;
         let before = due.before.as_ref().and_then(|before| before.parts.get(name));
-        if let Some(same) = before.filter(|before| before.digest == digest) {
+        let same = |before: &&Part| before.digest == digest && kept.contains(&before.key(name));
+        if let Some(same) = before.filter(same) {
             return Ok(same.clone());
         }
         let key = self.keys().report_part(due.definition.id, name, version);
@@ -298,7 +351,11 @@ impl Reader {
     async fn put_head(&self, due: &Due, head: &Head) -> Result<bool, StoreError> {
         let id = due.definition.id;
         let mut transaction = Transaction::default();
-        let condition = Head::condition(due.before.as_ref());
+        let condition = match (&due.before, &due.stored) {
+            (Some(before), _) => Condition::Version(before.generation),
+            (None, Some(unreadable)) => as_read(unreadable),
+            (None, None) => Condition::Absent,
+        };
         transaction.put(self.keys().report_head(id), head.encode(), condition);
         match self.table.commit(transaction).await {
             Ok(()) => self.clear(id, head).await.map(|()| true),
@@ -309,11 +366,8 @@ impl Reader {
 
     /// Deletes the parts that a head does not name. Those of later refreshes, which may be under way, stay.
     async fn clear(&self, id: ReportId, head: &Head) -> Result<(), StoreError> {
-        let named = head
-            .parts
-            .iter()
-            .map(|(name, part)| format!("{name}#{}", part.version));
-        let named: std::collections::BTreeSet<_> = named.collect();
+        let named = head.parts.iter().map(|(name, part)| part.key(name));
+        let named: BTreeSet<_> = named.collect();
         let (after, through) = Months::all().bounds();
         let mut span = Span {
             after: Some(after),

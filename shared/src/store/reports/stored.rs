@@ -4,8 +4,11 @@
 //! A part is never changed. A refresh writes those that are other than before under new keys and then the head, in one
 //! write, so that whoever reads finds the one result whole or the other, whatever happens to the refresh. Parts that are
 //! no longer named go last; who has read an older head misses them and reads again.
+//!
+//! A head has a digest of each part. A part that is gone, or not what was written, is no result: readers compute it anew
+//! (C-61), a refresh writes it again, and the doctor reports it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -16,9 +19,10 @@ use crate::report::Cube;
 use crate::store::Reader;
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item, n, s};
-use crate::store::key::{Key, Months};
+use crate::store::key::{Key, Months, report_generation};
+use crate::store::quarantine::as_read;
 use crate::store::table::{PAGE, Span, key_of};
-use crate::store::transaction::Condition;
+use crate::store::transaction::Transaction;
 use crate::text::hex;
 use crate::time::Timestamp;
 
@@ -63,6 +67,20 @@ pub enum Found {
     Cube(Timestamp, Cube),
 }
 
+/// What a stored result is, compared with its head.
+#[derive(Debug)]
+pub enum Checked {
+    /// As it should be, or there is none.
+    Sound,
+    /// It was refreshed meanwhile.
+    Changing,
+    /// Items and what is wrong with each, and the writes that have the result made anew.
+    Damaged {
+        wounds: Vec<(String, String)>,
+        remedy: Transaction,
+    },
+}
+
 impl Head {
     /// The head as an item.
     pub fn encode(&self) -> Item {
@@ -89,23 +107,39 @@ impl Head {
         })
     }
 
-    /// What must hold of the stored head for this one to take the place of `before`.
-    pub fn condition(before: Option<&Self>) -> Condition {
-        before.map_or(Condition::Absent, |before| Condition::Version(before.generation))
-    }
-
-    /// The months' days; `None` where a part was not among what was read, because a refresh has replaced it.
-    fn cube(&self, mut read: Parts, months: &Months) -> Result<Option<Cube>, StoreError> {
+    /// The months' days.
+    fn cube(&self, mut read: Parts, months: &Months) -> Result<Cube, Lacking> {
         let (after, through) = months.bounds();
         let mut cube = Cube::default();
         for (name, part) in self.parts.range(after..=through) {
-            let Some(item) = read.remove(&format!("{name}#{}", part.version)) else {
-                return Ok(None);
-            };
-            cube.merge(days_of(&item)?);
+            let item = read.remove(&part.key(name)).ok_or(Lacking::Missing)?;
+            if !part.is(&item) {
+                return Err(Lacking::Damaged);
+            }
+            cube.merge(days_of(&item).map_err(|_| Lacking::Damaged)?);
         }
-        Ok(Some(cube))
+        Ok(cube)
     }
+}
+
+impl Part {
+    /// The sort key of the part with this name.
+    pub fn key(&self, name: &str) -> String {
+        format!("{name}#{}", self.version)
+    }
+
+    /// Whether an item is what was written for it.
+    pub fn is(&self, item: &Item) -> bool {
+        digest_of(item).is_ok_and(|digest| digest == self.digest)
+    }
+}
+
+/// Why parts that were read are not what their head names.
+enum Lacking {
+    /// One is not there. A refresh may have replaced it.
+    Missing,
+    /// One is not what was written.
+    Damaged,
 }
 
 /// A part as an item.
@@ -143,8 +177,8 @@ impl Reader {
         by_key.collect()
     }
 
-    /// The stored result of some months, and of when it tells; `None` where there is none with this digest. No call, unless
-    /// it was refreshed while `read` was read.
+    /// The stored result of some months, and of when it tells; `None` where there is none with this digest, or it is
+    /// damaged, so that it is to be computed. No call, unless it was refreshed while `read` was read.
     pub(super) async fn stored_cube(
         &self,
         (id, digest): (ReportId, String),
@@ -152,6 +186,7 @@ impl Reader {
         read: (Option<Head>, Parts),
     ) -> Result<Option<Found>, StoreError> {
         let (mut head, mut parts) = read;
+        let key = self.keys().report_head(id);
         for attempt in 0..ATTEMPTS {
             let Some(found) = head.filter(|head| head.digest == digest) else {
                 return Ok(None);
@@ -159,19 +194,101 @@ impl Reader {
             if found.too_large {
                 return Ok(Some(Found::TooLarge));
             }
-            if let Some(cube) = found.cube(parts, months)? {
-                return Ok(Some(Found::Cube(found.generated_at, cube)));
+            match found.cube(parts, months) {
+                Ok(cube) => return Ok(Some(Found::Cube(found.generated_at, cube))),
+                Err(Lacking::Damaged) => break,
+                Err(Lacking::Missing) => {}
             }
             self.table.pause(attempt).await;
-            let key = self.keys().report_head(id);
             let newer = tokio::try_join!(self.report_head(&key), self.report_parts(id, months))?;
+            if attempt > 0 && newer.0.as_ref() == Some(&found) {
+                // No refresh replaced it: it is gone.
+                break;
+            }
             (head, parts) = newer;
         }
-        Err(StoreError::Contention("reading a report"))
+        self.log_unreadable(&key, KIND, "a damaged result is computed anew");
+        Ok(None)
     }
 
     async fn report_head(&self, key: &Key) -> Result<Option<Head>, StoreError> {
         let item = self.table.get(key).await?;
-        item.as_ref().map(Head::decode).transpose()
+        Ok(item.and_then(|item| self.readable_head(key, &item)))
+    }
+
+    /// The head that an item holds; `None`, which is logged, where it cannot be read: then there is no result.
+    pub(super) fn readable_head(&self, key: &Key, item: &Item) -> Option<Head> {
+        let head = Head::decode(item);
+        if head.is_err() {
+            self.log_unreadable(key, KIND, "an item cannot be read");
+        }
+        head.ok()
+    }
+
+    /// The sort keys of the parts that are what a head says of them, and the number of the latest refresh that wrote any.
+    /// One query for each 1 MB.
+    pub(super) async fn sound_parts(
+        &self,
+        id: ReportId,
+        head: Option<&Head>,
+    ) -> Result<(BTreeSet<String>, u64), StoreError> {
+        let named: BTreeMap<_, _> = head
+            .into_iter()
+            .flat_map(|head| &head.parts)
+            .map(|(name, part)| (part.key(name), part))
+            .collect();
+        let (mut sound, mut latest) = (BTreeSet::new(), 0);
+        let (after, through) = Months::all().bounds();
+        let mut span = Span {
+            after: Some(after),
+            through: Some(through),
+            ..Span::head(self.keys().report_data(id), PAGE)
+        };
+        loop {
+            let page = self.table.query(span.clone()).await?;
+            for item in &page.items {
+                let sk = key_of(item)?.sk;
+                latest = latest.max(report_generation(&sk).unwrap_or(0));
+                if named.get(&sk).is_some_and(|part| part.is(item)) {
+                    sound.insert(sk.clone());
+                }
+                span.after = Some(sk);
+            }
+            if !page.more {
+                return Ok((sound, latest));
+            }
+        }
+    }
+
+    /// Compares a stored result with its head. A get, a query for each 1 MB of parts, and a get.
+    pub(in crate::store) async fn check_result(&self, id: ReportId) -> Result<Checked, StoreError> {
+        let key = self.keys().report_head(id);
+        let Some(item) = self.table.get(&key).await? else {
+            return Ok(Checked::Sound);
+        };
+        let head = Head::decode(&item).ok();
+        let (sound, _) = self.sound_parts(id, head.as_ref()).await?;
+        if self.table.get(&key).await?.as_ref() != Some(&item) {
+            return Ok(Checked::Changing);
+        }
+        let wounds: Vec<_> = match &head {
+            None => vec![(key.to_string(), "cannot be read".to_owned())],
+            Some(head) => {
+                let named = head.parts.iter().map(|(name, part)| part.key(name));
+                let lost = named.filter(|sk| !sound.contains(sk));
+                lost.map(|sk| {
+                    let reason = "is missing or not what the head of its result says";
+                    (format!("{} {sk}", key.pk), reason.to_owned())
+                })
+                .collect()
+            }
+        };
+        if wounds.is_empty() {
+            return Ok(Checked::Sound);
+        }
+        // Without a head there is no result: readers compute it, and the next refresh writes it anew.
+        let mut remedy = Transaction::default();
+        remedy.delete(key, as_read(&item));
+        Ok(Checked::Damaged { wounds, remedy })
     }
 }

@@ -11,7 +11,7 @@ use crate::store::Reader;
 use crate::store::calls::CallRecord;
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
-use crate::store::key::{self, Counter};
+use crate::store::key::{self, Counter, Key};
 use crate::store::table::{PAGE, Page, Span, key_of};
 use crate::store::{leads, meetings, opportunities, tickets};
 use crate::time::{Timestamp, Zone};
@@ -51,6 +51,10 @@ pub struct Tally<'q> {
     pub zone: Zone,
     /// `None` where it was given up.
     pub cubes: Vec<(&'q Question, Option<Cube>)>,
+    /// Records that cannot be read are left out, and told; otherwise they fail.
+    pub leaves_out: bool,
+    /// The records that were left out, each with what it is.
+    pub unreadable: Vec<(Key, &'static str)>,
 }
 
 impl<'q> Tally<'q> {
@@ -61,6 +65,8 @@ impl<'q> Tally<'q> {
         Self {
             zone,
             cubes: cubes.collect(),
+            leaves_out: false,
+            unreadable: Vec::new(),
         }
     }
 
@@ -101,7 +107,13 @@ impl<'q> Tally<'q> {
         let last = page.items.last().map(key_of).transpose()?;
         span.after = last.map(|key| key.sk).or(span.after.take());
         for item in page.items {
-            self.add_item(entity, item)?;
+            let key = key_of(&item)?;
+            match self.add_item(entity, item) {
+                Err(StoreError::Corrupt { key: kind, .. }) if self.leaves_out => {
+                    self.unreadable.push((key, kind));
+                }
+                outcome => outcome?,
+            }
         }
         Ok(page.more)
     }

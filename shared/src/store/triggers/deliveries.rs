@@ -4,20 +4,26 @@
 //! processes one delivers it, and where that one dies another goes on once the time is over. What is said is made of the
 //! call and the lead as they are; where the lead is gone, or the automation no longer says so, nothing is.
 
-use futures_util::future::join_all;
-use serde_json::json;
+use std::collections::BTreeMap;
 
-use super::{TOGETHER, Tally};
+use futures_util::future::{join_all, try_join_all};
+use futures_util::stream::{self, StreamExt as _};
+use serde_json::json;
+use tokio::time::timeout;
+
 use crate::automation::{Action, Hook, Secret};
-use crate::courier::{Courier, Letter};
+use crate::courier::{Courier, Letter, Turn};
 use crate::id::{AutomationId, CallId};
+use crate::instance::InstanceName;
 use crate::store::automations::Found;
+use crate::store::background::{INSTANCES, Tally};
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item, n};
 use crate::store::key::{self, Key};
-use crate::store::table::key_of;
+use crate::store::table::{Page, Span, key_of};
 use crate::store::transaction::{CommitError, Condition, Transaction};
-use crate::store::{InstanceStore, automations, calls, meter};
+use crate::store::{InstanceStore, Store, automations, calls, meter};
+use crate::time::Timestamp;
 
 /// How often a delivery is tried.
 const TRIES: u64 = 6;
@@ -25,6 +31,14 @@ const TRIES: u64 = 6;
 const UNDER_WAY: u64 = 30;
 /// For how many seconds it is put off after the first try that failed; each further one waits four times as long.
 const BACKOFF: u64 = 10;
+
+/// Receivers that are asked side by side, of all instances together, and of one.
+const LANES: usize = 256;
+const LANES_OF_ONE: usize = 16;
+/// The most notifications of a lane that one run deals with.
+const WAITING: usize = 100;
+/// For how many seconds a run begins new deliveries.
+const TIME: u32 = 40;
 
 /// How often it was tried, and when it is due again, in Unix seconds.
 const TRIED: &str = "tries";
@@ -50,13 +64,13 @@ struct Delivery {
 }
 
 impl Delivery {
-    /// The delivery of an item of the outbox; `None` where it is no notification, or not due.
+    /// The delivery of a notification in the outbox; `None` where it is not due.
     fn of(item: &Item, now: u64) -> Result<Option<Self>, StoreError> {
         let key = key_of(item)?;
         let number = |name| item::number("notification", item, name);
-        let Some((call, automation, action)) = key::notified(&key.sk) else {
-            return Ok(None);
-        };
+        let named = key::notified(&key.sk);
+        let (call, automation, action) =
+            named.ok_or_else(|| item::corrupt("notification", "its key names no action"))?;
         let delivery = Self {
             key,
             call,
@@ -69,25 +83,155 @@ impl Delivery {
     }
 }
 
-impl InstanceStore {
-    /// Delivers what is due of these items of the outbox, side by side; how many were tried. What cannot be read is set
-    /// aside.
-    pub(super) async fn deliver_all(&self, items: &[Item], courier: &Courier) -> Result<u64, StoreError> {
-        let mut tally = Tally::default();
-        for some in items.chunks(TOGETHER) {
-            let runs = some.iter().map(async |item| {
-                let outcome = self.deliver(item, courier).await;
-                self.or_set_aside(&key_of(item)?, outcome).await
-            });
-            for outcome in join_all(runs).await {
-                tally.note(outcome.map(u64::from));
+/// The notifications of one receiver: of one action of an automation.
+pub struct Lane {
+    store: InstanceStore,
+    name: String,
+    waiting: Vec<Item>,
+}
+
+impl Store {
+    /// Delivers the notifications of all instances that are due: the lanes side by side, so that a receiver that takes its
+    /// time holds up nobody else's. Returns how many were tried.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the table fails; what is not done is done the next time.
+    pub async fn deliver_notifications(&self, courier: &Courier) -> Result<u64, StoreError> {
+        let instances = self.instances_in_turn().await?.into_iter();
+        let waiting = instances.map(|name| InstanceStore::new(self.reader(name)).waiting());
+        let mut waiting = stream::iter(waiting).buffer_unordered(INSTANCES);
+        let (mut lanes, mut tally) = (Vec::new(), Tally::default());
+        while let Some(found) = waiting.next().await {
+            match found {
+                Ok(mut found) => {
+                    // Those that were slow go last, and of each instance there are no more at a time than it may have.
+                    found.sort_by_key(|lane| courier.lanes().is_slow(&lane.name, lane.store.now()));
+                    found.truncate(LANES_OF_ONE);
+                    lanes.extend(found);
+                }
+                Err(cause) => tally.note(Err(cause)),
             }
+        }
+        let until = self.table.ambient.now().plus_seconds(TIME);
+        let served = lanes.into_iter().map(|lane| lane.serve(courier, until));
+        let mut served = stream::iter(served).buffer_unordered(LANES);
+        while let Some(outcome) = served.next().await {
+            tally.note(outcome);
         }
         tally.result()
     }
 
+    /// Delivers the notifications of some calls as far as their receivers take them at once. What is not delivered then,
+    /// and what is for a receiver that was slow lately, is left in the outbox.
+    pub async fn deliver_at_once(&self, calls: &[(InstanceName, CallId)], courier: &Courier) {
+        let work = async {
+            let mut lanes = BTreeMap::new();
+            let found = calls
+                .iter()
+                .map(|(instance, call)| InstanceStore::new(self.reader(instance.clone())).left_by(*call));
+            for (store, items) in try_join_all(found).await? {
+                store.sort_into(&mut lanes, items).await?;
+            }
+            let now = self.table.ambient.now();
+            lanes.retain(|name, _| !courier.lanes().is_slow(name, now));
+            let until = now.plus_seconds(TIME);
+            let served = lanes.into_values().map(|lane| lane.serve(courier, until));
+            let mut tally = Tally::default();
+            for outcome in join_all(served).await {
+                tally.note(outcome);
+            }
+            tally.result()
+        };
+        match timeout(courier.batch_limit(), work).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(cause)) => tracing::warn!(%cause, "notifications are left to maintenance"),
+            Err(_) => tracing::info!("receivers that take their time are left to maintenance"),
+        }
+    }
+}
+
+impl Lane {
+    /// Delivers what is due, some at a time, until a receiver is late or it is `until`. Returns how many were tried.
+    async fn serve(self, courier: &Courier, until: Timestamp) -> Result<u64, StoreError> {
+        let Some(turn) = courier.lanes().take(&self.name, self.store.now()) else {
+            return Ok(0);
+        };
+        let (store, turn) = (&self.store, &turn);
+        let runs = self.waiting.into_iter().map(|item| async move {
+            if turn.is_over() || store.now() >= until {
+                return Ok(0);
+            }
+            let outcome = store.deliver(&item, courier, turn).await;
+            store.or_set_aside(&key_of(&item)?, outcome.map(u64::from)).await
+        });
+        let mut runs = stream::iter(runs).buffer_unordered(turn.at_once());
+        let mut tally = Tally::default();
+        while let Some(outcome) = runs.next().await {
+            tally.note(outcome);
+        }
+        tally.result()
+    }
+}
+
+impl InstanceStore {
+    /// The notifications that the automations of a call left.
+    async fn left_by(self, call: CallId) -> Result<(Self, Vec<Item>), StoreError> {
+        let span = Span::beginning(self.keys().outbox(), key::notifications(call));
+        let items = self.table.query_all(span).await?;
+        Ok((self, items))
+    }
+
+    /// The notifications in the outbox that are due, by lane.
+    async fn waiting(self) -> Result<Vec<Lane>, StoreError> {
+        let mut lanes = BTreeMap::new();
+        let mut span = Span::beginning(self.keys().outbox(), "notify#".to_owned());
+        loop {
+            let Page { items, more } = self.table.query(span.clone()).await?;
+            span.after = items.last().map(key_of).transpose()?.map(|key| key.sk);
+            self.sort_into(&mut lanes, items).await?;
+            if !more {
+                return Ok(lanes.into_values().collect());
+            }
+        }
+    }
+
+    /// Sorts what is due into lanes. What cannot be read is set aside.
+    async fn sort_into(
+        &self,
+        lanes: &mut BTreeMap<String, Lane>,
+        items: Vec<Item>,
+    ) -> Result<(), StoreError> {
+        let now = self.now_seconds();
+        for item in items {
+            // What this run's own actions left is not counted as waiting.
+            let waits = item.contains_key(TRIED);
+            meter::note(|deeds| deeds.outbox += u64::from(waits));
+            let delivery = match Delivery::of(&item, now) {
+                Ok(Some(delivery)) => delivery,
+                Ok(None) => continue,
+                Err(cause) => {
+                    self.or_set_aside(&key_of(&item)?, Err::<(), _>(cause)).await?;
+                    continue;
+                }
+            };
+            let Delivery {
+                automation, action, ..
+            } = delivery;
+            let name = format!("{}-{automation}-{action}", self.instance());
+            let lane = lanes.entry(name.clone()).or_insert_with(|| Lane {
+                store: self.clone(),
+                name,
+                waiting: Vec::new(),
+            });
+            if lane.waiting.len() < WAITING {
+                lane.waiting.push(item);
+            }
+        }
+        Ok(())
+    }
+
     /// Delivers a notification if it is due; whether it was tried.
-    async fn deliver(&self, item: &Item, courier: &Courier) -> Result<bool, StoreError> {
+    async fn deliver(&self, item: &Item, courier: &Courier, turn: &Turn) -> Result<bool, StoreError> {
         let now = self.now_seconds();
         let Some(delivery) = Delivery::of(item, now)? else {
             return Ok(false);
@@ -97,7 +241,12 @@ impl InstanceStore {
             return Ok(false);
         }
         let sent = match self.letter(&delivery).await? {
-            Some(letter) if delivery.tried <= TRIES => courier.deliver(&letter).await,
+            Some(letter) if delivery.tried <= TRIES => {
+                turn.begin();
+                let sent = courier.try_to_deliver(&letter).await;
+                turn.end(sent.as_ref().is_err_and(|missed| missed.late));
+                sent.map_err(|missed| missed.reason)
+            }
             Some(_) => Err("it was begun too often".to_owned()),
             None => Ok(()),
         };
@@ -201,8 +350,12 @@ impl InstanceStore {
         }))
     }
 
+    fn now(&self) -> Timestamp {
+        self.table.ambient.now()
+    }
+
     fn now_seconds(&self) -> u64 {
-        u64::try_from(self.table.ambient.now().unix_seconds()).unwrap_or(0)
+        u64::try_from(self.now().unix_seconds()).unwrap_or(0)
     }
 }
 

@@ -18,30 +18,31 @@
 mod actions;
 mod deliveries;
 
-use futures_util::future::join_all;
 use futures_util::stream::{self, StreamExt as _};
 
-use super::background::{INSTANCES, Tally};
+use super::background::{INSTANCES, Tally, log_failure};
 use super::error::StoreError;
 use super::item::{self, Item, n};
 use super::key::{self, Counter, Key, Keys};
 use super::leads::LeadRecord;
-use super::table::{PAGE, Page, Span, key_of};
+use super::table::{Page, Span, key_of};
 use super::transaction::{CommitError, Condition, Transaction};
 use super::{InstanceStore, Store, calls, directory, meter};
 use crate::automation::{Action, Automation};
 use crate::call::Call;
-use crate::courier::Courier;
 use crate::directory::Directory;
 use crate::id::{AutomationId, CallId};
 use crate::instance::InstanceName;
+use crate::time::Timestamp;
 
 /// How often one action is tried anew because others changed what it rests on: about 3 s of pauses in all.
 const ATTEMPTS: u32 = 40;
 /// From which attempt on pauses no longer grow.
 const LONGEST_PAUSE: u32 = 3;
-/// How many instances' outboxes are run at a time, and how much at a time of each.
+/// Triggers of an instance that are run side by side.
 const TOGETHER: usize = 16;
+/// For how many seconds a run begins new triggers of one instance.
+const SHARE: u32 = 60;
 
 /// How far the automations of a call got: the automation whose action was the last, 0 before the first, and the place of
 /// the next one.
@@ -73,18 +74,18 @@ struct Ground {
 }
 
 impl Store {
-    /// Runs everything in the outboxes of all instances that is due: what nobody ran when it came, or not to its end.
-    /// Returns how many triggers and notifications were run.
+    /// Carries out what automations still have to do, in all instances: what nobody carried out when it came, or not to its
+    /// end. No receiver is asked. Returns how many triggers were run.
     ///
     /// # Errors
     /// [`StoreError`] where the table fails; what is not done is done the next time.
-    pub async fn run_triggers(&self, courier: &Courier) -> Result<u64, StoreError> {
+    pub async fn run_triggers(&self) -> Result<u64, StoreError> {
         let instances = self.instances_in_turn().await?.into_iter();
         let runs = instances.map(async |name| {
-            let store = InstanceStore::new(self.reader(name));
-            store.run_outbox(courier).await
+            let store = InstanceStore::new(self.reader(name.clone()));
+            let outcome = store.run_outbox().await;
+            outcome.inspect_err(|error| log_failure(&name, "automations", error))
         });
-        // Side by side, so that an instance whose receivers take their time holds up no other.
         let mut runs = stream::iter(runs).buffer_unordered(INSTANCES);
         let mut tally = Tally::default();
         while let Some(outcome) = runs.next().await {
@@ -93,70 +94,45 @@ impl Store {
         tally.result()
     }
 
-    /// Carries out what automations do for a call, and delivers its notifications. Nothing where that is done already.
+    /// Carries out what automations do for a call. Nothing where that is done already. Its notifications are left in the
+    /// outbox.
     ///
     /// # Errors
     /// [`StoreError`] where the table fails; what is not done then is done the next time.
-    pub async fn run_trigger(
-        &self,
-        instance: &InstanceName,
-        call: CallId,
-        courier: &Courier,
-    ) -> Result<(), StoreError> {
-        let store = InstanceStore::new(self.reader(instance.clone()));
-        store.run(call).await?;
-        let span = Span::beginning(store.keys().outbox(), key::notifications(call));
-        let items = store.table.query_all(span).await?;
-        store.deliver_all(&items, courier).await.map(drop)
-    }
-}
-
-/// Counts what waits in an outbox, each item once: what a run leaves behind is met behind what was there.
-#[derive(Debug, Default)]
-struct Waiting {
-    /// The sort key of the last that was counted.
-    last: String,
-    whole: bool,
-}
-
-impl Waiting {
-    fn meet(&mut self, keys: &[Key], more: bool) {
-        if self.whole {
-            return;
-        }
-        let met = keys.iter().filter(|key| key.sk > self.last).count();
-        meter::note(|deeds| deeds.outbox += met as u64);
-        if let Some(key) = keys.last() {
-            key.sk.clone_into(&mut self.last);
-        }
-        self.whole = !more;
+    pub async fn run_trigger(&self, instance: &InstanceName, call: CallId) -> Result<(), StoreError> {
+        InstanceStore::new(self.reader(instance.clone())).run(call).await
     }
 }
 
 impl InstanceStore {
-    /// Runs the outbox a page at a time. Triggers stand before notifications, so what they leave is met behind them.
-    async fn run_outbox(&self, courier: &Courier) -> Result<u64, StoreError> {
-        let (mut tally, mut rest) = (Tally::default(), Span::head(self.keys().outbox(), PAGE));
-        let mut waiting = Waiting::default();
+    /// Runs the triggers of the outbox a page at a time.
+    async fn run_outbox(&self) -> Result<u64, StoreError> {
+        let (until, mut tally) = (self.table.ambient.now().plus_seconds(SHARE), Tally::default());
+        let mut span = Span::beginning(self.keys().outbox(), "call#".to_owned());
         loop {
-            let Page { items, more } = self.table.query(rest.clone()).await?;
+            let Page { items, more } = self.table.query(span.clone()).await?;
+            meter::note(|deeds| deeds.outbox += items.len() as u64);
             let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
-            let calls: Vec<_> = keys.iter().filter_map(|key| key::triggered(&key.sk)).collect();
-            waiting.meet(&keys, more);
-            for some in calls.chunks(TOGETHER) {
-                for outcome in join_all(some.iter().map(|call| self.run(*call))).await {
-                    tally.note(outcome.map(|()| 1));
-                }
+            span.after = keys.last().map(|key| key.sk.clone());
+            let runs = keys.into_iter().map(|key| self.run_in_time(key, until));
+            let mut runs = stream::iter(runs).buffered(TOGETHER);
+            while let Some(outcome) = runs.next().await {
+                tally.note(outcome);
             }
-            rest.after = if let Some(call) = calls.last() {
-                Some(self.keys().trigger(*call).sk)
-            } else {
-                tally.note(self.deliver_all(&items, courier).await);
-                let last = keys.last().filter(|_| more);
-                last.map(|key| key.sk.clone())
-            };
-            if rest.after.is_none() {
+            if !more {
                 return tally.result();
+            }
+        }
+    }
+
+    /// Runs the trigger at a key, if it is not too late. Returns 1 where it was run.
+    async fn run_in_time(&self, key: Key, until: Timestamp) -> Result<u64, StoreError> {
+        match key::triggered(&key.sk) {
+            _ if self.table.ambient.now() >= until => Ok(0),
+            Some(call) => self.run(call).await.map(|()| 1),
+            None => {
+                let unnamed = item::corrupt("trigger", "its key names no call");
+                self.or_set_aside(&key, Err(unnamed)).await
             }
         }
     }

@@ -28,6 +28,7 @@ const PATIENT: Limits = Limits {
     connect: LONG,
     rest: LONG,
     whole: LONG,
+    batch: LONG,
 };
 const RECEIPT: &[u8] = b"HTTP/1.1 204 No Content\r\n\r\n";
 

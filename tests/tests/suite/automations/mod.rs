@@ -3,6 +3,7 @@
 mod archived;
 mod aside;
 mod courier;
+mod hanging;
 mod notify;
 mod once;
 mod stream;

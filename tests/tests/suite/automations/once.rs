@@ -11,7 +11,7 @@ use shared::store::fault::{Fault, Plan};
 use tests::people::user;
 use tests::{ACME, World};
 
-use super::{MARIA, automation, call, lead_of, nobody, opportunities, outbox, receive, world};
+use super::{MARIA, automation, call, lead_of, opportunities, outbox, receive, world};
 
 async fn two_automations() -> World {
     let first = json!([
@@ -27,7 +27,7 @@ async fn run_one(store: &Store, world: &World, call: u64) -> bool {
         world.operator(ACME).instance().clone(),
         CallId::new(call).expect("an id"),
     );
-    store.run_trigger(&acme, call, &nobody()).await.is_ok()
+    store.run_trigger(&acme, call).await.is_ok()
 }
 
 /// Requires what so many calls of the lead come to.

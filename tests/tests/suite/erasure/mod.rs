@@ -61,6 +61,12 @@ pub fn person() -> Lead {
 /// call whose event an import has not brought yet.
 pub async fn stage() -> World {
     let world = World::new().await;
+    furnish(&world).await;
+    world
+}
+
+/// The same in a world that has `acme`.
+pub async fn furnish(world: &World) {
     let operator = world.operator(ACME);
     open_shop(&operator).await;
     open_calendars(&operator).await;
@@ -75,7 +81,7 @@ pub async fn stage() -> World {
         "recipientid": "5541977776666@c", "photo": "foto-rara", "photo_larger": "foto-rara", "photo_store": "foto-rara",
     });
     add_tickets(&operator, [ticket(&contact)]).await;
-    assert_eq!(call(&world, &json!({})).await.status, 201);
+    assert_eq!(call(world, &json!({})).await.status, 201);
     let stored = world.calls().await.remove(0);
     let coming = CallLine {
         with_event: true,
@@ -89,7 +95,6 @@ pub async fn stage() -> World {
         .import_calls(vec![coming], false)
         .await
         .expect("an import");
-    world
 }
 
 /// Records a call of the person, with these fields changed.

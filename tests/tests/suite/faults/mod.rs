@@ -4,6 +4,7 @@
 mod bookings;
 mod calls;
 pub mod held;
+mod jobs;
 mod lost_answers;
 mod matrix;
 mod opportunities;

@@ -1,5 +1,6 @@
 //! `GET /reportchart/{id}`: endpoint 15.
 
+mod damaged;
 mod recomputed;
 mod refresh;
 mod slices;

@@ -254,3 +254,22 @@ async fn records_of_centuries() {
     let refused = json!({ "error": "Invalid request", "details": details });
     chart(&world, &wallet, 1, DAY).await.is(400, &refused);
 }
+
+/// Drafts that cannot be read are of no use: the walk begins anew, and counts every record once.
+#[tokio::test]
+async fn drafts_that_cannot_be_read() {
+    let (world, wallet, endpoint) = many().await;
+    let hurried = world.store.clone().with_faults(slow(&world));
+    assert_eq!(refresh(&hurried).await, 0);
+    let table = RawTable::at(&endpoint);
+    let partition = "acme#report-draft#1";
+    let items = table.items();
+    let drafts: Vec<_> = items.iter().filter(|item| item["pk"]["S"] == partition).collect();
+    assert!(!drafts.is_empty());
+    for draft in drafts {
+        let sk = draft["sk"]["S"].as_str().expect("a key");
+        table.put(partition, sk, &json!({ "days": { "N": "1" } }));
+    }
+    assert_eq!((refresh(&world.store).await, refresh(&world.store).await), (0, 1));
+    assert_eq!(stored(&world, &wallet, 1).await[0], json!(CALLS));
+}

@@ -20,6 +20,7 @@ mod notices;
 mod orphans;
 mod quarantine;
 mod records;
+mod reports;
 mod scan;
 mod settle;
 mod tally;
@@ -116,6 +117,7 @@ impl Operator {
             let partitions = totals.remove(kind.name).unwrap_or_default();
             doctor.totals(kind, tally, &partitions).await?;
         }
+        doctor.reports().await?;
         doctor.set_aside().await?;
         doctor.notices().await?;
         if repair {

@@ -100,7 +100,7 @@ impl Bench {
         let operator = self.world.operator(ACME);
         for call in self.reference.raised() {
             let call = CallId::new(call).expect("an id");
-            let run = store.run_trigger(operator.instance(), call, &courier).await;
+            let run = store.run_trigger(operator.instance(), call).await;
             run.expect("the automations are run");
         }
         // Whatever else was raised by mistake is carried out too, and shows.

@@ -1,0 +1,196 @@
+//! Receivers that never answer hold up nobody: no action, no other receiver, no other instance (C-87).
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use shared::courier::{Courier, Limits};
+use tests::people::settle;
+use tests::sales::open_shop;
+use tests::{ACME, World};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+use super::automation;
+
+const OTHER: &str = "other-shop";
+/// Longer than any test takes.
+const LONG: Duration = Duration::from_mins(1);
+
+/// Counts the connections to a receiver that answers, or never does.
+async fn receiver(answers: bool) -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let met = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&met);
+    tokio::spawn(async move {
+        let mut open = Vec::new();
+        while let Ok((mut stream, _)) = listener.accept().await {
+            if answers {
+                let _ = stream.read(&mut [0; 4096]).await;
+                let _ = stream
+                    .write_all(b"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n")
+                    .await;
+            }
+            count.fetch_add(1, Ordering::SeqCst);
+            open.push(stream);
+        }
+    });
+    (address, met)
+}
+
+/// `acme` tells a receiver that hangs and one that answers of each call; the other shop gives points.
+struct Shops {
+    world: World,
+    courier: Courier,
+    hangs: Arc<AtomicUsize>,
+    answers: Arc<AtomicUsize>,
+}
+
+impl Shops {
+    async fn open(whole: Duration, batch: Duration) -> Self {
+        let world = World::new().await;
+        settle(&world.operator(OTHER)).await;
+        for instance in [ACME, OTHER] {
+            open_shop(&world.operator(instance)).await;
+        }
+        let notify =
+            |host: &str| json!([{ "type": "notify", "url": format!("https://{host}/"), "secret": "s" }]);
+        let points = json!([{ "type": "addPoints", "points": 7 }]);
+        for (instance, automations) in [
+            (
+                ACME,
+                vec![
+                    automation(1, true, &notify("hangs.example")),
+                    automation(2, true, &notify("answers.example")),
+                    automation(3, true, &points),
+                ],
+            ),
+            (OTHER, vec![automation(1, true, &points)]),
+        ] {
+            let operator = world.operator(instance);
+            operator.import_automations(&automations).await.expect("written");
+        }
+        let (hanging, hangs) = receiver(false).await;
+        let (answering, answers) = receiver(true).await;
+        let found = move |host: &str, _| {
+            vec![if host == "hangs.example" {
+                hanging
+            } else {
+                answering
+            }]
+        };
+        let limits = Limits {
+            connect: LONG,
+            rest: LONG,
+            whole,
+            batch,
+        };
+        let courier = Courier::plain(found, |address: IpAddr| address.is_loopback()).within(limits);
+        Self {
+            world,
+            courier,
+            hangs,
+            answers,
+        }
+    }
+
+    async fn call(&self, instance: &str) {
+        let body = json!({ "event": "call", "data": { "user": 8, "leadPhone": "", "lead": 1001, "type": "INCOMING",
+            "status": "COMPLETE", "duration": 1, "record": false, "service": "x" } });
+        let uri = format!("/voip/webhook?i={instance}");
+        let answer = self.world.call("POST", &uri).json(&body).send().await;
+        assert_eq!(answer.status, 201);
+    }
+
+    /// The stream brings these calls.
+    async fn bring(&self, calls: &[(&str, u64)]) {
+        let records = calls.iter().map(|(instance, call)| {
+            json!({ "eventName": "INSERT", "dynamodb": { "SequenceNumber": "1", "Keys": {
+                "pk": { "S": format!("{instance}#trigger") }, "sk": { "S": format!("call#{call:015}") } } } })
+        });
+        let records: Vec<_> = records.collect();
+        let batch = serde_json::from_value(json!({ "Records": records })).expect("a batch");
+        let failures = automations::run(&self.world.store, &self.courier, batch).await;
+        assert_eq!(json!(failures), json!({ "batchItemFailures": [] }));
+    }
+
+    async fn points(&self, instance: &str) -> Value {
+        let wallet = self.world.wallet_of(instance, 7).await;
+        let uri = format!("/leads/1001?i={instance}&allFields=1");
+        let answer = self.world.get(&uri).with(&wallet).send().await;
+        answer.body["points"].clone()
+    }
+
+    fn heard(&self) -> (usize, usize) {
+        (
+            self.hangs.load(Ordering::SeqCst),
+            self.answers.load(Ordering::SeqCst),
+        )
+    }
+}
+
+/// A batch of the stream ends though a receiver does not answer, with all actions done and all others told. The next
+/// batches do not ask that receiver, which is left to maintenance.
+#[tokio::test]
+async fn a_batch_waits_for_no_receiver() {
+    let shops = Shops::open(LONG, Duration::from_millis(500)).await;
+    for call in 1..=3 {
+        shops.call(ACME).await;
+        shops.call(OTHER).await;
+        shops.bring(&[(ACME, call), (OTHER, call)]).await;
+        assert_eq!(shops.points(OTHER).await, json!(7 * call));
+        assert_eq!(shops.points(ACME).await, json!(7 * call));
+        assert_eq!(shops.heard(), (1, usize::try_from(call).expect("a count")));
+    }
+    // A minute later it gets another chance.
+    shops.world.clock.set(shops.world.clock.get().plus_seconds(60));
+    shops.call(ACME).await;
+    shops.bring(&[(ACME, 4)]).await;
+    assert_eq!(shops.heard(), (2, 4));
+}
+
+/// While a receiver does not answer, others of the same instance are told, a second run of the process tells what comes
+/// meanwhile, and what hangs is begun a few at a time.
+#[tokio::test]
+async fn a_receiver_waits_for_no_other() {
+    let shops = Shops::open(LONG, LONG).await;
+    for _ in 0..20 {
+        shops.call(ACME).await;
+    }
+    let store = &shops.world.store;
+    maintenance::act(store).await.expect("actions");
+    let hanging = maintenance::deliver(store, &shops.courier);
+    let others = async {
+        while shops.heard().1 < 20 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(shops.heard().0, 4);
+        shops.call(ACME).await;
+        maintenance::automate(store, &shops.courier)
+            .await
+            .expect("another run");
+        assert_eq!(shops.heard(), (4, 21));
+    };
+    tokio::select! {
+        _ = hanging => panic!("it hangs"),
+        () = others => {}
+    }
+}
+
+/// Once a receiver was late no more is begun for it in the same run, so a run ends soon.
+#[tokio::test]
+async fn a_late_receiver_ends_its_turn() {
+    let shops = Shops::open(Duration::from_millis(300), LONG).await;
+    for _ in 0..20 {
+        shops.call(ACME).await;
+    }
+    let store = &shops.world.store;
+    maintenance::automate(store, &shops.courier).await.expect("a run");
+    assert_eq!(shops.heard(), (4, 20));
+    // Then it is asked by one at a time.
+    maintenance::automate(store, &shops.courier).await.expect("a run");
+    assert_eq!(shops.heard(), (5, 20));
+}
