@@ -271,10 +271,11 @@ impl Reader {
         let lead = notice.lead;
         // Read behind the notice, so that it is no older than what the notice tells of.
         let record = self.lead_record(lead).await?;
-        self.refresh_copies_of(lead, record.as_ref()).await?;
-        if record.is_none() {
+        let copied = self.refresh_copies_of(lead, record.as_ref()).await;
+        if record.is_none() && matches!(copied, Ok(()) | Err(StoreError::Corrupt { .. })) {
             self.erase(lead).await?;
         }
+        copied?;
         let mut transaction = Transaction::default();
         transaction.check(self.keys().lead(lead), unchanged(record.as_ref()));
         if grace == 0 {

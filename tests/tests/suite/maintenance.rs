@@ -1,8 +1,13 @@
 //! What the clock does: copies of changed leads are brought up to date, and then nobody has to read the leads any more.
 
+use std::sync::Arc;
+
+use funil::engine::Engine;
 use serde_json::{Value, json};
+use shared::store::fault::Plan;
+use tests::raw::RawTable;
 use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
-use tests::{Wallet, World};
+use tests::{Wallet, World, people};
 
 /// When the lead was last active, as its opportunity shows it, and the calls that it took to say so.
 async fn shown(world: &World, wallet: &Wallet) -> (Value, usize) {
@@ -35,4 +40,110 @@ async fn copies_are_brought_up_to_date() {
     maintenance::tend(&world.store).await.expect("it is tended");
     assert_eq!(shown(&world, &wallet).await, (now, few));
     world.is_sound().await;
+}
+
+fn notices(table: &RawTable) -> usize {
+    let items = table.items();
+    items
+        .iter()
+        .filter(|item| item["pk"]["S"] == "acme#notice")
+        .count()
+}
+
+async fn archive(world: &World, wallet: &Wallet, leads: &[u64], archived: bool) {
+    let body = json!({ "archived": archived, "id": leads });
+    let uri = format!("/lead/archive?i=acme&apitoken={}", wallet.key);
+    let answer = world.call("POST", &uri).json(&body).send().await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+}
+
+/// A world on an engine of its own, and its table.
+async fn open() -> (World, RawTable, Wallet) {
+    let engine = Engine::in_memory().expect("an engine starts");
+    let endpoint = engine.endpoint();
+    let world = World::on(engine).await;
+    people::settle(&world.operator("acme")).await;
+    open_shop(&world.operator("acme")).await;
+    let wallet = world.wallet(7).await;
+    (world, RawTable::at(&endpoint), wallet)
+}
+
+/// A page reads 100 notices at most, whatever stands, and shows every lead as it is (C-12).
+#[tokio::test]
+async fn a_backlog_of_notices_costs_a_page_little() {
+    let (world, table, wallet) = open().await;
+    let opportunities = [(1, 1001), (2, 1006)].map(|(id, of)| {
+        let mut opportunity = plain_opportunity(id, 8, 0);
+        opportunity.lead_id = Some(people::lead(of));
+        opportunity
+    });
+    add_opportunities(&world.operator("acme"), opportunities.into()).await;
+    let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);
+    let ask = async |more: &Value| world.call("POST", &uri).json(&page(1, 25, more)).send().await;
+    let column = json!({ "columnId": 31 });
+    let before = ask(&column).await.cost.read_units();
+    archive(&world, &wallet, &[1001, 1006], true).await;
+    // Of leads before those that are shown, and after them.
+    let backlog: Vec<_> = (1..=600).chain(5001..=6000).collect();
+    let backlog: Vec<_> = backlog
+        .iter()
+        .map(|lead| {
+            json!({ "pk": { "S": "acme#notice" }, "sk": { "S": format!("lead#{lead:015}") },
+                "v": { "N": "1" }, "at": { "N": "1795262400" } })
+        })
+        .collect();
+    table.put_all(&backlog);
+    let search = json!({ "columnId": 31, "search": "Maria", "searchBy": "lead" });
+    for more in [&column, &search, &json!({})] {
+        let answer = ask(more).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let shown = answer.body.to_string();
+        assert!(
+            shown.contains(r#""archived":true"#) || shown.contains(r#""archived":1"#),
+            "{shown}"
+        );
+        if more == &column {
+            let more = answer.cost.read_units() - before;
+            assert!(more <= 5.0, "{more} units");
+        }
+    }
+}
+
+/// Leads are brought up to date side by side, and no instance has more than its share of a round.
+#[tokio::test]
+async fn each_instance_has_its_share() {
+    let (world, table, _) = open().await;
+    people::settle(&world.operator("other-shop")).await;
+    let notice = |instance: &str, lead: u64| {
+        json!({ "pk": { "S": format!("{instance}#notice") }, "sk": { "S": format!("lead#{lead:015}") },
+            "v": { "N": "1" } })
+    };
+    let backlog: Vec<_> = (5001..=5200).map(|lead| notice("acme", lead)).collect();
+    table.put_all(&backlog);
+    table.put_all(&[notice("other-shop", 1001)]);
+    let written = |instance: &str| {
+        let partition = format!("{instance}#notice");
+        let items = table.items().into_iter();
+        items
+            .filter(|item| item["pk"]["S"] == partition && item["written"]["N"] == "1")
+            .count()
+    };
+    // Each lead takes a second.
+    let clock = world.clock.clone();
+    let slow: Plan = Arc::new(move |operation| {
+        if operation == "TransactWriteItems" {
+            clock.set(clock.get().plus_seconds(1));
+        }
+        None
+    });
+    let store = world.store.clone().with_faults(slow);
+    maintenance::copy(&store).await.expect("copies");
+    let done = written("acme");
+    assert!((59..=80).contains(&done), "{done}");
+    assert_eq!(written("other-shop"), 1);
+    // What is left comes with the next rounds: none is left out for ever.
+    for _ in 0..12 {
+        maintenance::copy(&store).await.expect("copies");
+    }
+    assert_eq!(notices(&table), 0);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use shared::courier::{Courier, Limits};
 use tests::people::settle;
 use tests::sales::open_shop;
@@ -117,11 +117,15 @@ impl Shops {
         assert_eq!(json!(failures), json!({ "batchItemFailures": [] }));
     }
 
-    async fn points(&self, instance: &str) -> Value {
+    /// Whether the lead has so many points.
+    async fn has(&self, instance: &str, points: u64) -> bool {
         let wallet = self.world.wallet_of(instance, 7).await;
         let uri = format!("/leads/1001?i={instance}&allFields=1");
         let answer = self.world.get(&uri).with(&wallet).send().await;
-        answer.body["points"].clone()
+        answer
+            .body
+            .to_string()
+            .contains(&format!(r#""points":{points},"#))
     }
 
     fn heard(&self) -> (usize, usize) {
@@ -141,8 +145,7 @@ async fn a_batch_waits_for_no_receiver() {
         shops.call(ACME).await;
         shops.call(OTHER).await;
         shops.bring(&[(ACME, call), (OTHER, call)]).await;
-        assert_eq!(shops.points(OTHER).await, json!(7 * call));
-        assert_eq!(shops.points(ACME).await, json!(7 * call));
+        assert!(shops.has(OTHER, 7 * call).await && shops.has(ACME, 7 * call).await);
         assert_eq!(shops.heard(), (1, usize::try_from(call).expect("a count")));
     }
     // A minute later it gets another chance.
