@@ -20,6 +20,11 @@ pub enum CredentialPlacement {
     Strict,
 }
 
+impl CredentialPlacement {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Strict, Self::Anywhere];
+}
+
 /// A number of requests a minute (C-9): 1 to 1,000,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -223,6 +228,12 @@ impl Settings {
     #[must_use]
     pub fn read_budget(&self) -> ReadUnits {
         self.read_budget.unwrap_or_default()
+    }
+
+    /// Whether the call webhook asks for no secret.
+    #[must_use]
+    pub fn is_webhook_open(&self) -> bool {
+        self.voip_webhook_secret.is_none()
     }
 
     /// Whether a call webhook that presents `secret` is let in: always where none is configured.

@@ -180,6 +180,27 @@ impl World {
         }
     }
 
+    /// Credentials for a user of `acme` that the process of this world let in lately (C-86).
+    pub async fn known(&self, user: u64) -> Wallet {
+        let wallet = self.wallet(user).await;
+        self.meet(&wallet).await;
+        wallet
+    }
+
+    /// Lets credentials of `acme` in once, for a request that is refused before anything of its target is read.
+    pub async fn meet(&self, wallet: &Wallet) {
+        let met = self.get("/leads/x?i=acme").with(wallet).send_unwatched().await;
+        assert_eq!(met.status, StatusCode::BAD_REQUEST);
+    }
+
+    /// Lets one public request and one call of `acme` in, which change nothing.
+    pub async fn meet_public(&self) {
+        let slots = self.get("/calendarmeeting/slots?i=acme&keyName=nowhere");
+        assert_eq!(slots.send_unwatched().await.status, StatusCode::BAD_REQUEST);
+        let call = self.webhook(&Value::Null).send_unwatched().await;
+        assert_eq!(call.status, StatusCode::BAD_REQUEST);
+    }
+
     /// The call history of `acme`.
     pub async fn calls(&self) -> Vec<Call> {
         let operator = self.operator(ACME);

@@ -1,8 +1,9 @@
 //! From credentials and `i` to an authorized scope: the only way from a request to the store.
 //!
-//! A handler takes an [`Access`] (or a [`WebhookAccess`]) and opens it. What it needs of the table may be read in the
-//! same round trip as the credential, by a [`Reader`] that cannot write; it is handed over only together with the
-//! [`Scope`], so nothing of the target is used before the check.
+//! A handler takes an [`Access`] (or a [`WebhookAccess`]) and opens it. Its first reads run concurrently with the check, by
+//! a [`Reader`] that cannot write; what they found is handed over only together with the [`Scope`], so nothing of the
+//! target is used before the check. Before the check has passed they read a page at most, and only for a caller that this
+//! process let in lately; for any other they wait (C-86).
 
 mod limit;
 mod presented;
@@ -21,7 +22,8 @@ use crate::credential::Secret;
 use crate::directory::Viewer;
 use crate::http::{App, Params, Refusal, trace};
 use crate::instance::InstanceName;
-use crate::store::{Credential, Found, InstanceStore, Reader, StoreError};
+use crate::settings::CredentialPlacement;
+use crate::store::{Credential, Found, GateKeeper, InstanceStore, Reader, StoreError};
 use crate::time::Timestamp;
 
 pub use presented::{KeyAndToken, KeyAnywhere, KeyInHeader, KeyInQuery, KeyPlace, Placement, Rule};
@@ -143,8 +145,9 @@ impl<P: Placement> Access<P> {
         &self.client
     }
 
-    /// Checks the credentials while `read` reads what `wanted` asks for; both take one round trip together. A request
-    /// that is `wanted` wrongly is refused for it only after its credentials were found good.
+    /// Checks the credentials while `read` reads what `wanted` asks for; both take one round trip together where this
+    /// process knows the credentials. A request that is `wanted` wrongly is refused for it only after its credentials
+    /// were found good.
     ///
     /// # Errors
     /// [`AccessError`] where the credentials are not good, else what is wrong with `wanted`.
@@ -160,14 +163,29 @@ impl<P: Placement> Access<P> {
         }
         match wanted {
             Ok(wanted) => {
-                let (scope, found) = tokio::join!(self.check(&reader), read(&reader, &wanted));
-                Ok((scope?, wanted, found))
+                let (keeper, unchecked) = reader.unchecked(self.is_known(reader.instance()));
+                let (scope, found) = beside(keeper, self.check(&reader), read(&unchecked, &wanted)).await?;
+                Ok((scope, wanted, found))
             }
             Err(wrong) => {
                 self.check(&reader).await?;
                 Err(wrong)
             }
         }
+    }
+
+    /// Whether this process let these credentials in lately.
+    fn is_known(&self, instance: &InstanceName) -> bool {
+        let known = |placement| self.app.store().knows(&self.callers(instance, placement));
+        CredentialPlacement::ALL.into_iter().any(known)
+    }
+
+    /// What the credentials that a request rests on under a placement are remembered by.
+    fn callers(&self, instance: &InstanceName, placement: CredentialPlacement) -> Vec<String> {
+        let claims = self.presented.claims(P::RULE);
+        let secrets = claims.under(placement).unwrap_or_default();
+        let caller = |secret: &&Secret| format!("{instance} {placement:?} {}", secret.hash().as_str());
+        secrets.iter().map(caller).collect()
     }
 
     /// The instance that `i` names, or the credential's own where the endpoint allows `i` to be absent or blank. That is
@@ -183,7 +201,20 @@ impl<P: Placement> Access<P> {
         own.ok_or(AccessError::Unauthorized)
     }
 
+    /// Checks the credentials, and remembers that they were good, or that they are not any more.
     async fn check(&self, reader: &Reader) -> Result<Scope, AccessError> {
+        let checked = self.judge(reader).await;
+        if let Err(AccessError::Unauthorized) = checked {
+            for placement in CredentialPlacement::ALL {
+                self.app
+                    .store()
+                    .refuse(&self.callers(reader.instance(), placement));
+            }
+        }
+        checked
+    }
+
+    async fn judge(&self, reader: &Reader) -> Result<Scope, AccessError> {
         let claims = self.presented.claims(P::RULE);
         let hashes: Vec<_> = claims.secrets().iter().map(|secret| secret.hash()).collect();
         let (found, directory) = self.app.store().presented(reader.instance(), &hashes).await?;
@@ -205,6 +236,11 @@ impl<P: Placement> Access<P> {
         trace::note(reader.instance().as_str(), &first.id);
         // Of several credentials the first is an API key: the one that has the limit.
         let limit = limit::of_key(first, &viewer.directory().settings);
+        let callers = self.callers(
+            reader.instance(),
+            viewer.directory().settings.credential_placement(),
+        );
+        self.app.store().accept(&callers, reader.instance(), limit);
         limit::count(&self.app, reader.instance(), limit).await?;
         Ok(Scope {
             viewer,
@@ -228,6 +264,22 @@ impl<P: Placement> Access<P> {
                     .is_none_or(|expires| self.app.ambient().now() < expires)
         })
     }
+}
+
+/// Runs a check and the reads of a handler concurrently; `keeper` lets as much of them as waits go on once the check has
+/// passed (C-86).
+async fn beside<S, T>(
+    keeper: GateKeeper,
+    check: impl Future<Output = Result<S, AccessError>>,
+    read: impl Future<Output = T>,
+) -> Result<(S, T), AccessError> {
+    let check = async {
+        let checked = check.await;
+        keeper.judge(checked.is_ok());
+        checked
+    };
+    let (checked, found) = tokio::join!(check, read);
+    Ok((checked?, found))
 }
 
 fn client(headers: &http::HeaderMap) -> String {

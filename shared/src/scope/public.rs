@@ -7,7 +7,7 @@ use std::convert::Infallible;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 
-use super::{AccessError, instance, limit};
+use super::{AccessError, beside, instance, limit};
 use crate::ambient::Ambient;
 use crate::http::{App, Params, trace};
 use crate::store::{InstanceStore, Reader};
@@ -78,8 +78,8 @@ impl PublicAccess {
         }
         let wanted = wanted?;
         let reader = self.app.store().reader(instance?);
-        let (admitted, found) = tokio::join!(self.admit(&reader), read(&reader, &wanted));
-        admitted?;
+        let (keeper, unchecked) = reader.unchecked(self.app.store().knows(&[caller(&reader)]));
+        let ((), found) = beside(keeper, self.admit(&reader), read(&unchecked, &wanted)).await?;
         let scope = PublicScope {
             store: InstanceStore::new(reader),
             ambient: self.app.ambient().clone(),
@@ -89,13 +89,19 @@ impl PublicAccess {
 
     /// Lets the request into an instance that exists, within its limit (C-9).
     async fn admit(&self, reader: &Reader) -> Result<(), AccessError> {
-        let directory = reader.directory().await?.ok_or(AccessError::Unauthorized)?;
+        let callers = [caller(reader)];
+        let Some(directory) = reader.directory().await? else {
+            self.app.store().refuse(&callers);
+            return Err(AccessError::Unauthorized);
+        };
         trace::note(reader.instance().as_str(), "");
-        limit::count(
-            &self.app,
-            reader.instance(),
-            limit::of_public(&directory.settings),
-        )
-        .await
+        let limit = limit::of_public(&directory.settings);
+        self.app.store().accept(&callers, reader.instance(), limit);
+        limit::count(&self.app, reader.instance(), limit).await
     }
+}
+
+/// What an instance that was found is remembered by.
+fn caller(reader: &Reader) -> String {
+    format!("{} public", reader.instance())
 }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
+use sha2::{Digest as _, Sha256};
 
-use super::{AccessError, instance, limit};
+use super::{AccessError, beside, instance, limit};
 use crate::ambient::Ambient;
 use crate::directory::Directory;
 use crate::http::{App, Params, trace};
 use crate::store::{InstanceStore, Reader};
+use crate::text::hex;
 use crate::time::Timestamp;
 
 /// A call to the webhook, not yet let in.
@@ -87,8 +89,14 @@ impl WebhookAccess {
         let reader = self.app.store().reader(instance(&self.params)?);
         match wanted {
             Ok(wanted) => {
-                let (scope, found) = tokio::join!(self.admit(&reader), read(&reader, &wanted));
-                Ok((scope?, wanted, found))
+                let store = self.app.store();
+                let known = self
+                    .callers(&reader)
+                    .into_iter()
+                    .any(|caller| store.knows(&[caller]));
+                let (keeper, unchecked) = reader.unchecked(known);
+                let (scope, found) = beside(keeper, self.admit(&reader), read(&unchecked, &wanted)).await?;
+                Ok((scope, wanted, found))
             }
             Err(wrong) => {
                 self.admit(&reader).await?;
@@ -97,20 +105,37 @@ impl WebhookAccess {
         }
     }
 
+    /// What a call that was let in is remembered by: without regard to its secret, where the instance has none, or by a
+    /// digest of it.
+    fn callers(&self, reader: &Reader) -> [String; 2] {
+        let digest = hex(&Sha256::digest(self.secret().unwrap_or_default()));
+        let open = format!("{} webhook", reader.instance());
+        [format!("{open} {digest}"), open]
+    }
+
+    fn secret(&self) -> Option<&str> {
+        self.secret.as_ref().map(|Given(secret)| secret.as_str())
+    }
+
     /// Lets the call in where the instance has no secret or this one, within its limit (C-9).
     async fn admit(&self, reader: &Reader) -> Result<WebhookScope, AccessError> {
-        let directory = reader.directory().await?.ok_or(AccessError::Unauthorized)?;
-        let secret = self.secret.as_ref().map(|Given(secret)| secret.as_str());
-        if !directory.settings.admits_webhook(secret) {
+        let [signed, open] = self.callers(reader);
+        let directory = reader.directory().await?;
+        let settings = directory.as_ref().map(|directory| &directory.settings);
+        let admits = settings.is_some_and(|settings| settings.admits_webhook(self.secret()));
+        let Some(directory) = directory.filter(|_| admits) else {
+            self.app.store().refuse(&[signed, open]);
             return Err(AccessError::Unauthorized);
-        }
+        };
         trace::note(reader.instance().as_str(), "");
-        limit::count(
-            &self.app,
-            reader.instance(),
-            limit::of_public(&directory.settings),
-        )
-        .await?;
+        let limit = limit::of_public(&directory.settings);
+        let caller = if directory.settings.is_webhook_open() {
+            open
+        } else {
+            signed
+        };
+        self.app.store().accept(&[caller], reader.instance(), limit);
+        limit::count(&self.app, reader.instance(), limit).await?;
         Ok(WebhookScope {
             directory: Arc::new(directory),
             store: InstanceStore::new(reader.clone()),

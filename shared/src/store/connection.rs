@@ -46,6 +46,7 @@ impl Table {
             name: location.table,
             ambient,
             format: KnownFormat::default(),
+            gate: None,
         }
     }
 
@@ -68,6 +69,7 @@ impl Table {
             name: location.table,
             ambient,
             format: KnownFormat::default(),
+            gate: None,
         }
     }
 }

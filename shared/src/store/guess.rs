@@ -1,5 +1,5 @@
 //! What callers turned out to be when they last asked: how far they see, how they count pages, and where their walks
-//! through lists stand; which calendars there are; and whose a ticket is.
+//! through lists stand; which calendars there are; and whose a ticket is. And who was let in lately.
 //!
 //! A guess decides only what is read beside the credential. Every answer rests on the permissions and settings that are
 //! read with it, so an outdated guess costs a round trip and nothing else.
@@ -13,7 +13,11 @@ use crate::credential::CredentialHash;
 use crate::directory::{Coverage, Viewer};
 use crate::id::{CalendarId, LeadId, TicketId};
 use crate::instance::InstanceName;
+use crate::settings::Rate;
+use crate::time::Timestamp;
 
+/// For so many seconds a caller that was let in is known.
+const KNOWN_SECONDS: u32 = 300;
 /// Callers, and walks, that are remembered; with more, all are forgotten.
 const MOST: usize = 1000;
 
@@ -77,6 +81,16 @@ struct Memory {
     links: HashMap<String, Calendar>,
     /// The lead of a ticket.
     ticket_leads: HashMap<String, LeadId>,
+    /// Who was let in.
+    accepted: HashMap<String, Accepted>,
+}
+
+/// A caller that was let in.
+#[derive(Debug, Clone)]
+struct Accepted {
+    until: Timestamp,
+    /// The budget that its requests count against, and its limit.
+    budget: Option<(String, Rate)>,
 }
 
 impl Guesses {
@@ -155,6 +169,25 @@ impl Guesses {
     pub fn learn_ticket_lead(&self, instance: &InstanceName, ticket: TicketId, lead: LeadId) {
         let name = format!("{instance} {ticket}");
         remember(&mut self.memory().ticket_leads, &name, lead);
+    }
+
+    /// Whether a caller was let in lately, and under which budget.
+    pub fn accepted(&self, caller: &str, now: Timestamp) -> Option<Option<(String, Rate)>> {
+        let memory = self.memory();
+        let accepted = memory.accepted.get(caller);
+        let accepted = accepted.filter(|accepted| now < accepted.until);
+        accepted.map(|accepted| accepted.budget.clone())
+    }
+
+    /// Remembers that a caller was let in.
+    pub fn accept(&self, caller: &str, now: Timestamp, budget: Option<(String, Rate)>) {
+        let until = now.plus_seconds(KNOWN_SECONDS);
+        remember(&mut self.memory().accepted, caller, Accepted { until, budget });
+    }
+
+    /// Forgets a caller that was refused.
+    pub fn refuse(&self, caller: &str) {
+        self.memory().accepted.remove(caller);
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {

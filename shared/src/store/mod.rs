@@ -24,6 +24,7 @@ mod error;
 pub mod fault;
 mod format;
 mod funnels;
+mod gate;
 mod guess;
 mod idempotency;
 mod item;
@@ -64,6 +65,7 @@ pub(crate) use credentials::{Credential, Found};
 pub use erasure::{Deleted, Erasures};
 pub use error::StoreError;
 pub use format::Format;
+pub(crate) use gate::GateKeeper;
 pub use idempotency::{Claim, Claimed};
 pub use key::streamed;
 pub use lead_list::{LeadEntry, LeadPage, LeadRequest, LeadSearch, LeadStart};
@@ -79,6 +81,7 @@ pub(crate) use rate::{Allowance, Budget};
 pub use reports::{Report, ReportRequest, ReportStart};
 pub use tickets::{ListRequest, ListStart, TicketFiles};
 
+use gate::Gate;
 use guess::Guesses;
 use key::Keys;
 use rate::Leases;
@@ -146,6 +149,15 @@ impl Reader {
 
     fn keys(&self) -> Keys<'_> {
         Keys(&self.instance)
+    }
+
+    /// The same reader before its caller is checked: it reads a page ahead where the caller is `known`, else nothing,
+    /// until the keeper has judged (C-86).
+    pub(crate) fn unchecked(&self, known: bool) -> (GateKeeper, Self) {
+        let (keeper, gate) = Gate::new(known);
+        let mut reader = self.clone();
+        reader.table.gate = Some(gate);
+        (keeper, reader)
     }
 }
 

@@ -17,6 +17,7 @@ use futures_util::future::try_join_all;
 
 use super::error::StoreError;
 use super::format::KnownFormat;
+use super::gate::{Gate, MAX_AHEAD};
 use super::item::{self, Item, keyed, s};
 use super::key::Key;
 use super::meter::{self, Call};
@@ -41,6 +42,8 @@ pub struct Table {
     pub(super) name: String,
     pub(super) ambient: Ambient,
     pub(super) format: KnownFormat,
+    /// What reads have to pass until the request's check has ended.
+    pub(super) gate: Option<Gate>,
 }
 
 /// A part of a partition in the order of its sort keys.
@@ -110,12 +113,14 @@ impl Table {
         let mut keys: Vec<_> = keys.into_iter().collect();
         keys.sort_unstable();
         keys.dedup();
+        self.pass(keys.len()).await?;
         let batches = try_join_all(keys.chunks(BATCH).map(|batch| self.get_batch(batch))).await?;
         Ok(batches.into_iter().flatten().collect())
     }
 
     /// Reads one item by key.
     pub async fn get(&self, key: &Key) -> Result<Option<Item>, StoreError> {
+        self.pass(1).await?;
         let begun = meter::begin();
         let output = Box::pin(
             self.client
@@ -185,7 +190,16 @@ impl Table {
     /// Reads a part of a partition in one call; in none where it must be empty.
     pub async fn query(&self, span: Span) -> Result<Page, StoreError> {
         let limit = span.limit.clamp(1, PAGE);
+        self.pass(limit).await?;
         self.query_up_to(limit, span).await
+    }
+
+    /// Returns once so many items may be read.
+    async fn pass(&self, items: usize) -> Result<(), StoreError> {
+        match &self.gate {
+            Some(gate) if items > 0 => gate.pass(items).await,
+            _ => Ok(()),
+        }
     }
 
     async fn query_up_to(&self, limit: usize, span: Span) -> Result<Page, StoreError> {
@@ -235,14 +249,26 @@ impl Table {
 
     /// Reads as much of a part of a partition as one call gives, 1 MB, whatever the span's limit is.
     pub async fn query_megabyte(&self, span: Span) -> Result<Page, StoreError> {
+        self.pass(PAGE).await?;
         self.query_up_to(usize::MAX, span).await
     }
 
     /// Reads a whole partition, or the part of it that `span` bounds, in calls of 1 MB, whatever the span's limit is.
-    pub async fn query_all(&self, mut span: Span) -> Result<Vec<Item>, StoreError> {
+    /// What is more than [`MAX_AHEAD`] items waits for the request's check.
+    pub async fn query_all(&self, span: Span) -> Result<Vec<Item>, StoreError> {
+        self.query_all_ahead(span, MAX_AHEAD).await
+    }
+
+    /// The same with another number of items that are read before the check has passed.
+    pub async fn query_all_ahead(&self, mut span: Span, mut ahead: usize) -> Result<Vec<Item>, StoreError> {
         let mut items = Vec::new();
         loop {
-            let page = self.query_up_to(usize::MAX, span.clone()).await?;
+            let limit = match &self.gate {
+                Some(gate) => gate.stretch(ahead).await?,
+                None => usize::MAX,
+            };
+            ahead = 0;
+            let page = self.query_up_to(limit, span.clone()).await?;
             items.extend(page.items);
             if !page.more {
                 return Ok(items);

@@ -43,6 +43,7 @@ impl Desk {
         };
         let (ambient, _) = Ambient::held(at(NOW));
         let service = arranged.through(Store::connect(location, ambient).await);
+        service.meet_public().await;
         Self {
             arranged,
             service,
@@ -63,8 +64,15 @@ impl Desk {
         &self.arranged.store
     }
 
-    /// Credentials for a user.
+    /// Credentials for a user, which the service let in lately.
     pub async fn wallet(&self, user: u64) -> Wallet {
+        let wallet = self.new_wallet(user).await;
+        self.service.meet(&wallet).await;
+        wallet
+    }
+
+    /// Credentials for a user, which the service has not seen.
+    pub async fn new_wallet(&self, user: u64) -> Wallet {
         self.arranged.wallet(user).await
     }
 

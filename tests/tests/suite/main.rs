@@ -43,5 +43,6 @@ mod post_lead_archive;
 mod post_voip_webhook;
 mod put_crmopportunity_id;
 mod routes;
+mod strangers;
 mod template;
 mod tickets_of_deleted_leads;

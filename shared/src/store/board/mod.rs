@@ -19,6 +19,7 @@ use super::bookmarks::Walk as Bookmarks;
 use super::budget::ReadBudget;
 use super::derived::is_number;
 use super::error::StoreError;
+use super::gate::MAX_COUNTERS_AHEAD;
 use super::guess::Guess;
 use super::item::{self, Item};
 use super::key;
@@ -178,8 +179,8 @@ impl Reader {
             Some(column) => Span::beginning(totals, key::total_column(column)),
             None => Span::head(totals, PAGE),
         };
-        let items = self.table.query_all(span).await?.into_iter();
-        items.map(BoardTotal::read).collect()
+        let items = self.table.query_all_ahead(span, MAX_COUNTERS_AHEAD).await?;
+        items.into_iter().map(BoardTotal::read).collect()
     }
 }
 

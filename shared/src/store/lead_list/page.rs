@@ -12,6 +12,7 @@ use crate::id::{LeadId, MAX_ID};
 use crate::store::bookmarks::PageCursor;
 use crate::store::budget::ReadBudget;
 use crate::store::error::StoreError;
+use crate::store::gate::{MAX_AHEAD, MAX_COUNTERS_AHEAD};
 use crate::store::table::{PAGE, Page, Span};
 use crate::store::{InstanceStore, Reader, bookmarks, item};
 
@@ -77,9 +78,10 @@ impl Reader {
         let likely = request.whole && !request.archived && *reach == Coverage::All && skipped == 0;
         match LeadId::new(MAX_ID) {
             Some(last) if likely => {
-                // A few more, because archived leads stand among them.
+                // A few more, because archived leads stand among them, where they can be read before the check has passed.
                 let limit = usize::from(request.limit);
-                self.records(0, last, limit + limit / 10).await
+                let likely = (limit + limit / 10).min(MAX_AHEAD.max(limit));
+                self.records(0, last, likely).await
             }
             _ => Ok(Records::default()),
         }
@@ -87,8 +89,11 @@ impl Reader {
 
     async fn lead_totals(&self, archived: bool) -> Result<Vec<LeadTotal>, StoreError> {
         let span = Span::head(self.keys().lead_totals(archived), PAGE);
-        let totals = self.table.query_all(span).await?.into_iter();
-        totals.map(|item| item::decode("lead total", item)).collect()
+        let totals = self.table.query_all_ahead(span, MAX_COUNTERS_AHEAD).await?;
+        totals
+            .into_iter()
+            .map(|item| item::decode("lead total", item))
+            .collect()
     }
 
     /// The heads of the lists through the page where it is near, else the bookmark where the page begins.

@@ -62,6 +62,11 @@ impl Lease {
         Step::Take(block(limit, limit - self.known))
     }
 
+    /// Whether the next request of a minute has a place without a look at the counter.
+    pub fn has_place(&self, minute: u64, limit: Rate) -> bool {
+        self.minute == minute && self.next <= self.end.min(limit.get().into())
+    }
+
     /// A block was taken and `taken` places are gone with it, or, `None`, none was left under `limit`.
     pub fn took(&mut self, block: u64, taken: Option<u64>, limit: Rate) {
         match taken {

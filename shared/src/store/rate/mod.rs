@@ -73,6 +73,48 @@ impl Leases {
         }
         leases.entry(budget.to_owned()).or_default().clone()
     }
+
+    /// Whether a request is let in without a look at the counter, as far as is known without waiting.
+    fn has_place(&self, budget: &str, limit: Rate, now: Timestamp) -> bool {
+        let leases = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lease = leases.get(budget).and_then(|held| held.try_lock().ok());
+        lease.is_some_and(|lease| lease.has_place(minute(now), limit) || lease.rests(now))
+    }
+}
+
+impl Store {
+    /// Whether this process let all of these callers in lately and holds a place of their budgets, so that a page may be
+    /// read before they are checked again (C-86).
+    pub(crate) fn knows(&self, callers: &[String]) -> bool {
+        let now = self.table.ambient.now();
+        let known = |caller: &String| match self.guesses.accepted(caller, now) {
+            Some(Some((budget, limit))) => self.leases.has_place(&budget, limit, now),
+            Some(None) => true,
+            None => false,
+        };
+        !callers.is_empty() && callers.iter().all(known)
+    }
+
+    /// Remembers for some minutes that these callers were let in, under a budget.
+    pub(crate) fn accept(
+        &self,
+        callers: &[String],
+        instance: &InstanceName,
+        (budget, limit): (Budget<'_>, Option<Rate>),
+    ) {
+        let now = self.table.ambient.now();
+        let budget = limit.map(|limit| (Keys(instance).rates(budget), limit));
+        for caller in callers {
+            self.guesses.accept(caller, now, budget.clone());
+        }
+    }
+
+    /// Forgets callers that were refused.
+    pub(crate) fn refuse(&self, callers: &[String]) {
+        for caller in callers {
+            self.guesses.refuse(caller);
+        }
+    }
 }
 
 impl Store {

@@ -15,6 +15,7 @@ async fn office() -> World {
     open_calendars(&operator).await;
     open_shop(&operator).await;
     add_opportunities(&operator, vec![plain_opportunity(1, 7, 0)]).await;
+    world.meet_public().await;
     world
 }
 

@@ -38,6 +38,7 @@ pub fn costs(what: &str, answer: &Answer, expected: (u32, usize, f64, f64)) {
 async fn office() -> World {
     let world = World::new().await;
     open_calendars(&world.operator(ACME)).await;
+    world.meet_public().await;
     world
 }
 
@@ -60,7 +61,7 @@ async fn calendars() {
         });
         add_calendars(&world.operator(ACME), lines).await;
         add_meetings(&world.operator(ACME), [meeting(&json!({}))]).await;
-        let uri = format!("/pcalendar?apitoken={}", world.wallet(7).await.key);
+        let uri = format!("/pcalendar?apitoken={}", world.known(7).await.key);
         let alone = format!("{uri}&query={{calendars{{id,name}}}}");
         let (all, queries) = (
             units + 2.0 + f64::from(calendars),
@@ -90,7 +91,7 @@ async fn calendars() {
 async fn next_meetings() {
     let world = office().await;
     add_meetings(&world.operator(ACME), crowd(1, 600, -300)).await;
-    let uri = format!("/pcalendar?apitoken={}", world.wallet(7).await.key);
+    let uri = format!("/pcalendar?apitoken={}", world.known(7).await.key);
     ask(&world, &uri).await;
     costs(
         "11: 3 calendars, 300 days of past",
@@ -121,7 +122,7 @@ async fn meetings() {
         for lines in all.chunks(1_000) {
             add_meetings(&world.operator(ACME), lines.to_vec()).await;
         }
-        let key = world.wallet(7).await.key;
+        let key = world.known(7).await.key;
         let last = (meetings / 2).div_ceil(50) - 1;
         let is_long = meetings > 10;
         let later = if is_long {

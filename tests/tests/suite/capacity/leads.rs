@@ -26,7 +26,7 @@ async fn send(world: &World, wallet: &Wallet, method: &str, path: &str, body: &V
 #[tokio::test]
 async fn deleting_and_archiving() {
     let world = World::new().await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     for (what, archived, budget) in [
         ("6: archive", true, written(20.0)),
         ("6: archived already", true, read(1, 3.0)),
@@ -47,7 +47,7 @@ async fn deleting_and_archiving() {
 #[tokio::test]
 async fn in_bulk() {
     let world = World::new().await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     let people = (2001..2121).map(|id| plain_lead(id, "Pessoa", "de Tal", Some(8)));
     add_leads(&world.operator("acme"), people.collect()).await;
     let ids: Vec<u64> = (2001..2121).collect();
@@ -68,7 +68,7 @@ async fn in_bulk() {
 async fn while_deletions_are_not_finished() {
     let world = World::new().await;
     open_calendars(&world.operator("acme")).await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     for deleted in [false, true] {
         if deleted {
             let answer = send(

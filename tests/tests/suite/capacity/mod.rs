@@ -47,7 +47,7 @@ pub fn read(round_trips: u32, read_units: f64) -> Budget {
 #[tokio::test]
 async fn one_lead() {
     let world = World::new().await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     for (what, uri, units) in [
         ("2: summary", "/leads/1001?i=acme", 4.0),
         ("3: all fields", "/leads/1001?i=acme&allFields=1", 4.0),
@@ -79,7 +79,7 @@ async fn the_list() {
             .collect()
     };
     add_leads(&world.operator("acme"), people(2001..3001)).await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     // An entry has about 75 bytes here: 50 of them are one started 4 KB.
     for (what, uri, budget) in [
         ("1: first page of 50", "/leads?i=acme", read(1, 5.0)),
@@ -90,7 +90,7 @@ async fn the_list() {
         within(what, &answer, &budget);
     }
     // The first request of a caller who does not see all is a wrong guess, the next one is not.
-    let own = world.wallet(8).await;
+    let own = world.known(8).await;
     for (what, budget) in [
         ("1: own leads, first request", read(2, 8.0)),
         ("1: own leads", read(1, 6.0)),
@@ -130,7 +130,7 @@ async fn a_deep_page_costs_what_a_page_costs() {
     let world = World::new().await;
     let people = (2001..4501).map(|id| plain_lead(id, "Pessoa", "de Tal", None));
     add_leads(&world.operator("acme"), people.collect()).await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     let mut units = Vec::new();
     for page in 1..=50 {
         let answer = world
@@ -159,6 +159,7 @@ fn call(changes: &Value) -> Value {
 #[tokio::test]
 async fn a_call() {
     let world = World::new().await;
+    world.meet_public().await;
     for (what, changes, round_trips, reads, writes) in [
         ("19: known number", json!({}), 2, 4.0, 10.0),
         ("19: lead sent", json!({ "lead": 1002 }), 2, 2.0, 10.0),

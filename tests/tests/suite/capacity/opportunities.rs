@@ -41,7 +41,7 @@ async fn list(world: &World, wallet: &Wallet, body: &Value) -> Answer {
 #[tokio::test]
 async fn writes() {
     let world = shop().await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     let write = |write_units| Budget {
         round_trips: 2,
         read_units: 7.0,
@@ -118,7 +118,7 @@ async fn writes() {
 #[tokio::test]
 async fn funnels() {
     let world = shop().await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     let answer = world
         .get(&format!("/crm?i=acme&apitoken={}", wallet.key))
         .send()
@@ -130,11 +130,7 @@ async fn funnels() {
 #[tokio::test]
 async fn lists() {
     let world = stocked().await;
-    let (admin, own, department) = (
-        world.wallet(7).await,
-        world.wallet(8).await,
-        world.wallet(10).await,
-    );
+    let (admin, own, department) = (world.known(7).await, world.known(8).await, world.known(10).await);
     // An entry has about 560 bytes here, so 25 of them are 4 started 4 KB; credential, directory, funnel and notices are 4
     // units more, and a board's totals one.
     for (what, wallet, body, units, round_trips) in [
@@ -281,7 +277,7 @@ async fn lists() {
 #[tokio::test]
 async fn a_walk() {
     let world = stocked().await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     let mut units = Vec::new();
     for number in 1..=40 {
         let answer = list(&world, &wallet, &page(number, 25, &json!({ "columnId": 31 }))).await;
@@ -314,7 +310,7 @@ async fn column_of(count: u64) -> World {
 #[tokio::test]
 async fn a_column_grows() {
     let (small, large) = (column_of(300).await, column_of(3_000).await);
-    let (of_small, of_large) = (small.wallet(7).await, large.wallet(7).await);
+    let (of_small, of_large) = (small.known(7).await, large.known(7).await);
     for filter in [
         json!({}),
         json!({ "filterByStatus": ["open"] }),

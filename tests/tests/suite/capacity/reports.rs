@@ -13,7 +13,7 @@ async fn reports() {
     tests::sales::open_shop(&operator).await;
     let by = |group: &str| json!({ "entity": "leads", "groupBy": group });
     add_reports(&operator, [report(1, &by("day")), report(2, &by("user"))]).await;
-    let wallet = world.wallet(14).await;
+    let wallet = world.known(14).await;
     let uri = |path: &str| format!("/{path}?i=acme&apitoken={}", wallet.key);
     within(
         "14",

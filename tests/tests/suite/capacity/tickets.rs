@@ -18,7 +18,7 @@ async fn lists() {
         let of_many = (1..=count).map(|id| file(&json!({ "ticket": id })));
         add_files(&operator, of_many).await;
         let of_one = (1..count).map(|n| file(&json!({ "ticket": 1, "store_path": format!("{n}") })));
-        let wallet = world.wallet(7).await;
+        let wallet = world.known(7).await;
         let lead_files = ask(&world, &wallet, "list_file_lead/1001").await;
         within(
             &format!("18: {count} files"),
@@ -47,7 +47,7 @@ async fn lists() {
 #[tokio::test]
 async fn nothing() {
     let world = World::new().await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     add_tickets(&world.operator("acme"), [ticket(&Value::Null)]).await;
     for path in [
         "lead/4711",

@@ -42,7 +42,7 @@ pub fn place(method: &str, path: &str) -> Place {
 }
 
 /// A route that takes credentials, as a request that is answered 200 where they are good.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Guarded {
     pub method: String,
     pub path: String,

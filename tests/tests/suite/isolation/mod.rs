@@ -258,7 +258,7 @@ async fn equal_ids_in_two_instances() {
     );
 }
 
-fn unknown(kind: Kind) -> String {
+pub fn unknown(kind: Kind) -> String {
     shared::credential::Secret::issue(kind, &shared::ambient::Ambient::system())
         .reveal()
         .to_owned()

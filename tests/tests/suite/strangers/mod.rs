@@ -1,0 +1,217 @@
+//! What a request costs that is refused at the door (C-86): every route × a credential that is not good, and × a budget that
+//! is used up, on targets that are large.
+
+use serde_json::{Value, json};
+use shared::credential::Kind;
+use tests::bookings::{FREE, add_meetings, booking, meeting, open_calendars};
+use tests::people::{add_leads, plain_lead};
+use tests::reports::{add_reports, report};
+use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
+use tests::tickets::{add_files, add_tickets, file, ticket};
+use tests::world::{Request, at};
+use tests::{ACME, Answer, World};
+
+use crate::isolation::guarded::{Guarded, PUBLIC, Place, guarded};
+use crate::isolation::unknown;
+
+/// Of each kind of record that a list shows.
+const MANY: u64 = 300;
+/// What checking a request takes, at most.
+const CHECK: f64 = 4.0;
+/// What a page of 50 of the largest records here takes beside the check, at most.
+const PAGE: f64 = 30.0;
+
+/// An instance with a lead that has much of everything, and funnel, calendar and lists that are long.
+async fn crowded() -> World {
+    let world = World::new().await;
+    let operator = world.operator(ACME);
+    open_shop(&operator).await;
+    open_calendars(&operator).await;
+    add_leads(
+        &operator,
+        (2001..2001 + MANY)
+            .map(|id| plain_lead(id, "Pessoa", "de Tal", Some(8)))
+            .collect(),
+    )
+    .await;
+    add_opportunities(
+        &operator,
+        (1..=MANY).map(|id| plain_opportunity(id, 7, 0)).collect(),
+    )
+    .await;
+    let tickets = (501..501 + MANY).map(|id| ticket(&json!({ "id": id })));
+    add_tickets(&operator, tickets.collect::<Vec<_>>()).await;
+    let files = (0..MANY).map(|at| file(&json!({ "store_path": format!("s/{at}") })));
+    add_files(&operator, files.collect::<Vec<_>>()).await;
+    let text = "x".repeat(1_000);
+    let meetings = (0..MANY).map(|turn| {
+        let start = at(FREE[0]).plus_days(u32::try_from(turn).expect("small"));
+        meeting(&json!({ "id": 1 + turn, "date": start, "endDate": start.plus_seconds(1800), "formData": { "text": text } }))
+    });
+    add_meetings(&operator, meetings.collect::<Vec<_>>()).await;
+    add_reports(
+        &operator,
+        (1..=60).map(|id| report(id, &Value::Null)).collect::<Vec<_>>(),
+    )
+    .await;
+    world
+}
+
+/// Every route that takes credentials, asking for as much as it can.
+fn greedy() -> Vec<Guarded> {
+    let ids: Vec<_> = (2001..2121).collect();
+    let mut all = guarded();
+    for route in &mut all {
+        match (route.method.as_str(), route.path.as_str()) {
+            ("GET", "/leads") => route.params = "allFields=1&limit=200",
+            ("DELETE", "/leads") => route.body = json!({ "ids": ids }),
+            (_, "/lead/archive") => route.body = json!({ "archived": true, "ids": ids }),
+            (_, "/crm/opportunities/3") => route.body = page(1, 100, &json!({ "columnId": 31 })),
+            (_, "/calendarmeeting/5") => route.params = "limit=100",
+            _ => {}
+        }
+    }
+    let of = |path: &str| all.iter().find(|route| route.path == path).cloned();
+    let (mut board, mut search) = (
+        of("/crm/opportunities/3").expect("a route"),
+        of("/leads").expect("a route"),
+    );
+    board.body = page(1, 25, &Value::Null);
+    search.params = "search=tal";
+    all.extend([board, search]);
+    all
+}
+
+#[track_caller]
+fn is_cheap(what: &str, answer: &Answer, status: u16, units: f64) {
+    assert_eq!(answer.status, status, "{what}: {}", answer.body);
+    let cost = &answer.cost;
+    assert!(
+        cost.read_units() <= units && cost.write_units() <= 0.0,
+        "{what}: {cost:?}"
+    );
+}
+
+/// One of the public routes on `instance`, or the webhook with a wrong secret; the page reads nothing of the table.
+fn public<'w>(world: &'w World, path: &str, instance: &str) -> Request<'w> {
+    match path {
+        "/calendarmeeting" => world
+            .call("POST", &format!("/calendarmeeting?i={instance}"))
+            .json(&booking(FREE[0], &json!({}))),
+        "/calendarmeeting/slots" => world.get(&format!("/calendarmeeting/slots?i={instance}&keyName=demo")),
+        "/voip/webhook" => world
+            .call("POST", &format!("/voip/webhook?i={instance}"))
+            .json(&call()),
+        _ => world.get(&format!("/book/{instance}/demo")),
+    }
+}
+
+fn call() -> Value {
+    json!({ "event": "call", "data": { "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING",
+        "status": "COMPLETE", "duration": 65, "record": true, "service": "acme-voip" } })
+}
+
+async fn set(world: &World, name: &str, value: Value) {
+    world
+        .operator(ACME)
+        .set_setting(name, &value)
+        .await
+        .expect("a setting");
+}
+
+/// A made-up credential reads what checking it takes, also where the process knows good ones, and where one of two is good.
+#[tokio::test]
+async fn made_up_credentials() {
+    let world = crowded().await;
+    let (good, made_up) = (world.known(7).await, [Kind::Key, Kind::Token].map(unknown));
+    for route in greedy() {
+        for (key, token) in [
+            (&made_up[0], &made_up[1]),
+            (&made_up[0], &good.token),
+            (&good.key, &made_up[1]),
+        ] {
+            if route.place != Place::Headers && *key == good.key {
+                continue;
+            }
+            let answer = route.with(&world, "i=acme", key, token).send().await;
+            is_cheap(&format!("{route:?}"), &answer, 401, CHECK);
+        }
+    }
+    for (method, path) in PUBLIC {
+        let answer = public(&world, path, "nobody").send().await;
+        let status = match path {
+            "/voip/webhook" => 401,
+            "/book/{instance}/{keyName}" => 200,
+            _ => 400,
+        };
+        is_cheap(&format!("{method} {path}"), &answer, status, 1.0);
+    }
+    set(&world, "voip_webhook_secret", json!("right")).await;
+    for secret in ["right", "wrong", "wrong"] {
+        let call = public(&world, "/voip/webhook", ACME).header("x-voip-signature", secret);
+        let answer = call.send().await;
+        if secret == "wrong" {
+            is_cheap(secret, &answer, 401, CHECK);
+        }
+    }
+}
+
+/// A credential that was good until a moment ago reads a page where the process knows it, once; then what checking takes.
+#[tokio::test]
+async fn revoked_credentials() {
+    let world = crowded().await;
+    for route in greedy() {
+        let wallet = world.known(7).await;
+        let revoked = world.operator(ACME).revoke(Kind::Key, &wallet.key_id).await;
+        revoked.expect("a key is revoked");
+        for units in [PAGE, CHECK] {
+            let answer = route
+                .with(&world, "i=acme", &wallet.key, &wallet.token)
+                .send()
+                .await;
+            is_cheap(&format!("{route:?}"), &answer, 401, units);
+        }
+    }
+}
+
+/// Beyond a budget nothing of the target is read, whether this process knows that it is used up or another process used
+/// it up.
+#[tokio::test]
+async fn used_up_budgets() {
+    let world = crowded().await;
+    let wallet = world.wallet(7).await;
+    for setting in ["requests_per_minute", "public_requests_per_minute"] {
+        set(&world, setting, json!(1)).await;
+    }
+    let elsewhere = world.elsewhere();
+    let mut minute = world.clock.get();
+    let mut next_minute = || {
+        minute = minute.plus_seconds(60);
+        world.clock.set(minute);
+    };
+    let ask = async |world: &World, route: &Guarded| {
+        let call = route.with(world, "i=acme", &wallet.key, &wallet.token);
+        call.send().await
+    };
+    for route in greedy() {
+        next_minute();
+        world.meet(&wallet).await;
+        let known = ask(&world, &route).await;
+        is_cheap(&format!("{route:?}, known"), &known, 429, CHECK);
+        next_minute();
+        elsewhere.meet(&wallet).await;
+        for what in ["unknown", "known now"] {
+            let refused = ask(&world, &route).await;
+            is_cheap(&format!("{route:?}, {what}"), &refused, 429, CHECK);
+        }
+    }
+    let limited = PUBLIC.into_iter().filter(|(_, path)| !path.starts_with("/book"));
+    for (_, path) in limited {
+        next_minute();
+        elsewhere.meet_public().await;
+        for (process, what) in [(&world, "unknown"), (&world, "known"), (&elsewhere, "its own")] {
+            let refused = public(process, path, ACME).send().await;
+            is_cheap(&format!("{path}, {what}"), &refused, 429, CHECK);
+        }
+    }
+}
