@@ -92,6 +92,8 @@ pub struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
     public_requests_per_minute: Option<Rate>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    webhook_requests_per_minute: Option<Rate>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     read_budget: Option<ReadUnits>,
 }
 
@@ -107,13 +109,14 @@ pub enum SettingError {
 }
 
 /// The names of all settings, in the order they are shown.
-pub const NAMES: [&str; 7] = [
+pub const NAMES: [&str; 8] = [
     "voip_webhook_secret",
     "timezone",
     "page_base",
     "credential_placement",
     "requests_per_minute",
     "public_requests_per_minute",
+    "webhook_requests_per_minute",
     "read_budget",
 ];
 
@@ -158,6 +161,9 @@ impl Settings {
             "public_requests_per_minute" => {
                 self.public_requests_per_minute = optional(value, rate, NAMES[5], Rate::MUST)?;
             }
+            "webhook_requests_per_minute" => {
+                self.webhook_requests_per_minute = optional(value, rate, NAMES[6], Rate::MUST)?;
+            }
             "read_budget" => {
                 let units = |value: &Value| ReadUnits::new(u32::try_from(number(value)?).ok()?);
                 self.read_budget = optional(value, units, "read_budget", ReadUnits::MUST)?;
@@ -182,6 +188,7 @@ impl Settings {
             }),
             self.requests_per_minute.map(|rate| rate.get().into()),
             self.public_requests_per_minute.map(|rate| rate.get().into()),
+            self.webhook_requests_per_minute.map(|rate| rate.get().into()),
             self.read_budget.map(|units| units.get().into()),
         ];
         NAMES
@@ -218,10 +225,16 @@ impl Settings {
         self.requests_per_minute
     }
 
-    /// How many requests a minute may come without credentials (C-9).
+    /// How many requests a minute each route takes without credentials (C-9).
     #[must_use]
     pub fn public_requests_per_minute(&self) -> Option<Rate> {
         self.public_requests_per_minute
+    }
+
+    /// How many calls a minute may come with the webhook's secret (C-9).
+    #[must_use]
+    pub fn webhook_requests_per_minute(&self) -> Option<Rate> {
+        self.webhook_requests_per_minute
     }
 
     /// How many read units a search, a filter or a far page may take (C-86).
@@ -319,6 +332,7 @@ mod tests {
             ("page_base", json!("0")),
             ("credential_placement", json!("anywhere")),
             ("requests_per_minute", json!(600)),
+            ("webhook_requests_per_minute", json!("30")),
             ("read_budget", json!("5000")),
             ("voip_webhook_secret", json!("s3cret")),
         ] {
@@ -332,6 +346,7 @@ mod tests {
                 ("page_base", json!(0)),
                 ("credential_placement", json!("anywhere")),
                 ("requests_per_minute", json!(600)),
+                ("webhook_requests_per_minute", json!(30)),
                 ("read_budget", json!(5000)),
             ]
         );
@@ -359,6 +374,7 @@ mod tests {
             ("credential_placement", json!("Anywhere")),
             ("requests_per_minute", json!(0)),
             ("public_requests_per_minute", json!(1.5)),
+            ("webhook_requests_per_minute", json!(1_000_001)),
             ("read_budget", json!(0)),
             ("read_budget", json!(1_000_001)),
             ("voip_webhook_secret", json!("")),

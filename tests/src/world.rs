@@ -193,12 +193,21 @@ impl World {
         assert_eq!(met.status, StatusCode::BAD_REQUEST);
     }
 
-    /// Lets one public request and one call of `acme` in, which change nothing.
+    /// Lets a request to each public route of `acme` in, which change nothing.
     pub async fn meet_public(&self) {
-        let slots = self.get("/calendarmeeting/slots?i=acme&keyName=nowhere");
-        assert_eq!(slots.send_unwatched().await.status, StatusCode::BAD_REQUEST);
-        let call = self.webhook(&Value::Null).send_unwatched().await;
-        assert_eq!(call.status, StatusCode::BAD_REQUEST);
+        self.meet_public_of(ACME).await;
+    }
+
+    /// The same for an instance.
+    pub async fn meet_public_of(&self, instance: &str) {
+        for (method, uri) in [
+            ("GET", "/calendarmeeting/slots?keyName=nowhere"),
+            ("POST", "/calendarmeeting?"),
+            ("POST", "/voip/webhook?"),
+        ] {
+            let met = self.call(method, &format!("{uri}&i={instance}")).bytes("{");
+            assert_eq!(met.send_unwatched().await.status, StatusCode::BAD_REQUEST);
+        }
     }
 
     /// The call history of `acme`.

@@ -18,7 +18,8 @@ Examples:
 
 const SET_AFTER_HELP: &str = "\
 Settings: voip_webhook_secret, timezone, page_base (0 or 1), credential_placement (strict or anywhere),
-requests_per_minute, public_requests_per_minute, read_budget. A setting holds from the next request.
+requests_per_minute, public_requests_per_minute, webhook_requests_per_minute, read_budget.
+A setting holds from the next request.
 
 Examples:
   funil instance set acme timezone America/Sao_Paulo

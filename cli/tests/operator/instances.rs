@@ -88,7 +88,7 @@ fn settings_are_set_and_brought_back() {
         (
             "instance set acme timezones UTC --json",
             "unknown setting; the settings are voip_webhook_secret, timezone, page_base, credential_placement, \
-             requests_per_minute, public_requests_per_minute, read_budget",
+             requests_per_minute, public_requests_per_minute, webhook_requests_per_minute, read_budget",
         ),
     ] {
         let refused = bench.funil(command);

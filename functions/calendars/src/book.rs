@@ -9,7 +9,9 @@ use shared::calendar::Calendar;
 use shared::id::MeetingId;
 use shared::meeting::{Meeting, MeetingStatus};
 use shared::scope::{PublicAccess, PublicScope};
-use shared::store::{Booked, BookingStart, Claimed, Guest, MeetingRecord, NewMeeting, Reader, StoreError};
+use shared::store::{
+    Booked, BookingStart, Claimed, Guest, MeetingRecord, NewMeeting, PublicRoute, Reader, StoreError,
+};
 
 use crate::error::BookingError;
 use crate::wire::{NewBooking, Proof, Sent};
@@ -19,16 +21,21 @@ use crate::wire::{NewBooking, Proof, Sent};
 pub async fn book(access: PublicAccess, headers: HeaderMap, body: Bytes) -> Result<Response, BookingError> {
     let wanted = NewBooking::read(&headers, &body);
     let (scope, wanted, start) = access
-        .open_for(wanted, async |reader: &Reader, wanted: &NewBooking| {
-            reader.begin_booking(&wanted.request).await
-        })
+        .open_for(
+            PublicRoute::Booking,
+            wanted,
+            async |reader: &Reader, wanted: &NewBooking| reader.begin_booking(&wanted.request).await,
+        )
         .await?;
     let start = start?;
+    if start.claimed != Claimed::Free || is_open(&start) {
+        scope.show_limit();
+    }
     if let Some(answer) = answered(&scope, &start, start.claimed).await? {
         return Ok(answer);
     }
-    let published = start.calendar.clone().filter(|calendar| calendar.is_published);
-    let calendar = published.ok_or(BookingError::NoCalendar)?;
+    let calendar = start.calendar.clone().filter(|_| is_open(&start));
+    let calendar = calendar.ok_or(BookingError::NoCalendar)?;
     let new = judge(&wanted, &start)?;
     match write(&scope, &wanted, start, &calendar, &new).await? {
         Booked::Made(meeting, key) => Ok(Json(view(&meeting, &key)).into_response()),
@@ -41,6 +48,12 @@ pub async fn book(access: PublicAccess, headers: HeaderMap, body: Bytes) -> Resu
             answer.ok_or(StoreError::Contention("claiming a key").into())
         }
     }
+}
+
+/// Whether the link leads to a calendar that can be booked.
+fn is_open(start: &BookingStart) -> bool {
+    let calendar = start.calendar.as_ref();
+    calendar.is_some_and(|calendar| calendar.is_published)
 }
 
 /// The meeting that is wanted, if its lead and opportunity are what they must be.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use shared::calendar::LinkName;
 use shared::http::Params;
 use shared::scope::PublicAccess;
-use shared::store::Reader;
+use shared::store::{PublicRoute, Reader};
 use shared::time::Timestamp;
 
 use crate::error::BookingError;
@@ -27,11 +27,16 @@ pub async fn slots(access: PublicAccess) -> Result<Json<Value>, BookingError> {
     let now = access.now();
     let wanted = Wanted::read(access.params(), now);
     let (scope, Wanted { from, to, .. }, start) = access
-        .open_for(wanted, async |reader: &Reader, wanted: &Wanted| {
-            reader.begin_slots(&wanted.link, wanted.from, wanted.to).await
-        })
+        .open_for(
+            PublicRoute::Slots,
+            wanted,
+            async |reader: &Reader, wanted: &Wanted| {
+                reader.begin_slots(&wanted.link, wanted.from, wanted.to).await
+            },
+        )
         .await?;
     let (calendar, agenda) = start?.published().ok_or(BookingError::NoCalendar)?;
+    scope.show_limit();
     let agenda = scope.store.finish_slots(agenda, &calendar, from, to).await?;
     let slots = calendar.starts(from..to, now, &agenda.taken(None));
     Ok(Json(

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::body::Bytes;
 use axum::response::{IntoResponse as _, Response};
 use http::HeaderMap;
+use shared::funnel::Funnel;
 use shared::http::idempotency_key;
 use shared::id::{FunnelId, OpportunityId};
 use shared::scope::{Access, KeyAndToken, Scope};
@@ -31,7 +32,7 @@ pub async fn create(
     let wanted = Wanted::read(&access, &headers, &body);
     let (scope, wanted, start) = access.open_for(wanted, Wanted::begin).await?;
     let start = start?;
-    match answered(&scope, start.claimed).await? {
+    match answered(&scope, start.claimed, start.funnel.as_ref()).await? {
         Some(answer) => Ok(answer),
         None => insert(&scope, &wanted, start).await,
     }
@@ -54,24 +55,31 @@ async fn insert(scope: &Scope, wanted: &Wanted, mut start: CreationStart) -> Res
         Created::Made(card) => Ok(Json(record(*card, scope)).into_response()),
         Created::LeadGone => Err(Breach::Lead(new.lead).into()),
         Created::Claimed(claimed) => {
-            let answer = answered(scope, claimed).await?;
+            let answer = answered(scope, claimed, Some(&funnel)).await?;
             answer.ok_or(StoreError::Contention("claiming a key").into())
         }
     }
 }
 
-/// The answer to a request that came before, built again from the record that it made (C-10); `None` for a new one.
-async fn answered(scope: &Scope, claimed: Claimed) -> Result<Option<Response>, CreateError> {
+/// The answer to a request that came before, built again from the record that it made, which the key must still be able to
+/// read through endpoint 8 (C-10, C-82); `None` for a new one.
+async fn answered(
+    scope: &Scope,
+    claimed: Claimed,
+    funnel: Option<&Funnel>,
+) -> Result<Option<Response>, CreateError> {
     let made = match claimed {
         Claimed::Free => return Ok(None),
         Claimed::Other => return Err(CreateError::OtherBody),
         Claimed::Done(made) => OpportunityId::new(made).ok_or(CreateError::Gone)?,
     };
-    let card = scope
-        .store
-        .opportunity_card(made)
-        .await?
-        .ok_or(CreateError::Gone)?;
+    let viewer = &scope.viewer;
+    let funnel = funnel.filter(|funnel| viewer.sees_funnel(&funnel.access));
+    let funnel = funnel.filter(|_| viewer.permissions().edit_opportunities);
+    let ground = Ground::of(scope, funnel.ok_or(CreateError::Gone)?, None);
+    let card = scope.store.opportunity_card(made).await?;
+    let card = card.filter(|card| ground.sees(&card.opportunity));
+    let card = card.ok_or(CreateError::Gone)?;
     let replayed = [("idempotent-replayed", "true")];
     Ok(Some((replayed, Json(record(card, scope))).into_response()))
 }

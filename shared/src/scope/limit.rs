@@ -5,7 +5,7 @@ use super::AccessError;
 use crate::http::{App, trace};
 use crate::instance::InstanceName;
 use crate::settings::{Rate, Settings};
-use crate::store::{Budget, Credential};
+use crate::store::{Allowance, Budget, Credential, PublicRoute};
 
 /// A key's own limit, or else what all keys without one share.
 pub fn of_key<'c>(credential: &'c Credential, settings: &Settings) -> (Budget<'c>, Option<Rate>) {
@@ -15,9 +15,17 @@ pub fn of_key<'c>(credential: &'c Credential, settings: &Settings) -> (Budget<'c
     }
 }
 
-/// What all requests without credentials share; it never uses up the keys' (C-9).
-pub fn of_public(settings: &Settings) -> (Budget<'static>, Option<Rate>) {
-    (Budget::Public, settings.public_requests_per_minute())
+/// What all requests without credentials to one route share; it never uses up the keys' (C-9).
+pub fn of_public(route: PublicRoute, settings: &Settings) -> (Budget<'static>, Option<Rate>) {
+    (Budget::Public(route), settings.public_requests_per_minute())
+}
+
+/// What the calls of a webhook share: those that proved the secret have a budget that no stranger can use up (C-9).
+pub fn of_webhook(settings: &Settings) -> (Budget<'static>, Option<Rate>) {
+    if settings.is_webhook_open() {
+        return of_public(PublicRoute::Webhook, settings);
+    }
+    (Budget::Webhook, settings.webhook_requests_per_minute())
 }
 
 /// Counts a request, and notes for its answer what is left. Where there is no limit nothing is counted.
@@ -27,16 +35,31 @@ pub fn of_public(settings: &Settings) -> (Budget<'static>, Option<Rate>) {
 pub async fn count(
     app: &App,
     instance: &InstanceName,
-    (budget, limit): (Budget<'_>, Option<Rate>),
+    limit: (Budget<'_>, Option<Rate>),
 ) -> Result<(), AccessError> {
+    if let Some(left) = count_unseen(app, instance, limit).await? {
+        trace::limited(left);
+    }
+    Ok(())
+}
+
+/// Counts a request; what is left, which its answer says only once it may tell that the instance exists (C-1). `None`
+/// where there is no limit.
+///
+/// # Errors
+/// [`AccessError::Limited`] where nothing was left.
+pub async fn count_unseen(
+    app: &App,
+    instance: &InstanceName,
+    (budget, limit): (Budget<'_>, Option<Rate>),
+) -> Result<Option<Allowance>, AccessError> {
     let Some(limit) = limit else {
-        return Ok(());
+        return Ok(None);
     };
     let spent = app.store().spend(instance, budget, limit).await;
-    trace::limited(spent.allowance);
     if spent.admitted {
-        Ok(())
-    } else {
-        Err(AccessError::Limited)
+        return Ok(Some(spent.allowance));
     }
+    trace::limited(spent.allowance);
+    Err(AccessError::Limited)
 }

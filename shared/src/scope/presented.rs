@@ -92,8 +92,11 @@ enum Slot {
 }
 
 impl Slot {
-    /// Reads the values that stand in a place; more than one is none, for nobody can know which is meant.
-    fn of<'a>(mut values: impl Iterator<Item = Option<&'a str>>) -> Self {
+    /// Reads the values that stand in a place; more than one is none, for nobody can know which is meant. A blank one is
+    /// absent.
+    fn of<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Self {
+        let is_blank = |value: &Option<&str>| value.is_some_and(|text| text.trim().is_empty());
+        let mut values = values.filter(|value| !is_blank(value));
         match (values.next(), values.next()) {
             (None, _) => Self::Absent,
             (Some(Some(text)), None) => Secret::parse(text).map_or(Self::Malformed, Self::Present),
@@ -127,9 +130,11 @@ pub struct Claims<'a> {
 impl Presented {
     pub fn of(headers: &HeaderMap, params: &Params) -> Self {
         let values = |name| headers.get_all(name).iter().map(|value| value.to_str().ok());
-        let bearer = values(header::AUTHORIZATION.as_str()).map(|value| {
-            let (scheme, token) = value?.split_once(' ')?;
-            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+        // Another scheme than Bearer is not for us, so it is ignored like any unknown header.
+        let bearer = values(header::AUTHORIZATION.as_str()).filter_map(|value| {
+            let Some(value) = value else { return Some(None) };
+            let (scheme, token) = value.trim().split_once(' ').unwrap_or((value.trim(), ""));
+            scheme.eq_ignore_ascii_case("bearer").then(|| Some(token.trim()))
         });
         let query = match params.one("apitoken") {
             Ok(None) => Slot::Absent,

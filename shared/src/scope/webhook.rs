@@ -117,7 +117,8 @@ impl WebhookAccess {
         self.secret.as_ref().map(|Given(secret)| secret.as_str())
     }
 
-    /// Lets the call in where the instance has no secret or this one, within its limit (C-9).
+    /// Lets the call in where the instance has no secret or this one, within its limit (C-9). A wrong secret takes no place
+    /// of any limit: it costs the read of the directory, whatever came before.
     async fn admit(&self, reader: &Reader) -> Result<WebhookScope, AccessError> {
         let [signed, open] = self.callers(reader);
         let directory = reader.directory().await?;
@@ -128,7 +129,7 @@ impl WebhookAccess {
             return Err(AccessError::Unauthorized);
         };
         trace::note(reader.instance().as_str(), "");
-        let limit = limit::of_public(&directory.settings);
+        let limit = limit::of_webhook(&directory.settings);
         let caller = if directory.settings.is_webhook_open() {
             open
         } else {

@@ -45,6 +45,7 @@ impl Store {
             name: table,
             ambient,
             format: KnownFormat::default(),
+            gate: None,
         })
     }
 }

@@ -14,10 +14,10 @@ use super::error::StoreError;
 
 /// The most items of one list that are read before the check has passed.
 pub const MAX_AHEAD: usize = 50;
-/// The same for counters, which are far smaller than what they count.
-pub const MAX_COUNTERS_AHEAD: usize = 200;
-/// The most items of a request, all lists together: its counters and a list or two.
-const MAX_TOTAL_AHEAD: usize = 300;
+/// The same for counters, which are far smaller than what they count: so many have the bytes of such a page.
+pub const MAX_COUNTERS_AHEAD: usize = 400;
+/// The most items of a request but its counters, all lists together: a list, what belongs to it, and single records.
+const MAX_TOTAL_AHEAD: usize = 160;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -29,9 +29,15 @@ enum Verdict {
 /// What the reads of a request pass before its check has ended.
 #[derive(Debug, Clone)]
 pub struct Gate {
-    /// How many more items may be read ahead.
-    left: Arc<AtomicUsize>,
+    left: Arc<Left>,
     verdict: watch::Receiver<Verdict>,
+}
+
+/// How much more may be read ahead.
+#[derive(Debug)]
+struct Left {
+    items: AtomicUsize,
+    counters: AtomicUsize,
 }
 
 /// Opens a [`Gate`], or has it refuse what waits.
@@ -50,7 +56,11 @@ impl Gate {
     /// A gate that lets a page through where the caller is `known`, else nothing.
     pub fn new(known: bool) -> (GateKeeper, Self) {
         let (keeper, verdict) = watch::channel(Verdict::Pending);
-        let left = Arc::new(AtomicUsize::new(if known { MAX_TOTAL_AHEAD } else { 0 }));
+        let of = |most| AtomicUsize::new(if known { most } else { 0 });
+        let left = Arc::new(Left {
+            items: of(MAX_TOTAL_AHEAD),
+            counters: of(MAX_COUNTERS_AHEAD),
+        });
         (GateKeeper(keeper), Self { left, verdict })
     }
 
@@ -64,15 +74,18 @@ impl Gate {
     /// Returns how many items of a list may be read now: `ahead` of them before the check, any number after
     /// it.
     pub async fn stretch(&self, ahead: usize) -> Result<usize, StoreError> {
+        let left = if ahead > MAX_AHEAD {
+            &self.left.counters
+        } else {
+            &self.left.items
+        };
         let take = |left: usize| left.checked_sub(ahead);
-        let pending = *self.verdict.borrow() == Verdict::Pending;
-        if pending
-            && ahead > 0
-            && self
-                .left
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+        let take = || {
+            left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
                 .is_ok()
-        {
+        };
+        let pending = *self.verdict.borrow() == Verdict::Pending;
+        if pending && ahead > 0 && take() {
             return Ok(ahead);
         }
         let mut verdict = self.verdict.clone();

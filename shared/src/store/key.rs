@@ -343,7 +343,8 @@ impl Keys<'_> {
         match budget {
             Budget::Keys => self.pk("rate#keys"),
             Budget::Key(id) => self.pk(&format!("rate#key#{id}")),
-            Budget::Public => self.pk("rate#public"),
+            Budget::Public(route) => self.pk(&format!("rate#public#{}", route.as_str())),
+            Budget::Webhook => self.pk("rate#webhook"),
         }
     }
 

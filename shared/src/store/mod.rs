@@ -77,6 +77,7 @@ pub use meetings::{
 pub use meter::{Call as TableCall, Cost, Deeds, Meter};
 pub use opportunities::{Card, CardList, Created, CreationStart, OpportunityRecord, UpdateStart, Updated};
 pub use people::Names;
+pub use rate::PublicRoute;
 pub(crate) use rate::{Allowance, Budget};
 pub use reports::{Report, ReportRequest, ReportStart};
 pub use tickets::{ListRequest, ListStart, TicketFiles};

@@ -26,6 +26,9 @@ pub const IN_TRANSACTION: f64 = 2.2;
 /// Write units ÷ the least, at most: of a write by itself.
 pub const BY_ITSELF: f64 = 1.1;
 
+/// Why a list of more than 50 needs one round trip more, and may begin a unit twice.
+pub const MORE_THAN_A_PAGE: &str = "more than a page of 50 is read only once the check has passed (C-86)";
+
 impl Target {
     /// All there are.
     pub const ALL: [Self; 6] = [

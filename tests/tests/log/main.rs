@@ -179,7 +179,7 @@ async fn a_line_a_request_and_no_secret() {
     let first = &requests[0]["fields"];
     assert_eq!(
         (&first["credential"], &first["calls"], &first["round_trips"]),
-        (&json!(wallet.key_id), &json!(3), &json!(1))
+        (&json!(wallet.key_id), &json!(3), &json!(2))
     );
     let told = |message: &str| log.text().matches(message).count();
     assert_eq!(

@@ -15,7 +15,7 @@ async fn list(world: &World, wallet: &Wallet) -> Answer {
 #[tokio::test]
 async fn reports_by_id() {
     let world = World::new().await;
-    let wallet = world.wallet(14).await;
+    let wallet = world.known(14).await;
     let empty = list(&world, &wallet).await;
     empty.is(200, &json!({ "data": { "reports": [] } }));
     let pie = json!({ "type": "pie", "name": "É", "updateDate": "2026-03-01T00:00:00.000Z" });

@@ -210,7 +210,7 @@ async fn malformed() {
             (400, &invalid(&details)),
             "{rest}"
         );
-        assert!(answer.cost.calls.is_empty(), "{rest}");
+        assert!(answer.cost.read_units() <= 1.0, "{rest}");
     }
     for i in ["", "&i=", "&i=%20", "&i=acme&i=acme"] {
         let call = world.get(&format!("/calendarmeeting/slots?keyName=&from=x{i}"));
@@ -306,6 +306,7 @@ async fn no_such_calendar() {
 #[tokio::test]
 async fn round_trips() {
     let world = world().await;
+    world.meet_public().await;
     let one_day = "keyName=demo&from=2026-11-23T00:00:00Z&to=2026-11-24T00:00:00Z";
     for trips in [2, 1, 1] {
         let answer = slots(&world, one_day).await;

@@ -62,7 +62,7 @@ async fn each_key_sees_its_funnels() {
         (14, &[3]),
         (15, &[3, 4]),
     ] {
-        let answer = get(&world, &world.wallet(who).await).await;
+        let answer = get(&world, &world.known(who).await).await;
         let expected: Vec<_> = expected.iter().map(|id| shown(*id)).collect();
         assert_eq!(
             (answer.status.as_u16(), &answer.body),

@@ -332,7 +332,7 @@ async fn credentials_and_instance() {
 #[tokio::test]
 async fn round_trips() {
     let world = world().await;
-    let admin = world.wallet(7).await;
+    let admin = world.known(7).await;
     for (params, trips) in [
         ("&i=acme&query={calendars{id}}", 1),
         ("&i=acme", 2),

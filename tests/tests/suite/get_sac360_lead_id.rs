@@ -273,7 +273,7 @@ async fn who_sees_the_lead_sees_its_tickets() {
         (13, false),
         (14, true),
     ] {
-        let answer = ask(&world, &world.wallet(user).await, "lead/1001").await;
+        let answer = ask(&world, &world.known(user).await, "lead/1001").await;
         if sees {
             answer.is(200, &body);
         } else {

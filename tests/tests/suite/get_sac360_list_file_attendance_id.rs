@@ -96,7 +96,7 @@ async fn who_sees_the_lead_sees_the_files() {
         (14, [200, 200, 200], [2, 2, 1]),
     ] {
         let world = world().await;
-        let wallet = world.wallet(user).await;
+        let wallet = world.known(user).await;
         for (at, path) in ["501", "502", "503"].into_iter().enumerate() {
             let path = format!("list_file_attendance/{path}");
             let first = status(&world, &wallet, &path).await;
@@ -111,7 +111,7 @@ async fn who_sees_the_lead_sees_the_files() {
 #[tokio::test]
 async fn a_ticket_that_came_to_another_lead() {
     let world = world().await;
-    let (operator, seller) = (world.operator("acme"), world.wallet(8).await);
+    let (operator, seller) = (world.operator("acme"), world.known(8).await);
     assert_eq!(status(&world, &seller, OF_501).await, (200, 2));
     add_tickets(&operator, [ticket(&json!({ "lead_relation": 1002 }))]).await;
     assert_eq!(status(&world, &seller, OF_501).await, (400, 2));

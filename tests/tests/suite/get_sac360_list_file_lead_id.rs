@@ -32,7 +32,7 @@ async fn files_of_all_tickets_in_their_order() {
     ];
     add_files(&world.operator("acme"), files).await;
     let at = |path: &str| shown_file(&json!({ "store_path": path }));
-    let admin = world.wallet(7).await;
+    let admin = world.known(7).await;
     let answer = ask(&world, &admin, OF_1001).await;
     answer.is(200, &json!([at("c"), at("z"), at("b"), at("a")]));
     assert_eq!(answer.cost.round_trips, 1);

@@ -19,8 +19,9 @@ pub enum CreateError {
     /// 422: the same key came with another body within 24 hours (C-10).
     #[error("the key was used with another body")]
     OtherBody,
-    /// 400: an equal request made an opportunity that is there no more, so that its answer cannot be built again.
-    #[error("Idempotency-Key: the opportunity that it stands for is gone")]
+    /// 400: an equal request made an opportunity that the key would not read through endpoint 8 any more, or that is not
+    /// there.
+    #[error("the opportunity of this key is gone")]
     Gone,
     /// 400: the key's group may not edit opportunities (C-82).
     #[error("editOpportunities: the user does not have this permission")]

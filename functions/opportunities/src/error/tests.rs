@@ -59,11 +59,7 @@ async fn creating() {
             422,
             "Idempotency-Key was used with another body",
         ),
-        (
-            CreateError::Gone,
-            400,
-            "Idempotency-Key: the opportunity that it stands for is gone",
-        ),
+        (CreateError::Gone, 400, "the opportunity of this key is gone"),
         (
             CreateError::Permission,
             400,

@@ -165,8 +165,13 @@ fn the_text_of_opportunities_keys() {
             "000000000000001",
         ),
         (
-            keys.rate(Budget::Public, 1),
-            "acme#rate#public",
+            keys.rate(Budget::Public(crate::store::PublicRoute::Booking), 1),
+            "acme#rate#public#booking",
+            "000000000000001",
+        ),
+        (
+            keys.rate(Budget::Webhook, 1),
+            "acme#rate#webhook",
             "000000000000001",
         ),
     ]);

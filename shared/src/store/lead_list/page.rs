@@ -78,9 +78,14 @@ impl Reader {
         let likely = request.whole && !request.archived && *reach == Coverage::All && skipped == 0;
         match LeadId::new(MAX_ID) {
             Some(last) if likely => {
-                // A few more, because archived leads stand among them, where they can be read before the check has passed.
+                // A few more, because archived leads stand among them, unless they would have to wait for the check.
                 let limit = usize::from(request.limit);
-                let likely = (limit + limit / 10).min(MAX_AHEAD.max(limit));
+                let more = limit + limit / 10;
+                let likely = if limit > MAX_AHEAD {
+                    more
+                } else {
+                    more.min(MAX_AHEAD)
+                };
                 self.records(0, last, likely).await
             }
             _ => Ok(Records::default()),

@@ -36,8 +36,32 @@ pub enum Budget<'a> {
     Keys,
     /// Those with the key of this public id.
     Key(&'a str),
-    /// Those without credentials.
-    Public,
+    /// Those without credentials to one route.
+    Public(PublicRoute),
+    /// Calls that proved the webhook's secret.
+    Webhook,
+}
+
+/// A route that takes requests without credentials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PublicRoute {
+    /// `POST /calendarmeeting`.
+    Booking,
+    /// `GET /calendarmeeting/slots`.
+    Slots,
+    /// `POST /voip/webhook` of an instance without a secret.
+    Webhook,
+}
+
+impl PublicRoute {
+    /// What it is called in keys.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::Booking => "booking",
+            Self::Slots => "slots",
+            Self::Webhook => "webhook",
+        }
+    }
 }
 
 /// What is left of a budget, as far as this process knows.
@@ -220,7 +244,13 @@ mod tests {
         let (ambient, _clock) = Ambient::held(Timestamp::parse("2026-11-21T12:00:00Z").unwrap());
         let store = Store::connect(location, ambient).await;
         let instance = InstanceName::parse("acme").unwrap();
-        let spend = || store.spend(&instance, Budget::Public, Rate::new(5).unwrap());
+        let spend = || {
+            store.spend(
+                &instance,
+                Budget::Public(PublicRoute::Slots),
+                Rate::new(5).unwrap(),
+            )
+        };
         let (first, second) = tokio::join!(spend(), spend());
         let allowance = Allowance {
             limit: 5,

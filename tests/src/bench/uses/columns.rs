@@ -5,7 +5,7 @@ use shared::opportunity::Status;
 
 use crate::bench::desk::Desk;
 use crate::bench::row::Row;
-use crate::bench::target::{Line, Target};
+use crate::bench::target::{Line, MORE_THAN_A_PAGE, Target};
 use crate::sales::{FIELDS, add_opportunities, column, open_shop, page, plain_opportunity};
 use crate::world::{Request, Wallet};
 
@@ -136,6 +136,11 @@ async fn of_size(pad: usize, size: &str) -> Vec<Row> {
     let wallet = desk.wallet(7).await;
     for limit in [1, 25, 100] {
         let line = line(format!("{limit} of {size} KB"));
+        let line = if limit > 50 {
+            line.but_trips(3, MORE_THAN_A_PAGE)
+        } else {
+            line
+        };
         desk.measure(line, 200, ask(&desk, &wallet, &page(1, limit, &json!({}))))
             .await;
     }

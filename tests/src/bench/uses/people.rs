@@ -80,7 +80,7 @@ async fn bulk(desk: &Desk, wallet: &Wallet) {
     let people = ids.iter().map(|id| plain_lead(*id, "Pessoa", "de Tal", Some(8)));
     add_leads(&desk.operator(), people.collect()).await;
     let body = json!({ "archived": true, "ids": ids });
-    let line = |endpoint, what| Line::of(Target::Write, endpoint, what).but_trips(9, SIDE_BY_SIDE);
+    let line = |endpoint, what| Line::of(Target::Write, endpoint, what).but_trips(10, SIDE_BY_SIDE);
     let request = desk.keyed(wallet, "POST", "/lead/archive", &body);
     desk.measure(line("6", "archive 120"), 200, request).await;
     let request = desk.keyed(wallet, "DELETE", "/leads", &json!({ "ids": ids }));

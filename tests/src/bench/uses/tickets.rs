@@ -6,7 +6,7 @@ use shared::ticket::Ticket;
 use super::Scale;
 use crate::bench::desk::Desk;
 use crate::bench::row::Row;
-use crate::bench::target::{Line, Target};
+use crate::bench::target::{Line, MORE_THAN_A_PAGE, Target};
 use crate::tickets::{add_files, add_tickets, file, ticket};
 use crate::world::{Request, Wallet};
 
@@ -62,6 +62,7 @@ async fn of(Size { count, pad, trips }: &Size) -> Vec<Row> {
     let wallet = desk.wallet(7).await;
     let line = |endpoint, what, trips| match trips {
         1 => Line::of(Target::Thing, endpoint, what),
+        2 => Line::of(Target::Thing, endpoint, what).but_trips(trips, MORE_THAN_A_PAGE),
         _ => Line::of(Target::Thing, endpoint, what).but_trips(trips, MEGABYTES),
     };
     let tickets = line("16", format!("{count} tickets"), trips[0]);

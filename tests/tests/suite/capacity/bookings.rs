@@ -177,5 +177,5 @@ async fn refusals() {
     costs("13: CL006", &answer, (1, 2, 5.0, 0.0));
     let answer = book(&world, None, &json!({})).await;
     assert_eq!(answer.status, 400);
-    costs("13: refused body", &answer, (0, 0, 0.0, 0.0));
+    costs("13: refused body", &answer, (1, 1, 1.0, 0.0));
 }

@@ -52,7 +52,7 @@ async fn in_bulk() {
     add_leads(&world.operator("acme"), people.collect()).await;
     let ids: Vec<u64> = (2001..2121).collect();
     let budget = |write_units| Budget {
-        round_trips: 9,
+        round_trips: 10,
         read_units: 122.0,
         write_units,
     };
@@ -68,6 +68,7 @@ async fn in_bulk() {
 async fn while_deletions_are_not_finished() {
     let world = World::new().await;
     open_calendars(&world.operator("acme")).await;
+    world.meet_public().await;
     let wallet = world.known(7).await;
     for deleted in [false, true] {
         if deleted {

@@ -197,6 +197,7 @@ impl Line {
 #[tokio::test]
 async fn a_notice_ends() {
     let line = Line::open(0).await;
+    line.world.meet(&line.wallet).await;
     let round_trips = async || look(&line.world, &line.wallet, &json!({})).await.cost.round_trips;
     let refresh = async || {
         line.world

@@ -209,7 +209,7 @@ async fn from_when() {
 #[tokio::test]
 async fn round_trips() {
     let world = world().await;
-    let admin = world.wallet(7).await;
+    let admin = world.known(7).await;
     add_two(&world).await;
     for (rest, trips) in [
         ("5?i=acme", 1),

@@ -109,7 +109,7 @@ async fn the_default() {
 #[tokio::test]
 async fn far_behind() {
     let world = world().await;
-    let admin = world.wallet(7).await;
+    let admin = world.known(7).await;
     for total in [0, 122] {
         for page in [
             "3",

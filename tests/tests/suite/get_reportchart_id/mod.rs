@@ -319,6 +319,7 @@ async fn too_much_to_compute() {
     let refused = chart(&world, &wallet, 1, "").await;
     refused.is(400, &json!({ "error": "Invalid request", "details": details }));
     world.store.refresh_reports().await.expect("it is refreshed");
+    world.meet(&wallet).await;
     let answer = chart(&world, &wallet, 1, "from=2026-11-20&to=2026-11-20").await;
     assert_eq!(plotted(&answer), json!([["2026-11-20"], [2500], 2500]));
     assert_eq!(answer.cost.round_trips, 1);

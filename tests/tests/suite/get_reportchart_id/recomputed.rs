@@ -286,6 +286,7 @@ async fn every_report_is_what_a_count_of_the_export_says() {
             for (from, to) in [("2026-01-01", "2026-12-31"), ("2026-03-15", "2026-04-15")] {
                 let days = (Day::parse(from).expect("a day"), Day::parse(to).expect("a day"));
                 let expected = counted(&records, (entity, group_by, measure), *status, days);
+                world.meet(&wallet).await;
                 let answer = chart(&world, &wallet, id, &format!("from={from}&to={to}")).await;
                 assert_eq!(answer.cost.round_trips == 1, stored);
                 let what = format!("{entity} by {group_by}, {measure}, {status:?}, from {from}");

@@ -51,7 +51,7 @@ async fn credentials_in_the_wrong_place() {
         (
             vec![],
             vec![("apitoken", key), ("authorization", "Basic Zm9v")],
-            false,
+            true,
         ),
         (
             vec![],
@@ -125,6 +125,13 @@ async fn credentials_anywhere() {
         ("", vec![("apitoken", key.to_owned())], true),
         ("", vec![("authorization", format!("Bearer {key}"))], true),
         ("", vec![("authorization", format!("Bearer {token}"))], false),
+        // What is blank is absent, and another scheme is not for us.
+        ("&apitoken=", vec![("apitoken", key.to_owned())], true),
+        (&query, vec![("apitoken", " ".to_owned())], true),
+        (&query, vec![("authorization", "Bearer ".to_owned())], true),
+        (&query, vec![("authorization", "Basic Zm9v".to_owned())], true),
+        ("", vec![("authorization", "Basic Zm9v".to_owned())], false),
+        ("&apitoken=", vec![], false),
         (&query, vec![("authorization", format!("Bearer {token}"))], true),
         (
             &query,
@@ -154,6 +161,27 @@ async fn credentials_anywhere() {
                 if admitted { 200 } else { 401 },
                 "{path} {rest:.10} {headers:?}"
             );
+        }
+    }
+}
+
+/// C-2: an access token is judged only where the endpoint asks for one.
+#[tokio::test]
+async fn a_token_that_nobody_asked_for() {
+    let world = world().await;
+    let (own, colleague) = (world.wallet(7).await, world.wallet(8).await);
+    for route in guarded() {
+        for token in [&colleague.token, "garbage"] {
+            let call = match route.place {
+                Place::Query => route.call(&world, &["i=acme", &format!("apitoken={}", own.key)]),
+                _ => route.call(&world, &["i=acme"]).header("apitoken", &own.key),
+            };
+            let answer = call
+                .header("authorization", &format!("Bearer {token}"))
+                .send()
+                .await;
+            let asked = route.place == Place::Headers;
+            assert_eq!(answer.status == 401, asked, "{route:?}: {}", answer.body);
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use shared::credential::Kind;
-use tests::World;
+use tests::bookings::{FREE, open_calendars};
 use tests::world::at;
+use tests::{ACME, World};
 
 use super::{beyond, keyed, limit_key, limited_wallet, public, said, set, unlimited, within, world};
 
@@ -90,21 +91,83 @@ async fn a_key_with_a_limit_of_its_own() {
     assert_eq!(said(&keyed(&world, &own).send().await), beyond(3, 60));
 }
 
-/// Requests without credentials have a limit of their own, which never uses up the keys', nor they it.
+/// Requests without credentials are counted by route, malformed ones too, and never use up the keys' limit, nor they theirs. Only
+/// an answer that leads to something says what is left.
 #[tokio::test]
 async fn public_requests_are_counted_apart() {
     let world = world("public_requests_per_minute", 2).await;
+    open_calendars(&world.operator(ACME)).await;
     let wallet = world.wallet(7).await;
     assert_eq!(said(&keyed(&world, &wallet).send().await), unlimited(200));
     set(&world, "requests_per_minute", &json!(1)).await;
-    let slots = "/calendarmeeting/slots?i=acme&keyName=nowhere";
-    assert_eq!(said(&world.get(slots).send().await), within(400, 2, 1, 60));
-    assert_eq!(said(&public(&world).send().await), within(400, 2, 0, 60));
-    assert_eq!(said(&world.get(slots).send().await), beyond(2, 60));
-    assert_eq!(said(&keyed(&world, &wallet).send().await), within(200, 1, 0, 60));
-    assert_eq!(said(&keyed(&world, &wallet).send().await), beyond(1, 60));
+    let slots = |link| world.get(&format!("/calendarmeeting/slots?i=acme{link}"));
+    let malformed = || world.call("POST", "/calendarmeeting?i=acme").bytes("{");
+    for (request, expected) in [
+        (slots("&keyName=demo"), within(200, 2, 1, 60)),
+        (slots("&keyName=nowhere"), unlimited(400)),
+        (slots("&keyName=demo"), beyond(2, 60)),
+        (slots(""), beyond(2, 60)),
+        (malformed(), unlimited(400)),
+        (malformed(), unlimited(400)),
+        (malformed(), beyond(2, 60)),
+        (public(&world), within(400, 2, 1, 60)),
+        (public(&world), within(400, 2, 0, 60)),
+        (public(&world), beyond(2, 60)),
+        (keyed(&world, &wallet), within(200, 1, 0, 60)),
+        (keyed(&world, &wallet), beyond(1, 60)),
+    ] {
+        assert_eq!(said(&request.send().await), expected);
+    }
     set(&world, "public_requests_per_minute", &Value::Null).await;
     assert_eq!(said(&public(&world).send().await), unlimited(400));
+}
+
+/// C-9: no stranger uses up what the provider may send, which has a limit of its own; a wrong secret takes nothing.
+#[tokio::test]
+async fn calls_with_the_secret_are_counted_apart_from_strangers() {
+    let world = world("public_requests_per_minute", 1).await;
+    set(&world, "voip_webhook_secret", &json!("right")).await;
+    let signed = |secret| public(&world).header("x-voip-signature", secret);
+    let slots = "/calendarmeeting/slots?i=acme&keyName=nowhere";
+    for _ in 0..3 {
+        assert_eq!(said(&signed("wrong").send().await), unlimited(401));
+        assert_eq!(said(&public(&world).send().await), unlimited(401));
+        world.get(slots).send().await;
+        assert_eq!(said(&signed("right").send().await), unlimited(400));
+    }
+    set(&world, "webhook_requests_per_minute", &json!(2)).await;
+    for expected in [within(400, 2, 1, 60), within(400, 2, 0, 60), beyond(2, 60)] {
+        assert_eq!(said(&signed("right").send().await), expected);
+        assert_eq!(said(&signed("wrong").send().await), unlimited(401));
+    }
+}
+
+/// C-1: for a link that leads nowhere and for a malformed booking, an instance that exists answers byte for byte like one
+/// that does not, whether it has a limit or not.
+#[tokio::test]
+async fn a_limit_reveals_no_instance() {
+    let world = world("public_requests_per_minute", 100).await;
+    let body = json!({ "keyName": "nowhere", "date": FREE[0], "leadId": 1001 }).to_string();
+    for (method, path, body) in [
+        ("GET", "/calendarmeeting/slots?keyName=nowhere", ""),
+        ("GET", "/calendarmeeting/slots?keyName=no%20link", ""),
+        ("GET", "/calendarmeeting/slots?", ""),
+        ("POST", "/calendarmeeting?", body.as_str()),
+        ("POST", "/calendarmeeting?", "{"),
+    ] {
+        let ask = async |i: &str| {
+            let call = world.call(method, &format!("{path}&i={i}"));
+            call.bytes(body.to_owned()).send_raw().await
+        };
+        let (mut there, mut nowhere) = (ask("acme").await, ask("nobody").await);
+        for answer in [&mut there, &mut nowhere] {
+            answer.headers.remove("x-request-id").expect("a request id");
+        }
+        assert_eq!(
+            (there.status, there.headers, there.text),
+            (nowhere.status, nowhere.headers, nowhere.text)
+        );
+    }
 }
 
 /// C-12: what the operator sets holds from the next request, in every process.
@@ -137,7 +200,7 @@ async fn limits_that_change() {
 async fn what_is_refused_at_the_door_is_not_counted() {
     let world = world("requests_per_minute", 2).await;
     for (name, value) in [
-        ("public_requests_per_minute", json!(1)),
+        ("webhook_requests_per_minute", json!(1)),
         ("voip_webhook_secret", json!("right")),
     ] {
         set(&world, name, &value).await;
@@ -159,8 +222,6 @@ async fn what_is_refused_at_the_door_is_not_counted() {
             (public(&world), 401),
             (public(&world).header("x-voip-signature", "wrong"), 401),
             (world.call("POST", "/voip/webhook").bytes("{}"), 400),
-            (world.get("/calendarmeeting/slots?i=acme"), 400),
-            (world.call("POST", "/calendarmeeting?i=acme").bytes("{"), 400),
             (world.call("PATCH", "/leads?i=acme").with(&wallet), 405),
             (world.get("/nowhere?i=acme").with(&wallet), 404),
         ] {

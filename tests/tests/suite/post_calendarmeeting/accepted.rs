@@ -244,6 +244,7 @@ async fn numbers() {
 #[tokio::test]
 async fn round_trips() {
     let world = world().await;
+    world.meet_public().await;
     for (at, trips) in [3, 2, 2].into_iter().enumerate() {
         let answer = book(&world, &booking(FREE[at], &json!({}))).await;
         made(&answer);

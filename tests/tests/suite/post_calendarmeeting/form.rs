@@ -192,7 +192,7 @@ async fn what_is_refused() {
     for (form, details) in cases {
         let answer = book(&world, &booking(FREE[0], &json!({ "formData": form }))).await;
         answer.is(400, &invalid(&details));
-        assert!(answer.cost.calls.is_empty(), "{details}");
+        assert!(answer.cost.read_units() <= 1.0, "{details}");
     }
     assert_eq!(everything(&world, &admin).await, before);
 }

@@ -32,7 +32,7 @@ async fn not_json() {
     ] {
         let answer = book_bytes(&world, bytes).await;
         answer.is(400, &invalid("body: must be JSON"));
-        assert!(answer.cost.calls.is_empty());
+        assert!(answer.cost.read_units() <= 1.0);
     }
     for text in ["null", "0", "\"{}\"", "[]", &format!("[{good}]")] {
         book_bytes(&world, text)

@@ -215,6 +215,6 @@ async fn what_a_key_may_be() {
         }
         let answer = call.bytes("{").send().await;
         answer.is(400, &refused);
-        assert!(answer.cost.calls.is_empty());
+        assert!(answer.cost.read_units() <= 1.0);
     }
 }

@@ -105,7 +105,7 @@ async fn malformed_data() {
             (400, &invalid(details)),
             "{body}"
         );
-        assert!(answer.cost.calls.is_empty(), "{body}");
+        assert!(answer.cost.read_units() <= 1.0, "{body}");
     }
     assert_eq!(everything(&world, &admin).await, before);
 }

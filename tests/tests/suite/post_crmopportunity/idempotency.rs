@@ -2,8 +2,11 @@
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::people::{add_users, users};
+use shared::funnel::{Funnel, FunnelAccess};
+use shared::id::GroupId;
+use tests::people::{add_users, user, users};
 use tests::records::{maria, with};
+use tests::sales::{add_funnels, sales};
 use tests::world::{Answer, at};
 use tests::{Wallet, World};
 
@@ -184,6 +187,76 @@ async fn a_replay_shows_what_is() {
     let shown = with(changed, &json!({ "dataLead": with(maria(), &called) }));
     is_replay(&keyed(&world, &admin, 3, "k", &body(&json!({}))).await, &shown);
     world.is_sound().await;
+}
+
+/// What has changed since a user made an opportunity.
+enum Change {
+    /// The user's group.
+    Group(u64),
+    /// The opportunity, by an admin.
+    Record(Value),
+    /// Who sees the funnel.
+    Funnel(FunnelAccess),
+}
+
+async fn put_in_group(world: &World, group: u64) {
+    let mut bruno = users().remove(1);
+    bruno.group = GroupId::new(group);
+    add_users(&world.operator("acme"), &[bruno]).await;
+}
+
+/// A replay shows what the key would read through endpoint 8 now, and nothing else (C-2, C-82).
+#[tokio::test]
+async fn a_replay_is_judged_by_the_permissions_of_now() {
+    let only = |id| FunnelAccess {
+        users: vec![user(id)],
+        ..FunnelAccess::default()
+    };
+    let user_of = |id: u64| Change::Record(json!({ "user": id }));
+    for (group, change, seen) in [
+        (
+            21,
+            Change::Record(json!({ "title": "Outra", "status": "gain" })),
+            true,
+        ),
+        (21, Change::Group(23), true),
+        (21, Change::Funnel(only(8)), true),
+        (21, user_of(9), false),
+        (23, user_of(9), true),
+        (23, user_of(11), false),
+        (24, user_of(11), true),
+        (24, Change::Record(json!({ "status": "gain" })), false),
+        (24, Change::Record(json!({ "status": "lost" })), false),
+        (21, Change::Group(25), false),
+        (21, Change::Group(26), false),
+        (21, Change::Funnel(only(7)), false),
+    ] {
+        let world = world().await;
+        put_in_group(&world, group).await;
+        let (admin, bruno) = (world.wallet(7).await, world.wallet(8).await);
+        let made = keyed(&world, &bruno, 3, "k", &body(&json!({}))).await;
+        is_new(&made);
+        let uri = "/crmopportunity/1?id=3&i=acme";
+        match &change {
+            Change::Group(group) => put_in_group(&world, *group).await,
+            Change::Record(changes) => {
+                let call = world.call("PUT", uri).with(&admin).json(changes);
+                assert_eq!(call.send().await.status, 200);
+            }
+            Change::Funnel(access) => {
+                let access = access.clone();
+                add_funnels(&world.operator("acme"), &[Funnel { access, ..sales() }]).await;
+            }
+        }
+        let again = keyed(&world, &bruno, 3, "k", &body(&json!({}))).await;
+        let read = world.call("PUT", uri).with(&bruno).json(&json!({})).send().await;
+        assert_eq!(read.status, if seen { 200 } else { 400 });
+        if seen {
+            is_replay(&again, &read.body["data"]);
+        } else {
+            again.is(400, &json!({ "msg": "the opportunity of this key is gone" }));
+        }
+    }
 }
 
 /// Of any number of equal requests at once one makes the opportunity, and all answer it.

@@ -68,7 +68,7 @@ async fn total(world: &World, wallet: &Wallet) -> u64 {
 #[tokio::test]
 async fn the_whole_record() {
     let world = world().await;
-    let (admin, seller) = (world.wallet(7).await, world.wallet(8).await);
+    let (admin, seller) = (world.known(7).await, world.wallet(8).await);
     let answer = post(&world, &admin, &body(&json!({}))).await;
     let shown = with(maria(), &json!({ "initial_password": "s3nh4-inicial" }));
     answer.is(200, &opportunity(&json!({ "dataLead": shown })));

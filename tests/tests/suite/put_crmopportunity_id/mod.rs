@@ -148,7 +148,7 @@ fn refused(answer: &Answer, details: &str) {
 #[tokio::test]
 async fn everything_at_once() {
     let world = world().await;
-    let (seller, admin) = (world.wallet(9).await, world.wallet(7).await);
+    let (seller, admin) = (world.known(9).await, world.wallet(7).await);
     let changes = json!({
         "title": "Nova", "value": "213.20", "crm_column": "32", "sequence": 4.0, "status": "gain", "lead_id": 1002,
         "user": "8", "gain_reason": "preço", "loss_reason": "", "expectedCloseDate": "2026-12-24", "archived": true,
@@ -180,7 +180,7 @@ async fn everything_at_once() {
 #[tokio::test]
 async fn a_change_of_nothing() {
     let world = world().await;
-    let seller = world.wallet(9).await;
+    let seller = world.known(9).await;
     let same = json!({ "title": "Pedido 001", "value": "1.01", "crm_column": "31", "lead_id": 1001, "sequence": 0,
         "status": "open", "expectedCloseDate": null, "user": 9, "gain_reason": null, "archived": false, "fields": {} });
     // A whole record may be sent back.

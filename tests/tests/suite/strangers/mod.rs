@@ -208,10 +208,30 @@ async fn used_up_budgets() {
     let limited = PUBLIC.into_iter().filter(|(_, path)| !path.starts_with("/book"));
     for (_, path) in limited {
         next_minute();
-        elsewhere.meet_public().await;
+        public(&elsewhere, path, ACME).send().await;
         for (process, what) in [(&world, "unknown"), (&world, "known"), (&elsewhere, "its own")] {
             let refused = public(process, path, ACME).send().await;
             is_cheap(&format!("{path}, {what}"), &refused, 429, CHECK);
         }
+    }
+}
+
+/// A process knows a credential for five minutes from when it last let it in, and no other process does.
+#[tokio::test]
+async fn a_credential_is_known_for_a_while() {
+    let world = World::new().await;
+    let wallet = world.known(7).await;
+    let elsewhere = world.elsewhere();
+    for (process, seconds, trips) in [
+        (&world, 0, 1),
+        (&world, 299, 1),
+        (&world, 299, 1),
+        (&elsewhere, 0, 2),
+        (&world, 300, 2),
+        (&world, 0, 1),
+    ] {
+        world.clock.set(world.clock.get().plus_seconds(seconds));
+        let answer = process.get("/leads/1001?i=acme").with(&wallet).send().await;
+        assert_eq!((answer.status.as_u16(), answer.cost.round_trips), (200, trips));
     }
 }
