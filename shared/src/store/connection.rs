@@ -89,10 +89,10 @@ pub(super) fn retries() -> RetryConfig {
 /// How long an attempt may take, and a call with all its attempts.
 pub(super) type Patience = (Duration, Duration);
 
-/// How long a function waits for a call with all its attempts: three that hang one after another leave its caller time for an
-/// answer, because a function ends after 29 seconds.
-pub const MAX_CALL: Duration = Duration::from_secs(8);
-const PROMPT: Patience = (Duration::from_secs(3), MAX_CALL);
+/// A function ends after 29 seconds: three calls that hang one after another leave time for an answer.
+const PROMPT: Patience = (Duration::from_secs(3), Duration::from_secs(8));
+/// How long a function waits for a call with all its attempts.
+pub const MAX_CALL: Duration = PROMPT.1;
 /// An operator's command has time, and the embedded engine, which does one thing at a time, may be at a large one.
 pub(super) const PATIENT: Patience = (Duration::from_secs(10), Duration::from_secs(35));
 
@@ -112,12 +112,13 @@ mod tests {
 
     use super::*;
 
-    /// A hanging attempt leaves time for another one.
+    /// A hanging attempt leaves time for another one, and hanging calls leave time for an answer.
     #[test]
-    fn a_call_has_two_attempts() {
+    fn a_call_has_two_attempts_and_a_function_three_calls() {
         for (attempt, call) in [PROMPT, PATIENT] {
             assert!(2 * attempt <= call, "{attempt:?} {call:?}");
         }
+        assert!(3 * MAX_CALL < Duration::from_secs(29));
     }
 
     /// An endpoint that takes the connection and says nothing.

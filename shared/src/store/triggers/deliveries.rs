@@ -371,12 +371,12 @@ mod tests {
     use std::time::Duration;
 
     use super::UNDER_WAY;
-    use crate::courier::MAX_DELIVERY;
+    use crate::courier::LIMITS;
     use crate::store::MAX_CALL;
 
     /// Otherwise another process would deliver what this one is delivering: it reads call and lead, then it delivers.
     #[test]
     fn a_notification_is_put_off_until_its_delivery_is_over() {
-        assert!(Duration::from_secs(UNDER_WAY) > MAX_DELIVERY + 2 * MAX_CALL);
+        assert!(Duration::from_secs(UNDER_WAY) > LIMITS.whole + 2 * MAX_CALL);
     }
 }

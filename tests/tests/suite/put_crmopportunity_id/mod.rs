@@ -183,13 +183,10 @@ async fn a_change_of_nothing() {
     let seller = world.known(9).await;
     let same = json!({ "title": "Pedido 001", "value": "1.01", "crm_column": "31", "lead_id": 1001, "sequence": 0,
         "status": "open", "expectedCloseDate": null, "user": 9, "gain_reason": null, "archived": false, "fields": {} });
-    // A whole record may be sent back.
-    for body in [
-        json!({}),
-        json!({ "unknown": 5, "dataLead": null }),
-        same,
-        first(&json!({})),
-    ] {
+    // A whole record may be sent back, with the flag as a boolean.
+    let mut whole = first(&json!({}));
+    whole["archived"] = json!(false);
+    for body in [json!({}), json!({ "unknown": 5, "dataLead": null }), same, whole] {
         let answer = put(&world, &seller, 1, &body).await;
         answer.is(200, &updated(&first(&json!({}))));
         assert_eq!(

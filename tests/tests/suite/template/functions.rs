@@ -169,8 +169,9 @@ fn each_reaches_the_table_alone() {
 #[tokio::test]
 async fn credentials_have_the_keys_that_nobody_writes() {
     let engine = Engine::in_memory().expect("an engine starts");
-    let table = RawTable::at(&engine.endpoint());
+    let endpoint = engine.endpoint();
     let world = World::on(engine).await;
+    let table = RawTable::at(&endpoint);
     settle(&world.operator(ACME)).await;
     let before = table.items();
     world.wallet(7).await;
