@@ -182,9 +182,6 @@ impl Intercept for Injector {
         };
         let fault = (self.plan)(&attempt).filter(|fault| fault.fits(&operation));
         let asked = request.body().bytes().unwrap_or_default();
-        if fault == Some(Fault::Hung) {
-            return Err("no answer in time".into());
-        }
         let decided = fault.map_or(Decided::Nothing, |fault| fault.decide(&operation, asked));
         if fault.is_some_and(|fault| !fault.is_carried_out()) {
             request.headers_mut().insert(TARGET, "DynamoDB_20120810.Nothing");
@@ -331,6 +328,8 @@ impl Fault {
         };
         let (status, body) = match (self, operation) {
             (Self::Throttled, _) => error(400, "ThrottlingException"),
+            // The SDK makes no other attempt, as where the time of all of them is up.
+            (Self::Hung, _) => error(400, "NoAnswerInTime"),
             (Self::Conflict, "TransactWriteItems") => {
                 let (status, mut body) = error(400, "TransactionCanceledException");
                 body["CancellationReasons"] = json!([{ "Code": "TransactionConflict" }]);
