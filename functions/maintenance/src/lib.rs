@@ -98,6 +98,7 @@ fn log(failed: u8, observed: &Observed) {
         failed,
         copies = deeds.copies,
         erasures = deeds.erasures,
+        oldest_erasure_seconds = deeds.oldest_erasure_seconds,
         reports = deeds.reports,
         outbox = deeds.outbox,
         triggers = deeds.triggers,

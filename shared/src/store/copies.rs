@@ -20,7 +20,7 @@ use super::error::StoreError;
 use super::item::{self, Item, n, s};
 use super::key::{self, Key};
 use super::leads::LeadRecord;
-use super::notices::{DELETED, raised};
+use super::notices::{DELETED, RAISED, raised};
 use super::opportunities::{self, Card, OpportunityRecord};
 use super::quarantine::{UNREADABLE, Unreadable, as_read};
 use super::table::{PAGE, Page, Span, key_of};
@@ -109,6 +109,18 @@ pub fn unstick(item: &Item) -> Result<Transaction, StoreError> {
     Ok(transaction)
 }
 
+/// Notes for how long the oldest deleted lead of some notices has been deleted. A notice of the former version does not say.
+fn note_age(notices: &[Item], now: Timestamp) {
+    let deleted = notices.iter().filter(|notice| notice.contains_key(DELETED));
+    let raised = deleted.filter_map(|notice| item::number("notice", notice, RAISED).ok());
+    let Some(oldest) = raised.filter(|raised| *raised > 0).min() else {
+        return;
+    };
+    let now = u64::try_from(now.unix_seconds()).unwrap_or_default();
+    let age = now.saturating_sub(oldest);
+    meter::note(|deeds| deeds.oldest_erasure_seconds = deeds.oldest_erasure_seconds.max(age));
+}
+
 /// When and with which others a round is done.
 struct Round<'a> {
     /// For how many seconds notices outlast their copies.
@@ -165,6 +177,7 @@ impl Reader {
         loop {
             let Page { mut items, more } = self.table.query(span.clone()).await?;
             span.after = items.last().map(key_of).transpose()?.map(|key| key.sk);
+            note_age(&items, self.table.ambient.now());
             // Where time does not suffice for all, it is not always the same ones that are left.
             let first = self.table.ambient.below(items.len() as u64);
             items.rotate_left(usize::try_from(first).unwrap_or(0));

@@ -46,6 +46,8 @@ pub struct Deeds {
     pub copies: u64,
     /// Deleted leads of which something was left when it began.
     pub erasures: u64,
+    /// For how many seconds the oldest of them has been deleted.
+    pub oldest_erasure_seconds: u64,
     /// Reports that were refreshed.
     pub reports: u64,
     /// Triggers and notifications that were in an outbox when it began.

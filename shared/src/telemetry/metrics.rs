@@ -66,6 +66,7 @@ const OF_ROUND: &[Directive] = &[Directive {
         ("notifications_given_up", "Count"),
         ("outbox", "Count"),
         ("erasures", "Count"),
+        ("oldest_erasure_seconds", "Seconds"),
     ],
 }];
 

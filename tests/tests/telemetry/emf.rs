@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-const UNITS: [&str; 2] = ["Count", "Milliseconds"];
+const UNITS: [&str; 3] = ["Count", "Milliseconds", "Seconds"];
 
 /// A metric of a line: its dimensions with their values, its name, its unit, its value.
 pub type Metric = (Vec<(String, String)>, String, String, f64);

@@ -134,13 +134,16 @@ async fn a_round_is_one_line_and_its_metrics() {
             "notifications_given_up",
             "outbox",
             "erasures",
+            "oldest_erasure_seconds",
         ];
-        assert_eq!(found, names.map(|name| of_function(name, value(name))));
+        let mut metrics = names.map(|name| of_function(name, value(name)));
+        metrics[5].2 = "Seconds".to_owned();
+        assert_eq!(found, metrics);
         rounds.push(json!(line));
         world.clock.set(world.clock.get().plus_seconds(3600));
     }
     let round = |copies, outbox, triggers, left_out, put_off, given_up| {
-        json!({ "failed": 0, "copies": copies, "erasures": 0, "reports": 0, "outbox": outbox, "triggers": triggers,
+        json!({ "failed": 0, "copies": copies, "erasures": 0, "oldest_erasure_seconds": 0, "reports": 0, "outbox": outbox, "triggers": triggers,
             "actions_left_out": left_out, "notifications": 0, "notifications_put_off": put_off,
             "notifications_given_up": given_up })
     };
@@ -161,12 +164,15 @@ async fn a_round_tells_what_is_left_of_the_deleted() {
     let uri = format!("/leads/1001?i=acme&apitoken={}", wallet.key);
     assert_eq!(world.call("DELETE", &uri).send().await.status, 200);
     let written = info();
-    for erasures in [1, 1, 0] {
+    for (erasures, oldest) in [(1, 0), (1, 60), (0, 0)] {
         maintenance::round(&world.store, &nobody())
             .await
             .expect("a round");
         let (line, _) = last(&written);
-        assert_eq!(line["erasures"], erasures);
+        assert_eq!(
+            (&line["erasures"], &line["oldest_erasure_seconds"]),
+            (&json!(erasures), &json!(oldest))
+        );
         world.clock.set(world.clock.get().plus_seconds(60));
     }
 }

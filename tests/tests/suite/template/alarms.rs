@@ -7,12 +7,12 @@ use tests::template::{function_names, resources, template};
 
 use super::{default_of, reference};
 
-fn alarms() -> BTreeMap<String, Value> {
+pub fn alarms() -> BTreeMap<String, Value> {
     resources("AWS::CloudWatch::Alarm").into_iter().collect()
 }
 
 /// The metrics of an alarm that are named one by one.
-fn metrics(alarm: &Value) -> Vec<Value> {
+pub fn metrics(alarm: &Value) -> Vec<Value> {
     match alarm.get("Metrics") {
         None => vec![alarm.clone()],
         Some(metrics) => {
@@ -78,6 +78,10 @@ fn what_they_look_at() {
         (
             "AutomationsFailuresAlarm",
             "AWS/SQS ApproximateNumberOfMessagesVisible >= 1".to_owned(),
+        ),
+        (
+            "ErasureAgeAlarm",
+            "Funil oldest_erasure_seconds > 3600".to_owned(),
         ),
         ("FunctionErrorsAlarm", "AWS/Lambda Errors >= 1".to_owned()),
         ("FunctionThrottlesAlarm", "AWS/Lambda Throttles >= 1".to_owned()),

@@ -122,6 +122,17 @@ fn what_it_shows_is_measured() {
     for line in own {
         assert!(line[2] == "function" && measured.contains(&line[1]), "{line:?}");
     }
+    // Nor does an alarm.
+    let watched: Vec<_> = super::alarms::alarms()
+        .values()
+        .flat_map(super::alarms::metrics)
+        .collect();
+    let own = watched.iter().filter(|metric| metric["Namespace"] == "Funil");
+    let names: BTreeSet<_> = own.filter_map(|metric| metric["MetricName"].as_str()).collect();
+    assert!(
+        names.len() > 1 && names.iter().all(|name| measured.contains(*name)),
+        "{names:?}"
+    );
 }
 
 /// Of each metric that an alarm looks at there is a graph, in which its cause is seen.
