@@ -74,6 +74,13 @@ impl Meeting {
     /// The longest a meeting can take, in days: each day it touches is an item that is written with it.
     pub const MOST_DAYS: u32 = 40;
 
+    /// The most characters of a name in [`form_data`](Self::form_data) (C-54).
+    pub const MAX_NAME: usize = 64;
+    /// The most bytes of what is free in a meeting: its form and its properties together, as JSON (C-54).
+    pub const MAX_FREE: usize = 16 * 1024;
+    /// How often a meeting can be moved (C-54).
+    pub const MAX_MOVES: u64 = 20;
+
     /// The time that it takes from its calendar; `None` where it was cancelled.
     #[must_use]
     pub fn takes(&self) -> Option<Busy> {

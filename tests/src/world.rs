@@ -16,7 +16,7 @@ use serde_json::Value;
 use shared::ambient::{Ambient, HeldClock};
 use shared::call::{Call, Event};
 use shared::credential::Kind;
-use shared::http::{App, Group, Origins, service};
+use shared::http::{App, Group, Origins, SourceAddress, service};
 use shared::id::UserId;
 use shared::instance::InstanceName;
 use shared::lead::Lead;
@@ -264,6 +264,7 @@ impl World {
             world: self,
             head,
             body: Bytes::new(),
+            breaks_off: false,
         }
     }
 }
@@ -298,6 +299,7 @@ pub struct Request<'w> {
     world: &'w World,
     head: http::request::Builder,
     body: Bytes,
+    breaks_off: bool,
 }
 
 impl Request<'_> {
@@ -320,6 +322,20 @@ impl Request<'_> {
     pub fn json(self, body: &Value) -> Self {
         self.header("content-type", "application/json")
             .bytes(body.to_string())
+    }
+
+    /// Sends it from an address.
+    #[must_use]
+    pub fn from(mut self, address: [u8; 4]) -> Self {
+        self.head = self.head.extension(SourceAddress(address.into()));
+        self
+    }
+
+    /// Breaks off in the middle of the body.
+    #[must_use]
+    pub fn broken_off(mut self) -> Self {
+        self.breaks_off = true;
+        self
     }
 
     /// Sends these bytes.
@@ -371,7 +387,13 @@ impl Request<'_> {
 
     /// The same without a look into the answer, for who measures how long it takes.
     pub async fn send_unwatched(self) -> Raw {
-        let request = self.head.body(Body::from(self.body)).expect("a request");
+        let body = if self.breaks_off {
+            let broken = Err(std::io::Error::other("the connection is gone"));
+            Body::from_stream(futures_util::stream::iter([Ok(self.body), broken]))
+        } else {
+            Body::from(self.body)
+        };
+        let request = self.head.body(body).expect("a request");
         let answer = self.world.service.clone().oneshot(request).await;
         let (mut parts, body) = answer.expect("the service answers everything").into_parts();
         let text = body.collect().await.expect("the answer is whole").to_bytes();

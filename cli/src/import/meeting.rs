@@ -25,12 +25,34 @@ pub fn read(mut fields: Map<String, Value>) -> Result<MeetingLine, String> {
             Meeting::MOST_DAYS
         ));
     }
+    free(&meeting)?;
     limits::size(&meeting.sparse())?;
     Ok(MeetingLine {
         meeting,
         create_date,
         update_date,
     })
+}
+
+/// What is free in a meeting has the limits that a booking has (C-54).
+fn free(meeting: &Meeting) -> Result<(), String> {
+    let form = meeting.form_data.iter().flatten();
+    let long = form
+        .map(|(name, _)| name)
+        .find(|name| name.chars().nth(Meeting::MAX_NAME).is_some());
+    if let Some(name) = long {
+        let name = shared::text::cut(name, Meeting::MAX_NAME);
+        return Err(format!(
+            "formData.{name}: must have a name of at most {} characters",
+            Meeting::MAX_NAME
+        ));
+    }
+    let bytes = |part: &Map<String, Value>| serde_json::to_vec(part).map_or(usize::MAX, |json| json.len());
+    let form = meeting.form_data.as_ref().map_or(0, bytes);
+    if form.saturating_add(bytes(&meeting.properties)) > Meeting::MAX_FREE {
+        return Err("formData: must have at most 16 KB together with properties".to_owned());
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -124,6 +146,17 @@ mod tests {
             (
                 json!({ "properties": "" }),
                 "properties: must be an object".to_owned(),
+            ),
+            (
+                json!({ "formData": { "n".repeat(65): 1 } }),
+                format!(
+                    "formData.{}: must have a name of at most 64 characters",
+                    "n".repeat(64)
+                ),
+            ),
+            (
+                json!({ "formData": { "a": "x".repeat(8000) }, "properties": { "b": "y".repeat(8400) } }),
+                "formData: must have at most 16 KB together with properties".to_owned(),
             ),
             (
                 json!({ "rescheduleKey": "a" }),

@@ -42,6 +42,7 @@ pub async fn book(access: PublicAccess, headers: HeaderMap, body: Bytes) -> Resu
         Booked::Unavailable(reason) => Err(reason.into()),
         Booked::LeadGone => Err(BookingError::NoLead),
         Booked::Canceled => Err(BookingError::RescheduleKey),
+        Booked::MovedOut => Err(BookingError::MovedOut),
         Booked::Claimed(claimed) => {
             let start = scope.store.begin_booking(&wanted.request).await?;
             let answer = answered(&scope, &start, claimed).await?;
@@ -104,7 +105,11 @@ fn proven(proof: &Proof, start: &BookingStart, calendar: &Calendar) -> Result<Me
         record.meeting.calendar_id == calendar.id && record.meeting.status != MeetingStatus::Canceled
     };
     let stored = start.meeting.as_ref().filter(|_| good).filter(movable);
-    stored.cloned().ok_or(BookingError::RescheduleKey)
+    let stored = stored.ok_or(BookingError::RescheduleKey)?;
+    if !stored.can_move() {
+        return Err(BookingError::MovedOut);
+    }
+    Ok(stored.clone())
 }
 
 /// The answer to a request that came before, built again from the meeting that it made (C-10); `None` for a new one.

@@ -1,11 +1,11 @@
 //! `GET /calendarmeeting/{id}`: endpoint 12.
 
-use axum::Json;
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use serde_json::{Value, json};
+use axum::response::Response;
+use serde_json::json;
 use shared::calendar::LinkName;
-use shared::http::Params;
+use shared::http::{Params, bytes_of, json_that_fits};
 use shared::scope::{Access, KeyAnywhere};
 use shared::store::{MeetingRequest, Reader};
 use shared::time::Timestamp;
@@ -14,11 +14,12 @@ use crate::error::CalendarError;
 use crate::wire::time;
 
 /// The meetings of a calendar from a time on, by start, and how many there are (C-51). One round trip for the first page of a
-/// calendar named by its id, two for a later one; one more for a calendar named by its `publicId`.
+/// calendar named by its id, two for a later one; one more for a calendar named by its `publicId`, and one for forms of more than
+/// 1 KB. Of a page that is larger than an answer may be the first meetings are shown that fit.
 pub async fn meetings(
     access: Access<KeyAnywhere>,
     id: Result<Path<String>, PathRejection>,
-) -> Result<Json<Value>, CalendarError> {
+) -> Result<Response, CalendarError> {
     let wanted = read(access.params(), id.ok(), access.now());
     let (scope, wanted, start) = access
         .open_for(wanted, async |reader: &Reader, wanted: &MeetingRequest| {
@@ -31,8 +32,12 @@ pub async fn meetings(
     }
     let page = scope.store.finish_meetings(start, &wanted).await?;
     let page = page.ok_or(CalendarError::NotFound)?;
-    let data = json!({ "total": page.total, "meetings": page.meetings });
-    Ok(Json(json!({ "data": data })))
+    let shown = |most: usize| {
+        let meetings = page.meetings.get(..most).unwrap_or(&page.meetings);
+        json!({ "data": { "total": page.total, "meetings": meetings } })
+    };
+    let sizes = || vec![page.meetings.iter().map(bytes_of).collect()];
+    Ok(json_that_fits(shown, sizes))
 }
 
 /// A path that is not UTF-8 names no calendar either.

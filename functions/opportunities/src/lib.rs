@@ -19,13 +19,19 @@ use axum::Router;
 use axum::routing;
 use shared::http::{Group, Shape};
 
-/// The routes of this function. Every error of endpoint 7 is `{ "msg" }`, so it is a group of its own (C-4).
+/// The routes of this function: a group for each shape of errors (C-4). Endpoint 7 has `{ "msg" }`, and the bodies of 8 and 10
+/// are fixed.
 #[must_use]
-pub fn groups() -> [Group; 2] {
+pub fn groups() -> [Group; 3] {
     let creating = Router::new().route("/crmopportunity", routing::post(create::create));
-    let others = Router::new()
+    let fixed = Router::new()
         .route("/crmopportunity/{id}", routing::put(update::update))
-        .route("/crm", routing::get(funnels::list))
         .route("/crm/opportunities/{id}", routing::post(list::list));
-    [(creating, Shape::Message), (others, Shape::Error)].map(|(routes, shape)| Group { routes, shape })
+    let funnels = Router::new().route("/crm", routing::get(funnels::list));
+    [
+        (creating, Shape::Message),
+        (fixed, Shape::Fixed),
+        (funnels, Shape::Error),
+    ]
+    .map(|(routes, shape)| Group { routes, shape })
 }

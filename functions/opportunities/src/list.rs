@@ -4,17 +4,18 @@ use axum::body::Bytes;
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
 use axum::response::{IntoResponse as _, Response};
-use shared::http::json;
+use shared::http::{bytes_of, json, json_that_fits};
 use shared::id::FunnelId;
 use shared::scope::{Access, KeyInQuery, Scope};
-use shared::store::{BoardStart, CardList, Reader, StoreError};
+use shared::store::{BoardStart, Card, CardList, Reader, StoreError};
 
 use crate::error::ListError;
 use crate::view::{ColumnView, censor};
 use crate::wire::{Asked, NewList};
 
 /// The opportunities of a funnel that the key may see: a page of the column that `columnId` names, else every column with
-/// its totals and its newest ones. Two round trips; what the first needs of the table is read beside the credential.
+/// its totals and its newest ones, as many as an answer has room for. Two round trips; what the first needs of the table is read
+/// beside the credential.
 pub async fn list(
     access: Access<KeyInQuery>,
     id: Result<Path<String>, PathRejection>,
@@ -56,8 +57,17 @@ async fn board(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Respon
         .kanban(&scope.viewer, &asked.request, &asked.filter, start)
         .await?;
     censor(columns.iter_mut().flat_map(|column| &mut column.cards), scope);
-    let shown = columns
-        .iter()
-        .map(|column| ColumnView::of(column, asked.request.funnel, scope.instance()));
-    Ok(json(&shown.collect::<Vec<_>>()))
+    let shown = |most: usize| {
+        let columns = columns.iter();
+        let shown =
+            columns.map(|column| ColumnView::of(column, most, asked.request.funnel, scope.instance()));
+        shown.collect::<Vec<_>>()
+    };
+    let size = |card: &Card| bytes_of(&CardList::of(std::slice::from_ref(card), scope.instance()));
+    let sizes = || {
+        columns
+            .iter()
+            .map(|column| column.cards.iter().map(size).collect())
+    };
+    Ok(json_that_fits(shown, || sizes().collect()))
 }

@@ -57,7 +57,8 @@ impl<'a> FunnelView<'a> {
 }
 
 impl<'a> ColumnView<'a> {
-    pub fn of(column: &'a ColumnCards, funnel: FunnelId, instance: &'a InstanceName) -> Self {
+    /// The column with at most so many of its cards.
+    pub fn of(column: &'a ColumnCards, most: usize, funnel: FunnelId, instance: &'a InstanceName) -> Self {
         Self {
             id: column.column.id,
             name: &column.column.name,
@@ -65,7 +66,7 @@ impl<'a> ColumnView<'a> {
             crm: funnel,
             total: column.count,
             total_value: total_value(column.count, column.cents),
-            items: CardList::of(&column.cards, instance),
+            items: CardList::of(column.cards.get(..most).unwrap_or(&column.cards), instance),
         }
     }
 }
@@ -130,7 +131,7 @@ mod tests {
                 cents,
                 cards: Vec::new(),
             };
-            json!(ColumnView::of(&cards, FunnelId::new(3).unwrap(), &instance))
+            json!(ColumnView::of(&cards, 9, FunnelId::new(3).unwrap(), &instance))
         };
         for (count, cents, value) in [
             (0, 0, json!(0)),

@@ -20,6 +20,9 @@ const DETAILS_LIMIT: usize = 200;
 /// And so many of their end, which says what is wrong.
 const REASON_LIMIT: usize = 100;
 
+/// The most bytes an answer may have: a function's platform passes on no more than 6 MB, and answers a bare 500 to more.
+pub(super) const ANSWER_LIMIT: u64 = 5 * 1024 * 1024;
+
 /// How the errors of a group of endpoints look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
@@ -121,6 +124,10 @@ impl Shape {
             }
             (Self::Error | Self::Fixed, _) => json!({ "error": refusal.text() }),
             (Self::Message, Refusal::Invalid(details)) => json!({ "msg": shorten(details) }),
+            // Before a handler has the body only this can be wrong with it: it is not whole.
+            (Self::CallWebhook, Refusal::Invalid(_)) => {
+                json!({ "msg": "invalid_body", "err": { "instancePath": "", "keyword": "parse", "message": "must be JSON" } })
+            }
             (Self::CallWebhook, Refusal::Unauthorized) => json!({ "msg": "unauthorized" }),
             (Self::CallWebhook, Refusal::Internal) => {
                 json!({ "msg": "failed_voip_webhook", "err": "storage" })
@@ -152,6 +159,42 @@ fn shorten(details: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}…{reason}", cut(details, DETAILS_LIMIT)))
 }
 
+/// How many items an answer that is too large leaves out.
+pub const ITEMS_CUT: HeaderName = HeaderName::from_static("x-items-cut");
+
+/// An answer of JSON that has lists of items, the first of each as many as fit. Where all are more than an answer may have, each
+/// list is cut at the same length, and the header [`ITEMS_CUT`] tells how many items that leaves out.
+///
+/// `sizes` are the bytes of each item of each list, asked only where something must be cut; `shown` makes the answer of at
+/// most so many items of each list.
+pub fn json_that_fits<T: Serialize>(
+    shown: impl Fn(usize) -> T,
+    sizes: impl FnOnce() -> Vec<Vec<usize>>,
+) -> Response {
+    let whole = json(&shown(usize::MAX));
+    let bytes = http_body::Body::size_hint(whole.body()).lower();
+    let Some(over) = bytes.checked_sub(ANSWER_LIMIT + 1) else {
+        return whole;
+    };
+    let sizes = sizes();
+    let (mut left_out, mut cut, mut length) = (0, 0, sizes.iter().map(Vec::len).max().unwrap_or_default());
+    while length > 0 && left_out <= over {
+        length -= 1;
+        for item in sizes.iter().filter_map(|list| list.get(length)) {
+            left_out += *item as u64;
+            cut += 1;
+        }
+    }
+    let mut answer = json(&shown(length));
+    answer.headers_mut().insert(ITEMS_CUT, HeaderValue::from(cut));
+    answer
+}
+
+/// How many bytes a value has as JSON.
+pub fn bytes_of(value: &impl Serialize) -> usize {
+    serde_json::to_vec(value).map_or(0, |json| json.len())
+}
+
 /// Text as a header may hold it: what is not ASCII or cannot be seen is percent-encoded.
 fn header(text: &str) -> Option<HeaderValue> {
     let encode = |byte| match byte {
@@ -165,6 +208,45 @@ fn header(text: &str) -> Option<HeaderValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The lists are cut at one length, and what is shown is as much as fits.
+    #[test]
+    fn what_does_not_fit_is_cut_and_told() {
+        let lists = [
+            vec!["x".repeat(600_000); 9],
+            vec!["y".to_owned(); 3],
+            vec!["z".repeat(1000); 20],
+        ];
+        let shown = |most: usize| {
+            lists
+                .iter()
+                .map(|list| &list[..list.len().min(most)])
+                .collect::<Vec<_>>()
+        };
+        let sizes = || {
+            lists
+                .iter()
+                .map(|list| list.iter().map(bytes_of).collect())
+                .collect()
+        };
+        let answer = json_that_fits(shown, sizes);
+        assert_eq!(answer.headers()[ITEMS_CUT], "13");
+        let bytes = http_body::Body::size_hint(answer.body()).lower();
+        assert!(
+            (ANSWER_LIMIT - 600_000..=ANSWER_LIMIT).contains(&bytes),
+            "{bytes}"
+        );
+        let small = json_that_fits(|_| json!([1]), || unreachable!());
+        assert_eq!(small.headers().get(ITEMS_CUT), None);
+    }
+
+    /// Endpoint 19, whose body broke off before the handler had it.
+    #[test]
+    fn endpoint_19_takes_a_body_that_broke_off_for_no_json() {
+        let answered = Shape::CallWebhook.body(&Refusal::Invalid("body: broke off".to_owned()));
+        let err = json!({ "instancePath": "", "keyword": "parse", "message": "must be JSON" });
+        assert_eq!(answered, json!({ "msg": "invalid_body", "err": err }));
+    }
 
     #[test]
     fn where_the_body_is_fixed_the_details_are_in_a_header() {

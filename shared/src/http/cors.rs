@@ -13,7 +13,7 @@ pub enum Origins {
 
 const METHODS: &str = "GET, POST, PUT, DELETE";
 const REQUEST_HEADERS: &str = "content-type, authorization, apitoken, x-voip-signature, idempotency-key";
-const ANSWER_HEADERS: &str = "x-request-id, x-error-details, x-filters-ignored, idempotent-replayed, retry-after, \
+const ANSWER_HEADERS: &str = "x-request-id, x-error-details, x-filters-ignored, x-items-cut, idempotent-replayed, retry-after, \
                               ratelimit-limit, ratelimit-remaining, ratelimit-reset";
 
 impl Origins {

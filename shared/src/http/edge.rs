@@ -11,7 +11,7 @@ use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
 
-use super::answer::{Refusal, Shape};
+use super::answer::{ANSWER_LIMIT, Refusal, Shape};
 use super::trace::Trace;
 use super::{App, cors, limit};
 use crate::store::{Cost, Meter};
@@ -19,8 +19,6 @@ use crate::telemetry::{self, Stopwatch};
 
 /// The most bytes a body may have (C-6).
 pub const BODY_LIMIT: usize = 256 * 1024;
-/// The most bytes an answer may have: a function's platform passes on no more than 6 MB, and answers a bare 500 to more.
-const ANSWER_LIMIT: u64 = 5 * 1024 * 1024;
 /// How much of a body that is too large is read all the same, so that the caller gets to read the answer.
 const DRAINED: usize = 8 * 1024 * 1024;
 

@@ -141,6 +141,42 @@ async fn the_limit_of_a_body() {
     assert_eq!(world.calls().await.len(), 1);
 }
 
+/// C-4: a body that breaks off is refused in the endpoint's shape; where that is fixed (8, 10), nothing but a header names it.
+#[tokio::test]
+async fn a_body_that_breaks_off() {
+    let world = World::new().await;
+    let fixed = json!({ "error": "Invalid request" });
+    let detailed = json!({ "error": "Invalid request", "details": "body: broke off" });
+    let parse = json!({ "instancePath": "", "keyword": "parse", "message": "must be JSON" });
+    for (method, uri, body, header) in [
+        ("PUT", "/crmopportunity/1?id=3", &fixed, true),
+        ("POST", "/crm/opportunities/3", &fixed, true),
+        (
+            "POST",
+            "/crmopportunity?id=3",
+            &json!({ "msg": "body: broke off" }),
+            false,
+        ),
+        (
+            "POST",
+            "/voip/webhook?i=acme",
+            &json!({ "msg": "invalid_body", "err": parse }),
+            false,
+        ),
+        ("POST", "/lead/archive?i=acme", &detailed, false),
+        ("POST", "/calendarmeeting?i=acme", &detailed, false),
+    ] {
+        let answer = world.call(method, uri).bytes("{").broken_off().send().await;
+        answer.is(400, body);
+        let named = answer
+            .headers
+            .get("x-error-details")
+            .map(http::HeaderValue::as_bytes);
+        assert_eq!(named, header.then_some(&b"body: broke off"[..]), "{uri}");
+        assert!(answer.cost.calls.is_empty());
+    }
+}
+
 /// C-4: a panic is an answer, in its group's shape, with its headers; the process goes on.
 #[tokio::test]
 async fn a_panic_is_an_internal_error() {

@@ -48,6 +48,9 @@ pub enum BookingError {
     /// 400: the id or the key is not that of a meeting on this calendar. Which of them is wrong is not told (C-55).
     #[error("rescheduleKey")]
     RescheduleKey,
+    /// 400: the meeting was moved as often as one can be (C-54).
+    #[error("rescheduleMeetingId: a meeting can be moved 20 times")]
+    MovedOut,
     /// 409: there can be no meeting then.
     #[error(transparent)]
     Slot(#[from] Unavailable),
@@ -84,7 +87,8 @@ impl IntoResponse for BookingError {
             | Self::Parameter(_)
             | Self::Field(..)
             | Self::Opportunity
-            | Self::RescheduleKey => Refusal::Invalid(self.to_string()),
+            | Self::RescheduleKey
+            | Self::MovedOut => Refusal::Invalid(self.to_string()),
             Self::Store(cause) => internal(cause, "a meeting could not be booked"),
         };
         Shape::Error.answer(&refusal)

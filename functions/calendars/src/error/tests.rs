@@ -128,6 +128,11 @@ async fn bookings_of_nothing() {
             invalid("opportunityId: must be an opportunity of the lead, and null for a new one"),
         ),
         (BookingError::RescheduleKey, 400, invalid("rescheduleKey")),
+        (
+            BookingError::MovedOut,
+            400,
+            invalid("rescheduleMeetingId: a meeting can be moved 20 times"),
+        ),
         (store().into(), 500, says("Internal error")),
     ] {
         assert_eq!(answer::<BookingError>(error).await, (status, body));

@@ -6,7 +6,7 @@ use shared::calendar::LinkName;
 use shared::http::{idempotency_key, parse_json};
 use shared::id::{LeadId, MeetingId, OpportunityId};
 use shared::json::{MUST_BE_TEXT, find_inexact};
-use shared::meeting::Visitor;
+use shared::meeting::{Meeting, Visitor};
 use shared::number::whole;
 use shared::store::{BookingRequest, Claim};
 use shared::time::Timestamp;
@@ -64,9 +64,15 @@ impl NewBooking {
         let link = link(&body)?;
         let date = date(&body)?;
         let lead = lead(&body)?;
-        let (lead, form_data) = person(lead, body.shift_remove("formData"))?;
+        let form = body.shift_remove("formData");
+        let free = bytes_of(form.as_ref()) + bytes_of(body.get("properties"));
+        let (lead, form_data) = person(lead, form)?;
         let opportunity = opportunity(&body)?;
         let (properties, proof) = properties(body.shift_remove("properties"))?;
+        if free > Meeting::MAX_FREE {
+            let must = "must have at most 16 KB together with properties";
+            return Err(BookingError::field("formData", must));
+        }
         let claim = key.map(|key| Claim::new("POST /calendarmeeting", &link, key, bytes));
         let request = BookingRequest {
             link: LinkName::parse(&link).ok_or(BookingError::NoCalendar)?,
@@ -88,6 +94,11 @@ impl NewBooking {
             proof,
         })
     }
+}
+
+/// How many bytes a value has as JSON; an absent one none.
+fn bytes_of(value: Option<&Value>) -> usize {
+    value.map_or(0, |value| value.to_string().len())
 }
 
 fn link(body: &Map<String, Value>) -> Result<String, BookingError> {

@@ -2,13 +2,17 @@
 
 use serde_json::{Map, Value};
 use shared::json::{MUST_BE_TEXT, inexact};
-use shared::meeting::Visitor;
+use shared::meeting::{Meeting, Visitor};
 
 use crate::error::BookingError;
 
-/// The most keys of a form, and the most characters of a name or a text in it.
+/// The most keys of a form, and the most characters of a text in it.
 const MOST_KEYS: usize = 50;
 const MOST_TEXT: usize = 1000;
+/// Fields of the lead that name the person, and the most characters of each; of the other fields the most bytes.
+const NAMES: [&str; 3] = ["firstname", "lastname", "email"];
+const MAX_LEAD_NAME: usize = 255;
+const MAX_LEAD_FIELD: usize = 1000;
 
 /// The person, and what else the form holds. Only text can be a field of the person; null says nothing.
 pub fn read(form: Option<Value>) -> Result<(Visitor, Map<String, Value>), BookingError> {
@@ -40,12 +44,17 @@ fn judge(name: &str, value: &Value) -> Result<(), BookingError> {
             must,
         ))
     };
-    let fits = |text: &str| text.chars().nth(MOST_TEXT).is_none();
+    let fits = |text: &str, most: usize| text.chars().nth(most).is_none();
+    let is_field = Visitor::FIELDS.contains(&name);
     match value {
-        _ if !fits(name) => bad("must have a name of at most 1000 characters"),
-        Value::String(text) if !fits(text) => bad("must have at most 1000 characters"),
+        _ if !fits(name, Meeting::MAX_NAME) => bad("must have a name of at most 64 characters"),
+        Value::String(text) if NAMES.contains(&name) && !fits(text, MAX_LEAD_NAME) => {
+            bad("must have at most 255 characters")
+        }
+        Value::String(text) if is_field && text.len() > MAX_LEAD_FIELD => bad("must have at most 1000 bytes"),
+        Value::String(text) if !fits(text, MOST_TEXT) => bad("must have at most 1000 characters"),
         Value::String(_) | Value::Null => Ok(()),
-        _ if Visitor::FIELDS.contains(&name) => bad("must be text or null"),
+        _ if is_field => bad("must be text or null"),
         Value::Number(_) | Value::Bool(_) => Ok(()),
         Value::Object(_) if inexact(value).is_some() => bad(MUST_BE_TEXT),
         Value::Array(_) | Value::Object(_) => bad("must be text, a number, true, false or null"),

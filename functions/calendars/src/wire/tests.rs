@@ -196,6 +196,25 @@ fn four_kilobytes_of_properties() {
     assert!(NewBooking::read(&HeaderMap::new(), spaced.as_bytes()).is_ok());
 }
 
+/// C-54: form and properties together, as compact JSON.
+#[test]
+fn sixteen_kilobytes_of_what_is_free() {
+    let of = |bytes: usize| {
+        let mut form = json!({ "email": "b" });
+        for at in 0..16 {
+            form[format!("k{at}")] = "x".repeat(1000).into();
+        }
+        form["last"] = "".into();
+        let properties = json!({ "y": 1 });
+        let rest = bytes - form.to_string().len() - properties.to_string().len();
+        form["last"] = "x".repeat(rest).into();
+        read(&json!({ "formData": form, "properties": properties })).map(drop)
+    };
+    assert_eq!(of(16 * 1024), Ok(()));
+    let refused = "formData: must have at most 16 KB together with properties";
+    assert_eq!(of(16 * 1024 + 1), Err(refused.to_owned()));
+}
+
 /// C-54: the lead's own fields go to the lead, and the rest stays in its order.
 #[test]
 fn a_form_is_parted() {

@@ -50,6 +50,8 @@ pub enum Booked {
     LeadGone,
     /// The meeting that was to be moved was cancelled, or taken to another calendar; nothing is written.
     Canceled,
+    /// The meeting was moved as often as one can be; nothing is written.
+    MovedOut,
     /// Another request with the same key came first; nothing is written.
     Claimed(Claimed),
 }

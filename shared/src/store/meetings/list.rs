@@ -2,7 +2,7 @@
 //!
 //! How many begin on each day is counted by month, so neither a total nor a page far behind reads the meetings before it.
 
-use super::{day_of, month_and_day, read};
+use super::{WITHOUT_FORM, day_of, decode, month_and_day, read};
 use crate::calendar::LinkName;
 use crate::id::CalendarId;
 use crate::meeting::Meeting;
@@ -149,7 +149,7 @@ impl Reader {
     }
 
     async fn first_page(&self, begun: Begun, request: &MeetingRequest) -> Result<MeetingPage, StoreError> {
-        let meetings = begun.front.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let meetings = self.complete(&begun.front).await?;
         let today = day_of(request.from);
         let of_day = |meeting: &&Meeting| day_of(meeting.date) == today;
         let total = if !begun.more {
@@ -183,8 +183,28 @@ impl Reader {
             let (found, _) = self.some(list, skip + missing).await?;
             items.extend(found.into_iter().skip(skip));
         }
-        let meetings = items.iter().map(read).collect::<Result<_, _>>()?;
+        let meetings = self.complete(&items).await?;
         Ok(MeetingPage { total, meetings })
+    }
+
+    /// The meetings of entries, with the forms that are too large for an entry: one batch of gets of their records.
+    async fn complete(&self, entries: &[Item]) -> Result<Vec<Meeting>, StoreError> {
+        let keys = self.keys();
+        let mut meetings = entries.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let cut = meetings.iter_mut().zip(entries);
+        let cut = cut.filter(|(_, entry)| entry.contains_key(WITHOUT_FORM));
+        let cut: Vec<_> = cut
+            .map(|(meeting, _)| (keys.meeting(meeting.id), meeting))
+            .collect();
+        let records = self
+            .table
+            .get_many(cut.iter().map(|(key, _)| key.clone()))
+            .await?;
+        for (key, meeting) in cut {
+            let record = records.get(&key).map(decode).transpose()?;
+            meeting.form_data = record.and_then(|record| record.meeting.form_data);
+        }
+        Ok(meetings)
     }
 
     /// The list behind a text of its sort keys: a moment, or the beginning of a day.

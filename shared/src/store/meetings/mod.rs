@@ -10,6 +10,8 @@ mod list;
 
 use std::collections::BTreeMap;
 
+use serde_json::{Map, Value};
+
 use super::Reader;
 use super::derived::{Derived, Share};
 use super::error::StoreError;
@@ -29,6 +31,10 @@ pub use list::{MeetingPage, MeetingRequest, MeetingStart};
 const KIND: &str = "meeting";
 /// Record and entry hold the meeting as text, so that free-form JSON stays as it was sent.
 const TEXT: &str = "meeting";
+/// In an entry, that the record has a form that is too large for it.
+const WITHOUT_FORM: &str = "cut";
+/// The most bytes of a form in an entry.
+const MAX_LISTED_FORM: usize = 1024;
 
 /// A meeting as it is stored.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +47,39 @@ pub struct MeetingRecord {
     pub edited: bool,
     /// By which the request that wrote it recognises it; imported ones have none.
     pub nonce: Option<String>,
+    /// How often it was moved through the interface (C-54).
+    pub moves: u64,
     pub(super) raw: Raw,
+}
+
+impl MeetingRecord {
+    /// A meeting that the request with this nonce books.
+    fn booked(meeting: Meeting, nonce: &str) -> Self {
+        Self {
+            meeting,
+            version: 1,
+            edited: true,
+            nonce: Some(nonce.to_owned()),
+            moves: 0,
+            raw: Raw::default(),
+        }
+    }
+
+    /// The record once the request with this nonce has moved the meeting to what it is then.
+    fn moved(&self, meeting: Meeting, nonce: &str) -> Self {
+        Self {
+            version: self.version + 1,
+            moves: self.moves + 1,
+            raw: self.raw.clone(),
+            ..Self::booked(meeting, nonce)
+        }
+    }
+
+    /// Whether it can be moved once more (C-54).
+    #[must_use]
+    pub fn can_move(&self) -> bool {
+        self.moves < Meeting::MAX_MOVES
+    }
 }
 
 impl Reader {
@@ -85,6 +123,9 @@ fn encode_known(record: &MeetingRecord) -> Item {
     if let Some(nonce) = &record.nonce {
         item.insert("nonce".to_owned(), s(nonce));
     }
+    if record.moves > 0 {
+        item.insert("moves".to_owned(), n(record.moves));
+    }
     item
 }
 
@@ -103,6 +144,7 @@ fn decode_known(item: &Item) -> Result<MeetingRecord, StoreError> {
         version: item::number(KIND, item, "v")?,
         edited: item.contains_key("edited"),
         nonce: item.get("nonce").and_then(|nonce| nonce.as_s().ok()).cloned(),
+        moves: item::number(KIND, item, "moves")?,
         raw: Raw::default(),
     })
 }
@@ -118,15 +160,31 @@ fn read(item: &Item) -> Result<Meeting, StoreError> {
     serde_json::from_str(text).map_err(|cause| item::corrupt(KIND, cause))
 }
 
+/// The entry of a meeting in its calendar's list. What a stranger wrote into a form is in it up to [`MAX_LISTED_FORM`], so that
+/// a page of the list stays small.
+fn entry(record: &MeetingRecord) -> Item {
+    let mut entry = item::part(&encode(record), TEXT);
+    let form = record.meeting.form_data.as_ref();
+    let bytes = form.map_or(0, |form| serde_json::json!(form).to_string().len());
+    if bytes > MAX_LISTED_FORM {
+        let text = entry.get(TEXT).and_then(|text| text.as_s().ok());
+        let fields = text.and_then(|text| serde_json::from_str::<Map<String, Value>>(text).ok());
+        let mut fields = fields.unwrap_or_default();
+        fields.shift_remove("formData");
+        entry.insert(TEXT.to_owned(), s(Value::Object(fields).to_string()));
+        entry.insert(WITHOUT_FORM.to_owned(), n(1));
+    }
+    entry
+}
+
 /// Everything that is derived from a meeting: a pure function of its record.
 pub fn derived(keys: Keys<'_>, record: &MeetingRecord) -> Derived {
     let meeting = &record.meeting;
     let (calendar, date) = (meeting.calendar_id, meeting.date);
     let mut derived = Derived::default();
-    let entry = item::part(&encode(record), TEXT);
     derived
         .items
-        .insert(keys.listed_meeting(calendar, date, meeting.id), entry);
+        .insert(keys.listed_meeting(calendar, date, meeting.id), entry(record));
     if let Some(lead) = meeting.lead_id {
         derived
             .items

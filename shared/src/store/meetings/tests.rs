@@ -71,6 +71,7 @@ fn a_record_is_read_as_it_was_written() {
             version: 3,
             edited,
             nonce,
+            moves: u64::from(edited),
             raw: Raw::default(),
         };
         assert_eq!(decode(&encode(&record)).unwrap(), record);
@@ -84,6 +85,7 @@ fn a_record_is_its_text_and_what_writes_need_of_it() {
         version: 3,
         edited: false,
         nonce: None,
+        moves: 0,
         raw: Raw::default(),
     };
     let text = r#"{"id":30,"calendarId":5,"date":"2027-03-01T12:00:00.000Z","endDate":"2027-03-01T12:30:00.000Z","leadId":7,"status":"scheduled","formData":{"b":1,"a":4.0},"createDate":"2027-01-01T00:00:00.000Z","updateDate":"2027-01-02T00:00:00.000Z"}"#;

@@ -124,6 +124,7 @@ impl Operator {
             version: stored.as_ref().map_or(1, |stored| stored.version + 1),
             edited: false,
             nonce: stored.as_ref().and_then(|stored| stored.nonce.clone()),
+            moves: stored.as_ref().map_or(0, |stored| stored.moves),
             raw: stored
                 .as_ref()
                 .map(|stored| stored.raw.clone())

@@ -96,15 +96,20 @@ fn of_keys(count: usize) -> Value {
     form.into()
 }
 
-/// 50 keys, the lead's own among them, and texts of 1,000 characters, however many bytes those have.
+/// 50 keys, the lead's own among them, texts of 1,000 characters, however many bytes those have, and 16 KB in all.
 #[tokio::test]
 async fn the_most() {
     let world = world().await;
-    let long = "😀".repeat(1000);
+    let long = |count: usize| "😀".repeat(count);
+    let mut largest =
+        json!({ "email": "b", "a": long(1000), "b": long(1000), "c": long(1000), "d": long(1000), "e": "" });
+    let rest = 16 * 1024 - largest.to_string().len();
+    largest["e"] = format!("{}{}", long(rest / 4), "x".repeat(rest % 4)).into();
     for (at, form) in [
         of_keys(50),
-        json!({ "firstname": long, "note": long }),
-        json!({ "email": "b@example.com", long.clone(): "x" }),
+        json!({ "firstname": long(255), "lastname": long(255), "email": long(255), "city": long(250), "note": long(1000) }),
+        json!({ "email": "b@example.com", long(64): "x" }),
+        largest,
     ]
     .into_iter()
     .enumerate()
@@ -124,7 +129,7 @@ async fn the_most() {
 async fn long_numbers() {
     let world = world().await;
     let long = "7".repeat(1000);
-    let form = json!({ "firstname": "Bia", "phone": long, "mobile": long, "chatapp": "٣".repeat(1000) });
+    let form = json!({ "firstname": "Bia", "phone": long, "mobile": long, "chatapp": "٣".repeat(500) });
     made(&book(&world, &booking(FREE[0], &json!({ "formData": form }))).await);
     let leads = world.leads().await;
     let lead = leads.last().expect("a lead");
@@ -140,6 +145,11 @@ async fn what_is_refused() {
     let admin = world.wallet(7).await;
     let before = everything(&world, &admin).await;
     let long = "ã".repeat(1001);
+    let name = "must have at most 255 characters";
+    let mut large = json!({ "email": "b@example.com" });
+    for at in 0..9 {
+        large[format!("{at}")] = "ã".repeat(910).into();
+    }
     let text = "must be text or null";
     let plain = "must be text, a number, true, false or null";
     let thousand = "must have at most 1000 characters";
@@ -165,7 +175,26 @@ async fn what_is_refused() {
             json!({ "email": "b", "note": long }),
             format!("formData.note: {thousand}"),
         ),
-        (json!({ "email": long }), format!("formData.email: {thousand}")),
+        (
+            json!({ "email": "ã".repeat(256) }),
+            format!("formData.email: {name}"),
+        ),
+        (
+            json!({ "firstname": long }),
+            format!("formData.firstname: {name}"),
+        ),
+        (
+            json!({ "email": "b", "lastname": "ã".repeat(256) }),
+            format!("formData.lastname: {name}"),
+        ),
+        (
+            json!({ "email": "b", "city": "ã".repeat(501) }),
+            "formData.city: must have at most 1000 bytes".to_owned(),
+        ),
+        (
+            large,
+            "formData: must have at most 16 KB together with properties".to_owned(),
+        ),
         (
             json!({ "email": "b", "note": ["x"] }),
             format!("formData.note: {plain}"),
@@ -175,9 +204,9 @@ async fn what_is_refused() {
             format!("formData.note: {plain}"),
         ),
         (
-            json!({ "email": "b", long.clone(): 1 }),
+            json!({ "email": "b", "ã".repeat(65): 1 }),
             format!(
-                "formData.{}: must have a name of at most 1000 characters",
+                "formData.{}: must have a name of at most 64 characters",
                 "ã".repeat(64)
             ),
         ),

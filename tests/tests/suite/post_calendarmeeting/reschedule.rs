@@ -30,6 +30,23 @@ async fn move_to(world: &World, key: &str, date: &str) -> Answer {
     book(world, &moving(1, key, date, &json!({}))).await
 }
 
+/// C-54: a meeting can be moved 20 times; the 21st is refused before its time is judged, whoever else has the key.
+#[tokio::test]
+async fn twenty_times() {
+    let world = world().await;
+    let (_, key) = made(&book(&world, &booking(FREE[0], &json!({}))).await);
+    for at in 0..20 {
+        let keyed = moving(1, &key, FREE[(at + 1) % 2], &json!({}));
+        made(&book(&world, &keyed).await);
+    }
+    let refused = "rescheduleMeetingId: a meeting can be moved 20 times";
+    move_to(&world, &key, FREE[1]).await.is(400, &invalid(refused));
+    move_to(&world, "x", FREE[1])
+        .await
+        .is(400, &invalid("rescheduleKey"));
+    world.is_sound().await;
+}
+
 /// The old time becomes free; id, lead, calendar, user, opportunity, form, properties, creation and key stay.
 #[tokio::test]
 async fn a_meeting_moves() {

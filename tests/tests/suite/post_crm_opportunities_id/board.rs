@@ -4,10 +4,12 @@ use serde_json::{Value, json};
 use shared::funnel::Funnel;
 use shared::money::Cents;
 use shared::opportunity::{Opportunity, Status};
-use tests::sales::{add_funnels, add_opportunities, column, columns, funnel, page, plain_opportunity, sales};
+use tests::sales::{
+    FIELDS, add_funnels, add_opportunities, column, columns, funnel, page, plain_opportunity, sales,
+};
 use tests::world::Answer;
 
-use super::{Client, IGNORED, four, ids, shop, stocked};
+use super::{Client, IGNORED, four, ids, refused, shop, stocked};
 
 /// What the columns of a board say but their items.
 fn heads(answer: &Answer) -> Value {
@@ -135,6 +137,43 @@ async fn sums_are_exact() {
     let answer = admin.ask(3, &page(1, 1, &Value::Null)).await;
     assert_eq!(answer.body[0]["totalValue"], "109999999999999.89");
     world.is_sound().await;
+}
+
+/// A board that is larger than an answer may be shows as many of each column as fit, with the totals of all. A page of a column
+/// that is larger is refused, and its body is the fixed one (spec.md).
+#[tokio::test]
+async fn more_than_fits() {
+    let text = Value::from("é".repeat(10_000));
+    let made = |id: u64| {
+        let stage = if id <= 90 { 31 } else { 32 + id % 2 };
+        let mut one = plain_opportunity(id, 7, u32::try_from(id).expect("small"));
+        one.crm_column = column(stage);
+        one.fields = FIELDS
+            .map(|name| (name.to_owned(), text.clone()))
+            .into_iter()
+            .collect();
+        one
+    };
+    let world = stocked((1..=130).map(made)).await;
+    let admin = Client::of(&world, 7).await;
+    let board = admin.ask(3, &page(1, 100, &Value::Null)).await;
+    assert_eq!(board.status, 200);
+    let columns = board.body.as_array().expect("columns");
+    let totals: Vec<_> = columns.iter().map(|column| column["total"].as_u64()).collect();
+    assert_eq!(totals, [Some(90), Some(20), Some(20)]);
+    let shown: Vec<_> = columns.iter().map(|column| ids(&column["items"])).collect();
+    let length = shown[0].len();
+    assert!((40..50).contains(&length), "{length}");
+    assert_eq!(shown[0], (91 - length as u64..=90).rev().collect::<Vec<_>>());
+    assert_eq!((shown[1].len(), shown[2].len()), (20, 20));
+    assert_eq!(board.headers["x-items-cut"], (90 - length).to_string().as_str());
+    let few = admin.ask(3, &page(1, 20, &Value::Null)).await;
+    assert_eq!(few.headers.get("x-items-cut"), None);
+    let page = admin.ask(3, &page(1, 100, &json!({ "columnId": 31 }))).await;
+    refused(
+        &page,
+        "limit: the answer would be larger than 5 MB; ask for less at a time",
+    );
 }
 
 /// Limits: 100 in each column at most.

@@ -268,13 +268,7 @@ impl Attempts<'_> {
             Guest::Known(lead) => *lead,
             Guest::New(_) => self.ground.lead.id()?,
         };
-        let record = MeetingRecord {
-            meeting: self.booking.meeting(id, lead, new),
-            version: 1,
-            edited: true,
-            nonce: Some(self.nonce.clone()),
-            raw: Raw::default(),
-        };
+        let record = MeetingRecord::booked(self.booking.meeting(id, lead, new), &self.nonce);
         let mut transaction = self.store.put_meeting(None, &record);
         match &new.guest {
             Guest::Known(_) => leads::mark_active(&mut transaction, keys, lead, now),
@@ -297,13 +291,7 @@ impl Attempts<'_> {
         if lead_gone {
             meeting = meeting.without_lead();
         }
-        let record = MeetingRecord {
-            meeting,
-            version: stored.version + 1,
-            edited: true,
-            nonce: Some(self.nonce.clone()),
-            raw: stored.raw.clone(),
-        };
+        let record = stored.moved(meeting, &self.nonce);
         let mut transaction = self.store.put_meeting(Some(stored), &record);
         if let Some(lead) = record.meeting.lead_id {
             leads::mark_active(&mut transaction, self.store.keys(), lead, now);
@@ -330,6 +318,9 @@ impl Attempts<'_> {
                 } = there.meeting;
                 if status == MeetingStatus::Canceled || calendar_id != self.booking.calendar.id {
                     return Ok(Some(Booked::Canceled));
+                }
+                if !there.can_move() {
+                    return Ok(Some(Booked::MovedOut));
                 }
                 **stored = there;
             }
