@@ -13,12 +13,12 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::ConnectInfo;
 use http::{Request, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use shared::http::SourceAddress;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -155,7 +155,7 @@ async fn connect(
     let exchanges = Arc::new(Exchanges::default());
     let wire = Wire::new(stream, limits, reword, Arc::clone(&exchanges));
     let answer = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(ConnectInfo(peer));
+        request.extensions_mut().insert(SourceAddress(peer.ip()));
         let tracked = Tracked::begin(&exchanges);
         let timed = |body| Body::new(Timed::new(body, limits.body, Arc::clone(&exchanges)));
         let answer = service.clone().oneshot(request.map(timed));

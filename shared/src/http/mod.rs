@@ -10,6 +10,7 @@ mod edge;
 mod idempotency;
 mod limit;
 mod params;
+mod source;
 pub(crate) mod trace;
 
 use std::sync::Arc;
@@ -18,12 +19,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::Router;
 use axum::handler::Handler;
 
-pub use answer::{Refusal, Shape, json};
+pub use answer::{Refusal, Shape, bytes_of, json, json_that_fits};
 pub use body::{NotJson, parse_json, parse_json_doubles};
 pub use cors::Origins;
 pub use edge::{BODY_LIMIT, RequestId, unreadable};
 pub use idempotency::{BadIdempotencyKey, idempotency_key};
 pub use params::{BadParameter, Params};
+pub use source::SourceAddress;
+pub(crate) use source::source_address;
 
 use crate::ambient::Ambient;
 use crate::start::StartError;

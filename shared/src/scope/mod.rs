@@ -20,7 +20,7 @@ use http::request::Parts;
 use crate::ambient::Ambient;
 use crate::credential::Secret;
 use crate::directory::Viewer;
-use crate::http::{App, Params, Refusal, trace};
+use crate::http::{App, Params, Refusal, source_address, trace};
 use crate::instance::InstanceName;
 use crate::settings::CredentialPlacement;
 use crate::store::{Credential, Found, GateKeeper, InstanceStore, Reader, StoreError};
@@ -108,7 +108,7 @@ impl<P: Placement> FromRequestParts<App> for Access<P> {
             app: app.clone(),
             params,
             presented,
-            client: client(&parts.headers),
+            client: client(parts),
             placement: PhantomData,
         })
     }
@@ -139,7 +139,7 @@ impl<P: Placement> Access<P> {
         self.presented.key_fingerprint()
     }
 
-    /// What is known of the caller's program: it tells apart programs that share a credential, and decides nothing.
+    /// What is known of the caller's program and machine: it tells apart those that share a credential, and decides nothing.
     #[must_use]
     pub fn client(&self) -> &str {
         &self.client
@@ -282,12 +282,12 @@ async fn beside<S, T>(
     Ok((checked?, found))
 }
 
-fn client(headers: &http::HeaderMap) -> String {
-    // Not the address: many programs send each request from another one.
-    let agent = headers
-        .get(http::header::USER_AGENT)
-        .map(http::HeaderValue::as_bytes);
-    String::from_utf8_lossy(agent.unwrap_or_default()).into_owned()
+/// The address that the request came from, and the program's own name.
+fn client(parts: &Parts) -> String {
+    let agent = parts.headers.get(http::header::USER_AGENT);
+    let agent = agent.map(http::HeaderValue::as_bytes).unwrap_or_default();
+    let address = source_address(&parts.extensions).unwrap_or_default();
+    format!("{address} {}", String::from_utf8_lossy(agent))
 }
 
 /// The instance that `i` names. A name that no instance can have is one that does not exist.

@@ -54,6 +54,7 @@ struct Client<'w> {
     world: &'w World,
     wallet: Wallet,
     agent: String,
+    address: [u8; 4],
 }
 
 impl<'w> Client<'w> {
@@ -62,6 +63,7 @@ impl<'w> Client<'w> {
             world,
             wallet: world.wallet(user).await,
             agent: "erp/1.0".to_owned(),
+            address: [192, 0, 2, 1],
         }
     }
 
@@ -71,6 +73,15 @@ impl<'w> Client<'w> {
             world: self.world,
             wallet: self.wallet.clone(),
             agent: agent.to_owned(),
+            address: self.address,
+        }
+    }
+
+    /// The same program on another machine.
+    fn machine(&self, last: u8) -> Self {
+        Self {
+            address: [192, 0, 2, last],
+            ..self.program(&self.agent)
         }
     }
 
@@ -78,6 +89,7 @@ impl<'w> Client<'w> {
     async fn ask(&self, funnel: impl std::fmt::Display, body: &Value) -> Answer {
         let uri = format!("/crm/opportunities/{funnel}?i=acme&apitoken={}", self.wallet.key);
         let call = self.world.call("POST", &uri).header("user-agent", &self.agent);
+        let call = call.from(self.address);
         call.json(body).send().await
     }
 

@@ -113,6 +113,7 @@ async fn several_walks_at_once() {
     let walks = [
         (admin.program("a"), json!({})),
         (admin.program("b"), json!({})),
+        (admin.program("a").machine(2), json!({})),
         (Client::of(&world, 7).await.program("a"), json!({})),
         (seller.program("a"), json!({})),
         (admin.program("a"), json!({ "filterByStatus": ["open"] })),

@@ -18,9 +18,22 @@ type Place = (String, u64);
 /// A walk through pages is told apart by who asks, with which credentials, and for what.
 type Walk = (u64, u64, String, String);
 
-/// Where the pages of walks begin: behind which place, or nowhere, and until when that counts.
+/// Where a page begins.
 #[derive(Debug, Clone, Default)]
-pub struct Walks(BTreeMap<Walk, BTreeMap<u64, (Option<Place>, i64)>>);
+struct Begin {
+    /// Behind this place.
+    older_than: Option<Place>,
+    /// What the walk has shown ends here.
+    newer_than: Option<Place>,
+    /// The newest that the walk has shown since it last began at the front.
+    newest: Option<Place>,
+    /// It began at an offset.
+    is_part: bool,
+}
+
+/// Where the pages of walks begin, if that is known, and until when it counts.
+#[derive(Debug, Clone, Default)]
+pub struct Walks(BTreeMap<Walk, BTreeMap<u64, (Option<Begin>, i64)>>);
 
 impl Walks {
     /// The furthest page that can be read next in each walk: by whom, of what, and its number.
@@ -88,8 +101,8 @@ impl Reference {
         (200, board.collect())
     }
 
-    /// A page alone is an offset; one that follows another begins where that ended, and behind the last there is nothing
-    /// (C-42).
+    /// A page alone is an offset; one that follows another begins where that ended, and behind the last there is what was
+    /// added since (C-42).
     fn column_page(&mut self, asked: &Asked<'_>, funnel: u64, column: u64, limit: u64) -> Vec<Record> {
         let found = self.found(asked, funnel, column);
         // Page 0 is the first too (C-40).
@@ -108,17 +121,40 @@ impl Reference {
             !pages.is_empty()
         });
         let pages = self.walks.0.entry(walk).or_default();
-        let shown = match pages.get(&nth).filter(|_| nth > 1) {
-            None => page(found, skipped, limit),
-            Some((None, _)) => Vec::new(),
-            Some((Some(end), _)) => {
-                let behind = found.into_iter().filter(|one| place(one) < *end);
-                page(behind.collect(), 0, limit)
+        let known = pages.get(&nth).filter(|_| nth > 1);
+        let (shown, begin) = match known.and_then(|(begin, _)| begin.clone()) {
+            None => {
+                let is_part = skipped > 0;
+                let begin = Begin {
+                    is_part,
+                    ..Begin::default()
+                };
+                (page(found, skipped, limit), begin)
+            }
+            Some(begin) => {
+                let left = found.into_iter().filter(|one| {
+                    begin.older_than.as_ref().is_none_or(|end| place(one) < *end)
+                        && begin.newer_than.as_ref().is_none_or(|end| place(one) > *end)
+                });
+                (page(left.collect(), 0, limit), begin)
             }
         };
-        let is_full = u64::try_from(shown.len()) == Ok(limit);
-        let end = shown.last().filter(|_| is_full).map(place);
-        pages.insert(nth + 1, (end, now + REST));
+        let first = shown.first().filter(|_| !begin.is_part).map(place);
+        let newest = begin.newest.or(first);
+        let next = if u64::try_from(shown.len()) == Ok(limit) {
+            let older_than = shown.last().map(place);
+            Some(Begin {
+                older_than,
+                newest,
+                ..begin
+            })
+        } else {
+            newest.or(begin.newer_than).map(|newest| Begin {
+                newer_than: Some(newest),
+                ..Begin::default()
+            })
+        };
+        pages.insert(nth + 1, (next, now + REST));
         shown
     }
 
