@@ -60,7 +60,7 @@ mod tests {
     }
 
     fn range(value: &Value) -> TimeRange {
-        DateRange::read(value).unwrap().within(Zone::UTC)
+        DateRange::read(value).unwrap().within(Zone::UTC).unwrap()
     }
 
     /// Created on 10 March, to close on 20 March.

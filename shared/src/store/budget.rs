@@ -1,7 +1,7 @@
 //! What one request may read beyond the pages that it shows (C-86): units, and time.
 //!
-//! A query is only made when its worst case is within what is left, so a request never consumes more than its budget. Queries
-//! under way hold their worst case back; another waits for what they return before it is refused.
+//! A query is only made when what it may cost is within what is left, so a request hardly consumes more than its budget. Queries
+//! under way hold that back; another waits for what they return before it is refused.
 
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,18 +19,21 @@ pub const MAX_TIME: Duration = Duration::from_secs(15);
 /// The most read units of a query, which ends at 1 MB, and some more because sizes are estimates.
 const MAX_QUERY_UNITS: f64 = 270.0;
 
-/// What one request may still read. A budget below one query's worst case allows one query at a time.
+/// What an item of a short query may cost: 8 KB. Where items are larger, the queries under way may pass the budget.
+const ITEM_UNITS: u32 = 2;
+
+/// What one request may still read. A budget below what one query may cost allows one query at a time.
 #[derive(Debug)]
 pub struct ReadBudget {
     state: Mutex<State>,
     returned: Notify,
-    reserve: f64,
+    whole: f64,
 }
 
 #[derive(Debug)]
 struct State {
     left: f64,
-    /// Queries under way, each of which has taken its worst case.
+    /// Queries under way, each of which has taken what it may cost.
     under_way: u32,
 }
 
@@ -45,7 +48,7 @@ impl ReadBudget {
         Self {
             state: Mutex::new(State { left, under_way: 0 }),
             returned: Notify::new(),
-            reserve: left.min(MAX_QUERY_UNITS),
+            whole: left,
         }
     }
 
@@ -54,10 +57,13 @@ impl ReadBudget {
     /// # Errors
     /// [`StoreError::OverBudget`] without a call where it might pass the budget, whatever the queries under way return.
     pub async fn query(&self, table: &Table, span: Span) -> Result<Page, StoreError> {
-        self.reserve().await?;
+        let items = u32::try_from(span.limit).unwrap_or(u32::MAX);
+        let most = f64::from(items.saturating_mul(ITEM_UNITS)).min(MAX_QUERY_UNITS);
+        let most = most.min(self.whole);
+        self.reserve(most).await?;
         let page = table.query(span).await;
-        let used = page.as_ref().map_or(self.reserve, Page::units);
-        self.give_back(self.reserve - used);
+        let used = page.as_ref().map_or(most, Page::units);
+        self.give_back(most - used);
         page
     }
 
@@ -74,14 +80,14 @@ impl ReadBudget {
         within(MAX_TIME, work).await
     }
 
-    async fn reserve(&self) -> Result<(), StoreError> {
+    async fn reserve(&self, most: f64) -> Result<(), StoreError> {
         loop {
             // Created before the look: what is returned after it is not missed.
             let returned = self.returned.notified();
             {
                 let mut state = self.state();
-                if state.left >= self.reserve {
-                    state.left -= self.reserve;
+                if state.left >= most {
+                    state.left -= most;
                     state.under_way += 1;
                     return Ok(());
                 }
@@ -127,10 +133,10 @@ mod tests {
     #[tokio::test]
     async fn a_budget_is_never_passed() {
         let budget = ReadBudget::new(800);
-        budget.reserve().await.unwrap();
-        budget.reserve().await.unwrap();
+        budget.reserve(MAX_QUERY_UNITS).await.unwrap();
+        budget.reserve(MAX_QUERY_UNITS).await.unwrap();
         let third = async {
-            budget.reserve().await.unwrap();
+            budget.reserve(MAX_QUERY_UNITS).await.unwrap();
             budget.give_back(0.0);
         };
         let first = async {
@@ -140,16 +146,19 @@ mod tests {
         tokio::join!(third, first);
         budget.give_back(0.0);
         assert!(left(&budget) < MAX_QUERY_UNITS, "{}", left(&budget));
-        assert!(matches!(budget.reserve().await, Err(StoreError::OverBudget)));
+        assert!(matches!(
+            budget.reserve(MAX_QUERY_UNITS).await,
+            Err(StoreError::OverBudget)
+        ));
     }
 
     /// However small it is, something can be read: one query.
     #[tokio::test]
     async fn the_smallest_budget_allows_one_query() {
         let budget = ReadBudget::new(1);
-        budget.reserve().await.unwrap();
+        budget.reserve(1.0).await.unwrap();
         budget.give_back(-255.0);
-        assert!(matches!(budget.reserve().await, Err(StoreError::OverBudget)));
+        assert!(matches!(budget.reserve(1.0).await, Err(StoreError::OverBudget)));
     }
 
     /// A function ends after 29 seconds, and a call before this may take 8.

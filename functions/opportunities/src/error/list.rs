@@ -41,7 +41,10 @@ pub enum ListError {
     /// 400: `columnId` is not one of the funnel's.
     #[error("columnId: is not a column of funnel {0}")]
     Column(FunnelId),
-    /// 400: a date filter is no date (C-8).
+    /// 400: there are more conditions than a request can have.
+    #[error("filters: must have at most 50 conditions")]
+    TooManyConditions,
+    /// 400: a date filter is no date, or begins after it ends (C-8, C-43).
     #[error("{0}: {1}")]
     Date(&'static str, BadDate),
     /// 500.
@@ -60,9 +63,12 @@ impl IntoResponse for ListError {
         Shape::Fixed.answer(&match &self {
             Self::Access(error) => Refusal::from(error),
             Self::Schema(violation) => return breach(violation),
-            Self::NotJson | Self::Id | Self::Funnel(_) | Self::Column(_) | Self::Date(..) => {
-                Refusal::Invalid(self.to_string())
-            }
+            Self::NotJson
+            | Self::Id
+            | Self::Funnel(_)
+            | Self::Column(_)
+            | Self::TooManyConditions
+            | Self::Date(..) => Refusal::Invalid(self.to_string()),
             Self::Permission => Refusal::Unauthorized,
             Self::Store(StoreError::OverBudget) => Refusal::Invalid(OVER_BUDGET.to_owned()),
             Self::Store(cause) => internal(cause, "opportunities could not be listed"),

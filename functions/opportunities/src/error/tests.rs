@@ -137,8 +137,16 @@ async fn listing() {
             "columnId: is not a column of funnel 3",
         ),
         (
-            ListError::Date("filterByCreateDate", BadDate),
+            ListError::Date("filterByCreateDate", BadDate::Form),
             "filterByCreateDate: must be a date such as 2026-11-21 or RFC 3339",
+        ),
+        (
+            ListError::Date("filterByCreateDate", BadDate::Order),
+            "filterByCreateDate: start must not be after end",
+        ),
+        (
+            ListError::TooManyConditions,
+            "filters: must have at most 50 conditions",
         ),
     ] {
         let expected = (

@@ -15,6 +15,11 @@ use shared::time::Zone;
 
 use crate::error::ListError;
 
+const CREATED: &str = "filterByCreateDate";
+const EXPECTED: &str = "filterByExpectedCloseDate";
+/// The most conditions in `filters`: each is held against every record that is read.
+const MAX_CONDITIONS: usize = 50;
+
 /// What is asked for, not yet held against the funnel.
 #[derive(Debug)]
 pub struct NewList {
@@ -24,6 +29,8 @@ pub struct NewList {
     no_column: bool,
     created: Result<DateRange, ListError>,
     expected: Result<DateRange, ListError>,
+    /// There are more conditions than [`MAX_CONDITIONS`].
+    too_many: bool,
     conditions: Conditions,
     ignored: usize,
     search: Option<Search>,
@@ -68,8 +75,10 @@ impl NewList {
         let column = &body["columnId"];
         let id = whole(column).and_then(ColumnId::new);
         let date = |name| DateRange::read(&body[name]).map_err(|bad: BadDate| ListError::Date(name, bad));
-        let (created, expected) = (date("filterByCreateDate"), date("filterByExpectedCloseDate"));
-        let (conditions, ignored) = Conditions::read(items(&body["filters"]));
+        let (created, expected) = (date(CREATED), date(EXPECTED));
+        let filters = items(&body["filters"]);
+        let too_many = filters.len() > MAX_CONDITIONS;
+        let (conditions, ignored) = Conditions::read(filters.get(..MAX_CONDITIONS).unwrap_or(filters));
         let by = if body["searchBy"] == "opportunity" {
             SearchBy::Opportunity
         } else {
@@ -100,6 +109,7 @@ impl NewList {
             no_column: id.is_none() && !column.is_null(),
             created,
             expected,
+            too_many,
             conditions,
             ignored,
             search,
@@ -107,7 +117,7 @@ impl NewList {
     }
 
     /// What is asked for of a funnel, where the instance's days begin as `zone` says. Refused are a column that is not the
-    /// funnel's and dates that are none.
+    /// funnel's, too many conditions, and dates that are none or out of order.
     pub fn of_funnel(self, funnel: &Funnel, zone: Zone) -> Result<Asked, ListError> {
         let foreign = self
             .request
@@ -116,9 +126,16 @@ impl NewList {
         if self.no_column || foreign {
             return Err(ListError::Column(funnel.id));
         }
+        if self.too_many {
+            return Err(ListError::TooManyConditions);
+        }
+        let within = |name, range: Result<DateRange, ListError>| {
+            let within = range?.within(zone);
+            within.map_err(|bad| ListError::Date(name, bad))
+        };
         let filter = Filter {
-            created: self.created?.within(zone),
-            expected: self.expected?.within(zone),
+            created: within(CREATED, self.created)?,
+            expected: within(EXPECTED, self.expected)?,
             conditions: self.conditions.of(funnel),
             search: self.search,
         };

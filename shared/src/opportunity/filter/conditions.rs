@@ -11,7 +11,6 @@ use serde_json::{Map, Value};
 
 use crate::funnel::Funnel;
 use crate::json::number_text;
-use crate::search::contains_in_any_case;
 
 /// One condition on a custom field.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,11 +73,38 @@ impl Conditions {
         let Some((first, rest)) = self.0.split_first() else {
             return true;
         };
-        rest.iter()
-            .fold(first.is_met(fields), |met, condition| match condition.join {
-                Join::And => met && condition.is_met(fields),
-                Join::Or => met || condition.is_met(fields),
-            })
+        let mut texts = Texts {
+            fields,
+            lowered: Vec::new(),
+        };
+        let mut met = first.is_met(&mut texts);
+        for condition in rest {
+            met = match condition.join {
+                Join::And => met && condition.is_met(&mut texts),
+                Join::Or => met || condition.is_met(&mut texts),
+            };
+        }
+        met
+    }
+}
+
+/// What the fields of one opportunity are compared by: each is put into lower case once, however many conditions ask for it.
+struct Texts<'r> {
+    fields: &'r Map<String, Value>,
+    lowered: Vec<(&'r str, Option<String>)>,
+}
+
+impl<'r> Texts<'r> {
+    /// `None` where the field has no value.
+    fn of(&mut self, field: &'r str) -> Option<&str> {
+        let known = self.lowered.iter().position(|(name, _)| *name == field);
+        let at = known.unwrap_or_else(|| {
+            let text = self.fields.get(field).and_then(text_of);
+            let text = text.map(|text| lowered(&text).collect());
+            self.lowered.push((field, text));
+            self.lowered.len() - 1
+        });
+        self.lowered.get(at)?.1.as_deref()
     }
 }
 
@@ -97,18 +123,17 @@ impl Condition {
         })
     }
 
-    fn is_met(&self, fields: &Map<String, Value>) -> bool {
+    fn is_met<'r>(&'r self, texts: &mut Texts<'r>) -> bool {
         let Some(field) = &self.field else {
             return false;
         };
-        let Some(text) = fields.get(field).and_then(text_of) else {
+        let Some(text) = texts.of(field) else {
             return self.test == Test::Different;
         };
         match self.test {
-            Test::Equal => lowered(&text).eq(self.value.chars()),
-            Test::Different => !lowered(&text).eq(self.value.chars()),
-            Test::Contains if text.is_ascii() => contains_in_any_case(&text, &self.value),
-            Test::Contains => lowered(&text).collect::<String>().contains(&self.value),
+            Test::Equal => text == self.value,
+            Test::Different => text != self.value,
+            Test::Contains => text.contains(&self.value),
         }
     }
 }

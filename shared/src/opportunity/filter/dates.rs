@@ -1,4 +1,5 @@
-//! Date filters: days of the instance's zone or RFC 3339, both ends inclusive (C-8, C-43).
+//! Date filters: days of the instance's zone or RFC 3339, both ends inclusive (C-8, C-43). An end that is a time counts its
+//! whole day.
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -22,10 +23,16 @@ enum End {
     Instant(Timestamp),
 }
 
-/// A date filter is neither a date nor RFC 3339 (C-8).
+/// What is wrong with a date filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a date such as 2026-11-21 or RFC 3339")]
-pub struct BadDate;
+pub enum BadDate {
+    /// An end is neither a date nor RFC 3339 (C-8).
+    #[error("must be a date such as 2026-11-21 or RFC 3339")]
+    Form,
+    /// It begins on a later day than it ends on (C-43).
+    #[error("start must not be after end")]
+    Order,
+}
 
 /// A span of time, both ends included; an absent end is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,7 +47,7 @@ impl DateRange {
     /// Reads `null` or `{ start, end }`; an end that is `null` or absent is open, other members are ignored.
     ///
     /// # Errors
-    /// [`BadDate`] where an end is neither, and where there is no object to have ends.
+    /// [`BadDate::Form`] where an end is neither, and where there is no object to have ends.
     pub fn read(value: &Value) -> Result<Self, BadDate> {
         match value {
             Value::Null => Ok(Self::default()),
@@ -48,17 +55,23 @@ impl DateRange {
                 start: End::read(members.get("start"))?,
                 end: End::read(members.get("end"))?,
             }),
-            _ => Err(BadDate),
+            _ => Err(BadDate::Form),
         }
     }
 
-    /// The instants it covers in a zone. A start behind the end makes a range that covers none.
-    #[must_use]
-    pub fn within(self, zone: Zone) -> TimeRange {
-        TimeRange {
+    /// The instants it covers in a zone.
+    ///
+    /// # Errors
+    /// [`BadDate::Order`] where it begins on a later day of the zone than it ends on.
+    pub fn within(self, zone: Zone) -> Result<TimeRange, BadDate> {
+        let days = self.start.zip(self.end);
+        if days.is_some_and(|(start, end)| start.day(zone) > end.day(zone)) {
+            return Err(BadDate::Order);
+        }
+        Ok(TimeRange {
             from: self.start.map(|end| end.first(zone)),
             until: self.end.map(|end| end.last(zone)),
-        }
+        })
     }
 }
 
@@ -70,8 +83,16 @@ impl End {
                 .map(Self::Day)
                 .or_else(|| Timestamp::parse(text).map(Self::Instant))
                 .map(Some)
-                .ok_or(BadDate),
-            Some(_) => Err(BadDate),
+                .ok_or(BadDate::Form),
+            Some(_) => Err(BadDate::Form),
+        }
+    }
+
+    /// The day that it names, or on which it lies.
+    fn day(self, zone: Zone) -> Day {
+        match self {
+            Self::Day(day) => day,
+            Self::Instant(time) => zone.day_of(time),
         }
     }
 
@@ -82,19 +103,14 @@ impl End {
         }
     }
 
-    /// A day ends a millisecond, the step of time here, before the next; the last day with the last instant.
+    /// The last instant of its day, be it named or one that a time lies on (C-43). A day ends a millisecond, the step of time
+    /// here, before the next; the last day with the last instant.
     fn last(self, zone: Zone) -> Timestamp {
-        match self {
-            Self::Day(day) => {
-                let last = day
-                    .next()
-                    .map_or(LAST, |next| zone.start_of(next).unix_millis() - 1);
-                DateTime::from_timestamp_millis(last)
-                    .unwrap_or(DateTime::<Utc>::MAX_UTC)
-                    .into()
-            }
-            Self::Instant(time) => time,
-        }
+        let last = self.day(zone).next();
+        let last = last.map_or(LAST, |next| zone.start_of(next).unix_millis() - 1);
+        DateTime::from_timestamp_millis(last)
+            .unwrap_or(DateTime::<Utc>::MAX_UTC)
+            .into()
     }
 }
 
@@ -126,7 +142,8 @@ mod tests {
     }
 
     fn within(zone: &str, value: &Value) -> TimeRange {
-        DateRange::read(value).unwrap().within(Zone::parse(zone).unwrap())
+        let read = DateRange::read(value).unwrap();
+        read.within(Zone::parse(zone).unwrap()).unwrap()
     }
 
     /// The ends of the range that `{ start, end }` covers, `-` where it is open.
@@ -173,13 +190,17 @@ mod tests {
             json!([]),
             json!({}),
         ] {
-            assert_eq!(DateRange::read(&json!({"start": bad})), Err(BadDate), "{bad}");
-            assert_eq!(DateRange::read(&json!({"end": bad})), Err(BadDate), "{bad}");
+            assert_eq!(
+                DateRange::read(&json!({"start": bad})),
+                Err(BadDate::Form),
+                "{bad}"
+            );
+            assert_eq!(DateRange::read(&json!({"end": bad})), Err(BadDate::Form), "{bad}");
             let behind = json!({"start": "2026-03-01", "end": bad});
-            assert_eq!(DateRange::read(&behind), Err(BadDate), "{bad}");
+            assert_eq!(DateRange::read(&behind), Err(BadDate::Form), "{bad}");
         }
         for bad in [json!("2026-03-01"), json!(["2026-03-01"]), json!(1), json!(true)] {
-            assert_eq!(DateRange::read(&bad), Err(BadDate), "{bad}");
+            assert_eq!(DateRange::read(&bad), Err(BadDate::Form), "{bad}");
         }
     }
 
@@ -240,18 +261,58 @@ mod tests {
         assert_eq!(range.until, Some(time("9999-12-31T02:59:59.999Z")));
     }
 
+    /// A start is an instant; an end counts the whole day of the zone on which it lies.
     #[test]
-    fn rfc_3339_ends_are_inclusive_instants_in_any_zone() {
-        for zone in ["UTC", "America/Sao_Paulo"] {
-            assert_eq!(
-                ends(zone, "2026-03-10T09:00:00-03:00", "2026-03-10T12:00:00.5Z"),
-                "2026-03-10T12:00:00.000Z 2026-03-10T12:00:00.500Z"
-            );
+    fn rfc_3339_ends() {
+        for (zone, start, end, expected) in [
+            (
+                "UTC",
+                "2026-03-10T09:00:00-03:00",
+                "2026-03-10T00:00:00.000Z",
+                "2026-03-10T12:00:00.000Z 2026-03-10T23:59:59.999Z",
+            ),
+            (
+                "America/Sao_Paulo",
+                "2026-03-09T09:00:00-03:00",
+                "2026-03-10T02:59:59.999Z",
+                "2026-03-09T12:00:00.000Z 2026-03-10T02:59:59.999Z",
+            ),
+            (
+                "America/Sao_Paulo",
+                "2026-03-10T12:00:00Z",
+                "2026-03-10T03:00:00Z",
+                "2026-03-10T12:00:00.000Z 2026-03-11T02:59:59.999Z",
+            ),
+            (
+                "America/Sao_Paulo",
+                "2026-03-10T12:00:00Z",
+                "2026-03-10",
+                "2026-03-10T12:00:00.000Z 2026-03-11T02:59:59.999Z",
+            ),
+            (
+                "UTC",
+                "2026-03-10",
+                "9999-12-31T00:00:00Z",
+                "2026-03-10T00:00:00.000Z 9999-12-31T23:59:59.999Z",
+            ),
+        ] {
+            assert_eq!(ends(zone, start, end), expected, "{zone} {start} {end}");
         }
-        assert_eq!(
-            ends("America/Sao_Paulo", "2026-03-10T12:00:00Z", "2026-03-10"),
-            "2026-03-10T12:00:00.000Z 2026-03-11T02:59:59.999Z"
-        );
+    }
+
+    /// C-43: by the days of the zone, so that one moment may be in order in one zone and not in another.
+    #[test]
+    fn a_start_after_the_end_is_refused() {
+        for (zone, start, end) in [
+            ("UTC", "2026-03-11", "2026-03-10"),
+            ("UTC", "2026-03-11T00:00:00Z", "2026-03-10"),
+            ("America/Sao_Paulo", "2026-03-10", "2026-03-10T02:59:59Z"),
+        ] {
+            let range = DateRange::read(&json!({ "start": start, "end": end })).unwrap();
+            let zone = Zone::parse(zone).unwrap();
+            assert_eq!(range.within(zone), Err(BadDate::Order), "{start} {end}");
+        }
+        assert!(!ends("UTC", "2026-03-10", "2026-03-10T02:59:59Z").is_empty());
     }
 
     #[test]
@@ -276,14 +337,10 @@ mod tests {
             covered(json!({"end": day, "zone": "UTC"})),
             [true, true, true, false]
         );
-        let instant = first.to_string();
+        let instant = last.to_string();
         assert_eq!(
             covered(json!({"start": instant, "end": instant})),
-            [false, true, false, false]
-        );
-        assert_eq!(
-            covered(json!({"start": "2026-03-11", "end": "2026-03-09"})),
-            [false; 4]
+            [false, false, true, false]
         );
     }
 

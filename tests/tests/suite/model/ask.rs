@@ -69,7 +69,10 @@ impl Bench {
         if self.dice.chance(10) {
             return Value::Null;
         }
-        json!({ "start": end(0), "end": end(12_345) })
+        let (start, end) = (end(0), end(12_345));
+        let days = [&start, &end].map(|end| end.as_str().map(day_of));
+        let in_order = matches!(&days, [Some(start), Some(end)] if start <= end) || days.contains(&None);
+        json!({ "start": if in_order { start } else { Value::Null }, "end": end })
     }
 
     fn condition(&self) -> Value {
@@ -256,6 +259,16 @@ impl Bench {
     }
 }
 
+/// The day of São Paulo that an end of a range names, or on which it lies.
+fn day_of(end: &str) -> String {
+    if end.len() == 10 {
+        return end.to_owned();
+    }
+    let local = at(end).unix_millis() - 3 * 3_600_000;
+    let local = shared::time::Timestamp::from_unix_millis(local).expect("a time");
+    local.to_string()[..10].to_owned()
+}
+
 /// Days begin at 03:00 UTC in São Paulo in 2026 and 2027; times are compared as text.
 fn covers(range: &Value, date: &Value) -> bool {
     let start = |day: &str| format!("{day}T03:00:00.000Z");
@@ -263,10 +276,8 @@ fn covers(range: &Value, date: &Value) -> bool {
         10 => start(start_text),
         _ => start_text.to_owned(),
     });
-    let until = range["end"].as_str().map(|end| match end.len() {
-        10 => start(&at(&format!("{end}T00:00:00Z")).plus_days(1).to_string()[..10]),
-        _ => format!("{end}~"),
-    });
+    let next = |day: String| at(&format!("{day}T00:00:00Z")).plus_days(1).to_string();
+    let until = range["end"].as_str().map(|end| start(&next(day_of(end))[..10]));
     match date.as_str() {
         None => from.is_none() && until.is_none(),
         Some(date) => from.is_none_or(|from| *from <= *date) && until.is_none_or(|until| *date < *until),

@@ -62,7 +62,6 @@ async fn days_of_utc() {
             (json!({ "start": tenth, "end": null }), &[2, 3, 4]),
             (json!({ "end": tenth }), &[1, 2, 3]),
             (json!({ "start": null, "end": ninth }), &[1]),
-            (json!({ "start": eleventh, "end": ninth }), &[]),
             (json!({ "start": "2026-03-12" }), &[]),
             (json!({ "end": "2026-03-08" }), &[]),
             (
@@ -153,35 +152,38 @@ async fn days_without_their_midnight() {
     .await;
 }
 
-/// RFC 3339 with any offset is an instant, and included; it may stand beside a day.
+/// RFC 3339 with any offset: a start is an instant, an end counts its whole day in the instance's zone (C-43); either may
+/// stand beside a day.
 #[tokio::test]
 async fn instants() {
     let moments = [
         "2026-03-10T11:59:59.999Z",
         "2026-03-10T12:00:00.000Z",
         "2026-03-10T12:00:00.001Z",
-        "2026-03-10T13:00:00.000Z",
+        "2026-03-11T02:59:59.999Z",
+        "2026-03-11T03:00:00.000Z",
     ];
     let noon = "2026-03-10T12:00:00Z";
     each_range(
         "America/Sao_Paulo",
         &moments,
         &[
-            (json!({ "start": noon, "end": noon }), &[2]),
+            (json!({ "start": noon, "end": noon }), &[2, 3, 4]),
             (
-                json!({ "start": "2026-03-10T09:00:00-03:00", "end": "2026-03-10T12:00:00.001Z" }),
-                &[2, 3],
+                json!({ "start": "2026-03-10T09:00:00-03:00", "end": "2026-03-11T02:00:00.000Z" }),
+                &[2, 3, 4],
             ),
-            (json!({ "start": noon }), &[2, 3, 4]),
-            (json!({ "end": "2026-03-10T17:30:00+05:30" }), &[1, 2]),
+            (json!({ "start": noon }), &[2, 3, 4, 5]),
+            (json!({ "end": "2026-03-10T17:30:00+05:30" }), &[1, 2, 3, 4]),
+            (json!({ "end": "2026-03-10T00:00:00.000Z" }), &[]),
             (
                 json!({ "start": "2026-03-10T12:00:00.001Z", "end": "2026-03-10" }),
                 &[3, 4],
             ),
-            (json!({ "start": "2026-03-10", "end": noon }), &[1, 2]),
+            (json!({ "start": "2026-03-10", "end": noon }), &[1, 2, 3, 4]),
             (
-                json!({ "start": "2026-03-10T12:00:00.002Z", "end": "2026-03-10T12:59:59.999Z" }),
-                &[],
+                json!({ "start": "2026-03-10T12:00:00.002Z", "end": "2026-03-10T12:00:00Z" }),
+                &[4],
             ),
         ],
     )
