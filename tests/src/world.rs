@@ -7,10 +7,12 @@
     reason = "a test that cannot be set up must fail, and say where"
 )]
 
+mod answer;
+
 use axum::Router;
 use axum::body::{Body, Bytes};
 use funil::engine::Engine;
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::HeaderValue;
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use shared::ambient::{Ambient, HeldClock};
@@ -21,13 +23,15 @@ use shared::id::UserId;
 use shared::instance::InstanceName;
 use shared::lead::Lead;
 use shared::store::operator::{Operator, Pages};
-use shared::store::{Cost, Location, Store, fault};
+use shared::store::{Location, Store, fault};
 use shared::time::Timestamp;
 use tower::ServiceExt as _;
 
 use crate::openapi::INTERFACE;
 use crate::people::{self, ACME, NOW};
 use crate::watch;
+
+pub use answer::{Answer, Raw};
 
 /// An engine with the service over it.
 pub struct World {
@@ -403,39 +407,5 @@ impl Request<'_> {
             text,
             cost: parts.extensions.remove().expect("every answer knows its cost"),
         }
-    }
-}
-
-/// An answer that was not looked into.
-#[derive(Debug)]
-pub struct Raw {
-    /// The status.
-    pub status: StatusCode,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The body.
-    pub text: Bytes,
-    /// What the request cost.
-    pub cost: Cost,
-}
-
-/// An answer.
-#[derive(Debug)]
-pub struct Answer {
-    /// The status.
-    pub status: StatusCode,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The body: JSON, null where there is none, or the text of a page.
-    pub body: Value,
-    /// What the request cost.
-    pub cost: Cost,
-}
-
-impl Answer {
-    /// Requires a status and a body.
-    #[track_caller]
-    pub fn is(&self, status: u16, body: &Value) {
-        assert_eq!((self.status.as_u16(), &self.body), (status, body));
     }
 }

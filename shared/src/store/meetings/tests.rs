@@ -35,6 +35,7 @@ fn stored(meeting: &Meeting) -> MeetingRecord {
         version: 1,
         edited: false,
         nonce: None,
+        moves: 0,
         raw: Raw::default(),
     }
 }

@@ -127,7 +127,7 @@ async fn opportunities_beyond_the_budget() {
     let details = "filters: this would read more than read_budget allows, or for too long; narrow it by columnId, \
                    filterByStatus, filterByUsers or filterByCreateDate, or read the pages in their order";
     let nothing =
-        json!([{ "category": "opportunity", "field": "Origem do Lead", "filterType": "=", "value": "x" }]);
+        json!([{ "filterType": "opField", "properties": { "field": "Origem do Lead", "value": "x" } }]);
     for (units, status) in [(20_000, 200), (600, 400)] {
         allow(&world, units).await;
         for (more, status) in [

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 use shared::opportunity::Opportunity;
 use tests::World;
-use tests::sales::plain_opportunity;
+use tests::sales::{page, plain_opportunity};
 use tests::world::at;
 
-use super::{Client, stocked};
+use super::{Client, refused, shop, stocked};
 
 /// Opportunities made, or expected to close, at these moments: 1, 2, … in their order.
 async fn world(moments: &[&str], made: bool) -> World {
@@ -231,6 +231,50 @@ async fn a_range_is_paged() {
             let alone = admin.program(&format!("{number}"));
             let page: Vec<_> = expected.iter().copied().skip(4 * (number - 1)).take(4).collect();
             assert_eq!(alone.ids(number as u64, 4, &more).await, page);
+        }
+    }
+}
+
+/// C-43: a range that begins on a later day of the instance's zone than it ends on; more conditions than 50.
+#[tokio::test]
+async fn ranges_out_of_order_and_too_many_conditions() {
+    let world = shop().await;
+    let operator = world.operator("acme");
+    operator
+        .set_setting("timezone", &json!("America/Sao_Paulo"))
+        .await
+        .expect("a setting");
+    let admin = Client::of(&world, 7).await;
+    for name in ["filterByCreateDate", "filterByExpectedCloseDate"] {
+        let details = format!("{name}: start must not be after end");
+        for (start, end) in [
+            ("2026-03-11", "2026-03-10"),
+            ("2026-03-11T03:00:00Z", "2026-03-10"),
+            ("2026-03-10", "2026-03-10T02:59:59.999Z"),
+        ] {
+            for column in [json!(31), Value::Null] {
+                let body = page(
+                    1,
+                    25,
+                    &json!({ name: { "start": start, "end": end }, "columnId": column }),
+                );
+                refused(&admin.ask(3, &body).await, &details);
+            }
+        }
+    }
+    let condition =
+        json!({ "filterType": "opField", "properties": { "field": "Origem do Lead", "value": "x" } });
+    for (condition, count, accepted) in [
+        (&condition, 50, true),
+        (&condition, 51, false),
+        (&Value::Null, 51, false),
+    ] {
+        let body = page(1, 25, &json!({ "filters": vec![condition; count] }));
+        let answer = admin.ask(3, &body).await;
+        if accepted {
+            assert_eq!(answer.status, 200);
+        } else {
+            refused(&answer, "filters: must have at most 50 conditions");
         }
     }
 }

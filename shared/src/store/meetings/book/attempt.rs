@@ -15,7 +15,6 @@ use crate::store::meetings::agenda::{Agenda, day_keys};
 use crate::store::meetings::{MeetingRecord, decode};
 use crate::store::number::Number;
 use crate::store::transaction::{CommitError, Condition, Transaction};
-use crate::store::unknown::Raw;
 use crate::store::{InstanceStore, leads};
 use crate::time::Timestamp;
 
