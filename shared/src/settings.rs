@@ -132,7 +132,7 @@ impl Settings {
                     value,
                     WebhookSecret::read,
                     NAMES[0],
-                    "must be text of 1 to 256 characters",
+                    "must be 1 to 256 ASCII characters that a header can carry, without a space at either end",
                 )?;
             }
             "timezone" => {
@@ -249,6 +249,13 @@ impl Settings {
         self.voip_webhook_secret.is_none()
     }
 
+    /// Whether the webhook's secret is so short that it could be guessed (C-83).
+    #[must_use]
+    pub fn has_weak_secret(&self) -> bool {
+        let secret = self.voip_webhook_secret.as_ref();
+        secret.is_some_and(|secret| secret.0.len() < 16)
+    }
+
     /// Whether a call webhook that presents `secret` is let in: always where none is configured.
     #[must_use]
     pub fn admits_webhook(&self, secret: Option<&str>) -> bool {
@@ -269,9 +276,9 @@ struct WebhookSecret(String);
 impl WebhookSecret {
     fn read(value: &Value) -> Option<Self> {
         let text = value.as_str()?;
-        (1..=256)
-            .contains(&text.chars().count())
-            .then(|| Self(text.to_owned()))
+        let printable = text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        let carried = printable && text.trim_matches(' ') == text;
+        (carried && (1..=256).contains(&text.len())).then(|| Self(text.to_owned()))
     }
 
     /// Compares digests, so that neither content nor length shows in the time taken (C-75).
@@ -378,6 +385,12 @@ mod tests {
             ("read_budget", json!(0)),
             ("read_budget", json!(1_000_001)),
             ("voip_webhook_secret", json!("")),
+            ("voip_webhook_secret", json!("a".repeat(257))),
+            ("voip_webhook_secret", json!(" led by a space")),
+            ("voip_webhook_secret", json!("ended by a space ")),
+            ("voip_webhook_secret", json!("of two\nlines")),
+            ("voip_webhook_secret", json!("with a\ttab")),
+            ("voip_webhook_secret", json!("não é ASCII")),
         ] {
             assert!(
                 matches!(settings.set(name, &bad), Err(SettingError::Value(..))),

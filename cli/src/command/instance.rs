@@ -75,6 +75,9 @@ pub async fn run(command: Command, global: &Global) -> Result<Answer, Failure> {
     }
 }
 
+/// What is said of a secret that could be guessed (C-83).
+const WEAK: &str = "a secret of fewer than 16 characters can be guessed; use a longer one";
+
 async fn create(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
     // The cloud's table is the template's; only a DynamoDB API of one's own begins without.
     if global.endpoint.is_some() {
@@ -172,8 +175,12 @@ async fn set(
             value.as_str().map_or(value.to_string(), str::to_owned)
         ),
     };
-    let document =
+    let mut document =
         json!({ "instance": operator.instance(), "setting": setting, "value": now, "changed": changed });
+    if setting == SECRET && directory.settings.has_weak_secret() {
+        document["warning"] = WEAK.into();
+        return Ok(Answer::new(text, document).noting(format!("warning: {WEAK}")));
+    }
     Ok(Answer::new(text, document))
 }
 

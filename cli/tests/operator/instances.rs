@@ -109,9 +109,21 @@ fn the_webhook_secret_is_read_and_never_shown() {
     };
     assert_eq!(set(b"s3cret-1\n").out, "voip_webhook_secret is set\n");
     assert!(bench.export().contains(r#""value":"s3cret-1"}"#));
-    set(b"s3cret-2\n\n");
-    assert!(bench.export().contains(r#""value":"s3cret-2\n"}"#));
-    set(b"s3cret-3");
+    let long = set(b"s3cret-2-of-16-ch");
+    assert_eq!(long.err, "");
+    let weak = set(b"s3cret-3");
+    assert!(
+        weak.err.contains("fewer than 16 characters can be guessed"),
+        "{weak:?}"
+    );
+    let weak = bench.funil_reading("instance set acme voip_webhook_secret - --json", b"s3cret-3");
+    assert!(weak.done().document()["warning"].is_string());
+    // No header carries a line's end (C-83).
+    let refused = bench.funil_reading("instance set acme voip_webhook_secret -", b"s3cret-2\n\n");
+    assert!(
+        refused.code == 1 && refused.err.contains("that a header can carry"),
+        "{refused:?}"
+    );
     for command in [
         "instance show acme",
         "instance show acme --json",
