@@ -238,7 +238,7 @@ pub fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
         let link = key::entry(keys.company_leads(company), lead.id);
         derived.items.insert(link, Item::new());
     }
-    let class = item::encode("lead total", &lead_list::LeadClass::of(lead))?;
+    let class = item::encode("lead total", &lead_list::LeadClass::counted(lead))?;
     derived.totals.insert(
         key::total(keys.lead_totals(lead.archived), &class_name(lead)),
         derived::one(class),

@@ -64,6 +64,18 @@ impl LeadClass {
         }
     }
 
+    /// What its total describes. Without access lists there is nothing below which departments could be ignored.
+    pub(super) fn counted(lead: &Lead) -> Self {
+        let class = Self::of(lead);
+        if !class.lists.is_open() {
+            return class;
+        }
+        Self {
+            lists: AccessLists::default(),
+            ..class
+        }
+    }
+
     fn is_seen_by(&self, viewer: &Viewer) -> bool {
         viewer.sees_lead(self.owner, &self.lists)
     }
