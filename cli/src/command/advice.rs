@@ -71,7 +71,7 @@ pub fn on(error: &StoreError) -> String {
     let text = error.to_string();
     let own = || shared::text::cut(&text, SDK_WORDS).to_owned();
     match error {
-        StoreError::Unavailable { .. } => {
+        StoreError::Unavailable { .. } | StoreError::Refused { .. } => {
             let mut meanings = MEANINGS.iter();
             let meaning = meanings.find(|(signs, _)| signs.iter().any(|sign| text.contains(sign)));
             meaning.map_or_else(own, |(_, meaning)| (*meaning).to_owned())

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use shared::directory::{Directory, Group};
-use shared::id::GroupId;
+use shared::directory::{Department, Directory, Group};
+use shared::id::{DepartmentId, GroupId};
 use shared::store::operator::{OperatorError, Outcome};
 
 use super::departments::{self, Lines};
@@ -21,6 +21,8 @@ const MOST_BYTES: usize = 1_000_000;
 struct Brought {
     settings: Vec<(u64, String, Value)>,
     departments: Lines,
+    /// Earlier lines of those departments, by line.
+    spares: BTreeMap<u64, (DepartmentId, Department)>,
     groups: BTreeMap<GroupId, (u64, Group)>,
 }
 
@@ -29,7 +31,9 @@ impl Brought {
         match record {
             Record::Setting(name, value) => self.settings.push((line, name, value)),
             Record::Department(id, department) => {
-                self.departments.insert(id, (line, department));
+                if let Some((line, earlier)) = self.departments.insert(id, (line, department)) {
+                    self.spares.insert(line, (id, earlier));
+                }
             }
             Record::Group(id, group) => {
                 self.groups.insert(id, (line, group));
@@ -81,9 +85,7 @@ impl Import<'_> {
     /// Writes settings, departments and groups.
     pub(super) async fn directory(&mut self) -> Result<(), Error> {
         let mut brought = self.brought()?;
-        for (line, reason) in departments::take_bad(&mut brought.departments, &self.directory.departments) {
-            self.tally.refuse(line, reason);
-        }
+        self.judge_departments(&mut brought);
         let mut outcomes = brought.outcomes(&self.directory);
         match self
             .operator
@@ -107,15 +109,49 @@ impl Import<'_> {
         Ok(())
     }
 
+    /// Leaves of each department the last line that can stand, and tells of those that cannot.
+    fn judge_departments(&mut self, brought: &mut Brought) {
+        let stored = &self.directory.departments;
+        loop {
+            for (line, reason) in departments::take_bad(&mut brought.departments, stored) {
+                self.tally.refuse(line, reason);
+            }
+            let Brought {
+                departments, spares, ..
+            } = brought;
+            let next = spares
+                .iter()
+                .rev()
+                .find(|(_, (id, _))| !departments.contains_key(id));
+            let Some(line) = next.map(|(line, _)| *line) else {
+                break;
+            };
+            if let Some((id, department)) = spares.remove(&line) {
+                departments.insert(id, (line, department));
+            }
+        }
+        for (line, (id, department)) in &brought.spares {
+            let mut alone = brought.departments.clone();
+            alone.insert(*id, (*line, department.clone()));
+            let bad = departments::take_bad(&mut alone, stored);
+            match bad.into_iter().find(|(bad, _)| bad == line) {
+                Some((line, reason)) => self.tally.refuse(line, reason),
+                None => self.tally.unchanged(),
+            }
+        }
+    }
+
     fn brought(&mut self) -> Result<Brought, Error> {
         let (mut brought, mut bytes) = (Brought::default(), 0);
+        let spares = self.plan.take_spares(Kind::Department).unwrap_or_default();
         let Some(stretch) = self.plan.stretch(&KINDS) else {
             return Ok(brought);
         };
         let source = self.source;
         let mut lines = source.lines(stretch.first)?;
         while let Some((number, line)) = lines.next()?.filter(|(number, _)| *number <= stretch.last) {
-            if !self.plan.kind(number).is_some_and(|kind| KINDS.contains(&kind)) {
+            let taken = self.plan.kind(number).is_some_and(|kind| KINDS.contains(&kind));
+            if !taken && !spares.lines.contains_key(&number) {
                 continue;
             }
             let Ok(text) = line else { continue };

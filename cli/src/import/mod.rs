@@ -27,7 +27,7 @@ mod source;
 mod stop;
 mod ticket;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use indicatif::ProgressBar;
@@ -116,6 +116,7 @@ pub async fn import_until(
         directory,
         funnels: BTreeMap::new(),
         orphaned: Vec::new(),
+        judged: None,
     };
     import.all().await?;
     let left = total.saturating_sub(bar.position());
@@ -141,6 +142,8 @@ struct Import<'a> {
     funnels: BTreeMap<FunnelId, Funnel>,
     /// Calls whose event's line turned out to be bad.
     orphaned: Vec<CallId>,
+    /// While lines are judged and not written, the good ones.
+    judged: Option<Vec<u64>>,
 }
 
 /// Lines of one kind that are judged and written together.
@@ -176,8 +179,39 @@ impl Import<'_> {
         Ok(self.operator.refresh_copies().await?)
     }
 
-    /// Reads the lines of a kind and writes their records, a chunk at a time.
+    /// Writes the records of a kind: of each the last good line (C-81).
     async fn pass(&mut self, kind: Kind) -> Result<(), Error> {
+        let spares = self.plan.take_spares(kind).unwrap_or_default();
+        self.tally.watch(spares.last.keys().copied());
+        self.read(kind, &|import, line| import.plan.kind(line) == Some(kind))
+            .await?;
+        if spares.lines.is_empty() || self.stop.is_asked() {
+            return Ok(());
+        }
+        let bad = spares
+            .last
+            .iter()
+            .filter(|(line, _)| self.tally.is_refused(**line));
+        let wanted: BTreeSet<_> = bad.map(|(_, id)| *id).collect();
+        self.judged = Some(Vec::new());
+        self.read(kind, &|_, line| spares.lines.contains_key(&line))
+            .await?;
+        let mut instead = BTreeMap::new();
+        for line in self.judged.take().unwrap_or_default() {
+            let id = spares.lines.get(&line).filter(|id| wanted.contains(id));
+            if id.is_none_or(|id| instead.insert(*id, line).is_some()) {
+                self.tally.unchanged();
+            }
+        }
+        let instead: BTreeSet<_> = instead.into_values().collect();
+        if !instead.is_empty() {
+            self.read(kind, &|_, line| instead.contains(&line)).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads some lines of a kind and writes their records, or judges them, a chunk at a time.
+    async fn read(&mut self, kind: Kind, takes: &(dyn Fn(&Self, u64) -> bool + Sync)) -> Result<(), Error> {
         let Some(stretch) = self.plan.stretch(&[kind]) else {
             return Ok(());
         };
@@ -188,7 +222,7 @@ impl Import<'_> {
         let most = if kind == Kind::Calendar { CALENDARS } else { CHUNK };
         while let Some((number, line)) = lines.next()?.filter(|(number, _)| *number <= stretch.last) {
             let Ok(text) = line else { continue };
-            if self.plan.kind(number) != Some(kind) {
+            if !takes(self, number) {
                 continue;
             }
             match line::parse(text) {
@@ -236,10 +270,22 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Notes what became of lines that were written together.
+    /// Notes what became of lines that were written, or judged, together.
     fn note(&mut self, lines: impl IntoIterator<Item = u64>, outcomes: Vec<Outcome>) {
         for (line, outcome) in lines.into_iter().zip(outcomes) {
-            self.tally.note(line, outcome);
+            match (&mut self.judged, outcome) {
+                (Some(good), Outcome::Written | Outcome::Unchanged) => good.push(line),
+                (_, outcome) => self.tally.note(line, outcome),
+            }
+        }
+    }
+
+    /// The operator's hand for what is written where what it refers to is read; it only judges spares, and those as if
+    /// nothing had been changed through the interface: of that the last line was told.
+    fn hand(&self) -> (Operator, bool) {
+        match self.judged {
+            Some(_) => (self.operator.judging(), true),
+            None => (self.operator.clone(), self.overwrite),
         }
     }
 

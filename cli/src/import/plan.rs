@@ -1,10 +1,11 @@
 //! The first reading of an import: judges every line by itself and notes, in a few bytes a line, which lines the later
 //! readings take.
 //!
-//! Of several good lines that describe one record the last counts.
+//! Of several lines that describe one record the last good one counts. The earlier ones, its spares, are judged all the
+//! same, and one of them is taken where every later one turns out to be bad.
 //!
 //! What grows with the number of lines is here alone: 17 bytes a line, and 24 more for an event. Afterwards it is one
-//! byte a line, and eight for an event.
+//! byte a line, eight for an event, and up to 32 for a spare.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,6 +29,16 @@ pub struct Plan {
     /// Calls whose event has a line of its own, in order.
     with_event: Vec<CallId>,
     last_event: Option<EventId>,
+    spares: BTreeMap<Kind, Spares>,
+}
+
+/// Lines of which a later one describes the same record.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Spares {
+    /// Each spare and what identifies its record, by line.
+    pub lines: BTreeMap<u64, u64>,
+    /// The last line of each such record, and what identifies it.
+    pub last: BTreeMap<u64, u64>,
 }
 
 /// From where to where lines of a kind are found.
@@ -80,7 +91,7 @@ impl Plan {
                 Err(reason) => tally.refuse(number, reason),
             }
         }
-        plan.drop_superseded(&mut seen.records, tally);
+        plan.set_spares_aside(&mut seen.records, tally);
         plan.number_events(seen, tally);
         Ok(plan)
     }
@@ -102,27 +113,37 @@ impl Plan {
         }
     }
 
-    fn drop_superseded(&mut self, records: &mut BTreeMap<Kind, Vec<(u64, u64)>>, tally: &mut Tally) {
-        for lines in records.values_mut() {
+    fn set_spares_aside(&mut self, records: &mut BTreeMap<Kind, Vec<(u64, u64)>>, tally: &mut Tally) {
+        for (kind, lines) in records {
             lines.sort_unstable();
+            let mut spares = Spares::default();
             for pair in lines.windows(2) {
-                if let [(id, line), (next, _)] = pair
+                if let [(id, line), (next, later)] = pair
                     && id == next
                 {
                     self.leave(*line);
-                    tally.unchanged();
+                    spares.lines.insert(*line, *id);
+                    spares.last.remove(line);
+                    spares.last.insert(*later, *id);
                 }
+            }
+            // Settings and groups refer to nothing, so their lines were judged in full.
+            if matches!(kind, Kind::Setting | Kind::Group) {
+                spares.lines.keys().for_each(|_| tally.unchanged());
+            } else if !spares.lines.is_empty() {
+                self.spares.insert(*kind, spares);
             }
         }
     }
 
     /// Two events with one number cannot both be kept.
     fn number_events(&mut self, seen: Seen, tally: &mut Tally) {
-        let Seen { records, mut events } = seen;
-        events.retain(|(_, line)| self.kind(*line) == Some(Kind::Event));
+        let Seen { records, events } = seen;
+        let taken = |(_, line): &(EventId, u64)| self.kind(*line) == Some(Kind::Event);
+        let (mut events, spares): (Vec<_>, Vec<_>) = events.into_iter().partition(taken);
         events.sort_unstable();
         let mut before: Option<(EventId, u64)> = None;
-        for (id, line) in events {
+        for &(id, line) in &events {
             if let Some((_, first)) = before.filter(|(other, _)| *other == id) {
                 self.leave(line);
                 tally.refuse(line, format!("id: line {first} has event {id} already"));
@@ -130,6 +151,17 @@ impl Plan {
             }
             before = Some((id, line));
             self.last_event = Some(id);
+        }
+        if let Some(own) = self.spares.get_mut(&Kind::Event) {
+            for (id, line) in spares {
+                if let Ok(at) = events.binary_search_by_key(&id, |(id, _)| *id)
+                    && own.lines.get(&line) != own.last.get(&events[at].1)
+                {
+                    own.lines.remove(&line);
+                    tally.refuse(line, format!("id: line {} has event {id} already", events[at].1));
+                }
+                self.last_event = self.last_event.max(Some(id));
+            }
         }
         let calls = records.get(&Kind::Event).into_iter().flatten();
         let calls = calls.filter(|(_, line)| self.kind(*line) == Some(Kind::Event));
@@ -147,9 +179,15 @@ impl Plan {
         stretches.copied().reduce(Stretch::joined)
     }
 
-    /// How many lines are taken.
+    /// How many lines are taken or spares.
     pub fn len(&self) -> u64 {
-        self.kinds.iter().flatten().count() as u64
+        let spares = self.spares.values().map(|spares| spares.lines.len());
+        (self.kinds.iter().flatten().count() + spares.sum::<usize>()) as u64
+    }
+
+    /// The spares of a kind.
+    pub fn take_spares(&mut self, kind: Kind) -> Option<Spares> {
+        self.spares.remove(&kind)
     }
 
     /// Whether the event of `call` has a line of its own.
@@ -197,11 +235,12 @@ mod tests {
     #[test]
     fn the_last_good_line_of_a_record_counts() {
         let user = |name: &str| format!(r#"{{"kind":"user","id":1,"name":{name}}}"#);
-        let (plan, tally) = read(&[user("\"A\""), user("\"B\""), user("7")]);
+        let (mut plan, tally) = read(&[user("\"A\""), user("\"B\""), user("7")]);
         let kinds: Vec<_> = (1..=3).map(|line| plan.kind(line)).collect();
         assert_eq!(kinds, [None, Some(Kind::User), None]);
-        let report = tally.report();
-        assert_eq!((report.unchanged, report.refused[0].line), (1, 3));
+        assert_eq!(tally.report().refused[0].line, 3);
+        let spares = plan.take_spares(Kind::User).unwrap();
+        assert_eq!((spares.lines, spares.last), ([(1, 1)].into(), [(2, 1)].into()));
     }
 
     #[test]

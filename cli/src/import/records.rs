@@ -7,7 +7,7 @@ use shared::id::{CallId, CompanyId, LeadId};
 use shared::opportunity::Opportunity;
 use shared::store::operator::{CallLine, LeadLine, Outcome};
 
-use super::record::Record;
+use super::record::{Kind, Record};
 use super::{Chunk, Error, Import};
 
 impl Import<'_> {
@@ -102,8 +102,8 @@ impl Import<'_> {
         let (lines, opportunities) = self.checked(chunk, Record::opportunity, |import, line| {
             import.opportunity_refers(&line.opportunity)
         });
-        let written = self.operator.import_opportunities(opportunities, self.overwrite);
-        let outcomes = written.await?;
+        let (operator, overwrite) = self.hand();
+        let outcomes = operator.import_opportunities(opportunities, overwrite).await?;
         self.note(lines, outcomes);
         Ok(())
     }
@@ -149,8 +149,8 @@ impl Import<'_> {
             let user = line.meeting.user_id;
             user.map_or(Ok(()), |user| import.user_exists("userId", user))
         });
-        let written = self.operator.import_meetings(meetings, self.overwrite);
-        let outcomes = written.await?;
+        let (operator, overwrite) = self.hand();
+        let outcomes = operator.import_meetings(meetings, overwrite).await?;
         self.note(lines, outcomes);
         Ok(())
     }
@@ -161,7 +161,8 @@ impl Import<'_> {
             let attendant = line.ticket.attendant;
             attendant.map_or(Ok(()), |user| import.user_exists("attendant", user))
         });
-        let outcomes = self.operator.import_tickets(tickets).await?;
+        let (operator, _) = self.hand();
+        let outcomes = operator.import_tickets(tickets).await?;
         self.note(lines, outcomes);
         Ok(())
     }
@@ -169,7 +170,8 @@ impl Import<'_> {
     /// The reference to the ticket is checked where the file is written.
     pub(super) async fn files(&mut self, chunk: Chunk) -> Result<(), Error> {
         let (lines, files) = self.checked(chunk, Record::file, |_, _| Ok(()));
-        let outcomes = self.operator.import_files(files).await?;
+        let (operator, _) = self.hand();
+        let outcomes = operator.import_files(files).await?;
         self.note(lines, outcomes);
         Ok(())
     }
@@ -216,7 +218,9 @@ impl Import<'_> {
                 orphaned.remove(&event.call);
             }
         }
-        self.orphaned.extend(orphaned);
+        if self.judged.is_none() {
+            self.orphaned.extend(orphaned);
+        }
         self.note(lines, outcomes);
         Ok(())
     }
@@ -228,10 +232,20 @@ impl Import<'_> {
         taken: impl Fn(Record) -> Option<T>,
         check: impl Fn(&Self, &T) -> Result<(), String>,
     ) -> (Vec<u64>, Vec<T>) {
-        let (mut lines, mut records) = (Vec::new(), Vec::new());
+        // What the operator's hand does not judge by itself is judged here in full.
+        let judged_here = |record: &Record| {
+            self.judged.is_some()
+                && !matches!(
+                    record.kind(),
+                    Kind::Opportunity | Kind::Meeting | Kind::Ticket | Kind::File
+                )
+        };
+        let (mut lines, mut records, mut good) = (Vec::new(), Vec::new(), Vec::new());
         for (line, record) in chunk {
+            let here = judged_here(&record);
             let Some(record) = taken(record) else { continue };
             match check(self, &record) {
+                Ok(()) if here => good.push(line),
                 Ok(()) => {
                     lines.push(line);
                     records.push(record);
@@ -239,6 +253,8 @@ impl Import<'_> {
                 Err(reason) => self.tally.refuse(line, reason),
             }
         }
+        let outcomes = vec![Outcome::Unchanged; good.len()];
+        self.note(good, outcomes);
         (lines, records)
     }
 }

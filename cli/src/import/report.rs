@@ -1,5 +1,7 @@
 //! What became of an import's lines.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use shared::store::operator::Outcome;
 
@@ -37,10 +39,25 @@ pub struct Refused {
 
 /// A report in the making.
 #[derive(Debug, Default)]
-pub struct Tally(Report);
+pub struct Tally(
+    Report,
+    /// Lines of which it matters whether they are taken, and whether they were refused.
+    BTreeMap<u64, bool>,
+);
 
 impl Tally {
+    /// From now on remembers of these lines whether they are refused.
+    pub fn watch(&mut self, lines: impl IntoIterator<Item = u64>) {
+        self.1 = lines.into_iter().map(|line| (line, false)).collect();
+    }
+
+    /// Whether a line that is watched was refused.
+    pub fn is_refused(&self, line: u64) -> bool {
+        self.1.get(&line).copied().unwrap_or_default()
+    }
+
     pub fn refuse(&mut self, line: u64, reason: String) {
+        self.1.entry(line).and_modify(|refused| *refused = true);
         if self.0.refused.len() < MOST_REASONS {
             let reason = harmless(reason);
             self.0.refused.push(Refused { line, reason });

@@ -18,6 +18,7 @@ mod help;
 mod help_next;
 mod import;
 mod instances;
+mod limits;
 mod meetings;
 mod opportunities;
 mod races;

@@ -35,6 +35,14 @@ pub enum StoreError {
     /// The table's items have a form that this build does not read.
     #[error("the table has format {0}, and this build reads {readable}; {remedy}", readable = readable(), remedy = remedy(*.0))]
     Format(Format),
+    /// DynamoDB takes no such write, however often it is tried: an item or the transaction would be too large.
+    #[error("{operation} was refused: {cause}")]
+    Refused {
+        /// The API operation.
+        operation: &'static str,
+        /// What DynamoDB said.
+        cause: String,
+    },
     /// Others wrote the same items for as long as we tried.
     #[error("{0} gave up after repeated conflicts")]
     Contention(&'static str),

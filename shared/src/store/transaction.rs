@@ -9,7 +9,7 @@ mod condition;
 
 use std::collections::{BTreeMap, HashMap};
 
-use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::{TransactWriteItemsError, TransactWriteItemsOutput};
 use aws_sdk_dynamodb::types::{
     CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
@@ -311,21 +311,31 @@ fn judge<R: std::fmt::Debug>(
     error: &SdkError<TransactWriteItemsError, R>,
 ) -> Result<Attempt, StoreError> {
     let unavailable = || StoreError::unavailable(OPERATION, error);
+    let refused = |cause: Option<&str>| StoreError::Refused {
+        operation: OPERATION,
+        cause: cause.unwrap_or("no reason given").to_owned(),
+    };
     let Some(TransactWriteItemsError::TransactionCanceledException(canceled)) = error.as_service_error()
     else {
-        return Err(unavailable());
+        let service = error.as_service_error();
+        return Err(
+            match service.filter(|error| error.code() == Some("ValidationException")) {
+                Some(error) => refused(error.message()),
+                None => unavailable(),
+            },
+        );
     };
     let reasons = canceled.cancellation_reasons();
     let is = |code: &'static str| move |reason: &CancellationReason| reason.code() == Some(code);
-    let refused: BTreeMap<_, _> = transaction
+    let unmet: BTreeMap<_, _> = transaction
         .writes
         .keys()
         .zip(reasons)
         .filter(|(_, reason)| is("ConditionalCheckFailed")(reason))
         .map(|(key, reason)| (key.clone(), reason.item().cloned().unwrap_or_default()))
         .collect();
-    if !refused.is_empty() {
-        return Ok(Attempt::Refused(refused));
+    if !unmet.is_empty() {
+        return Ok(Attempt::Refused(unmet));
     }
     let passing = [
         "TransactionConflict",
@@ -335,7 +345,11 @@ fn judge<R: std::fmt::Debug>(
     if passing.into_iter().any(|code| reasons.iter().any(is(code))) {
         return Ok(Attempt::Conflict);
     }
-    Err(unavailable())
+    // Such as an item over 400 KB.
+    match reasons.iter().find(|reason| is("ValidationError")(reason)) {
+        Some(reason) => Err(refused(reason.message())),
+        None => Err(unavailable()),
+    }
 }
 
 #[cfg(test)]

@@ -74,7 +74,9 @@ impl Operator {
         self.table().raise(&counter, "lead", last).await?;
         let keys = lines.iter().flat_map(|line| self.lead_rests_on(line));
         let found = self.table().get_many(keys).await?;
-        let steps = lines.iter().map(|line| self.lead_step(line, &found, overwrite));
+        let steps = lines
+            .iter()
+            .map(|line| Step::decided(self.lead_step(line, &found, overwrite)));
         let steps = steps.collect::<Result<_, _>>()?;
         let again = async |at: usize| {
             let Some(line) = lines.get(at) else {
@@ -86,7 +88,7 @@ impl Operator {
             if found.contains_key(&mark) {
                 return Ok(being_erased(line.lead.id));
             }
-            Ok(self.lead_step(line, &found, overwrite)?)
+            Ok(Step::decided(self.lead_step(line, &found, overwrite))?)
         };
         self.carry_out(steps, again).await
     }

@@ -71,14 +71,14 @@ impl Operator {
         let found = self.table().get_many(keys).await?;
         let steps = lines
             .iter()
-            .map(|line| self.meeting_step(line, &found, overwrite));
+            .map(|line| Step::decided(self.meeting_step(line, &found, overwrite)));
         let steps = steps.collect::<Result<_, _>>()?;
         let again = async |at: usize| {
             let Some(line) = lines.get(at) else {
                 return Ok(Step::Done(Outcome::Unchanged));
             };
             let found = self.table().get_many(self.meeting_rests_on(line)).await?;
-            Ok(self.meeting_step(line, &found, overwrite)?)
+            Ok(Step::decided(self.meeting_step(line, &found, overwrite))?)
         };
         self.carry_out(steps, again).await
     }

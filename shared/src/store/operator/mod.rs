@@ -14,6 +14,7 @@ mod directory;
 mod doctor;
 mod events;
 mod export;
+mod former_totals;
 mod funnels;
 mod leads;
 mod meetings;
@@ -122,7 +123,7 @@ impl Store {
     /// The operator's hand on one instance, which need not exist yet.
     #[must_use]
     pub fn operator(&self, instance: InstanceName) -> Operator {
-        Operator(self.reader(instance))
+        Operator(self.reader(instance), false)
     }
 
     /// All instances by name.
@@ -140,9 +141,19 @@ impl Store {
 
 /// The operator's hand on one instance.
 #[derive(Debug, Clone)]
-pub struct Operator(Reader);
+pub struct Operator(
+    Reader,
+    /// Records that are imported are judged and not written.
+    bool,
+);
 
 impl Operator {
+    /// The same hand, which judges opportunities, meetings, tickets and files that are imported and writes none of them.
+    #[must_use]
+    pub fn judging(&self) -> Self {
+        Self(self.0.clone(), true)
+    }
+
     /// The instance that is operated.
     #[must_use]
     pub fn instance(&self) -> &InstanceName {

@@ -63,14 +63,16 @@ impl Operator {
         self.table().raise(&counter, "ticket", last).await?;
         let keys = lines.iter().flat_map(|line| self.ticket_rests_on(line));
         let found = self.table().get_many(keys).await?;
-        let steps = lines.iter().map(|line| self.ticket_step(line, &found));
+        let steps = lines
+            .iter()
+            .map(|line| Step::decided(self.ticket_step(line, &found)));
         let steps = steps.collect::<Result<_, _>>()?;
         let again = async |at: usize| {
             let Some(line) = lines.get(at) else {
                 return Ok(Step::Done(Outcome::Unchanged));
             };
             let found = self.table().get_many(self.ticket_rests_on(line)).await?;
-            Ok(self.ticket_step(line, &found)?)
+            Ok(Step::decided(self.ticket_step(line, &found))?)
         };
         let outcomes = self.carry_out(steps, again).await?;
         self.settle_tickets(&lines).await?;
@@ -138,14 +140,16 @@ impl Operator {
     /// [`OperatorError::Store`] where the table fails; what was written by then stays.
     pub async fn import_files(&self, files: Vec<TicketFile>) -> Result<Vec<Outcome>, OperatorError> {
         let found = self.files_rest_on(&files).await?;
-        let steps = files.iter().map(|file| self.file_step(file, &found));
+        let steps = files
+            .iter()
+            .map(|file| Step::decided(self.file_step(file, &found)));
         let steps = steps.collect::<Result<_, _>>()?;
         let again = async |at: usize| {
             let Some(file) = files.get(at) else {
                 return Ok(Step::Done(Outcome::Unchanged));
             };
             let found = self.files_rest_on(std::slice::from_ref(file)).await?;
-            Ok(self.file_step(file, &found)?)
+            Ok(Step::decided(self.file_step(file, &found))?)
         };
         self.carry_out(steps, again).await
     }

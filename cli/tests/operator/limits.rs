@@ -1,0 +1,168 @@
+//! What is as large as a record may be, what DynamoDB takes in no item, and which of a record's lines counts (C-81, C-89).
+
+use serde_json::json;
+
+use crate::import::{bench, lead, records, refused};
+
+const FUNNEL: &str = r#"{"kind":"funnel","id":3,"name":"Vendas","columns":[{"id":31,"name":"Entrada"}]}"#;
+
+fn opportunity(id: u64, day: u32, rest: &str) -> String {
+    format!(
+        r#"{{"kind":"opportunity","id":{id},"title":"Pedido","crm_id":3,"crm_column":31,"user":7,"createDate":"2026-02-{day:02}T00:00:00.000Z"{rest}}}"#
+    ) + "\n"
+}
+
+/// A line made so long by a text of its own.
+fn padded(bytes: usize, line: impl Fn(&str) -> String) -> String {
+    let bare = line("").trim_end().len();
+    line(&"a".repeat(bytes - bare))
+}
+
+/// An opportunity holds copies of its lead and of that one's company, each as large as can be: together they are within
+/// an item, and stay so when any of them changes.
+#[test]
+fn the_largest_records_are_stored_and_changed() {
+    let bench = bench();
+    let company = |name: &str| {
+        padded(99_900, |text| {
+            format!(r#"{{"kind":"company","id":2,"companyname":"{name}{text}"}}"#) + "\n"
+        })
+    };
+    let person = |name: &str| {
+        padded(99_900, |text| {
+            lead(
+                1,
+                &format!(r#","company":2,"firstname":"{name}","description":"{text}""#),
+            )
+        })
+    };
+    let deal = |title: &str| {
+        padded(99_900, |text| {
+            opportunity(5, 1, &format!(r#","lead_id":1,"campaign":"{title}{text}""#))
+        })
+    };
+    let funnel = padded(99_900, |text| {
+        FUNNEL.replace("Vendas", &format!("Vendas{text}")) + "\n"
+    });
+    let all = |change: &str| [company(change), person(change), funnel.clone(), deal(change)].concat();
+    let first = bench.import(&all("A"));
+    assert_eq!(refused(&first.document()), Vec::<String>::new());
+    let second = bench.import_overwriting(&all("B"));
+    assert_eq!(refused(&second.document()), Vec::<String>::new());
+    let deals = records(&bench.export(), "opportunity");
+    assert!(deals[0]["campaign"].as_str().unwrap().starts_with('B'));
+    let seen = bench.funil("doctor --instance acme --json").done();
+    assert_eq!(seen.document()["differences"], json!([]));
+}
+
+/// A number may be stored longer than it is written.
+#[test]
+fn a_record_is_as_large_as_it_is_stored() {
+    let bench = bench();
+    let tags = vec!["1e15"; 10_000].join(",");
+    let line = lead(1, &format!(r#","utmTags":[{tags}]"#));
+    assert!(line.len() < 60_000);
+    let ended = bench.import(&line);
+    assert_eq!(ended.code, 1);
+    assert_eq!(
+        refused(&ended.document()),
+        ["line 1: the record is larger than 100 KB"]
+    );
+}
+
+/// What DynamoDB takes in no item is one line's reason, and the lines that share its transaction are written.
+#[test]
+fn an_item_that_would_be_too_large_refuses_its_line_alone() {
+    let bench = bench();
+    bench.import(&format!("{FUNNEL}\n")).done();
+    let full = json!({ "v": { "N": "1" }, "t": { "S": "a".repeat(409_555) } });
+    bench.import(&opportunity(1, 1, "")).done();
+    let rank = bench.partition("acme#board-rank#3#31#0")[0]["sk"]["S"].clone();
+    bench.put("acme#board-rank#3#31#0", rank.as_str().unwrap(), &full);
+    let lines: String = [(2, 2), (3, 1), (4, 3)]
+        .map(|(id, day)| opportunity(id, day, ""))
+        .concat();
+    let ended = bench.import(&lines);
+    let document = ended.document();
+    assert_eq!((ended.code, &document["imported"]), (1, &json!(2)), "{document}");
+    let refused = refused(&document);
+    assert!(
+        refused.len() == 1
+            && refused[0].starts_with("line 2: cannot be stored, because an item has at most 400 KB"),
+        "{refused:?}"
+    );
+}
+
+/// C-81: of several lines of one record the last good one counts, and every bad one is named, whichever comes first and
+/// whatever it refers to.
+#[test]
+fn the_last_good_line_counts() {
+    let funnel = r#"{"kind":"funnel","id":3,"name":"Vendas","columns":[{"id":31,"name":"Entrada"}]}"#;
+    let before = [lead(1, ""), format!("{funnel}\n")].concat();
+    let opportunity = |title: &str, lead: u64| {
+        format!(
+            r#"{{"kind":"opportunity","id":5,"title":"{title}","crm_id":3,"crm_column":31,"user":7,"lead_id":{lead}}}"#
+        ) + "\n"
+    };
+    let department = |name: &str, parent: &str| {
+        format!(r#"{{"kind":"department","id":4,"name":"{name}"{parent}}}"#) + "\n"
+    };
+    let company = |name: &str, owner: u64| {
+        format!(r#"{{"kind":"company","id":2,"companyname":"{name}","owner":{owner}}}"#) + "\n"
+    };
+    let ticket = |name: &str, lead: u64| {
+        format!(r#"{{"kind":"ticket","id":6,"name":"{name}","lead_relation":{lead},"type":"chat"}}"#) + "\n"
+    };
+    let person = |name: &str, owner: u64| lead(9, &format!(r#","firstname":"{name}","owner":{owner}"#));
+    let kinds: [(&str, &str, [String; 3]); 5] = [
+        (
+            "lead",
+            "firstname",
+            [person("A", 7), person("B", 7), person("C", 99)],
+        ),
+        (
+            "opportunity",
+            "title",
+            [opportunity("A", 1), opportunity("B", 1), opportunity("C", 99)],
+        ),
+        (
+            "company",
+            "companyname",
+            [company("A", 7), company("B", 7), company("C", 99)],
+        ),
+        (
+            "ticket",
+            "name",
+            [ticket("A", 1), ticket("B", 1), ticket("C", 99)],
+        ),
+        (
+            "department",
+            "name",
+            [
+                department("A", ""),
+                department("B", ""),
+                department("C", r#","parent":99"#),
+            ],
+        ),
+    ];
+    for (kind, field, [a, b, bad]) in kinds {
+        for (lines, refused_line) in [([&a, &b, &bad], 3), ([&a, &bad, &b], 2), ([&bad, &a, &b], 1)] {
+            let bench = bench();
+            bench.import(&before).done();
+            for round in ["first", "again"] {
+                let document = bench.import(&lines.map(String::as_str).concat()).document();
+                let refused = refused(&document);
+                assert!(
+                    refused.len() == 1 && refused[0].starts_with(&format!("line {refused_line}: ")),
+                    "{kind} {round}: {refused:?}"
+                );
+                let written = u64::from(round == "first");
+                assert_eq!(document["imported"], written, "{kind} {round} {document}");
+                assert_eq!(document["unchanged"], 2 - written, "{kind} {round} {document}");
+                let stored = records(&bench.export(), kind);
+                let stored = stored.iter().find(|record| record[field] == "B");
+                assert!(stored.is_some(), "{kind} {round} {refused_line}");
+            }
+        }
+    }
+}
