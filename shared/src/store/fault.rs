@@ -26,7 +26,6 @@ use super::Store;
 use super::error::StoreError;
 use super::format::KnownFormat;
 use super::guess::Guesses;
-use super::key::Keys;
 use super::rate::Leases;
 use super::table::Table;
 use crate::instance::InstanceName;
@@ -89,7 +88,7 @@ impl Store {
     pub async fn dump(&self, instance: &InstanceName) -> Result<Vec<String>, StoreError> {
         let (mut items, mut after) = (Vec::new(), None);
         loop {
-            let page = self.table.scan(&Keys(instance).prefix(), after.as_ref()).await?;
+            let page = self.table.scan(instance, after.as_ref()).await?;
             items.extend(page.items.iter().map(|item| format!("{item:?}")));
             match page.next {
                 Some(next) => after = Some(next),

@@ -82,37 +82,60 @@ fn a_call_without_its_event() {
     );
 }
 
+/// A repair never widens what a credential opens: where entry and item disagree it is revoked, and one that works and is
+/// in no list comes into it, so that it can be revoked.
 #[test]
 fn credentials() {
-    let (bench, [valid, revoked]) = bench();
-    let entry = |id: &str| bench.item("acme#credential", &format!("key#{id}")).unwrap();
-    let pk = |id: &str| format!("#credential#{}", entry(id)["hash"]["S"].as_str().unwrap());
-    let opened = bench.item(&pk(&valid), "credential").unwrap();
-    assert_cured(
-        &bench,
-        |bench| {
-            bench.delete(&pk(&valid), "credential");
-            bench.put(&pk(&revoked), "credential", &opened);
-        },
-        &[
-            (
-                &format!("acme#credential key#{valid}"),
-                "is not revoked and opens nothing",
-            ),
-            (
-                &format!("acme#credential key#{revoked}"),
-                "is revoked and opens the instance all the same",
-            ),
-        ],
-    );
-    assert_cured(
-        &bench,
-        |bench| bench.set(&pk(&valid), "credential", "user", &json!({ "N": "8" })),
-        &[(
-            &format!("acme#credential key#{valid}"),
-            "opens something else than its entry says",
-        )],
-    );
+    let (bench, [lost, revoked]) = bench();
+    let issue = || {
+        let issued = bench.funil("key issue --instance acme --user 7 --json").done();
+        issued.document()["id"].as_str().unwrap().to_owned()
+    };
+    let [other, unlisted] = [issue(), issue()];
+    let entry = |id: &str| bench.item("acme#credential", &format!("key#{id}"));
+    let opening = |id: &str| {
+        format!(
+            "#credential#{}",
+            entry(id).unwrap()["hash"]["S"].as_str().unwrap()
+        )
+    };
+    let item = |pk: &str| bench.item(pk, "credential");
+    let [lost_pk, revoked_pk, other_pk] = [&lost, &revoked, &other].map(|id| opening(id));
+    bench.put(&revoked_pk, "credential", &item(&lost_pk).unwrap());
+    bench.set(&revoked_pk, "credential", "id", &json!({ "S": revoked }));
+    bench.delete(&lost_pk, "credential");
+    bench.set(&other_pk, "credential", "user", &json!({ "N": "8" }));
+    bench.delete("acme#credential", &format!("key#{unlisted}"));
+    let expected = [
+        (&lost, "is not revoked and opens nothing"),
+        (&revoked, "is revoked and opens the instance all the same"),
+        (&other, "opens something else than its entry says"),
+        (&unlisted, "opens the instance and is not in the list"),
+    ];
+    let expected = expected.map(|(id, reason)| (format!("acme#credential key#{id}"), reason.to_owned()));
+    let expected = BTreeSet::from(expected);
+    let seen = bench.funil("doctor --instance acme --json");
+    assert_eq!((seen.code, found(&seen, false)), (1, expected.clone()));
+    let cured = bench.funil("doctor --instance acme --repair --json").done();
+    assert_eq!(found(&cured, true), expected);
+    assert_clean(&bench);
+    for (id, pk) in [(&lost, &lost_pk), (&revoked, &revoked_pk), (&other, &other_pk)] {
+        assert!(
+            item(pk).is_none() && entry(id).unwrap().get("revoked").is_some(),
+            "{id}"
+        );
+    }
+    let listed = bench.funil("key list --instance acme --json").done().document();
+    let listed = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|entry| entry["id"] == unlisted.as_str());
+    assert_eq!(listed.unwrap()["user"], 7);
+    bench
+        .funil(&format!("key revoke --instance acme {unlisted}"))
+        .done();
+    assert_clean(&bench);
 }
 
 /// A record that cannot be read is told, and so are the opportunities that copy it; nothing that might be its own is

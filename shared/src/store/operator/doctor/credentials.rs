@@ -1,14 +1,15 @@
-//! Credentials: an entry that is not revoked has the item that a request finds by hash, a revoked one has none.
+//! Credentials: an entry that is not revoked has the item that a request finds by hash, a revoked one has none; and each
+//! item that opens the instance has its entry, without which nobody could revoke it.
 //!
-//! The other way round, from hashes to entries, leads through the credentials of all instances, and an item without an
-//! entry is none that this program makes: both are written in one transaction.
+//! A repair never widens what a credential opens. Where item and entry disagree nobody can tell which is right, so the
+//! credential is revoked. One that is in no list is put there as it is, so that its owner can be found before it is revoked.
 
 use super::Doctor;
 use super::settle::{Look, Wrong};
 use crate::store::credentials::Credential;
 use crate::store::item::{self, Item};
 use crate::store::key::{self, Key};
-use crate::store::operator::credentials::Listed;
+use crate::store::operator::credentials::{CredentialEntry, Listed};
 use crate::store::operator::export::Pages;
 use crate::store::operator::{Operator, OperatorError};
 use crate::store::table::{PAGE, Span, key_of};
@@ -55,6 +56,64 @@ impl Doctor<'_> {
     }
 }
 
+impl Doctor<'_> {
+    /// Looks at an item that opens the instance: is it in the operator's list?
+    pub(super) async fn opening(&mut self, at: &Key, item: &Item) -> Result<(), OperatorError> {
+        let operator = self.operator;
+        let Ok(opens) = item::decode::<Credential>("credential", item.clone()) else {
+            self.report("a credential of the instance", "cannot be read", false);
+            return Ok(());
+        };
+        let key = operator.keys().credential(opens.kind, &opens.id);
+        if self.told(&key.to_string()) {
+            return Ok(());
+        }
+        let look = async || unlisted(operator, at, &key).await;
+        self.settle(&key.to_string(), look).await
+    }
+}
+
+/// Looks whether a credential that opens the instance is in the operator's list. It is put there as it is; one whose place
+/// another has is deleted.
+async fn unlisted(operator: &Operator, at: &Key, key: &Key) -> Result<Look, OperatorError> {
+    let table = operator.table();
+    let (entry, item) = (table.get(key).await?, table.get(at).await?);
+    let Some(item) = item else {
+        return Ok(Look::Fine);
+    };
+    let opens: Credential = item::decode("credential", item)?;
+    let hash = at.pk.trim_start_matches(key::OPENING);
+    let mut remedy = Transaction::default();
+    let reason = match entry {
+        Some(entry) if decode(&entry).is_ok_and(|entry| entry.hash.as_str() != hash) => {
+            remedy.delete(at.clone(), Condition::Present);
+            "is in the list with another secret than the one that opens the instance too"
+        }
+        Some(_) => return Ok(Look::Fine),
+        None => {
+            let entry = CredentialEntry {
+                id: opens.id,
+                kind: opens.kind,
+                user: opens.user,
+                label: None,
+                create_date: operator.now(),
+                expires: opens.expires,
+                revoked: None,
+                requests_per_minute: opens.requests_per_minute,
+            };
+            let mut entry = item::encode("credential entry", &entry)?;
+            entry.insert("hash".to_owned(), item::s(hash));
+            remedy.put(key.clone(), entry, Condition::Absent);
+            remedy.check(at.clone(), Condition::Present);
+            "opens the instance and is not in the list"
+        }
+    };
+    Ok(Look::Wrong(Wrong {
+        wounds: vec![(key.to_string(), reason.to_owned())],
+        remedy: Some(remedy),
+    }))
+}
+
 fn decode(entry: &Item) -> Result<Listed, OperatorError> {
     Ok(item::decode("credential entry", entry.clone())?)
 }
@@ -71,10 +130,9 @@ fn fault(
     let Some(found) = found else {
         return Ok(Some("is not revoked and opens nothing"));
     };
-    let known: Credential = item::decode("credential", found.clone())?;
-    let known = item::encode("credential", &known)?;
-    let right = item::encode("credential", &entry.credential(operator.instance()))?;
-    Ok((known != right).then_some("opens something else than its entry says"))
+    let opens: Credential = item::decode("credential", found.clone())?;
+    let right = entry.credential(operator.instance());
+    Ok((opens != right).then_some("opens something else than its entry says"))
 }
 
 /// A repair depends on the entry as it was read, and on its not being revoked where it was not: a revocation that comes
@@ -94,17 +152,18 @@ async fn look(operator: &Operator, key: &Key) -> Result<Look, OperatorError> {
         return Ok(Look::Fine);
     };
     let mut remedy = Transaction::default();
-    let mut lacks = Vec::new();
-    if entry.entry.revoked.is_some() {
-        remedy.delete(at, Condition::Always);
-    } else {
-        lacks.push("revoked");
-        let right = item::encode("credential", &entry.credential(operator.instance()))?;
-        remedy.put(at, right, Condition::Always);
-    }
+    remedy.delete(at, Condition::Always);
     let mut has = item;
     has.retain(|name, _| name != "pk" && name != "sk");
-    remedy.check(key.clone(), Condition::Exactly { has, lacks });
+    if entry.entry.revoked.is_some() {
+        let lacks = Vec::new();
+        remedy.check(key.clone(), Condition::Exactly { has, lacks });
+    } else {
+        let mut revoked = has.clone();
+        revoked.insert("revoked".to_owned(), item::s(operator.now().to_string()));
+        let lacks = vec!["revoked"];
+        remedy.put(key.clone(), revoked, Condition::Exactly { has, lacks });
+    }
     let wounds = vec![(key.to_string(), reason.to_owned())];
     let remedy = Some(remedy);
     Ok(Look::Wrong(Wrong { wounds, remedy }))

@@ -2,25 +2,26 @@
 
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 
+use crate::instance::InstanceName;
 use crate::store::error::StoreError;
 use crate::store::item::{Item, s};
-use crate::store::key::Key;
+use crate::store::key::{self, Key, Keys};
 use crate::store::meter;
 use crate::store::table::{PAGE, Table, key_of, read};
 
 /// A part of the table that was read.
 #[derive(Debug)]
 pub struct Scanned {
-    /// The items in it whose partition key begins as was asked, perhaps none.
+    /// The items in it that were asked for, perhaps none.
     pub items: Vec<Item>,
     /// Behind which key to go on; `None` at the end.
     pub next: Option<Key>,
 }
 
 impl Table {
-    /// Reads on through the table in one call: items whose partition key begins with `prefix`. The filter saves
+    /// Reads on through the table in one call: items of an instance, and the credentials that open it. The filter saves
     /// transport, not units: every item of the table is read.
-    pub async fn scan(&self, prefix: &str, after: Option<&Key>) -> Result<Scanned, StoreError> {
+    pub async fn scan(&self, instance: &InstanceName, after: Option<&Key>) -> Result<Scanned, StoreError> {
         const OPERATION: &str = "Scan";
         let begun = meter::begin();
         let output = Box::pin(
@@ -29,8 +30,13 @@ impl Table {
                 .table_name(&self.name)
                 .consistent_read(true)
                 .limit(i32::try_from(PAGE).unwrap_or(i32::MAX))
-                .filter_expression("begins_with(pk, :prefix)")
-                .expression_attribute_values(":prefix", s(prefix))
+                .filter_expression(
+                    "begins_with(pk, :prefix) OR (begins_with(pk, :credential) AND #instance = :instance)",
+                )
+                .expression_attribute_names("#instance", "instance")
+                .expression_attribute_values(":prefix", s(Keys(instance).prefix()))
+                .expression_attribute_values(":credential", s(key::OPENING))
+                .expression_attribute_values(":instance", s(instance.as_str()))
                 .set_exclusive_start_key(after.map(Key::attributes))
                 .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send(),
