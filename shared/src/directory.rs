@@ -234,7 +234,13 @@ impl Viewer {
         };
         reached
             && (status == Status::Open || self.permissions.won_lost)
-            && (own || self.is_admin() || self.is_among(narrowing))
+            && (self.passes_restrictions(user) || self.is_among(narrowing))
+    }
+
+    /// Whether no service permission hides this user's opportunities from the viewer.
+    #[must_use]
+    pub fn passes_restrictions(&self, user: UserId) -> bool {
+        user == self.user || self.is_admin()
     }
 
     /// Whether the viewer sees a funnel (C-82).

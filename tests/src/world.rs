@@ -29,6 +29,7 @@ use tower::ServiceExt as _;
 
 use crate::openapi::INTERFACE;
 use crate::people::{self, ACME, NOW};
+use crate::raw::RawTable;
 use crate::watch;
 
 pub use answer::{Answer, Raw};
@@ -44,7 +45,7 @@ pub struct World {
     /// Whether the service has routes of a test's own, of which openapi.yaml knows nothing.
     has_more: bool,
     /// Where the test's engine is; it stops with the world.
-    _engine: Option<Engine>,
+    engine: Option<Engine>,
 }
 
 /// A user's credentials.
@@ -94,7 +95,7 @@ impl World {
             ambient,
             service,
             has_more: false,
-            _engine: engine,
+            engine,
         }
     }
 
@@ -103,6 +104,11 @@ impl World {
         let world = Self::empty().await;
         people::settle(&world.operator(ACME)).await;
         world
+    }
+
+    /// The table as it is. Only of a world with an engine of its own.
+    pub fn raw(&self) -> RawTable {
+        RawTable::at(&self.engine.as_ref().expect("an engine").endpoint())
     }
 
     /// The operator's hand on an instance.
@@ -127,7 +133,7 @@ impl World {
             ambient: self.ambient.clone(),
             service: serve(self.store.clone(), &self.ambient),
             has_more: false,
-            _engine: None,
+            engine: None,
         }
     }
 
@@ -146,7 +152,7 @@ impl World {
             store,
             ambient: self.ambient.clone(),
             has_more: false,
-            _engine: None,
+            engine: None,
         }
     }
 

@@ -16,10 +16,12 @@ use crate::support::{Bench, Ended};
 
 const LEAD: &str = "000000000001001";
 /// With what the partitions of totals begin.
-const TOTALS: [&str; 5] = [
+const TOTALS: [&str; 7] = [
     "acme#lead-total#",
     "acme#board-total#",
     "acme#board-rank#",
+    "acme#board-total-restricted#",
+    "acme#board-rank-restricted#",
     "acme#agenda#",
     "acme#meeting-month#",
 ];

@@ -24,9 +24,9 @@ pub struct Share {
     pub attributes: Item,
 }
 
-/// Whether an attribute of a total is one of its sums: `n` a count, `c` cents, `n.…` the count of a part.
+/// Whether an attribute of a total is one of its sums: `n` a count, `c` cents, `n.…` and `c.…` those of a part.
 pub fn is_number(name: &str) -> bool {
-    name == "n" || name == "c" || name.starts_with("n.")
+    name == "n" || name == "c" || name.starts_with("n.") || name.starts_with("c.")
 }
 
 impl Derived {
@@ -50,11 +50,8 @@ impl Derived {
                 .filter_map(|(share, sign)| Some((share?, sign)))
             {
                 for (name, by) in &share.numbers {
-                    let set = if sign > 0 {
-                        share.attributes.clone()
-                    } else {
-                        Item::new()
-                    };
+                    // Also of what leaves: an item that begins below 0, while a former one counts the rest, is described too.
+                    let set = share.attributes.clone();
                     transaction.update(key.clone(), name, sign * by, set, Condition::Always);
                 }
             }

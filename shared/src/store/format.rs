@@ -27,8 +27,10 @@ pub struct Format(u32);
 impl Format {
     /// The form before there were formats: that of a table with instances and without the item.
     pub const FIRST: Self = Self(1);
+    /// Totals and ranks of a board count restricted opportunities apart.
+    pub const RESTRICTED_APART: Self = Self(2);
     /// The format that this build migrates to.
-    pub const CURRENT: Self = Self(1);
+    pub const CURRENT: Self = Self::RESTRICTED_APART;
 
     /// The oldest format that this build reads, and writes until `funil migrate`.
     pub const OLDEST: Self = Self(if Self::CURRENT.0 > 1 {

@@ -63,6 +63,15 @@ pub fn number(kind: &'static str, item: &Item, name: &str) -> Result<u64, StoreE
     }
 }
 
+/// The number in attribute `name`, which may be negative; 0 where it is absent.
+pub fn signed(kind: &'static str, item: &Item, name: &str) -> Result<i64, StoreError> {
+    match item.get(name) {
+        None => Ok(0),
+        Some(AttributeValue::N(digits)) => digits.parse().map_err(|cause| corrupt(kind, cause)),
+        Some(_) => Err(corrupt(kind, format_args!("{name} is not a number"))),
+    }
+}
+
 /// The free-form JSON in attribute `name`, taken out of the item; the default where it is absent.
 pub fn take_json<T: DeserializeOwned + Default>(
     kind: &'static str,

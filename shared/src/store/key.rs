@@ -20,7 +20,9 @@ use crate::instance::InstanceName;
 use crate::store::rate::Budget;
 
 pub use automation::{notifications, notified, streamed, triggered};
-pub use board::{BoardList, place, place_time, placed, rank, rank_begins, total_column};
+pub use board::{
+    BoardList, place, place_time, placed, rank, rank_begins, rank_day, ranked_day, total_column,
+};
 pub use report::{Months, report_generation, report_part_name, report_version};
 pub use ticket::placed_ticket;
 
@@ -92,8 +94,11 @@ pub enum Counter {
 
 /// A credential, found by its hash.
 pub fn credential(hash: &CredentialHash) -> Key {
-    Key::new(format!("#credential#{}", hash.as_str()), "credential")
+    Key::new(format!("{OPENING}{}", hash.as_str()), "credential")
 }
+
+/// With what the partition keys of the items begin that requests find by a credential's hash.
+pub const OPENING: &str = "#credential#";
 
 /// Which form the table's items have.
 pub fn format() -> Key {
@@ -157,7 +162,9 @@ impl Keys<'_> {
             Some("lead-ticket") => Origin::Ticket(placed_ticket(&key.sk)),
             Some("ticket-file" | "lead-file") => Origin::File,
             Some("lead-total") => Origin::LeadTotal,
-            Some("board-total" | "board-rank") => Origin::OpportunityTotal,
+            Some("board-total" | "board-rank" | board::RESTRICTED_TOTAL | board::RESTRICTED_RANK) => {
+                Origin::OpportunityTotal
+            }
             _ => Origin::None,
         }
     }

@@ -12,7 +12,7 @@ use crate::support::{Bench, USERS};
 const FIRST: &str = "251613786599999#999999999999998";
 const SECOND: &str = "251613786600999#999999999999997";
 /// The day of both among the column's ranks.
-const DAY: &str = "2912196";
+const DAY: &str = "2912196#0";
 
 /// Leads 1 and 2 of company 2, and funnel 3 with opportunities 1 and 2 in column 31 and 3, archived, in column 32.
 pub fn bench() -> Bench {
@@ -90,7 +90,7 @@ fn sound_boards() {
     let seen = bench.funil("doctor --instance acme --repair --json").done();
     let document = seen.document();
     assert_eq!(document["differences"], json!([]));
-    let checked = [("opportunities", 3), ("funnels", 1), ("copies", 5), ("totals", 7)];
+    let checked = [("opportunities", 3), ("funnels", 1), ("copies", 5), ("totals", 9)];
     for (kind, count) in checked {
         assert_eq!(document["checked"][kind], count, "{kind}: {document}");
     }
@@ -180,17 +180,23 @@ fn entries_that_no_opportunity_has() {
 #[test]
 fn totals_and_ranks() {
     let bench = bench();
-    let narrowed = bench.partition("acme#board-total#3#1")[0]["sk"]["S"]
+    let restricted = bench.partition("acme#board-total-restricted#3#1")[0]["sk"]["S"]
         .as_str()
         .unwrap()
         .to_owned();
-    assert!(narrowed.starts_with("32#7#open#"), "{narrowed}");
+    assert!(restricted.starts_with("32#7#open#"), "{restricted}");
     assert_cured(
         &bench,
         |bench| {
             bench.set("acme#board-total#3#0", "31#7#open", "n", &json!({ "N": "3" }));
             bench.set("acme#board-total#3#0", "31#8#gain", "c", &json!({ "N": "-5" }));
-            bench.delete("acme#board-total#3#1", &narrowed);
+            bench.delete("acme#board-total-restricted#3#1", &restricted);
+            bench.set(
+                "acme#board-total#3#1",
+                "32#7#open",
+                "c.restricted",
+                &json!({ "N": "7" }),
+            );
             bench.set("acme#board-rank#3#31#0", DAY, "n.7#open", &json!({ "N": "2" }));
             bench.set("acme#board-rank#3#31#0", DAY, "n.8#gain", &json!({ "S": "one" }));
             bench.delete("acme#board-rank#3#32#1", DAY);
@@ -202,8 +208,12 @@ fn totals_and_ranks() {
                 "adds up to -5 cents, but there are 44",
             ),
             (
-                &format!("acme#board-total#3#1 {narrowed}"),
+                &format!("acme#board-total-restricted#3#1 {restricted}"),
                 "is missing: there are 1",
+            ),
+            (
+                "acme#board-total#3#1 32#7#open",
+                "adds up to 7 cents of restricted, but there are 0",
             ),
             (
                 &format!("acme#board-rank#3#31#0 {DAY}"),

@@ -69,7 +69,8 @@ async fn change_lead(operator: &Operator, stop: &AtomicBool) {
 
 /// What the totals of all columns add up to, and what the opportunities do.
 fn sums(bench: &Bench) -> [(u64, u64); 2] {
-    let number = |item: &Value, name: &str| item[name]["N"].as_str().unwrap().parse::<u64>().unwrap();
+    let part = |item: &Value, name: &str| item[name]["N"].as_str().unwrap_or("0").parse::<u64>().unwrap();
+    let number = |item: &Value, name: &str| part(item, name) + part(item, &format!("{name}.restricted"));
     let totals = ["acme#board-total#3#0", "acme#board-total#3#1"].map(|pk| bench.partition(pk));
     let totals = totals
         .iter()
@@ -108,7 +109,7 @@ fn a_doctor_amid_a_storm_of_opportunities() {
             .unwrap();
     }
     let damaged = [
-        ("acme#board-rank#3#31#0", "2912195", "n.8#open"),
+        ("acme#board-rank#3#31#0", "2912195#0", "n.8#open"),
         ("acme#board-total#3#0", "31#7#gain", "n"),
         ("acme#board-total#3#0", "31#8#open", "c"),
         ("acme#board-total#3#0", "32#8#open", "n"),

@@ -6,8 +6,9 @@
 
 use super::lists::{Part, Plan, Sight};
 use super::rank::{Near, Ranks};
+use super::totals::Totals;
 use super::walk::{Bounds, Entry, Walk};
-use super::{Asked, BoardRequest, BoardStart, BoardTotal};
+use super::{Asked, BoardRequest, BoardStart};
 use crate::id::ColumnId;
 use crate::opportunity::TimeRange;
 use crate::store::bookmarks::PageCursor;
@@ -81,35 +82,24 @@ impl Reader {
         Ok(Early { list, bounds, page })
     }
 
-    /// What is needed of the totals: where the column's lists are merged, or an offset is far.
-    async fn totals_for(
+    /// What is needed of the totals and ranks: where the column's lists are merged, or an offset is far.
+    async fn counts_for(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
-        read: Option<Vec<BoardTotal>>,
+        read: Option<Totals>,
         far: bool,
-    ) -> Result<Option<Vec<BoardTotal>>, StoreError> {
-        match read {
-            Some(totals) => Ok(Some(totals)),
-            None if far || asked.sight.lists() > 1 => {
-                self.board_totals(asked.request, Some(column)).await.map(Some)
-            }
-            None => Ok(None),
+    ) -> Result<(Totals, Option<Ranks>), StoreError> {
+        // Ranks know nothing of what only the records tell.
+        if far && asked.filter.is_empty() {
+            let (totals, ranks) = self.ranks(asked, column).await?;
+            return Ok((totals, Some(ranks)));
         }
-    }
-
-    /// The ranks, where an offset is far and lies among all that is seen.
-    async fn ranks_for(
-        &self,
-        asked: &Asked<'_>,
-        column: ColumnId,
-        far: bool,
-    ) -> Result<Option<Ranks>, StoreError> {
-        // They know nothing of what only the records tell.
-        if !far || !asked.filter.is_empty() {
-            return Ok(None);
-        }
-        self.ranks(asked.request, column).await.map(Some)
+        let totals = match read {
+            None if far || asked.sight.lists() > 1 => self.board_totals(asked.request, Some(column)).await?,
+            read => read.unwrap_or_default(),
+        };
+        Ok((totals, None))
     }
 }
 
@@ -127,12 +117,10 @@ impl InstanceStore {
             .map_or((None, None), |start| (start.bookmark, start.early));
         let skipped = truth.skipped(Some(request.page), request.limit);
         let far = bookmark.is_none() && skipped >= WORTH_RANKS;
-        let (totals, ranks, fresh) = tokio::try_join!(
-            self.totals_for(asked, column, start.totals, far),
-            self.ranks_for(asked, column, far),
+        let ((totals, ranks), fresh) = tokio::try_join!(
+            self.counts_for(asked, column, start.totals, far),
             self.fresh(asked, &notices)
         )?;
-        let totals = totals.unwrap_or_default();
         if far && skipped >= asked.most(column, &totals) {
             return Ok(Vec::new());
         }
@@ -140,14 +128,14 @@ impl InstanceStore {
             _ if skipped == 0 => (PageCursor::default(), 0),
             (Some(begins), _) => (begins, 0),
             (None, None) => (PageCursor::at_offset(None), skipped),
-            (None, Some(ranks)) => match ranks.near(asked, column, &totals, skipped)? {
+            (None, Some(ranks)) => match ranks.near(skipped) {
                 Some(Near { after, skip }) => (PageCursor::at_offset(Some(after)), skip),
                 None => return Ok(Vec::new()),
             },
         };
         let plan = match asked.sight.only_list(request, column) {
             Some(list) => Plan::Merge(vec![Part { list, share: 1.0 }]),
-            None => asked.sight.plan(request, column, &totals),
+            None => asked.sight.plan(request, column, &totals.classes),
         };
         let bounds = Bounds::new(&begins, &asked.filter.created);
         let mut walk = Walk::new(self, asked, &fresh, plan, &bounds);

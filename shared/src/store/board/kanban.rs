@@ -7,8 +7,9 @@
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::lists::{Part, Plan};
+use super::totals::{Seen, Sum, Totals};
 use super::walk::{Bounds, Entry, Walk};
-use super::{Asked, BoardStart, BoardTotal, ColumnCards};
+use super::{Asked, BoardStart, ColumnCards};
 use crate::funnel::{Column, Funnel};
 use crate::store::InstanceStore;
 use crate::store::bookmarks::PageCursor;
@@ -58,34 +59,53 @@ impl InstanceStore {
         asked: &Asked<'_>,
         fresh: &Fresh,
         column: &Column,
-        totals: &[BoardTotal],
+        totals: &Totals,
     ) -> Result<ColumnCards, StoreError> {
-        let plan = asked.sight.plan(asked.request, column.id, totals);
+        let plan = asked.sight.plan(asked.request, column.id, &totals.classes);
         if !asked.filter.is_empty() {
             return self.counted(asked, fresh, column, plan).await;
         }
-        let taken = totals
-            .iter()
-            .filter(|total| total.class.column == column.id && asked.takes(&total.class));
-        let (count, cents) = taken.fold((0, 0), |(count, cents), total| {
-            (count + total.count, cents + total.cents)
-        });
-        if count == 0 {
+        let limit = usize::from(asked.request.limit);
+        let Seen { mut sum, unclear } = totals.seen(asked, column.id);
+        let mut rest = None;
+        if sum.count == 0 && unclear > 0 {
+            // Perhaps nothing of the column is seen, which is worth knowing before it is read.
+            rest = Some(self.rest(asked, column, totals).await?);
+        }
+        if sum.count == 0 && rest.unwrap_or_default().count == 0 {
             return Ok(empty(column));
         }
-        let limit = usize::from(asked.request.limit);
         let mut walk = Walk::new(self, asked, fresh, plan, &Bounds::default());
-        let page = walk.page(0, limit).await?;
+        let full = usize::try_from(sum.count + unclear).unwrap_or_default() >= limit;
+        let rest = async {
+            match rest {
+                Some(rest) => Ok(rest),
+                None if unclear > 0 && full => self.rest(asked, column, totals).await,
+                None => Ok(Sum::default()),
+            }
+        };
+        let (page, rest) = tokio::try_join!(walk.page(0, limit), rest)?;
         if page.len() < limit {
             // This is all there is, read later than the totals: what is shown and what is counted are of one moment.
             return Ok(Counted::all(page).column(column));
         }
+        sum.add(rest);
         Ok(ColumnCards {
-            count: u64::try_from(count).unwrap_or_default().max(page.len() as u64),
-            cents,
+            count: u64::try_from(sum.count)
+                .unwrap_or_default()
+                .max(page.len() as u64),
+            cents: sum.cents,
             cards: page.into_iter().map(|entry| *entry.card).collect(),
             ..empty(column)
         })
+    }
+
+    /// What is seen of a column in spite of restrictions.
+    async fn rest(&self, asked: &Asked<'_>, column: &Column, totals: &Totals) -> Result<Sum, StoreError> {
+        let restricted = self.seen_restricted(asked, column.id, totals).await?;
+        let mut sum = Sum::default();
+        restricted.into_iter().for_each(|total| sum.add(total.sum));
+        Ok(sum)
     }
 
     /// A column whose totals only its records tell.

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{BoardRequest, BoardTotal};
+use super::BoardRequest;
+use super::totals::BoardTotal;
 use crate::directory::Coverage;
 use crate::id::{ColumnId, UserId};
 use crate::opportunity::Status;
@@ -101,11 +102,12 @@ impl Sight {
             status.and_then(|statuses| statuses.first().copied()),
         );
         let (mut lists, mut sought, mut all) = (BTreeMap::<_, i64>::new(), 0, 0);
-        for BoardTotal { class, count, .. } in totals.iter().filter(|total| total.class.column == column) {
+        for total in totals.iter().filter(|total| total.class.column == column) {
+            let (class, count) = (&total.class, total.open.count + total.restricted.count);
             if wide.status.is_none_or(|status| status == class.status) {
                 all += count;
             }
-            if *count > 0 && self.covers(class.user, class.status) {
+            if count > 0 && self.covers(class.user, class.status) {
                 sought += count;
                 let user = self.users.as_ref().map(|_| class.user);
                 let status = self.statuses.as_ref().map(|_| class.status);

@@ -11,21 +11,17 @@ mod column;
 mod kanban;
 mod lists;
 mod rank;
+mod totals;
 mod walk;
 
 use std::collections::BTreeSet;
 
 use super::bookmarks::Walk as Bookmarks;
 use super::budget::ReadBudget;
-use super::derived::is_number;
 use super::error::StoreError;
-use super::gate::MAX_COUNTERS_AHEAD;
 use super::guess::Guess;
-use super::item::{self, Item};
-use super::key;
 use super::notices::Notices;
 use super::opportunities::{BoardClass, Card};
-use super::table::{PAGE, Span};
 use super::{InstanceStore, Reader};
 use crate::directory::Viewer;
 use crate::funnel::{Column, Funnel};
@@ -34,8 +30,7 @@ use crate::opportunity::{Filter, Status};
 
 use column::ColumnStart;
 use lists::Sight;
-
-const TOTAL: &str = "board total";
+use totals::{Seen, Totals};
 
 /// Which opportunities are asked for, as far as lists and totals tell them apart.
 #[derive(Debug, Clone)]
@@ -70,7 +65,7 @@ pub struct BoardStart {
     funnel: Option<Funnel>,
     notices: Notices,
     /// The totals that the guess calls for.
-    totals: Option<Vec<BoardTotal>>,
+    totals: Option<Totals>,
     column: Option<ColumnStart>,
 }
 
@@ -85,34 +80,6 @@ pub struct ColumnCards {
     pub cents: i128,
     /// The newest of them.
     pub cards: Vec<Card>,
-}
-
-/// How many opportunities there are of a class, and what they are worth.
-#[derive(Debug, Clone, PartialEq)]
-struct BoardTotal {
-    count: i64,
-    cents: i128,
-    class: BoardClass,
-}
-
-impl BoardTotal {
-    fn read(mut item: Item) -> Result<Self, StoreError> {
-        let (count, cents) = (sum(&item, "n")?, sum(&item, "c")?);
-        item.retain(|name, _| !is_number(name) && name != "v");
-        Ok(Self {
-            count: i64::try_from(count).unwrap_or_default(),
-            cents,
-            class: item::decode(TOTAL, item)?,
-        })
-    }
-}
-
-/// A number of a total: money may be more than 64 bits hold.
-fn sum(item: &Item, name: &str) -> Result<i128, StoreError> {
-    let digits = item.get(name).and_then(|number| number.as_n().ok());
-    digits.map_or(Ok(0), |digits| {
-        digits.parse().map_err(|cause| item::corrupt(TOTAL, cause))
-    })
 }
 
 impl BoardStart {
@@ -166,21 +133,6 @@ impl Reader {
             totals,
             column,
         })
-    }
-
-    /// The totals of a column, or of all columns. One query for each 1 MB.
-    async fn board_totals(
-        &self,
-        request: &BoardRequest,
-        column: Option<ColumnId>,
-    ) -> Result<Vec<BoardTotal>, StoreError> {
-        let totals = self.keys().board_totals(request.funnel, request.archived);
-        let span = match column {
-            Some(column) => Span::beginning(totals, key::total_column(column)),
-            None => Span::head(totals, PAGE),
-        };
-        let items = self.table.query_all_ahead(span, MAX_COUNTERS_AHEAD).await?;
-        items.into_iter().map(BoardTotal::read).collect()
     }
 }
 
@@ -267,11 +219,9 @@ impl Asked<'_> {
     }
 
     /// How many opportunities of a column are seen at most, whatever only the records tell of them.
-    fn most(&self, column: ColumnId, totals: &[BoardTotal]) -> u64 {
-        let taken = totals
-            .iter()
-            .filter(|total| total.class.column == column && self.takes(&total.class));
-        u64::try_from(taken.map(|total| total.count).sum::<i64>()).unwrap_or_default()
+    fn most(&self, column: ColumnId, totals: &Totals) -> u64 {
+        let Seen { sum, unclear } = totals.seen(self, column);
+        u64::try_from(sum.count + unclear).unwrap_or_default()
     }
 
     /// Whether an opportunity is asked for and seen.

@@ -1,11 +1,16 @@
 //! Where an offset lies in a column, from how many opportunities were created on each day.
 
-use super::{Asked, BoardRequest, BoardTotal};
-use crate::id::ColumnId;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::totals::{RestrictedTotal, Totals};
+use super::{Asked, BoardRequest};
+use crate::id::{ColumnId, UserId};
+use crate::opportunity::{Narrowing, Status};
 use crate::store::Reader;
 use crate::store::error::StoreError;
 use crate::store::item::Item;
 use crate::store::key;
+use crate::store::opportunities::BoardClass;
 use crate::store::table::{PAGE, Span, key_of};
 
 /// A place at or before an offset.
@@ -17,46 +22,101 @@ pub struct Near {
     pub skip: u64,
 }
 
-/// How many opportunities of each class a column has of each day, the latest first.
+/// How many opportunities of a column somebody sees of each day, by the day in its ranks: the latest first.
 #[derive(Debug, Default)]
-pub struct Ranks(Vec<Item>);
+pub struct Ranks(BTreeMap<String, i64>);
 
 impl Reader {
-    /// The ranks of a column. They cost what its days cost, however many opportunities those have: a query for each 1 MB.
-    pub(super) async fn ranks(&self, request: &BoardRequest, column: ColumnId) -> Result<Ranks, StoreError> {
-        let ranks = self.keys().board_ranks(request.funnel, column, request.archived);
-        self.table.query_all(Span::head(ranks, PAGE)).await.map(Ranks)
+    /// The ranks of a column for who asks. They cost what its days and users cost, however many opportunities those have: a
+    /// query for each 1 MB. A viewer from whom restrictions may hide some waits for the restricted totals and ranks.
+    pub(super) async fn ranks(
+        &self,
+        asked: &Asked<'_>,
+        column: ColumnId,
+    ) -> Result<(Totals, Ranks), StoreError> {
+        let BoardRequest { funnel, archived, .. } = *asked.request;
+        let ranks = Span::head(self.keys().board_ranks(funnel, column, archived), PAGE);
+        let totals = self.board_totals(asked.request, Some(column));
+        let (items, totals) = tokio::try_join!(self.table.query_all(ranks), totals)?;
+        if totals.seen(asked, column).unclear == 0 {
+            let ranks = Ranks::of(asked, column, &items, &[], &[])?;
+            return Ok((totals, ranks));
+        }
+        let partition = self.keys().restricted_ranks(funnel, column, archived);
+        let (seen, restricted) = tokio::try_join!(
+            self.seen_restricted(asked, column, &totals),
+            self.table.query_all(Span::head(partition, PAGE))
+        )?;
+        let ranks = Ranks::of(asked, column, &items, &seen, &restricted)?;
+        Ok((totals, ranks))
     }
 }
 
 impl Ranks {
-    /// The beginning of the day on which the opportunity at an offset was created; `None` where there is none.
-    pub fn near(
-        &self,
+    /// Adds up what is seen: `seen` are the restricted classes, of which `restricted` has the ranks.
+    fn of(
         asked: &Asked<'_>,
         column: ColumnId,
-        totals: &[BoardTotal],
-        offset: u64,
-    ) -> Result<Option<Near>, StoreError> {
-        let taken = totals
-            .iter()
-            .filter(|total| total.class.column == column && asked.takes(&total.class));
-        let taken: Vec<_> = taken.map(|total| format!("n.{}", total.class.name())).collect();
+        items: &[Item],
+        seen: &[RestrictedTotal],
+        restricted: &[Item],
+    ) -> Result<Self, StoreError> {
+        let names: BTreeSet<_> = seen.iter().map(|total| total.class.name()).collect();
+        let mut days = BTreeMap::<_, i64>::new();
+        for item in items {
+            let key = key_of(item)?;
+            let parts = item
+                .keys()
+                .filter_map(|name| Some((name.as_str(), name.strip_prefix("n.")?)));
+            let counts = parts.filter(|(_, class)| is_seen(asked, column, class, &names));
+            let count: i64 = counts.filter_map(|(name, _)| number(item, name)).sum();
+            *days.entry(key::ranked_day(&key.sk).to_owned()).or_default() += count;
+        }
+        for item in restricted {
+            let key = key_of(item)?;
+            if let Some((day, class)) = key.sk.split_once('#')
+                && names.contains(class)
+            {
+                *days.entry(day.to_owned()).or_default() += number(item, "n").unwrap_or_default();
+            }
+        }
+        Ok(Self(days))
+    }
+
+    /// The beginning of the day on which the opportunity at an offset was created; `None` where there is none.
+    pub fn near(&self, offset: u64) -> Option<Near> {
         let mut skip = offset;
-        for day in &self.0 {
-            let count = count(day, &taken);
+        for (day, count) in &self.0 {
+            let count = u64::try_from(*count).unwrap_or_default();
             if count > skip {
-                let after = key::rank_begins(&key_of(day)?.sk);
-                return Ok(after.map(|after| Near { after, skip }));
+                let after = key::rank_begins(day)?;
+                return Some(Near { after, skip });
             }
             skip -= count;
         }
-        Ok(None)
+        None
     }
 }
 
-/// How many opportunities of some classes a day has.
-fn count(day: &Item, classes: &[String]) -> u64 {
-    let numbers = classes.iter().filter_map(|class| day.get(class)?.as_n().ok());
-    numbers.filter_map(|number| number.parse::<u64>().ok()).sum()
+/// Whether the opportunities of a class that a day's rank counts are asked for and seen. The class is a user and a status,
+/// and what is behind those says that they are restricted; before format 2 that was the name of the restriction.
+fn is_seen(asked: &Asked<'_>, column: ColumnId, class: &str, seen: &BTreeSet<String>) -> bool {
+    let mut parts = class.split('#');
+    let user = parts.next().and_then(|user| UserId::new(user.parse().ok()?));
+    let status = parts.next().and_then(Status::parse);
+    let Some((user, status)) = user.zip(status) else {
+        return false;
+    };
+    let open = parts.next().is_none() || asked.viewer.passes_restrictions(user);
+    let total = BoardClass {
+        column,
+        user,
+        status,
+        narrowing: Narrowing::Open,
+    };
+    asked.takes(&total) && (open || seen.contains(class))
+}
+
+fn number(item: &Item, name: &str) -> Option<i64> {
+    item.get(name)?.as_n().ok()?.parse().ok()
 }

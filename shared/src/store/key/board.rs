@@ -63,17 +63,44 @@ impl Keys<'_> {
         ))
     }
 
-    /// The totals of a funnel's columns, an item for each class of opportunities that the same filters and
-    /// permissions find.
+    /// The totals of a funnel's columns, an item for each column, user and status.
     pub fn board_totals(self, funnel: FunnelId, archived: bool) -> String {
         self.pk(&format!("board-total#{funnel}#{}", u8::from(archived)))
+    }
+
+    /// The totals of what a service permission restricts, an item for each column, user, status and restriction. They
+    /// are apart from the others because only some viewers need them, and an import may bring any number of them.
+    pub fn restricted_totals(self, funnel: FunnelId, archived: bool) -> String {
+        self.pk(&format!("{RESTRICTED_TOTAL}#{funnel}#{}", u8::from(archived)))
     }
 
     /// How many opportunities of a column were created on each day, the latest first.
     pub fn board_ranks(self, funnel: FunnelId, column: ColumnId, archived: bool) -> String {
         self.pk(&format!("board-rank#{funnel}#{column}#{}", u8::from(archived)))
     }
+
+    /// How many opportunities of each restricted class were created on each day in a column, the latest first.
+    pub fn restricted_ranks(self, funnel: FunnelId, column: ColumnId, archived: bool) -> String {
+        self.pk(&format!(
+            "{RESTRICTED_RANK}#{funnel}#{column}#{}",
+            u8::from(archived)
+        ))
+    }
+
+    /// Whether a total of opportunities has the form of the releases before format 2, which kept all counts of a day in
+    /// one item, and the totals of restricted classes among the others.
+    pub fn is_former_total(self, key: &Key) -> bool {
+        let rest = key.pk.strip_prefix(&self.prefix()).unwrap_or_default();
+        match rest.split('#').next() {
+            Some("board-total") => key.sk.split('#').count() > 3,
+            Some("board-rank") => !key.sk.contains('#'),
+            _ => false,
+        }
+    }
 }
+
+pub(super) const RESTRICTED_TOTAL: &str = "board-total-restricted";
+pub(super) const RESTRICTED_RANK: &str = "board-rank-restricted";
 
 /// The latest time and day that there are, in the units of a place.
 const LAST_MILLI: i64 = Timestamp::LAST_MILLIS;
@@ -96,17 +123,31 @@ pub fn placed(place: &str) -> Option<u64> {
     MAX_ID.checked_sub(id.parse().ok()?)
 }
 
-/// The sort key of a day among a column's ranks: the latest first.
-pub fn rank(create_date: Timestamp) -> String {
+/// So many users, by their ids, share an item of a day's ranks: at most some 30 KB, where DynamoDB takes 400, and little
+/// enough that a write costs a few units on the day on which all of them are busy.
+const RANK_USERS: u64 = 128;
+
+/// With what the sort keys of a day among a column's ranks begin: the latest first.
+pub fn rank_day(create_date: Timestamp) -> String {
     format!(
         "{:07}",
         LAST_DAY - create_date.unix_millis().div_euclid(DAY_MILLIS)
     )
 }
 
+/// The sort key of a user's part of a day among a column's ranks.
+pub fn rank(day: &str, user: UserId) -> String {
+    format!("{day}#{}", user.get() / RANK_USERS)
+}
+
+/// The day that a rank's sort key begins with.
+pub fn ranked_day(rank: &str) -> &str {
+    rank.split_once('#').map_or(rank, |(day, _)| day)
+}
+
 /// Behind which text the places of a day of the ranks begin; `None` for text that is no such day.
-pub fn rank_begins(rank: &str) -> Option<String> {
-    let day = LAST_DAY - rank.parse::<i64>().ok()?;
+pub fn rank_begins(day: &str) -> Option<String> {
+    let day = LAST_DAY - day.parse::<i64>().ok()?;
     let last = day.checked_add(1)?.checked_mul(DAY_MILLIS)? - 1;
     // A place has `#` behind its moment, and a space sorts before that.
     Some(format!("{:015} ", LAST_MILLI - last))

@@ -148,9 +148,22 @@ fn the_text_of_opportunities_keys() {
             "31#7#open",
         ),
         (
-            Key::new(keys.board_ranks(funnel, column, false), rank(date)),
+            total(keys.restricted_totals(funnel, false), "31#7#open#ab"),
+            "acme#board-total-restricted#3#0",
+            "31#7#open#ab",
+        ),
+        (
+            total(
+                keys.board_ranks(funnel, column, false),
+                &rank(&rank_day(date), UserId::new(300).unwrap()),
+            ),
             "acme#board-rank#3#31#0",
-            "2912196",
+            "2912196#2",
+        ),
+        (
+            total(keys.restricted_ranks(funnel, column, false), "2912196#7#open#ab"),
+            "acme#board-rank-restricted#3#31#0",
+            "2912196#7#open#ab",
         ),
         (keys.counter(Counter::Opportunity), "acme#counter", "opportunity"),
         (keys.idempotency("ab"), "acme#idempotency#ab", "idempotency"),
@@ -267,7 +280,7 @@ fn places_sort_from_new_to_old() {
     ];
     assert!(places.is_sorted());
     assert_eq!(placed(&places[4]), Some(7));
-    let begins = |date: &str| rank_begins(&rank(time(date))).unwrap();
+    let begins = |date: &str| rank_begins(&rank_day(time(date))).unwrap();
     let fourth = begins("2026-09-04T12:00:00Z");
     assert!(places[1] < fourth && fourth < places[2]);
     let third = begins("2026-09-03T12:00:00Z");
@@ -336,7 +349,18 @@ fn the_origin_of_items() {
             Origin::OpportunityTotal,
         ),
         (
-            Key::new("acme#board-rank#3#31#0".to_owned(), "2912196"),
+            Key::new("acme#board-rank#3#31#0".to_owned(), "2912196#0"),
+            Origin::OpportunityTotal,
+        ),
+        (
+            Key::new("acme#board-total-restricted#3#1".to_owned(), "31#7#open#ab"),
+            Origin::OpportunityTotal,
+        ),
+        (
+            Key::new(
+                "acme#board-rank-restricted#3#31#0".to_owned(),
+                "2912196#7#open#ab",
+            ),
             Origin::OpportunityTotal,
         ),
         (

@@ -9,6 +9,7 @@ use crate::id::{ColumnId, FunnelId};
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
 use crate::store::key;
+use crate::store::opportunities::class::RESTRICTED_COUNT;
 use crate::store::table::Span;
 use crate::store::transaction::{Condition, Transaction};
 use crate::store::unknown::Raw;
@@ -62,16 +63,21 @@ impl Operator {
 
     /// Whether a column has opportunities, archived ones counted. Queries of its totals.
     async fn holds_opportunities(&self, funnel: FunnelId, column: ColumnId) -> Result<bool, StoreError> {
+        // Before a table is migrated single totals may be negative; their sum is not.
+        let mut count = 0;
         for archived in [false, true] {
             let totals = self.keys().board_totals(funnel, archived);
             let span = Span::beginning(totals, key::total_column(column));
-            for item in self.table().query_all(span).await? {
-                if item::number("board total", &item, "n")? > 0 {
-                    return Ok(true);
-                }
-            }
+            let items = self.table().query_all(span).await?;
+            let numbers = items
+                .iter()
+                .flat_map(|item| [item.get("n"), item.get(RESTRICTED_COUNT)]);
+            let numbers = numbers.flatten().filter_map(|number| number.as_n().ok());
+            count += numbers
+                .filter_map(|digits| digits.parse::<i64>().ok())
+                .sum::<i64>();
         }
-        Ok(false)
+        Ok(count > 0)
     }
 
     /// All funnels, against which an import checks what its opportunities refer to.

@@ -5,32 +5,30 @@
 //! lists are copies of the record, so that a page of a list is one query. A copy that may be behind has a
 //! [notice](super::notices), which every reader heeds.
 
+pub mod class;
 mod create;
 mod update;
-
-use std::collections::BTreeMap;
 
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use super::Reader;
-use super::derived::{Derived, Share};
+use super::derived::Derived;
 use super::error::StoreError;
 use super::item::{self, Item, n, s};
 use super::key::{self, BoardList, Keys};
 use super::leads::{self, LeadRecord};
 use super::transaction::{Condition, Transaction};
 use super::unknown::Raw;
-use crate::id::{ColumnId, OpportunityId, UserId};
+use crate::id::OpportunityId;
 use crate::instance::InstanceName;
 use crate::lead::Lead;
-use crate::opportunity::{Narrowing, Opportunity, OpportunityView, Status};
+use crate::opportunity::{Opportunity, OpportunityView};
 use crate::people::Company;
-use crate::text::hex;
 
+pub use class::BoardClass;
 pub use create::{Created, CreationStart};
 pub use update::{UpdateStart, Updated};
 
@@ -74,16 +72,6 @@ struct Stored {
     utm_tags: Vec<Value>,
     #[serde(rename = "c")]
     company: Option<Company>,
-}
-
-/// What the opportunities of a total share: what filters and permissions ask of them.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct BoardClass {
-    pub column: ColumnId,
-    pub user: UserId,
-    pub status: Status,
-    #[serde(default, skip_serializing_if = "Narrowing::is_open")]
-    pub narrowing: Narrowing,
 }
 
 /// Cards as a list of an answer shows them.
@@ -276,26 +264,7 @@ pub fn derived(keys: Keys<'_>, record: &OpportunityRecord) -> Result<Derived, St
         let link = keys.lead_opportunity(lead, opportunity.id);
         derived.items.insert(link, Item::new());
     }
-    let class = BoardClass::of(opportunity);
-    let totals = keys.board_totals(opportunity.crm_id, opportunity.archived);
-    let total = key::total(
-        totals,
-        &format!("{}{}", key::total_column(class.column), class.name()),
-    );
-    let cents = i64::try_from(opportunity.value.get()).unwrap_or(i64::MAX);
-    let share = Share {
-        numbers: BTreeMap::from([("n".to_owned(), 1), ("c".to_owned(), cents)]),
-        attributes: item::encode("board total", &class)?,
-    };
-    derived.totals.insert(total, share);
-    let ranks = keys.board_ranks(opportunity.crm_id, opportunity.crm_column, opportunity.archived);
-    let share = Share {
-        numbers: BTreeMap::from([(format!("n.{}", class.name()), 1)]),
-        attributes: Item::new(),
-    };
-    derived
-        .totals
-        .insert(key::total(ranks, &key::rank(opportunity.create_date)), share);
+    derived.totals = class::counts(keys, opportunity)?;
     Ok(derived)
 }
 
@@ -311,27 +280,6 @@ fn lists(opportunity: &Opportunity) -> impl Iterator<Item = BoardList> {
         user,
         status,
     })
-}
-
-impl BoardClass {
-    pub fn of(opportunity: &Opportunity) -> Self {
-        Self {
-            column: opportunity.crm_column,
-            user: opportunity.user,
-            status: opportunity.status,
-            narrowing: opportunity.narrowing(),
-        }
-    }
-
-    /// What the class is called within its column.
-    pub fn name(&self) -> String {
-        let name = format!("{}#{}", self.user, self.status.as_str());
-        if self.narrowing.is_open() {
-            return name;
-        }
-        let text = json!(self.narrowing).to_string();
-        format!("{name}#{}", hex(&Sha256::digest(text)[..8]))
-    }
 }
 
 #[cfg(test)]

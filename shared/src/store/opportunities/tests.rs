@@ -5,9 +5,9 @@
 use serde_json::json;
 
 use super::*;
-use crate::id::{CompanyId, DepartmentId, FunnelId, LeadId};
+use crate::id::{ColumnId, CompanyId, DepartmentId, FunnelId, LeadId, UserId};
 use crate::money::Cents;
-use crate::opportunity::ServicePermission;
+use crate::opportunity::{ServicePermission, Status};
 use crate::time::Timestamp;
 use serde_json::Map;
 
@@ -163,16 +163,25 @@ fn what_is_derived() {
             .map(|(name, by)| ((*name).to_owned(), *by))
             .collect()
     };
+    let worth = 999_999_999_999_999;
     assert_eq!(
         totals,
         [
             (
-                "acme#board-rank#3#31#1 2912196".to_owned(),
-                numbers(&[(&format!("n.{class}"), 1)])
+                "acme#board-rank#3#31#1 2912196#0".to_owned(),
+                numbers(&[("n.8#open#restricted", 1)])
             ),
             (
-                format!("acme#board-total#3#1 31#{class}"),
-                numbers(&[("c", 999_999_999_999_999), ("n", 1)])
+                format!("acme#board-rank-restricted#3#31#1 2912196#{class}"),
+                numbers(&[("n", 1)])
+            ),
+            (
+                "acme#board-total#3#1 31#8#open".to_owned(),
+                numbers(&[("c.restricted", worth), ("n.restricted", 1)])
+            ),
+            (
+                format!("acme#board-total-restricted#3#1 31#{class}"),
+                numbers(&[("c", worth), ("n", 1)])
             ),
         ]
     );

@@ -1,7 +1,8 @@
 //! Endpoints 7 to 10.
 
 use serde_json::{Value, json};
-use shared::opportunity::Status;
+use shared::opportunity::{ServicePermission, Status};
+use tests::people::user;
 use tests::sales::{add_opportunities, column, open_shop, page, plain_opportunity};
 use tests::{Answer, Wallet, World};
 
@@ -332,6 +333,90 @@ async fn a_column_grows() {
                 after.read_units() <= before.read_units() * 1.05,
                 "{body}: {before:?} -> {after:?}"
             );
+        }
+    }
+}
+
+/// C-89: thousands of service permissions on one day of a column cost nothing but whom they may exclude, and no item that
+/// counts grows with them.
+#[tokio::test]
+async fn service_permissions_grow() {
+    let (open, restricted) = (shop().await, shop().await);
+    for (world, each) in [(&open, false), (&restricted, true)] {
+        for ids in (100_000..102_400).collect::<Vec<u64>>().chunks(600) {
+            let stock = ids.iter().map(|id| {
+                let mut one =
+                    plain_opportunity(*id, 8 + id % 3, u32::try_from(*id - 100_000).expect("small"));
+                if each {
+                    one.service_permission = ServicePermission::Users;
+                    one.service_permission_users = vec![user(11), user(*id)];
+                } else {
+                    one.service_permission_users = vec![user(11), user(*id)];
+                }
+                one
+            });
+            add_opportunities(&world.operator("acme"), stock.collect()).await;
+        }
+    }
+    let cost = async |world: &World, wallet: &Wallet, body: &Value| {
+        list(world, wallet, body).await.cost.read_units()
+    };
+    for asker in [7, 8] {
+        let (of_open, of_restricted) = (open.wallet(asker).await, restricted.wallet(asker).await);
+        for body in [
+            page(1, 25, &json!({})),
+            page(1, 25, &json!({ "columnId": 31 })),
+            page(1, 25, &json!({ "columnId": 31, "filterByUsers": [8, 9] })),
+            page(30, 25, &json!({ "columnId": 31, "filterByStatus": ["open"] })),
+        ] {
+            let before = cost(&open, &of_open, &body).await;
+            let after = cost(&restricted, &of_restricted, &body).await;
+            println!("| user {asker} {body} | {before} | {after} |");
+            assert!(
+                after <= before * 1.1 + 2.0,
+                "user {asker} {body}: {before} -> {after}"
+            );
+        }
+    }
+    // Whom they may exclude reads each of them once: of 2,400 some 130 bytes, and some 85 for an offset.
+    let (of_open, of_restricted) = (open.wallet(11).await, restricted.wallet(11).await);
+    for (body, more) in [
+        (page(1, 25, &json!({})), 80.0),
+        (page(1, 25, &json!({ "columnId": 31 })), 2.0),
+        (page(30, 25, &json!({ "columnId": 31 })), 130.0),
+    ] {
+        let before = cost(&open, &of_open, &body).await;
+        let after = cost(&restricted, &of_restricted, &body).await;
+        println!("| user 11 {body} | {before} | {after} |");
+        assert!(after <= before + more, "{body}: {before} -> {after}");
+    }
+    let wallet = restricted.wallet(7).await;
+    let body = json!({ "title": "Pedido", "crm_column": 31, "lead_id": 1001 });
+    let uri = "/crmopportunity?id=3&i=acme";
+    let made = restricted
+        .call("POST", uri)
+        .with(&wallet)
+        .json(&body)
+        .send()
+        .await;
+    assert_eq!(made.status, 200, "{}", made.body);
+    let changed = restricted
+        .call("PUT", "/crmopportunity/100000?id=3&i=acme")
+        .with(&wallet);
+    let changed = changed.json(&json!({ "status": "gain" })).send().await;
+    assert_eq!(changed.status, 200, "{}", changed.body);
+    println!(
+        "| made | {} | changed | {} |",
+        made.cost.write_units(),
+        changed.cost.write_units()
+    );
+    assert!(made.cost.write_units() <= 20.0, "{:?}", made.cost);
+    assert!(changed.cost.write_units() <= 28.0, "{:?}", changed.cost);
+    for item in restricted.raw().items() {
+        let pk = item["pk"]["S"].as_str().expect("a key");
+        if pk.contains("#board-") {
+            let bytes = item.to_string().len();
+            assert!(bytes < 2_000, "{pk}: {bytes} bytes");
         }
     }
 }

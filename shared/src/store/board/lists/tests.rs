@@ -3,6 +3,7 @@
 use super::*;
 use crate::id::FunnelId;
 use crate::opportunity::Narrowing;
+use crate::store::board::totals::Sum;
 use crate::store::opportunities::BoardClass;
 
 fn user(id: u64) -> UserId {
@@ -40,14 +41,14 @@ fn guess(seen: Option<&[u64]>, won_lost: bool) -> Guess {
 
 fn total(id: u64, status: Status, count: i64) -> BoardTotal {
     BoardTotal {
-        count,
-        cents: 0,
         class: BoardClass {
             column: column(),
             user: user(id),
             status,
             narrowing: Narrowing::Open,
         },
+        open: Sum { count, cents: 0 },
+        restricted: Sum::default(),
     }
 }
 

@@ -171,7 +171,7 @@ const CALLS: Kind = Kind {
     },
 };
 
-const OPPORTUNITIES: Kind = Kind {
+pub const OPPORTUNITIES: Kind = Kind {
     name: "opportunity",
     plural: "opportunities",
     records: |keys| keys.opportunities(),

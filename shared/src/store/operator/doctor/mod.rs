@@ -82,6 +82,8 @@ struct Doctor<'a> {
     largest: counters::Largest,
     /// The columns of all funnels.
     columns: columns::Columns,
+    /// Some totals of opportunities are in the form before format 2.
+    former_totals: bool,
 }
 
 impl Operator {
@@ -102,6 +104,7 @@ impl Operator {
             diagnosis: Diagnosis::default(),
             largest: counters::Largest::default(),
             columns: columns::Columns::default(),
+            former_totals: false,
         };
         doctor.directory().await?;
         doctor.credentials().await?;
@@ -114,6 +117,9 @@ impl Operator {
         doctor.counters().await?;
         // Behind the counters, because counting again is only as good as the numbers of the records (see `totals`).
         for (kind, tally) in counted {
+            if doctor.former_totals && kind.name == kind::OPPORTUNITIES.name {
+                continue;
+            }
             let partitions = totals.remove(kind.name).unwrap_or_default();
             doctor.totals(kind, tally, &partitions).await?;
         }

@@ -150,6 +150,12 @@ impl Class {
         Some(match name {
             "n" => format!("counts {stored}, but there are {right}"),
             "c" => format!("adds up to {stored} cents, but there are {right}"),
+            part if part.starts_with("c.") => {
+                format!(
+                    "adds up to {stored} cents of {}, but there are {right}",
+                    &part[2..]
+                )
+            }
             part => {
                 let part = part_name(part.strip_prefix("n.").unwrap_or(part));
                 format!("counts {stored} of {part}, but there are {right}")

@@ -1,0 +1,168 @@
+//! What a funnel's columns count, and how much of it a viewer sees.
+//!
+//! Every page needs the totals by column, user and status. Only a viewer from whom service permissions may hide some of
+//! them needs the restricted ones by themselves: neither admins nor who sees its own alone do.
+
+use std::collections::BTreeMap;
+
+use super::{Asked, BoardRequest};
+use crate::id::ColumnId;
+use crate::store::Reader;
+use crate::store::derived::is_number;
+use crate::store::error::StoreError;
+use crate::store::gate::MAX_COUNTERS_AHEAD;
+use crate::store::item::{self, Item};
+use crate::store::key;
+use crate::store::opportunities::BoardClass;
+use crate::store::opportunities::class::RESTRICTED;
+use crate::store::table::{PAGE, Span};
+
+const TOTAL: &str = "board total";
+
+/// How many opportunities there are, and what they are worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sum {
+    pub count: i64,
+    pub cents: i128,
+}
+
+impl Sum {
+    pub fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.cents += other.cents;
+    }
+}
+
+/// What a column has of a user and status.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoardTotal {
+    pub class: BoardClass,
+    /// Those that no service permission restricts.
+    pub open: Sum,
+    pub restricted: Sum,
+}
+
+/// What a column has of a user, a status and a restriction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RestrictedTotal {
+    pub class: BoardClass,
+    pub sum: Sum,
+}
+
+/// The totals of a column, or of all columns.
+#[derive(Debug, Default)]
+pub struct Totals {
+    pub classes: Vec<BoardTotal>,
+    /// Parts of `classes` that are stored in the form before format 2.
+    former: Vec<RestrictedTotal>,
+}
+
+/// What a viewer sees of a column under a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Seen {
+    pub sum: Sum,
+    /// How many more may be seen, which the restricted totals tell.
+    pub unclear: i64,
+}
+
+impl Totals {
+    fn read(items: Vec<Item>) -> Result<Self, StoreError> {
+        let mut classes = BTreeMap::new();
+        let mut former = Vec::new();
+        for item in items {
+            let (open, restricted) = (sum(&item, "")?, sum(&item, &format!(".{RESTRICTED}"))?);
+            let class = class(item)?;
+            let total = classes.entry(class.unrestricted());
+            let total = total.or_insert_with_key(|class| BoardTotal {
+                class: class.clone(),
+                open: Sum::default(),
+                restricted: Sum::default(),
+            });
+            total.restricted.add(restricted);
+            if class.narrowing.is_open() {
+                total.open.add(open);
+            } else {
+                total.restricted.add(open);
+                former.push(RestrictedTotal { class, sum: open });
+            }
+        }
+        let classes = classes.into_values().collect();
+        Ok(Self { classes, former })
+    }
+
+    /// What is asked for and seen of a column.
+    pub(super) fn seen(&self, asked: &Asked<'_>, column: ColumnId) -> Seen {
+        let mut seen = Seen::default();
+        let classes = self.classes.iter().filter(|total| total.class.column == column);
+        for total in classes.filter(|total| asked.takes(&total.class)) {
+            seen.sum.add(total.open);
+            if asked.viewer.passes_restrictions(total.class.user) {
+                seen.sum.add(total.restricted);
+            } else {
+                seen.unclear += total.restricted.count;
+            }
+        }
+        seen
+    }
+}
+
+impl Reader {
+    /// The totals of a column, or of all columns. One query for each 1 MB.
+    pub(super) async fn board_totals(
+        &self,
+        request: &BoardRequest,
+        column: Option<ColumnId>,
+    ) -> Result<Totals, StoreError> {
+        let totals = self.keys().board_totals(request.funnel, request.archived);
+        let span = match column {
+            Some(column) => Span::beginning(totals, key::total_column(column)),
+            None => Span::head(totals, PAGE),
+        };
+        Totals::read(self.table.query_all_ahead(span, MAX_COUNTERS_AHEAD).await?)
+    }
+
+    /// The restricted totals of a column that are asked for and seen, except those that [`Totals::seen`] counts. They cost
+    /// what the column's restrictions cost, some 150 bytes each: a query for each 1 MB.
+    pub(super) async fn seen_restricted(
+        &self,
+        asked: &Asked<'_>,
+        column: ColumnId,
+        totals: &Totals,
+    ) -> Result<Vec<RestrictedTotal>, StoreError> {
+        let request = asked.request;
+        let partition = self.keys().restricted_totals(request.funnel, request.archived);
+        let span = Span::beginning(partition, key::total_column(column));
+        let items = self.table.query_all(span).await?;
+        let former = totals.former.iter().filter(|total| total.class.column == column);
+        let mut restricted: Vec<_> = former.cloned().collect();
+        for item in items {
+            let sum = sum(&item, "")?;
+            let class = class(item)?;
+            restricted.push(RestrictedTotal { class, sum });
+        }
+        restricted
+            .retain(|total| asked.takes(&total.class) && !asked.viewer.passes_restrictions(total.class.user));
+        Ok(restricted)
+    }
+}
+
+fn class(mut item: Item) -> Result<BoardClass, StoreError> {
+    item.retain(|name, _| !is_number(name) && name != "v");
+    item::decode(TOTAL, item)
+}
+
+/// Count and cents of a part of a total.
+fn sum(item: &Item, part: &str) -> Result<Sum, StoreError> {
+    let count = number(item, &format!("n{part}"))?;
+    let cents = number(item, &format!("c{part}"))?;
+    let count = i64::try_from(count).unwrap_or_default();
+    Ok(Sum { count, cents })
+}
+
+/// A number of a total: money may be more than 64 bits hold.
+fn number(item: &Item, name: &str) -> Result<i128, StoreError> {
+    let digits = item.get(name).and_then(|number| number.as_n().ok());
+    digits.map_or(Ok(0), |digits| {
+        digits.parse().map_err(|cause| item::corrupt(TOTAL, cause))
+    })
+}

@@ -1,0 +1,104 @@
+//! What filters and permissions tell apart of a column's opportunities, and the items that count it.
+//!
+//! A column, user and status have one total, and one number in the ranks of a day. What a service permission restricts is
+//! counted there as a whole, and by its restriction in items of its own, which only those viewers need whom a restriction
+//! may exclude. So what every page reads grows with users, never with restrictions, of which there may be as many as
+//! opportunities (C-89).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use crate::id::{ColumnId, UserId};
+use crate::opportunity::{Narrowing, Opportunity, Status};
+use crate::store::derived::{Share, one};
+use crate::store::error::StoreError;
+use crate::store::item::{self, Item};
+use crate::store::key::{self, Key, Keys};
+use crate::text::hex;
+
+/// What a total's numbers of restricted opportunities are called behind `n.` and `c.`.
+pub const RESTRICTED: &str = "restricted";
+/// How many of a total are restricted.
+pub const RESTRICTED_COUNT: &str = "n.restricted";
+
+/// What the opportunities of a total share: what filters and permissions ask of them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct BoardClass {
+    pub column: ColumnId,
+    pub user: UserId,
+    pub status: Status,
+    #[serde(default, skip_serializing_if = "Narrowing::is_open")]
+    pub narrowing: Narrowing,
+}
+
+impl BoardClass {
+    pub fn of(opportunity: &Opportunity) -> Self {
+        Self {
+            column: opportunity.crm_column,
+            user: opportunity.user,
+            status: opportunity.status,
+            narrowing: opportunity.narrowing(),
+        }
+    }
+
+    /// The class as if nothing restricted it.
+    pub fn unrestricted(&self) -> Self {
+        Self {
+            narrowing: Narrowing::Open,
+            ..self.clone()
+        }
+    }
+
+    /// What the class is called within its column.
+    pub fn name(&self) -> String {
+        let name = format!("{}#{}", self.user, self.status.as_str());
+        if self.narrowing.is_open() {
+            return name;
+        }
+        let text = json!(self.narrowing).to_string();
+        format!("{name}#{}", hex(&Sha256::digest(text)[..8]))
+    }
+
+    /// The sort key of its total.
+    pub fn total(&self) -> String {
+        format!("{}{}", key::total_column(self.column), self.name())
+    }
+}
+
+/// The items that count an opportunity, each with what it contributes.
+pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key, Share>, StoreError> {
+    let class = BoardClass::of(opportunity);
+    let (funnel, archived) = (opportunity.crm_id, opportunity.archived);
+    let cents = i64::try_from(opportunity.value.get()).unwrap_or(i64::MAX);
+    let sums = |part: &str, class: &BoardClass| -> Result<Share, StoreError> {
+        Ok(Share {
+            numbers: [(format!("n{part}"), 1), (format!("c{part}"), cents)].into(),
+            attributes: item::encode("board total", class)?,
+        })
+    };
+    let day = key::rank_day(opportunity.create_date);
+    let total = class.unrestricted();
+    let (mut part, mut ranked) = (String::new(), total.name());
+    let mut counts = BTreeMap::new();
+    if !class.narrowing.is_open() {
+        part = format!(".{RESTRICTED}");
+        ranked = format!("{ranked}#{RESTRICTED}");
+        let totals = keys.restricted_totals(funnel, archived);
+        counts.insert(key::total(totals, &class.total()), sums("", &class)?);
+        let ranks = keys.restricted_ranks(funnel, class.column, archived);
+        let rank = format!("{day}#{}", class.name());
+        counts.insert(key::total(ranks, &rank), one(Item::new()));
+    }
+    let totals = keys.board_totals(funnel, archived);
+    counts.insert(key::total(totals, &total.total()), sums(&part, &total)?);
+    let ranks = keys.board_ranks(funnel, class.column, archived);
+    let share = Share {
+        numbers: BTreeMap::from([(format!("n.{ranked}"), 1)]),
+        attributes: Item::new(),
+    };
+    counts.insert(key::total(ranks, &key::rank(&day, class.user)), share);
+    Ok(counts)
+}
