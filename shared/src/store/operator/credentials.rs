@@ -18,7 +18,14 @@ use crate::time::Timestamp;
 /// Characters of a credential's public id.
 const ID: usize = 12;
 /// What a stored credential or its entry may lack.
-const MAY_LACK: [&str; 4] = ["label", "expires", "revoked", "requestsPerMinute"];
+const MAY_LACK: [&str; 5] = [
+    "label",
+    "expires",
+    "revoked",
+    "requestsPerMinute",
+    // In the credential itself.
+    "requests_per_minute",
+];
 
 /// A credential in the operator's list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
