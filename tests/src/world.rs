@@ -12,7 +12,7 @@ mod answer;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use funil::engine::Engine;
-use http::HeaderValue;
+use http::{HeaderValue, StatusCode};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use shared::ambient::{Ambient, HeldClock};
