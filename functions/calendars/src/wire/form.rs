@@ -48,9 +48,8 @@ fn judge(name: &str, value: &Value) -> Result<(), BookingError> {
     let is_field = Visitor::FIELDS.contains(&name);
     match value {
         _ if !fits(name, Meeting::MAX_NAME) => bad("must have a name of at most 64 characters"),
-        Value::String(text) if NAMES.contains(&name) && !fits(text, MAX_LEAD_NAME) => {
-            bad("must have at most 255 characters")
-        }
+        Value::String(text) if NAMES.contains(&name) && fits(text, MAX_LEAD_NAME) => Ok(()),
+        Value::String(_) if NAMES.contains(&name) => bad("must have at most 255 characters"),
         Value::String(text) if is_field && text.len() > MAX_LEAD_FIELD => bad("must have at most 1000 bytes"),
         Value::String(text) if !fits(text, MOST_TEXT) => bad("must have at most 1000 characters"),
         Value::String(_) | Value::Null => Ok(()),
