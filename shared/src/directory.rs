@@ -1,8 +1,9 @@
-//! The directory of an instance: its settings, departments, groups, and where each user stands in them.
+//! The directory of an instance: its settings, departments and groups.
 //!
 //! One item of the table, read with every request in the same round trip as the credential, so that permissions
-//! and settings are those of now (C-2, C-12) at the price of one small read. It therefore holds no more of a user
-//! than access decisions need; names and addresses are in the user's own record.
+//! and settings are those of now (C-2, C-12) at the price of one small read. It contains nothing of a user, so it does not
+//! grow with them: the credential carries its user's standing, and the members of a department are read only for viewers
+//! whose reach is their department.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -34,8 +35,7 @@ pub struct Group {
     pub permissions: Permissions,
 }
 
-/// Where a user stands: all that an access decision needs to know of one. Three numbers are its serialized form, because those of
-/// all users are read with every request.
+/// Where a user stands: all that an access decision needs to know of one. Three numbers are its serialized form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "[u64; 3]", into = "[u64; 3]")]
 pub struct Standing {
@@ -79,7 +79,7 @@ impl TryFrom<[u64; 3]> for Standing {
     }
 }
 
-/// The settings, departments, groups and users' standings of one instance.
+/// The settings, departments and groups of one instance.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Directory {
@@ -91,9 +91,6 @@ pub struct Directory {
     /// Permission groups by id.
     #[serde(with = "by_id")]
     pub groups: BTreeMap<GroupId, Group>,
-    /// Where each user stands.
-    #[serde(with = "by_id")]
-    pub users: BTreeMap<UserId, Standing>,
     /// Whether any automation is active: only then does a call raise a trigger (C-76). The import of automations keeps it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub triggers: bool,
@@ -108,26 +105,12 @@ impl Directory {
             .any(|at| at == ancestor)
     }
 
-    /// The view of an active user; `None` for one that is inactive or gone, whose credentials are void (C-2).
-    #[must_use]
-    pub fn viewer(self: Arc<Self>, user: UserId) -> Option<Viewer> {
-        let standing = self
-            .users
-            .get(&user)
-            .copied()
-            .filter(|standing| !standing.inactive)?;
-        let permissions = if standing.admin {
-            Permissions::EVERYTHING
-        } else {
-            let group = standing.group.and_then(|group| self.groups.get(&group));
-            group.map(|group| group.permissions).unwrap_or_default()
-        };
-        Some(Viewer {
-            user,
-            standing,
-            permissions,
-            directory: self,
-        })
+    /// A department and all below it.
+    fn below(&self, department: DepartmentId) -> BTreeSet<DepartmentId> {
+        let known = self.departments.keys().copied();
+        let mut below: BTreeSet<_> = known.filter(|at| self.is_within(*at, department)).collect();
+        below.insert(department);
+        below
     }
 }
 
@@ -161,6 +144,8 @@ pub struct Viewer {
     standing: Standing,
     permissions: Permissions,
     directory: Arc<Directory>,
+    /// The users of the viewer's department and those below it, itself among them: read only where its reach needs them.
+    colleagues: Arc<BTreeSet<UserId>>,
 }
 
 /// Whose records a viewer's reach covers, before what the records themselves say: leads by their owners, opportunities
@@ -176,6 +161,42 @@ pub enum Coverage {
 }
 
 impl Viewer {
+    /// The view of a user that stands so; `None` for an inactive one, whose credentials are void (C-2).
+    #[must_use]
+    pub fn new(directory: Arc<Directory>, user: UserId, standing: Standing) -> Option<Self> {
+        let permissions = if standing.admin {
+            Permissions::EVERYTHING
+        } else {
+            let group = standing.group.and_then(|group| directory.groups.get(&group));
+            group.map(|group| group.permissions).unwrap_or_default()
+        };
+        (!standing.inactive).then(|| Self {
+            user,
+            standing,
+            permissions,
+            directory,
+            colleagues: Arc::new(BTreeSet::from([user])),
+        })
+    }
+
+    /// The departments whose members this viewer's decisions rest on: none where no reach of it is its department.
+    #[must_use]
+    pub fn departments(&self) -> BTreeSet<DepartmentId> {
+        let reaches = [self.permissions.leads, self.permissions.opportunities];
+        let own = self
+            .standing
+            .department
+            .filter(|_| reaches.contains(&Reach::Department));
+        own.map(|own| self.directory.below(own)).unwrap_or_default()
+    }
+
+    /// The viewer, with the members of its [departments](Self::departments).
+    #[must_use]
+    pub fn among(mut self, members: BTreeSet<UserId>) -> Self {
+        Arc::make_mut(&mut self.colleagues).extend(members);
+        self
+    }
+
     /// The user that is looking.
     #[must_use]
     pub fn user(&self) -> UserId {
@@ -217,7 +238,7 @@ impl Viewer {
             Reach::All => Coverage::All,
             Reach::None => Coverage::Nothing,
             Reach::Own => Coverage::Users(BTreeSet::from([self.user])),
-            Reach::Department => Coverage::Users(self.colleagues()),
+            Reach::Department => Coverage::Users(BTreeSet::clone(&self.colleagues)),
         }
     }
 
@@ -302,28 +323,12 @@ impl Viewer {
 
     /// Whether `other` works in this user's department or below it.
     fn is_colleague(&self, other: UserId) -> bool {
-        let department = |user| {
-            self.directory
-                .users
-                .get(&user)
-                .and_then(|standing: &Standing| standing.department)
-        };
-        match (self.standing.department, department(other)) {
-            (Some(own), Some(theirs)) => self.directory.is_within(theirs, own),
-            _ => false,
-        }
-    }
-
-    fn colleagues(&self) -> BTreeSet<UserId> {
-        let users = self.directory.users.keys().copied();
-        users
-            .filter(|user| *user == self.user || self.is_colleague(*user))
-            .collect()
+        self.colleagues.contains(&other)
     }
 }
 
 /// Maps by id, written with text keys as the table's maps need them.
-mod by_id {
+pub(crate) mod by_id {
     use std::collections::BTreeMap;
 
     use serde::de::{DeserializeOwned, Error as _};

@@ -76,6 +76,41 @@ impl RawTable {
         }
     }
 
+    /// Brings the users of an instance to the first format: where each stands and all names are in one item each.
+    pub fn to_first_format(&self, instance: &str) {
+        let (mut users, mut names) = (json!({}), json!({}));
+        for item in self.items() {
+            let (pk, sk) = (text(&item, "pk"), text(&item, "sk"));
+            if pk == format!("{instance}#user") {
+                let (id, number) = (item["id"]["N"].as_str().expect("an id"), |name: &str| {
+                    let digits = item[name]["N"].as_str().unwrap_or("0");
+                    digits.parse::<u64>().expect("a number")
+                });
+                let flag = |name: &str| u64::from(item[name]["BOOL"] == true);
+                let inactive = 1 - flag("active");
+                users[id] = json!([
+                    number("department"),
+                    number("group"),
+                    flag("admin") + 2 * inactive
+                ]);
+                names[id] = [text(&item, "name"), text(&item, "lastName")].join(" ").into();
+            } else if pk == format!("{instance}#names") || pk == format!("{instance}#members") {
+                self.delete(&pk, &sk);
+            } else if pk.starts_with("#credential#") && text(&item, "instance") == instance {
+                let mut item = item.clone();
+                item.as_object_mut().expect("an item").remove("standing");
+                self.put(&pk, &sk, &item);
+            }
+        }
+        let pk = format!("{instance}#directory");
+        let head = self.get(&pk, "directory").expect("a directory");
+        let mut directory: Value = serde_json::from_str(&text(&head, "head")).expect("JSON");
+        directory["users"] = users;
+        let directory = json!({ "directory": { "S": directory.to_string() }, "v": head["v"] });
+        self.put(&pk, "directory", &directory);
+        self.put(&pk, "names", &json!({ "names": { "S": names.to_string() } }));
+    }
+
     fn call(&self, operation: &str, request: &Value) -> Value {
         let mut stream = TcpStream::connect(&self.address).expect("the engine listens");
         let body = request.to_string();
@@ -96,6 +131,10 @@ impl RawTable {
         assert!(head.contains(" 200 "), "{answer}");
         serde_json::from_str(body).expect("the answer is JSON")
     }
+}
+
+fn text(item: &Value, name: &str) -> String {
+    item[name]["S"].as_str().unwrap_or_default().to_owned()
 }
 
 fn key(pk: &str, sk: &str) -> Value {

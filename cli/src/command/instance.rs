@@ -110,6 +110,7 @@ async fn list(global: &Global) -> Result<Answer, Failure> {
 async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
     let operator = global.store().await?.operator(name);
     let (entry, directory) = (operator.entry().await?, operator.directory().await?);
+    let users = operator.user_ids().await?.len();
     let entries = directory.settings.entries();
     let settings: Map<_, _> = entries
         .into_iter()
@@ -118,10 +119,9 @@ async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
     let mut lines = vec![
         format!("instance {}, created {}", entry.name, entry.create_date),
         format!(
-            "{} departments, {} groups, {} users",
+            "{} departments, {} groups, {users} users",
             directory.departments.len(),
-            directory.groups.len(),
-            directory.users.len()
+            directory.groups.len()
         ),
     ];
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -136,7 +136,7 @@ async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
         "settings": settings,
         "departments": directory.departments.len(),
         "groups": directory.groups.len(),
-        "users": directory.users.len(),
+        "users": users,
     });
     Ok(Answer::new(lines.join("\n"), document))
 }

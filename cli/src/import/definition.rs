@@ -41,7 +41,7 @@ impl Import<'_> {
     /// Checks the users, funnels and columns that filters name.
     fn question_refers(&self, question: &Question) -> Result<(), String> {
         for user in ids(question, Aspect::User) {
-            if !self.directory.users.keys().any(|known| known.get() == user) {
+            if !self.users.iter().any(|known| known.get() == user) {
                 return Err(format!("filters.user: user {user} does not exist"));
             }
         }

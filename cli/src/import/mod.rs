@@ -114,6 +114,7 @@ pub async fn import_until(
         plan,
         tally,
         directory,
+        users: BTreeSet::new(),
         funnels: BTreeMap::new(),
         orphaned: Vec::new(),
         judged: None,
@@ -138,6 +139,8 @@ struct Import<'a> {
     tally: Tally,
     /// The directory as this import left it.
     directory: Directory,
+    /// The users as this import left them.
+    users: BTreeSet<UserId>,
     /// The funnels as this import left them.
     funnels: BTreeMap<FunnelId, Funnel>,
     /// Calls whose event's line turned out to be bad.
@@ -154,7 +157,7 @@ impl Import<'_> {
     async fn all(&mut self) -> Result<(), Error> {
         self.directory().await?;
         self.pass(Kind::User).await?;
-        self.directory = self.operator.directory().await?;
+        self.users = self.operator.user_ids().await?;
         self.pass(Kind::Profile).await?;
         self.pass(Kind::Company).await?;
         self.pass(Kind::Lead).await?;
@@ -290,7 +293,7 @@ impl Import<'_> {
     }
 
     fn user_exists(&self, field: &str, user: UserId) -> Result<(), String> {
-        let exists = self.directory.users.contains_key(&user);
+        let exists = self.users.contains(&user);
         exists
             .then_some(())
             .ok_or_else(|| format!("{field}: user {user} does not exist"))

@@ -28,7 +28,7 @@ fn bench_of_funnels() -> Bench {
 
 /// Whether calls raise triggers.
 fn triggers(bench: &Bench) -> bool {
-    bench.json("acme#directory", "directory", "directory")["triggers"] == true
+    bench.json("acme#directory", "directory", "head")["triggers"] == true
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn the_doctor_compares_what_the_directory_says() {
         (false, "says that an automation is active, but none is"),
     ] {
         bench.import(&points(1, active)).done();
-        bench.edit_json("acme#directory", "directory", "directory", |directory| {
+        bench.edit_json("acme#directory", "directory", "head", |directory| {
             directory["triggers"] = json!(!active);
         });
         let told = |repaired| json!([{ "item": item, "reason": reason, "repaired": repaired }]);

@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 use shared::credential::{Kind, Secret};
+use shared::id::UserId;
 
 use crate::support::{Bench, USERS};
 
@@ -215,4 +216,30 @@ fn only_a_good_key_gets_a_limit() {
     assert_eq!((revoked.code, bench.partition(&partition).len()), (1, 0));
     assert!(revoked.err.contains("was revoked already"), "{revoked:?}");
     bench.funil("doctor --instance acme").done();
+}
+
+/// So that where the user stands can change in all of them at once.
+#[tokio::test]
+async fn a_user_has_at_most_fifty_valid_credentials() {
+    let bench = bench();
+    let (operator, user) = (bench.operator().await, UserId::new(8).unwrap());
+    let mut last = None;
+    for _ in 0..50 {
+        last = Some(operator.issue(Kind::Token, user, None, Some(9)).await.unwrap());
+    }
+    let refused = bench.funil("key issue --instance acme --user 8");
+    assert_eq!(refused.code, 1);
+    assert!(refused.err.contains("has 50 valid credentials"), "{refused:?}");
+    bench.funil("key issue --instance acme --user 7").done();
+    operator
+        .revoke(Kind::Token, &last.unwrap().entry.id)
+        .await
+        .unwrap();
+    bench.funil("key issue --instance acme --user 8").done();
+    let changed = r#"{"kind":"user","id":8,"name":"Bruno","admin":true}"#;
+    bench.import(changed).done();
+    let items = bench.items();
+    let admin = json!({ "L": [{ "N": "0" }, { "N": "0" }, { "N": "1" }] });
+    let carried = items.iter().filter(|item| item["standing"] == admin);
+    assert_eq!(carried.count(), 51, "50 of user 8 and one of user 7");
 }

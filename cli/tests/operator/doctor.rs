@@ -300,35 +300,77 @@ fn counters() {
 }
 
 #[test]
-fn standings_and_names() {
+fn standings_names_and_members() {
     let (bench, _) = bench();
+    let key = bench
+        .funil("key issue --instance acme --user 9 --json")
+        .done()
+        .document();
+    let entry = format!("acme#credential key#{}", key["id"].as_str().unwrap());
+    let stored = bench.items().into_iter();
+    let stored = stored.filter(|item| item.get("standing").is_some() && item["id"]["S"] == key["id"]);
+    let stored = stored.last().unwrap()["pk"]["S"].as_str().unwrap().to_owned();
     assert_cured(
         &bench,
         |bench| {
-            bench.edit_json("acme#directory", "directory", "directory", |directory| {
-                let users = directory["users"].as_object_mut().unwrap();
-                users.remove("8");
-                users["9"][2] = json!(1);
-                users.insert("77".to_owned(), json!([0, 0, 0]));
-            });
-            bench.edit_json("acme#directory", "names", "names", |names| {
+            let (department, group) = (json!({ "N": "7" }), json!({ "N": "7" }));
+            let elsewhere = json!({ "L": [department, group, { "N": "0" }] });
+            bench.set(&stored, "credential", "standing", &elsewhere);
+            bench.edit_json("acme#names", "000000000000000", "names", |names| {
                 names["7"] = json!("Nobody");
+                names["77"] = json!("Nobody");
             });
+            bench.edit_json(
+                "acme#members",
+                "000000000000002#000000000000000",
+                "users",
+                |users| users.as_array_mut().unwrap().retain(|user| *user != 8),
+            );
+            bench.put(
+                "acme#members",
+                "000000000000009#000000000000000",
+                &json!({ "users": { "S": "[8]" } }),
+            );
         },
         &[
-            ("acme#directory directory", "the standing of user 8 is missing"),
+            (&entry, "stands elsewhere than the record of user 9 says"),
             (
-                "acme#directory directory",
-                "the standing of user 9 is not what the user's record says",
-            ),
-            (
-                "acme#directory directory",
-                "has the standing of user 77, who does not exist",
-            ),
-            (
-                "acme#directory names",
+                "acme#names 000000000000000",
                 "the name of user 7 is not what the user's record says",
+            ),
+            (
+                "acme#names 000000000000000",
+                "has the name of user 77, whose record says otherwise",
+            ),
+            (
+                "acme#members 000000000000002#000000000000000",
+                "the place of user 8 is missing",
+            ),
+            (
+                "acme#members 000000000000009#000000000000000",
+                "has the place of user 8, whose record says otherwise",
             ),
         ],
     );
+}
+
+/// A repair lets nobody do more: importing the user again does.
+#[test]
+fn a_credential_that_its_users_record_makes_an_admins_is_only_told() {
+    let (bench, _) = bench();
+    bench.funil("key issue --instance acme --user 9").done();
+    let items = bench.items();
+    let carries = |item: &&Value| item.get("standing").is_some() && item["user"]["N"] == "9";
+    let stored = items.iter().find(carries).unwrap()["pk"]["S"].as_str().unwrap();
+    bench.set("acme#user", "000000000000009", "admin", &json!({ "BOOL": true }));
+    for _ in 0..2 {
+        let seen = bench.funil("doctor --instance acme --repair --json");
+        assert_eq!(seen.code, 1, "{seen:?}");
+        let difference = &seen.document()["differences"][0];
+        let reason = difference["reason"].as_str().unwrap();
+        assert!(reason.ends_with("import the user again"), "{reason}");
+        assert_eq!(difference["repaired"], false);
+        let flags = bench.item(stored, "credential").unwrap()["standing"]["L"][2].clone();
+        assert_eq!(flags, json!({ "N": "0" }));
+    }
 }

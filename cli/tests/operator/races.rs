@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use shared::calendar::Calendar;
 use shared::call::{Call, CallStatus, CallType, EventName};
+use shared::credential::Kind;
 use shared::id::{CallId, EventId, LeadId, UserId};
 use shared::lead::Lead;
 use shared::meeting::Meeting;
 use shared::people::User;
-use shared::store::operator::{CalendarLine, LeadLine, MeetingLine, Outcome};
+use shared::store::operator::{CalendarLine, LeadLine, MeetingLine, OperatorError, Outcome};
 use shared::time::Timestamp;
 
-use crate::support::Bench;
+use crate::support::{Bench, USERS, command};
 
 const WRITTEN: Outcome = Outcome::Written;
 
@@ -111,10 +112,49 @@ async fn users_written_at_the_same_time_are_all_there() {
             .chain(theirs.unwrap())
             .all(|outcome| outcome == WRITTEN)
     );
-    assert_eq!(one.directory().await.unwrap().users.len(), 200);
+    assert_eq!(one.user_ids().await.unwrap().len(), 200);
     assert_eq!(bench.partition("acme#user").len(), 200);
-    let names = bench.json("acme#directory", "names", "names");
-    assert_eq!(names.as_object().unwrap().len(), 200);
+    assert_sound(&bench);
+}
+
+/// C-2: in neither order is a credential left with where its user stood before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_issued_while_its_user_is_deactivated_opens_nothing() {
+    let bruno = json!({ "id": 8, "name": "Bruno", "active": false });
+    let bruno = serde_json::from_value::<User>(bruno).unwrap();
+    let user = UserId::new(8).unwrap();
+
+    let bench = Bench::with_instance();
+    bench.import(USERS).done();
+    let deactivated = vec![bruno.clone()];
+    let (direct, handle) = (bench.operator().await, tokio::runtime::Handle::current());
+    let late = bench
+        .operator_late(move |_| {
+            let outcomes = handle.block_on(direct.import_users(&deactivated));
+            assert_eq!(outcomes.unwrap(), [WRITTEN]);
+        })
+        .await;
+    let issued = tokio::task::spawn(async move { late.issue(Kind::Key, user, None, None).await });
+    assert!(matches!(
+        issued.await.unwrap(),
+        Err(OperatorError::InactiveUser(..))
+    ));
+
+    let bench = Bench::with_instance();
+    bench.import(USERS).done();
+    let late = bench
+        .operator_late(|endpoint| {
+            let issue = "key issue --instance acme --user 8";
+            assert!(command(endpoint, issue).status().unwrap().success());
+        })
+        .await;
+    let outcomes = late.import_users(&[bruno]).await;
+    assert_eq!(outcomes.unwrap(), [WRITTEN]);
+    let carried: Vec<_> = bench.items();
+    let carried = carried.iter().filter_map(|item| item.get("standing"));
+    let inactive = json!({ "L": [{ "N": "0" }, { "N": "0" }, { "N": "2" }] });
+    assert_eq!(carried.collect::<Vec<_>>(), [&inactive]);
+    assert_sound(&bench);
 }
 
 #[tokio::test]

@@ -92,13 +92,7 @@ impl Bench {
     }
 
     pub fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
-        command
-            .args(arguments.split_whitespace())
-            .args(["--endpoint", &self.engine.endpoint()])
-            .env_remove("TABLE_NAME")
-            .stdin(Stdio::null());
-        command
+        command(&self.engine.endpoint(), arguments)
     }
 
     pub fn funil(&self, arguments: &str) -> Ended {
@@ -145,6 +139,11 @@ impl Bench {
         let endpoint = self.engine.endpoint();
         let overtake = move |endpoint: &str| drop(call_table(endpoint, operation, &request));
         operator(overtaken(endpoint, overtake)).await
+    }
+
+    /// The same, but just before its first transaction `overtake` is done with the endpoint.
+    pub async fn operator_late(&self, overtake: impl FnOnce(&str) + Send + 'static) -> Operator {
+        operator(overtaken(self.engine.endpoint(), overtake)).await
     }
 
     /// One DynamoDB call past the command.
@@ -219,6 +218,17 @@ impl Bench {
         edit(&mut value);
         self.set(pk, sk, name, &json!({ "S": value.to_string() }));
     }
+}
+
+/// The command on the engine at an endpoint.
+pub fn command(endpoint: &str, arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
+    command
+        .args(arguments.split_whitespace())
+        .args(["--endpoint", endpoint])
+        .env_remove("TABLE_NAME")
+        .stdin(Stdio::null());
+    command
 }
 
 async fn operator(endpoint: String) -> Operator {

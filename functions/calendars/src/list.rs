@@ -32,6 +32,7 @@ const NEXT: &str = "nextMeeting";
 pub async fn list(access: Access<KeyAnywhere>) -> Result<Json<Value>, CalendarError> {
     let (now, wanted) = (access.now(), selection(access.params()));
     let (scope, selection, start) = access
+        .without_colleagues()
         .open_for(wanted, async |reader: &Reader, wanted: &Option<Selection>| {
             reader.begin_calendars(wants_next(wanted.as_ref()), now).await
         })

@@ -22,6 +22,7 @@ pub async fn meetings(
 ) -> Result<Response, CalendarError> {
     let wanted = read(access.params(), id.ok(), access.now());
     let (scope, wanted, start) = access
+        .without_colleagues()
         .open_for(wanted, async |reader: &Reader, wanted: &MeetingRequest| {
             reader.begin_meetings(wanted).await
         })

@@ -4,6 +4,8 @@
 //! (C-74). An attempt of which nobody knows whether it happened is looked up under a mark of its own before another one
 //! is made with the same numbers, so one request never writes two calls.
 
+use std::collections::BTreeSet;
+
 use shared::id::{CallId, LeadId, UserId};
 use shared::scope::WebhookScope;
 use shared::store::{CallNumbers, Caller, Claimed, Inserted, Link, Reader, StoreError};
@@ -18,18 +20,23 @@ const ATTEMPTS: u32 = 8;
 pub struct Seen {
     /// What became of earlier requests with the same key (C-10).
     pub claimed: Claimed,
+    /// The user that is named, where it exists.
+    pub users: BTreeSet<UserId>,
     numbers: CallNumbers,
     lead: Result<Option<LeadId>, StoreError>,
 }
 
 impl Seen {
-    /// Reads the numbers last taken, the lead that the number belongs to and what is known of the request's key, in one
-    /// round trip. That the lead cannot be found is not yet a failure.
+    /// Reads the numbers last taken, the user, the lead that the number belongs to and what is known of the request's key, in
+    /// one round trip. That the lead cannot be found is not yet a failure.
     pub async fn read(reader: &Reader, call: &NewCall) -> Result<Self, StoreError> {
         let claimed = reader.claimed(call.claim.as_ref());
-        let (claimed, numbers, lead) = tokio::join!(claimed, reader.call_numbers(), find(reader, call));
+        let users = reader.existing_users(call.user);
+        let (claimed, users, numbers, lead) =
+            tokio::join!(claimed, users, reader.call_numbers(), find(reader, call));
         Ok(Self {
             claimed: claimed?,
+            users: users?,
             numbers: numbers?,
             lead,
         })

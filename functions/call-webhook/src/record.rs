@@ -26,7 +26,7 @@ pub async fn record(access: WebhookAccess, headers: HeaderMap, body: Bytes) -> R
     }
     let user = call
         .user
-        .filter(|user| scope.directory.users.contains_key(user))
+        .filter(|user| seen.users.contains(user))
         .ok_or(CallError::User)?;
     match history::write(&scope, &call, user, seen).await? {
         Written::Done(id) => Ok(created(id.get())),

@@ -26,14 +26,17 @@ pub async fn get(
     let wanted = read(&access, id.ok());
     let (scope, (_, view), found) = access
         .open_for(wanted, async |reader: &Reader, (id, view): &(LeadId, View)| {
-            tokio::try_join!(reader.lead(*id), view.names(reader, "lead"))
+            tokio::try_join!(reader.lead(*id), view.expected_names(reader, "lead"))
         })
         .await?;
     let (lead, names) = found?;
-    let mut lead = lead
+    let lead = lead
         .filter(|lead| scope.viewer.sees_lead(lead.owner, &lead.lists()))
         .ok_or(LeadError::NotFound)?;
-    let lead = view.lead(&mut lead, &scope, &names);
+    let mut lead = [lead];
+    let names = view.names(&scope.store, (names, "lead"), &lead).await?;
+    let [lead] = &mut lead;
+    let lead = view.lead(lead, &scope, &names);
     Ok(view.answer(One { lead }))
 }
 

@@ -16,14 +16,15 @@ struct Many<'a> {
 }
 
 /// The leads that the key may see, by id, with their total under the same filters. One round trip for pages near the
-/// front where the key sees every lead; whole records behind the first page take one more.
+/// front where the key sees every lead; whole records behind the first page take one more, and so do owners' names that
+/// this process did not expect.
 pub async fn list(access: Access<KeyAndToken>) -> Result<Response, LeadError> {
     let wanted = NewList::read(access.params(), access.walker(), access.client().to_owned());
     let (scope, NewList { request, view }, begun) = access
         .open_for(wanted, async |reader: &Reader, wanted: &NewList| {
             tokio::try_join!(
                 reader.begin_leads(&wanted.request),
-                wanted.view.names(reader, "leads")
+                wanted.view.expected_names(reader, "leads")
             )
         })
         .await?;
@@ -35,6 +36,7 @@ pub async fn list(access: Access<KeyAndToken>) -> Result<Response, LeadError> {
         return Ok(view.answer(Many { total, leads }));
     }
     let mut leads = scope.store.leads_of(page).await?;
+    let names = view.names(&scope.store, (names, "leads"), &leads).await?;
     let leads = leads
         .iter_mut()
         .map(|lead| view.lead(lead, &scope, &names))

@@ -140,16 +140,35 @@ impl View {
         }
     }
 
-    /// The users' names, if owners are shown by name where `root` holds leads.
-    pub async fn names(&self, reader: &Reader, root: &str) -> Result<Names, StoreError> {
+    /// Whether owners are shown by name where `root` holds leads.
+    fn names_owners(&self, root: &str) -> bool {
         let Self::Selected(selection) = self else {
-            return Ok(Names::default());
+            return false;
         };
         let owner = selection.get(root).and_then(|fields| fields.get("owner"));
-        if !owner.is_some_and(|owner| owner.contains("name")) {
-            return Ok(Names::default());
+        owner.is_some_and(|owner| owner.contains("name"))
+    }
+
+    /// The users' names that are likely to be shown, if owners are shown by name where `root` holds leads.
+    pub async fn expected_names(&self, reader: &Reader, root: &str) -> Result<Names, StoreError> {
+        if self.names_owners(root) {
+            return reader.expected_names().await;
         }
-        reader.names().await
+        Ok(Names::default())
+    }
+
+    /// `names` with those that are shown of these leads' owners.
+    pub async fn names(
+        &self,
+        reader: &Reader,
+        (names, root): (Names, &str),
+        leads: &[Lead],
+    ) -> Result<Names, StoreError> {
+        if self.names_owners(root) {
+            let owners = leads.iter().filter_map(|lead| lead.owner);
+            return reader.names_of(names, owners).await;
+        }
+        Ok(names)
     }
 
     /// A lead as this view shows it; a selection is cut out of the whole answer afterwards by [`View::answer`].

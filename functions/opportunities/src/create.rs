@@ -44,7 +44,7 @@ async fn insert(scope: &Scope, wanted: &Wanted, mut start: CreationStart) -> Res
         return Err(CreateError::Permission);
     }
     let funnel = seen_funnel(start.funnel.take(), *funnel, &scope.viewer)?;
-    let ground = Ground::of(scope, &funnel, start.lead.as_ref());
+    let ground = Ground::of(scope, &funnel, (start.lead.as_ref(), start.user));
     new.judge(&ground)?;
     let make = |id| new.make(id, &ground);
     match scope
@@ -76,7 +76,7 @@ async fn answered(
     let viewer = &scope.viewer;
     let funnel = funnel.filter(|funnel| viewer.sees_funnel(&funnel.access));
     let funnel = funnel.filter(|_| viewer.permissions().edit_opportunities);
-    let ground = Ground::of(scope, funnel.ok_or(CreateError::Gone)?, None);
+    let ground = Ground::of(scope, funnel.ok_or(CreateError::Gone)?, (None, None));
     let card = scope.store.opportunity_card(made).await?;
     let card = card.filter(|card| ground.sees(&card.opportunity));
     let card = card.ok_or(CreateError::Gone)?;
@@ -98,6 +98,7 @@ impl Wanted {
 
     async fn begin(reader: &Reader, wanted: &Self) -> Result<CreationStart, StoreError> {
         let Self { funnel, new, claim } = wanted;
-        reader.begin_creation(*funnel, new.lead, claim.as_ref()).await
+        let named = (new.lead, new.user);
+        reader.begin_creation(*funnel, named, claim.as_ref()).await
     }
 }

@@ -13,6 +13,7 @@ use crate::view::FunnelView;
 pub async fn list(access: Access<KeyInQuery>) -> Result<Response, FunnelsError> {
     let everything = Ok::<(), FunnelsError>(());
     let (scope, (), funnels) = access
+        .without_colleagues()
         .open_for(everything, async |reader: &Reader, (): &()| {
             reader.funnels().await
         })

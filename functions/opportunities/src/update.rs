@@ -44,7 +44,7 @@ async fn change(scope: &Scope, wanted: &Wanted, mut start: UpdateStart) -> Resul
     if start.stored.is_none() {
         return Err(unknown());
     }
-    let ground = Ground::of(scope, &funnel, start.lead.as_ref());
+    let ground = Ground::of(scope, &funnel, (start.lead.as_ref(), start.user));
     // Asked of every record that it may turn out to be: whoever loses a race against a closing must not reopen it.
     let change = |stored: &Opportunity| {
         let seen = ground.sees(stored).then_some(stored).ok_or_else(unknown)?;
@@ -69,8 +69,7 @@ impl Wanted {
     }
 
     async fn begin(reader: &Reader, wanted: &Self) -> Result<UpdateStart, StoreError> {
-        reader
-            .begin_update(wanted.id, wanted.funnel, wanted.patch.lead)
-            .await
+        let named = (wanted.patch.lead, wanted.patch.user);
+        reader.begin_update(wanted.id, wanted.funnel, named).await
     }
 }

@@ -20,15 +20,16 @@ pub async fn chart(
     let now = access.now();
     let wanted = request(access.params(), id.ok());
     let (scope, wanted, start) = access
+        .without_colleagues()
         .open_for(wanted, async |reader: &Reader, wanted: &ReportRequest| {
             reader.begin_report(wanted, now).await
         })
         .await?;
     permitted(&scope.viewer)?;
-    let directory = scope.viewer.directory();
-    let today = directory.settings.zone().day_of(now);
+    let zone = scope.viewer.directory().settings.zone();
+    let today = zone.day_of(now);
     let range = Range::asked(wanted.from, wanted.to, today)?;
-    match scope.store.finish_report(start?, range, directory).await? {
+    match scope.store.finish_report(start?, range, zone).await? {
         None => Err(ReportsError::NotFound),
         Some(Report::Preparing) => Err(ReportsError::Preparing),
         Some(Report::TooLarge) => Err(ReportsError::TooLarge),

@@ -12,7 +12,10 @@ use crate::wire::permitted;
 /// The reports by id (C-60, C-61). One round trip: they are read beside the credential.
 pub async fn list(access: Access<KeyInQuery>) -> Result<Json<Value>, ReportsError> {
     let read = async |reader: &Reader, (): &()| reader.reports().await;
-    let (scope, (), reports) = access.open_for(Ok::<_, ReportsError>(()), read).await?;
+    let (scope, (), reports) = access
+        .without_colleagues()
+        .open_for(Ok::<_, ReportsError>(()), read)
+        .await?;
     permitted(&scope.viewer)?;
     let reports: Vec<_> = reports?.iter().map(view).collect();
     Ok(Json(json!({ "data": { "reports": reports } })))

@@ -21,7 +21,7 @@ fn department(id: u64) -> DepartmentId {
 
 /// Department 1 above 2 above 4, and 3 apart. User n*10+g works in department n with the reach of group g; user 99 is
 /// an admin, 98 inactive, 97 without department and group.
-fn directory() -> Arc<Directory> {
+fn directory() -> (Directory, BTreeMap<UserId, Standing>) {
     let mut directory = Directory::default();
     for (id, parent) in [(1, None), (2, Some(1)), (3, None), (4, Some(2))] {
         let parent = parent.map(department);
@@ -51,6 +51,7 @@ fn directory() -> Arc<Directory> {
         admin: false,
         inactive: false,
     };
+    let mut users = BTreeMap::new();
     for at in 1..=4 {
         for group in 1..=4 {
             let standing = Standing {
@@ -58,13 +59,11 @@ fn directory() -> Arc<Directory> {
                 group: GroupId::new(group),
                 ..plain
             };
-            directory.users.insert(user(at * 10 + group), standing);
+            users.insert(user(at * 10 + group), standing);
         }
     }
-    directory
-        .users
-        .insert(user(99), Standing { admin: true, ..plain });
-    directory.users.insert(
+    users.insert(user(99), Standing { admin: true, ..plain });
+    users.insert(
         user(98),
         Standing {
             inactive: true,
@@ -72,12 +71,19 @@ fn directory() -> Arc<Directory> {
             ..plain
         },
     );
-    directory.users.insert(user(97), plain);
-    Arc::new(directory)
+    users.insert(user(97), plain);
+    (directory, users)
 }
 
+/// The viewer, with the members of the departments that it asks for.
 fn viewer(id: u64) -> Viewer {
-    directory().viewer(user(id)).unwrap()
+    let (directory, users) = directory();
+    let viewer = Viewer::new(Arc::new(directory), user(id), users[&user(id)]).unwrap();
+    let departments = viewer.departments();
+    let works_there = |standing: &Standing| standing.department.is_some_and(|at| departments.contains(&at));
+    let members = users.iter().filter(|(_, standing)| works_there(standing));
+    let members = members.map(|(id, _)| *id).collect();
+    viewer.among(members)
 }
 
 fn lists(users: &[u64], departments: &[u64], ignore_sub_departments: bool) -> AccessLists {
@@ -90,13 +96,14 @@ fn lists(users: &[u64], departments: &[u64], ignore_sub_departments: bool) -> Ac
 
 #[test]
 fn a_directory_is_read_as_it_was_written() {
-    let directory = directory();
-    let written = serde_json::to_string(&*directory).unwrap();
-    assert!(
-        written.contains(r#""11":[1,1,0]"#) && written.contains(r#""99":[0,0,1]"#),
-        "{written}"
-    );
-    assert_eq!(serde_json::from_str::<Directory>(&written).unwrap(), *directory);
+    let (directory, users) = directory();
+    let written = serde_json::to_string(&directory).unwrap();
+    assert_eq!(serde_json::from_str::<Directory>(&written).unwrap(), directory);
+    for (id, text) in [(11, "[1,1,0]"), (99, "[0,0,1]"), (98, "[0,1,2]")] {
+        let standing = users[&user(id)];
+        assert_eq!(serde_json::to_string(&standing).unwrap(), text);
+        assert_eq!(serde_json::from_str::<Standing>(text).unwrap(), standing);
+    }
 }
 
 #[test]
@@ -110,16 +117,34 @@ fn no_other_standing_is_read() {
     ] {
         assert!(serde_json::from_str::<Standing>(wrong).is_err(), "{wrong}");
     }
-    for wrong in [r#"{"0":[0,0,0]}"#, r#"{"x":[0,0,0]}"#] {
-        let wrong = format!(r#"{{"users":{wrong}}}"#);
+    for wrong in [r#"{"0":{"name":"A"}}"#, r#"{"x":{"name":"A"}}"#] {
+        let wrong = format!(r#"{{"departments":{wrong}}}"#);
         assert!(serde_json::from_str::<Directory>(&wrong).is_err(), "{wrong}");
     }
 }
 
 #[test]
-fn inactive_and_unknown_users_have_no_view() {
-    assert!(directory().viewer(user(98)).is_none());
-    assert!(directory().viewer(user(1)).is_none());
+fn inactive_users_have_no_view() {
+    let (directory, users) = directory();
+    assert!(Viewer::new(Arc::new(directory), user(98), users[&user(98)]).is_none());
+}
+
+/// Members are read for nobody else.
+#[test]
+fn departments_matter_to_who_reaches_them() {
+    for (who, departments) in [
+        (12, vec![1, 2, 4]),
+        (22, vec![2, 4]),
+        (42, vec![4]),
+        (11, vec![]),
+        (13, vec![]),
+        (14, vec![]),
+        (99, vec![]),
+        (97, vec![]),
+    ] {
+        let departments = departments.into_iter().map(department).collect();
+        assert_eq!(viewer(who).departments(), departments, "user {who}");
+    }
 }
 
 #[test]

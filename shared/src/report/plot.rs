@@ -14,7 +14,7 @@ use crate::time::Day;
 /// The label of records that have no value of what is grouped by. It says the same in every language.
 const NONE: &str = "-";
 
-/// What is known of the groups: all users by id, and all funnels by id.
+/// What is known of the groups: all users by id where a question is grouped by them, and all funnels by id.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
     /// Users with their names.

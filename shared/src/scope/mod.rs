@@ -23,7 +23,7 @@ use crate::directory::Viewer;
 use crate::http::{App, Params, Refusal, source_address, trace};
 use crate::instance::InstanceName;
 use crate::settings::CredentialPlacement;
-use crate::store::{Credential, Found, GateKeeper, InstanceStore, Reader, StoreError};
+use crate::store::{Credential, Found, GateKeeper, InstanceStore, Members, Reader, StoreError};
 use crate::time::Timestamp;
 
 pub use presented::{KeyAndToken, KeyAnywhere, KeyInHeader, KeyInQuery, KeyPlace, Placement, Rule};
@@ -71,6 +71,8 @@ pub struct Access<P> {
     params: Params,
     presented: Presented,
     client: String,
+    /// Whether what the request asks for rests on whose records the viewer reaches.
+    reaching: bool,
     placement: PhantomData<P>,
 }
 
@@ -109,6 +111,7 @@ impl<P: Placement> FromRequestParts<App> for Access<P> {
             params,
             presented,
             client: client(parts),
+            reaching: true,
             placement: PhantomData,
         })
     }
@@ -143,6 +146,14 @@ impl<P: Placement> Access<P> {
     #[must_use]
     pub fn client(&self) -> &str {
         &self.client
+    }
+
+    /// The request rests on nobody's leads and opportunities, so that the members of the viewer's department are not read:
+    /// the viewer takes itself for the only one.
+    #[must_use]
+    pub fn without_colleagues(mut self) -> Self {
+        self.reaching = false;
+        self
     }
 
     /// Checks the credentials while `read` reads what `wanted` asks for; both take one round trip together where this
@@ -217,10 +228,19 @@ impl<P: Placement> Access<P> {
     async fn judge(&self, reader: &Reader) -> Result<Scope, AccessError> {
         let claims = self.presented.claims(P::RULE);
         let hashes: Vec<_> = claims.secrets().iter().map(|secret| secret.hash()).collect();
-        let (found, directory) = self.app.store().presented(reader.instance(), &hashes).await?;
-        let directory = Arc::new(directory.ok_or(AccessError::Unauthorized)?);
+        let caller = self.presented.fingerprint();
+        let expected = async {
+            if self.reaching && self.is_known(reader.instance()) {
+                return reader.expected_members(&caller).await;
+            }
+            Ok(Members::default())
+        };
+        let presented = self.app.store().presented(reader.instance(), &hashes);
+        let (presented, expected) = tokio::join!(presented, expected);
+        let (found, stored) = presented?;
+        let stored = stored.ok_or(AccessError::Unauthorized)?;
         let claimed = claims
-            .under(directory.settings.credential_placement())
+            .under(stored.directory.settings.credential_placement())
             .unwrap_or_default();
         let opened: Option<Vec<_>> = claimed
             .iter()
@@ -228,11 +248,13 @@ impl<P: Placement> Access<P> {
             .collect();
         let opened = opened.unwrap_or_default();
         let first = opened.first().ok_or(AccessError::Unauthorized)?;
-        let one_user = opened.iter().all(|credential| credential.user == first.user);
-        let viewer = directory
-            .viewer(first.user)
-            .filter(|_| one_user)
-            .ok_or(AccessError::Unauthorized)?;
+        if opened.iter().any(|credential| credential.user != first.user) {
+            return Err(AccessError::Unauthorized);
+        }
+        let standing = reader.standing(&stored, first).await?;
+        let directory = Arc::new(stored.directory);
+        let viewer = standing.and_then(|standing| Viewer::new(directory, first.user, standing));
+        let viewer = viewer.ok_or(AccessError::Unauthorized)?;
         trace::note(reader.instance().as_str(), &first.id);
         // Of several credentials the first is an API key: the one that has the limit.
         let limit = limit::of_key(first, &viewer.directory().settings);
@@ -242,6 +264,13 @@ impl<P: Placement> Access<P> {
         );
         self.app.store().accept(&callers, reader.instance(), limit);
         limit::count(&self.app, reader.instance(), limit).await?;
+        let viewer = if self.reaching {
+            let standings = stored.standings.as_ref();
+            let viewer = reader.among_colleagues(viewer, &caller, standings, expected?);
+            viewer.await?
+        } else {
+            viewer
+        };
         Ok(Scope {
             viewer,
             store: InstanceStore::new(reader.clone()),

@@ -1,15 +1,15 @@
-//! Credentials as they are stored: by hash, each saying which user of which instance it opens.
+//! Credentials as they are stored: by hash, each saying which user of which instance it opens, and where that user stands.
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::directory;
+use super::directory::{self, Stored};
 use super::error::StoreError;
 use super::key::{self, Keys};
 use super::{Store, item};
 use crate::credential::{CredentialHash, Kind};
-use crate::directory::Directory;
+use crate::directory::Standing;
 use crate::id::UserId;
 use crate::instance::InstanceName;
 use crate::settings::Rate;
@@ -28,6 +28,10 @@ pub struct Credential {
     /// The limit of this key alone, which goes before the instance's (C-9).
     #[serde(default)]
     pub requests_per_minute: Option<Rate>,
+    /// Where the user stands, as the user's record says it. Without it the record is read: so it is with what the first
+    /// format left.
+    #[serde(default)]
+    pub standing: Option<Standing>,
 }
 
 /// The credentials that were found, by hash; unknown and revoked ones are not among them.
@@ -57,12 +61,12 @@ impl Store {
     }
 
     /// Reads credentials and the directory of the instance that a request names, in one batch. Units: one for each
-    /// credential, one for each started 4 KB of the directory.
+    /// credential, one for each started 4 KB of the directory, which does not grow with the users.
     pub(crate) async fn presented(
         &self,
         instance: &InstanceName,
         hashes: &[CredentialHash],
-    ) -> Result<(Found, Option<Directory>), StoreError> {
+    ) -> Result<(Found, Option<Stored>), StoreError> {
         let directory = Keys(instance).directory();
         let keys = hashes.iter().map(key::credential).chain([directory.clone()]);
         let mut items = self.table.get_many(keys).await?;
@@ -72,6 +76,6 @@ impl Store {
         });
         let found = found.collect::<Result<_, _>>()?;
         let directory = items.get(&directory).map(directory::decode).transpose()?;
-        Ok((found, directory.map(|stored| stored.directory)))
+        Ok((found, directory))
     }
 }

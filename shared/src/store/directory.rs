@@ -1,23 +1,60 @@
-//! The directory's item.
+//! The directory's item, and the members of departments.
 //!
-//! Every request reads it, so it is one text, which is read several times faster than hundreds of attributes.
+//! Every request reads the first, so it is one text, which is read several times faster than hundreds of attributes. In the
+//! first format it also had the standings of all users; now each user's is in its record and, so that checking a credential
+//! needs nothing else, in its credentials. Every write of a user's record, of what is derived from it, or of a credential
+//! moves the version of this item on, so that they follow one another and agree.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::future::try_join_all;
+use serde::{Deserialize, Serialize};
 
 use super::Reader;
+use super::credentials::Credential;
 use super::error::StoreError;
 use super::item::{self, Item, n, s};
+use super::key;
+use super::table::{PAGE, Span, key_of};
 use super::unknown::Raw;
-use crate::directory::Directory;
+use crate::directory::{Directory, Standing, Viewer, by_id};
+use crate::id::{DepartmentId, UserId};
 
 const KIND: &str = "directory";
-/// The attribute that holds all of it.
-const DIRECTORY: &str = "directory";
+/// The attribute that has all of it.
+const HEAD: &str = "head";
+/// The same in the first format.
+const FIRST: &str = "directory";
+/// The attribute of an item of members that has their ids.
+const MEMBERS: &str = "users";
+/// Departments that are queried one by one; of more the whole partition is read.
+const MAX_QUERIES: usize = 8;
+
+/// The standings of all users, as the first format has them beside the rest.
+pub type Standings = BTreeMap<UserId, Standing>;
 
 /// A directory as it is stored, with the version that a write of it must find.
 #[derive(Debug, Clone)]
 pub struct Stored {
     pub directory: Directory,
+    /// Those of all users in the first format; `None` where each user's record has its own.
+    pub standings: Option<Standings>,
     pub version: u64,
     pub raw: Raw,
+}
+
+/// The part of the first format that is not the directory.
+#[derive(Serialize, Deserialize)]
+struct First {
+    #[serde(default, with = "by_id")]
+    users: Standings,
+}
+
+/// The members of departments.
+#[derive(Debug, Clone, Default)]
+pub struct Members {
+    departments: BTreeSet<DepartmentId>,
+    users: BTreeSet<UserId>,
 }
 
 impl Reader {
@@ -33,6 +70,76 @@ impl Reader {
             .transpose()?
             .map(|stored| stored.directory))
     }
+
+    /// Where the user of a credential stands now; `None` for one that is gone. No call, but a get where neither the directory
+    /// nor the credential says it.
+    pub(crate) async fn standing(
+        &self,
+        stored: &Stored,
+        credential: &Credential,
+    ) -> Result<Option<Standing>, StoreError> {
+        match (&stored.standings, credential.standing) {
+            (Some(standings), _) => Ok(standings.get(&credential.user).copied()),
+            (None, Some(standing)) => Ok(Some(standing)),
+            (None, None) => {
+                let user = self.user(credential.user).await?;
+                Ok(user.map(|user| user.standing()))
+            }
+        }
+    }
+
+    /// The members that this caller's decisions are likely to rest on: those of the departments that they rested on last.
+    pub(crate) async fn expected_members(&self, caller: &str) -> Result<Members, StoreError> {
+        self.members(self.guesses.departments(caller)).await
+    }
+
+    /// A viewer with the members that its decisions rest on. No call where they were expected or nothing rests on any.
+    pub(crate) async fn among_colleagues(
+        &self,
+        viewer: Viewer,
+        caller: &str,
+        standings: Option<&Standings>,
+        expected: Members,
+    ) -> Result<Viewer, StoreError> {
+        let departments = viewer.departments();
+        if let Some(standings) = standings {
+            let works_there = |at: &Standing| at.department.is_some_and(|at| departments.contains(&at));
+            let members = standings.iter().filter(|(_, standing)| works_there(standing));
+            let members = members.map(|(user, _)| *user).collect();
+            return Ok(viewer.among(members));
+        }
+        let members = if departments == expected.departments {
+            expected
+        } else {
+            self.guesses.learn_departments(caller, departments.clone());
+            self.members(departments).await?
+        };
+        Ok(viewer.among(members.users))
+    }
+
+    /// The members of these departments. A query for each side by side, or of the whole partition where they are many.
+    async fn members(&self, departments: BTreeSet<DepartmentId>) -> Result<Members, StoreError> {
+        let partition = self.keys().members();
+        let spans: Vec<_> = if departments.len() > MAX_QUERIES {
+            vec![Span::head(partition, PAGE)]
+        } else {
+            let begins = departments
+                .iter()
+                .map(|department| key::department_members(*department));
+            begins
+                .map(|begins| Span::beginning(partition.clone(), begins))
+                .collect()
+        };
+        let parts = try_join_all(spans.into_iter().map(|span| self.table.query_all(span))).await?;
+        let mut users = BTreeSet::new();
+        for item in parts.iter().flatten() {
+            let of = key::member_department(&key_of(item)?.sk);
+            if of.is_some_and(|of| departments.contains(&of)) {
+                users.extend(decode_members(item)?);
+            }
+        }
+        Ok(Members { departments, users })
+    }
 }
 
 /// The directory that an item holds, to be written again.
@@ -42,9 +149,17 @@ pub fn decode_raw(item: &Item) -> Result<Stored, StoreError> {
 }
 
 pub fn decode(item: &Item) -> Result<Stored, StoreError> {
+    let version = item::number(KIND, item, "v")?;
+    let (text, standings) = if item.contains_key(HEAD) {
+        (HEAD, None)
+    } else {
+        let First { users } = item::need_json(KIND, item, FIRST)?;
+        (FIRST, Some(users))
+    };
     Ok(Stored {
-        version: item::number(KIND, item, "v")?,
-        directory: item::need_json(KIND, item, DIRECTORY)?,
+        version,
+        directory: item::need_json(KIND, item, text)?,
+        standings,
         raw: Raw::default(),
     })
 }
@@ -55,9 +170,66 @@ pub fn encode(stored: &Stored) -> Item {
 }
 
 fn encode_known(stored: &Stored) -> Item {
-    let text = serde_json::json!(stored.directory).to_string();
+    let mut text = serde_json::json!(stored.directory);
+    let name = if let Some(users) = &stored.standings {
+        let users = users.clone();
+        if let (Some(text), Ok(serde_json::Value::Object(first))) =
+            (text.as_object_mut(), serde_json::to_value(First { users }))
+        {
+            text.extend(first);
+        }
+        FIRST
+    } else {
+        HEAD
+    };
     Item::from([
-        (DIRECTORY.to_owned(), s(text)),
+        (name.to_owned(), s(text.to_string())),
         ("v".to_owned(), n(stored.version)),
     ])
+}
+
+/// The users in an item of members.
+pub fn decode_members(item: &Item) -> Result<BTreeSet<UserId>, StoreError> {
+    item::need_json("members", item, MEMBERS)
+}
+
+/// An item of members: one text, the shortest form.
+pub fn encode_members(users: &BTreeSet<UserId>) -> Item {
+    Item::from([(MEMBERS.to_owned(), s(serde_json::json!(users).to_string()))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::GroupId;
+
+    #[test]
+    fn either_format_is_read_as_it_was_written() {
+        let standing = Standing {
+            department: DepartmentId::new(2),
+            group: GroupId::new(3),
+            admin: true,
+            inactive: true,
+        };
+        let standings = BTreeMap::from([(UserId::new(8).unwrap(), standing)]);
+        for (standings, attribute) in [(None, HEAD), (Some(standings), FIRST)] {
+            let directory = Directory {
+                triggers: true,
+                ..Directory::default()
+            };
+            let stored = Stored {
+                directory,
+                standings,
+                version: 7,
+                raw: Raw::default(),
+            };
+            let item = encode(&stored);
+            assert!(item.contains_key(attribute) && item.len() == 2);
+            let read = decode(&item).unwrap();
+            assert_eq!(
+                (read.directory, read.standings, read.version),
+                (stored.directory, stored.standings, 7)
+            );
+        }
+    }
 }

@@ -29,8 +29,10 @@ impl Format {
     pub const FIRST: Self = Self(1);
     /// Totals and ranks of a board count restricted opportunities apart.
     pub const RESTRICTED_APART: Self = Self(2);
+    /// The directory's item has nothing of users.
+    pub const SPLIT: Self = Self(2);
     /// The format that this build migrates to.
-    pub const CURRENT: Self = Self::RESTRICTED_APART;
+    pub const CURRENT: Self = Self::SPLIT;
 
     /// The oldest format that this build reads, and writes until `funil migrate`.
     pub const OLDEST: Self = Self(if Self::CURRENT.0 > 1 {
@@ -81,6 +83,11 @@ impl TableFormat {
             next: None,
             since: None,
         }
+    }
+
+    /// The format that writers write.
+    pub fn written(&self) -> Format {
+        self.next.unwrap_or(self.format)
     }
 
     pub fn encode(&self) -> Result<Item, StoreError> {

@@ -4,16 +4,17 @@
 //! A guess decides only what is read beside the credential. Every answer rests on the permissions and settings that are
 //! read with it, so an outdated guess costs a round trip and nothing else.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::bookmarks::PageCursor;
 use crate::calendar::{Calendar, LinkName};
 use crate::credential::CredentialHash;
 use crate::directory::{Coverage, Viewer};
-use crate::id::{CalendarId, LeadId, TicketId};
+use crate::id::{CalendarId, DepartmentId, LeadId, TicketId};
 use crate::instance::InstanceName;
 use crate::settings::Rate;
+use crate::store::key::Key;
 use crate::time::Timestamp;
 
 /// For so many seconds a caller that was let in is known.
@@ -83,6 +84,10 @@ struct Memory {
     ticket_leads: HashMap<String, LeadId>,
     /// Who was let in.
     accepted: HashMap<String, Accepted>,
+    /// The departments whose members a caller's permissions rest on.
+    departments: HashMap<String, BTreeSet<DepartmentId>>,
+    /// The items in which an instance's answers found users' names.
+    names: HashMap<String, BTreeSet<Key>>,
 }
 
 /// A caller that was let in.
@@ -169,6 +174,31 @@ impl Guesses {
     pub fn learn_ticket_lead(&self, instance: &InstanceName, ticket: TicketId, lead: LeadId) {
         let name = format!("{instance} {ticket}");
         remember(&mut self.memory().ticket_leads, &name, lead);
+    }
+
+    /// The departments whose members a caller's permissions are likely to rest on.
+    pub fn departments(&self, caller: &str) -> BTreeSet<DepartmentId> {
+        self.memory().departments.get(caller).cloned().unwrap_or_default()
+    }
+
+    /// Remembers the departments whose members a caller's permissions rest on.
+    pub fn learn_departments(&self, caller: &str, departments: BTreeSet<DepartmentId>) {
+        let known = &mut self.memory().departments;
+        if departments.is_empty() {
+            known.remove(caller);
+        } else {
+            remember(known, caller, departments);
+        }
+    }
+
+    /// The items in which an answer of an instance is likely to find users' names.
+    pub fn names(&self, instance: &InstanceName) -> Option<BTreeSet<Key>> {
+        self.memory().names.get(instance.as_str()).cloned()
+    }
+
+    /// Remembers in which items an answer of an instance found users' names.
+    pub fn learn_names(&self, instance: &InstanceName, items: BTreeSet<Key>) {
+        remember(&mut self.memory().names, instance.as_str(), items);
     }
 
     /// Whether a caller was let in lately, and under which budget.

@@ -7,6 +7,7 @@
 mod automation;
 mod board;
 mod calendar;
+mod directory;
 mod report;
 mod ticket;
 
@@ -23,6 +24,7 @@ pub use automation::{notifications, notified, streamed, triggered};
 pub use board::{
     BoardList, place, place_time, placed, rank, rank_begins, rank_day, ranked_day, total_column,
 };
+pub use directory::{department_members, member_department};
 pub use report::{Months, report_generation, report_part_name, report_version};
 pub use ticket::placed_ticket;
 
@@ -167,16 +169,6 @@ impl Keys<'_> {
             }
             _ => Origin::None,
         }
-    }
-
-    /// Settings, departments, groups and users' standings.
-    pub fn directory(self) -> Key {
-        Key::new(self.pk("directory"), "directory")
-    }
-
-    /// The users' names.
-    pub fn names(self) -> Key {
-        Key::new(self.pk("directory"), "names")
     }
 
     /// A running number.

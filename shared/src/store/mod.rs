@@ -62,6 +62,7 @@ pub use calendars::{CalendarsStart, SlotsStart};
 pub use calls::{CallNumbers, Caller, Inserted, Link};
 pub use connection::{Location, MAX_CALL};
 pub(crate) use credentials::{Credential, Found};
+pub(crate) use directory::Members;
 pub use erasure::{Deleted, Erasures};
 pub use error::StoreError;
 pub use format::Format;

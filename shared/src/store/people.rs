@@ -1,42 +1,177 @@
-//! Users' names and the profiles of messaging accounts.
+//! Users, their names and the profiles of messaging accounts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
 
 use super::Reader;
 use super::error::StoreError;
 use super::item::{self, Item, s};
+use super::key::Key;
+use super::table::{PAGE, Span, key_of};
+use crate::directory::by_id;
 use crate::id::UserId;
-use crate::people::Profile;
+use crate::people::{Profile, User};
 use crate::phone::Phone;
 
-/// The attribute that holds the users' names.
+/// The attribute that has users' names.
 const NAMES: &str = "names";
+/// Items of names that are read before it is known whose names are needed.
+const MAX_EXPECTED: usize = 4;
 
-/// The users' names by id.
+/// Users' names by id.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Names(pub(super) BTreeMap<String, String>);
+pub struct Names {
+    of: BTreeMap<UserId, String>,
+    /// The items that were read.
+    read: BTreeSet<Key>,
+}
+
+/// The first names, and behind which item there may be more.
+#[derive(Debug, Default)]
+pub struct NamesStart {
+    names: Names,
+    behind: Option<Key>,
+}
+
+/// The text of an item of names.
+#[derive(Serialize, Deserialize)]
+struct Text(#[serde(with = "by_id")] BTreeMap<UserId, String>);
 
 impl Names {
     /// A user's name.
     #[must_use]
     pub fn of(&self, user: UserId) -> Option<&str> {
-        self.0.get(&user.to_string()).map(String::as_str)
+        self.of.get(&user).map(String::as_str)
     }
 
-    /// The item that holds them: one text, which is read several times faster than attributes.
-    pub(super) fn encode(&self) -> Item {
-        Item::from([(NAMES.to_owned(), s(serde_json::json!(self.0).to_string()))])
+    /// The users and their names.
+    pub fn iter(&self) -> impl Iterator<Item = (UserId, &str)> {
+        self.of.iter().map(|(id, name)| (*id, name.as_str()))
+    }
+
+    fn take(&mut self, items: &[Item]) -> Result<(), StoreError> {
+        for item in items {
+            self.of.extend(decode_names(item)?);
+        }
+        Ok(())
     }
 }
 
 impl Reader {
-    /// All users' names. One get; units: one for each started 4 KB, about 100 users.
+    /// A user's record. One get.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub(super) async fn user(&self, user: UserId) -> Result<Option<User>, StoreError> {
+        let item = self.table.get(&self.keys().user(user)).await?;
+        item.map(|item| item::decode("user", item)).transpose()
+    }
+
+    /// Which of these users exist. One batch of gets, none for nobody.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
-    pub async fn names(&self) -> Result<Names, StoreError> {
-        let mut item = self.table.get(&self.keys().names()).await?.unwrap_or_default();
-        item::take_json(NAMES, &mut item, NAMES).map(Names)
+    pub async fn existing_users(
+        &self,
+        users: impl IntoIterator<Item = UserId>,
+    ) -> Result<BTreeSet<UserId>, StoreError> {
+        let users: BTreeSet<_> = users.into_iter().collect();
+        let keys = users.iter().map(|user| self.keys().user(*user));
+        let found = self.table.get_many(keys).await?.into_values();
+        let found = found.map(|item| item::decode("user", item).map(|user: User| user.id));
+        found.collect()
+    }
+
+    /// The names that are likely to be asked for: those of the items in which this instance's answers found them, where
+    /// those are few; at first those of the lowest ids. One batch of at most 4 gets.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn expected_names(&self) -> Result<Names, StoreError> {
+        let known = self.guesses.names(&self.instance);
+        let first = || UserId::new(1).map(|first| self.keys().user_name(first));
+        let items = known.unwrap_or_else(|| first().into_iter().collect());
+        let mut names = Names::default();
+        if items.len() <= MAX_EXPECTED {
+            self.read_names(&mut names, items).await?;
+        }
+        Ok(names)
+    }
+
+    /// `names` with those of these users. No call where they are there; else a batch of gets of the items that have them,
+    /// each with the names of a hundred ids, and one of the records of users that have none there.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn names_of(
+        &self,
+        mut names: Names,
+        users: impl IntoIterator<Item = UserId>,
+    ) -> Result<Names, StoreError> {
+        let users: BTreeSet<_> = users.into_iter().collect();
+        let items: BTreeSet<_> = users.iter().map(|user| self.keys().user_name(*user)).collect();
+        let unread = items.difference(&names.read).cloned().collect();
+        self.read_names(&mut names, unread).await?;
+        if !items.is_empty() {
+            let known = self.guesses.names(&self.instance).unwrap_or_default();
+            let items: BTreeSet<_> = known.union(&items).take(MAX_EXPECTED + 1).cloned().collect();
+            self.guesses.learn_names(&self.instance, items);
+        }
+        // The first format has them elsewhere.
+        let nameless = users.iter().filter(|user| !names.of.contains_key(user));
+        let records = self.table.get_many(nameless.map(|user| self.keys().user(*user)));
+        for item in records.await?.into_values() {
+            let user: User = item::decode("user", item)?;
+            names.of.insert(user.id, user.full_name());
+        }
+        Ok(names)
+    }
+
+    async fn read_names(&self, names: &mut Names, items: BTreeSet<Key>) -> Result<(), StoreError> {
+        let found = self.table.get_many(items.clone()).await?;
+        for item in found.values() {
+            names.of.extend(decode_names(item)?);
+        }
+        names.read.extend(items);
+        Ok(())
+    }
+
+    /// The first names, which are all of up to some three hundred users. One query.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub(super) async fn begin_names(&self) -> Result<NamesStart, StoreError> {
+        let span = Span::head(self.keys().user_names(), MAX_EXPECTED);
+        let page = self.table.query(span).await?;
+        let mut start = NamesStart::default();
+        start.names.take(&page.items)?;
+        start.behind = page.items.last().filter(|_| page.more).map(key_of).transpose()?;
+        Ok(start)
+    }
+
+    /// All users' names. No call where they were the first; else one query for each MB of them, about 30,000 users; in the
+    /// first format of the users' records.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub(super) async fn finish_names(&self, start: NamesStart) -> Result<Names, StoreError> {
+        let NamesStart { mut names, behind } = start;
+        if behind.is_some() {
+            let span = Span {
+                after: behind.map(|key| key.sk),
+                ..Span::head(self.keys().user_names(), PAGE)
+            };
+            names.take(&self.table.query_all(span).await?)?;
+        }
+        if names.of.is_empty() {
+            let span = Span::head(self.keys().users(), PAGE);
+            for item in self.table.query_all(span).await? {
+                let user: User = item::decode("user", item)?;
+                names.of.insert(user.id, user.full_name());
+            }
+        }
+        Ok(names)
     }
 
     /// The profile of the messaging account that has a number, matched like a lead's (C-73). One batch of two gets.
@@ -49,5 +184,44 @@ impl Reader {
         let mut found = self.table.get_many(keys.clone()).await?;
         let best = keys.iter().find_map(|key| found.remove(key));
         best.map(|item| item::decode("profile", item)).transpose()
+    }
+}
+
+/// The names in an item.
+pub fn decode_names(item: &Item) -> Result<BTreeMap<UserId, String>, StoreError> {
+    item::need_json(NAMES, item, NAMES).map(|Text(names)| names)
+}
+
+/// An item of names: one text, which is read several times faster than attributes.
+pub fn encode_names(names: BTreeMap<UserId, String>) -> Item {
+    let text = serde_json::json!(Text(names)).to_string();
+    Item::from([(NAMES.to_owned(), s(text))])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::MAX_ID;
+    use crate::instance::InstanceName;
+    use crate::store::directory::encode_members;
+    use crate::store::key::Keys;
+
+    /// C-89: an item of names or members has a fixed range of ids, and fits DynamoDB's 400 KB at its largest.
+    #[test]
+    fn no_item_grows_with_the_number_of_users() {
+        let instance = InstanceName::parse("acme").unwrap();
+        let keys = Keys(&instance);
+        let department = crate::id::DepartmentId::new(MAX_ID).unwrap();
+        let ids = (MAX_ID - 4999..=MAX_ID).map(|id| UserId::new(id).unwrap());
+        let last = UserId::new(MAX_ID).unwrap();
+        let named = ids
+            .clone()
+            .filter(|id| keys.user_name(*id) == keys.user_name(last));
+        let named: BTreeMap<_, _> = named.map(|id| (id, "𝄞".repeat(511))).collect();
+        let beside = ids.filter(|id| keys.member(department, *id) == keys.member(department, last));
+        let beside: BTreeSet<_> = beside.collect();
+        assert_eq!((named.len(), beside.len()), (100, 1000));
+        assert!(item::bytes(&encode_names(named)) < 250_000);
+        assert!(item::bytes(&encode_members(&beside)) < 20_000);
     }
 }

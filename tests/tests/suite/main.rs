@@ -15,6 +15,7 @@ mod capacity;
 mod concurrency;
 mod delete_leads;
 mod delete_leads_id;
+mod directory;
 mod documents;
 mod edge;
 mod erasure;

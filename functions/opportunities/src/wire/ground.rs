@@ -22,19 +22,26 @@ pub struct Ground<'a> {
     pub funnel: &'a Funnel,
     /// The lead that the request names, where it exists and the viewer sees it.
     pub lead: Option<LeadId>,
+    /// The user that the request names, where it exists.
+    pub user: Option<UserId>,
     /// The time of the request.
     pub now: Timestamp,
 }
 
 impl<'a> Ground<'a> {
-    /// The ground of a request that names a funnel and perhaps a lead.
-    pub fn of(scope: &'a Scope, funnel: &'a Funnel, lead: Option<&LeadRecord>) -> Self {
+    /// The ground of a request that names a funnel and perhaps a lead and a user.
+    pub fn of(
+        scope: &'a Scope,
+        funnel: &'a Funnel,
+        (lead, user): (Option<&LeadRecord>, Option<UserId>),
+    ) -> Self {
         let (viewer, lead) = (&scope.viewer, lead.map(|record| &record.lead));
         let seen = lead.filter(|lead| viewer.sees_lead(lead.owner, &lead.lists()));
         Self {
             viewer,
             funnel,
             lead: seen.map(|lead| lead.id),
+            user,
             now: scope.now(),
         }
     }
@@ -67,7 +74,7 @@ impl<'a> Ground<'a> {
 
     /// The user must exist, and may be inactive.
     pub fn user(&self, user: UserId) -> Result<(), Breach> {
-        let known = self.viewer.directory().users.contains_key(&user);
+        let known = self.user == Some(user) || user == self.viewer.user();
         known.then_some(()).ok_or(Breach::User(user))
     }
 

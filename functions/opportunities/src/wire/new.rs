@@ -21,7 +21,8 @@ pub struct NewOpportunity {
     sequence: u64,
     status: Status,
     expected_close_date: Option<CloseDate>,
-    user: Option<UserId>,
+    /// The responsible user, where it is not who asks.
+    pub user: Option<UserId>,
     fields: Map<String, Value>,
 }
 

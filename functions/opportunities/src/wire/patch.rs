@@ -21,7 +21,8 @@ pub struct OpportunityPatch {
     sequence: Option<u64>,
     status: Option<Status>,
     expected_close_date: Change<CloseDate>,
-    user: Option<UserId>,
+    /// The user that becomes responsible, if any.
+    pub user: Option<UserId>,
     gain_reason: Change<String>,
     loss_reason: Change<String>,
     archived: Option<bool>,

@@ -1,6 +1,5 @@
 //! What the tests of this module judge against: a funnel, two users, a lead.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -12,7 +11,7 @@ use shared::time::Timestamp;
 
 use super::Ground;
 
-/// Users 7, an admin, and 8 of an instance in São Paulo; funnel 3 with columns 31 and 32 and three fields.
+/// User 7, an admin of an instance in São Paulo; funnel 3 with columns 31 and 32 and three fields.
 pub struct Shop {
     viewer: Viewer,
     pub funnel: Funnel,
@@ -20,31 +19,31 @@ pub struct Shop {
 
 impl Shop {
     pub fn new() -> Self {
-        let standing = |admin| Standing {
+        let standing = Standing {
             department: None,
             group: None,
-            admin,
-            inactive: !admin,
+            admin: true,
+            inactive: false,
         };
         let mut settings = Settings::default();
         settings.set("timezone", &json!("America/Sao_Paulo")).unwrap();
         let directory = Directory {
             settings,
-            users: BTreeMap::from([(user(7), standing(true)), (user(8), standing(false))]),
             ..Directory::default()
         };
         Self {
-            viewer: Arc::new(directory).viewer(user(7)).unwrap(),
+            viewer: Viewer::new(Arc::new(directory), user(7), standing).unwrap(),
             funnel: funnel(),
         }
     }
 
-    /// The ground of a request at noon that names lead 1001.
+    /// The ground of a request at noon that names lead 1001 and user 8.
     pub fn ground(&self) -> Ground<'_> {
         Ground {
             viewer: &self.viewer,
             funnel: &self.funnel,
             lead: Some(lead(1001)),
+            user: Some(user(8)),
             now: at("2026-11-21T12:00:00Z"),
         }
     }

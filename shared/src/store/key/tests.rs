@@ -9,7 +9,7 @@ use super::*;
 use crate::ambient::Ambient;
 use crate::calendar::LinkName;
 use crate::credential::Secret;
-use crate::id::{CalendarId, ColumnId, FunnelId, MAX_ID};
+use crate::id::{CalendarId, ColumnId, DepartmentId, FunnelId, MAX_ID};
 use crate::opportunity::Status;
 use crate::time::{Day, Timestamp};
 
@@ -51,6 +51,21 @@ fn the_text_of_the_operators_keys() {
     assert_texts([
         (keys.directory(), "acme#directory", "directory"),
         (keys.names(), "acme#directory", "names"),
+        (
+            keys.user_name(UserId::new(99).unwrap()),
+            "acme#names",
+            "000000000000000",
+        ),
+        (
+            keys.user_name(UserId::new(100).unwrap()),
+            "acme#names",
+            "000000000000001",
+        ),
+        (
+            keys.member(DepartmentId::new(2).unwrap(), UserId::new(1999).unwrap()),
+            "acme#members",
+            "000000000000002#000000000000001",
+        ),
         (keys.counter(Counter::Lead), "acme#counter", "lead"),
         (keys.counter(Counter::Call), "acme#counter", "call"),
         (keys.credential(Kind::Key, "ab"), "acme#credential", "key#ab"),

@@ -65,9 +65,9 @@ impl Operator {
             if transaction.is_empty() {
                 return Ok(outcomes);
             }
-            let mut directory = stored.directory.clone();
-            directory.triggers = later || all.iter().any(|automation| automation.active);
-            self.put_next(&mut transaction, directory, &stored);
+            let mut next = stored;
+            next.directory.triggers = later || all.iter().any(|automation| automation.active);
+            self.put_next(&mut transaction, next);
             match self.table().commit(transaction).await {
                 Ok(()) => return Ok(outcomes),
                 Err(CommitError::Refused(_)) => self.table().pause(attempt).await,

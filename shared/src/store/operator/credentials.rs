@@ -1,8 +1,11 @@
 //! Credentials as the operator issues, lists and revokes them (C-3). A credential is two items: the one that a request
 //! finds by hash, and the one in the operator's list, which outlives a revocation.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::directory::{ATTEMPTS, contention};
 use super::{Operator, OperatorError};
 use crate::credential::{CredentialHash, Kind, Secret};
 use crate::id::UserId;
@@ -10,6 +13,7 @@ use crate::instance::InstanceName;
 use crate::settings::Rate;
 use crate::store::credentials::Credential;
 use crate::store::error::StoreError;
+use crate::store::key::Key;
 use crate::store::table::{PAGE, Span};
 use crate::store::transaction::{CommitError, Condition, Transaction};
 use crate::store::{item, key};
@@ -26,6 +30,8 @@ const MAY_LACK: [&str; 5] = [
     // In the credential itself.
     "requests_per_minute",
 ];
+/// The most valid credentials of one user: where it stands changes in all of them by one transaction.
+pub(super) const MAX_CREDENTIALS: usize = 50;
 
 /// A credential in the operator's list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +77,61 @@ impl Listed {
             user: self.entry.user,
             expires: self.entry.expires,
             requests_per_minute: self.entry.requests_per_minute,
+            standing: None,
         }
+    }
+
+    /// Whether a request may still be let in by it: one that expired a day ago opens nothing by any clock.
+    fn is_valid(&self, now: Timestamp) -> bool {
+        let expires = self.entry.expires;
+        self.entry.revoked.is_none() && expires.is_none_or(|expires| now < expires.plus_days(1))
+    }
+}
+
+/// The valid credentials of all users, as they were under a version of the directory: later issued ones moved it on.
+#[derive(Debug, Default)]
+pub(super) struct Keyring {
+    version: u64,
+    hashes: BTreeMap<UserId, Vec<CredentialHash>>,
+}
+
+impl Keyring {
+    /// Reads them, unless they are known under this version.
+    pub(super) async fn at(&mut self, operator: &Operator, version: u64) -> Result<(), StoreError> {
+        if self.version == version {
+            return Ok(());
+        }
+        let now = operator.now();
+        let mut hashes: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for listed in operator.all_listed().await? {
+            if listed.is_valid(now) {
+                hashes.entry(listed.entry.user).or_default().push(listed.hash);
+            }
+        }
+        *self = Self { version, hashes };
+        Ok(())
+    }
+
+    /// The directory's version moved on by a write that issued none.
+    pub(super) fn moved_on(&mut self) {
+        self.version += 1;
+    }
+
+    /// How many credentials of a user are valid.
+    fn count(&self, user: UserId) -> usize {
+        self.hashes.get(&user).map_or(0, Vec::len)
+    }
+
+    /// The keys of a user's credentials that carry where it stands: of those of the first format, which had no limit, not all.
+    pub(super) fn of(&self, user: UserId) -> impl Iterator<Item = Key> {
+        let hashes = self.hashes.get(&user).into_iter().flatten();
+        hashes.take(MAX_CREDENTIALS).map(key::credential)
+    }
+
+    /// The keys of all users' credentials that carry where their users stand.
+    pub(super) fn all(&self) -> impl Iterator<Item = (UserId, Key)> {
+        let users = self.hashes.keys();
+        users.flat_map(|user| self.of(*user).map(|key| (*user, key)))
     }
 }
 
@@ -88,8 +148,8 @@ impl Operator {
     /// Issues a credential for an active user, valid for so many days, or always.
     ///
     /// # Errors
-    /// [`OperatorError::NoInstance`], [`OperatorError::NoUser`], [`OperatorError::InactiveUser`], or
-    /// [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::NoInstance`], [`OperatorError::NoUser`], [`OperatorError::InactiveUser`],
+    /// [`OperatorError::ManyCredentials`], or [`OperatorError::Store`] where the table fails.
     pub async fn issue(
         &self,
         kind: Kind,
@@ -122,11 +182,6 @@ impl Operator {
         days: Option<u32>,
         limit: Option<Rate>,
     ) -> Result<Issued, OperatorError> {
-        let standing = self.directory().await?.users.get(&user).copied();
-        let standing = standing.ok_or_else(|| OperatorError::NoUser(self.instance().clone(), user))?;
-        if standing.inactive {
-            return Err(OperatorError::InactiveUser(self.instance().clone(), user));
-        }
         let now = self.now();
         let secret = Secret::issue(kind, &self.table().ambient);
         let mut id = self.table().ambient.token();
@@ -141,33 +196,55 @@ impl Operator {
             revoked: None,
             requests_per_minute: limit,
         };
-        self.put_credential(&entry, &secret.hash()).await?;
-        Ok(Issued { entry, secret })
+        let listed = Listed {
+            entry,
+            hash: secret.hash(),
+        };
+        for attempt in 0..ATTEMPTS {
+            let transaction = self.issuing(&listed).await?;
+            match self.table().commit(transaction).await {
+                Ok(()) => {
+                    let entry = listed.entry;
+                    return Ok(Issued { entry, secret });
+                }
+                // Random ids and hashes do not meet, so the directory moved on.
+                Err(CommitError::Refused(_)) => self.table().pause(attempt).await,
+                Err(CommitError::Store(error)) => return Err(error.into()),
+            }
+        }
+        Err(contention())
     }
 
-    async fn put_credential(&self, entry: &CredentialEntry, hash: &CredentialHash) -> Result<(), StoreError> {
-        let listed = Listed {
-            entry: entry.clone(),
-            hash: hash.clone(),
-        };
-        let credential = listed.credential(self.instance());
+    /// The writes that issue a credential, on condition that its user is as it was read.
+    async fn issuing(&self, listed: &Listed) -> Result<Transaction, OperatorError> {
+        let (stored, user) = (self.stored_directory().await?, listed.entry.user);
+        let mut credential = listed.credential(self.instance());
+        let standing = self.0.standing(&stored, &credential).await?;
+        let standing = standing.ok_or_else(|| OperatorError::NoUser(self.instance().clone(), user))?;
+        if standing.inactive {
+            return Err(OperatorError::InactiveUser(self.instance().clone(), user));
+        }
         let mut transaction = Transaction::default();
+        if stored.standings.is_none() {
+            let mut keyring = Keyring::default();
+            keyring.at(self, stored.version).await?;
+            if keyring.count(user) >= MAX_CREDENTIALS {
+                return Err(OperatorError::ManyCredentials(self.instance().clone(), user));
+            }
+            credential.standing = Some(standing);
+            self.move_on(&mut transaction, stored.version);
+        }
         transaction.put(
-            key::credential(hash),
+            key::credential(&listed.hash),
             item::encode("credential", &credential)?,
             Condition::Absent,
         );
         transaction.put(
-            self.keys().credential(entry.kind, &entry.id),
-            item::encode("credential entry", &listed)?,
+            self.keys().credential(listed.entry.kind, &listed.entry.id),
+            item::encode("credential entry", listed)?,
             Condition::Absent,
         );
-        match self.table().commit(transaction).await {
-            Ok(()) => Ok(()),
-            // Random ids and hashes do not meet.
-            Err(CommitError::Refused(_)) => Err(StoreError::Contention("issuing a credential")),
-            Err(CommitError::Store(error)) => Err(error),
-        }
+        Ok(transaction)
     }
 
     /// All credentials of a kind, revoked and expired ones too, by the time of their issue.
@@ -176,16 +253,17 @@ impl Operator {
     /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
     pub async fn credentials(&self, kind: Kind) -> Result<Vec<CredentialEntry>, OperatorError> {
         self.directory().await?;
-        let span = Span::head(self.keys().credentials(), PAGE);
-        let items = self.table().query_all(span).await?;
-        let listed: Result<Vec<Listed>, _> = items
-            .into_iter()
-            .map(|item| item::decode("credential entry", item))
-            .collect();
-        let mut entries: Vec<_> = listed?.into_iter().map(|listed| listed.entry).collect();
+        let listed = self.all_listed().await?;
+        let mut entries: Vec<_> = listed.into_iter().map(|listed| listed.entry).collect();
         entries.retain(|entry| entry.kind == kind);
         entries.sort_by(|a, b| (a.create_date, &a.id).cmp(&(b.create_date, &b.id)));
         Ok(entries)
+    }
+
+    async fn all_listed(&self) -> Result<Vec<Listed>, StoreError> {
+        let span = Span::head(self.keys().credentials(), PAGE);
+        let items = self.table().query_all(span).await?.into_iter();
+        items.map(|item| item::decode("credential entry", item)).collect()
     }
 
     /// Revokes a credential: the next request with it is refused.

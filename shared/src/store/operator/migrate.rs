@@ -22,7 +22,10 @@ type Step = for<'o> fn(&'o Operator) -> BoxFuture<'o, Result<u64, OperatorError>
 
 /// The steps from the former format to this build's, in their order, each with its name for the operator. A build that
 /// raises [`Format::CURRENT`] replaces them.
-const STEPS: [(&str, Step); 1] = [("board totals", |operator| Box::pin(operator.move_former_totals()))];
+const STEPS: [(&str, Step); 2] = [
+    ("directory", |operator| Box::pin(operator.split_directory())),
+    ("board totals", |operator| Box::pin(operator.move_former_totals())),
+];
 
 /// A process that looked just before the migration began writes the former format for so long.
 const SETTLED: u32 = LOOK_EVERY + 30;

@@ -14,6 +14,7 @@ mod directory;
 mod doctor;
 mod events;
 mod export;
+mod first_format;
 mod former_totals;
 mod funnels;
 mod leads;
@@ -22,7 +23,12 @@ mod migrate;
 mod opportunities;
 mod provision;
 mod reports;
+mod split;
 mod tickets;
+mod user_lists;
+mod users;
+
+use std::collections::BTreeMap;
 
 use super::error::StoreError;
 use super::format::{Format, TableFormat};
@@ -65,6 +71,17 @@ pub enum OperatorError {
     /// A credential was asked for a user whose credentials would not be valid.
     #[error("user {1} of instance {0} is inactive; import it with \"active\": true first")]
     InactiveUser(InstanceName, UserId),
+    /// A credential was asked for a user that has as many valid ones as one can have.
+    #[error(
+        "user {1} of instance {0} has {limit} valid credentials, and no user may have more; revoke one first, see funil key list and funil token list",
+        limit = credentials::MAX_CREDENTIALS
+    )]
+    ManyCredentials(InstanceName, UserId),
+    /// The directory in the first format and the users' records disagree, so it is not known what to migrate.
+    #[error(
+        "where users of instance {0} stand is not what their records say; run: funil doctor --instance {0} --repair"
+    )]
+    Disagreement(InstanceName),
     /// No credential of this kind has this id.
     #[error(
         "there is no {kind} {id} in instance {instance}; see them with: funil {kind} list --instance {instance}"
@@ -183,8 +200,10 @@ impl Operator {
         };
         // Another may create the table's first instance at the same time.
         for _ in 0..ATTEMPTS {
-            let mut transaction = self.new_instance(&entry)?;
-            if self.table().found_format().await?.is_none() {
+            let found = self.table().found_format().await?;
+            let written = found.as_ref().map_or(Format::CURRENT, TableFormat::written);
+            let mut transaction = self.new_instance(&entry, written)?;
+            if found.is_none() {
                 let format = TableFormat::settled(Format::CURRENT).encode()?;
                 transaction.put(key::format(), format, Condition::Absent);
             }
@@ -200,7 +219,7 @@ impl Operator {
         Err(StoreError::Contention("creating an instance").into())
     }
 
-    fn new_instance(&self, entry: &InstanceEntry) -> Result<Transaction, StoreError> {
+    fn new_instance(&self, entry: &InstanceEntry, format: Format) -> Result<Transaction, StoreError> {
         let mut transaction = Transaction::default();
         transaction.put(
             key::instance(self.instance()),
@@ -209,6 +228,7 @@ impl Operator {
         );
         let directory = super::directory::Stored {
             directory: Directory::default(),
+            standings: (format < Format::SPLIT).then(BTreeMap::new),
             version: 1,
             raw: Raw::default(),
         };
@@ -230,7 +250,7 @@ impl Operator {
         Ok(item::decode("instance", item)?)
     }
 
-    /// Settings, departments, groups and users' standings.
+    /// Settings, departments and groups.
     ///
     /// # Errors
     /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.

@@ -3,7 +3,7 @@
 
 use super::{Card, OpportunityRecord};
 use crate::funnel::Funnel;
-use crate::id::{FunnelId, LeadId, OpportunityId};
+use crate::id::{FunnelId, LeadId, OpportunityId, UserId};
 use crate::opportunity::Opportunity;
 use crate::store::error::StoreError;
 use crate::store::idempotency::{Claim, Claimed};
@@ -27,6 +27,8 @@ pub struct CreationStart {
     pub funnel: Option<Funnel>,
     /// The lead's record, if there is one.
     pub lead: Option<LeadRecord>,
+    /// The user that is named, if there is one.
+    pub user: Option<UserId>,
     /// What became of earlier requests with the same key.
     pub claimed: Claimed,
     /// The number that the opportunity takes.
@@ -52,7 +54,7 @@ impl Reader {
     pub async fn begin_creation(
         &self,
         funnel: FunnelId,
-        lead: LeadId,
+        (lead, user): (LeadId, Option<UserId>),
         claim: Option<&Claim>,
     ) -> Result<CreationStart, StoreError> {
         let keys = self.keys();
@@ -64,6 +66,7 @@ impl Reader {
         let claim = claim.map(|claim| (claim, claim.key(keys)));
         let wanted = [funnel.clone(), lead.clone(), counter.clone()];
         let wanted = wanted.into_iter().chain(claim.iter().map(|(_, key)| key.clone()));
+        let wanted = wanted.chain(user.map(|user| keys.user(user)));
         let mut found = self.table.get_many(wanted).await?;
         let now = self.table.ambient.now();
         let claimed = claim.and_then(|(claim, key)| Some(claim.judge(found.get(&key)?, now)));
@@ -71,6 +74,7 @@ impl Reader {
         Ok(CreationStart {
             funnel: funnel.transpose()?,
             lead: found.remove(&lead).map(leads::decode).transpose()?,
+            user: user.filter(|user| found.contains_key(&keys.user(*user))),
             claimed: claimed.transpose()?.unwrap_or(Claimed::Free),
             number: Number::next(found.get(&counter), NUMBER)?,
         })

@@ -3,7 +3,7 @@
 
 use super::{Card, OpportunityRecord, decode};
 use crate::funnel::Funnel;
-use crate::id::{FunnelId, LeadId, OpportunityId};
+use crate::id::{FunnelId, LeadId, OpportunityId, UserId};
 use crate::opportunity::Opportunity;
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
@@ -26,6 +26,8 @@ pub struct UpdateStart {
     pub stored: Option<OpportunityRecord>,
     /// The record of the lead that the request names, if it names one that exists.
     pub lead: Option<LeadRecord>,
+    /// The user that the request names, if it names one that exists.
+    pub user: Option<UserId>,
     notices: Notices,
 }
 
@@ -49,11 +51,13 @@ impl Reader {
         &self,
         id: OpportunityId,
         funnel: FunnelId,
-        lead: Option<LeadId>,
+        (lead, user): (Option<LeadId>, Option<UserId>),
     ) -> Result<UpdateStart, StoreError> {
         let (id, funnel) = (self.keys().opportunity(id), self.keys().funnel(funnel));
         let lead = lead.map(|lead| self.keys().lead(lead));
+        let named = user.map(|user| self.keys().user(user));
         let wanted = [id.clone(), funnel.clone()].into_iter().chain(lead.clone());
+        let wanted = wanted.chain(named.clone());
         let (mut found, notices) = tokio::try_join!(self.table.get_many(wanted), self.notices())?;
         let funnel = found.remove(&funnel).map(|item| item::decode("funnel", item));
         let lead = lead.and_then(|lead| found.remove(&lead)).map(leads::decode);
@@ -61,6 +65,7 @@ impl Reader {
             funnel: funnel.transpose()?,
             stored: found.get(&id).map(decode).transpose()?,
             lead: lead.transpose()?,
+            user: user.filter(|_| named.is_some_and(|named| found.contains_key(&named))),
             notices,
         })
     }

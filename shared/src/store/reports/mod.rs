@@ -14,13 +14,12 @@ use std::collections::BTreeMap;
 use super::error::StoreError;
 use super::item::{self, Item, n, s};
 use super::key::Months;
-use super::people::Names;
+use super::people::NamesStart;
 use super::table::{PAGE, Span};
 use super::{InstanceStore, Reader};
-use crate::directory::Directory;
 use crate::funnel::Funnel;
 use crate::id::ReportId;
-use crate::report::{Definition, Known, Plot, Range};
+use crate::report::{Aspect, Cube, Definition, Known, Plot, Question, Range};
 use crate::time::{Day, Timestamp, Zone};
 use stored::{Found, Head};
 
@@ -47,7 +46,7 @@ pub struct ReportStart {
     definition: Option<Definition>,
     head: Option<Head>,
     parts: Parts,
-    names: Names,
+    names: NamesStart,
     funnels: Vec<Funnel>,
 }
 
@@ -99,7 +98,7 @@ impl Reader {
     }
 
     /// Reads a report's definition and the months of its result that may be asked for, and the names of all groups there
-    /// can be. A batch of two gets, a get and two queries, side by side.
+    /// can be, of users the first. A batch of two gets and three queries, side by side.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -116,7 +115,7 @@ impl Reader {
         let (mut items, parts, names, funnels) = tokio::try_join!(
             self.table.get_many([key.clone(), head.clone()]),
             self.report_parts(request.id, &months),
-            self.names(),
+            self.begin_names(),
             self.funnels(),
         )?;
         Ok(ReportStart {
@@ -129,11 +128,26 @@ impl Reader {
             funnels,
         })
     }
+
+    /// The groups there are: all users with their names where the question is grouped by user, and the funnels.
+    async fn known(
+        &self,
+        names: NamesStart,
+        funnels: Vec<Funnel>,
+        question: &Question,
+    ) -> Result<Known, StoreError> {
+        let mut users = Vec::new();
+        if question.group_by() == Aspect::User {
+            let names = self.finish_names(names).await?;
+            users.extend(names.iter().map(|(id, name)| (id, name.to_owned())));
+        }
+        Ok(Known { users, funnels })
+    }
 }
 
 impl InstanceStore {
-    /// The report, its days being those of the directory's zone; `None` where there is no such report. No call where it has
-    /// a result; where not, queries of all records that it is about.
+    /// The report, its days being those of `zone`; `None` where there is no such report. No call where it has a result and is
+    /// what it was expected to be; without a result queries of all records that it is about.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -141,43 +155,48 @@ impl InstanceStore {
         &self,
         start: ReportStart,
         range: Range,
-        directory: &Directory,
+        zone: Zone,
     ) -> Result<Option<Report>, StoreError> {
         let Some(definition) = start.definition else {
             return Ok(None);
         };
-        let (question, zone) = (&definition.question, directory.settings.zone());
+        let question = &definition.question;
         let months = Months {
             first: range.from.month(),
             last: range.to.month(),
         };
         let read = (start.head, start.parts);
-        let asked = (definition.id, question.digest(zone));
-        let (generated_at, cube) = match self.stored_cube(asked, &months, read).await? {
-            Some(Found::Cube(generated_at, cube)) => (generated_at, cube),
-            Some(Found::TooLarge) => return Ok(Some(Report::TooLarge)),
-            None => match self.compute(question, zone, walk::MOST_TIME).await? {
-                Some(computed) => computed,
-                None => return Ok(Some(Report::Preparing)),
+        let (cube, known) = tokio::try_join!(
+            self.cube(&definition, zone, (&months, read)),
+            self.known(start.names, start.funnels, question)
+        )?;
+        Ok(Some(match cube {
+            Err(instead) => instead,
+            Ok((generated_at, cube)) => Report::Ready {
+                generated_at,
+                plot: question.plot(&cube, range, &known),
+                definition,
             },
-        };
-        let known = known(directory, &start.names, start.funnels);
-        let plot = question.plot(&cube, range, &known);
-        Ok(Some(Report::Ready {
-            definition,
-            generated_at,
-            plot,
         }))
     }
-}
 
-/// All users by id, and the funnels.
-fn known(directory: &Directory, names: &Names, funnels: Vec<Funnel>) -> Known {
-    let users = directory.users.keys();
-    let users = users.map(|id| (*id, names.of(*id).map_or_else(|| id.to_string(), str::to_owned)));
-    Known {
-        users: users.collect(),
-        funnels,
+    /// What a report's records come to, stored or computed; else the report as it is without that.
+    async fn cube(
+        &self,
+        definition: &Definition,
+        zone: Zone,
+        (months, read): (&Months, (Option<Head>, Parts)),
+    ) -> Result<Result<(Timestamp, Cube), Report>, StoreError> {
+        let question = &definition.question;
+        let asked = (definition.id, question.digest(zone));
+        Ok(match self.stored_cube(asked, months, read).await? {
+            Some(Found::Cube(generated_at, cube)) => Ok((generated_at, cube)),
+            Some(Found::TooLarge) => Err(Report::TooLarge),
+            None => {
+                let computed = self.compute(question, zone, walk::MOST_TIME).await?;
+                computed.ok_or(Report::Preparing)
+            }
+        })
     }
 }
 

@@ -131,10 +131,11 @@ impl Expression {
             let at = name(format!("s{at}"), attribute, value.clone());
             assigned.push(format!("#{at} = :{at}"));
         }
-        let mut expression = format!("ADD {}", added.join(", "));
-        if !assigned.is_empty() {
-            expression = format!("{expression} SET {}", assigned.join(", "));
-        }
-        (expression, self)
+        let clauses = [("ADD", added), ("SET", assigned)].into_iter();
+        let clauses = clauses.filter(|(_, parts)| !parts.is_empty());
+        let clauses: Vec<_> = clauses
+            .map(|(clause, parts)| format!("{clause} {}", parts.join(", ")))
+            .collect();
+        (clauses.join(" "), self)
     }
 }

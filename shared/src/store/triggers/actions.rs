@@ -1,5 +1,7 @@
 //! The actions of an automation, each as the writes that do it.
 
+use std::collections::BTreeSet;
+
 use serde_json::Number;
 
 use super::{Ground, deliveries};
@@ -42,8 +44,11 @@ impl InstanceStore {
         let lead = &ground.lead.lead;
         let changed = match action {
             Action::AddPoints { points } => with_points(lead, *points),
-            Action::SetOwner { user } => with_owner(ground, *user),
-            Action::AddAccess { users, departments } => with_access(ground, users, departments),
+            Action::SetOwner { user } => with_owner(ground, *user, &self.existing_users([*user]).await?),
+            Action::AddAccess { users, departments } => {
+                let existing = self.existing_users(users.iter().copied()).await?;
+                with_access(ground, (users, &existing), departments)
+            }
             Action::CreateOpportunity {
                 funnel,
                 column,
@@ -140,8 +145,8 @@ fn sum(points: &Number, more: i64) -> Option<Number> {
     Number::from_f64(sum).filter(|_| sum.abs() <= MOST_POINTS as f64)
 }
 
-fn with_owner(ground: &Ground, user: UserId) -> Result<Lead, &'static str> {
-    if !ground.directory.users.contains_key(&user) {
+fn with_owner(ground: &Ground, user: UserId, existing: &BTreeSet<UserId>) -> Result<Lead, &'static str> {
+    if !existing.contains(&user) {
         return Err("the user does not exist");
     }
     Ok(Lead {
@@ -153,11 +158,11 @@ fn with_owner(ground: &Ground, user: UserId) -> Result<Lead, &'static str> {
 /// Adds to the lists who is there and not in them.
 fn with_access(
     ground: &Ground,
-    users: &[UserId],
+    (users, existing): (&[UserId], &BTreeSet<UserId>),
     departments: &[DepartmentId],
 ) -> Result<Lead, &'static str> {
     let directory = &ground.directory;
-    let known = |user: &UserId| directory.users.contains_key(user);
+    let known = |user: &UserId| existing.contains(user);
     let is_there = |department: &DepartmentId| directory.departments.contains_key(department);
     if !users.iter().any(known) && !departments.iter().any(is_there) {
         return Err("none of those to admit exists");

@@ -88,7 +88,7 @@ async fn while_deletions_are_not_finished() {
         let answer = world.webhook(&call(&json!({}))).send().await;
         let budget = Budget {
             round_trips: 2,
-            read_units: 4.0,
+            read_units: 5.0,
             write_units: 10.0,
         };
         within("19: known number", &answer, &budget);

@@ -1,43 +1,52 @@
-//! What the directory says of other records: users' standings and names, and whether an automation is active.
+//! What the directory says of other records: where users stand, their names and departments' members, and whether an automation
+//! is active.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::Doctor;
 use super::settle::{Look, Wrong};
-use crate::directory::Standing;
-use crate::id::UserId;
-use crate::people::User;
 use crate::store::automations;
 use crate::store::directory::Stored;
 use crate::store::error::StoreError;
+use crate::store::operator::user_lists::{UserLists, differences};
 use crate::store::operator::{Operator, OperatorError};
-use crate::store::people::Names;
-use crate::store::transaction::{Condition, Transaction};
+use crate::store::transaction::Transaction;
 
-/// What users' records say of all users: two items' worth, so memory is bounded by them. And what automations say of all.
-#[derive(Default)]
+/// Items of names and members that one transaction makes right: less than 4 MB.
+const BATCH: usize = 40;
+
+/// What users' records say of all users, which bounds memory, and what automations say of all.
 struct Expected {
-    standings: BTreeMap<UserId, Standing>,
-    names: BTreeMap<String, String>,
+    lists: UserLists,
     triggers: bool,
 }
 
 impl Doctor<'_> {
-    /// Compares the directory and the names with the users' records, and with the automations.
+    /// Compares the directory, the names and the members with the users' records, and with the automations.
     pub(super) async fn directory(&mut self) -> Result<(), OperatorError> {
         let operator = self.operator;
-        let users = operator.directory().await?.users.len();
+        let users = operator.user_ids().await?.len();
         self.looked_at("users", users);
         let what = operator.keys().directory().to_string();
-        self.settle(&what, async || look(operator).await).await
+        let (repair, left) = (self.repair, Cell::new(true));
+        while left.replace(false) {
+            let remaining = self.diagnosis.remaining;
+            self.settle(&what, async || look(operator, repair, &left).await)
+                .await?;
+            if self.diagnosis.remaining > remaining {
+                return Ok(());
+            }
+        }
+        Ok(())
     }
 }
 
 /// Every write of a user or an automation changes the directory's version in its transaction, so under one version all is
-/// of one moment, and a repair on condition of that version is right.
-async fn look(operator: &Operator) -> Result<Look, OperatorError> {
+/// of one moment, and a repair on condition of that version is right. `left` comes to say that a repair leaves something to
+/// the next one.
+async fn look(operator: &Operator, repair: bool, left: &Cell<bool>) -> Result<Look, OperatorError> {
     let stored = operator.stored_directory().await?;
-    let Names(names) = operator.0.names().await?;
     let expected = match Expected::read(operator).await {
         Ok(expected) => expected,
         Err(cause @ StoreError::Corrupt { .. }) => {
@@ -47,103 +56,82 @@ async fn look(operator: &Operator) -> Result<Look, OperatorError> {
         }
         Err(error) => return Err(error.into()),
     };
+    let mut wrong = if stored.standings.is_some() {
+        let names = operator.first_names().await?;
+        expected.compare_first(operator, &stored, &names)
+    } else {
+        let differing = expected.lists.differing(operator).await?;
+        let some = if repair { BATCH } else { differing.len() };
+        left.set(differing.len() > some);
+        let mut wrong = Wrong::default();
+        let mut remedy = Transaction::default();
+        for differing in differing.into_iter().take(some) {
+            let item = differing.key.to_string();
+            let told = |reason: &String| (item.clone(), reason.clone());
+            wrong.wounds.extend(differing.reasons.iter().map(told));
+            differing.repair(&mut remedy);
+        }
+        wrong.remedy = Some(remedy);
+        wrong
+    };
     if operator.stored_directory().await?.version != stored.version {
+        left.set(false);
         return Ok(Look::Changing);
     }
-    Ok(expected.compare(operator, stored, &names))
+    wrong.wounds.extend(expected.triggers_told(operator, &stored));
+    if wrong.wounds.is_empty() {
+        return Ok(Look::Fine);
+    }
+    if let Some(remedy) = &mut wrong.remedy {
+        let mut right = stored;
+        right.directory.triggers = expected.triggers;
+        if right.standings.is_some() {
+            right.standings = Some(expected.lists.standings);
+        }
+        operator.put_next(remedy, right);
+    }
+    Ok(Look::Wrong(wrong))
 }
 
 impl Expected {
     async fn read(operator: &Operator) -> Result<Self, StoreError> {
-        let mut expected = Self::default();
-        let mut users = operator.users();
-        while let Some(page) = users.next().await? {
-            for user in &page {
-                expected.take(user);
-            }
-        }
+        let lists = UserLists::of_records(operator).await?;
+        let mut triggers = false;
         for item in operator.0.automation_items().await? {
-            expected.triggers |= automations::decode(&item)?.is_active();
+            triggers |= automations::decode(&item)?.is_active();
         }
-        Ok(expected)
+        Ok(Self { lists, triggers })
     }
 
-    fn take(&mut self, user: &User) {
-        self.standings.insert(user.id, user.standing());
-        self.names.insert(user.id.to_string(), user.full_name());
-    }
-
-    fn compare(self, operator: &Operator, stored: Stored, names: &BTreeMap<String, String>) -> Look {
+    /// The standings and names of the first format.
+    fn compare_first(&self, operator: &Operator, stored: &Stored, names: &BTreeMap<String, String>) -> Wrong {
         let keys = operator.keys();
-        let mut wounds = differing(
-            &keys.directory().to_string(),
-            "standing",
-            &self.standings,
-            &stored.directory.users,
-        );
-        wounds.extend(differing(&keys.names().to_string(), "name", &self.names, names));
-        if self.triggers != stored.directory.triggers {
-            let reason = if self.triggers {
-                "says that no automation is active, but one is: calls set none off"
-            } else {
-                "says that an automation is active, but none is"
-            };
-            wounds.push((keys.directory().to_string(), reason.to_owned()));
-        }
-        if wounds.is_empty() {
-            return Look::Fine;
+        let right = self.lists.names.values().flatten();
+        let right = right.map(|(id, name)| (id.to_string(), name.clone())).collect();
+        let standings = stored.standings.clone().unwrap_or_default();
+        let mut wounds = Vec::new();
+        for (key, reasons) in [
+            (
+                keys.directory(),
+                differences("standing", &self.lists.standings, &standings),
+            ),
+            (keys.names(), differences("name", &right, names)),
+        ] {
+            wounds.extend(reasons.into_iter().map(|reason| (key.to_string(), reason)));
         }
         let mut remedy = Transaction::default();
-        remedy.set(keys.names(), Names(self.names).encode(), &[], Condition::Always);
-        let mut directory = stored.directory.clone();
-        directory.users = self.standings;
-        directory.triggers = self.triggers;
-        operator.put_next(&mut remedy, directory, &stored);
+        operator.put_first_names(&mut remedy, &right);
         let remedy = Some(remedy);
-        Look::Wrong(Wrong { wounds, remedy })
+        Wrong { wounds, remedy }
     }
-}
 
-/// What is missing, different or too much in `stored`, each with the item it is in.
-fn differing<K: Ord + std::fmt::Display, V: PartialEq>(
-    item: &str,
-    what: &str,
-    expected: &BTreeMap<K, V>,
-    stored: &BTreeMap<K, V>,
-) -> Vec<(String, String)> {
-    let lacking = expected.iter().filter_map(|(id, value)| match stored.get(id) {
-        Some(found) if found == value => None,
-        Some(_) => Some(format!(
-            "the {what} of user {id} is not what the user's record says"
-        )),
-        None => Some(format!("the {what} of user {id} is missing")),
-    });
-    let idle = stored.keys().filter(|id| !expected.contains_key(*id));
-    let idle = idle.map(|id| format!("has the {what} of user {id}, who does not exist"));
-    let reasons = lacking.chain(idle);
-    reasons.map(|reason| (item.to_owned(), reason)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_difference_is_told_once() {
-        let expected = BTreeMap::from([(1, "a"), (2, "b"), (3, "c")]);
-        assert!(differing("x", "name", &expected, &expected).is_empty());
-        let stored = BTreeMap::from([(1, "a"), (2, "x"), (4, "d")]);
-        let reasons: Vec<_> = differing("x", "name", &expected, &stored)
-            .into_iter()
-            .map(|(_, reason)| reason)
-            .collect();
-        assert_eq!(
-            reasons,
-            [
-                "the name of user 2 is not what the user's record says",
-                "the name of user 3 is missing",
-                "has the name of user 4, who does not exist"
-            ]
-        );
+    fn triggers_told(&self, operator: &Operator, stored: &Stored) -> Option<(String, String)> {
+        let reason = match (self.triggers, stored.directory.triggers) {
+            (true, false) => "says that no automation is active, but one is: calls set none off",
+            (false, true) => "says that an automation is active, but none is",
+            _ => return None,
+        };
+        let item = operator.keys().directory().to_string();
+        Some((item, reason.to_owned()))
     }
 }

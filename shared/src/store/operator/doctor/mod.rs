@@ -23,6 +23,7 @@ mod records;
 mod reports;
 mod scan;
 mod settle;
+mod standings;
 mod tally;
 mod ticket_kinds;
 mod totals;
@@ -108,6 +109,7 @@ impl Operator {
         };
         doctor.directory().await?;
         doctor.credentials().await?;
+        doctor.standings().await?;
         doctor.funnels().await?;
         let mut counted = Vec::new();
         for kind in kind::KINDS {

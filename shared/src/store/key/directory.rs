@@ -1,0 +1,52 @@
+//! The keys of the directory and of what is derived from all users' records.
+
+use super::{Key, Keys, number};
+use crate::id::{DepartmentId, UserId};
+
+/// Ids of users whose names are in one item: names of 500 characters each still fit it.
+const NAMES: u64 = 100;
+/// Ids of users that one item of a department's members holds.
+const MEMBERS: u64 = 1000;
+
+impl Keys<'_> {
+    /// Settings, departments and groups.
+    pub fn directory(self) -> Key {
+        Key::new(self.pk("directory"), "directory")
+    }
+
+    /// The users' names in the first format.
+    pub fn names(self) -> Key {
+        Key::new(self.pk("directory"), "names")
+    }
+
+    /// The users' names, an item for each hundred ids.
+    pub fn user_names(self) -> String {
+        self.pk("names")
+    }
+
+    /// The item that has a user's name.
+    pub fn user_name(self, user: UserId) -> Key {
+        Key::new(self.user_names(), number(user.get() / NAMES))
+    }
+
+    /// The members of all departments.
+    pub fn members(self) -> String {
+        self.pk("members")
+    }
+
+    /// The item that has a user among the members of a department.
+    pub fn member(self, department: DepartmentId, user: UserId) -> Key {
+        let range = number(user.get() / MEMBERS);
+        Key::new(self.members(), format!("{}#{range}", department.padded()))
+    }
+}
+
+/// What the sort keys of a department's members begin with.
+pub fn department_members(department: DepartmentId) -> String {
+    format!("{}#", department.padded())
+}
+
+/// The department whose members an item holds; `None` where the key is not one that is ever written.
+pub fn member_department(sk: &str) -> Option<DepartmentId> {
+    DepartmentId::new(sk.split_once('#')?.0.parse().ok()?)
+}

@@ -1,0 +1,234 @@
+//! Where users stand, in either format of the directory: it holds from the next request (C-2, C-12, C-82), costs the same for any
+//! number of users (C-89), and is migrated (C-88).
+
+use funil::engine::Engine;
+use serde_json::{Value, json};
+use shared::directory::{Department, Directory};
+use shared::id::{DepartmentId, GroupId};
+use shared::people::User;
+use shared::permissions::Reach;
+use tests::people::{add_leads, add_users, department, plain_lead, settle, user, users};
+use tests::raw::RawTable;
+use tests::{Wallet, World};
+
+/// A world with `acme`, and its table.
+async fn world() -> (World, RawTable) {
+    let engine = Engine::in_memory().expect("an engine starts");
+    let endpoint = engine.endpoint();
+    let world = World::on(engine).await;
+    settle(&world.operator("acme")).await;
+    (world, RawTable::at(&endpoint))
+}
+
+/// One of `acme`'s users, changed.
+fn changed(id: u64, change: impl Fn(&mut User)) -> User {
+    let mut changed = users()
+        .into_iter()
+        .find(|one| one.id == user(id))
+        .expect("a user");
+    change(&mut changed);
+    changed
+}
+
+/// Lead 1001 is user 8's, who works in department 2 below department 1 of user 10; lead 1007 is nobody's. Both are asked for by the same
+/// process as before and by another.
+async fn assert_sees(world: &World, wallet: &Wallet, what: &str, expected: [u16; 2]) {
+    for world in [&world.beside(), &world.elsewhere()] {
+        let mut seen = Vec::new();
+        for lead in [1001, 1007] {
+            let answer = world
+                .get(&format!("/leads/{lead}?i=acme"))
+                .with(wallet)
+                .send()
+                .await;
+            seen.push(answer.status.as_u16());
+        }
+        assert_eq!(seen, expected, "{what}");
+    }
+}
+
+/// Each change, and which of both leads user 10 sees from the next request on.
+async fn assert_holds_at_once(world: &World, format: &str) {
+    let (operator, wallet) = (world.operator("acme"), world.wallet(10).await);
+    let edit = async |edit: fn(&mut Directory)| {
+        let edited = operator.put_directory(edit).await;
+        assert!(edited.expect("a directory"));
+    };
+    let put = async |user: User| add_users(&operator, &[user]).await;
+    let group = |id: u64| GroupId::new(id);
+    let sees = async |what: &str, expected| {
+        assert_sees(world, &wallet, &format!("{format}: {what}"), expected).await;
+    };
+    sees("as it was", [200, 404]).await;
+    put(changed(8, |user| user.department = Some(department(3)))).await;
+    sees("the owner went to another department", [404, 404]).await;
+    put(changed(8, |_| ())).await;
+    put(changed(10, |user| user.department = Some(department(3)))).await;
+    sees("the viewer went to another department", [404, 404]).await;
+    put(changed(10, |user| user.department = Some(department(2)))).await;
+    sees("the viewer went below", [200, 404]).await;
+    put(changed(10, |user| user.group = group(1))).await;
+    sees("the viewer's group reaches all", [200, 200]).await;
+    put(changed(10, |user| user.group = None)).await;
+    sees("the viewer has no group", [404, 404]).await;
+    put(changed(10, |user| user.active = false)).await;
+    sees("the viewer is inactive", [401, 401]).await;
+    put(changed(10, |_| ())).await;
+    sees("the viewer is as it was", [200, 404]).await;
+    edit(|directory| reach(directory, Reach::Own)).await;
+    sees("the group reaches its own", [404, 404]).await;
+    edit(|directory| reach(directory, Reach::Department)).await;
+    edit(|directory| hang(directory, None)).await;
+    sees("the owner's department is below no other", [404, 404]).await;
+    edit(|directory| hang(directory, Some(department(1)))).await;
+    sees("the directory is as it was", [200, 404]).await;
+    world.is_sound().await;
+}
+
+/// Group 3 reaches so far.
+fn reach(directory: &mut Directory, leads: Reach) {
+    let group = GroupId::new(3).and_then(|id| directory.groups.get_mut(&id));
+    group.expect("a group").permissions.leads = leads;
+}
+
+/// Department 2 is below this one.
+fn hang(directory: &mut Directory, parent: Option<DepartmentId>) {
+    let name = "Inside Sales".to_owned();
+    directory
+        .departments
+        .insert(department(2), Department { name, parent });
+}
+
+#[tokio::test]
+async fn a_change_holds_from_the_next_request_in_either_format() {
+    let (world, table) = world().await;
+    assert_holds_at_once(&world, "second format").await;
+    table.to_first_format("acme");
+    assert_holds_at_once(&world, "first format").await;
+    let first = table.get("acme#directory", "directory").expect("a directory");
+    assert!(
+        first.get("directory").is_some(),
+        "the first format stays: {first}"
+    );
+    assert!(table.items().iter().all(|item| item.get("standing").is_none()));
+}
+
+/// The answers stay what they are, and a second migration changes nothing.
+#[tokio::test]
+async fn the_directory_is_migrated_beside_requests() {
+    let (world, table) = world().await;
+    let (operator, wallet) = (world.operator("acme"), world.wallet(10).await);
+    let names = "/leads?i=acme&query={total,leads{id,owner{id,name}}}";
+    let ask = async || world.elsewhere().get(names).with(&wallet).send().await.body;
+    let items = || {
+        let mut items = table.items();
+        items.retain(|item| item["pk"]["S"] != "acme#directory" && !is_list_of_credentials(item));
+        items
+    };
+    let (before, answer) = (items(), ask().await);
+    assert!(answer.to_string().contains("Bruno Lima"), "{answer}");
+    table.to_first_format("acme");
+    let mut wrong = table.get("acme#user", "000000000000008").expect("a user");
+    let right = wrong.clone();
+    wrong["admin"] = json!({ "BOOL": true });
+    table.put("acme#user", "000000000000008", &wrong);
+    let refused = operator
+        .split_directory()
+        .await
+        .expect_err("nobody knows which is right");
+    assert!(refused.to_string().contains("funil doctor"), "{refused}");
+    table.put("acme#user", "000000000000008", &right);
+    assert_eq!(ask().await, answer);
+    let unseen = operator.split_directory().await.expect("a migration");
+    assert!(unseen > 0);
+    assert_eq!((ask().await, items()), (answer, before));
+    assert_eq!(operator.split_directory().await.expect("a migration"), 0);
+    assert_eq!(table.get("acme#directory", "names"), None);
+    world.is_sound().await;
+    assert_holds_at_once(&world, "migrated").await;
+}
+
+fn is_list_of_credentials(item: &Value) -> bool {
+    item["pk"]["S"] == "acme#credential"
+}
+
+/// Twenty thousand users in forty departments: checking a key takes 2 units, key and token 3, and a viewer of its department
+/// reads its members besides.
+#[tokio::test]
+async fn checking_costs_the_same_with_twenty_thousand_users() {
+    let world = World::new().await;
+    let operator = world.operator("acme");
+    operator
+        .put_directory(|directory| {
+            for id in 10..50 {
+                let (name, parent) = (format!("D{id}"), None);
+                directory
+                    .departments
+                    .insert(department(id), Department { name, parent });
+            }
+        })
+        .await
+        .expect("the directory can be written");
+    let many = (1000..21_000).map(|id| User {
+        id: user(id),
+        department: Some(department(10 + id / 500 % 40)),
+        ..changed(8, |_| ())
+    });
+    let begun = std::time::Instant::now();
+    add_users(&operator, &many.collect::<Vec<_>>()).await;
+    println!("20,000 users: {:?}", begun.elapsed());
+    assert_eq!(operator.user_ids().await.expect("ids").len(), 20_008);
+    add_leads(&operator, vec![plain_lead(5000, "Eva", "Luz", Some(20_999))]).await;
+
+    let checking = async |wallet: &Wallet, uri: &str, token: bool| {
+        let world = world.elsewhere();
+        let asked = world.get(uri).header("apitoken", &wallet.key);
+        let bearer = format!("Bearer {}", wallet.token);
+        let asked = if token {
+            asked.header("authorization", &bearer)
+        } else {
+            asked
+        };
+        let answer = asked.send().await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let checks = answer
+            .cost
+            .calls
+            .iter()
+            .filter(|call| call.operation == "BatchGetItem");
+        checks.map(|call| call.read_units).sum::<f64>()
+    };
+    let admin = world.wallet(7).await;
+    let newest = world.wallet(20_999).await;
+    for wallet in [&admin, &newest] {
+        let (key, both) = (
+            checking(wallet, "/pcalendar?i=acme", false).await,
+            checking(wallet, "/leads?i=acme", true).await,
+        );
+        println!("checking a key: {key}, with a token: {both}");
+        assert!(key <= 2.0 && both <= 3.0, "{key} {both}");
+    }
+    // Its own department has 500 members: 2.5 KB.
+    add_users(
+        &operator,
+        &[User {
+            group: GroupId::new(3),
+            ..changed(8, |user| user.department = Some(department(11)))
+        }],
+    )
+    .await;
+    let viewer = world.wallet(8).await;
+    for round_trips in [2, 1] {
+        let answer = world.get("/leads/1001?i=acme").with(&viewer).send().await;
+        assert_eq!(answer.status, 200);
+        println!("a viewer of 500 members: {:?}", answer.cost);
+        assert_eq!(answer.cost.round_trips, round_trips);
+        assert!(answer.cost.read_units() <= 6.0, "{:?}", answer.cost);
+    }
+    let named = "/leads/5000?i=acme&query={lead{owner{name}}}";
+    let answer = world.get(named).with(&admin).send().await;
+    let owner = &answer.body["data"]["lead"]["owner"]["name"];
+    assert_eq!((owner, answer.cost.round_trips), (&json!("Bruno Lima"), 2));
+    println!("an owner's name: {:?}", answer.cost);
+    assert!(answer.cost.read_units() <= 7.0, "{:?}", answer.cost);
+}
