@@ -91,6 +91,7 @@ async fn unlisted(operator: &Operator, at: &Key, key: &Key) -> Result<Look, Oper
         }
         Some(_) => return Ok(Look::Fine),
         None => {
+            let same = Item::from([("id".to_owned(), item::s(&*opens.id))]);
             let entry = CredentialEntry {
                 id: opens.id,
                 kind: opens.kind,
@@ -104,7 +105,8 @@ async fn unlisted(operator: &Operator, at: &Key, key: &Key) -> Result<Look, Oper
             let mut entry = item::encode("credential entry", &entry)?;
             entry.insert("hash".to_owned(), item::s(hash));
             remedy.put(key.clone(), entry, Condition::Absent);
-            remedy.check(at.clone(), Condition::Present);
+            // No import of its user found it, so where that user stands is read from its record.
+            remedy.set(at.clone(), same, &["standing"], Condition::Present);
             "opens the instance and is not in the list"
         }
     };
