@@ -125,8 +125,7 @@ async fn answered(
         Claimed::Done(made) => MeetingId::new(made).ok_or_else(gone)?,
     };
     // Meetings are never deleted, and whoever booked one had the secret made.
-    let (stored, erasures) = tokio::try_join!(scope.store.meeting(made), scope.store.erasures())?;
-    let meeting = erasures.meeting(stored.ok_or_else(gone)?.meeting);
+    let meeting = scope.store.shown_meeting(made).await?.ok_or_else(gone)?;
     let key = start.key_of(made).ok_or_else(gone)?;
     let replayed = [("idempotent-replayed", "true")];
     Ok(Some((replayed, Json(view(&meeting, &key))).into_response()))

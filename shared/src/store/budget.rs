@@ -67,6 +67,16 @@ impl ReadBudget {
         page
     }
 
+    /// Takes units for reads of single items.
+    ///
+    /// # Errors
+    /// [`StoreError::OverBudget`] where so many are not left.
+    pub async fn take(&self, units: f64) -> Result<(), StoreError> {
+        self.reserve(units).await?;
+        self.give_back(0.0);
+        Ok(())
+    }
+
     /// Counts what was read before the budget was known.
     pub fn spend(&self, units: f64) {
         self.state().left -= units;

@@ -95,8 +95,57 @@ pub enum Deleted {
     Gone,
 }
 
+/// The most marks that a page reads: 3 read units.
+const MAX_READ: usize = 100;
+
+/// The first of the marks, and after which lead there may be more.
+#[derive(Debug)]
+pub struct FirstErasures {
+    first: Erasures,
+    after: Option<LeadId>,
+}
+
 impl Reader {
-    /// The deleted leads of which something may be left. One query, of next to nothing.
+    /// The first marks. One query of at most 3 units.
+    pub(super) async fn first_erasures(&self) -> Result<FirstErasures, StoreError> {
+        let span = Span::head(self.keys().erasures(), MAX_READ);
+        let Page { items, more } = self.table.query(span).await?;
+        let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
+        let first = Erasures(keys.iter().filter_map(key::marked).collect());
+        let after = first.0.last().copied().filter(|_| more);
+        Ok(FirstErasures { first, after })
+    }
+
+    /// Which of these leads are marked. No call unless there are many marks; then a batch of gets.
+    pub(super) async fn erasures_of(
+        &self,
+        FirstErasures { first, after }: FirstErasures,
+        leads: impl Iterator<Item = LeadId>,
+    ) -> Result<Erasures, StoreError> {
+        let Erasures(mut marked) = first;
+        if let Some(after) = after {
+            let marks = leads
+                .filter(|lead| *lead > after)
+                .map(|lead| self.keys().erasure(lead));
+            let found = self.table.get_many(marks).await?;
+            marked.extend(found.keys().filter_map(key::marked));
+        }
+        Ok(Erasures(marked))
+    }
+
+    /// A meeting by id, as it may be shown; `None` where there is none. A get and a query, side by side.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn shown_meeting(&self, id: MeetingId) -> Result<Option<Meeting>, StoreError> {
+        let (stored, first) = tokio::try_join!(self.meeting(id), self.first_erasures())?;
+        let Some(stored) = stored else { return Ok(None) };
+        let lead = stored.meeting.lead_id.into_iter();
+        let erasures = self.erasures_of(first, lead).await?;
+        Ok(Some(erasures.meeting(stored.meeting)))
+    }
+
+    /// The deleted leads of which something may be left, all of them. One query for each 1 MB.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.

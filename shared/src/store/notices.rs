@@ -10,8 +10,10 @@
 //! reads the leads that it shows, and not all notices of the instance.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Reader;
+use super::budget::ReadBudget;
 use super::error::StoreError;
 use super::item::{Item, n};
 use super::key::{self, Keys};
@@ -133,37 +135,84 @@ impl Reader {
         Ok(())
     }
 
-    /// The records of all leads that a notice covers, for those who look into every copy. Reads the notices that a page
-    /// leaves out.
-    pub(super) async fn noticed_leads(&self, notices: &Notices) -> Result<Fresh, StoreError> {
+    /// The leads that a notice covers, for a search, which looks into every copy. Reads the notices that a page leaves out.
+    pub(super) async fn fresh_leads(
+        &self,
+        notices: &Notices,
+        budget: &ReadBudget,
+    ) -> Result<Fresh, StoreError> {
         let mut notices = notices.clone();
         if notices.unread != Unread::Nothing {
-            let all = Span::head(self.keys().notices(), PAGE);
-            let items = self.table.query_all(all).await?;
-            notices = Notices::of(&Page { items, more: false });
-            notices.unread = Unread::Nothing;
+            let mut span = Span::head(self.keys().notices(), PAGE);
+            notices = Notices::default();
+            loop {
+                let page = budget.query(&self.table, span.clone()).await?;
+                notices.leads.extend(Notices::of(&page).leads);
+                span.after = page.items.last().map(key_of).transpose()?.map(|key| key.sk);
+                if !page.more {
+                    break;
+                }
+            }
         }
-        if notices.leads.is_empty() {
-            return Ok(Fresh::default());
-        }
-        let records = self.lead_records(notices.leads.iter().copied()).await?;
+        let records = Mutex::default();
         Ok(Fresh { notices, records })
     }
 }
 
-/// The leads whose copies may be behind, with their records.
+/// The leads that a search takes in place of their copies: those that a notice covers, each read when the search meets it.
 #[derive(Debug, Default)]
 pub struct Fresh {
     notices: Notices,
-    records: BTreeMap<LeadId, LeadRecord>,
+    /// Those that were read; `None` where the lead is gone.
+    records: Mutex<BTreeMap<LeadId, Option<LeadRecord>>>,
 }
 
 impl Fresh {
+    /// Whether every copy is as it should be.
+    pub fn is_empty(&self) -> bool {
+        self.notices.leads.is_empty()
+    }
+
+    /// The lead of a card, if it is to be read first.
+    pub fn lacks(&self, card: &Card) -> Option<LeadId> {
+        let lead = card.opportunity.lead_id;
+        lead.filter(|lead| self.notices.covers(*lead) && !self.records().contains_key(lead))
+    }
+
+    /// Reads leads. One batch of gets.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read, or are too many for the budget.
+    pub async fn read(
+        &self,
+        reader: &Reader,
+        budget: &ReadBudget,
+        leads: BTreeSet<LeadId>,
+    ) -> Result<(), StoreError> {
+        if leads.is_empty() {
+            return Ok(());
+        }
+        budget
+            .take(leads.iter().fold(0.0, |units, _| units + 1.0))
+            .await?;
+        let mut found = reader.lead_records(leads.iter().copied()).await?;
+        let read = leads.into_iter().map(|lead| (lead, found.remove(&lead)));
+        self.records().extend(read);
+        Ok(())
+    }
+
     /// Replaces the copies of a card if they may be behind.
     pub fn apply(&self, card: &mut Card) {
-        if self.notices.cover(card) {
-            card.refresh(&self.records);
-        }
+        let Some(lead) = card.opportunity.lead_id.filter(|lead| self.notices.covers(*lead)) else {
+            return;
+        };
+        let records = self.records();
+        let record = records.get(&lead).and_then(Option::as_ref);
+        *card = Card::of(card.opportunity.clone(), record);
+    }
+
+    fn records(&self) -> MutexGuard<'_, BTreeMap<LeadId, Option<LeadRecord>>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

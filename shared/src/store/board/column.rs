@@ -149,7 +149,7 @@ impl InstanceStore {
     /// For a search in leads, those whose copies may be behind: it looks into every copy.
     pub(super) async fn fresh(&self, asked: &Asked<'_>, notices: &Notices) -> Result<Fresh, StoreError> {
         if asked.filter.search.is_some() {
-            return self.noticed_leads(notices).await;
+            return self.fresh_leads(notices, &asked.budget).await;
         }
         Ok(Fresh::default())
     }

@@ -4,6 +4,8 @@
 //! only what it shows is read. Anything else is counted while every entry within reach is read once, columns in parallel, within
 //! the instance's budget of units and time (C-86).
 
+use std::collections::BTreeSet;
+
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::lists::{Part, Plan};
@@ -152,6 +154,13 @@ impl InstanceStore {
         while more {
             let span = bounds.span(self, part.list, PAGE);
             let page: Page = asked.budget.query(&self.table, span).await?;
+            if !fresh.is_empty() {
+                let mut leads = BTreeSet::new();
+                for item in &page.items {
+                    leads.extend(fresh.lacks(&Card::read(item)?));
+                }
+                fresh.read(self, &asked.budget, leads).await?;
+            }
             for item in &page.items {
                 let mut card = Card::read(item)?;
                 fresh.apply(&mut card);

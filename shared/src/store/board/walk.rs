@@ -6,6 +6,7 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::Asked;
 use super::lists::{Part, Plan};
+use crate::id::LeadId;
 use crate::opportunity::TimeRange;
 use crate::store::Reader;
 use crate::store::bookmarks::PageCursor;
@@ -175,6 +176,9 @@ impl<'a> Walk<'a> {
             let Some(mut entry) = self.next(sought(skip, page.len())).await? else {
                 break;
             };
+            if let Some(lead) = self.fresh.lacks(&entry.card) {
+                self.read_leads(lead).await?;
+            }
             self.fresh.apply(&mut entry.card);
             match skip {
                 _ if !self.asked.admits(&entry.card) => {}
@@ -183,6 +187,14 @@ impl<'a> Walk<'a> {
             }
         }
         Ok(page)
+    }
+
+    /// Reads a lead whose copies may be behind, and those of all entries that were read.
+    async fn read_leads(&self, lead: LeadId) -> Result<(), StoreError> {
+        let entries = self.cursors.iter().flat_map(|cursor| &cursor.buffer);
+        let leads = entries.filter_map(|entry| self.fresh.lacks(&entry.card));
+        let leads = leads.chain([lead]).collect();
+        self.fresh.read(self.reader, &self.asked.budget, leads).await
     }
 
     /// The next entry by place, asked for or not; `sought` entries that are asked for are still needed.

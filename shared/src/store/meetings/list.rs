@@ -6,7 +6,7 @@ use super::{WITHOUT_FORM, day_of, decode, month_and_day, read};
 use crate::calendar::LinkName;
 use crate::id::CalendarId;
 use crate::meeting::Meeting;
-use crate::store::erasure::Erasures;
+use crate::store::erasure::FirstErasures;
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
 use crate::store::table::{PAGE, Page, Span, key_of};
@@ -40,7 +40,7 @@ pub struct MeetingPage {
 pub struct MeetingStart {
     calendar: Option<CalendarId>,
     begun: Option<Begun>,
-    erasures: Erasures,
+    erasures: FirstErasures,
 }
 
 /// The front of a calendar's list.
@@ -69,7 +69,7 @@ impl Reader {
             }
         };
         let calendar = self.named_calendar(id, &request.calendar);
-        let (calendar, begun, erasures) = tokio::try_join!(calendar, begun, self.erasures())?;
+        let (calendar, begun, erasures) = tokio::try_join!(calendar, begun, self.first_erasures())?;
         let begun = begun.filter(|begun| Some(begun.calendar) == calendar);
         Ok(MeetingStart {
             calendar,
@@ -101,10 +101,9 @@ impl Reader {
             self.later_page(begun, request).await?
         };
         // Nothing of a person is shown whose lead was deleted (C-24).
-        let shown = page
-            .meetings
-            .into_iter()
-            .map(|meeting| start.erasures.meeting(meeting));
+        let leads = page.meetings.iter().filter_map(|meeting| meeting.lead_id);
+        let erasures = self.erasures_of(start.erasures, leads).await?;
+        let shown = page.meetings.into_iter().map(|meeting| erasures.meeting(meeting));
         page.meetings = shown.collect();
         Ok(Some(page))
     }
