@@ -16,7 +16,9 @@ use super::error::StoreError;
 pub const MAX_AHEAD: usize = 50;
 /// The same for counters, which are far smaller than what they count: so many have the bytes of such a page.
 pub const MAX_COUNTERS_AHEAD: usize = 400;
-/// The most items of a request but its counters, all lists together: a list, what belongs to it, and single records.
+/// The same for markers of what may be out of date, which hold next to nothing.
+const MAX_MARKERS_AHEAD: usize = 100;
+/// The most items of a request but its counters and markers, all lists together: a list, what belongs to it, and single records.
 const MAX_TOTAL_AHEAD: usize = 160;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +61,7 @@ impl Gate {
         let of = |most| AtomicUsize::new(if known { most } else { 0 });
         let left = Arc::new(Left {
             items: of(MAX_TOTAL_AHEAD),
-            counters: of(MAX_COUNTERS_AHEAD),
+            counters: of(MAX_COUNTERS_AHEAD + MAX_MARKERS_AHEAD),
         });
         (GateKeeper(keeper), Self { left, verdict })
     }

@@ -102,7 +102,7 @@ impl Reader {
     /// The notices that stand, as far as a page reads them. One query of at most 3 units.
     pub(super) async fn notices(&self) -> Result<Notices, StoreError> {
         let span = Span::head(self.keys().notices(), MAX_READ);
-        let page = self.table.query(span).await?;
+        let page = self.table.query_markers(span).await?;
         Ok(Notices::of(&page))
     }
 

@@ -136,6 +136,14 @@ impl Table {
         self.query_up_to(limit, span).await
     }
 
+    /// The same for markers, which before the check count with the counters.
+    pub async fn query_markers(&self, span: Span) -> Result<Page, StoreError> {
+        if let Some(gate) = &self.gate {
+            gate.stretch(span.limit).await?;
+        }
+        self.query_up_to(span.limit, span).await
+    }
+
     /// Returns once so many items may be read.
     async fn pass(&self, items: usize) -> Result<(), StoreError> {
         match &self.gate {

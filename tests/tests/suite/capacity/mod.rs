@@ -114,7 +114,7 @@ async fn the_list() {
     within(
         "1: 50 leads in full",
         &world.get("/leads?i=acme&allFields=1").with(&wallet).send().await,
-        &read(1, 9.0),
+        &read(2, 9.0),
     );
     let empty = world
         .get("/leads?i=acme&archived=true&page=9")

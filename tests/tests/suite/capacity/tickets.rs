@@ -68,7 +68,7 @@ async fn pages() {
         (1..=1_000).map(|id| ticket(&json!({ "id": id }))),
     )
     .await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     for page in 1..=40 {
         let answer = world
             .get(&format!("/sac360/lead/1001?i=acme&limit=25&page={page}"))

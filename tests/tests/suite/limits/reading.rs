@@ -69,7 +69,7 @@ async fn pages_of_a_search() {
 #[tokio::test]
 async fn leads_beyond_the_budget() {
     let world = many_leads().await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     let details = "search: this would read more than read_budget allows, or for too long; read the pages without a search and in \
                    their order";
     let refused = json!({ "error": "Invalid request", "details": details });
@@ -116,7 +116,7 @@ async fn opportunities_beyond_the_budget() {
     };
     let made: Vec<Opportunity> = (1..=700).map(made).collect();
     add_opportunities(&operator, made).await;
-    let wallet = world.wallet(7).await;
+    let wallet = world.known(7).await;
     let ask = async |more: Value| {
         let body = page(1, 10, &more);
         let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);

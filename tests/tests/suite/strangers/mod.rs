@@ -97,7 +97,7 @@ fn public<'w>(world: &'w World, path: &str, instance: &str) -> Request<'w> {
     match path {
         "/calendarmeeting" => world
             .call("POST", &format!("/calendarmeeting?i={instance}"))
-            .json(&booking(FREE[0], &json!({}))),
+            .json(&booking(FREE[1], &json!({}))),
         "/calendarmeeting/slots" => world.get(&format!("/calendarmeeting/slots?i={instance}&keyName=demo")),
         "/voip/webhook" => world
             .call("POST", &format!("/voip/webhook?i={instance}"))
