@@ -147,7 +147,7 @@ pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> 
             "with --json the records need a file of their own: add --output FILE".to_owned(),
         ));
     }
-    let operator = global.store().await?.operator(export.instance);
+    let operator = global.store().await?.operator(export.instance).lenient();
     operator.directory().await?;
     let _ = writeln!(io::stderr(), "{HOLDS}");
     let bar = global.progress();
@@ -167,16 +167,37 @@ pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> 
     };
     bar.finish_and_clear();
     let counts = counts?;
+    let unreadable = operator.unreadable();
+    if !global.json {
+        let mut stderr = BufWriter::new(io::stderr().lock());
+        for item in &unreadable.items {
+            let _ = writeln!(stderr, "left out: {item}");
+        }
+    }
     let document = export.output.as_ref().map(|path| {
         let counts: serde_json::Map<_, _> = counts
             .iter()
             .map(|(kind, count)| ((*kind).to_owned(), json!(count)))
             .collect();
-        json!({ "output": path.display().to_string(), "exported": counts })
+        let mut document = json!({ "output": path.display().to_string(), "exported": counts });
+        if unreadable.count > 0 {
+            document["leftOut"] = json!(unreadable.count);
+            document["unreadable"] = json!(unreadable.items);
+        }
+        document
     });
+    let mut note = format!("exported: {}", listed(&counts));
+    if unreadable.count > 0 {
+        let _ = write!(
+            note,
+            "; {} records cannot be read and are left out",
+            unreadable.count
+        );
+    }
     Ok(Answer {
-        note: format!("exported: {}", listed(&counts)),
+        note,
         document,
+        partly: unreadable.count > 0,
         ..Answer::default()
     })
 }

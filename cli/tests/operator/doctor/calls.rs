@@ -159,3 +159,106 @@ fn a_record_that_cannot_be_read() {
     assert_eq!(items, BTreeSet::from(expected));
     assert_eq!(bench.items(), before);
 }
+
+/// What derives nothing is read too; an export leaves out what cannot be read, names it, and has everything else.
+#[test]
+fn what_cannot_be_read_stops_nothing() {
+    let (bench, _) = bench();
+    let whole = bench.export();
+    let emptied: Vec<_> = ["profile", "report", "event", "company"]
+        .into_iter()
+        .map(|kind| {
+            let record = crate::import::records(&whole, kind).remove(0);
+            let items = bench.items();
+            let item = items.into_iter().find(|item| {
+                let pk = item["pk"]["S"].as_str().unwrap();
+                let own = if kind == "event" {
+                    "acme#timeline#"
+                } else {
+                    &format!("acme#{kind}")
+                };
+                let of_kind = if kind == "event" {
+                    pk.starts_with(own)
+                } else {
+                    pk == own
+                };
+                of_kind
+                    && (record.get("id").is_none()
+                        || item["sk"]["S"]
+                            .as_str()
+                            .unwrap()
+                            .ends_with(&record["id"].to_string()))
+            });
+            let item = item.unwrap();
+            let text = |name: &str| item[name]["S"].as_str().unwrap().to_owned();
+            let mut links = json!({});
+            for name in ["id", "lead", "call"].into_iter().filter(|_| kind == "event") {
+                links[name] = item[name].clone();
+            }
+            bench.put(&text("pk"), &text("sk"), &links);
+            format!("{} {}", text("pk"), text("sk"))
+        })
+        .collect();
+    let seen = bench.funil("doctor --instance acme --json");
+    assert_eq!(seen.code, 1);
+    let found: BTreeSet<_> = found(&seen, false).into_iter().map(|(item, _)| item).collect();
+    assert!(
+        emptied.iter().all(|item| found.contains(item)),
+        "{found:?} {emptied:?}"
+    );
+    let exported = bench.funil("export --instance acme");
+    assert_eq!(exported.code, 1);
+    assert_eq!(
+        exported.out.lines().count() + emptied.len(),
+        whole.lines().count()
+    );
+    for item in &emptied {
+        assert!(
+            exported.err.contains(&format!("left out: {item} cannot be read")),
+            "{}",
+            exported.err
+        );
+    }
+}
+
+/// A record under another's id is told and counts nothing, and a month under a key that is none goes.
+#[test]
+fn items_under_foreign_keys() {
+    let (bench, _) = bench();
+    let meeting = bench.partition("acme#meeting").remove(0);
+    let foreign = id_text(999_999);
+    bench.put("acme#meeting", &foreign, &meeting);
+    let month = bench.items().into_iter().find(|item| {
+        item["pk"]["S"]
+            .as_str()
+            .unwrap()
+            .starts_with("acme#meeting-month#")
+    });
+    let month = month.unwrap();
+    let pk = month["pk"]["S"].as_str().unwrap();
+    bench.put(pk, "2026-13-01", &month);
+    let cured = bench.funil("doctor --instance acme --repair --json");
+    let document = cured.document();
+    let of = |item: &str| {
+        let differences = document["differences"].as_array().unwrap().iter();
+        let found: Vec<_> = differences
+            .filter(|found| found["item"] == item)
+            .cloned()
+            .collect();
+        found
+    };
+    let told = of(&format!("acme#meeting {foreign}"));
+    assert_eq!(
+        told[0]["reason"],
+        "holds another meeting, which nobody finds there"
+    );
+    assert_eq!(of(&format!("{pk} 2026-13-01"))[0]["repaired"], true);
+    assert_eq!(document["differences"].as_array().unwrap().len(), 2, "{document}");
+    assert!(bench.item(pk, "2026-13-01").is_none());
+    bench.delete("acme#meeting", &foreign);
+    assert_clean(&bench);
+}
+
+fn id_text(id: u64) -> String {
+    format!("{id:015}")
+}

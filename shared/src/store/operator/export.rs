@@ -1,6 +1,8 @@
 //! Reading everything of an instance in pages, for the operator's export (C-81).
 
-use super::Operator;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Operator, Unreadable};
 use crate::calendar::Calendar;
 use crate::call::{Call, Event};
 use crate::funnel::Funnel;
@@ -21,6 +23,9 @@ use crate::store::table::{PAGE, Page, Span, Table, key_of};
 use crate::store::tickets;
 use crate::ticket::{Ticket, TicketFile};
 
+/// The most records that cannot be read of which the keys are kept.
+const MAX_NOTED: usize = 1000;
+
 /// The records of one kind in the order of their keys, a page at a time.
 #[derive(Debug)]
 pub struct Pages<T> {
@@ -28,6 +33,7 @@ pub struct Pages<T> {
     /// What is still to be read.
     rest: Option<Span>,
     decode: fn(Item) -> Result<T, StoreError>,
+    unreadable: Option<Arc<Mutex<Unreadable>>>,
 }
 
 impl<T> Pages<T> {
@@ -36,10 +42,12 @@ impl<T> Pages<T> {
             table: operator.table().clone(),
             rest: Some(span),
             decode,
+            unreadable: operator.1.unreadable.clone(),
         }
     }
 
-    /// The next page, which may be empty; `None` behind the last. One query, of at most 1 MB.
+    /// The next page, which may be empty; `None` behind the last. One query, of at most 1 MB. Of a lenient
+    /// hand, records that cannot be read are left out and noted in [`Operator::unreadable`].
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -55,12 +63,32 @@ impl<T> Pages<T> {
                 ..span
             });
         }
-        items
-            .into_iter()
-            .map(self.decode)
-            .collect::<Result<_, _>>()
-            .map(Some)
+        readable(items, self.decode, self.unreadable.as_deref()).map(Some)
     }
+}
+
+/// What items hold; those that cannot be read are noted and left out, where that is wanted.
+fn readable<T>(
+    items: impl IntoIterator<Item = Item>,
+    decode: impl Fn(Item) -> Result<T, StoreError>,
+    unreadable: Option<&Mutex<Unreadable>>,
+) -> Result<Vec<T>, StoreError> {
+    let mut records = Vec::new();
+    for item in items {
+        let key = key_of(&item)?;
+        match (decode(item), unreadable) {
+            (Ok(record), _) => records.push(record),
+            (Err(StoreError::Corrupt { cause, .. }), Some(unreadable)) => {
+                let mut noted = unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+                noted.count += 1;
+                if noted.items.len() < MAX_NOTED {
+                    noted.items.push(format!("{key} cannot be read: {cause}"));
+                }
+            }
+            (Err(error), _) => return Err(error),
+        }
+    }
+    Ok(records)
 }
 
 /// The timeline's events in the order of their calls, a page of calls at a time.
@@ -85,10 +113,8 @@ impl EventPages<'_> {
         let keys: Vec<_> = keys.collect();
         let mut found = self.operator.table().get_many(keys.clone()).await?;
         let events = keys.iter().filter_map(|key| found.remove(key));
-        events
-            .map(|item| item::decode("event", item))
-            .collect::<Result<_, _>>()
-            .map(Some)
+        let decode = |item| item::decode("event", item);
+        readable(events, decode, self.calls.unreadable.as_deref()).map(Some)
     }
 }
 

@@ -30,6 +30,8 @@ mod users;
 
 use std::collections::BTreeMap;
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use super::error::StoreError;
 use super::format::{Format, TableFormat};
 use super::item;
@@ -140,7 +142,7 @@ impl Store {
     /// The operator's hand on one instance, which need not exist yet.
     #[must_use]
     pub fn operator(&self, instance: InstanceName) -> Operator {
-        Operator(self.reader(instance), false)
+        Operator(self.reader(instance), Mode::default())
     }
 
     /// All instances by name.
@@ -158,17 +160,53 @@ impl Store {
 
 /// The operator's hand on one instance.
 #[derive(Debug, Clone)]
-pub struct Operator(
-    Reader,
+pub struct Operator(Reader, Mode);
+
+/// How the operator's hand does what it does, and what it could not read.
+#[derive(Debug, Clone, Default)]
+struct Mode {
     /// Records that are imported are judged and not written.
-    bool,
-);
+    judging: bool,
+    /// Where pages note records that cannot be read and leave them out; else they fail.
+    unreadable: Option<Arc<Mutex<Unreadable>>>,
+}
+
+/// Records that were left out of pages because they cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Unreadable {
+    /// How many.
+    pub count: u64,
+    /// The keys of the first thousand, each with what is wrong.
+    pub items: Vec<String>,
+}
 
 impl Operator {
     /// The same hand, which judges opportunities, meetings, tickets and files that are imported and writes none of them.
     #[must_use]
     pub fn judging(&self) -> Self {
-        Self(self.0.clone(), true)
+        let mode = Mode {
+            judging: true,
+            ..self.1.clone()
+        };
+        Self(self.0.clone(), mode)
+    }
+
+    /// The same hand, of which pages leave out what cannot be read, and note it.
+    #[must_use]
+    pub fn lenient(&self) -> Self {
+        let mode = Mode {
+            unreadable: Some(Arc::default()),
+            ..self.1.clone()
+        };
+        Self(self.0.clone(), mode)
+    }
+
+    /// The records that pages left out so far because they cannot be read.
+    #[must_use]
+    pub fn unreadable(&self) -> Unreadable {
+        let unreadable = self.1.unreadable.as_ref().map(|noted| noted.lock());
+        let unreadable = unreadable.map(|noted| noted.unwrap_or_else(PoisonError::into_inner).clone());
+        unreadable.unwrap_or_default()
     }
 
     /// The instance that is operated.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::copies::{self, Copies};
 use super::ticket_kinds::{FILES, TICKETS};
+use crate::call::Event;
 use crate::id::{CallId, ColumnId, FunnelId};
 use crate::store::calendars;
 use crate::store::calls::CallRecord;
@@ -147,12 +148,13 @@ const CALLS: Kind = Kind {
         let lead = record(Some(item.clone()))?.and_then(|stored| stored.call.lead);
         Ok(lead.map(|lead| keys.lead(lead)))
     },
-    // An event's line may say more than its call does (C-81): only the links are derived.
+    // An event's line may say more than its call does (C-81): only the links are derived. One that cannot be read says less.
     agree: |derived, stored| {
         let links = ["id", "lead", "call"];
-        links
+        let linked = links
             .into_iter()
-            .all(|name| derived.get(name) == stored.get(name))
+            .all(|name| derived.get(name) == stored.get(name));
+        linked && item::decode::<Event>("event", stored.clone()).is_ok()
     },
     origin: |keys, key, item| match keys.origin(key) {
         key::Origin::Event => {

@@ -18,6 +18,7 @@ mod directory;
 mod kind;
 mod notices;
 mod orphans;
+mod others;
 mod quarantine;
 mod records;
 mod reports;
@@ -111,6 +112,7 @@ impl Operator {
         doctor.credentials().await?;
         doctor.standings().await?;
         doctor.funnels().await?;
+        doctor.others().await?;
         let mut counted = Vec::new();
         for kind in kind::KINDS {
             counted.push((kind, doctor.records(kind).await?));

@@ -42,6 +42,10 @@ impl Doctor<'_> {
         for record in records {
             let key = key_of(record)?;
             match (kind.derived)(operator.keys(), record.clone()) {
+                Ok(_) if is_foreign(kind, &key, record)? => {
+                    let reason = format!("holds another {}, which nobody finds there", kind.name);
+                    self.report(key.to_string(), reason, false);
+                }
                 Ok(derived) => {
                     self.note_numbers(kind, record)?;
                     tally.count(&derived);
@@ -75,6 +79,16 @@ impl Doctor<'_> {
         let records: Vec<_> = readable.iter().map(|(key, record, _)| (key, *record)).collect();
         self.copies(kind, &records).await
     }
+}
+
+/// Whether a record lies under the id of another, so that what is derived of it is the other's.
+pub fn is_foreign(kind: &Kind, key: &Key, record: &Item) -> Result<bool, StoreError> {
+    let numbers = (kind.numbers)(record)?;
+    let own = numbers
+        .iter()
+        .find(|(number, id)| *number == kind.number && *id > 0);
+    let at = key.sk.parse::<u64>().ok();
+    Ok(own.zip(at).is_some_and(|((_, id), at)| *id != at))
 }
 
 /// What a record of `kind` is called.

@@ -26,6 +26,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Doctor;
 use super::kind::Kind;
+use super::records::is_foreign;
 use super::tally::{Class, Tally};
 use crate::store::error::StoreError;
 use crate::store::item::{self, Item};
@@ -216,6 +217,9 @@ impl Doctor<'_> {
         while let Some(page) = pages.next().await? {
             self.look_on(kind.plural, page.len());
             for record in page {
+                if is_foreign(kind, &key_of(&record)?, &record).unwrap_or_default() {
+                    continue;
+                }
                 match (kind.derived)(self.operator.keys(), record) {
                     Ok(derived) => tally.count(&derived),
                     Err(_) => tally.unreadable = true,
