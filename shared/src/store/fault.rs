@@ -34,6 +34,8 @@ const TARGET: &str = "x-amz-target";
 /// The header that the SDK sends with all attempts of a call.
 const CALL: &str = "amz-sdk-invocation-id";
 const BATCH: &str = "BatchGetItem";
+/// The error in place of an answer that never comes.
+const NO_ANSWER: &str = "NoAnswerInTime";
 /// Stands in the place of what cannot be decoded: `corrupt!`, as DynamoDB writes bytes.
 const SPOILT: &str = "Y29ycnVwdCE=";
 
@@ -77,7 +79,8 @@ pub struct Attempt<'a> {
 /// The same as a [`Plan`], for whoever has to tell calls of one operation apart.
 pub type PlanOfCalls = Arc<dyn Fn(&Attempt<'_>) -> Option<Fault> + Send + Sync>;
 
-/// How many items the last answer had of which one was to be [corrupt](Fault::Corrupt).
+/// How many items the last answer had of which one was to be [corrupt](Fault::Corrupt), or how many calls that
+/// [hung](Fault::Hung) are over.
 pub type Found = Arc<AtomicUsize>;
 
 impl Store {
@@ -199,6 +202,8 @@ impl Intercept for Injector {
         let body = match state.load::<Decided>().cloned() {
             None | Some(Decided::Nothing) => return Ok(()),
             Some(Decided::Instead(status, body)) => {
+                self.found
+                    .fetch_add(usize::from(body.contains(NO_ANSWER)), Ordering::SeqCst);
                 *response.status_mut() = StatusCode::try_from(status)?;
                 SdkBody::from(body)
             }
@@ -328,7 +333,7 @@ impl Fault {
         let (status, body) = match (self, operation) {
             (Self::Throttled, _) => error(400, "ThrottlingException"),
             // The SDK makes no other attempt, as where the time of all of them is up.
-            (Self::Hung, _) => error(400, "NoAnswerInTime"),
+            (Self::Hung, _) => error(400, NO_ANSWER),
             (Self::Conflict, "TransactWriteItems") => {
                 let (status, mut body) = error(400, "TransactionCanceledException");
                 body["CancellationReasons"] = json!([{ "Code": "TransactionConflict" }]);

@@ -130,6 +130,8 @@ pub struct Script {
     armed: AtomicBool,
     calls: Mutex<Vec<Call>>,
     struck: AtomicUsize,
+    /// Of each call that hangs, in their order, the length of the chain of such calls that ends with it.
+    chains: Mutex<Vec<u32>>,
     found: Found,
 }
 
@@ -166,14 +168,10 @@ impl Script {
         self.struck.load(Ordering::SeqCst)
     }
 
-    /// How long a function would have waited for calls that hang, of a request whose longest chain of calls has this length.
-    pub fn hung(&self, round_trips: u32) -> Duration {
-        let hangs = self
-            .moment
-            .as_ref()
-            .is_some_and(|moment| moment.fault == Fault::Hung);
-        let struck = u32::try_from(self.struck()).expect("few calls");
-        MAX_CALL * if hangs { struck.min(round_trips) } else { 0 }
+    /// How long a function would have waited for the calls that hang.
+    pub fn hung(&self) -> Duration {
+        let chains = self.chains.lock().expect("no panic");
+        MAX_CALL * chains.iter().copied().max().unwrap_or_default()
     }
 
     /// How many items there were to be corrupt.
@@ -191,6 +189,11 @@ impl Script {
         let strikes = strikes && moment.fault.fits(attempt.operation);
         strikes.then(|| {
             self.struck.fetch_add(1, Ordering::SeqCst);
+            if moment.fault == Fault::Hung {
+                let mut chains = self.chains.lock().expect("no panic");
+                let over = chains.iter().take(self.items()).copied().max();
+                chains.push(1 + over.unwrap_or_default());
+            }
             moment.fault
         })
     }

@@ -136,9 +136,7 @@ impl<'a> Trial<'a> {
         let judged = match answer {
             Err(_) => Err("no answer".to_owned()),
             Ok(_) if script.struck() == 0 => Err("the moment never came".to_owned()),
-            Ok(answer) if script.hung(answer.cost.round_trips) > LONGEST => {
-                Err("it takes too long".to_owned())
-            }
+            Ok(_) if script.hung() > LONGEST => Err("it takes too long".to_owned()),
             Ok(answer) => self.judge(&moment, &answer, &world).await,
         };
         match judged {
