@@ -54,6 +54,9 @@ struct Authorization<'a> {
 
 impl AccessKey {
     /// Judges a request whose body is known.
+    ///
+    /// # Errors
+    /// [`Unsigned`] where it is not signed with this key, here and now.
     pub fn check(&self, request: &Parts, body: &[u8], now: Timestamp) -> Result<(), Unsigned> {
         let given = Authorization::of(&request.headers).ok_or(Unsigned::UnknownKey)?;
         if !bool::from(given.id.as_bytes().ct_eq(self.id.as_bytes())) {

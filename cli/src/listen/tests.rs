@@ -11,7 +11,7 @@ use super::*;
 
 const GET: &[u8] = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
 const SOON: Duration = Duration::from_millis(300);
-const LATER: Duration = Duration::from_secs(60);
+const LATER: Duration = Duration::from_mins(1);
 /// Only the time that a test is about is short.
 const LIMITS: Limits = Limits {
     connections: 8,
@@ -43,7 +43,7 @@ async fn open(limits: Limits) -> Open {
         .route("/body", post(read))
         .route("/large", get(large));
     let serving = tokio::spawn(serve(listener, routes, None, limits, async {
-        drop(stopped.await)
+        drop(stopped.await);
     }));
     Open {
         address,

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use crate::running::{Running, funil, raw};
+use crate::running::{Running, funil, raw, serving};
 
 const LISTING: &str = "POST / HTTP/1.1\r\nconnection: close\r\nx-amz-target: DynamoDB_20120810.ListTables\r\n\
                        content-type: application/x-amz-json-1.0\r\ncontent-length: 2\r\n";
@@ -83,25 +83,8 @@ fn the_dynamodb_port_is_bound_by_itself() {
 #[test]
 fn the_dynamodb_port_demands_its_key() {
     let home = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
-    command.args([
-        "serve",
-        "--empty",
-        "--port",
-        "0",
-        "--dynamodb-port",
-        "0",
-        "--data",
-    ]);
-    command.arg(home.path().join("data"));
-    command.args([
-        "--dynamodb-bind",
-        "127.0.0.2",
-        "--dynamodb-key",
-        "KEY1",
-        "--dynamodb-secret",
-        "-",
-    ]);
+    let arguments = "--empty --dynamodb-bind 127.0.0.2 --dynamodb-key KEY1 --dynamodb-secret -";
+    let command = serving(home.path(), &arguments.split(' ').collect::<Vec<_>>());
     let running = Running::run(command, "s3cret/+x\n");
     let endpoint = running.endpoint().to_owned();
     let signed = |id: &str, secret: &str| -> Output {

@@ -26,6 +26,19 @@ pub fn funil(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
+/// The command of a service on free ports with its data below `home`.
+pub fn serving(home: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
+    command.args(["serve", "--port", "0"]);
+    // It may be given once.
+    if !arguments.contains(&"--dynamodb-port") {
+        command.args(["--dynamodb-port", "0"]);
+    }
+    command.arg("--data").arg(home.join("data")).args(arguments);
+    command.env_remove("TABLE_NAME").env_remove("FUNIL_LOG");
+    command
+}
+
 /// What a line prints, typed into a shell.
 pub fn shell(line: &str) -> String {
     let output = Command::new("sh").args(["-c", line]).output().unwrap();
@@ -36,21 +49,12 @@ pub fn shell(line: &str) -> String {
 impl Running {
     /// Starts a service on free ports with its data below `home`, and waits until it is ready.
     pub fn start(home: &Path, arguments: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
-        command.args(["serve", "--port", "0"]);
-        // It may be given once.
-        if !arguments.contains(&"--dynamodb-port") {
-            command.args(["--dynamodb-port", "0"]);
-        }
-        command.arg("--data").arg(home.join("data")).args(arguments);
-        command.env_remove("FUNIL_LOG");
-        Self::run(command, "")
+        Self::run(serving(home, arguments), "")
     }
 
     /// Runs a command that serves, with `input` on its standard input, and waits until it is ready.
     pub fn run(mut command: Command, input: &str) -> Self {
         let mut child = command
-            .env_remove("TABLE_NAME")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -5,10 +5,11 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::running::{Running, ask};
+use crate::running::{Running, ask, serving};
 
 const WEBHOOK: &str = "webhook-sigilo-4711";
 const PASSWORD: &str = "s3nh4-inicial-4711";
+const PRIVATE: [&str; 3] = ["Sigilosa", "sigilo@example.com", "97777"];
 
 /// A text as it is and as a list of bytes, which is how libraries show buffers.
 fn forms(text: &str) -> [String; 2] {
@@ -16,30 +17,39 @@ fn forms(text: &str) -> [String; 2] {
     [text.to_owned(), bytes.join(", ")]
 }
 
+/// Runs an operator's command on a service, with something on its standard input.
+fn feed(running: &Running, arguments: &[&str], input: &str) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_funil"))
+        .args(["--endpoint", running.endpoint()])
+        .args(arguments)
+        .env_remove("TABLE_NAME")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    assert!(child.wait().unwrap().success(), "{arguments:?}");
+}
+
 #[test]
 fn the_most_detailed_log_has_no_secret() {
     let home = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
-    command.args(["serve", "--port", "0", "--dynamodb-port", "0", "--data"]);
-    command.arg(home.path().join("data")).env("FUNIL_LOG", "trace");
+    let mut command = serving(home.path(), &[]);
+    command.env("FUNIL_LOG", "trace");
     let running = Running::run(command, "");
     let (key, token) = (running.word("API key"), running.word("access token"));
-    let feed = |arguments: &[&str], input: &str| {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_funil"))
-            .args(["--endpoint", running.endpoint()])
-            .args(arguments)
-            .env_remove("TABLE_NAME")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-        assert!(child.wait().unwrap().success());
-    };
-    feed(&["instance", "set", "demo", "voip_webhook_secret", "-"], WEBHOOK);
+    feed(
+        &running,
+        &["instance", "set", "demo", "voip_webhook_secret", "-"],
+        WEBHOOK,
+    );
     let lead = json!({ "kind": "lead", "id": 4711, "firstname": "Sigilosa", "email": "sigilo@example.com",
         "phone": "+55 41 97777-1234", "initial_password": PASSWORD });
-    feed(&["import", "--instance", "demo", "-"], &lead.to_string());
+    feed(
+        &running,
+        &["import", "--instance", "demo", "-"],
+        &lead.to_string(),
+    );
     let bearer = format!("Bearer {token}");
     let credentials = [("apitoken", key.as_str()), ("authorization", bearer.as_str())];
     let (status, read) = running.get("/leads/4711?i=demo&allFields=1", &credentials);
@@ -58,15 +68,8 @@ fn the_most_detailed_log_has_no_secret() {
     assert_eq!(called.expect("an answer").0, 201);
     let log = running.stop();
     assert!(log.contains("\"route\":\"POST /voip/webhook\""), "{log}");
-    for secret in [
-        key.as_str(),
-        &token,
-        WEBHOOK,
-        PASSWORD,
-        "Sigilosa",
-        "sigilo@example.com",
-        "97777",
-    ] {
+    let secrets = [key.as_str(), &token, WEBHOOK, PASSWORD];
+    for secret in secrets.iter().chain(&PRIVATE) {
         for form in forms(secret) {
             assert!(!log.contains(&form), "{secret} is in the log as {form}");
         }

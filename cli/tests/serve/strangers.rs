@@ -9,6 +9,7 @@ use crate::running::{Running, raw};
 
 /// More connections than either port takes, in a process that may open fewer files than that.
 const CONNECTIONS: usize = 600;
+const PLAIN: &str = "content-type: application/json";
 
 fn connect(url: &str, bytes: &str) -> TcpStream {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
@@ -64,6 +65,30 @@ fn idle_and_half_requests_hold_up_nothing() {
     assert!(!log.contains("could not be accepted"), "{log}");
 }
 
+/// The answer to the request that is shown is JSON, with a request's id and CORS headers.
+fn assert_is_ours(answer: &str, status: u16, body: &str, shown: &str) {
+    let (head, answered) = answer.split_once("\r\n\r\n").expect("an answer");
+    assert!(
+        head.starts_with(&format!("HTTP/1.1 {status} ")),
+        "{shown}: {head}"
+    );
+    assert_eq!(answered, body, "{shown}");
+    let length = format!("content-length: {}", body.len());
+    for header in [
+        PLAIN,
+        "access-control-allow-origin: *",
+        "connection: close",
+        &length,
+    ] {
+        assert!(
+            head.lines().any(|line| line == header),
+            "{shown}: {header} in {head}"
+        );
+    }
+    let id = head.lines().find_map(|line| line.strip_prefix("x-request-id: "));
+    assert_eq!(id.map(str::len), Some(32), "{head}");
+}
+
 /// C-5 also holds for what the HTTP library refuses by itself.
 #[test]
 fn what_is_no_http_is_answered_as_everything_is() {
@@ -71,13 +96,13 @@ fn what_is_no_http_is_answered_as_everything_is() {
     let running = Running::start(home.path(), &["--empty"]);
     let get = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
     let invalid = r#"{"error":"Invalid request","details":"the request is not HTTP/1.1"}"#;
-    let long = "x".repeat(70_000);
+    let search = "x".repeat(70_000);
     let huge = format!("x-filler: {}\r\n", "x".repeat(500_000));
-    let many: String = (0..200).map(|at| format!("x-{at}: 1\r\n")).collect();
+    let many = "x-y: 1\r\n".repeat(200);
     let too_large = r#"{"error":"Request header fields too large"}"#;
     for (request, status, body) in [
         (
-            get(&format!("/leads?i=demo&search={long}"), ""),
+            get(&format!("/leads?i=demo&search={search}"), ""),
             414,
             r#"{"error":"URI too long"}"#,
         ),
@@ -92,26 +117,8 @@ fn what_is_no_http_is_answered_as_everything_is() {
         ("\u{16}\u{3}\u{1}\0\0\r\n\r\n".to_owned(), 400, invalid),
     ] {
         let answer = raw(&running.url, request.as_bytes());
-        let (head, answered) = answer.split_once("\r\n\r\n").expect("an answer");
         let shown = &request[..request.len().min(80)];
-        assert!(
-            head.starts_with(&format!("HTTP/1.1 {status} ")),
-            "{shown}: {head}"
-        );
-        assert_eq!(answered, body, "{shown}");
-        for header in [
-            "content-type: application/json",
-            "access-control-allow-origin: *",
-            "connection: close",
-            &format!("content-length: {}", body.len()),
-        ] {
-            assert!(
-                head.lines().any(|line| line == header),
-                "{shown}: {header} in {head}"
-            );
-        }
-        let id = head.lines().find_map(|line| line.strip_prefix("x-request-id: "));
-        assert_eq!(id.map(str::len), Some(32), "{head}");
+        assert_is_ours(&answer, status, body, shown);
     }
     let log = running.stop();
     assert_eq!(log.matches("\"status\":414").count(), 1, "{log}");

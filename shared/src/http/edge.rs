@@ -68,6 +68,7 @@ fn dress(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut Header
 
 /// The answer to a request that the HTTP library cannot read, so that it never comes to the edge; `None` for a status that
 /// the library does not answer. It is logged as every request is.
+#[must_use]
 pub fn unreadable(app: &App, status: StatusCode) -> Option<http::Response<Bytes>> {
     let refusal = match status {
         StatusCode::BAD_REQUEST => Refusal::Invalid("the request is not HTTP/1.1".to_owned()),
