@@ -88,6 +88,8 @@ async fn heals(damage: Damage, by_doctor: bool) {
     }
     maintenance::refresh(&world.store).await.expect("refreshed");
     assert_eq!(told(false).await, [], "{damage:?}");
+    // A process that has not met the key lately checks it first.
+    world.meet(&wallet).await;
     let healed = chart(&world, &wallet, 1, DAYS).await;
     right(&healed);
     assert_eq!(healed.cost.round_trips, 1, "{damage:?}: there is a stored result");
