@@ -254,7 +254,10 @@ impl World {
             .doctor(false, &|_| {})
             .await
             .expect("a diagnosis");
-        assert!(diagnosis.differences.is_empty(), "{:?}", diagnosis.differences);
+        let mut differences = diagnosis.differences;
+        // Tests let hours pass without maintenance: a notice that waits for it is no difference of what is derived.
+        differences.retain(|difference| !difference.reason.starts_with("was raised more than an hour ago"));
+        assert!(differences.is_empty(), "{differences:?}");
     }
 
     /// Begins a GET request.

@@ -9,6 +9,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
 use shared::instance::InstanceName;
+use shared::store::operator::{Operator, Unreadable};
 
 use super::{Answer, Failure, Global, interrupt};
 use crate::export::{self, Counts};
@@ -151,20 +152,7 @@ pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> 
     operator.directory().await?;
     let _ = writeln!(io::stderr(), "{HOLDS}");
     let bar = global.progress();
-    let counts = if let Some(path) = &export.output {
-        let written = to_file(path, async |file| export::export(&operator, file, &bar).await);
-        tokio::select! {
-            written = written => written.map_err(|error| unwritten(error, path)),
-            // What was written beside the file goes with it.
-            () = interrupt::asked() => Err(Failure::Refused(format!("stopped; {} is as it was", path.display()))),
-        }
-    } else {
-        protect_standard_output();
-        let mut out = BufWriter::new(io::stdout().lock());
-        let counts = export::export(&operator, &mut out, &bar).await;
-        let counts = counts.and_then(|counts| Ok(out.flush().map(|()| counts)?));
-        counts.map_err(|error| unwritten(error, Path::new("standard output")))
-    };
+    let counts = written(export.output.as_deref(), &operator, &bar).await;
     bar.finish_and_clear();
     let counts = counts?;
     let unreadable = operator.unreadable();
@@ -174,7 +162,29 @@ pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> 
             let _ = writeln!(stderr, "left out: {item}");
         }
     }
-    let document = export.output.as_ref().map(|path| {
+    Ok(exported(export.output.as_deref(), &counts, &unreadable))
+}
+
+/// Writes the records to a file, or to standard output.
+async fn written(output: Option<&Path>, operator: &Operator, bar: &ProgressBar) -> Result<Counts, Failure> {
+    if let Some(path) = output {
+        let written = to_file(path, async |file| export::export(operator, file, bar).await);
+        return tokio::select! {
+            written = written => written.map_err(|error| unwritten(error, path)),
+            // What was written beside the file goes with it.
+            () = interrupt::asked() => Err(Failure::Refused(format!("stopped; {} is as it was", path.display()))),
+        };
+    }
+    protect_standard_output();
+    let mut out = BufWriter::new(io::stdout().lock());
+    let counts = export::export(operator, &mut out, bar).await;
+    let counts = counts.and_then(|counts| Ok(out.flush().map(|()| counts)?));
+    counts.map_err(|error| unwritten(error, Path::new("standard output")))
+}
+
+/// Says how many records were written, and what was left out.
+fn exported(output: Option<&Path>, counts: &Counts, unreadable: &Unreadable) -> Answer {
+    let document = output.map(|path| {
         let counts: serde_json::Map<_, _> = counts
             .iter()
             .map(|(kind, count)| ((*kind).to_owned(), json!(count)))
@@ -186,7 +196,7 @@ pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> 
         }
         document
     });
-    let mut note = format!("exported: {}", listed(&counts));
+    let mut note = format!("exported: {}", listed(counts));
     if unreadable.count > 0 {
         let _ = write!(
             note,
@@ -194,12 +204,12 @@ pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> 
             unreadable.count
         );
     }
-    Ok(Answer {
+    Answer {
         note,
         document,
         partly: unreadable.count > 0,
         ..Answer::default()
-    })
+    }
 }
 
 fn listed(counts: &Counts) -> String {

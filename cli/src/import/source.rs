@@ -152,8 +152,18 @@ mod tests {
     #[test]
     fn blank_lines_count_and_are_skipped() {
         assert_eq!(
-            lines(b"\xef\xbb\xbf{}\r\n\n  \n[]"),
+            lines(b"{}\r\n\n  \n[]"),
             [(1, Ok("{}".to_owned())), (4, Ok("[]".to_owned()))]
+        );
+    }
+
+    /// A byte order mark goes where a line is read as JSON, and nowhere else.
+    #[test]
+    fn a_line_is_given_as_it_is() {
+        let marked = "\u{feff}{}";
+        assert_eq!(
+            lines(format!("{marked}\n{marked}").as_bytes()),
+            [(1, Ok(marked.to_owned())), (2, Ok(marked.to_owned()))]
         );
     }
 

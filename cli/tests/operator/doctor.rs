@@ -308,8 +308,11 @@ fn standings_names_and_members() {
         .document();
     let entry = format!("acme#credential key#{}", key["id"].as_str().unwrap());
     let stored = bench.items().into_iter();
-    let stored = stored.filter(|item| item.get("standing").is_some() && item["id"]["S"] == key["id"]);
-    let stored = stored.last().unwrap()["pk"]["S"].as_str().unwrap().to_owned();
+    let mut stored = stored.filter(|item| item.get("standing").is_some() && item["id"]["S"] == key["id"]);
+    let stored = stored.next_back().unwrap()["pk"]["S"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert_cured(
         &bench,
         |bench| {

@@ -172,14 +172,16 @@ impl<P: Placement> Access<P> {
             // Nothing is read for a credential that cannot be one (C-3).
             return Err(AccessError::Unauthorized.into());
         }
+        // On the heap, for it is large and part of every handler's future.
+        let check = Box::pin(self.check(&reader));
         match wanted {
             Ok(wanted) => {
                 let (keeper, unchecked) = reader.unchecked(self.is_known(reader.instance()));
-                let (scope, found) = beside(keeper, self.check(&reader), read(&unchecked, &wanted)).await?;
+                let (scope, found) = beside(keeper, check, read(&unchecked, &wanted)).await?;
                 Ok((scope, wanted, found))
             }
             Err(wrong) => {
-                self.check(&reader).await?;
+                check.await?;
                 Err(wrong)
             }
         }
@@ -239,18 +241,10 @@ impl<P: Placement> Access<P> {
         let (presented, expected) = tokio::join!(presented, expected);
         let (found, stored) = presented?;
         let stored = stored.ok_or(AccessError::Unauthorized)?;
-        let claimed = claims
-            .under(stored.directory.settings.credential_placement())
-            .unwrap_or_default();
-        let opened: Option<Vec<_>> = claimed
-            .iter()
-            .map(|secret| self.opens(reader.instance(), secret, &found))
-            .collect();
-        let opened = opened.unwrap_or_default();
-        let first = opened.first().ok_or(AccessError::Unauthorized)?;
-        if opened.iter().any(|credential| credential.user != first.user) {
-            return Err(AccessError::Unauthorized);
-        }
+        let placement = stored.directory.settings.credential_placement();
+        let claimed = claims.under(placement).unwrap_or_default();
+        let first = self.opened_by(reader.instance(), claimed, &found);
+        let first = first.ok_or(AccessError::Unauthorized)?;
         let standing = reader.standing(&stored, first).await?;
         let directory = Arc::new(stored.directory);
         let viewer = standing.and_then(|standing| Viewer::new(directory, first.user, standing));
@@ -258,10 +252,7 @@ impl<P: Placement> Access<P> {
         trace::note(reader.instance().as_str(), &first.id);
         // Of several credentials the first is an API key: the one that has the limit.
         let limit = limit::of_key(first, &viewer.directory().settings);
-        let callers = self.callers(
-            reader.instance(),
-            viewer.directory().settings.credential_placement(),
-        );
+        let callers = self.callers(reader.instance(), placement);
         self.app.store().accept(&callers, reader.instance(), limit);
         limit::count(&self.app, reader.instance(), limit).await?;
         let viewer = if self.reaching {
@@ -276,6 +267,20 @@ impl<P: Placement> Access<P> {
             store: InstanceStore::new(reader.clone()),
             ambient: self.app.ambient().clone(),
         })
+    }
+
+    /// What was found for the first of these credentials, if all of them open the instance now, for one user.
+    fn opened_by<'f>(
+        &self,
+        instance: &InstanceName,
+        claimed: &[&Secret],
+        found: &'f Found,
+    ) -> Option<&'f Credential> {
+        let opened = claimed.iter().map(|secret| self.opens(instance, secret, found));
+        let opened = opened.collect::<Option<Vec<_>>>()?;
+        let first = *opened.first()?;
+        let same_user = opened.iter().all(|credential| credential.user == first.user);
+        same_user.then_some(first)
     }
 
     /// What was found for a credential, if it opens the instance now.

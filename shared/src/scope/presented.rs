@@ -95,8 +95,7 @@ impl Slot {
     /// Reads the values that stand in a place; more than one is none, for nobody can know which is meant. A blank one is
     /// absent.
     fn of<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Self {
-        let is_blank = |value: &Option<&str>| value.is_some_and(|text| text.trim().is_empty());
-        let mut values = values.filter(|value| !is_blank(value));
+        let mut values = values.filter(|value| !value.is_some_and(|text| text.trim().is_empty()));
         match (values.next(), values.next()) {
             (None, _) => Self::Absent,
             (Some(Some(text)), None) => Secret::parse(text).map_or(Self::Malformed, Self::Present),

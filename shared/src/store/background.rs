@@ -18,9 +18,10 @@ impl Store {
         let mut names = Vec::with_capacity(items.len());
         for item in &items {
             let key = key_of(item)?;
-            match InstanceName::parse(&key.sk) {
-                Some(name) => names.push(name),
-                None => tracing::warn!(item = %key, "the key of an instance names none"),
+            if let Some(name) = InstanceName::parse(&key.sk) {
+                names.push(name);
+            } else {
+                tracing::warn!(item = %key, "the key of an instance names none");
             }
         }
         let first = self.table.ambient.below(names.len() as u64);

@@ -109,7 +109,7 @@ impl Reader {
     /// The first marks. One query of at most 3 units.
     pub(super) async fn first_erasures(&self) -> Result<FirstErasures, StoreError> {
         let span = Span::head(self.keys().erasures(), MAX_READ);
-        let Page { items, more } = self.table.query(span).await?;
+        let Page { items, more } = self.table.query_markers(span).await?;
         let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
         let first = Erasures(keys.iter().filter_map(key::marked).collect());
         let after = first.0.last().copied().filter(|_| more);

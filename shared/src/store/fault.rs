@@ -3,8 +3,8 @@
 //! Only with the feature `faults`, which no function enables.
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::interceptors::{
@@ -79,9 +79,47 @@ pub struct Attempt<'a> {
 /// The same as a [`Plan`], for whoever has to tell calls of one operation apart.
 pub type PlanOfCalls = Arc<dyn Fn(&Attempt<'_>) -> Option<Fault> + Send + Sync>;
 
-/// How many items the last answer had of which one was to be [corrupt](Fault::Corrupt), or how many calls that
-/// [hung](Fault::Hung) are over.
-pub type Found = Arc<AtomicUsize>;
+/// What the answers were in which something was to be wrong, for whoever asks afterwards.
+#[derive(Debug, Clone, Default)]
+pub struct Found(Arc<Finding>);
+
+#[derive(Debug, Default)]
+struct Finding {
+    count: AtomicUsize,
+    corrupt: Mutex<Option<String>>,
+}
+
+impl Found {
+    /// How many items the last answer had of which one was to be [corrupt](Fault::Corrupt), or how many calls that
+    /// [hung](Fault::Hung) are over.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.count.load(Ordering::SeqCst)
+    }
+
+    /// The item that was last made corrupt: its partition key and, behind a space, its sort key.
+    #[must_use]
+    pub fn corrupt(&self) -> Option<String> {
+        let corrupt = self.0.corrupt.lock();
+        corrupt.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// One more call that hung is over.
+    fn hung(&self) {
+        self.0.count.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// There were so many items, of which this one is made corrupt.
+    fn spoils(&self, items: usize, item: Option<&Value>) {
+        self.0.count.store(items, Ordering::SeqCst);
+        let key = |item: &Value| {
+            let part = |name| item[name]["S"].as_str().unwrap_or_default();
+            format!("{} {}", part("pk"), part("sk"))
+        };
+        let mut corrupt = self.0.corrupt.lock().unwrap_or_else(PoisonError::into_inner);
+        *corrupt = item.map(key);
+    }
+}
 
 impl Store {
     /// Every item of an instance as it is stored, as text: for those who ask what is left of somebody.
@@ -202,8 +240,9 @@ impl Intercept for Injector {
         let body = match state.load::<Decided>().cloned() {
             None | Some(Decided::Nothing) => return Ok(()),
             Some(Decided::Instead(status, body)) => {
-                self.found
-                    .fetch_add(usize::from(body.contains(NO_ANSWER)), Ordering::SeqCst);
+                if body.contains(NO_ANSWER) {
+                    self.found.hung();
+                }
                 *response.status_mut() = StatusCode::try_from(status)?;
                 SdkBody::from(body)
             }
@@ -314,7 +353,7 @@ impl Fault {
             Self::Partial => leave_one(answer),
             Self::Corrupt(place) => {
                 let mut items = items(answer);
-                found.store(items.len(), Ordering::Relaxed);
+                found.spoils(items.len(), items.get(place).map(|item| &**item));
                 if let Some(item) = items.get_mut(place) {
                     spoil(item);
                 }

@@ -92,10 +92,10 @@ struct Memory {
 
 /// A caller that was let in.
 #[derive(Debug, Clone)]
-struct Accepted {
+pub struct Accepted {
     until: Timestamp,
     /// The budget that its requests count against, and its limit.
-    budget: Option<(String, Rate)>,
+    pub budget: Option<(String, Rate)>,
 }
 
 impl Guesses {
@@ -201,12 +201,11 @@ impl Guesses {
         remember(&mut self.memory().names, instance.as_str(), items);
     }
 
-    /// Whether a caller was let in lately, and under which budget.
-    pub fn accepted(&self, caller: &str, now: Timestamp) -> Option<Option<(String, Rate)>> {
+    /// A caller, if it was let in lately.
+    pub fn accepted(&self, caller: &str, now: Timestamp) -> Option<Accepted> {
         let memory = self.memory();
         let accepted = memory.accepted.get(caller);
-        let accepted = accepted.filter(|accepted| now < accepted.until);
-        accepted.map(|accepted| accepted.budget.clone())
+        accepted.filter(|accepted| now < accepted.until).cloned()
     }
 
     /// Remembers that a caller was let in.

@@ -4,6 +4,7 @@
 #![recursion_limit = "256"]
 #![expect(
     clippy::expect_used,
+    clippy::panic,
     clippy::print_stdout,
     clippy::too_many_lines,
     reason = "a test that meets what cannot be must fail, says what it measured, and is as long as it has cases"

@@ -119,11 +119,9 @@ fn what_is_wrong_with_a_line_is_told() {
 #[test]
 fn what_a_line_cannot_hold_is_refused() {
     for changes in [
-        json!({ "kind": "calendar" }),
         json!({ "bufferMinutes": -1 }),
         json!({ "bufferMinutes": 1.5 }),
         json!({ "bufferMinutes": "15" }),
-        json!({ "hours": { "monday": [] } }),
         json!({ "hours": { "mon": [["12:00", "09:00"]] } }),
         json!({ "dates": { "2026-12-24": [["09:00", "12:00"], ["11:00", "13:00"]] } }),
         json!({ "horizon": { "type": "days" } }),

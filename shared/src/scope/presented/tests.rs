@@ -80,15 +80,19 @@ fn key_and_token_stand_in_headers() {
         counts(&[("apitoken", token), ("authorization", bearer)], "", rule),
         (0, 0)
     );
-    assert_eq!(
-        counts(&[("apitoken", key), ("authorization", token)], "", rule),
-        (0, 0),
-        "no scheme"
-    );
-    assert_eq!(
-        counts(&[("apitoken", key), ("authorization", "Basic YTpi")], "", rule),
-        (0, 0)
-    );
+    // What is not by the scheme Bearer is no token, and ignored where none has to be there.
+    for foreign in [token, key, "Basic YTpi", "Negotiate", "Bearer"] {
+        assert_eq!(
+            counts(&[("apitoken", key), ("authorization", foreign)], "", rule),
+            (0, 1),
+            "{foreign}"
+        );
+        assert_eq!(
+            counts(&[("authorization", foreign)], "", rule),
+            (0, 0),
+            "{foreign}"
+        );
+    }
     assert_eq!(
         counts(
             &[("apitoken", key), ("apitoken", other), ("authorization", bearer)],

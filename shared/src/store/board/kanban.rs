@@ -106,7 +106,9 @@ impl InstanceStore {
     async fn rest(&self, asked: &Asked<'_>, column: &Column, totals: &Totals) -> Result<Sum, StoreError> {
         let restricted = self.seen_restricted(asked, column.id, totals).await?;
         let mut sum = Sum::default();
-        restricted.into_iter().for_each(|total| sum.add(total.sum));
+        for total in restricted {
+            sum.add(total.sum);
+        }
         Ok(sum)
     }
 

@@ -145,7 +145,7 @@ struct Records {
 /// Entries of a list, from one query.
 #[derive(Debug)]
 struct Entries {
-    entries: Vec<LeadEntry>,
+    leads: Vec<LeadEntry>,
     /// Whether there may be more behind the last.
     more: bool,
     /// The read units that they consumed.
@@ -158,7 +158,7 @@ impl Entries {
         let entries = page.items.into_iter();
         let entries = entries.map(|item| item::decode("lead entry", item));
         Ok(Self {
-            entries: entries.collect::<Result<_, _>>()?,
+            leads: entries.collect::<Result<_, _>>()?,
             more: page.more,
             units,
         })

@@ -273,11 +273,11 @@ impl Cursor {
     }
 
     fn take(&mut self, page: Page) -> Result<(), StoreError> {
-        let Entries { entries, more, .. } = Entries::read(page)?;
-        if let Some(last) = entries.last() {
+        let Entries { leads, more, .. } = Entries::read(page)?;
+        if let Some(last) = leads.last() {
             self.after = Some(last.id.padded());
         }
-        self.buffer.extend(entries);
+        self.buffer.extend(leads);
         self.more = more;
         Ok(())
     }

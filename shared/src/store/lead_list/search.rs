@@ -83,7 +83,7 @@ impl InstanceStore {
         let mut found = Matches::of_page(skipped, request.limit, start.last_id);
         if let Some(head) = head {
             budget.spend(head.units);
-            found.add(head.entries.into_iter().filter(&matches));
+            found.add(head.leads.into_iter().filter(&matches));
         }
         let nothing = found.like();
         let parts = stream::iter(spans).map(|span| self.matches(&budget, span, &matches, nothing.like()));
@@ -161,7 +161,7 @@ impl InstanceStore {
 
     /// What lies behind the head of the list of all leads, in parts of equally many ids.
     fn behind(&self, head: &Entries, last_id: u64, archived: bool) -> Vec<Span> {
-        let Some(last) = head.entries.last().filter(|_| head.more) else {
+        let Some(last) = head.leads.last().filter(|_| head.more) else {
             return Vec::new();
         };
         let first = last.id.get();
@@ -187,11 +187,11 @@ impl InstanceStore {
     ) -> Result<Matches, StoreError> {
         loop {
             let page = budget.query(&self.table, span.clone()).await?;
-            let Entries { entries, more, .. } = Entries::read(page)?;
-            if let Some(last) = entries.last() {
+            let Entries { leads, more, .. } = Entries::read(page)?;
+            if let Some(last) = leads.last() {
                 span.after = Some(last.id.padded());
             }
-            found.add(entries.into_iter().filter(matches));
+            found.add(leads.into_iter().filter(matches));
             if !more {
                 return Ok(found);
             }

@@ -64,27 +64,7 @@ impl Operator {
                 return Ok(());
             };
             let version = Condition::Version(item::number(KIND, &item, "v")?);
-            let mut transaction = Transaction::default();
-            for name in item.keys().filter(|name| is_number(name)) {
-                let by = item::signed(KIND, &item, name)?;
-                if by == 0 {
-                    continue;
-                }
-                transaction.update(key.clone(), name, -by, Item::new(), version.clone());
-                for target in self.targets(key, &item, name)? {
-                    transaction.update(
-                        target.key.clone(),
-                        &target.name,
-                        by,
-                        target.set,
-                        Condition::Always,
-                    );
-                    transaction.update(target.key, "v", 1, Item::new(), Condition::Always);
-                }
-                if transaction.len() > 2 * TOGETHER {
-                    break;
-                }
-            }
+            let mut transaction = self.some_moved(key, &item, &version)?;
             let done = transaction.is_empty();
             if done {
                 transaction.delete(key.clone(), version);
@@ -102,6 +82,32 @@ impl Operator {
             }
         }
         Err(StoreError::Contention("moving a total").into())
+    }
+
+    /// Moves numbers of a total in the former form, as many as one transaction holds; nothing where all are 0.
+    fn some_moved(&self, key: &Key, item: &Item, version: &Condition) -> Result<Transaction, StoreError> {
+        let mut transaction = Transaction::default();
+        for name in item.keys().filter(|name| is_number(name)) {
+            let by = item::signed(KIND, item, name)?;
+            if by == 0 {
+                continue;
+            }
+            transaction.update(key.clone(), name, -by, Item::new(), version.clone());
+            for target in self.targets(key, item, name)? {
+                transaction.update(
+                    target.key.clone(),
+                    &target.name,
+                    by,
+                    target.set,
+                    Condition::Always,
+                );
+                transaction.update(target.key, "v", 1, Item::new(), Condition::Always);
+            }
+            if transaction.len() > 2 * TOGETHER {
+                break;
+            }
+        }
+        Ok(transaction)
     }
 
     /// Where a number of a total in the former form belongs now.

@@ -110,10 +110,9 @@ impl<'a> Batch<'a> {
     /// Reads what there is of these users. Two batches of gets.
     async fn read(operator: &'a Operator, users: &[User], keyring: &Keyring) -> Result<Self, StoreError> {
         let (keys, table) = (operator.keys(), operator.table());
-        let records = table
+        let items = table
             .get_many(users.iter().map(|user| keys.user(user.id)))
             .await?;
-        let items = records;
         let records = items.values().map(|item| item::decode("user", item.clone()));
         let records = records.collect::<Result<Vec<User>, _>>()?;
         let of = |user: &User| user.department.map(|department| keys.member(department, user.id));
@@ -145,15 +144,7 @@ impl<'a> Batch<'a> {
             batch.members.insert(key, item.unwrap_or_default());
         }
         for user in users {
-            let mut own = Vec::new();
-            for key in keyring.of(user.id) {
-                let item = found.get(&key).cloned();
-                let held = item.map(|item| item::decode::<Credential>("credential", item));
-                // One that is another's, or not there, is the doctor's to tell.
-                if let Some(held) = held.transpose()?.filter(|held| held.user == user.id) {
-                    own.push((key, held.standing));
-                }
-            }
+            let own = carried(user.id, keyring.of(user.id), &found)?;
             batch.credentials.insert(user.id, own);
         }
         Ok(batch)
@@ -161,29 +152,13 @@ impl<'a> Batch<'a> {
 
     /// Takes a user in; `None` where it does not fit any more.
     fn take(&mut self, user: &User) -> Result<Option<Outcome>, StoreError> {
-        let keys = self.operator.keys();
         let (name, standing) = (user.full_name(), user.standing());
-        let stored = self.records.get(&user.id);
-        let mut touched = BTreeSet::new();
-        let named = keys.user_name(user.id);
-        if self.names.get(&named).and_then(|names| names.get(&user.id)) != Some(&name) {
-            touched.insert(named.clone());
-        }
-        let place = |user: &User| user.department.map(|department| keys.member(department, user.id));
-        let (place, left) = (place(user), stored.and_then(place));
-        let is_in = |key: &Key| {
-            self.members
-                .get(key)
-                .is_some_and(|users| users.contains(&user.id))
-        };
-        touched.extend(place.clone().filter(|key| !is_in(key)));
-        touched.extend(left.filter(|key| place.as_ref() != Some(key) && is_in(key)));
-        let held = self.credentials.get(&user.id).into_iter().flatten();
-        let behind = held.filter(|(_, carried)| *carried != Some(standing));
-        let behind: Vec<_> = behind.map(|(key, _)| key.clone()).collect();
-        if stored == Some(user) && touched.is_empty() && behind.is_empty() {
+        let touched = self.touched_by(user, &name);
+        let behind = self.behind(user.id, standing);
+        if self.records.get(&user.id) == Some(user) && touched.is_empty() && behind.is_empty() {
             return Ok(Some(Outcome::Unchanged));
         }
+        let named = self.operator.keys().user_name(user.id);
         let old = self.names.get(&named).and_then(|names| names.get(&user.id));
         let grows = touched.contains(&named) && old.is_none_or(|old| json_bytes(old) < json_bytes(&name));
         if grows && self.named_bytes(&named) + json_bytes(&name) > MOST_BYTES {
@@ -199,25 +174,68 @@ impl<'a> Batch<'a> {
             return Ok(None);
         }
         self.bytes += bytes;
+        let place = self.place_of(user);
         for key in &touched {
             self.place(key, user, &name, place.as_ref() == Some(key));
         }
         self.touched.extend(touched);
-        let key = keys.user(user.id);
+        let key = self.operator.keys().user(user.id);
         let item = unknown::rewritten("user", self.items.get(&key), user)?;
         self.transaction.put(key, item, Condition::Always);
-        for (key, carried) in self.credentials.entry(user.id).or_default() {
+        self.carry(user.id, standing, &behind)?;
+        self.records.insert(user.id, user.clone());
+        Ok(Some(Outcome::Written))
+    }
+
+    /// The items of names and members that have to change for a user.
+    fn touched_by(&self, user: &User, name: &str) -> BTreeSet<Key> {
+        let mut touched = BTreeSet::new();
+        let named = self.operator.keys().user_name(user.id);
+        let stored = self.names.get(&named).and_then(|names| names.get(&user.id));
+        if stored.is_none_or(|stored| stored != name) {
+            touched.insert(named);
+        }
+        let is_in = |key: &Key| {
+            self.members
+                .get(key)
+                .is_some_and(|users| users.contains(&user.id))
+        };
+        let place = self.place_of(user);
+        let left = self
+            .records
+            .get(&user.id)
+            .and_then(|stored| self.place_of(stored));
+        touched.extend(left.filter(|key| place.as_ref() != Some(key) && is_in(key)));
+        touched.extend(place.filter(|key| !is_in(key)));
+        touched
+    }
+
+    /// The item of members that a user belongs in.
+    fn place_of(&self, user: &User) -> Option<Key> {
+        let keys = self.operator.keys();
+        user.department.map(|department| keys.member(department, user.id))
+    }
+
+    /// The credentials of a user that carry another standing than this.
+    fn behind(&self, user: UserId, standing: Standing) -> Vec<Key> {
+        let held = self.credentials.get(&user).into_iter().flatten();
+        let behind = held.filter(|(_, carried)| *carried != Some(standing));
+        behind.map(|(key, _)| key.clone()).collect()
+    }
+
+    /// Has these credentials of a user carry where it stands.
+    fn carry(&mut self, user: UserId, standing: Standing, behind: &[Key]) -> Result<(), StoreError> {
+        for (key, carried) in self.credentials.entry(user).or_default() {
             if behind.contains(key) {
                 *carried = Some(standing);
                 let own = Condition::Number {
                     name: "user",
-                    value: user.id.get(),
+                    value: user.get(),
                 };
                 self.transaction.set(key.clone(), carrying(standing)?, &[], own);
             }
         }
-        self.records.insert(user.id, user.clone());
-        Ok(Some(Outcome::Written))
+        Ok(())
     }
 
     /// Changes what an item of names or members says of a user.
@@ -246,7 +264,8 @@ impl<'a> Batch<'a> {
     fn finish(mut self) -> Transaction {
         for key in self.touched {
             if let Some(names) = self.names.remove(&key) {
-                self.transaction.put(key, encode_names(names), Condition::Always);
+                self.transaction
+                    .set(key, encode_names(names), &[], Condition::Always);
             } else if let Some(users) = self.members.remove(&key) {
                 put_members(&mut self.transaction, key, &users);
             }
@@ -255,12 +274,30 @@ impl<'a> Batch<'a> {
     }
 }
 
+/// Those of these credentials that are a user's, with where it stands by them. One that is another's, or not there, is the
+/// doctor's to tell.
+fn carried(
+    user: UserId,
+    keys: impl IntoIterator<Item = Key>,
+    found: &HashMap<Key, Item>,
+) -> Result<Vec<(Key, Option<Standing>)>, StoreError> {
+    let mut own = Vec::new();
+    for key in keys {
+        let item = found.get(&key).cloned();
+        let held = item.map(|item| item::decode::<Credential>("credential", item));
+        if let Some(held) = held.transpose()?.filter(|held| held.user == user) {
+            own.push((key, held.standing));
+        }
+    }
+    Ok(own)
+}
+
 /// Puts an item of members, or deletes it where there are none.
 pub(super) fn put_members(transaction: &mut Transaction, key: Key, users: &BTreeSet<UserId>) {
     if users.is_empty() {
         transaction.delete(key, Condition::Always);
     } else {
-        transaction.put(key, encode_members(users), Condition::Always);
+        transaction.set(key, encode_members(users), &[], Condition::Always);
     }
 }
 

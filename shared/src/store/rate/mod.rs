@@ -111,10 +111,10 @@ impl Store {
     /// read before they are checked again (C-86).
     pub(crate) fn knows(&self, callers: &[String]) -> bool {
         let now = self.table.ambient.now();
-        let known = |caller: &String| match self.guesses.accepted(caller, now) {
-            Some(Some((budget, limit))) => self.leases.has_place(&budget, limit, now),
-            Some(None) => true,
-            None => false,
+        let has_place = |(budget, limit): (String, Rate)| self.leases.has_place(&budget, limit, now);
+        let known = |caller: &String| {
+            let accepted = self.guesses.accepted(caller, now);
+            accepted.is_some_and(|accepted| accepted.budget.is_none_or(has_place))
         };
         !callers.is_empty() && callers.iter().all(known)
     }

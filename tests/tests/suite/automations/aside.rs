@@ -141,14 +141,20 @@ async fn an_unreadable_automation_is_told_without_its_secrets() {
     let poison = json!({ "id": { "N": "1" }, "automation": { "S": text } });
     table.put("acme#automation", "000000000000001", &poison);
     let told = told(&world, true).await;
+    let unread = "the item automation cannot be read: its text is none of an automation from column 15 on";
     assert_eq!(
         told,
-        [(
-            "acme#directory directory".to_owned(),
-            "cannot be compared with the users and the automations: the item automation cannot be read: its text is \
-             none of an automation from column 15 on"
-                .to_owned(),
-            false
-        )]
+        [
+            (
+                "acme#directory directory".to_owned(),
+                format!("cannot be compared with the users and the automations: {unread}"),
+                false
+            ),
+            (
+                "acme#automation 000000000000001".to_owned(),
+                unread.to_owned(),
+                false
+            )
+        ]
     );
 }

@@ -167,11 +167,7 @@ async fn what_a_later_build_wrote_outlives_a_change() {
     assert_eq!(answer.status, 200, "{}", answer.body);
     are_kept(&before, &table.items());
 
-    let lines: Vec<_> = export(&world)
-        .await
-        .iter()
-        .map(|record| changed(record))
-        .collect();
+    let lines: Vec<_> = export(&world).await.iter().map(changed).collect();
     let text: Vec<_> = lines.iter().map(Value::to_string).collect();
     import(&world, &text.join("\n")).await;
     world

@@ -1,6 +1,8 @@
 //! What a request costs that is refused at the door (C-86): every route × a credential that is not good, and × a budget that
 //! is used up, on targets that are large.
 
+mod worst;
+
 use serde_json::{Value, json};
 use shared::credential::Kind;
 use tests::bookings::{FREE, add_meetings, booking, meeting, open_calendars};
@@ -71,11 +73,13 @@ fn greedy() -> Vec<Guarded> {
             _ => {}
         }
     }
-    let of = |path: &str| all.iter().find(|route| route.path == path).cloned();
-    let (mut board, mut search) = (
-        of("/crm/opportunities/3").expect("a route"),
-        of("/leads").expect("a route"),
-    );
+    let of = |method: &str, path: &str| {
+        let found = all
+            .iter()
+            .find(|route| route.method == method && route.path == path);
+        found.cloned().expect("a route")
+    };
+    let (mut board, mut search) = (of("POST", "/crm/opportunities/3"), of("GET", "/leads"));
     board.body = page(1, 25, &Value::Null);
     search.params = "search=tal";
     all.extend([board, search]);

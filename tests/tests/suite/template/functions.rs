@@ -176,7 +176,8 @@ async fn credentials_have_the_keys_that_nobody_writes() {
     let before = table.items();
     world.wallet(7).await;
     let mut made = table.items();
-    made.retain(|item| !before.contains(item));
+    // Issuing a credential moves the directory's version on.
+    made.retain(|item| !before.contains(item) && item["pk"]["S"] != "acme#directory");
     assert_eq!(made.len(), 4, "{made:?}");
     for item in made {
         let key = item["pk"]["S"].as_str().expect("a key");

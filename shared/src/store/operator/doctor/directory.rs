@@ -60,19 +60,7 @@ async fn look(operator: &Operator, repair: bool, left: &Cell<bool>) -> Result<Lo
         let names = operator.first_names().await?;
         expected.compare_first(operator, &stored, &names)
     } else {
-        let differing = expected.lists.differing(operator).await?;
-        let some = if repair { BATCH } else { differing.len() };
-        left.set(differing.len() > some);
-        let mut wrong = Wrong::default();
-        let mut remedy = Transaction::default();
-        for differing in differing.into_iter().take(some) {
-            let item = differing.key.to_string();
-            let told = |reason: &String| (item.clone(), reason.clone());
-            wrong.wounds.extend(differing.reasons.iter().map(told));
-            differing.repair(&mut remedy);
-        }
-        wrong.remedy = Some(remedy);
-        wrong
+        expected.compare_lists(operator, repair, left).await?
     };
     if operator.stored_directory().await?.version != stored.version {
         left.set(false);
@@ -101,6 +89,30 @@ impl Expected {
             triggers |= automations::decode(&item)?.is_active();
         }
         Ok(Self { lists, triggers })
+    }
+
+    /// The items of names and members. Of those that differ a repair takes as many as one transaction holds.
+    async fn compare_lists(
+        &self,
+        operator: &Operator,
+        repair: bool,
+        left: &Cell<bool>,
+    ) -> Result<Wrong, StoreError> {
+        let differing = self.lists.differing(operator).await?;
+        let some = if repair { BATCH } else { differing.len() };
+        left.set(differing.len() > some);
+        let mut wounds = Vec::new();
+        let mut remedy = Transaction::default();
+        for differing in differing.into_iter().take(some) {
+            let item = differing.key.to_string();
+            let told = |reason: &String| (item.clone(), reason.clone());
+            wounds.extend(differing.reasons.iter().map(told));
+            differing.repair(&mut remedy);
+        }
+        Ok(Wrong {
+            wounds,
+            remedy: Some(remedy),
+        })
     }
 
     /// The standings and names of the first format.

@@ -176,7 +176,12 @@ impl Script {
 
     /// How many items there were to be corrupt.
     pub fn items(&self) -> usize {
-        self.found.load(Ordering::SeqCst)
+        self.found.count()
+    }
+
+    /// The key of the item that was made corrupt: partition key, a space and sort key.
+    pub fn corrupt(&self) -> Option<String> {
+        self.found.corrupt()
     }
 
     fn fault(&self, attempt: Attempt<'_>) -> Option<Fault> {

@@ -11,7 +11,7 @@ use tests::world::Answer;
 use tests::{ACME, World};
 
 use super::asks::{Again, Ask};
-use super::moment::{Moment, Script};
+use super::moment::{Length, Moment, Script};
 use super::stage::{Cast, Items, Stage};
 
 /// A function is given so much time for a request (template.yaml); an answer has to come well before.
@@ -137,7 +137,10 @@ impl<'a> Trial<'a> {
             Err(_) => Err("no answer".to_owned()),
             Ok(_) if script.struck() == 0 => Err("the moment never came".to_owned()),
             Ok(_) if script.hung() > LONGEST => Err("it takes too long".to_owned()),
-            Ok(answer) => self.judge(&moment, &answer, &world).await,
+            Ok(answer) => {
+                self.judge((&moment, script.corrupt().as_deref()), &answer, &world)
+                    .await
+            }
         };
         match judged {
             Ok((answered, left)) => self.tried.push(Tried {
@@ -160,12 +163,12 @@ impl<'a> Trial<'a> {
 
     async fn judge(
         &mut self,
-        moment: &Moment,
+        (moment, corrupt): (&Moment, Option<&str>),
         answer: &Answer,
         world: &World,
     ) -> Result<(Answered, Left), String> {
         let answered = self.read(answer)?;
-        self.may_be(moment, answered)?;
+        self.may_be(moment, corrupt, answered)?;
         let there = self.items();
         let left = self.look(answered, &there).await?;
         let again = tokio::time::timeout(LONGEST, self.send_again(world)).await;
@@ -222,11 +225,14 @@ impl<'a> Trial<'a> {
         Err(format!("answered {} {}", answer.status, answer.body))
     }
 
-    fn may_be(&self, moment: &Moment, answered: Answered) -> Result<(), String> {
-        let is_spare = match moment.fault {
-            Fault::Corrupt(place) => self.ask.only_there.contains(&(moment.at, place)),
-            _ => self.ask.spare.contains(&moment.operation.as_str()),
-        };
+    /// Whether a moment, in which the item with a key was corrupt where one was, may be answered so.
+    fn may_be(&self, moment: &Moment, corrupt: Option<&str>, answered: Answered) -> Result<(), String> {
+        // What has to wait for a call that is spare meets the outage too.
+        let is_last = moment.at + 1 == self.calls.len();
+        let is_spare = self.ask.spare.contains(&moment.operation.as_str())
+            && (moment.length != Length::Outage || is_last);
+        let of_spare = |key: &str| self.ask.spare_items.iter().any(|spare| key.starts_with(spare));
+        let is_spare = is_spare || corrupt.is_some_and(of_spare);
         let expected = if moment.is_overcome() || is_spare {
             Answered::Right
         } else if self.ask.may_lack_lead {
@@ -235,7 +241,8 @@ impl<'a> Trial<'a> {
             Answered::Failed
         };
         let good = answered == expected;
-        good.then_some(()).ok_or_else(|| format!("{answered:?}"))
+        let of = corrupt.map(|key| format!(" of {key}")).unwrap_or_default();
+        good.then_some(()).ok_or_else(|| format!("{answered:?}{of}"))
     }
 
     /// What was left, which has to fit the answer and to be sound.

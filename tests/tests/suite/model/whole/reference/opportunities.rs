@@ -19,8 +19,15 @@ impl Reference {
             Claimed::Free => {}
             Claimed::Other => return mismatch(asked),
             Claimed::Done(made) => {
+                let one = self.opportunities[&made].clone();
+                let seen = self.people.may(by, "editOpportunities")
+                    && (self.people).sees_funnel(by, &self.funnels[&number(&one, "crm_id")])
+                    && self.people.sees_opportunity(by, &one);
+                if !seen {
+                    return refused("the opportunity of this key is gone".to_owned());
+                }
                 self.replayed = true;
-                return (200, self.shown(by, self.opportunities[&made].clone(), true));
+                return (200, self.shown(by, one, true));
             }
         }
         if !self.people.may(by, "editOpportunities") {

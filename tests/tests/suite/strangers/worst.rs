@@ -1,0 +1,93 @@
+//! The table "Worst request of each route" of docs/performance.md: what it says is what the requests cost.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use serde_json::json;
+use shared::credential::Kind;
+use tests::{ACME, Answer};
+
+use super::{CHECK, crowded, greedy, public, unknown};
+use crate::isolation::guarded::{Guarded, PUBLIC};
+
+/// Read units where the request is refused, read units and write units where it is answered.
+type Units = [f64; 3];
+
+/// What the table says, by request.
+fn told() -> BTreeMap<String, Units> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/performance.md");
+    let text = fs::read_to_string(path).expect("the document stands beside the tests");
+    let (_, text) = text
+        .split_once("## Worst request of each route")
+        .expect("the section");
+    let (table, _) = text.split_once("\n## ").unwrap_or((text, ""));
+    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    let row = |line: &str| {
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let units = |at: usize| cells[at].parse().expect("units");
+        (cells[1].to_owned(), [units(2), units(3), units(4)])
+    };
+    rows.map(row).collect()
+}
+
+/// What a request is called in the table.
+fn name(route: &Guarded) -> String {
+    let params = if route.params.is_empty() { "" } else { "?" };
+    let of = match &route.body {
+        body if body.get("ids").is_some() => ", 120 ids",
+        body if body.get("columnId").is_some() => ", 100 of a column",
+        body if body.get("page").is_some() => ", 25 of each column",
+        _ => "",
+    };
+    format!("`{} {}{params}{}`{of}", route.method, route.path, route.params)
+}
+
+fn units(refused: &Answer, answered: &Answer) -> Units {
+    assert!(answered.status.is_success(), "{}", answered.body);
+    assert!(refused.cost.write_units() <= 0.0);
+    [
+        refused.cost.read_units(),
+        answered.cost.read_units(),
+        answered.cost.write_units(),
+    ]
+}
+
+#[tokio::test]
+async fn what_the_table_says() {
+    let world = crowded().await;
+    let (good, made_up) = (world.known(7).await, [Kind::Key, Kind::Token].map(unknown));
+    let mut measured = BTreeMap::new();
+    let mut routes = greedy();
+    // What is deleted was asked for before.
+    routes.sort_by_key(|route| route.method == "DELETE");
+    for route in routes {
+        let refused = route
+            .with(&world, "i=acme", &made_up[0], &made_up[1])
+            .send()
+            .await;
+        let answered = route.with(&world, "i=acme", &good.key, &good.token).send().await;
+        measured.insert(name(&route), units(&refused, &answered));
+    }
+    world.meet_public().await;
+    for (method, path) in PUBLIC {
+        let refused = public(&world, path, "nobody").send().await;
+        let answered = public(&world, path, ACME).send().await;
+        measured.insert(format!("`{method} {path}`"), units(&refused, &answered));
+    }
+    let told = told();
+    for (request, units) in &measured {
+        println!("| {request} | {} | {} | {} |", units[0], units[1], units[2]);
+    }
+    let names = |table: &BTreeMap<String, Units>| json!(table.keys().collect::<Vec<_>>());
+    assert_eq!(names(&told), names(&measured));
+    for (request, units) in &measured {
+        assert!(units[0] <= CHECK, "{request}: {units:?}");
+        for (told, units) in told[request].iter().zip(units) {
+            // What is told bounds what is measured, and not from far.
+            assert!(
+                told >= units && *told <= units * 1.25 + 3.0,
+                "{request}: {units}, not {told}"
+            );
+        }
+    }
+}
