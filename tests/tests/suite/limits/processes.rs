@@ -24,7 +24,7 @@ fn processes(world: &World, number: usize) -> Vec<World> {
 /// Each process is asked more often than the limit allows all of them, so nothing is left over.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn together_they_let_the_limit_in() {
-    for (limit, number) in [(1, 8), (13, 8), (60, 8), (100, 1), (120, 4)] {
+    for (limit, number) in [(1, 8), (13, 8), (60, 3), (100, 1), (120, 2)] {
         let world = world("requests_per_minute", limit).await;
         let (wallet, limit) = (world.wallet(7).await, limit as usize);
         let processes = processes(&world, number);
