@@ -5,12 +5,20 @@ use tests::{Wallet, World};
 
 use super::{keyed, said, world};
 
-/// Sends so many requests at once through each process, and counts those that were let in.
+/// More would wait for a connection of the engine for longer than a request waits for its counter.
+const MAX_AT_ONCE: usize = 128;
+
+/// Sends so many requests through each process, and counts those that were let in.
 async fn storm(processes: &[World], wallet: &Wallet, each: usize) -> usize {
-    let requests = processes
-        .iter()
-        .flat_map(|process| (0..each).map(async |_| keyed(process, wallet).send().await));
-    let answers = join_all(requests).await;
+    let requests = (0..each)
+        .flat_map(|_| processes.iter())
+        .map(async |process| keyed(process, wallet).send().await);
+    let mut requests: Vec<_> = requests.collect();
+    let mut answers = Vec::new();
+    while !requests.is_empty() {
+        let next = requests.split_off(requests.len().saturating_sub(MAX_AT_ONCE));
+        answers.extend(join_all(next).await);
+    }
     for answer in &answers {
         assert!([200, 429].contains(&answer.status.as_u16()), "{}", answer.body);
     }
@@ -24,7 +32,7 @@ fn processes(world: &World, number: usize) -> Vec<World> {
 /// Each process is asked more often than the limit allows all of them, so nothing is left over.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn together_they_let_the_limit_in() {
-    for (limit, number) in [(1, 8), (13, 8), (60, 3), (100, 1), (120, 2)] {
+    for (limit, number) in [(1, 8), (13, 8), (60, 8), (100, 1), (120, 8)] {
         let world = world("requests_per_minute", limit).await;
         let (wallet, limit) = (world.wallet(7).await, limit as usize);
         let processes = processes(&world, number);
