@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Runs the end-to-end tests against another DynamoDB: moto, which needs Python 3.10 or newer and installs itself into the target
-# directory. Words choose tests by parts of their names; PATIENCE says how many seconds a test may take, MOTO_PORT
-# where moto listens. Prints each test that fails or is not done in time, and ends with 1 where one fails (docs/reliability.md,
-# Other engines).
+# Runs the end-to-end tests on moto, another implementation of DynamoDB, which is installed into the target directory (Python 3.10
+# or newer). Arguments select tests by parts of their names. PATIENCE is the time limit of a test in seconds, MOTO_PORT the port of
+# moto. Prints each test that fails or exceeds its limit, and exits with 1 if one fails (docs/reliability.md).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,8 +10,8 @@ readonly target made=$target/moto port=${MOTO_PORT:-5556} patience=${PATIENCE:-1
 work=$(mktemp -d)
 readonly work
 
-# What is not asked of it: what counts units, which moto bills by its own rule; what needs no table; and what makes tens of
-# thousands of operations, of which moto carries out some hundred a second.
+# Skipped: tests that count units, which moto computes differently; tests without a table; tests with tens of thousands of
+# operations, of which moto does about a hundred a second.
 readonly left_out='^(automations::a_trigger_costs_one_item|capacity|documents|faults::matrix|isolation::pairs|model|openapi|template)'
 
 if [ ! -x "$made/bin/python" ]; then
@@ -20,8 +19,8 @@ if [ ! -x "$made/bin/python" ]; then
   "$made/bin/pip" install --quiet 'moto[server]==5.2.5'
 fi
 
-# One request after the other: a transaction of moto copies the whole table, and one that is refused puts the copy back, which
-# undoes what others wrote meanwhile.
+# Requests are serialised: a transaction of moto copies the whole table, and a refused one restores the copy, which undoes
+# concurrent writes.
 "$made/bin/python" - "$port" >"$work/log" 2>&1 <<'PYTHON' &
 import sys
 from moto.server import DomainDispatcherApplication, create_backend_app

@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# Walks the README as a newcomer does: starts the service by its first command, sends every request of the tour and
-# compares the answers with those shown, and runs every command of "Operate it". Ends with 1 where the README is wrong.
+# Runs the README: starts the service, sends every request of the tour, compares the responses with those shown, and runs every
+# command of "Operate it". Exits with 1 if the README is wrong.
 #
-#   tests/newcomer.sh                      with `cargo run --release --`, as the README says
-#   tests/newcomer.sh target/debug/funil   with a command that is there already
+#   tests/newcomer.sh                      with `cargo run --release --`, as in the README
+#   tests/newcomer.sh target/debug/funil   with an existing command
 #
-# Needs bash, curl and the Unix text tools. Free ports and a temporary directory are taken, so nothing that runs is
-# disturbed; that is the only difference from the README.
+# Needs bash, curl and the Unix text tools. It uses free ports and a temporary directory; otherwise it does what the README says.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -16,7 +15,7 @@ funil=("$@")
 scratch=$(mktemp -d)
 readonly scratch
 
-# Stops the service as Ctrl-C does. It may not be listening to that yet where this script fails early.
+# Stops the service like Ctrl-C. Early in its start the service may not handle the signal yet.
 stop() {
   [[ -n ${service:-} ]] || return 0
   for ((tries = 0; tries < 60; tries++)); do
@@ -34,7 +33,7 @@ fail() {
   exit 1
 }
 
-# Starts the service and waits until it says that it is ready.
+# Starts the service and waits until it is ready.
 start() {
   : >"$scratch/out"
   "${funil[@]}" serve --data "$scratch/data" --port 0 --dynamodb-port 0 >"$scratch/out" 2>"$scratch/log" &
@@ -47,7 +46,7 @@ start() {
   engine=$(sed -n 's/^DynamoDB API on \([^,]*\),.*/\1/p' "$scratch/out")
 }
 
-# The fenced blocks of a section, one to a line: its language, a bar, its text with \n for line ends.
+# The fenced blocks of a section, one per line: language, bar, text with \n for line ends.
 blocks() { # heading
   awk -v heading="## $1" '
     /^## / { wanted = ($0 == heading) }
@@ -57,7 +56,7 @@ blocks() { # heading
   ' "$readme"
 }
 
-# Whether an answer is what is shown, in which … stands for anything.
+# Compares a response with the shown one, in which … matches anything.
 is_shown() { # shown, answer
   local pattern
   pattern=$(sed -e 's/[][\.*^$+?(){}|]/\\&/g' -e 's/…/.*/g' <<<"$1")
@@ -71,7 +70,7 @@ TOKEN=$(sed -n 's/^ *access token *//p' "$scratch/out")
 export KEY TOKEN DATE=
 [[ -n $KEY && -n $TOKEN ]] || fail 'no credentials were printed'
 
-# The lines that the service itself prints to be tried.
+# The curl lines that the service prints.
 tried=0
 while IFS= read -r line; do
   answer=$(bash -c "$line --fail-with-body") || fail "printed at the start, and answered by $answer: $line"
@@ -85,7 +84,7 @@ start
 KEY=$(sed -n 's/^ *API key *//p' "$scratch/out")
 TOKEN=$(sed -n 's/^ *access token *//p' "$scratch/out")
 
-# The tour, in its order: a request, and the answer that follows it.
+# The tour, in order: a request and the response after it.
 asked=0 answer='' request=''
 while IFS='|' read -r language text; do
   text=${text//\\n/$'\n'}
@@ -100,7 +99,7 @@ while IFS='|' read -r language text; do
       ;;
     json)
       is_shown "$text" "$answer" && continue
-      # An answer that is shown of the request before, sent once more.
+      # A second response to the same request, sent again.
       answer=$(bash -c "${request//http:\/\/127.0.0.1:3000/$address}" 2>/dev/null)
       is_shown "$text" "$answer" || fail "$request"$'\n'"shows    $text"$'\n'"answered ${answer:0:500}"
       ;;
@@ -109,7 +108,7 @@ done < <(blocks 'A tour of two minutes')
 [[ $asked -ge 9 ]] || fail "the tour has only $asked requests"
 printf '%d requests of the tour answered as shown\n' "$asked"
 
-# The operator's commands, in their order, against the engine of the running service.
+# The operator's commands, in order, against the engine of the running service.
 ran=0 id=''
 cp cli/demo/demo.ndjson "$scratch/data.ndjson"
 while IFS='|' read -r language text; do

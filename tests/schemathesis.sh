@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Holds a running service to openapi.yaml with Schemathesis: requests that fit the document and requests that break it, alone
-# and one after another, all the same in every run. Takes half a minute, beside the build of the command.
+# Tests a running service against openapi.yaml with Schemathesis: valid and invalid requests, single and in sequences, the same in
+# every run. Takes half a minute after the build.
 #
 #   tests/schemathesis.sh [option of schemathesis run...]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 readonly requirements=tests/schemathesis-requirements.txt
-# How many requests are made up for each operation and phase.
+# Generated requests per operation and phase.
 readonly examples=${EXAMPLES:-15}
 
 schemathesis=${SCHEMATHESIS:-schemathesis}
@@ -31,7 +31,7 @@ schemathesis=$(cd "$(dirname "$schemathesis")" && pwd)/$(basename "$schemathesis
 cargo build --quiet -p funil
 target=$(cargo metadata --format-version 1 --no-deps | sed 's/.*"target_directory":"\([^"]*\)".*/\1/')
 
-# A service of its own, on free ports, with a new demo.
+# A new service with a new demo, on free ports.
 home=$(mktemp -d)
 service=
 finish() {
@@ -46,13 +46,13 @@ until [ -s "$home/ready" ]; do
   sleep 0.1
 done
 
-# The one line that says it is ready: {"url":…,"demo":{"key":…,"token":…}}.
+# The line printed when the service is ready: {"url":…,"demo":{"key":…,"token":…}}.
 said() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$home/ready"; }
 FUNIL_KEY=$(said key)
 FUNIL_TOKEN=$(said token)
 export FUNIL_KEY FUNIL_TOKEN
 
-# Most records that are made up do not exist, which is no finding: hence no warnings.
+# Most generated ids do not exist, which is not a finding: hence no warnings.
 cd "$home"
 "$schemathesis" --config-file "$OLDPWD/tests/schemathesis.toml" run "$OLDPWD/openapi.yaml" --url "$(said url)" \
   --checks all --mode all --phases examples,coverage,fuzzing,stateful --max-examples "$examples" \

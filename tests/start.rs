@@ -1,9 +1,9 @@
-//! What every built function does that is started as nobody should start it. Each function's own test includes this, because
-//! only a package's own tests know its binary, and have it built.
+//! Start of a built function without configuration. Each function's own test includes this file, because only
+//! a package's own tests know and build its binary.
 
 use std::process::Command;
 
-/// It ends at once, says in words what is missing, and does not panic.
+/// It exits at once, names the missing variables, and does not panic.
 #[expect(
     clippy::unwrap_used,
     reason = "in a test a panic with its place is the report"

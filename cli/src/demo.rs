@@ -1,13 +1,13 @@
 //! The demo instance that an empty table gets (C-85).
 
 use indicatif::ProgressBar;
+use operator::{Operator, OperatorError};
 use shared::credential::Kind;
-use shared::id::UserId;
+use shared::ids::UserId;
 use shared::instance::InstanceName;
-use shared::store::operator::{Operator, OperatorError};
 use shared::store::{Store, StoreError};
 
-use crate::import::{self, Source};
+use operator::import::{self, Source};
 
 const DATA: &str = include_str!("../demo/demo.ndjson");
 /// The demo's administrator.
@@ -64,8 +64,8 @@ pub async fn load(store: &Store) -> Result<Demo, DemoError> {
     let (Some(name), Some(admin)) = (name(), UserId::new(ADMIN)) else {
         return Err(DemoError::Data("its names are not valid".to_owned()));
     };
-    let operator = store.operator(name.clone());
-    let instances = store.instances().await?;
+    let operator = Operator::new(store, name.clone());
+    let instances = operator::instances(store).await?;
     if !instances.iter().all(|instance| instance.name == name) {
         return Ok(if instances.iter().any(|instance| instance.name == name) {
             Demo::Known

@@ -4,10 +4,5 @@ pub mod command;
 pub mod demo;
 pub mod docs;
 pub mod engine;
-pub mod export;
-#[cfg(feature = "fuzzing")]
-pub mod fuzzing;
-pub mod import;
 pub mod listen;
-pub mod progress;
 pub mod serve;

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use shared::ambient::Ambient;
-use shared::courier::Courier;
-use shared::http::{App, Group, Origins, service, unreadable};
+use shared::environment::Environment;
+use shared::http::{App, Origins, RouteGroup, service, unreadable};
+use shared::jobs::webhook_client::WebhookClient;
 use shared::store::{Location, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -29,7 +29,7 @@ const TEND: Duration = Duration::from_secs(1);
 const TEND_ELSEWHERE: Duration = Duration::from_secs(15);
 /// How many runs of deliveries may be under way. Each takes the lanes that no other has, so those that wait for receivers
 /// hold up no further one; a run ends within 50 s.
-const MOST_RUNS: usize = 64;
+const MAX_RUNS: usize = 64;
 
 /// What is to be served, and where.
 #[derive(Debug, Clone)]
@@ -128,9 +128,9 @@ pub async fn serve(
     let listener = TcpListener::bind(address).await.map_err(listen)?;
     let url = format!("http://{}", listener.local_addr().map_err(listen)?);
     listen::raise_limit();
-    let ambient = Ambient::system();
-    let (store, mut embedded) = open(options, &ambient).await?;
-    store.ensure_table().await?;
+    let environment = Environment::system();
+    let (store, mut embedded) = open(options, &environment).await?;
+    operator::ensure_table(&store).await?;
     store.check_format().await?;
     let demo = if options.empty {
         Demo::None
@@ -145,8 +145,8 @@ pub async fn serve(
     if let Some(embedded) = &embedded {
         background.spawn(sweep(embedded.database.clone()));
     }
-    let app = App::new(store, ambient, Origins::Any);
-    let service = service(&app, groups()).merge(docs::routes(&url));
+    let app = App::new(store, environment, Origins::Any);
+    let service = service(&app, groups()).merge(docs::routes());
     let mut port = embedded.as_mut().and_then(|embedded| embedded.port.as_mut());
     let dynamodb = port.as_ref().map(|port| port.endpoint());
     let close_port = port.as_mut().and_then(|port| port.stopper());
@@ -173,12 +173,12 @@ struct Embedded {
 }
 
 /// The store over the embedded engine, or over the DynamoDB API that was named.
-async fn open(options: &Options, ambient: &Ambient) -> Result<(Store, Option<Embedded>), ServeError> {
+async fn open(options: &Options, environment: &Environment) -> Result<(Store, Option<Embedded>), ServeError> {
     let table = options.table.clone();
     if let Some(endpoint) = options.endpoint.clone() {
         let endpoint = Some(endpoint);
         return Ok((
-            Store::connect(Location { table, endpoint }, ambient.clone()).await,
+            Store::connect(Location { table, endpoint }, environment.clone()).await,
             None,
         ));
     }
@@ -186,7 +186,7 @@ async fn open(options: &Options, ambient: &Ambient) -> Result<(Store, Option<Emb
     let database = Database::in_file(&file)?;
     let open = |dynamodb: &Dynamodb| Engine::open(database.clone(), dynamodb.address, dynamodb.key.clone());
     let port = options.dynamodb.as_ref().map(open).transpose()?;
-    let store = Store::embedded(Arc::new(database.clone()), table, ambient.clone());
+    let store = Store::embedded(Arc::new(database.clone()), table, environment.clone());
     Ok((
         store,
         Some(Embedded {
@@ -213,7 +213,7 @@ fn reword(app: App) -> Reword {
 }
 
 /// The routes of all functions.
-fn groups() -> impl Iterator<Item = Group> {
+fn groups() -> impl Iterator<Item = RouteGroup> {
     let single = [
         leads::group(),
         calendars::group(),
@@ -283,11 +283,11 @@ async fn refresh(store: Store, pause: Duration) {
 /// What the function `automations` does by the stream, which the engine has none of. Actions wait for no receiver:
 /// deliveries run apart from them and overlap.
 async fn automate(store: Store, pause: Duration) {
-    let courier = Courier::system();
+    let webhook_client = WebhookClient::system();
     let deliveries = overlap(pause, || {
-        let (store, courier) = (store.clone(), courier.clone());
+        let (store, webhook_client) = (store.clone(), webhook_client.clone());
         async move {
-            if let Err(cause) = maintenance::deliver(&store, &courier).await {
+            if let Err(cause) = maintenance::deliver(&store, &webhook_client).await {
                 tracing::warn!(%cause, "notifications are tried again");
             }
         }
@@ -309,7 +309,7 @@ async fn overlap<R: Future<Output = ()> + Send + 'static>(pause: Duration, run: 
     loop {
         tokio::time::sleep(pause).await;
         while runs.try_join_next().is_some() {}
-        if runs.len() < MOST_RUNS {
+        if runs.len() < MAX_RUNS {
             runs.spawn(run());
         }
     }
@@ -336,7 +336,7 @@ mod tests {
 
     /// Runs that never end hold up those behind them only once there are as many as may be.
     #[tokio::test]
-    async fn a_run_that_hangs_holds_up_no_other() {
+    async fn a_hanging_job_delays_no_other() {
         let (begun, told) = (
             Arc::new(AtomicUsize::new(0)),
             Arc::new(tokio::sync::Notify::new()),
@@ -345,7 +345,7 @@ mod tests {
             let at = begun.fetch_add(1, Ordering::Relaxed);
             let told = Arc::clone(&told);
             async move {
-                if at == MOST_RUNS - 1 {
+                if at == MAX_RUNS - 1 {
                     told.notify_one();
                 }
                 std::future::pending::<()>().await;
@@ -355,6 +355,6 @@ mod tests {
             () = overlapping => {}
             () = told.notified() => {}
         }
-        assert_eq!(begun.load(Ordering::Relaxed), MOST_RUNS);
+        assert_eq!(begun.load(Ordering::Relaxed), MAX_RUNS);
     }
 }

@@ -1,27 +1,37 @@
 //! The service under Lambda's runtime.
 
-use lambda_http::request::LambdaRequest;
-use lambda_http::{Adapter, LambdaEvent};
+use lambda_http::request::{LambdaRequest, RequestContext};
+use lambda_http::{Adapter, LambdaEvent, Request};
 use lambda_runtime::tower::util::MapRequest;
 
 pub use lambda_runtime::Error;
 
-use crate::http::{App, Group, service};
+use crate::http::{App, RouteGroup, SourceAddress, service};
 use crate::telemetry;
 
 /// Answers the events of an HTTP API with the routes of these groups, until Lambda ends the process.
 ///
 /// # Errors
-/// Where the function cannot start ([`StartError`](crate::start::StartError)), or the runtime fails.
-pub async fn run(groups: impl IntoIterator<Item = Group>) -> Result<(), Error> {
+/// Where the function cannot start ([`StartError`](crate::startup::StartError)), or the runtime fails.
+pub async fn run(groups: impl IntoIterator<Item = RouteGroup>) -> Result<(), Error> {
     telemetry::init();
     let app = App::from_env().await?;
-    let answer = Adapter::from(service(&app, groups));
+    let answer = Adapter::from(MapRequest::new(service(&app, groups), with_source));
     lambda_runtime::run(MapRequest::new(answer, readable)).await
 }
 
-/// API Gateway hands a query string over as it came, with bytes in it that no URI may hold. The runtime's library would panic
-/// over them, and whoever sent them would get a bare 500: encoded they mean what they were meant to (C-6).
+/// Adds the sender's address as API Gateway's context has it.
+fn with_source(mut request: Request) -> Request {
+    if let Some(RequestContext::ApiGatewayV2(context)) = request.extensions().get()
+        && let Some(Ok(address)) = context.http.source_ip.as_deref().map(str::parse)
+    {
+        request.extensions_mut().insert(SourceAddress(address));
+    }
+    request
+}
+
+/// API Gateway passes a query string on as it came, with bytes that no URI may contain. The runtime's library would panic
+/// over them, and the caller would get a bare 500. Percent-encoded they keep their meaning (C-6).
 fn readable(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> {
     let LambdaRequest::ApiGatewayV2(request) = &mut event.payload else {
         return event;
@@ -45,7 +55,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_uri_may_hold_is_encoded_and_all_else_stays() {
+    fn the_source_is_that_of_the_gateways_context() {
+        let event = include_str!("../../tests/events/leads-list.json");
+        let request = with_source(lambda_http::request::from_str(event).unwrap());
+        let source = request.extensions().get::<SourceAddress>().unwrap();
+        assert_eq!(source.0.to_string(), "203.0.113.7");
+    }
+
+    #[test]
+    fn invalid_uri_bytes_are_encoded() {
         let of = |query: &str| query.bytes().map(encoded).collect::<String>();
         let fine = "i=demo&query={lead{id,email}}&search=a%20b+c&x='~|^`[]\\";
         assert_eq!(of(fine), fine);

@@ -1,37 +1,21 @@
-//! The common crate of every Funil function: what a request must pass before a handler sees it, and the only way to
-//! the table behind it.
+//! The common crate of every Funil function: checks before a handler, and the only way to the table.
+//!
+//! - [`domain`] holds the rules and records, and is re-exported here: a function names this crate alone.
+//! - [`http`] is the server's side of a request, [`auth`] checks its credentials, and [`store`] reaches the table for the
+//!   instance that they open.
+//! - [`jobs`] are what no client calls, [`telemetry`] writes the log, and [`startup`] is a function's start.
 
-pub mod ambient;
-pub mod automation;
-pub mod calendar;
-pub mod call;
-pub mod courier;
-pub mod credential;
-pub mod directory;
-pub mod funnel;
+pub mod auth;
 pub mod http;
-pub mod id;
-pub mod instance;
-pub mod json;
+pub mod jobs;
 #[cfg(feature = "lambda")]
 pub mod lambda;
-pub mod lead;
-pub mod meeting;
-pub mod money;
-pub mod number;
-pub mod opportunity;
-pub mod people;
-pub mod permissions;
-pub mod phone;
-pub mod report;
-pub mod schema;
-pub mod scope;
-pub mod search;
-pub mod selection;
-pub mod settings;
-pub mod start;
+pub mod startup;
 pub mod store;
 pub mod telemetry;
-pub mod text;
-pub mod ticket;
-pub mod time;
+
+pub use domain::{
+    automation, calendar, call, credential, directory, environment, funnel, ids, instance, integer, json,
+    lead, meeting, money, opportunity, opportunity_edit, people, permissions, phone, report, search,
+    settings, text, ticket, time, viewer, visibility,
+};

@@ -1,7 +1,8 @@
-//! What every use of every endpoint costs, as a table in Markdown: DynamoDB calls, sequential round trips and units, and the
-//! least units that would do. All of it is exact and the same on every machine. Ends with 1 where a target is missed.
+//! The cost of every use of every endpoint, as a Markdown table: DynamoDB calls, sequential round trips,
+//! units and the minimum of units. All values are exact and independent of the machine. Exits with 1 if a
+//! target is missed.
 //!
-//! `cargo bench -p tests --bench capacity` measures all; groups of endpoints are named behind it, in any case:
+//! `cargo bench -p tests --bench capacity` measures all; arguments select groups of endpoints, in any case:
 //! `cargo bench -p tests --bench capacity -- boards columns`.
 
 #![expect(

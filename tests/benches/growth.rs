@@ -1,9 +1,9 @@
-//! What requests for opportunities cost as a column grows: DynamoDB calls, sequential round trips and read units, which
-//! are exact, and seconds on this machine, which are not.
+//! Cost of requests for opportunities by size of the column: DynamoDB calls, sequential round trips and read
+//! units, which are exact, and seconds on this machine.
 //!
-//! `cargo bench -p tests` measures 1,000, 10,000 and 100,000 opportunities in one column; other sizes are named behind it:
-//! `cargo bench -p tests --bench growth -- 1000000`. The engine keeps them in a file in the system's temporary directory,
-//! about 7 KB for each. Ends with 1 where what must not grow does, or where the last of 10,000 pages costs more than it may.
+//! `cargo bench -p tests` measures 1,000, 10,000 and 100,000 opportunities in one column; arguments set other
+//! sizes: `cargo bench -p tests --bench growth -- 1000000`. The engine stores them in a temporary file, about
+//! 7 KB each. Exits with 1 if a constant cost grows, or if the last of 10,000 pages costs too much.
 
 #![expect(
     clippy::expect_used,
@@ -24,17 +24,17 @@ use tests::people::{add_leads, lead, plain_lead, user};
 use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
 use tests::{ACME, Answer, Wallet, World};
 
-/// Leads that the opportunities are of.
+/// Leads of the opportunities.
 const LEADS: u64 = 200;
-/// The responsible users, each of as many opportunities as the others.
+/// The responsible users, with equal shares.
 const USERS: [u64; 4] = [8, 9, 10, 14];
-/// One who has only the three oldest.
+/// A user with only the three oldest opportunities.
 const RARE: u64 = 11;
 const LIMIT: u64 = 25;
-/// Over how long the opportunities were created.
+/// Period of creation in seconds.
 const SECONDS: u64 = 320 * 86_400;
 
-/// What must not grow with the column: what is answered from as many entries as it shows, whatever lies behind them.
+/// Work whose cost must not grow with the column, because it reads only as many entries as it shows.
 const STEADY: [&str; 9] = [
     "board",
     "board by status",
@@ -46,13 +46,13 @@ const STEADY: [&str; 9] = [
     "column by user",
     "column by user and status",
 ];
-/// Calls and read units at any size ÷ those at the first, at most.
+/// Maximum calls and read units at any size ÷ those at the first.
 const GROWTH: f64 = 1.05;
-/// Read units of a page ÷ those of the first, at most, where pages are read in order.
+/// Maximum read units of a page ÷ those of the first, for pages in order.
 const DEPTH: f64 = 1.3;
-/// The page that has to be as good as the first.
+/// The page compared with the first.
 const DEEPEST: u64 = 10_000;
-/// From how many opportunities on there are so many pages of ten at least.
+/// Minimum number of opportunities for that many pages of ten.
 const DEEP: u64 = 10 * DEEPEST;
 
 #[tokio::main(flavor = "current_thread")]
@@ -160,7 +160,7 @@ impl Asking {
     }
 }
 
-/// A condition that a custom field of one opportunity in so many meets.
+/// A condition on a custom field, met by one opportunity in a fixed number.
 fn condition(value: &str) -> Value {
     json!([{ "filterType": "opField", "properties": { "field": " Número do pedido ", "value": value } }])
 }
@@ -225,7 +225,7 @@ async fn columns(asking: &Asking, table: &mut Table) {
     }
 }
 
-/// Pages read in order, and pages asked for out of the blue.
+/// Pages in order, and pages without a cursor.
 async fn pages(asking: &Asking, table: &mut Table) {
     let body = |number| page(number, LIMIT, &json!({ "columnId": 31 }));
     let last = asking.size / LIMIT;
@@ -252,7 +252,7 @@ async fn pages(asking: &Asking, table: &mut Table) {
     }
 }
 
-/// As many pages as the target names, however few records there are for each.
+/// As many pages as the target requires, however few records each has.
 async fn deep_pages(asking: &Asking, table: &mut Table) {
     if asking.size < DEEP {
         return;

@@ -1,9 +1,9 @@
-//! What refreshing and reading reports costs as records grow: DynamoDB calls, sequential round trips and units, which are
-//! exact, and seconds on this machine, which are not.
+//! Cost of refreshing and reading reports by number of records: DynamoDB calls, sequential round trips and
+//! units, which are exact, and seconds on this machine.
 //!
-//! `cargo bench -p tests --bench refresh` measures 1,000, 10,000 and 100,000 opportunities; other sizes are named behind it:
-//! `cargo bench -p tests --bench refresh -- 1000000`. A thousand of them are imported and the others are copies of their
-//! records alone: of what else there is of an opportunity no report reads anything.
+//! `cargo bench -p tests --bench refresh` measures 1,000, 10,000 and 100,000 opportunities; arguments set
+//! other sizes: `cargo bench -p tests --bench refresh -- 1000000`. A thousand are imported; the others are
+//! copies of their records only, because reports read nothing else.
 
 #![expect(
     clippy::expect_used,
@@ -25,11 +25,11 @@ use tests::reports::{add_reports, chart, report};
 use tests::sales::{add_opportunities, column, open_shop, plain_opportunity};
 use tests::{ACME, World};
 
-/// Opportunities that are imported.
+/// Imported opportunities.
 const ORIGINALS: u64 = 1_000;
-/// Over how long they were created.
+/// Period of creation in seconds.
 const SECONDS: u64 = 320 * 86_400;
-/// The reports that are added up in one walk.
+/// Reports computed in one scan.
 const REPORTS: u64 = 6;
 
 #[tokio::main(flavor = "current_thread")]

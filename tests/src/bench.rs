@@ -1,6 +1,6 @@
-//! What the benchmarks share: the sizes that are measured and the table of growth here, and below what a use of an endpoint
-//! costs: [`uses`] are asked at a [`desk`], each call is seen on a [`wire`], put down in a [`bill`] by the rules of [`item`],
-//! and held as a [`row`] against its [`target`].
+//! Support of the benchmarks: sizes and the table of growth here; below, the cost of endpoints. [`uses`] are
+//! sent from a [`desk`], recorded by a [`wire`], broken down in a [`bill`] by the rules of [`item`], and
+//! compared as a [`row`] with their [`target`].
 
 #![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
@@ -17,20 +17,20 @@ use std::fmt;
 
 use shared::store::Cost;
 
-/// Read units that do not count as growth: ids of more digits make entries longer, and 4 KB may be begun for them.
+/// Read units that do not count as growth: longer ids make entries longer, which may start another 4 KB.
 const BEGUN: f64 = 1.0;
 
-/// The sizes that are measured where the command line names none.
+/// Default sizes.
 const SIZES: [u64; 3] = [1_000, 10_000, 100_000];
 
-/// The sizes that the command line names, or the usual ones.
+/// The sizes of the command line, or the defaults.
 #[must_use]
 pub fn sizes() -> Vec<u64> {
     let named: Vec<u64> = std::env::args().filter_map(|size| size.parse().ok()).collect();
     if named.is_empty() { SIZES.to_vec() } else { named }
 }
 
-/// What each piece of work cost at each size.
+/// The cost of each piece of work at each size.
 #[derive(Debug, Default)]
 pub struct Table {
     names: Vec<String>,
@@ -63,7 +63,7 @@ impl fmt::Display for Cell {
 }
 
 impl Table {
-    /// Notes what a piece of work cost, and how many seconds it took on this machine.
+    /// Adds a cost, with the seconds on this machine.
     pub fn add(&mut self, name: &str, size: u64, cost: &Cost, seconds: f64) {
         if !self.names.iter().any(|known| known == name) {
             self.names.push(name.to_owned());
@@ -78,8 +78,8 @@ impl Table {
         self.cells.insert((name.to_owned(), size), cell);
     }
 
-    /// The work among `names` of which calls or read units grow by more than the factor `most` from the first of `sizes` on,
-    /// but for one unit.
+    /// The work among `names` whose calls or read units grow by more than the factor `most` over `sizes`,
+    /// with a tolerance of one unit.
     #[must_use]
     pub fn grown(&self, names: &[&str], sizes: &[u64], most: f64) -> Vec<String> {
         let mut grown = Vec::new();
@@ -98,7 +98,8 @@ impl Table {
         grown
     }
 
-    /// Whether work cost more read units than `most` times what other work of the same size did, or was not measured.
+    /// Whether work cost more than `most` times the read units of other work at the same size, or was not
+    /// measured.
     #[must_use]
     pub fn is_dearer(&self, size: u64, work: &str, than: &str, most: f64) -> bool {
         let units = |name: &str| {
@@ -111,7 +112,7 @@ impl Table {
             .is_none_or(|(work, than)| work > than * most)
     }
 
-    /// Prints the table, in the order in which the work was noted.
+    /// Prints the table in the order of insertion.
     pub fn print(&self, sizes: &[u64]) {
         println!("\nsequential round trips / calls / read units / write units (time on this machine)\n");
         let heads: Vec<_> = sizes.iter().map(u64::to_string).collect();

@@ -1,8 +1,8 @@
 //! The calendars of `acme`.
 //!
-//! Calendar 5 (`demo`) can be booked from Monday to Friday, 09:00 to 12:00 in UTC, for meetings of 30 minutes with 10 behind
-//! them, with user 7; 6 (`closed`) is not published; 7 (`lisboa`) is open at all hours of its zone for meetings of an
-//! hour without a buffer.
+//! Calendar 5 (`demo`) is open from Monday to Friday, 09:00 to 12:00 UTC, for meetings of 30 minutes with a
+//! buffer of 10, with user 7; 6 (`closed`) is not published; 7 (`lisboa`) is always open in its zone, for
+//! meetings of an hour without buffer.
 
 #![expect(
     clippy::expect_used,
@@ -11,16 +11,17 @@
     reason = "a test that cannot be set up must fail, and say where"
 )]
 
+use operator::kinds::{Calendars, Meetings};
+use operator::{Operator, Outcome};
 use serde_json::{Value, json};
 use shared::calendar::Calendar;
-use shared::id::{CalendarId, MeetingId};
+use shared::ids::{CalendarId, MeetingId};
 use shared::meeting::Meeting;
-use shared::store::operator::{Operator, Outcome};
 
 use crate::people::NOW;
 use crate::world::{Answer, Wallet, World};
 
-/// The first times of calendar 5 after [`NOW`](crate::NOW), which is a Saturday.
+/// The first free times of calendar 5 after [`NOW`](crate::NOW), a Saturday.
 pub const FREE: [&str; 4] = [
     "2026-11-23T09:00:00.000Z",
     "2026-11-23T09:40:00.000Z",
@@ -38,7 +39,7 @@ pub fn meeting_id(id: u64) -> MeetingId {
     MeetingId::new(id).expect("a meeting id")
 }
 
-/// Calendar 5 with these fields changed.
+/// Calendar 5 with changes.
 pub fn calendar(changes: &Value) -> Calendar {
     let hours = json!([["09:00", "12:00"]]);
     let mut line = json!({
@@ -51,7 +52,7 @@ pub fn calendar(changes: &Value) -> Calendar {
     serde_json::from_value(line).expect("a calendar")
 }
 
-/// A meeting on calendar 5 with lead 1001 at the first time that is free, with these fields changed.
+/// A meeting on calendar 5 with lead 1001 at the first free time, with changes.
 pub fn meeting(changes: &Value) -> Meeting {
     let mut line = json!({
         "id": 1, "calendarId": 5, "date": FREE[0], "endDate": "2026-11-23T09:30:00.000Z", "leadId": 1001, "userId": 7,
@@ -90,7 +91,7 @@ pub async fn open_calendars(operator: &Operator) {
 pub async fn add_calendars(operator: &Operator, calendars: impl IntoIterator<Item = Calendar>) {
     let lines: Vec<_> = calendars.into_iter().map(Into::into).collect();
     let outcomes = operator
-        .import_calendars(&lines)
+        .import::<Calendars>(&lines, false)
         .await
         .expect("the calendars can be written");
     assert!(outcomes.iter().all(is_good), "{outcomes:?}");
@@ -98,9 +99,9 @@ pub async fn add_calendars(operator: &Operator, calendars: impl IntoIterator<Ite
 
 /// Writes meetings.
 pub async fn add_meetings(operator: &Operator, meetings: impl IntoIterator<Item = Meeting>) {
-    let lines = meetings.into_iter().map(Into::into).collect();
+    let lines: Vec<_> = meetings.into_iter().map(Into::into).collect();
     let outcomes = operator
-        .import_meetings(lines, true)
+        .import::<Meetings>(&lines, true)
         .await
         .expect("the meetings can be written");
     assert!(outcomes.iter().all(is_good), "{outcomes:?}");
@@ -110,7 +111,7 @@ fn is_good(outcome: &Outcome) -> bool {
     !matches!(outcome, Outcome::Refused(_))
 }
 
-/// The body that books a time of calendar 5 for somebody new, with these fields changed.
+/// The body that books a time of calendar 5 for a new contact, with changes.
 pub fn booking(date: &str, changes: &Value) -> Value {
     let mut body = json!({
         "keyName": "demo", "date": date, "leadId": null, "formData": { "firstname": "Bia", "email": "bia@example.com" },
@@ -128,7 +129,7 @@ pub async fn book(world: &World, body: &Value) -> Answer {
         .await
 }
 
-/// Requires that an answer is a booking's: the meeting, and the key with which it can be moved (C-53, C-55).
+/// Requires a successful booking; returns the meeting and its reschedule key (C-53, C-55).
 #[track_caller]
 pub fn made(answer: &Answer) -> (Value, String) {
     let mut data = answer.body["data"].clone();
@@ -142,7 +143,7 @@ pub fn made(answer: &Answer) -> (Value, String) {
     (data, key)
 }
 
-/// Meeting 1 as [`booking`] makes it at the first time that is free, with these fields changed.
+/// Meeting 1 as [`booking`] creates it at the first free time, with changes.
 pub fn shown(changes: &Value) -> Value {
     let mut meeting = json!({
         "id": 1, "calendarId": 5, "date": FREE[0], "endDate": "2026-11-23T09:30:00.000Z", "leadId": 1013,
@@ -153,7 +154,7 @@ pub fn shown(changes: &Value) -> Value {
     meeting
 }
 
-/// All meetings of a calendar, as endpoint 12 shows them.
+/// All meetings of a calendar, from endpoint 12.
 pub async fn meetings(world: &World, wallet: &Wallet, calendar: u64) -> Value {
     let from = "from=0001-01-01T00:00:00Z&limit=100";
     let uri = format!("/calendarmeeting/{calendar}?{from}&apitoken={}", wallet.key);
@@ -168,7 +169,7 @@ pub async fn meetings(world: &World, wallet: &Wallet, calendar: u64) -> Value {
     meetings.clone()
 }
 
-/// The next meetings of calendars 5, 6 and 7, as endpoint 11 shows them.
+/// The next meetings of calendars 5, 6 and 7, from endpoint 11.
 pub async fn next_meetings(world: &World, wallet: &Wallet) -> Value {
     let query = "query={calendars{nextMeeting}}";
     let uri = format!("/pcalendar?{query}&apitoken={}", wallet.key);
@@ -203,16 +204,16 @@ pub fn no_lead() -> Value {
     json!({ "error": "CL008", "msg": "the lead does not exist or does not belong to the instance" })
 }
 
-/// The body of a 409, which says why.
+/// The body of a 409 with this reason.
 pub fn unavailable(msg: &str) -> Value {
     json!({ "error": "slot_unavailable", "msg": msg })
 }
 
-/// That another meeting is in the way.
+/// Reason: another meeting.
 pub const TAKEN: &str = "the start is taken";
-/// That no meeting begins then.
+/// Reason: not on the grid.
 pub const OFF_GRID: &str = "the start is not one of the calendar's";
-/// That it is past, or nearer than the minimum notice.
+/// Reason: in the past or within the minimum notice.
 pub const TOO_SOON: &str = "the start is past or too soon";
-/// That its day cannot be booked.
+/// Reason: the day cannot be booked.
 pub const OUTSIDE: &str = "the start is outside the days that can be booked";

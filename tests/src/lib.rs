@@ -1,5 +1,5 @@
-//! What the end-to-end tests share: a world with an engine, an instance and its people, and a client that speaks HTTP
-//! to the service as its users do.
+//! Support of the end-to-end tests: a world with an engine, an instance and its people, and an HTTP client of
+//! the service.
 
 #![recursion_limit = "256"]
 
@@ -17,6 +17,7 @@ pub mod template;
 pub mod tickets;
 pub mod watch;
 pub mod world;
+mod yaml;
 
 pub use people::{ACME, NOW};
 pub use world::{Answer, Wallet, World};

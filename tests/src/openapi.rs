@@ -1,7 +1,7 @@
-//! `openapi.yaml`, and whether an answer is one that it declares.
+//! `openapi.yaml`, and validation of responses against it.
 //!
-//! [`World`](crate::World) asks it of every answer, so that each end-to-end test is a test of the document too. Nothing is let
-//! through unseen: a status, a header, a media type or a property that is not declared is a breach.
+//! [`World`](crate::World) validates every response, so each end-to-end test also tests the document. A
+//! status, header, media type or property that is not declared is a violation.
 
 #![expect(
     clippy::expect_used,
@@ -16,20 +16,19 @@ use http::{HeaderMap, HeaderValue, header};
 use jsonschema::{Registry, Validator};
 use serde_json::{Value, json};
 
-use crate::Answer;
+use crate::{Answer, yaml};
 
-/// The one document, read once in a process.
-pub static INTERFACE: LazyLock<Interface> =
-    LazyLock::new(|| Interface::of(funil::docs::document().expect("openapi.yaml is YAML").clone()));
+/// The document, parsed once per process.
+pub static INTERFACE: LazyLock<Interface> = LazyLock::new(|| Interface::of(yaml::parse(funil::docs::TEXT)));
 
-/// The methods of operations, as a path has them.
+/// Methods of operations.
 pub const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
-/// Headers that belong to the message and not to what it says.
+/// Headers of the message, not of the operation.
 const OF_MESSAGES: [&str; 2] = ["content-type", "content-length"];
-/// Stands for the document in references to it.
+/// Base URI of the document in references.
 const BASE: &str = "https://funil.invalid/openapi";
 
-/// A document with what was compiled of it.
+/// A document with its compiled schemas.
 #[derive(Debug)]
 pub struct Interface {
     document: Value,
@@ -40,16 +39,16 @@ pub struct Interface {
 /// An operation of the document.
 #[derive(Debug, Clone, Copy)]
 pub struct Operation<'a> {
-    /// In capitals: `GET`.
+    /// In upper case: `GET`.
     pub method: &'a str,
     /// With parameters in braces: `/leads/{id}`.
     pub path: &'a str,
-    /// What the document says of it.
+    /// The operation's value.
     pub value: &'a Value,
 }
 
 impl Interface {
-    /// An interface that a document describes.
+    /// From a document.
     #[must_use]
     pub fn of(document: Value) -> Self {
         let registry = Registry::new()
@@ -68,7 +67,7 @@ impl Interface {
         &self.document
     }
 
-    /// The operations, by path, then method, as the document has them.
+    /// The operations, by path, then method, in the document's order.
     pub fn operations(&self) -> impl Iterator<Item = Operation<'_>> {
         members(&self.document["paths"]).flat_map(|(path, item)| {
             let methods = METHODS.into_iter();
@@ -85,7 +84,7 @@ impl Interface {
         })
     }
 
-    /// The parameters of an operation, its path's too.
+    /// The parameters of an operation and of its path.
     #[must_use]
     pub fn parameters(&self, operation: Operation<'_>) -> Vec<&Value> {
         let shared = &self.document["paths"][operation.path]["parameters"];
@@ -94,18 +93,18 @@ impl Interface {
         all.map(|parameter| self.resolve(parameter)).collect()
     }
 
-    /// What a value refers to, if it is a reference, else itself.
+    /// Follows a reference; returns any other value itself.
     #[must_use]
     pub fn resolve<'a>(&'a self, value: &'a Value) -> &'a Value {
         self.follow(value).map_or(value, |(_, target)| target)
     }
 
-    /// What holds a value against a schema of the document, which stands at a JSON Pointer.
+    /// The validator of the schema at a JSON Pointer.
     #[must_use]
     pub fn validator(&self, pointer: &str) -> Arc<Validator> {
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         let compile = || {
-            // A fragment of a URI holds no braces, which the paths have.
+            // URI fragments cannot contain the braces of paths.
             let fragment = pointer.replace('{', "%7B").replace('}', "%7D");
             let schema = json!({ "$ref": format!("{BASE}#{fragment}") });
             let options = jsonschema::options().with_registry(&self.registry);
@@ -114,10 +113,10 @@ impl Interface {
         Arc::clone(compiled.entry(pointer.to_owned()).or_insert_with(compile))
     }
 
-    /// Holds an answer against what the document declares of it.
+    /// Validates a response against the operation.
     ///
     /// # Errors
-    /// What is not declared, in a sentence.
+    /// Undeclared parts, as a sentence.
     pub fn judge(&self, method: &str, path: &str, answer: &Answer) -> Result<(), String> {
         let status = answer.status.as_u16();
         let (pointer, response) = self.declared(method, path, status)?;
@@ -143,7 +142,7 @@ impl Interface {
             .map_err(|breach| format!("{status}: {breach}"))
     }
 
-    /// What the document declares of a status: its JSON Pointer and itself.
+    /// JSON Pointer and value of the declaration of a status.
     fn declared(&self, method: &str, path: &str, status: u16) -> Result<(String, &Value), String> {
         let (pointer, expected) = match self.item(path) {
             _ if method == "OPTIONS" => ("/x-preflight".to_owned(), 204),
@@ -162,7 +161,7 @@ impl Interface {
         Ok(self.follow(declared).unwrap_or((pointer, declared)))
     }
 
-    /// The path item that a concrete path belongs to. One without parameters comes first.
+    /// The path item of a concrete path; paths without parameters come first.
     fn item(&self, path: &str) -> Option<(String, &Value)> {
         let mut fitting: Vec<_> = members(&self.document["paths"])
             .filter(|(template, _)| fits(template, path))
@@ -209,7 +208,7 @@ impl Interface {
         &self.document["paths"][operation.path][operation.method.to_lowercase()]
     }
 
-    /// Where a reference leads, and what is there.
+    /// Pointer and value that a reference refers to.
     fn follow(&self, value: &Value) -> Option<(String, &Value)> {
         let pointer = value.get("$ref")?.as_str()?.strip_prefix('#')?;
         let target = self.document.pointer(pointer);
@@ -220,13 +219,13 @@ impl Interface {
     }
 }
 
-/// The members of an object; none of anything else.
+/// The members of an object; empty for other values.
 pub fn members(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let members = value.as_object().into_iter().flatten();
     members.map(|(name, value)| (name.as_str(), value))
 }
 
-/// Whether a concrete path is one of a template's.
+/// Whether a concrete path matches a template.
 fn fits(template: &str, path: &str) -> bool {
     let (mut wanted, mut given) = (template.split('/'), path.split('/'));
     let fit = wanted.by_ref().zip(given.by_ref()).all(|(wanted, given)| {
@@ -236,12 +235,12 @@ fn fits(template: &str, path: &str) -> bool {
     fit && template.matches('/').count() == path.matches('/').count()
 }
 
-/// A name as a JSON Pointer has it.
+/// A name escaped for a JSON Pointer.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// A header's value as its schema means it.
+/// A header's value, parsed by its schema.
 fn read(value: &HeaderValue, schema: &Value) -> Value {
     let text = String::from_utf8_lossy(value.as_bytes());
     let number = text.parse::<u64>().ok().filter(|_| schema["type"] == "integer");

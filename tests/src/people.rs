@@ -1,8 +1,8 @@
-//! The instance `acme`: its departments, groups, users and leads.
+//! The instance `acme`: departments, groups, users and leads.
 //!
-//! Department 1 stands above 2; 3 stands apart. User 7 is an admin; 8 and 9 of department 2 and 11 of department 3 see
-//! their own leads; 10 of department 1 sees the departments'; 12 is inactive; 13 sees nothing; 14 sees all but is no
-//! admin.
+//! Department 1 contains 2; 3 is separate. User 7 is an admin; 8 and 9 of department 2 and 11 of department 3
+//! see their own leads; 10 of department 1 sees the department's; 12 is inactive; 13 sees nothing; 14 sees
+//! all but is not an admin.
 
 #![expect(
     clippy::expect_used,
@@ -12,19 +12,20 @@
     reason = "a test that cannot be set up must fail, and say where"
 )]
 
+use operator::Operator;
+use operator::kinds::{Leads, Profiles, Users};
 use serde_json::json;
 use shared::directory::{Department, Directory, Group};
-use shared::id::{CompanyId, DepartmentId, GroupId, LeadId, UserId};
+use shared::ids::{CompanyId, DepartmentId, GroupId, LeadId, UserId};
 use shared::lead::Lead;
 use shared::people::{Profile, User};
-use shared::permissions::{Permissions, Reach};
-use shared::store::operator::Operator;
+use shared::permissions::{AccessLevel, Permissions};
 
 use crate::world::at;
 
 /// The instance.
 pub const ACME: &str = "acme";
-/// When the tests take place.
+/// The time of the tests.
 pub const NOW: &str = "2026-11-21T12:00:00.000Z";
 
 /// A lead's id.
@@ -50,17 +51,17 @@ pub async fn settle(operator: &Operator) {
         .await
         .expect("the directory can be written");
     operator
-        .import_users(&users())
+        .import::<Users>(&users(), false)
         .await
         .expect("the users can be written");
     operator
-        .import_profiles(&profiles())
+        .import::<Profiles>(&profiles(), false)
         .await
         .expect("the profiles can be written");
     add_leads(operator, leads()).await;
 }
 
-/// Sets up departments and groups.
+/// Adds departments and groups.
 fn appoint(directory: &mut Directory) {
     for (id, name, parent) in [
         (1, "Comercial", None),
@@ -73,10 +74,10 @@ fn appoint(directory: &mut Directory) {
             .insert(department(id), Department { name, parent });
     }
     for (id, name, leads) in [
-        (1, "Gestores", Reach::All),
-        (2, "Vendedores", Reach::Own),
-        (3, "Coordenação", Reach::Department),
-        (4, "Visitantes", Reach::None),
+        (1, "Gestores", AccessLevel::All),
+        (2, "Vendedores", AccessLevel::Own),
+        (3, "Coordenação", AccessLevel::Department),
+        (4, "Visitantes", AccessLevel::None),
     ] {
         let permissions = Permissions {
             leads,
@@ -110,9 +111,9 @@ fn profiles() -> [Profile; 2] {
 
 /// Writes leads.
 pub async fn add_leads(operator: &Operator, leads: Vec<Lead>) {
-    let leads = leads.into_iter().map(Into::into).collect();
+    let leads: Vec<_> = leads.into_iter().map(Into::into).collect();
     operator
-        .import_leads(leads, true)
+        .import::<Leads>(&leads, true)
         .await
         .expect("the leads can be written");
 }
@@ -120,7 +121,7 @@ pub async fn add_leads(operator: &Operator, leads: Vec<Lead>) {
 /// Writes users.
 pub async fn add_users(operator: &Operator, users: &[User]) {
     operator
-        .import_users(users)
+        .import::<Users>(users, false)
         .await
         .expect("the users can be written");
 }
@@ -162,7 +163,8 @@ pub fn plain_lead(id: u64, firstname: &str, lastname: &str, owner: Option<u64>) 
     }
 }
 
-/// The leads of `acme`. 1003 and 1012 are archived; 1004 is for user 8, 1005 for department 1 without those below.
+/// The leads of `acme`. 1003 and 1012 are archived; 1004 is restricted to user 8, 1005 to department 1
+/// without those below it.
 pub fn leads() -> Vec<Lead> {
     let email = |id: u64| Some(format!("lead{id}@example.com"));
     let text = |text: &str| Some(text.to_owned());

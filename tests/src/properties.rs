@@ -1,13 +1,13 @@
-//! What no property of an opportunity may be, in the bodies of endpoints 7 and 8 alike (C-7, C-30).
+//! Invalid properties of opportunities, for endpoints 7 and 8 (C-7, C-30).
 
 #![expect(clippy::too_many_lines, reason = "it is a table")]
 
 use serde_json::{Value, json};
 
-/// What an id must be.
+/// The rule for ids.
 pub const ID: &str = "must be a whole number from 1 to 999999999999999";
 
-/// Properties, each with a value that it may not have and what it must be.
+/// Properties, each with an invalid value and the rule that it violates.
 #[must_use]
 pub fn bad_properties() -> Vec<(&'static str, Value, &'static str)> {
     let ids = [

@@ -1,6 +1,6 @@
-//! The table as it is, past the service: items that no request changes, and items that nobody writes.
+//! The table without the service: items that requests do not change, and invalid items.
 //!
-//! Only on an engine of the test's own: no call is signed.
+//! Works only with a test's own engine, because calls are not signed.
 
 #![expect(
     clippy::expect_used,
@@ -14,7 +14,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-/// The one table of an engine.
+/// The single table of an engine.
 #[derive(Debug, Clone)]
 pub struct RawTable {
     address: String,
@@ -22,7 +22,7 @@ pub struct RawTable {
 }
 
 impl RawTable {
-    /// What an engine keeps at its endpoint, `http://…`.
+    /// The table of the engine at `http://…`.
     pub fn at(endpoint: &str) -> Self {
         let address = endpoint.trim_start_matches("http://").to_owned();
         let name = String::new();
@@ -39,7 +39,7 @@ impl RawTable {
         self.call("GetItem", &request).get("Item").cloned()
     }
 
-    /// Puts an item in the place of whatever is there.
+    /// Puts an item, replacing any other.
     pub fn put(&self, pk: &str, sk: &str, item: &Value) {
         let mut item = item.clone();
         item["pk"] = json!({ "S": pk });
@@ -53,7 +53,7 @@ impl RawTable {
         self.call("DeleteItem", &request);
     }
 
-    /// Puts items that have their keys, 25 at a time.
+    /// Puts items with keys, 25 at a time.
     pub fn put_all(&self, items: &[Value]) {
         for items in items.chunks(25) {
             let puts = items.iter().map(|item| json!({ "PutRequest": { "Item": item } }));
@@ -62,7 +62,7 @@ impl RawTable {
         }
     }
 
-    /// Everything in the table.
+    /// All items.
     pub fn items(&self) -> Vec<Value> {
         let mut request = json!({ "TableName": self.name });
         let mut items = Vec::new();
@@ -76,7 +76,7 @@ impl RawTable {
         }
     }
 
-    /// Brings the users of an instance to the first format: where each stands and all names are in one item each.
+    /// Converts the users of an instance to the first format: all memberships and all names in one item each.
     pub fn to_first_format(&self, instance: &str) {
         let (mut users, mut names) = (json!({}), json!({}));
         for item in self.items() {

@@ -1,4 +1,4 @@
-//! How records look in the answers of endpoints 7 and 8, written out: every field of spec.md, Opportunity, Lead and
+//! Records in responses of endpoints 7 and 8, written out: every field of spec.md, Opportunity, Lead and
 //! Company, with the defaults of C-21, C-30 and C-33.
 
 #![expect(
@@ -9,16 +9,17 @@
     reason = "a test that cannot be set up must fail, and say where; a record has as many lines as it has fields"
 )]
 
+use operator::Operator;
+use operator::kinds::Companies;
 use serde_json::{Map, Value, json};
-use shared::id::CompanyId;
+use shared::ids::CompanyId;
 use shared::lead::{Channel, ChannelRestrictions, Lead};
 use shared::people::Company;
-use shared::store::operator::Operator;
 
 use crate::people::{NOW, add_leads, department, lead, plain_lead, user};
 use crate::world::at;
 
-/// A record with some of its fields changed.
+/// A record with changes.
 #[track_caller]
 pub fn with(mut record: Value, changes: &Value) -> Value {
     for (name, value) in changes.as_object().expect("changes are an object") {
@@ -27,7 +28,8 @@ pub fn with(mut record: Value, changes: &Value) -> Value {
     record
 }
 
-/// Opportunity 1, made just now by user 7 of what endpoint 7 requires, as who is no admin sees it; with changes.
+/// Opportunity 1 as user 7 creates it with only the required properties, visible to a user who is not an
+/// admin, with changes.
 pub fn opportunity(changes: &Value) -> Value {
     let record = json!({
         "id": 1, "title": "Reforma", "value": 0, "crm_column": 31, "crm_id": 3, "lead_id": 1001, "sequence": 0,
@@ -43,7 +45,7 @@ pub fn opportunity(changes: &Value) -> Value {
     with(record, changes)
 }
 
-/// Lead 1001 as an opportunity embeds it for who is no admin.
+/// Lead 1001 embedded in an opportunity, for a user who is not an admin.
 pub fn maria() -> Value {
     let channel =
         json!({ "mainChannel": false, "disabled": false, "frequencyValue": null, "frequencyUnits": "DAY" });
@@ -64,7 +66,7 @@ pub fn maria() -> Value {
     })
 }
 
-/// Lead 2001, of which every field has a value, as an opportunity embeds it for who is no admin.
+/// Lead 2001, with every field set, embedded in an opportunity, for a user who is not an admin.
 pub fn helena() -> Value {
     let channel =
         json!({ "mainChannel": false, "disabled": false, "frequencyValue": null, "frequencyUnits": "DAY" });
@@ -89,7 +91,7 @@ pub fn helena() -> Value {
     })
 }
 
-/// Company 5, of which every field has a value, as it is imported and as `dataCompanyExtra` shows it.
+/// Company 5, with every field set, as imported and in `dataCompanyExtra`.
 pub fn full_company() -> Value {
     json!({
         "id": 5, "cnpj": "11.222.333/0001-81", "companyaddress": "Av. B, 2", "companyannualrevenue": "1-5 mi",
@@ -102,7 +104,7 @@ pub fn full_company() -> Value {
     })
 }
 
-/// Company 6, which has a name only, as `dataCompanyExtra` shows it.
+/// Company 6, with a name only, in `dataCompanyExtra`.
 pub fn bare_company() -> Value {
     let mut company = full_company();
     for (_, value) in company.as_object_mut().expect("a company") {
@@ -111,7 +113,7 @@ pub fn bare_company() -> Value {
     with(company, &json!({ "id": 6, "companyname": "Só Nome" }))
 }
 
-/// A company as `dataCompany` shows it.
+/// A company in `dataCompany`.
 pub fn embedded(company: Value) -> Value {
     let id = format!("company-{}", company["id"]);
     with(company, &json!({ "_id": id }))
@@ -121,7 +123,7 @@ pub fn embedded(company: Value) -> Value {
 pub async fn add_companies(operator: &Operator) {
     let read = |company: Value| serde_json::from_value::<Company>(company).expect("a company");
     operator
-        .import_companies(&[read(full_company()), read(bare_company())])
+        .import::<Companies>(&[read(full_company()), read(bare_company())], false)
         .await
         .expect("the companies can be written");
     let other = Lead {

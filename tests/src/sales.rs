@@ -1,8 +1,9 @@
-//! The selling side of `acme`: funnels, and users who see different parts of them.
+//! Sales of `acme`: funnels, and users with different access to them.
 //!
-//! Beside the admin 7 of department 1: 8 and 9 of department 2 see their own opportunities, 9 without won and lost ones; 10
-//! of department 1 sees the departments'; 11 of department 3 sees all but won and lost ones; 13 sees none; 14 of department
-//! 3 sees its department's. All see all leads but 9, who sees its own. 15 of department 1 sees all and may change nothing.
+//! In addition to admin 7 of department 1: 8 and 9 of department 2 see their own opportunities, 9 without won
+//! and lost ones; 10 of department 1 sees the department's; 11 of department 3 sees all but won and lost
+//! ones; 13 sees none; 14 of department 3 sees the department's. All see all leads, except 9, who sees its
+//! own. 15 of department 1 sees all and may change nothing.
 
 #![expect(
     clippy::expect_used,
@@ -11,15 +12,16 @@
     reason = "a test that cannot be set up must fail, and say where"
 )]
 
+use operator::kinds::{Funnels, Opportunities};
+use operator::{Operator, Outcome};
 use serde_json::{Value, json};
 use shared::directory::Group;
 use shared::funnel::{Column, CustomField, Funnel, FunnelAccess};
-use shared::id::{ColumnId, FunnelId, GroupId, OpportunityId};
+use shared::ids::{ColumnId, FunnelId, GroupId, OpportunityId};
 use shared::money::Cents;
 use shared::opportunity::Opportunity;
 use shared::people::User;
-use shared::permissions::{Permissions, Reach};
-use shared::store::operator::{Operator, Outcome};
+use shared::permissions::{AccessLevel, Permissions};
 use shared::time::Timestamp;
 
 use crate::people::{add_users, department, lead, user, users};
@@ -43,7 +45,7 @@ pub fn opportunity_id(id: u64) -> OpportunityId {
     OpportunityId::new(id).expect("an opportunity id")
 }
 
-/// Sets up the funnels and the users' permissions.
+/// Adds the funnels and the users' permissions.
 pub async fn open_shop(operator: &Operator) {
     operator
         .put_directory(|directory| {
@@ -70,17 +72,17 @@ fn groups() -> [(u64, Permissions); 6] {
         ..Permissions::EVERYTHING
     };
     [
-        (21, sees(Reach::Own, true)),
+        (21, sees(AccessLevel::Own, true)),
         (
             22,
             Permissions {
-                leads: Reach::Own,
-                ..sees(Reach::Own, false)
+                leads: AccessLevel::Own,
+                ..sees(AccessLevel::Own, false)
             },
         ),
-        (23, sees(Reach::Department, true)),
-        (24, sees(Reach::All, false)),
-        (25, sees(Reach::None, true)),
+        (23, sees(AccessLevel::Department, true)),
+        (24, sees(AccessLevel::All, false)),
+        (25, sees(AccessLevel::None, true)),
         (26, looks),
     ]
 }
@@ -104,7 +106,7 @@ fn sellers() -> Vec<User> {
     sellers
 }
 
-/// Funnel 3, which everyone sees, with three columns whose ids are not in the order of their sequence.
+/// Funnel 3, visible to everyone, with three columns whose sequence differs from the order of ids.
 pub fn sales() -> Funnel {
     let text = |name: &str| CustomField {
         name: name.to_owned(),
@@ -119,7 +121,7 @@ pub fn sales() -> Funnel {
     }
 }
 
-/// Funnel 4, which department 1 and those below it see.
+/// Funnel 4, visible to department 1 and those below it.
 fn support() -> Funnel {
     Funnel {
         id: funnel(4),
@@ -133,7 +135,7 @@ fn support() -> Funnel {
     }
 }
 
-/// Funnel 5, which user 8 and group 24 see, without opportunities.
+/// Funnel 5, visible to user 8 and group 24, without opportunities.
 fn empty() -> Funnel {
     Funnel {
         id: funnel(5),
@@ -161,7 +163,7 @@ pub fn columns(columns: &[(u64, &str, u64)]) -> Vec<Column> {
 /// Writes funnels.
 pub async fn add_funnels(operator: &Operator, funnels: &[Funnel]) {
     let outcomes = operator
-        .import_funnels(funnels)
+        .import::<Funnels>(funnels, false)
         .await
         .expect("the funnels can be written");
     assert!(outcomes.iter().all(is_good), "{outcomes:?}");
@@ -169,9 +171,9 @@ pub async fn add_funnels(operator: &Operator, funnels: &[Funnel]) {
 
 /// Writes opportunities.
 pub async fn add_opportunities(operator: &Operator, opportunities: Vec<Opportunity>) {
-    let lines = opportunities.into_iter().map(Into::into).collect();
+    let lines: Vec<_> = opportunities.into_iter().map(Into::into).collect();
     let outcomes = operator
-        .import_opportunities(lines, true)
+        .import::<Opportunities>(&lines, true)
         .await
         .expect("the opportunities can be written");
     assert!(outcomes.iter().all(is_good), "{outcomes:?}");
@@ -181,7 +183,7 @@ fn is_good(outcome: &Outcome) -> bool {
     !matches!(outcome, Outcome::Refused(_))
 }
 
-/// An open opportunity of lead 1001 in column 31 of funnel 3, created so many seconds after the year began.
+/// An open opportunity of lead 1001 in column 31 of funnel 3, created `seconds` after the start of the year.
 pub fn plain_opportunity(id: u64, responsible: u64, seconds: u32) -> Opportunity {
     let created: Timestamp = at("2026-01-01T00:00:00Z").plus_seconds(seconds);
     Opportunity {

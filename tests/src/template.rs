@@ -1,81 +1,80 @@
-//! What `template.yaml` deploys: its routes, what each function may do to the table, and everything else as JSON.
+//! `template.yaml`: routes, permissions of each function, and all resources as JSON.
 //!
-//! The template is the list of routes, so tests take theirs from here. What this reader does not understand it
-//! refuses with a panic: a route or a permission that it passed over would be one that no test looks at.
+//! Tests take their list of routes from here. The parser panics on anything that it does not know, so that it
+//! never skips a route or a permission.
 
 #![expect(
     clippy::expect_used,
-    clippy::panic,
     reason = "a test that cannot read the template has to stop and say where"
 )]
 
 use std::fs;
 
-use saphyr::{LoadableYamlNode, ScalarOwned, YamlOwned};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-/// A method and path of the HTTP API, and the function that answers them.
+use crate::yaml::parse;
+
+/// Method, path and function of a route of the HTTP API.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Route {
-    /// In capitals: `GET`.
+    /// In upper case: `GET`.
     pub method: String,
     /// With parameters in braces: `/leads/{id}`.
     pub path: String,
-    /// The function's name in the template: `LeadsFunction`.
+    /// The function's name in the template, such as `LeadsFunction`.
     pub function: String,
 }
 
 /// The routes of all functions, sorted by path, then method.
 ///
-/// The route `$default`, an event without a path, is left out: it is where requests go that match none of these.
-/// [`default_function`] tells whose it is.
+/// Excludes `$default`, the event without a path that receives unmatched requests; see [`default_function`].
 ///
 /// # Panics
 ///
-/// If the template cannot be read, or an event has only one of path and method.
+/// If the template cannot be parsed, or an event has only one of path and method.
 #[must_use]
 pub fn routes() -> Vec<Route> {
     routes_of(&template())
 }
 
-/// The function that answers what no route matches: preflight, unknown paths, wrong methods.
+/// The function for requests that match no route: preflight, unknown paths, wrong methods.
 ///
 /// # Panics
 ///
-/// If the template cannot be read, or has no such function, or several.
+/// If the template cannot be parsed, or does not have exactly one such function.
 #[must_use]
 pub fn default_function() -> String {
     default_function_of(&template())
 }
 
-/// The IAM actions that the function of this name is allowed, sorted, each once.
+/// The IAM actions allowed to a function, sorted and without duplicates.
 ///
 /// # Panics
 ///
-/// If the template cannot be read, has no function of this name, or gives it a policy that is not written out
-/// as statements.
+/// If the template cannot be parsed, has no such function, or gives it a policy without explicit statements.
 #[must_use]
 pub fn actions(function: &str) -> Vec<String> {
     actions_of(&template(), function)
 }
 
-/// The whole template, with intrinsic functions in their long form: `!Ref Table` is `{"Ref": "Table"}`, and
+/// The whole template, with intrinsic functions in long form: `!Ref Table` is `{"Ref": "Table"}`, and
 /// `!GetAtt Table.Arn` is `{"Fn::GetAtt": "Table.Arn"}`.
 ///
 /// # Panics
 ///
-/// If the template cannot be read.
+/// If the template cannot be parsed.
 #[must_use]
 pub fn template() -> Value {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../template.yaml");
     parse(&fs::read_to_string(path).expect("template.yaml stands beside the tests' directory"))
 }
 
-/// The resources of a type, such as `AWS::Serverless::Function`, by name, with their properties; without any, null.
+/// Names and properties of the resources of a type, such as `AWS::Serverless::Function`; absent properties
+/// are null.
 ///
 /// # Panics
 ///
-/// If the template cannot be read.
+/// If the template cannot be parsed.
 #[must_use]
 pub fn resources(kind: &str) -> Vec<(String, Value)> {
     resources_of(&template(), kind)
@@ -83,31 +82,31 @@ pub fn resources(kind: &str) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// The names of all functions: `LeadsFunction`.
+/// The names of all functions, such as `LeadsFunction`.
 ///
 /// # Panics
 ///
-/// If the template cannot be read.
+/// If the template cannot be parsed.
 #[must_use]
 pub fn function_names() -> Vec<String> {
     resources(FUNCTION).into_iter().map(|(name, _)| name).collect()
 }
 
-/// The program that the function of this name is built from: `funil-leads`.
+/// The binary of a function, such as `funil-leads`.
 ///
 /// # Panics
 ///
-/// If the template cannot be read, or has no function of this name, or does not say how it is built.
+/// If the template cannot be parsed, has no such function, or no build method for it.
 #[must_use]
 pub fn binary(function: &str) -> String {
     text(&template()["Resources"][function]["Metadata"]["BuildProperties"]["Binary"]).to_owned()
 }
 
-/// The names of the environment variables that every function has.
+/// The names of the environment variables of every function.
 ///
 /// # Panics
 ///
-/// If the template cannot be read.
+/// If the template cannot be parsed.
 #[must_use]
 pub fn variables() -> Vec<String> {
     let variables = &template()["Globals"]["Function"]["Environment"]["Variables"];
@@ -115,34 +114,6 @@ pub fn variables() -> Vec<String> {
 }
 
 const FUNCTION: &str = "AWS::Serverless::Function";
-
-fn parse(text: &str) -> Value {
-    let documents = YamlOwned::load_from_str(text).expect("the template is YAML");
-    to_json(&documents.into_iter().next().expect("the template is not empty"))
-}
-
-fn to_json(yaml: &YamlOwned) -> Value {
-    match yaml {
-        YamlOwned::Value(ScalarOwned::Null) => Value::Null,
-        YamlOwned::Value(ScalarOwned::Boolean(value)) => json!(value),
-        YamlOwned::Value(ScalarOwned::Integer(value)) => json!(value),
-        YamlOwned::Value(ScalarOwned::FloatingPoint(value)) => json!(value.into_inner()),
-        YamlOwned::Value(ScalarOwned::String(value)) => json!(value),
-        YamlOwned::Sequence(items) => items.iter().map(to_json).collect(),
-        YamlOwned::Mapping(fields) => {
-            let fields = fields.iter().map(|(name, value)| {
-                let name = name.as_str().expect("a name is plain text");
-                (name.to_owned(), to_json(value))
-            });
-            Value::Object(fields.collect())
-        }
-        YamlOwned::Tagged(tag, value) => match tag.suffix.as_str() {
-            name @ ("Ref" | "Condition") => json!({ name: to_json(value) }),
-            name => json!({ format!("Fn::{name}"): to_json(value) }),
-        },
-        other => panic!("neither text nor list nor mapping: {other:?}"),
-    }
-}
 
 fn routes_of(template: &Value) -> Vec<Route> {
     let mut routes: Vec<_> = http_events(template)
@@ -178,13 +149,12 @@ fn default_function_of(template: &Value) -> String {
     function
 }
 
-/// The statements of a function's policies: of those beside it, or of its role's where it has one of its own, and of the
-/// policies of the template that either names.
+/// The policy statements of a function: its own or its role's, including the template's managed policies that
+/// either names.
 ///
 /// # Panics
 ///
-/// If the template cannot be read, has no function of this name, or gives it a policy that is not written out
-/// as statements.
+/// If the template cannot be parsed, has no such function, or gives it a policy without explicit statements.
 #[must_use]
 pub fn statements(function: &str) -> Vec<Value> {
     statements_of(&template(), function)
@@ -203,7 +173,7 @@ fn statements_of(template: &Value, function: &str) -> Vec<Value> {
         .filter(|policies| !policies.is_null())
         .flat_map(list);
     policies
-        // What every function may: to write its log.
+        // Every function may write its log.
         .filter(|policy| policy.get("Fn::Sub").is_none_or(|arn| !text(arn).ends_with("/AWSLambdaBasicExecutionRole")))
         .flat_map(|policy| {
             let named = policy["Ref"].as_str();
@@ -229,7 +199,7 @@ fn actions_of(template: &Value, function: &str) -> Vec<String> {
     actions
 }
 
-/// The events of an HTTP API with the name of their function.
+/// The HTTP events with the names of their functions.
 fn http_events(template: &Value) -> impl Iterator<Item = (&str, &Value)> {
     resources_of(template, FUNCTION).flat_map(|(function, properties)| {
         properties
@@ -255,7 +225,7 @@ fn mapping(value: &Value) -> &Map<String, Value> {
     value.as_object().expect("a mapping")
 }
 
-/// The items of a list; where a single value stands in place of a list, as IAM and SAM allow, that value.
+/// The items of a list; a single value counts as a list of one, as in IAM and SAM.
 fn list(value: &Value) -> &[Value] {
     value
         .as_array()
@@ -319,16 +289,6 @@ Resources:
     }
 
     #[test]
-    fn intrinsic_functions_are_written_out() {
-        let short = "{ a: !Ref T, b: [!GetAtt T.Arn, 1.5], c: !If [C, !Sub '${T}', ~], d: !Condition C, e: yes, f: 2 }";
-        let long = json!({
-            "a": { "Ref": "T" }, "b": [{ "Fn::GetAtt": "T.Arn" }, 1.5],
-            "c": { "Fn::If": ["C", { "Fn::Sub": "${T}" }, null] }, "d": { "Condition": "C" }, "e": "yes", "f": 2,
-        });
-        assert_eq!(parse(short), long);
-    }
-
-    #[test]
     fn routes_are_those_of_all_functions_in_order() {
         let expected = [
             route("POST", "/a", "A"),
@@ -340,7 +300,7 @@ Resources:
     }
 
     #[test]
-    fn actions_are_those_allowed() {
+    fn actions_are_the_allowed_iam_actions() {
         for (function, actions) in [
             ("B", &["dynamodb:GetRecords", "dynamodb:PutItem"][..]),
             ("C", &["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"]),
@@ -351,12 +311,12 @@ Resources:
 
     #[test]
     #[should_panic(expected = "a policy is written out as statements")]
-    fn a_policy_that_hides_its_actions_is_refused() {
+    fn policies_without_explicit_actions_are_rejected() {
         let _ = actions_of(&parse(SMALL), "A");
     }
 
     #[test]
-    fn nobody_may_scan_or_do_everything() {
+    fn no_function_may_scan_or_use_wildcards() {
         for function in function_names() {
             let actions = actions(&function);
             assert!(!actions.is_empty(), "{function} has no permission at all");

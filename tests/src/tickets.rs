@@ -1,5 +1,5 @@
-//! Tickets and files of `acme`, and how they look in answers: every field of spec.md, Customer-service ticket and File
-//! record of a ticket.
+//! Tickets and files of `acme`, and their form in responses: every field of spec.md, Customer-service ticket
+//! and File record of a ticket.
 
 #![expect(
     clippy::expect_used,
@@ -8,13 +8,14 @@
     reason = "a test that cannot be set up must fail, and say where"
 )]
 
+use operator::kinds::{Files, Tickets};
+use operator::{Operator, Outcome};
 use serde_json::{Value, json};
-use shared::store::operator::{Operator, Outcome};
 use shared::ticket::{Ticket, TicketFile};
 
 use crate::world::{Answer, Wallet, World};
 
-/// Ticket 501 of lead 1001, with these fields changed.
+/// Ticket 501 of lead 1001, with changes.
 pub fn ticket(changes: &Value) -> Ticket {
     let mut line = json!({
         "id": 501, "lead_relation": 1001, "attendant": 8, "attendantName": "Bruno", "name": "Atendimento",
@@ -27,7 +28,7 @@ pub fn ticket(changes: &Value) -> Ticket {
     serde_json::from_value(line).expect("a ticket")
 }
 
-/// The same as endpoint 16 shows it, with these fields changed.
+/// The same ticket in endpoint 16, with changes.
 pub fn shown(changes: &Value) -> Value {
     let mut shown = json!({
         "id": 501, "status": null, "attendant": 8, "attendantName": "Bruno", "userAttendance": null,
@@ -46,7 +47,7 @@ pub fn shown(changes: &Value) -> Value {
     shown
 }
 
-/// The file `s/10` of ticket 501, which has no id, with these fields changed.
+/// The file `s/10` of ticket 501, without an id, with changes.
 pub fn file(changes: &Value) -> TicketFile {
     let mut line = json!({
         "ticket": 501, "type": "video", "url": "https://media.example/1/0", "mimetype": "video/mp4",
@@ -56,7 +57,7 @@ pub fn file(changes: &Value) -> TicketFile {
     serde_json::from_value(line).expect("a file")
 }
 
-/// The same as endpoints 17 and 18 show it, with these fields changed.
+/// The same file in endpoints 17 and 18, with changes.
 pub fn shown_file(changes: &Value) -> Value {
     let mut shown = json!({
         "type": "video", "url": "https://media.example/1/0", "mimetype": "video/mp4",
@@ -74,9 +75,9 @@ fn change(line: &mut Value, changes: &Value) {
 
 /// Writes tickets.
 pub async fn add_tickets(operator: &Operator, tickets: impl IntoIterator<Item = Ticket>) {
-    let lines = tickets.into_iter().map(Into::into).collect();
+    let lines: Vec<_> = tickets.into_iter().map(Into::into).collect();
     let outcomes = operator
-        .import_tickets(lines)
+        .import::<Tickets>(&lines, false)
         .await
         .expect("the tickets can be written");
     assert!(outcomes.iter().all(is_good), "{outcomes:?}");
@@ -85,7 +86,7 @@ pub async fn add_tickets(operator: &Operator, tickets: impl IntoIterator<Item = 
 /// Writes files.
 pub async fn add_files(operator: &Operator, files: impl IntoIterator<Item = TicketFile>) {
     let outcomes = operator
-        .import_files(files.into_iter().collect())
+        .import::<Files>(&files.into_iter().collect::<Vec<_>>(), false)
         .await
         .expect("the files can be written");
     assert!(outcomes.iter().all(is_good), "{outcomes:?}");
@@ -95,13 +96,13 @@ fn is_good(outcome: &Outcome) -> bool {
     !matches!(outcome, Outcome::Refused(_))
 }
 
-/// Asks `acme` for what is below `/sac360/`.
+/// Requests a path below `/sac360/` of `acme`.
 pub async fn ask(world: &World, wallet: &Wallet, path: &str) -> Answer {
     let call = world.get(&format!("/sac360/{path}?i=acme"));
     call.header("apitoken", &wallet.key).send().await
 }
 
-/// Requires the one answer to an invalid request, and what its header says.
+/// Requires the response to an invalid request, with these details in its header.
 #[track_caller]
 pub fn assert_invalid(answer: &Answer, details: &str) {
     answer.is(400, &json!({ "error": "Invalid request" }));

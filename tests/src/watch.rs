@@ -1,8 +1,9 @@
-//! What every test watches beside what it tests: no line of the log holds a credential, an e-mail address or a telephone
-//! number, and no answer holds a word of what is inside.
+//! Leak detection in every test: no log line contains a credential, an e-mail address or a telephone number,
+//! and no response contains internal terms.
 //!
-//! The first [`World`](crate::World) of a process begins to watch, and each answer asks what was seen until then. So a leak
-//! fails whichever test met it, or in a process of many tests one beside it; the message says what leaked.
+//! The first [`World`](crate::World) of a process starts it, and each response checks the log so far. A leak
+//! therefore fails the test that caused it, or in a process of many tests a concurrent one; the message
+//! quotes it.
 
 use std::io;
 use std::sync::{Mutex, Once};
@@ -11,7 +12,7 @@ use http::{HeaderMap, HeaderValue};
 use serde_json::Value;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Words that only the inside of the service has: of the table, of the SDK, of Rust. None is a word of the interface.
+/// Internal terms of table, SDK and Rust that are not part of the interface.
 const INSIDE: [&str; 15] = [
     "DynamoDb",
     "DynamoDB",
@@ -30,13 +31,13 @@ const INSIDE: [&str; 15] = [
     "serde_",
 ];
 
-/// A credential's length behind its prefix (C-3).
+/// Length of a credential after its prefix (C-3).
 const SECRET: usize = 49;
 
 static LEAKS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static BEGUN: Once = Once::new();
 
-/// Begins to watch the log of this process, unless a test reads the log itself.
+/// Starts watching the log of this process, unless a test reads the log itself.
 pub fn begin() {
     BEGUN.call_once(|| {
         let lines = tracing_subscriber::fmt()
@@ -45,15 +46,15 @@ pub fn begin() {
             .with_max_level(tracing::Level::INFO)
             .with_writer(Watch)
             .finish();
-        // Where a test has a subscriber for the whole process, that one stays.
+        // If a test has set a subscriber for the process, that one stays.
         let _ = tracing::subscriber::set_global_default(lines);
     });
 }
 
-/// What no answer may hold, and what leaked into the log until now.
+/// Checks a response, and the log so far.
 ///
 /// # Panics
-/// Where there is any.
+/// If either leaks.
 pub fn answer(asked: &str, headers: &HeaderMap, body: &[u8]) {
     let values = headers.values().map(HeaderValue::as_bytes);
     for text in values.chain([body]).map(String::from_utf8_lossy) {
@@ -101,7 +102,7 @@ fn words_of(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| !(c.is_ascii_alphanumeric() || "_@.+-".contains(c)))
 }
 
-/// The line without the ids that are drawn: some have no letter by chance.
+/// The line without random ids, some of which have digits only.
 fn without_ids(line: &str) -> String {
     let Ok(mut line) = serde_json::from_str::<Value>(line) else {
         return line.to_owned();
@@ -127,7 +128,7 @@ fn is_address(word: &str) -> bool {
         .is_some_and(|(before, behind)| !before.is_empty() && behind.contains('.'))
 }
 
-/// Telephone numbers of the tests have ten to thirteen digits; ids have fewer.
+/// Telephone numbers in tests have ten to thirteen digits; ids have fewer.
 fn is_number(word: &str) -> bool {
     let digits = word.strip_prefix('+').unwrap_or(word);
     (10..=13).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
@@ -138,7 +139,7 @@ mod tests {
     use super::holds_secret;
 
     #[test]
-    fn a_line_with_a_secret_is_known() {
+    fn lines_with_secrets_are_detected() {
         let secret = "a1".repeat(25);
         for line in [
             format!("{{\"uri\":\"/leads?apitoken=fk_{}\"}}", &secret[..49]),

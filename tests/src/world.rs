@@ -1,4 +1,4 @@
-//! A world: an engine of its own, the service over it, and a clock that stands still.
+//! A world: an engine, the service on it, and a frozen clock.
 
 #![expect(
     clippy::expect_used,
@@ -14,16 +14,18 @@ use axum::body::{Body, Bytes};
 use funil::engine::Engine;
 use http::{HeaderValue, StatusCode};
 use http_body_util::BodyExt as _;
+use operator::kinds::{Calls, Leads};
+use operator::{Operator, Pages};
 use serde_json::Value;
-use shared::ambient::{Ambient, HeldClock};
 use shared::call::{Call, Event};
 use shared::credential::Kind;
-use shared::http::{App, Group, Origins, SourceAddress, service};
-use shared::id::UserId;
+use shared::environment::{Environment, FrozenClock};
+use shared::http::{App, Origins, RouteGroup, SourceAddress, service};
+use shared::ids::UserId;
 use shared::instance::InstanceName;
 use shared::lead::Lead;
-use shared::store::operator::{Operator, Pages};
-use shared::store::{Location, Store, fault};
+use shared::store::testing::faults;
+use shared::store::{Location, Store};
 use shared::time::Timestamp;
 use tower::ServiceExt as _;
 
@@ -34,17 +36,17 @@ use crate::watch;
 
 pub use answer::{Answer, Raw};
 
-/// An engine with the service over it.
+/// An engine with the service on it.
 pub struct World {
-    /// Where time stands.
-    pub clock: HeldClock,
+    /// The clock.
+    pub clock: FrozenClock,
     /// The table.
     pub store: Store,
-    ambient: Ambient,
+    environment: Environment,
     service: Router,
-    /// Whether the service has routes of a test's own, of which openapi.yaml knows nothing.
+    /// Whether the service has additional routes, unknown to openapi.yaml.
     has_more: bool,
-    /// Where the test's engine is; it stops with the world.
+    /// The world's engine; stops with it.
     engine: Option<Engine>,
 }
 
@@ -77,22 +79,24 @@ impl World {
 
     async fn at(endpoint: String, engine: Option<Engine>) -> Self {
         watch::begin();
-        let (ambient, clock) = Ambient::held(at(NOW));
-        let table = format!("funil-test-{}", ambient.token());
+        let (environment, clock) = Environment::frozen(at(NOW));
+        let table = format!("funil-test-{}", environment.token());
         let store = Store::connect(
             Location {
                 table,
                 endpoint: Some(endpoint),
             },
-            ambient.clone(),
+            environment.clone(),
         )
         .await;
-        store.ensure_table().await.expect("the table can be created");
-        let service = serve(store.clone(), &ambient);
+        operator::ensure_table(&store)
+            .await
+            .expect("the table can be created");
+        let service = serve(store.clone(), &environment);
         Self {
             clock,
             store,
-            ambient,
+            environment,
             service,
             has_more: false,
             engine,
@@ -106,21 +110,23 @@ impl World {
         world
     }
 
-    /// The table as it is. Only of a world with an engine of its own.
+    /// The raw table. Requires an engine of the world's own.
     pub fn raw(&self) -> RawTable {
         RawTable::at(&self.engine.as_ref().expect("an engine").endpoint())
     }
 
-    /// The operator's hand on an instance.
+    /// Operator access to an instance.
     pub fn operator(&self, instance: &str) -> Operator {
-        self.store
-            .operator(InstanceName::parse(instance).expect("an instance name"))
+        Operator::new(
+            &self.store,
+            InstanceName::parse(instance).expect("an instance name"),
+        )
     }
 
-    /// The same world with the service having faults in its calls.
+    /// The same world with faults in the service's calls.
     #[must_use]
-    pub fn with_faults(mut self, plan: fault::Plan) -> Self {
-        self.service = serve(self.store.clone().with_faults(plan), &self.ambient);
+    pub fn with_faults(mut self, plan: faults::FaultPlan) -> Self {
+        self.service = serve(self.store.clone().with_faults(plan), &self.environment);
         self
     }
 
@@ -130,36 +136,36 @@ impl World {
         Self {
             clock: self.clock.clone(),
             store: self.store.clone(),
-            ambient: self.ambient.clone(),
-            service: serve(self.store.clone(), &self.ambient),
+            environment: self.environment.clone(),
+            service: serve(self.store.clone(), &self.environment),
             has_more: false,
             engine: None,
         }
     }
 
-    /// The same instance through another process, which shares nothing with this one but the table and the clock.
+    /// The same instance through another process: only table and clock are shared.
     #[must_use]
     pub fn elsewhere(&self) -> Self {
         self.through(self.store.elsewhere())
     }
 
-    /// The same instance through a process that has this store.
+    /// The same instance through a process with this store.
     #[must_use]
     pub fn through(&self, store: Store) -> Self {
         Self {
             clock: self.clock.clone(),
-            service: serve(store.clone(), &self.ambient),
+            service: serve(store.clone(), &self.environment),
             store,
-            ambient: self.ambient.clone(),
+            environment: self.environment.clone(),
             has_more: false,
             engine: None,
         }
     }
 
-    /// The same world with more routes in the service.
+    /// The same world with additional routes.
     #[must_use]
-    pub fn with_group(mut self, group: Group) -> Self {
-        let app = App::new(self.store.clone(), self.ambient.clone(), Origins::Any);
+    pub fn with_group(mut self, group: RouteGroup) -> Self {
+        let app = App::new(self.store.clone(), self.environment.clone(), Origins::Any);
         self.service = service(&app, [leads::group(), group]);
         self.has_more = true;
         self
@@ -190,20 +196,20 @@ impl World {
         }
     }
 
-    /// Credentials for a user of `acme` that the process of this world let in lately (C-86).
+    /// Credentials for a user of `acme` that this world's process has accepted recently (C-86).
     pub async fn known(&self, user: u64) -> Wallet {
         let wallet = self.wallet(user).await;
         self.meet(&wallet).await;
         wallet
     }
 
-    /// Lets credentials of `acme` in once, for a request that is refused before anything of its target is read.
+    /// Makes credentials of `acme` known by a request that is rejected before it reads its target.
     pub async fn meet(&self, wallet: &Wallet) {
         let met = self.get("/leads/x?i=acme").with(wallet).send_unwatched().await;
         assert_eq!(met.status, StatusCode::BAD_REQUEST);
     }
 
-    /// Lets a request to each public route of `acme` in, which change nothing.
+    /// Makes each public route of `acme` known by a request that changes nothing.
     pub async fn meet_public(&self) {
         self.meet_public_of(ACME).await;
     }
@@ -223,31 +229,26 @@ impl World {
     /// The call history of `acme`.
     pub async fn calls(&self) -> Vec<Call> {
         let operator = self.operator(ACME);
-        match operator.last_call().await.expect("the counter can be read") {
-            Some(last) => all(operator.calls(last)).await,
-            None => Vec::new(),
-        }
+        all(operator.records::<Calls>()).await
     }
 
     /// The timeline events of `acme`.
     pub async fn events(&self) -> Vec<Event> {
         let operator = self.operator(ACME);
         let mut found = Vec::new();
-        if let Some(last) = operator.last_call().await.expect("the counter can be read") {
-            let mut pages = operator.events(last);
-            while let Some(page) = pages.next().await.expect("the events can be read") {
-                found.extend(page);
-            }
+        let mut pages = operator.events(None);
+        while let Some(page) = pages.next().await.expect("the events can be read") {
+            found.extend(page);
         }
         found
     }
 
     /// All leads of `acme`.
     pub async fn leads(&self) -> Vec<Lead> {
-        all(self.operator(ACME).leads()).await
+        all(self.operator(ACME).records::<Leads>()).await
     }
 
-    /// Requires that everything derived is what the records of `acme` say (C-84).
+    /// Requires that all derived items match the records of `acme` (C-84).
     pub async fn is_sound(&self) {
         let diagnosis = self
             .operator(ACME)
@@ -255,7 +256,7 @@ impl World {
             .await
             .expect("a diagnosis");
         let mut differences = diagnosis.differences;
-        // Tests let hours pass without maintenance: a notice that waits for it is no difference of what is derived.
+        // Tests advance the clock without maintenance, so a pending marker is not an inconsistency.
         differences.retain(|difference| !difference.reason.starts_with("was raised more than an hour ago"));
         assert!(differences.is_empty(), "{differences:?}");
     }
@@ -282,8 +283,8 @@ impl World {
     }
 }
 
-fn serve(store: Store, ambient: &Ambient) -> Router {
-    let app = App::new(store, ambient.clone(), Origins::Any);
+fn serve(store: Store, environment: &Environment) -> Router {
+    let app = App::new(store, environment.clone(), Origins::Any);
     let groups = [
         leads::group(),
         calendars::group(),
@@ -307,7 +308,7 @@ pub fn at(text: &str) -> Timestamp {
     Timestamp::parse(text).expect("a point in time")
 }
 
-/// A request that is being written.
+/// A request under construction.
 pub struct Request<'w> {
     world: &'w World,
     head: http::request::Builder,
@@ -323,42 +324,42 @@ impl Request<'_> {
         self
     }
 
-    /// Presents key and token in their headers.
+    /// Adds key and token in their headers.
     #[must_use]
     pub fn with(self, wallet: &Wallet) -> Self {
         self.header("apitoken", &wallet.key)
             .header("authorization", &format!("Bearer {}", wallet.token))
     }
 
-    /// Sends JSON.
+    /// Sets a JSON body.
     #[must_use]
     pub fn json(self, body: &Value) -> Self {
         self.header("content-type", "application/json")
             .bytes(body.to_string())
     }
 
-    /// Sends it from an address.
+    /// Sets the sender's address.
     #[must_use]
     pub fn from(mut self, address: [u8; 4]) -> Self {
         self.head = self.head.extension(SourceAddress(address.into()));
         self
     }
 
-    /// Breaks off in the middle of the body.
+    /// Aborts the body in the middle.
     #[must_use]
     pub fn broken_off(mut self) -> Self {
         self.breaks_off = true;
         self
     }
 
-    /// Sends these bytes.
+    /// Sets the body.
     #[must_use]
     pub fn bytes(mut self, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self
     }
 
-    /// Sends the request and reads the answer, which must be one that openapi.yaml declares.
+    /// Sends the request and reads the response, which must be declared in openapi.yaml.
     pub async fn send(self) -> Answer {
         let has_more = self.world.has_more;
         let head = (self.head.method_ref().cloned(), self.head.uri_ref().cloned());
@@ -378,7 +379,7 @@ impl Request<'_> {
             body,
             cost: raw.cost,
         };
-        // HEAD is GET without the body, which axum answers by itself.
+        // axum answers HEAD like GET without a body.
         if !has_more && method != http::Method::HEAD {
             let judged = INTERFACE.judge(method.as_str(), &path, &answer);
             assert_eq!(judged, Ok(()), "{method} {path}: {answer:?}");
@@ -386,7 +387,7 @@ impl Request<'_> {
         answer
     }
 
-    /// Sends the request and reads the answer as it is, which openapi.yaml does not judge: for those who send very many.
+    /// Sends the request without validating the response by openapi.yaml, for very many requests.
     pub async fn send_raw(self) -> Raw {
         let asked = format!(
             "{} {}",
@@ -398,7 +399,7 @@ impl Request<'_> {
         raw
     }
 
-    /// The same without a look into the answer, for who measures how long it takes.
+    /// The same without any check of the response, to measure time.
     pub async fn send_unwatched(self) -> Raw {
         let body = if self.breaks_off {
             let broken = Err(std::io::Error::other("the connection is gone"));

@@ -30,7 +30,7 @@ const CALLS: u64 = 125;
 /// What `out` says.
 pub fn write(about: u64, out: &mut impl Write) -> io::Result<u64> {
     let thousands = (about / 1000).max(1);
-    let mut sheet = Sheet { out, lines: 0 };
+    let mut sheet = NdjsonWriter { out, lines: 0 };
     sheet.all(1..=DEPARTMENTS, department)?;
     sheet.all(1..=USERS, user)?;
     sheet.all(1..=FUNNELS, funnel)?;
@@ -49,12 +49,12 @@ pub fn write(about: u64, out: &mut impl Write) -> io::Result<u64> {
     Ok(sheet.lines)
 }
 
-struct Sheet<'a, W> {
+struct NdjsonWriter<'a, W> {
     out: &'a mut W,
     lines: u64,
 }
 
-impl<W: Write> Sheet<'_, W> {
+impl<W: Write> NdjsonWriter<'_, W> {
     fn all(&mut self, ids: impl Iterator<Item = u64>, record: impl Fn(u64) -> Value) -> io::Result<()> {
         for id in ids {
             writeln!(self.out, "{}", record(id))?;

@@ -1,8 +1,8 @@
-//! What the table's errors mean to an operator, and what to do about them.
+//! The table's errors in the operator's terms, each with the next step.
 
 use shared::store::StoreError;
 
-/// What the errors of DynamoDB and its SDK mean, the first that fits, and what to do next.
+/// The meanings of errors of DynamoDB and its SDK, of which the first match applies, each with the next step.
 const MEANINGS: [(&[&str], &str); 14] = [
     (
         &["ResourceNotFoundException"],
@@ -63,10 +63,10 @@ const MEANINGS: [(&[&str], &str); 14] = [
     ),
 ];
 
-/// The most characters of the SDK's own words that are shown.
+/// The most characters of the SDK's own text that are shown.
 const SDK_WORDS: usize = 300;
 
-/// What an error means, and what to do next.
+/// The meaning of an error, and the next step.
 pub fn on(error: &StoreError) -> String {
     let text = error.to_string();
     let own = || shared::text::cut(&text, SDK_WORDS).to_owned();

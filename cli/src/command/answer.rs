@@ -1,40 +1,40 @@
-//! How a command answers: to a person in words, to a program in one JSON document; and how it ends.
+//! The answers of commands, as text or as one JSON document, and their exit codes.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use operator::OperatorError;
 use serde_json::{Value, json};
 use shared::store::StoreError;
-use shared::store::operator::OperatorError;
 
 use super::advice;
 
-/// What a command that did something answers.
+/// The answer of a command.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// For a person, on standard output.
+    /// Text for standard output.
     pub text: String,
-    /// Remarks for a person, on standard error.
+    /// Remarks for standard error.
     pub note: String,
-    /// For a program; `None` where standard output is taken by the data itself.
+    /// The document for `--json`; `None` where standard output has the data itself.
     pub document: Option<Value>,
     /// Not everything was done.
     pub partly: bool,
 }
 
-/// Why a command did nothing.
+/// The failure of a command.
 #[derive(Debug)]
 pub enum Failure {
-    /// It was understood and refused, or the table failed.
+    /// The command was refused, or the table failed.
     Refused(String),
-    /// It makes no sense.
+    /// Wrong usage.
     Usage(String),
-    /// Whoever read its output is gone, so nobody is told.
+    /// The reader of standard output has ended, so nothing is printed.
     Unread,
 }
 
 impl Failure {
-    /// The failure, with what else there is to say of it.
+    /// The failure with a further remark.
     #[must_use]
     pub fn adding(self, more: &str) -> Self {
         match self {
@@ -93,7 +93,7 @@ impl Answer {
     }
 }
 
-/// Says why nothing was done and ends the command.
+/// Prints the failure and ends the command.
 pub(super) fn fail(failure: &Failure, as_json: bool) -> ExitCode {
     let (reason, code) = match failure {
         Failure::Refused(reason) => (reason, 1),

@@ -1,4 +1,4 @@
-//! `funil completions`: what a shell needs to complete the command's words.
+//! `funil completions`: a shell completion script.
 
 use clap::Args;
 use clap_complete::Shell;
@@ -12,11 +12,11 @@ Examples:
   funil completions zsh > ~/.zfunc/_funil
   funil completions fish > ~/.config/fish/completions/funil.fish
 
-A shell that is started afterwards completes commands and options. zsh finds ~/.zfunc where fpath has it before compinit runs.";
+Shells started afterwards complete commands and options. For zsh, add ~/.zfunc to fpath before compinit runs.";
 
 #[derive(Debug, Args)]
 pub struct Completions {
-    /// The shell
+    /// Shell
     #[arg(value_enum)]
     shell: Shell,
 }

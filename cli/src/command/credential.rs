@@ -1,14 +1,14 @@
 //! `funil key` and `funil token`: credentials of an instance's users (C-3).
 
 use clap::{Args, Subcommand};
+use operator::{CredentialEntry, Issued, Operator};
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
 use shared::credential::Kind;
-use shared::id::UserId;
+use shared::environment::Environment;
+use shared::ids::UserId;
 use shared::instance::InstanceName;
-use shared::number::plain;
+use shared::integer::plain;
 use shared::settings::Rate;
-use shared::store::operator::{CredentialEntry, Issued};
 use shared::time::Timestamp;
 
 use super::{Answer, Failure, Global};
@@ -31,14 +31,14 @@ const REVOKE_EXAMPLE: &str = "\
 Example:
   funil key revoke --instance acme 1f0c2b9a77de
 
-A revoked credential is refused from the next request on.";
+Requests with a revoked credential are refused from the next one on.";
 
 const SET_EXAMPLES: &str = "\
 Examples:
   funil key set --instance acme 1f0c2b9a77de --requests-per-minute 600
   funil key set --instance acme 1f0c2b9a77de --requests-per-minute none
 
-A key with a limit of its own has that one; all others share the instance's. It holds from the next request.";
+A key with its own limit uses that; all other keys share the instance's limit. A change applies from the next request.";
 
 /// The most characters of a label.
 const LABEL: usize = 64;
@@ -51,24 +51,24 @@ pub enum KeyCommand {
     )]
     Issue {
         #[command(flatten)]
-        whose: Whose,
-        /// For how many days it is valid; always where absent
+        new: NewCredential,
+        /// Validity in days [default: no expiry]
         #[arg(long, value_parser = clap::value_parser!(u32).range(1..=36500))]
         days: Option<u32>,
-        /// How many requests a minute it may make; as all keys of the instance together where absent
+        /// Requests per minute [default: the instance's shared limit]
         #[arg(long, value_name = "N", value_parser = rate)]
         requests_per_minute: Option<Rate>,
     },
-    /// Give an API key a limit of its own, or take it away
+    /// Set or remove the rate limit of an API key
     #[command(after_help = SET_EXAMPLES)]
     Set {
         #[command(flatten)]
         which: Which,
-        /// How many requests a minute it may make; none: as all keys of the instance together
+        /// Requests per minute, or none for the instance's shared limit
         #[arg(long, value_name = "N|none", value_parser = limit)]
         requests_per_minute: Limit,
     },
-    /// List the API keys, revoked and expired ones too
+    /// List the API keys, including revoked and expired ones
     #[command(after_help = LIST_EXAMPLE)]
     List(Where),
     /// Revoke an API key
@@ -82,12 +82,12 @@ pub enum TokenCommand {
     #[command(after_help = "Example:\n  funil token issue --instance acme --user 7 --days 90 --json")]
     Issue {
         #[command(flatten)]
-        whose: Whose,
-        /// For how many days it is valid
+        new: NewCredential,
+        /// Validity in days
         #[arg(long, default_value_t = 90, value_parser = clap::value_parser!(u32).range(1..=36500))]
         days: u32,
     },
-    /// List the access tokens, revoked and expired ones too
+    /// List the access tokens, including revoked and expired ones
     #[command(after_help = "Example:\n  funil token list --instance acme --json")]
     List(Where),
     /// Revoke an access token
@@ -97,19 +97,19 @@ pub enum TokenCommand {
 
 #[derive(Debug, Args)]
 pub struct Where {
-    /// The instance
+    /// Instance name
     #[arg(long, value_name = "NAME")]
     instance: InstanceName,
 }
 
 #[derive(Debug, Args)]
-pub struct Whose {
+pub struct NewCredential {
     #[command(flatten)]
     place: Where,
-    /// The user as whom its requests act
+    /// ID of the user that its requests act as
     #[arg(long, value_name = "ID", value_parser = user)]
     user: UserId,
-    /// What to call it in lists
+    /// Label for lists [default: none]
     #[arg(long, value_name = "TEXT", value_parser = label)]
     label: Option<String>,
 }
@@ -118,84 +118,53 @@ pub struct Whose {
 pub struct Which {
     #[command(flatten)]
     place: Where,
-    /// Its id, as `list` shows it
+    /// Credential ID, as `list` shows it
     id: String,
 }
 
-/// A key's limit, or that it has none of its own.
+/// A key's own limit, if it is to have one.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit(Option<Rate>);
 
-/// What is done to keys and tokens.
-pub enum Command {
-    Issue {
+pub async fn key(command: KeyCommand, global: &Global) -> Result<Answer, Failure> {
+    match command {
+        KeyCommand::Issue {
+            new,
+            days,
+            requests_per_minute,
+        } => new.run(Kind::Key, days, requests_per_minute, global).await,
+        KeyCommand::Set {
+            which,
+            requests_per_minute,
+        } => set_limit(which, requests_per_minute, global).await,
+        KeyCommand::List(place) => list(Kind::Key, place, global).await,
+        KeyCommand::Revoke(which) => revoke(Kind::Key, which, global).await,
+    }
+}
+
+pub async fn token(command: TokenCommand, global: &Global) -> Result<Answer, Failure> {
+    match command {
+        TokenCommand::Issue { new, days } => new.run(Kind::Token, Some(days), None, global).await,
+        TokenCommand::List(place) => list(Kind::Token, place, global).await,
+        TokenCommand::Revoke(which) => revoke(Kind::Token, which, global).await,
+    }
+}
+
+impl NewCredential {
+    async fn run(
+        self,
         kind: Kind,
-        whose: Whose,
         days: Option<u32>,
         limit: Option<Rate>,
-    },
-    Limit(Which, Limit),
-    List(Kind, Where),
-    Revoke(Kind, Which),
-}
-
-impl From<KeyCommand> for Command {
-    fn from(command: KeyCommand) -> Self {
-        match command {
-            KeyCommand::Issue {
-                whose,
-                days,
-                requests_per_minute,
-            } => Self::Issue {
-                kind: Kind::Key,
-                whose,
-                days,
-                limit: requests_per_minute,
-            },
-            KeyCommand::Set {
-                which,
-                requests_per_minute,
-            } => Self::Limit(which, requests_per_minute),
-            KeyCommand::List(place) => Self::List(Kind::Key, place),
-            KeyCommand::Revoke(which) => Self::Revoke(Kind::Key, which),
-        }
-    }
-}
-
-impl From<TokenCommand> for Command {
-    fn from(command: TokenCommand) -> Self {
-        match command {
-            TokenCommand::Issue { whose, days } => Self::Issue {
-                kind: Kind::Token,
-                whose,
-                days: Some(days),
-                limit: None,
-            },
-            TokenCommand::List(place) => Self::List(Kind::Token, place),
-            TokenCommand::Revoke(which) => Self::Revoke(Kind::Token, which),
-        }
-    }
-}
-
-pub async fn run(command: Command, global: &Global) -> Result<Answer, Failure> {
-    match command {
-        Command::Issue {
-            kind,
-            whose,
-            days,
-            limit,
-        } => {
-            let Whose { place, user, label } = whose;
-            let operator = global.store().await?.operator(place.instance.clone());
-            let issued = match kind {
-                Kind::Key => operator.issue_key(user, label, days, limit).await?,
-                Kind::Token => operator.issue(kind, user, label, days).await?,
-            };
-            Ok(issued_answer(&place.instance, issued))
-        }
-        Command::Limit(which, limit) => set_limit(which, limit, global).await,
-        Command::List(kind, Where { instance }) => list(kind, instance, global).await,
-        Command::Revoke(kind, which) => revoke(kind, which, global).await,
+        global: &Global,
+    ) -> Result<Answer, Failure> {
+        let Self { place, user, label } = self;
+        let operator = Operator::new(&global.store().await?, place.instance.clone());
+        let issued = match kind {
+            Kind::Key => operator.issue_key(user, label, days, limit).await?,
+            Kind::Token => operator.issue(kind, user, label, days).await?,
+        };
+        Ok(issued_answer(&place.instance, issued))
     }
 }
 
@@ -219,7 +188,7 @@ fn issued_answer(instance: &InstanceName, issued: Issued) -> Answer {
 }
 
 async fn set_limit(which: Which, Limit(limit): Limit, global: &Global) -> Result<Answer, Failure> {
-    let operator = global.store().await?.operator(which.place.instance);
+    let operator = Operator::new(&global.store().await?, which.place.instance);
     let entry = operator.limit_key(&which.id, limit).await?;
     let text = match limit {
         Some(limit) => format!("key {} may make {} requests a minute", entry.id, limit.get()),
@@ -228,10 +197,10 @@ async fn set_limit(which: Which, Limit(limit): Limit, global: &Global) -> Result
     Ok(Answer::new(text, document(&entry)))
 }
 
-async fn list(kind: Kind, instance: InstanceName, global: &Global) -> Result<Answer, Failure> {
+async fn list(kind: Kind, Where { instance }: Where, global: &Global) -> Result<Answer, Failure> {
     let store = global.store().await?;
-    let entries = store.operator(instance.clone()).credentials(kind).await?;
-    let now = Ambient::system().now();
+    let entries = Operator::new(&store, instance.clone()).credentials(kind).await?;
+    let now = Environment::system().now();
     let lines: Vec<_> = entries.iter().map(|entry| line(entry, now)).collect();
     let documents = entries.iter().map(document).collect();
     let answer = Answer::new(lines.join("\n"), Value::Array(documents));
@@ -246,7 +215,7 @@ async fn list(kind: Kind, instance: InstanceName, global: &Global) -> Result<Ans
 }
 
 async fn revoke(kind: Kind, which: Which, global: &Global) -> Result<Answer, Failure> {
-    let operator = global.store().await?.operator(which.place.instance);
+    let operator = Operator::new(&global.store().await?, which.place.instance);
     let entry = operator.revoke(kind, &which.id).await?;
     let text = format!("revoked {} {}", kind.name(), entry.id);
     Ok(Answer::new(text, document(&entry)))
@@ -328,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_whether_the_credential_still_opens() {
+    fn lines_show_whether_a_credential_is_valid() {
         let entry = token();
         let revoked = CredentialEntry {
             revoked: Some(at("2026-02-01T00:00:00Z")),
@@ -358,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_says_the_limit_of_a_key() {
+    fn lines_show_the_limit_of_a_key() {
         let limited = CredentialEntry {
             kind: Kind::Key,
             expires: None,

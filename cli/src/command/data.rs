@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indicatif::ProgressBar;
+use operator::{Operator, UnreadableRecords};
 use serde_json::json;
 use shared::instance::InstanceName;
-use shared::store::operator::{Operator, Unreadable};
 
 use super::{Answer, Failure, Global, interrupt};
-use crate::export::{self, Counts};
-use crate::import::{self, Report, Source, Stop};
+use operator::export::{self, Counts};
+use operator::import::{self, CancellationToken, Report, Source};
 
 pub const IMPORT_AFTER_HELP: &str = "\
 Kinds: setting, department, group, user, profile, company, lead, funnel, opportunity, calendar, meeting, ticket, file,
-call, event, report, automation. The order of the lines does not matter. A bad line is reported and stops nothing else.
-Importing the same file twice changes nothing, so an import that was stopped goes on when it is run again.
+call, event, report, automation. Lines may be in any order. Bad lines are reported and skipped. Importing a file twice
+changes nothing; rerun a stopped import to resume it.
 
 Examples:
   funil import --instance acme data.ndjson
@@ -26,7 +26,7 @@ Examples:
   funil import --instance acme --overwrite data.ndjson";
 
 pub const EXPORT_AFTER_HELP: &str = "\
-The file holds voip_webhook_secret, initial_password and automations' secrets where they are set, and never keys or tokens.
+The export contains voip_webhook_secret, initial_password and the secrets of automations, but never keys or tokens.
 
 Examples:
   funil export --instance acme > data.ndjson
@@ -36,28 +36,28 @@ const HOLDS: &str = "the export holds voip_webhook_secret, initial_password and 
 
 #[derive(Debug, Args)]
 pub struct Import {
-    /// The instance
+    /// Instance name
     #[arg(long, value_name = "NAME")]
     instance: InstanceName,
-    /// Replace records that were changed through the API since they were imported
+    /// Also replace records that were changed through the API since they were imported
     #[arg(long)]
     overwrite: bool,
-    /// The file, or - for standard input
+    /// Input file, or - for standard input
     file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub struct Export {
-    /// The instance
+    /// Instance name
     #[arg(long, value_name = "NAME")]
     instance: InstanceName,
-    /// Write to this file, readable by you alone, instead of standard output
+    /// Output file, readable by you alone [default: standard output]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 pub async fn import(import: Import, global: &Global) -> Result<Answer, Failure> {
-    let operator = global.store().await?.operator(import.instance);
+    let operator = Operator::new(&global.store().await?, import.instance);
     operator.directory().await?;
     let source = if import.file.as_os_str() == "-" {
         Source::spool(io::stdin().lock())
@@ -65,7 +65,7 @@ pub async fn import(import: Import, global: &Global) -> Result<Answer, Failure> 
         Source::open(&import.file)
     };
     let source = source.map_err(|cause| unreadable(&import.file, &cause))?;
-    let (bar, stop) = (global.progress(), Stop::default());
+    let (bar, stop) = (global.progress(), CancellationToken::default());
     let imported = tokio::select! {
         imported = import::import_until(&operator, &source, import.overwrite, &bar, &stop) => imported.map_err(|error| match error {
             import::Error::Read(cause) => unreadable(&import.file, &cause),
@@ -79,7 +79,7 @@ pub async fn import(import: Import, global: &Global) -> Result<Answer, Failure> 
     imported.map(|report| told(&report, global.json))
 }
 
-/// How far an import came that broke off, and what to do.
+/// The progress of an import that failed, and the next step.
 fn so_far(bar: &ProgressBar) -> String {
     let done = match bar.length() {
         Some(total) => format!(" after {} of {total} lines", bar.position()),
@@ -148,7 +148,7 @@ pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> 
             "with --json the records need a file of their own: add --output FILE".to_owned(),
         ));
     }
-    let operator = global.store().await?.operator(export.instance).lenient();
+    let operator = Operator::new(&global.store().await?, export.instance).lenient();
     operator.directory().await?;
     let _ = writeln!(io::stderr(), "{HOLDS}");
     let bar = global.progress();
@@ -171,7 +171,7 @@ async fn written(output: Option<&Path>, operator: &Operator, bar: &ProgressBar) 
         let written = to_file(path, async |file| export::export(operator, file, bar).await);
         return tokio::select! {
             written = written => written.map_err(|error| unwritten(error, path)),
-            // What was written beside the file goes with it.
+            // The temporary file is deleted.
             () = interrupt::asked() => Err(Failure::Refused(format!("stopped; {} is as it was", path.display()))),
         };
     }
@@ -182,8 +182,8 @@ async fn written(output: Option<&Path>, operator: &Operator, bar: &ProgressBar) 
     counts.map_err(|error| unwritten(error, Path::new("standard output")))
 }
 
-/// Says how many records were written, and what was left out.
-fn exported(output: Option<&Path>, counts: &Counts, unreadable: &Unreadable) -> Answer {
+/// The numbers of records that were written and left out.
+fn exported(output: Option<&Path>, counts: &Counts, unreadable: &UnreadableRecords) -> Answer {
     let document = output.map(|path| {
         let counts: serde_json::Map<_, _> = counts
             .iter()
@@ -220,22 +220,22 @@ fn listed(counts: &Counts) -> String {
     written.join(", ")
 }
 
-/// Writes beside the file first, so that a failure leaves what was there; a temporary file is its owner's alone.
+/// Writes a temporary file, which only its owner can read, and renames it, so that a failure changes nothing.
 async fn to_file(
     path: &Path,
     write: impl AsyncFnOnce(&mut BufWriter<File>) -> Result<Counts, export::Error>,
 ) -> Result<Counts, export::Error> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let (file, beside) = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?.into_parts();
+    let (file, temporary) = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?.into_parts();
     let mut out = BufWriter::new(file);
     let counts = write(&mut out).await?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     file.sync_all()?;
-    beside.persist(path).map_err(|failed| failed.error)?;
+    temporary.persist(path).map_err(|failed| failed.error)?;
     Ok(counts)
 }
 
-/// The shell made the file that standard output goes to, readable as its mask says.
+/// Makes the file of standard output readable by its owner alone: the shell created it by its mask.
 #[cfg(unix)]
 fn protect_standard_output() {
     use std::os::fd::AsFd as _;

@@ -1,19 +1,19 @@
-//! `funil doctor`: what is derived from the records, compared with them and repaired (C-84).
+//! `funil doctor`: compares derived data with the records and repairs it (C-84).
 
 use std::fmt::Write as _;
 
 use clap::Args;
+use operator::{Diagnosis, Operator, Progress};
 use serde_json::json;
 use shared::instance::InstanceName;
-use shared::store::operator::{Diagnosis, Progress};
 
 use super::{Answer, Failure, Global};
-use crate::progress;
+use operator::progress;
 
 pub const AFTER_HELP: &str = "\
-Lists, totals, look-ups, copies, the directory, credentials and running numbers follow from the records. Each
-difference is a line. Requests may go on meanwhile, also with --repair. It reads the whole table, those of other
-instances included.
+Lists, totals, look-ups, copies, the directory, credentials and running numbers are derived from the records. Each
+difference is a line. Requests are served at the same time, also with --repair. Scans the whole table, including other
+instances' items.
 
 Examples:
   funil doctor --instance acme
@@ -24,16 +24,16 @@ Exit codes: 0 nothing differs, or everything was repaired; 1 differences remain;
 
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// The instance
+    /// Instance name
     #[arg(long, value_name = "NAME")]
     instance: InstanceName,
-    /// Put right what differs
+    /// Repair the differences
     #[arg(long)]
     repair: bool,
 }
 
 pub async fn run(doctor: Doctor, global: &Global) -> Result<Answer, Failure> {
-    let operator = global.store().await?.operator(doctor.instance);
+    let operator = Operator::new(&global.store().await?, doctor.instance);
     let bar = global.progress();
     progress::uncounted(&bar, "looked at");
     let diagnosis = operator

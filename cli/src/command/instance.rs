@@ -1,5 +1,6 @@
 //! `funil instance`: the instances and their settings.
 
+use operator::Operator;
 use std::io::Read as _;
 
 use clap::Subcommand;
@@ -19,7 +20,7 @@ Examples:
 const SET_AFTER_HELP: &str = "\
 Settings: voip_webhook_secret, timezone, page_base (0 or 1), credential_placement (strict or anywhere),
 requests_per_minute, public_requests_per_minute, webhook_requests_per_minute, read_budget.
-A setting holds from the next request.
+A change applies from the next request.
 
 Examples:
   funil instance set acme timezone America/Sao_Paulo
@@ -28,37 +29,37 @@ Examples:
 
 /// The setting whose value is a secret.
 const SECRET: &str = "voip_webhook_secret";
-/// More than any setting's value has.
-const MOST_BYTES: u64 = 4096;
+/// The most bytes of a value that are read.
+const MAX_BYTES: u64 = 4096;
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Create an instance
     #[command(after_help = "Example:\n  funil instance create acme")]
     Create {
-        /// Its name: 1 to 63 of a-z, 0-9, - and _
+        /// Instance name: 1 to 63 of a-z, 0-9, - and _
         name: InstanceName,
     },
     /// List all instances
     #[command(after_help = "Example:\n  funil instance list --json")]
     List,
-    /// Show an instance: its settings and how much its directory holds
+    /// Show the settings of an instance and the size of its directory
     #[command(after_help = "Example:\n  funil instance show acme")]
     Show {
-        /// Its name
+        /// Instance name
         name: InstanceName,
     },
     /// Change a setting
     #[command(after_help = SET_AFTER_HELP)]
     Set {
-        /// The instance
+        /// Instance name
         name: InstanceName,
-        /// The setting
+        /// Setting name
         setting: String,
-        /// Its value; - reads it from standard input, and a secret is never taken otherwise
+        /// New value, or - for standard input, the only way to set a secret
         #[arg(required_unless_present = "unset", conflicts_with = "unset")]
         value: Option<String>,
-        /// Bring the default back
+        /// Restore the default
         #[arg(long)]
         unset: bool,
     },
@@ -75,16 +76,16 @@ pub async fn run(command: Command, global: &Global) -> Result<Answer, Failure> {
     }
 }
 
-/// What is said of a secret that could be guessed (C-83).
+/// The note on a secret that could be guessed (C-83).
 const WEAK: &str = "a secret of fewer than 16 characters can be guessed; use a longer one";
 
 async fn create(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
     // The cloud's table is the template's; only a DynamoDB API of one's own begins without.
     if global.endpoint.is_some() {
-        global.connect().await.ensure_table().await?;
+        operator::ensure_table(&global.connect().await).await?;
     }
     let store = global.store().await?;
-    let entry = store.operator(name).create_instance().await?;
+    let entry = Operator::new(&store, name).create_instance().await?;
     let text = format!("created instance {}", entry.name);
     let next = format!(
         "bring its users in with: funil import --instance {} FILE",
@@ -94,7 +95,7 @@ async fn create(name: InstanceName, global: &Global) -> Result<Answer, Failure> 
 }
 
 async fn list(global: &Global) -> Result<Answer, Failure> {
-    let instances = global.store().await?.instances().await?;
+    let instances = operator::instances(&global.store().await?).await?;
     let lines: Vec<_> = instances
         .iter()
         .map(|entry| format!("{}  {}", entry.create_date, entry.name))
@@ -108,7 +109,7 @@ async fn list(global: &Global) -> Result<Answer, Failure> {
 }
 
 async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
-    let operator = global.store().await?.operator(name);
+    let operator = Operator::new(&global.store().await?, name);
     let (entry, directory) = (operator.entry().await?, operator.directory().await?);
     let users = operator.user_ids().await?.len();
     let entries = directory.settings.entries();
@@ -158,7 +159,7 @@ async fn set(
         }
         Some(text) => Value::from(text),
     };
-    let operator = global.store().await?.operator(name);
+    let operator = Operator::new(&global.store().await?, name);
     let changed = operator.set_setting(setting, &value).await?;
     let directory = operator.directory().await?;
     let now = directory
@@ -184,19 +185,19 @@ async fn set(
     Ok(Answer::new(text, document))
 }
 
-/// A setting's value as it may be shown.
+/// The value of a setting as it may be shown.
 fn shown(name: &str, value: Value) -> Value {
     if name == SECRET { Value::from("set") } else { value }
 }
 
-/// Standard input without the line end that a file or `echo` leaves behind the value.
+/// Standard input without the line end of a file or of `echo`.
 pub fn standard_input() -> Result<String, Failure> {
     let mut bytes = Vec::new();
     std::io::stdin()
         .lock()
-        .take(MOST_BYTES + 1)
+        .take(MAX_BYTES + 1)
         .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST_BYTES {
+    if bytes.len() as u64 > MAX_BYTES {
         return Err(Failure::Refused(
             "standard input holds more than any setting takes; is it the right file?".to_owned(),
         ));

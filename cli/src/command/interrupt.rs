@@ -1,15 +1,15 @@
-//! Being asked to stop: by Ctrl-C, or by whoever manages processes.
+//! Requests to stop, by Ctrl-C or a signal of a process manager.
 
 use std::io::{self, Write as _};
 
 use indicatif::ProgressBar;
 
-use crate::import::Stop;
+use operator::import::CancellationToken;
 
-/// Waits until the process is asked to stop. From the first call on being asked ends it no more by itself.
+/// Waits until the process is asked to stop. After the first call such a request does not end the process by itself.
 pub async fn asked() {
     let interrupted = async {
-        // Where the system does not tell, only killing it is left.
+        // Where the system has no such signal, the process can only be killed.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -28,9 +28,9 @@ pub async fn asked() {
     interrupted.await;
 }
 
-/// Hands the first wish to end on as `stop`, and returns at the second. A task of its own waits, because an import that
-/// reads its lines lets nothing else run beside it.
-pub async fn twice(stop: Stop, bar: ProgressBar) {
+/// Passes the first request on to `stop`, and returns at the second. It waits in a task of its own, because an import that
+/// reads its lines blocks the current one.
+pub async fn twice(stop: CancellationToken, bar: ProgressBar) {
     let waiting = tokio::spawn(async move {
         asked().await;
         stop.ask();

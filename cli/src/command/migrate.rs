@@ -4,12 +4,12 @@ use clap::Args;
 use serde_json::json;
 
 use super::{Answer, Failure, Global};
-use crate::progress;
+use operator::progress;
 
 pub const AFTER_HELP: &str = "\
-Deploy this build first: it reads the former format too. Requests may go on. It may be stopped and run again, and
-afterwards the former build can no longer be used. Before it changes anything it waits until every process writes the
-new format, 90 seconds; with --alone it does not.
+Deploy this build first: it also reads the former format. Requests are served during the migration, which can be stopped
+and rerun. Afterwards the former build can no longer be used. Before the first change the command waits 30 seconds for
+requests of the former build to end, unless --alone is given.
 
 Examples:
   funil migrate
@@ -19,7 +19,7 @@ Exit codes: 0 the table has this build's format, 1 this build cannot migrate it 
 
 #[derive(Debug, Args)]
 pub struct Migrate {
-    /// No other process uses the table: do not wait
+    /// Do not wait: no other process uses the table
     #[arg(long)]
     alone: bool,
 }
@@ -28,12 +28,11 @@ pub async fn run(migrate: &Migrate, global: &Global) -> Result<Answer, Failure> 
     let store = global.store().await?;
     let bar = global.progress();
     progress::uncounted(&bar, "steps");
-    let migrated = store
-        .migrate(migrate.alone, &|instance, step| {
-            bar.set_message(format!("{instance}: {step}"));
-            bar.inc(1);
-        })
-        .await;
+    let migrated = operator::migrate(&store, migrate.alone, &|instance, step| {
+        bar.set_message(format!("{instance}: {step}"));
+        bar.inc(1);
+    })
+    .await;
     bar.finish_and_clear();
     let migrated = migrated?;
     let text = if migrated.from == migrated.to {

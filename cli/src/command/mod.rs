@@ -1,4 +1,4 @@
-//! The command line: what can be asked, and how every command answers and ends (C-80).
+//! The command line: its grammar, and how every command answers and ends (C-80).
 
 mod advice;
 mod answer;
@@ -18,10 +18,10 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use indicatif::ProgressBar;
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 use shared::store::{Location, Store};
 
-use crate::progress;
+use operator::progress;
 
 pub use answer::{Answer, Failure};
 
@@ -45,14 +45,14 @@ struct Funil {
     command: Command,
 }
 
-/// What every command takes.
+/// The options of every command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 struct Global {
-    /// Another DynamoDB API than that of your AWS region, such as the one `funil serve` opens
+    /// URL of the DynamoDB API, such as that of `funil serve` [default: your AWS region's]
     #[arg(long, global = true, value_name = "URL", value_parser = endpoint)]
     endpoint: Option<String>,
-    /// The table
+    /// Table name
     #[arg(
         long,
         global = true,
@@ -61,7 +61,7 @@ struct Global {
         default_value = "funil"
     )]
     table: String,
-    /// Answer with one JSON document on standard output
+    /// Print one JSON document on standard output
     #[arg(long, global = true)]
     json: bool,
 }
@@ -71,7 +71,7 @@ enum Command {
     /// Run the whole service on this machine
     #[command(after_help = serve::AFTER_HELP)]
     Serve(serve::Serve),
-    /// Create, list, show and set up instances
+    /// Create, list, show and configure instances
     #[command(subcommand, after_help = instance::AFTER_HELP)]
     Instance(instance::Command),
     /// Issue, list and revoke API keys, sent as `apitoken`
@@ -80,24 +80,24 @@ enum Command {
     /// Issue, list and revoke access tokens, sent as `Authorization: Bearer`
     #[command(subcommand, after_help = credential::TOKEN_AFTER_HELP)]
     Token(credential::TokenCommand),
-    /// Bring records in, one JSON object a line
+    /// Import records, one JSON object per line
     #[command(after_help = data::IMPORT_AFTER_HELP)]
     Import(data::Import),
-    /// Write all records out, one JSON object a line
+    /// Export all records, one JSON object per line
     #[command(after_help = data::EXPORT_AFTER_HELP)]
     Export(data::Export),
-    /// Compare everything that is derived from the records with them, and repair it
+    /// Compare all derived data with the records, and repair it
     #[command(after_help = doctor::AFTER_HELP)]
     Doctor(doctor::Doctor),
-    /// Bring the table to the format of this build
+    /// Migrate the table to the format of this build
     #[command(after_help = migrate::AFTER_HELP)]
     Migrate(migrate::Migrate),
-    /// Write what a shell needs to complete this command's words
+    /// Print a shell completion script
     #[command(after_help = completions::AFTER_HELP)]
     Completions(completions::Completions),
 }
 
-/// The command line's grammar, as `--help` and the completions show it.
+/// The grammar of the command line, as `--help` and the completions show it.
 #[must_use]
 pub fn grammar() -> clap::Command {
     Funil::command()
@@ -116,10 +116,10 @@ impl Global {
             table: self.table.clone(),
             endpoint: self.endpoint.clone(),
         };
-        Store::connect(location, Ambient::system()).await
+        Store::connect(location, Environment::system()).await
     }
 
-    /// A bar for a person who looks on.
+    /// A progress bar, hidden with `--json`.
     fn progress(&self) -> ProgressBar {
         if self.json {
             return ProgressBar::hidden();
@@ -157,8 +157,8 @@ impl Funil {
         match self.command {
             Command::Serve(serve) => serve::run(serve, global).await,
             Command::Instance(command) => instance::run(command, global).await,
-            Command::Key(command) => credential::run(command.into(), global).await,
-            Command::Token(command) => credential::run(command.into(), global).await,
+            Command::Key(command) => credential::key(command, global).await,
+            Command::Token(command) => credential::token(command, global).await,
             Command::Import(import) => data::import(import, global).await,
             Command::Export(export) => data::export(export, global).await,
             Command::Doctor(doctor) => doctor::run(doctor, global).await,
@@ -168,7 +168,7 @@ impl Funil {
     }
 }
 
-/// Help and version are answers; everything else is wrong usage, which `--json` wants as a document too.
+/// Help and version are answers; everything else is wrong usage, which `--json` prints as a document.
 fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let _ = error.print();
     if error.exit_code() == 0 {
@@ -181,7 +181,7 @@ fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// What was not understood, in one line.
+/// The usage error in one line.
 fn misunderstanding(error: &clap::Error) -> String {
     let text = error.to_string();
     let ended = |line: &&str| {

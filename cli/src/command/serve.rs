@@ -24,31 +24,31 @@ Examples:
 
 The log goes to standard error; FUNIL_LOG=debug shows more of it, FUNIL_LOG=warn less.";
 
-/// The body of the call that can be tried: from a number that the demo knows.
+/// The body of the example call, from a number of the demo's leads.
 const CALL: &str = r#"{"event":"call","data":{"user":8,"leadPhone":"+55 11 97326-3471","type":"INCOMING","status":"COMPLETE","duration":65,"record":false,"service":"demo"}}"#;
 
-/// What `funil serve` takes.
+/// The options of `funil serve`.
 #[derive(Debug, Args)]
 pub struct Serve {
-    /// Where the embedded engine keeps its file
+    /// Directory of the embedded engine's file
     #[arg(long, value_name = "DIR", default_value = ".funil")]
     data: PathBuf,
-    /// The service's port; 0 takes a free one
+    /// Port of the service; 0 for any free one
     #[arg(long, default_value_t = 3000)]
     port: u16,
-    /// The address the service listens on
+    /// Address of the service
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     bind: IpAddr,
-    /// The port of the engine's DynamoDB API; 0 takes a free one, `none` opens none
+    /// Port of the engine's DynamoDB API; 0 for any free one, `none` for no such API
     #[arg(long, value_name = "PORT", default_value = "8000", value_parser = dynamodb_port)]
     dynamodb_port: DynamodbPort,
-    /// The address of the engine's DynamoDB API, which asks for no credentials without --dynamodb-key
+    /// Address of the engine's DynamoDB API, which is unauthenticated without --dynamodb-key
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     dynamodb_bind: IpAddr,
-    /// The access key id that requests to the DynamoDB API must be signed with
+    /// Access key ID with which requests to the DynamoDB API must be signed
     #[arg(long, value_name = "ID", requires = "dynamodb_secret", value_parser = key_id)]
     dynamodb_key: Option<String>,
-    /// The secret access key of --dynamodb-key: `-` reads it from standard input
+    /// Secret access key of --dynamodb-key; `-` reads it from standard input
     #[arg(long, value_name = "-", requires = "dynamodb_key", value_parser = ["-"])]
     dynamodb_secret: Option<String>,
     /// Do not load the demo instance into an empty table
@@ -78,7 +78,7 @@ fn key_id(text: &str) -> Result<String, &'static str> {
 }
 
 impl Serve {
-    /// Where the DynamoDB API is to be open, and to whom.
+    /// The address of the DynamoDB API, and its access key.
     fn dynamodb(&self) -> Result<Option<Dynamodb>, Failure> {
         let Some(port) = self.dynamodb_port.0 else {
             return Ok(None);
@@ -136,7 +136,7 @@ pub async fn run(serve: Serve, global: &Global) -> Result<Answer, Failure> {
     Ok(Answer::default())
 }
 
-/// The table's own errors are told as every other command tells them.
+/// Reports the table's errors as every other command does.
 fn failure(error: ServeError) -> Failure {
     match error {
         ServeError::Store(error) => error.into(),

@@ -1,81 +1,97 @@
-//! `/openapi.yaml` and `/docs` of `funil serve`: the interface as a document, for programs, and as a page, for people.
+//! `/openapi.yaml` and `/docs` of `funil serve`: the interface as a document, and as a page to read and to try it.
 //!
-//! The page is made from the document when the service starts, so the two never differ. It is one text: it fetches nothing,
-//! runs no script, and its policy admits the one style in it by its digest. Neither belongs to the interface itself: no
-//! function serves them, and no credential is asked for.
+//! The page is Swagger UI. A crate contains its release as a zip archive, so neither the build nor the page downloads anything.
+//! Both routes are outside the interface: no function serves them, and they need no credentials.
 
-mod curl;
-mod document;
-mod html;
-mod operation;
-mod page;
-mod schema;
-mod yaml;
-
-use std::sync::{Arc, LazyLock};
+use std::io;
 
 use axum::Router;
-use axum::response::{Html, IntoResponse, Response};
-use axum::routing::get;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::Value;
-use sha2::{Digest as _, Sha256};
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use axum::routing::{MethodRouter, get};
+use rawzip::ZipArchive;
+use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 
-/// The document as it is written.
+/// The text of `openapi.yaml`.
 pub const TEXT: &str = include_str!("../../../openapi.yaml");
 
-static DOCUMENT: LazyLock<Result<Value, yaml::BadYaml>> = LazyLock::new(|| yaml::read(TEXT));
+/// The default of the addresses in the document, and its value in the served one: the origin that the document comes from.
+const DEFAULT_ADDRESS: &str = r#"default: "http://127.0.0.1:3000""#;
+const SAME_ORIGIN: &str = r#"default: "/""#;
 
-/// The document that is no document. It is a part of the program, and a test reads it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("openapi.yaml cannot be read")]
-pub struct BadDocument;
+/// The page runs and fetches only what this origin serves. Swagger UI's style sheet has its icons in `data:` URLs.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The document, read once in a process.
-///
-/// # Errors
-/// [`BadDocument`] where the text of this program is none.
-pub fn document() -> Result<&'static Value, BadDocument> {
-    DOCUMENT.as_ref().map_err(|_| BadDocument)
-}
+/// An empty gzip header, without time and system.
+const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 
-/// The two routes, of a service that answers at `url`.
-pub fn routes(url: &str) -> Router {
-    let page = document().map(|document| Arc::<str>::from(page::of(document, url)));
-    let docs = async move || page.map_or_else(IntoResponse::into_response, |page| shown(&page));
-    Router::new()
-        .route("/openapi.yaml", get(text))
-        .route("/docs", get(docs))
-}
-
-/// Tools that show documents run in browsers, and may read this one from anywhere.
-async fn text() -> Response {
-    let headers = [
-        ("content-type", "application/yaml"),
-        ("access-control-allow-origin", "*"),
-        ("x-content-type-options", "nosniff"),
-    ];
-    (headers, TEXT).into_response()
-}
-
-fn shown(page: &str) -> Response {
-    let style = format!("'sha256-{}'", STANDARD.encode(Sha256::digest(page::STYLE)));
-    let policy = format!(
-        "default-src 'none'; style-src {style}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+/// The routes of the document and the page.
+pub fn routes() -> Router {
+    // Tools that show documents run in browsers, and may read this one from anywhere.
+    let document = (
+        [
+            ("content-type", "application/yaml"),
+            ("access-control-allow-origin", "*"),
+            ("x-content-type-options", "nosniff"),
+        ],
+        TEXT.replace(DEFAULT_ADDRESS, SAME_ORIGIN),
     );
+    Router::new()
+        .route("/openapi.yaml", get(document))
+        .route(
+            "/docs",
+            file("text/html; charset=utf-8", include_str!("page.html")),
+        )
+        .route(
+            "/docs/start.js",
+            file("text/javascript; charset=utf-8", include_str!("start.js")),
+        )
+        .route(
+            "/docs/swagger-ui.css",
+            packed("text/css; charset=utf-8", "swagger-ui.css"),
+        )
+        .route(
+            "/docs/swagger-ui-bundle.js",
+            packed("text/javascript; charset=utf-8", "swagger-ui-bundle.js"),
+        )
+}
+
+/// A file of the page, with its headers.
+fn file(media_type: &'static str, body: impl IntoResponse + Clone + Send + Sync + 'static) -> MethodRouter {
     let headers = [
-        ("content-security-policy", policy.as_str()),
+        ("content-type", media_type),
+        ("content-security-policy", POLICY),
         ("x-content-type-options", "nosniff"),
         ("referrer-policy", "no-referrer"),
         ("cross-origin-opener-policy", "same-origin"),
         ("cross-origin-resource-policy", "same-origin"),
     ];
-    (headers, Html(page.to_owned())).into_response()
+    get((headers, body))
 }
 
-impl IntoResponse for BadDocument {
-    fn into_response(self) -> Response {
-        (axum::http::StatusCode::INTERNAL_SERVER_ERROR, self.to_string()).into_response()
+/// A file of Swagger UI.
+fn packed(media_type: &'static str, name: &str) -> MethodRouter {
+    match gzip(name) {
+        Ok(bytes) => file(media_type, ([("content-encoding", "gzip")], bytes)),
+        Err(cause) => get((StatusCode::INTERNAL_SERVER_ERROR, cause.to_string())),
     }
+}
+
+/// A file of Swagger UI, compressed. The archive contains it deflated, so with a header and a trailer it is gzip: nothing is
+/// unpacked here.
+fn gzip(name: &str) -> Result<Vec<u8>, rawzip::Error> {
+    let path = format!("/dist/{name}");
+    let archive = ZipArchive::from_slice(SWAGGER_UI_VENDORED)?;
+    let mut entries = archive.entries();
+    while let Some(entry) = entries.next_entry()? {
+        if entry.file_path().as_ref().ends_with(path.as_bytes()) {
+            let mut bytes = GZIP_HEADER.to_vec();
+            bytes.extend(archive.get_entry(entry.wayfinder())?.data());
+            bytes.extend(entry.crc32().to_le_bytes());
+            bytes.extend(&entry.uncompressed_size_hint().to_le_bytes()[..4]);
+            return Ok(bytes);
+        }
+    }
+    Err(io::Error::from(io::ErrorKind::NotFound).into())
 }

@@ -14,7 +14,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Method, StatusCode};
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 use shared::store::embedded::Engine as _;
 use tokio::sync::oneshot;
 
@@ -43,7 +43,7 @@ struct Door {
     database: Database,
     /// What requests must be signed with.
     key: Option<AccessKey>,
-    ambient: Ambient,
+    environment: Environment,
 }
 
 impl Engine {
@@ -63,7 +63,7 @@ impl Engine {
         let door = Arc::new(Door {
             database,
             key,
-            ambient: Ambient::system(),
+            environment: Environment::system(),
         });
         let routes = Router::new().fallback(answer).with_state(door);
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -143,7 +143,7 @@ async fn answer(State(door): State<Arc<Door>>, request: Request) -> Response {
         return refuse(StatusCode::PAYLOAD_TOO_LARGE, "SerializationException", text);
     };
     if let Some(key) = &door.key
-        && let Err(unsigned) = key.check(&parts, &body, door.ambient.now())
+        && let Err(unsigned) = key.check(&parts, &body, door.environment.now())
     {
         return refuse_unsigned(unsigned);
     }

@@ -76,7 +76,7 @@ async fn next(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn half_a_head_is_waited_for_so_long() {
+async fn incomplete_heads_time_out() {
     let port = open(Limits { head: SOON, ..LIMITS }).await;
     for half in [&b""[..], b"GET / HT", b"GET / HTTP/1.1\r\nhost: localhost\r\n"] {
         assert_eq!(rest(port.send(half).await).await, "");
@@ -100,14 +100,14 @@ async fn an_idle_connection_is_closed() {
 }
 
 #[tokio::test]
-async fn half_a_body_is_waited_for_so_long() {
+async fn incomplete_bodies_time_out() {
     let port = open(Limits { body: SOON, ..LIMITS }).await;
     let half = b"POST /body HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{";
     assert!(rest(port.send(half).await).await.ends_with("broke off"));
 }
 
 #[tokio::test]
-async fn an_answer_that_nobody_takes_is_given_up() {
+async fn unread_responses_time_out() {
     let limits = Limits {
         write: SOON,
         connections: 1,
@@ -123,7 +123,7 @@ async fn an_answer_that_nobody_takes_is_given_up() {
 }
 
 #[tokio::test]
-async fn one_connection_too_many_waits_for_its_turn() {
+async fn excess_connections_wait() {
     let port = open(Limits {
         connections: 1,
         ..LIMITS
@@ -141,7 +141,7 @@ async fn one_connection_too_many_waits_for_its_turn() {
 }
 
 #[tokio::test]
-async fn a_stop_waits_for_requests_but_not_for_ever() {
+async fn a_stop_waits_for_requests_up_to_a_limit() {
     let port = open(Limits {
         stop: 3 * SOON,
         ..LIMITS

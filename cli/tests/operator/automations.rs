@@ -1,4 +1,4 @@
-//! Automations as an import takes them and an export gives them (C-76, C-81).
+//! Import and export of automations (C-76, C-81).
 
 use serde_json::{Value, json};
 
@@ -26,13 +26,13 @@ fn bench_of_funnels() -> Bench {
     bench
 }
 
-/// Whether calls raise triggers.
+/// Whether calls write triggers.
 fn triggers(bench: &Bench) -> bool {
     bench.json("acme#directory", "directory", "head")["triggers"] == true
 }
 
 #[test]
-fn a_reference_to_nothing_is_a_bad_line() {
+fn lines_with_unknown_references_are_rejected() {
     let bench = bench_of_funnels();
     let points = json!({ "type": "addPoints", "points": 1 });
     let opportunity = |funnel: u64, column: u64| json!({ "type": "createOpportunity", "funnel": funnel, "column": column, "title": "x" });
@@ -65,7 +65,7 @@ fn a_reference_to_nothing_is_a_bad_line() {
 }
 
 #[test]
-fn an_export_gives_what_was_imported() {
+fn exports_equal_imports() {
     let bench = bench_of_funnels();
     let actions = json!([
         { "type": "addPoints", "points": -5 },
@@ -82,9 +82,9 @@ fn an_export_gives_what_was_imported() {
     assert_eq!(again, json!({ "imported": 0, "unchanged": 1, "refused": [] }));
 }
 
-/// The directory says whether any is active, whichever import wrote which.
+/// The directory records whether any is active, independently of the import that wrote it.
 #[test]
-fn calls_raise_triggers_while_one_is_active() {
+fn calls_write_triggers_while_an_automation_is_active() {
     let bench = bench_of_funnels();
     for (lines, active) in [
         (points(1, false), false),
@@ -99,14 +99,13 @@ fn calls_raise_triggers_while_one_is_active() {
     }
     let seen = bench.funil("doctor --instance acme --json").done().document();
     assert_eq!(seen["differences"], json!([]));
-    // Another setting does not undo it.
+    // Changes of other settings keep it.
     bench.funil("instance set acme timezone America/Sao_Paulo").done();
     assert!(triggers(&bench));
 }
 
-/// More automations than one transaction takes.
 #[test]
-fn many_automations_come_in() {
+fn more_automations_than_one_transaction_are_imported() {
     let bench = bench_of_funnels();
     let lines: String = (1..=60).map(|id| points(id, id == 60)).collect();
     let answer = bench.import(&lines).done().document();
@@ -115,9 +114,9 @@ fn many_automations_come_in() {
     assert_eq!(records(&bench.export(), "automation").len(), 60);
 }
 
-/// C-84: what the directory says of the automations is derived from them. Wrong, it would have calls set none off.
+/// C-84: the directory's flag is derived from the automations; wrongly unset, calls would trigger none.
 #[test]
-fn the_doctor_compares_what_the_directory_says() {
+fn the_doctor_checks_the_directorys_flag() {
     let bench = bench_of_funnels();
     let item = "acme#directory directory";
     for (active, reason) in [

@@ -1,7 +1,7 @@
-//! Calendars as an import takes them and an export gives them (C-81): two names each, which no other calendar may have.
+//! Import and export of calendars (C-81), each with two unique names.
 
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 
 use crate::import::{bench, records, refused};
 use crate::support::{Bench, sample};
@@ -13,7 +13,7 @@ pub fn calendar(id: u64, key: &str, public: &str) -> String {
     ) + "\n"
 }
 
-/// What leads to calendars: each name, and the id of its calendar.
+/// The links to calendars: each name with the calendar's id.
 fn links(bench: &Bench) -> Vec<(String, String)> {
     let text = |value: &Value| value["S"].as_str().unwrap().to_owned();
     let items = bench.items();
@@ -35,7 +35,7 @@ fn assert_links<const N: usize>(bench: &Bench, expected: [(&str, u64); N]) {
     assert_eq!(seen["differences"], json!([]));
 }
 
-/// What became of an import: how many were written, how many were there already, and who was refused.
+/// Requires the result of an import: number of written and of unchanged calendars, and rejected lines.
 #[track_caller]
 fn assert_became(bench: &Bench, lines: &[String], imported: u64, unchanged: u64, refusals: &[&str]) {
     let document = bench.import(&lines.concat()).document();
@@ -47,7 +47,7 @@ fn assert_became(bench: &Bench, lines: &[String], imported: u64, unchanged: u64,
 }
 
 #[test]
-fn what_a_line_leaves_out_is_exported_as_its_default() {
+fn absent_fields_are_exported_with_defaults() {
     let bench = bench();
     bench.import(&calendar(5, "a", "pub_a")).done();
     assert_eq!(
@@ -65,7 +65,7 @@ fn what_a_line_leaves_out_is_exported_as_its_default() {
 }
 
 #[test]
-fn bad_lines_are_told() {
+fn invalid_lines_are_reported() {
     let bench = bench();
     let lines = [
         calendar(1, "a", "b").replace(r#""userId":7"#, r#""userId":99"#),
@@ -91,7 +91,7 @@ fn bad_lines_are_told() {
 }
 
 #[test]
-fn the_samples_calendars_are_led_to_by_both_names() {
+fn both_names_of_the_samples_calendars_are_linked() {
     let bench = Bench::with_instance();
     bench.import(&sample()).done();
     assert_links(
@@ -110,7 +110,7 @@ fn the_samples_calendars_are_led_to_by_both_names() {
 }
 
 #[test]
-fn a_line_replaces_the_calendar_of_its_id_and_what_leads_to_it() {
+fn a_line_replaces_the_calendar_and_its_links() {
     let bench = bench();
     bench.import(&calendar(5, "a", "pub_a")).done();
     assert_links(&bench, [("link#a", 5), ("public#pub_a", 5)]);
@@ -119,7 +119,7 @@ fn a_line_replaces_the_calendar_of_its_id_and_what_leads_to_it() {
     assert_links(&bench, [("link#b", 5), ("public#pub_a", 5)]);
     assert_became(&bench, std::slice::from_ref(&changed), 0, 1, &[]);
     assert_eq!(records(&bench.export(), "calendar")[0]["name"], "Plantão 5");
-    // A change of neither name is seen by whoever comes by the link.
+    // A change of other fields is visible through the link.
     let renamed = changed.replace("Plantão", "Visita");
     bench.import(&renamed).done();
     let link = bench.item("acme#calendar-link#b", "calendar").unwrap();
@@ -132,7 +132,7 @@ fn a_line_replaces_the_calendar_of_its_id_and_what_leads_to_it() {
 }
 
 #[test]
-fn times_that_a_line_leaves_out_stay() {
+fn absent_times_are_kept() {
     let bench = bench();
     let timeless =
         |times: &str| calendar(5, "a", "b").replace(r#","createDate":"2026-01-01T00:00:00.000Z""#, times);
@@ -140,7 +140,7 @@ fn times_that_a_line_leaves_out_stay() {
         let record = &records(&bench.export(), "calendar")[0];
         [record["createDate"].clone(), record["updateDate"].clone()]
     };
-    let before = Ambient::system().now().to_string();
+    let before = Environment::system().now().to_string();
     bench.import(&timeless("")).done();
     let [created, updated] = times(&bench);
     assert_eq!(created, updated);
@@ -156,7 +156,7 @@ fn times_that_a_line_leaves_out_stay() {
 }
 
 #[test]
-fn a_name_that_another_calendar_has_is_refused() {
+fn names_of_other_calendars_are_rejected() {
     let bench = bench();
     bench.import(&calendar(6, "a", "pub_a")).done();
     let taken = [
@@ -166,7 +166,7 @@ fn a_name_that_another_calendar_has_is_refused() {
     let lines = [
         calendar(7, "a", "pub_b"),
         calendar(8, "b", "pub_a"),
-        // A key name and a public id do not get in each other's way.
+        // Key names and public ids do not conflict.
         calendar(9, "pub_a", "a"),
     ];
     assert_became(&bench, &lines, 1, 0, &taken);
@@ -179,14 +179,14 @@ fn a_name_that_another_calendar_has_is_refused() {
             ("public#pub_a", 6),
         ],
     );
-    // Not even --overwrite takes another calendar's name away.
+    // Not even --overwrite takes another calendar's name.
     let overwriting = bench.import_overwriting(&lines.concat()).document();
     assert_eq!(refused(&overwriting), taken);
 }
 
-/// Of two lines that want one name the first gets it.
+/// The first line gets it.
 #[test]
-fn two_lines_cannot_have_one_name() {
+fn one_of_two_lines_gets_a_name() {
     let bench = bench();
     let lines = [
         calendar(7, "a", "b"),
@@ -206,15 +206,15 @@ fn two_lines_cannot_have_one_name() {
     assert_links(&bench, [("link#a", 7), ("public#b", 7)]);
 }
 
-/// The order of the lines does not matter (C-81), however many wait for each other.
+/// The order of lines does not matter (C-81), whatever the number of dependencies.
 #[test]
-fn a_name_that_becomes_free_in_the_same_import_can_be_had() {
+fn names_freed_by_the_same_import_can_be_used() {
     let bench = bench();
     let all: Vec<_> = (1..=250)
         .map(|id| calendar(id, &format!("k{id}"), &format!("p{id}")))
         .collect();
     assert_became(&bench, &all, 250, 0, &[]);
-    // Each takes the names of the next one, which is a later line; and the other way round.
+    // Each takes the names of the next one, which is a later line; and in reverse.
     let forward = [
         calendar(1, "k2", "p2"),
         calendar(2, "k3", "p3"),
@@ -228,7 +228,7 @@ fn a_name_that_becomes_free_in_the_same_import_can_be_had() {
     ];
     back.reverse();
     assert_became(&bench, &back, 3, 0, &[]);
-    // Beyond the lines that are otherwise written together.
+    // Beyond the lines of one batch.
     let mut far = all.clone();
     far[0] = calendar(1, "k250", "p250");
     far[249] = calendar(250, "last", "last");
@@ -238,9 +238,9 @@ fn a_name_that_becomes_free_in_the_same_import_can_be_had() {
     assert!(bench.item("acme#calendar-link#k1", "calendar").is_none());
 }
 
-/// A bad line frees nothing, and one that is refused keeps what it has.
+/// An invalid line frees no name, and a rejected calendar keeps its names.
 #[test]
-fn a_name_is_free_only_where_its_calendar_gave_it_up() {
+fn rejected_lines_free_no_name() {
     let bench = bench();
     bench
         .import(
@@ -273,7 +273,7 @@ fn a_name_is_free_only_where_its_calendar_gave_it_up() {
 }
 
 #[test]
-fn names_that_are_passed_round_need_another() {
+fn cyclic_changes_of_names_need_an_unused_one() {
     let bench = bench();
     let old = [
         calendar(1, "a", "b"),
@@ -288,7 +288,7 @@ fn names_that_are_passed_round_need_another() {
         calendar(1, "c", "b"),
         calendar(2, "e", "d"),
         calendar(3, "a", "f"),
-        // It waits for them, but none of them for it.
+        // It depends on them, but none of them on it.
         calendar(4, "a", "h"),
         calendar(5, "i", "j"),
     ];
@@ -310,9 +310,8 @@ fn names_that_are_passed_round_need_another() {
     );
 }
 
-/// Calendars that refuse each other and would give up nothing do not swap.
 #[test]
-fn names_that_are_kept_are_not_passed_round() {
+fn names_of_rejected_calendars_are_not_swapped() {
     let bench = bench();
     bench
         .import(&[calendar(1, "a", "b"), calendar(2, "c", "d")].concat())

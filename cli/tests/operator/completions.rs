@@ -1,4 +1,4 @@
-//! What shells get to complete the command's words.
+//! Shell completions.
 
 use std::process::{Command, Stdio};
 
@@ -10,9 +10,9 @@ fn completions(shell: &str) -> Ended {
     command.output().unwrap().into()
 }
 
-/// No shell's script forgets a command; none needs a table.
+/// For every shell, without a table.
 #[test]
-fn every_shell_knows_every_command() {
+fn completions_contain_every_command() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = completions(shell).done().out;
         for word in [
@@ -38,9 +38,8 @@ fn every_shell_knows_every_command() {
     );
 }
 
-/// bash itself completes words with the script.
 #[test]
-fn bash_completes() {
+fn bash_completes_with_the_script() {
     let script = completions("bash").done().out;
     let asks = "\ncomplete_words() { COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); \
                 _funil funil \"${!#}\" \"${COMP_WORDS[$#-2]}\"; echo \"${COMPREPLY[*]}\"; }\n\

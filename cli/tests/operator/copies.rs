@@ -1,62 +1,76 @@
-//! What leads copy of companies and opportunities of leads, after imports that change the originals.
-
-mod beside;
+//! Copies of companies in leads, and of leads in opportunities, after imports of changed originals.
 
 use std::collections::BTreeSet;
 
+use operator::kinds::{Companies, Dated, Leads, Opportunities};
+use operator::{Operator, Outcome, Pages};
 use serde_json::{Value, json};
-use shared::store::Card;
+use shared::ids::{ColumnId, CompanyId, FunnelId, LeadId, OpportunityId, UserId};
+use shared::lead::Lead;
+use shared::opportunity::Opportunity;
+use shared::people::Company;
+use shared::time::Timestamp;
 
 use crate::import::{bench, lead};
 use crate::support::Bench;
 
 const FUNNEL: &str = r#"{"kind":"funnel","id":3,"name":"Vendas","columns":[{"id":31,"name":"Entrada"}]}"#;
+const FIRST: &str = "000000000000001";
+const WRITTEN: Outcome = Outcome::Written;
 
 fn company(id: u64, name: &str) -> String {
-    format!(r#"{{"kind":"company","id":{id},"companyname":"{name}"}}"#) + "\n"
+    json!({ "kind": "company", "id": id, "companyname": name }).to_string() + "\n"
 }
 
 fn opportunity(id: u64, lead: u64) -> String {
-    format!(
-        r#"{{"kind":"opportunity","id":{id},"title":"Pedido","crm_id":3,"crm_column":31,"lead_id":{lead},"user":7,"createDate":"2026-02-01T00:00:00.000Z"}}"#
-    ) + "\n"
+    let line = json!({
+        "kind": "opportunity", "id": id, "title": "Pedido", "crm_id": 3, "crm_column": 31, "lead_id": lead, "user": 7,
+        "createDate": "2026-02-01T00:00:00.000Z",
+    });
+    line.to_string() + "\n"
 }
 
-/// The records of all opportunities.
-async fn cards(bench: &Bench) -> Vec<Card> {
-    let operator = bench.operator().await;
-    let (mut pages, mut cards) = (operator.opportunities(), Vec::new());
-    while let Some(page) = pages.next().await.unwrap() {
-        cards.extend(page.into_iter().map(|record| record.card));
-    }
-    cards
+/// With users, a funnel and these lines.
+fn bench_of(lines: &[String]) -> Bench {
+    let bench = bench();
+    bench.import(&(lines.concat() + FUNNEL)).done();
+    bench
 }
 
-/// What opportunities say of a lead's name and its company's, in their order, and that the boards say the same and no
-/// notice stands.
+/// Leads and companies as opportunities name them, in order. The boards must be equal, and no marker may remain.
 #[track_caller]
-fn settled(bench: &Bench, cards: &[Card]) -> Vec<(Option<String>, Option<String>)> {
+fn named(bench: &Bench) -> Vec<String> {
     assert_eq!(bench.partition("acme#notice"), [] as [Value; 0]);
-    let text = |item: &Value| item["card"]["S"].as_str().unwrap().to_owned();
-    let set = |pk: &str| bench.partition(pk).iter().map(text).collect::<BTreeSet<_>>();
-    assert_eq!(set("acme#opportunity"), set("acme#board#3#31#0#-#-"));
-    let said = cards.iter().map(|card| {
-        let name = card.lead.as_ref().and_then(|lead| lead.firstname.clone());
-        (
-            name,
-            card.company.as_ref().map(|company| company.companyname.clone()),
+    let cards = |pk: &str| {
+        let items = bench.partition(pk).into_iter();
+        items
+            .map(|item| {
+                (
+                    item["sk"].to_string(),
+                    item["card"]["S"].as_str().unwrap().to_owned(),
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    let mut records = cards("acme#opportunity");
+    records.sort();
+    let texts =
+        |cards: Vec<(String, String)>| cards.into_iter().map(|(_, card)| card).collect::<BTreeSet<_>>();
+    assert_eq!(texts(records.clone()), texts(cards("acme#board#3#31#0#-#-")));
+    let names = records.iter().map(|(_, card)| {
+        let card: Value = serde_json::from_str(card).unwrap();
+        let text = |value: &Value| value.as_str().unwrap_or("none").to_owned();
+        format!(
+            "{} of {}",
+            text(&card["l"]["firstname"]),
+            text(&card["c"]["companyname"])
         )
     });
-    said.collect()
+    names.collect()
 }
 
-fn said(name: &str, company: Option<&str>) -> (Option<String>, Option<String>) {
-    (Some(name.to_owned()), company.map(str::to_owned))
-}
-
-#[tokio::test]
-async fn a_changed_company_reaches_every_opportunity_of_its_leads() {
-    let bench = bench();
+#[test]
+fn a_changed_company_reaches_every_opportunity_of_its_leads() {
     let lines = [
         company(5, "Estrela"),
         company(6, "Horizonte"),
@@ -68,40 +82,40 @@ async fn a_changed_company_reaches_every_opportunity_of_its_leads() {
         opportunity(3, 3),
         opportunity(4, 1),
     ];
-    bench.import(&(lines.concat() + FUNNEL)).done();
-    let [ana, bia, caio] = [
-        said("Ana", Some("Estrela")),
-        said("Bia", Some("Horizonte")),
-        said("Caio", None),
-    ];
-    let all = [ana.clone(), bia.clone(), caio.clone(), ana];
-    assert_eq!(settled(&bench, &cards(&bench).await), all);
-
-    let changed = company(5, "Estrela do Sul");
-    assert_eq!(bench.import(&changed).done().document()["imported"], 1);
-    let ana = said("Ana", Some("Estrela do Sul"));
-    let all = [ana.clone(), bia, caio.clone(), ana.clone()];
-    assert_eq!(settled(&bench, &cards(&bench).await), all);
+    let bench = bench_of(&lines);
+    assert_eq!(
+        named(&bench),
+        [
+            "Ana of Estrela",
+            "Bia of Horizonte",
+            "Caio of none",
+            "Ana of Estrela"
+        ]
+    );
+    let changed = bench.import(&company(5, "Estrela do Sul")).done().document();
+    assert_eq!(changed["imported"], 1);
+    assert_eq!(
+        named(&bench),
+        [
+            "Ana of Estrela do Sul",
+            "Bia of Horizonte",
+            "Caio of none",
+            "Ana of Estrela do Sul"
+        ]
+    );
     let items = bench.items();
     let again = bench.import(&(lines.concat().replace("Estrela", "Estrela do Sul") + FUNNEL));
     assert_eq!(again.done().document()["unchanged"], 10);
     assert_eq!(bench.items(), items, "nothing was written");
-
-    // The lead goes to another company.
+    // The lead changes its company.
     bench.import(&lead(2, r#","firstname":"Bia","company":5"#)).done();
-    let bia = said("Bia", Some("Estrela do Sul"));
-    assert_eq!(
-        settled(&bench, &cards(&bench).await),
-        [ana.clone(), bia, caio, ana]
-    );
+    assert_eq!(named(&bench)[1], "Bia of Estrela do Sul");
 }
 
-#[tokio::test]
-async fn a_changed_lead_reaches_its_opportunities_and_custom_fields_do_not() {
-    let bench = bench();
-    let lines = [lead(1, r#","firstname":"Ana""#), opportunity(1, 1)];
-    bench.import(&(lines.concat() + FUNNEL)).done();
-    let record = || bench.item("acme#opportunity", "000000000000001").unwrap();
+#[test]
+fn a_changed_lead_reaches_its_opportunities_and_custom_fields_do_not() {
+    let bench = bench_of(&[lead(1, r#","firstname":"Ana""#), opportunity(1, 1)]);
+    let record = || bench.item("acme#opportunity", FIRST).unwrap();
     let before = record();
     bench
         .import(&lead(1, r#","firstname":"Ana","filial":"Apucarana""#))
@@ -112,76 +126,235 @@ async fn a_changed_lead_reaches_its_opportunities_and_custom_fields_do_not() {
         "no opportunity shows a custom field of its lead"
     );
     bench.import(&lead(1, r#","firstname":"Anna""#)).done();
-    assert_eq!(settled(&bench, &cards(&bench).await), [said("Anna", None)]);
-    // The copies are none of the line's doing.
-    bench.set(
-        "acme#opportunity",
-        "000000000000001",
-        "edited",
-        &json!({ "N": "1" }),
-    );
+    assert_eq!(named(&bench), ["Anna of none"]);
+    // The copies in a line are ignored.
+    bench.set("acme#opportunity", FIRST, "edited", &json!({ "N": "1" }));
     bench.import(&lead(1, r#","firstname":"Bia""#)).done();
-    let same = bench.import(&opportunity(1, 1)).done().document();
-    assert_eq!(same["unchanged"], 1);
-    assert_eq!(settled(&bench, &cards(&bench).await), [said("Bia", None)]);
+    assert_eq!(bench.import(&opportunity(1, 1)).done().document()["unchanged"], 1);
+    assert_eq!(named(&bench), ["Bia of none"]);
     let kept = bench.import(&opportunity(1, 1).replace("Pedido", "Outro"));
     assert_eq!(kept.code, 1, "a refreshed copy leaves it changed through the API");
 }
 
-#[tokio::test]
-async fn a_company_of_hundreds_of_leads_reaches_them_all() {
-    let bench = bench();
+/// The company is written after its leads' copies, so an interrupted import is continued by the next.
+#[test]
+fn a_company_of_hundreds_of_leads_reaches_them_all() {
     let leads = (1..=250).map(|id| lead(id, r#","firstname":"Ana","company":5"#));
-    let opportunities = (1..=250).map(|id| opportunity(id, id));
-    let lines: String = leads.chain(opportunities).collect();
-    bench.import(&(lines + &company(5, "Estrela") + FUNNEL)).done();
-    bench.import(&company(5, "Horizonte")).done();
-    let cards = cards(&bench).await;
-    assert_eq!(settled(&bench, &cards), vec![said("Ana", Some("Horizonte")); 250]);
-}
-
-/// An import that ends among the leads of a company has not written the company itself, so the next goes on.
-#[tokio::test]
-async fn an_import_that_ended_among_a_companys_leads_is_finished_by_the_next() {
-    let bench = bench();
-    let lines = [
-        company(5, "Estrela"),
-        lead(1, r#","firstname":"Ana","company":5"#),
-        lead(2, r#","firstname":"Bia","company":5"#),
-        opportunity(1, 1),
-        opportunity(2, 2),
-    ];
-    bench.import(&(lines.concat() + FUNNEL)).done();
-    let (pk, sk) = ("acme#lead", "000000000000002");
+    let lines = leads.chain((1..=250).map(|id| opportunity(id, id)));
+    let bench = bench_of(&lines.chain([company(5, "Estrela")]).collect::<Vec<_>>());
+    let (pk, sk) = ("acme#lead", "000000000000202");
     let version = bench.item(pk, sk).unwrap()["v"].clone();
     bench.set(pk, sk, "v", &json!({ "S": "damaged" }));
     assert_eq!(bench.import(&company(5, "Horizonte")).code, 1);
     bench.set(pk, sk, "v", &version);
     let rest = bench.import(&company(5, "Horizonte")).done().document();
     assert_eq!(rest["imported"], 1);
-    assert_eq!(
-        settled(&bench, &cards(&bench).await),
-        [said("Ana", Some("Horizonte")), said("Bia", Some("Horizonte"))]
-    );
+    assert_eq!(named(&bench), vec!["Ana of Horizonte"; 250]);
 }
 
-/// An import that ended behind a lead and before its opportunities left a notice, whatever lines come next.
-#[tokio::test]
-async fn a_notice_that_an_import_left_is_seen_to_by_the_next() {
-    let bench = bench();
-    let lines = [lead(1, r#","firstname":"Ana""#), opportunity(1, 1)];
-    bench.import(&(lines.concat() + FUNNEL)).done();
-    bench.set(
-        "acme#lead",
-        "000000000000001",
-        "firstname",
-        &json!({ "S": "Bia" }),
-    );
+/// The interrupted import left a stale marker, which any next import processes.
+#[test]
+fn stale_markers_of_an_interrupted_import_are_processed() {
+    let bench = bench_of(&[lead(1, r#","firstname":"Ana""#), opportunity(1, 1)]);
+    bench.set("acme#lead", FIRST, "firstname", &json!({ "S": "Bia" }));
     bench.put(
         "acme#notice",
-        "lead#000000000000001",
+        &format!("lead#{FIRST}"),
         &json!({ "v": { "N": "1" } }),
     );
     assert_eq!(bench.import(FUNNEL).done().document()["unchanged"], 1);
-    assert_eq!(settled(&bench, &cards(&bench).await), [said("Bia", None)]);
+    assert_eq!(named(&bench), ["Bia of none"]);
+}
+
+fn time() -> Timestamp {
+    Timestamp::parse("2026-01-01T00:00:00Z").unwrap()
+}
+
+fn firm(name: &str) -> Company {
+    serde_json::from_value(json!({ "id": 5, "companyname": name })).unwrap()
+}
+
+/// A lead of company 5.
+fn line(id: u64, name: &str) -> Dated<Lead> {
+    let lead = Lead {
+        firstname: Some(name.to_owned()),
+        company: CompanyId::new(5),
+        ..Lead::new(LeadId::new(id).unwrap(), time())
+    };
+    lead.into()
+}
+
+fn deal(id: u64, lead: u64) -> Dated<Opportunity> {
+    let at = (FunnelId::new(3).unwrap(), ColumnId::new(31).unwrap());
+    let (id, lead) = (OpportunityId::new(id).unwrap(), LeadId::new(lead).unwrap());
+    Opportunity::new(id, at, lead, UserId::new(7).unwrap(), time()).into()
+}
+
+/// The distinct names in leads' copies of companies.
+fn company_copies(bench: &Bench) -> Vec<Option<String>> {
+    let leads = bench.partition("acme#lead");
+    let copies = leads.iter().map(|lead| {
+        let copy: Value = serde_json::from_str(lead["companyCopy"]["S"].as_str()?).unwrap();
+        Some(copy["companyname"].as_str().unwrap().to_owned())
+    });
+    copies.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Imports leads four times with other names, some of them new.
+async fn rename_leads(operator: &Operator) {
+    for round in 1..=4_u64 {
+        let lines = (10 * round..10 * round + 20).map(|id| line(id, &format!("Ana {round}")));
+        operator
+            .import::<Leads>(&lines.collect::<Vec<_>>(), false)
+            .await
+            .unwrap();
+    }
+}
+
+/// Opportunities of the first thirty leads, five of each.
+async fn make_deals(operator: &Operator) {
+    for round in 0..5_u64 {
+        let lines = (1..=30).map(|id| deal(100 * round + id, id));
+        let outcomes = operator
+            .import::<Opportunities>(&lines.collect::<Vec<_>>(), false)
+            .await;
+        assert_eq!(outcomes.unwrap(), vec![WRITTEN; 30]);
+    }
+}
+
+/// Concurrent imports create and change leads and opportunities while their company changes.
+#[tokio::test]
+async fn concurrent_imports_leave_no_stale_copy() {
+    let bench = bench_of(&[]);
+    let (one, two, three) = (
+        bench.operator().await,
+        bench.operator().await,
+        bench.operator().await,
+    );
+    one.import::<Companies>(&[firm("0")], false).await.unwrap();
+    let leads: Vec<_> = (1..=30).map(|id| line(id, "Ana")).collect();
+    one.import::<Leads>(&leads, false).await.unwrap();
+    let companies = async {
+        for round in 1..=6 {
+            two.import::<Companies>(&[firm(&round.to_string())], false)
+                .await
+                .unwrap();
+        }
+    };
+    tokio::join!(rename_leads(&one), companies, make_deals(&three));
+    one.refresh_copies().await.unwrap();
+    assert_eq!(company_copies(&bench), [Some("6".to_owned())]);
+    let named = named(&bench);
+    assert!(
+        named.len() == 150 && named.iter().all(|name| name.ends_with(" of 6")),
+        "{named:?}"
+    );
+    bench.funil("doctor --instance acme").done();
+}
+
+/// Waits until the first records of a kind exist.
+async fn arrived<T>(pages: impl Fn() -> Pages<T>) {
+    while pages().next().await.unwrap().is_none_or(|page| page.is_empty()) {}
+}
+
+/// The company changes while its leads are imported. In the first case each lead has a lower id than those that exist, so a
+/// scan of the company's leads misses them. In the second one the import has read the company, and written none of its
+/// leads.
+#[tokio::test]
+async fn a_company_changed_during_the_import_of_its_leads() {
+    let others = (1..=900).map(|id| Dated::from(Lead::new(LeadId::new(id).unwrap(), time())));
+    let new = Some("new".to_owned());
+    let cases: [(Vec<Dated<Lead>>, bool, Vec<_>); 2] = [
+        (
+            (1..=600).rev().map(|id| line(id, "Ana")).collect(),
+            true,
+            vec![new.clone()],
+        ),
+        (
+            others.chain((901..=920).map(|id| line(id, "Ana"))).collect(),
+            false,
+            vec![None, new],
+        ),
+    ];
+    for (lines, linked, copies) in cases {
+        let bench = Bench::with_instance();
+        let (one, two) = (bench.operator().await, bench.operator().await);
+        one.import::<Companies>(&[firm("former")], false).await.unwrap();
+        let count = lines.len();
+        let change = async {
+            arrived(|| two.records::<Leads>()).await;
+            let written = two.import::<Companies>(&[firm("new")], false).await.unwrap();
+            (written, bench.partition("acme#company-lead#5").is_empty())
+        };
+        let (leads, (written, none)) = tokio::join!(one.import::<Leads>(&lines, false), change);
+        assert_eq!(
+            (leads.unwrap().len(), written, none),
+            (count, vec![WRITTEN], !linked)
+        );
+        assert_eq!(company_copies(&bench), copies);
+    }
+}
+
+/// An import of 300 opportunities of lead 1, during which something happens to the lead.
+async fn import_deals<T>(bench: &Bench, change: impl AsyncFnOnce(&Operator) -> T) -> (Vec<Outcome>, T) {
+    let (one, two) = (bench.operator().await, bench.operator().await);
+    one.import::<Leads>(&[line(1, "Ana")], false).await.unwrap();
+    let deals: Vec<_> = (1..=300).map(|id| deal(id, 1)).collect();
+    let deals = one.import::<Opportunities>(&deals, false);
+    let change = async {
+        arrived(|| two.opportunities()).await;
+        change(&two).await
+    };
+    let (deals, changed) = tokio::join!(deals, change);
+    (deals.unwrap(), changed)
+}
+
+#[tokio::test]
+async fn a_lead_changed_during_the_import_of_its_opportunities() {
+    let bench = bench_of(&[]);
+    let change = async |operator: &Operator| {
+        operator.import::<Leads>(&[line(1, "Anna")], false).await.unwrap();
+        operator.refresh_copies().await.unwrap();
+    };
+    assert_eq!(import_deals(&bench, change).await.0, vec![WRITTEN; 300]);
+    assert_eq!(named(&bench), vec!["Anna of none"; 300]);
+}
+
+/// C-24: the transaction that links a lead checks that it exists.
+#[tokio::test]
+async fn a_lead_deleted_during_the_import_of_its_opportunities() {
+    let bench = bench_of(&[]);
+    let deletion = async |_: &Operator| {
+        bench.delete("acme#lead", FIRST);
+        bench.partition("acme#opportunity").len()
+    };
+    let (deals, linked) = import_deals(&bench, deletion).await;
+    let gone = Outcome::Refused("lead_id: lead 1 does not exist".to_owned());
+    assert_eq!(deals, [vec![WRITTEN; linked], vec![gone; 300 - linked]].concat());
+    assert_eq!(bench.partition("acme#opportunity").len(), linked);
+}
+
+/// The slower of two refreshes has read an old lead.
+#[tokio::test]
+async fn concurrent_refreshes_of_a_changing_lead() {
+    let bench = bench_of(&[]);
+    let (one, two) = (bench.operator().await, bench.operator().await);
+    one.import::<Leads>(&[line(1, "Ana")], false).await.unwrap();
+    let deals: Vec<_> = (1..=20).map(|id| deal(id, 1)).collect();
+    one.import::<Opportunities>(&deals, false).await.unwrap();
+    for round in 0..12 {
+        let changes = async {
+            for name in ["Anna".to_owned(), format!("Ana {round}")] {
+                one.import::<Leads>(&[line(1, &name)], false).await.unwrap();
+                one.refresh_copies().await.unwrap();
+            }
+        };
+        let other = async {
+            two.refresh_copies().await.unwrap();
+            two.refresh_copies().await.unwrap();
+        };
+        tokio::join!(changes, other);
+        one.refresh_copies().await.unwrap();
+        assert_eq!(named(&bench), vec![format!("Ana {round} of none"); 20]);
+    }
 }

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 use shared::credential::{Kind, Secret};
-use shared::id::UserId;
+use shared::ids::UserId;
 
 use crate::support::{Bench, USERS};
 
@@ -47,7 +47,7 @@ fn a_key_is_shown_once_and_stored_as_a_hash() {
 }
 
 #[test]
-fn for_a_person_the_secret_stands_alone_on_standard_output() {
+fn without_json_standard_output_is_the_secret_alone() {
     let bench = bench();
     let issued = bench.funil("key issue --instance acme --user 7").done();
     let key = issued.out.trim_end();
@@ -61,7 +61,7 @@ fn for_a_person_the_secret_stands_alone_on_standard_output() {
 }
 
 #[test]
-fn a_token_expires_and_a_key_may() {
+fn tokens_expire_and_keys_may() {
     let bench = bench();
     let issue = |command: &str| bench.funil(&format!("{command} --json")).done().document();
     let days = |document: &Value| {
@@ -85,7 +85,7 @@ fn a_token_expires_and_a_key_may() {
 }
 
 #[test]
-fn a_credential_is_for_a_user_that_can_use_it() {
+fn credentials_require_an_active_user() {
     let bench = bench();
     for (user, reason) in [
         (
@@ -150,9 +150,9 @@ fn revoking_deletes_the_hash_and_keeps_the_entry() {
     }
 }
 
-/// C-9: a key's own limit is stored with what a request finds by its hash, and lists show it.
+/// C-9: it is stored in the item that requests read by hash, and shown in lists.
 #[test]
-fn a_key_may_have_a_limit_of_its_own() {
+fn a_key_may_have_its_own_limit() {
     let bench = bench();
     let issue = |command: &str| bench.funil(&format!("{command} --json")).done().document();
     let issued = issue("key issue --instance acme --user 7 --requests-per-minute 600");
@@ -192,9 +192,9 @@ fn a_key_may_have_a_limit_of_its_own() {
     }
 }
 
-/// A key that is not there, or not good any more, gets no limit and does not come back by one.
+/// Unknown, expired and revoked keys cannot get a limit, and do not become valid again.
 #[test]
-fn only_a_good_key_gets_a_limit() {
+fn only_a_valid_key_gets_a_limit() {
     let bench = bench();
     let issued = bench.funil("key issue --instance acme --user 7 --json");
     let issued = issued.done().document();
@@ -218,7 +218,7 @@ fn only_a_good_key_gets_a_limit() {
     bench.funil("doctor --instance acme").done();
 }
 
-/// So that where the user stands can change in all of them at once.
+/// So that a change of the membership can update all of them in one transaction.
 #[tokio::test]
 async fn a_user_has_at_most_fifty_valid_credentials() {
     let bench = bench();

@@ -11,7 +11,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 #[test]
-fn the_sample_comes_in_once_and_twice() {
+fn a_repeated_import_of_the_sample_changes_nothing() {
     let bench = Bench::with_instance();
     let lines = sample().lines().count();
     let first = bench.import(&sample()).done().document();
@@ -26,18 +26,18 @@ fn the_sample_comes_in_once_and_twice() {
     assert_eq!(bench.export(), export);
 }
 
-/// A lead with everything that is easily lost.
+/// A lead with values that are easily lost.
 const ODD: &str = r#"{"kind":"lead","id":2000,"owner":7,"points":0.1,"createDate":"2026-01-01T00:00:00Z","lastActive":"2026-02-01T00:00:00Z","archived":true,"initial_password":"p4ss","utmTags":[{"a":0.1234567890123456},null],"channelRestrictions":{"email":{"disabled":true,"frequencyValue":3}},"ips":["::1"],"vip":null,"nested":{"":[1e21,-0.0,"x\u0000y"]},"v":1,"custom":[]}"#;
-/// Numbers in spellings that are not kept, and text for a number.
+/// Numbers in forms that are not kept, and text for a number.
 const FIGURES: &str = r#"{"kind":"company","id":9,"companyname":"","points":-2.50,"companynemployees":"10-50","companyannualrevenue":1e3}"#;
-/// An opportunity with everything that is easily lost, and without the empty things that are not kept.
+/// An opportunity with values that are easily lost, without empty values, which are not kept.
 const ODD_DEAL: &str = r#"{"kind":"opportunity","id":2000,"title":" É ","value":213.2,"crm_column":32,"crm_id":3,"lead_id":2000,"sequence":7,"status":"gain","loss_reason":"","gain_reason":" Prazo ","expectedCloseDate":"2026-12-01T00:00:00-03:00","sale_channel":"Loja","campaign":"Natal","user":7,"last_column_change":"2026-03-01T00:00:00Z","last_status_change":"2026-04-01T00:00:00Z","gain_date":"2026-04-01T00:00:00Z","reopen_date":"2026-03-15T00:00:00Z","await_column_approved":{"a":null},"await_column_approved_user":8,"reject_appro":false,"reject_appro_desc":{},"createDate":"2026-01-01T00:00:00Z","updateDate":"2026-05-01T00:00:00Z","archived":true,"service_permission":"departments","service_permission_user":8,"service_permission_department":1,"service_permission_users":[8,9],"service_permission_users_select":[{"id":8}],"service_permission_departments":[1],"service_permission_departments_select":[null],"dataCompanyExtra":[{"id":77,"companyname":"Extra"}],"fields":{" Número do pedido ":"","undefined":1e21,"é":-0.0,"":true,"gone":null},"files":[{"name":"a.pdf"}],"filesData":[[]],"conf_installment":[{"n":1}]}"#;
 
-/// A calendar with everything that is easily lost.
+/// A calendar with values that are easily lost.
 const ODD_CALENDAR: &str = r#"{"kind":"calendar","id":2000,"name":" É ","keyName":"-_odd_-","publicId":"0","isPublished":true,"userId":7,"timezone":"Asia/Kathmandu","durationMinutes":1440,"bufferMinutes":5,"minimumNoticeMinutes":4294967295,"hours":{"sun":[["00:00","09:00"],["09:00","24:00"]]},"dates":{"2027-01-02":[["10:00","10:30"]],"2027-01-01":[]},"horizon":{"type":"between","start":"2027-01-01","end":"2027-01-01"},"createDate":"2026-01-01T00:00:00-03:00","updateDate":"2026-05-01T00:00:00Z"}"#;
-/// A meeting over several days, whose free fields are kept in their order.
+/// A meeting over several days; its free-form fields keep their order.
 const ODD_MEETING: &str = r#"{"kind":"meeting","id":2000,"calendarId":2000,"date":"2027-01-01T12:00:00.001Z","endDate":"2027-02-10T12:00:00.001Z","leadId":2000,"opportunityId":2000,"userId":8,"status":"rescheduled","formData":{"z":null," a ":[1e21,-0.0,4.0,12345678901234567890],"":{"y":[],"x":"x\u0000y"},"0":0.1234567890123456},"properties":{"b":{},"a":false},"createDate":"2026-01-01T00:00:00Z","updateDate":"2026-05-01T00:00:00Z"}"#;
-/// A meeting whose lead was deleted (C-24): a form that is null was erased, one that is absent was empty.
+/// A meeting of a deleted lead (C-24): a null form was erased, an absent one was empty.
 const ERASED: &str = r#"{"kind":"meeting","id":1999,"calendarId":2000,"date":"2027-01-01T12:00:00.000Z","endDate":"2027-01-01T12:00:00.000Z","leadId":null,"userId":7,"status":"canceled","formData":null,"createDate":"2026-01-01T00:00:00Z"}"#;
 
 /// Record 2000 of a kind.
@@ -50,7 +50,7 @@ fn odd(export: &str, kind: &str) -> Value {
 }
 
 #[test]
-fn an_export_into_an_empty_instance_gives_the_same_export() {
+fn an_export_imported_into_an_empty_instance_is_exported_equally() {
     let bench = Bench::with_sample();
     bench
         .funil_reading("instance set acme voip_webhook_secret -", b"s3cret")
@@ -81,11 +81,11 @@ fn an_export_into_an_empty_instance_gives_the_same_export() {
 }
 
 #[test]
-fn an_opportunity_is_exported_as_it_came() {
+fn opportunities_are_exported_unchanged() {
     let bench = Bench::with_sample();
     bench.import(&[ODD, ODD_DEAL].join("\n")).done();
     let mut kept = odd(&bench.export(), "opportunity");
-    // Companies are written out whole, and times to the millisecond.
+    // Companies are exported with all fields, and times with milliseconds.
     let company = kept["dataCompanyExtra"][0].as_object_mut().unwrap();
     company.retain(|_, value| !value.is_null());
     for value in kept.as_object_mut().unwrap().values_mut() {
@@ -103,7 +103,7 @@ fn an_opportunity_is_exported_as_it_came() {
 }
 
 #[test]
-fn a_meeting_is_exported_as_it_came() {
+fn meetings_are_exported_unchanged() {
     let bench = Bench::with_sample();
     bench
         .import(&[ODD, ODD_DEAL, ODD_CALENDAR, ODD_MEETING, ERASED].join("\n"))
@@ -126,7 +126,7 @@ fn a_meeting_is_exported_as_it_came() {
 }
 
 #[test]
-fn a_calendar_is_exported_as_it_came() {
+fn calendars_are_exported_unchanged() {
     let bench = Bench::with_sample();
     bench.import(ODD_CALENDAR).done();
     let mut sent: Value = serde_json::from_str(ODD_CALENDAR).unwrap();
@@ -139,7 +139,7 @@ fn a_calendar_is_exported_as_it_came() {
 }
 
 #[test]
-fn an_export_tells_first_what_the_rest_refers_to() {
+fn exports_write_referenced_records_first() {
     let exported = Bench::with_sample().export();
     let kind = |line: &str| serde_json::from_str::<Value>(line).unwrap()["kind"].clone();
     let mut kinds: Vec<_> = exported.lines().map(kind).collect();
@@ -148,7 +148,7 @@ fn an_export_tells_first_what_the_rest_refers_to() {
 }
 
 #[test]
-fn an_export_is_its_owners_alone() {
+fn export_files_are_private() {
     let bench = Bench::with_sample();
     let folder = tempfile::tempdir().unwrap();
     let piped = folder.path().join("piped.ndjson");
@@ -191,7 +191,7 @@ fn an_export_is_its_owners_alone() {
 }
 
 #[test]
-fn an_export_holds_no_credential() {
+fn exports_contain_no_credential() {
     let bench = Bench::with_sample();
     let key = bench.funil("key issue --instance acme --user 7").done().out;
     let id = bench.funil("key list --instance acme --json").done().document()[0]["id"].clone();
@@ -200,7 +200,7 @@ fn an_export_holds_no_credential() {
 }
 
 #[test]
-fn a_file_and_a_pipe_are_read_alike() {
+fn files_and_pipes_are_imported_alike() {
     let bench = Bench::with_instance();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("data.ndjson");

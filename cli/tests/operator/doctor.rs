@@ -1,21 +1,48 @@
 //! `funil doctor` (C-84): every sort of damage is found and repaired, and nothing that is right is touched.
 
-mod boards;
-mod calendars;
-mod calls;
 mod copies;
+mod credentials;
+mod left;
 mod storm;
-mod storm_of_opportunities;
-mod tickets;
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
 use crate::support::{Bench, Ended};
 
-const LEAD: &str = "000000000001001";
-/// With what the partitions of totals begin.
+/// An instance with records of all kinds. Each test begins with it.
+const INSTANCE: &str = r#"
+{"kind":"department","id":2,"name":"Vendas"}
+{"kind":"user","id":7,"name":"Ana","admin":true}
+{"kind":"user","id":8,"name":"Bruno","department":2}
+{"kind":"user","id":9,"name":"Carla","department":2}
+{"kind":"profile","number":"5511987001122","name":"Rui"}
+{"kind":"company","id":2,"companyname":"Boa Vista","points":7.5}
+{"kind":"lead","id":1,"firstname":"Carla","mobile":"+55 11 97326-3471","company":2,"owner":7,"createDate":"2026-01-01T00:00:00.000Z"}
+{"kind":"lead","id":2,"firstname":"Davi","company":2,"createDate":"2026-01-01T00:00:00.000Z"}
+{"kind":"lead","id":3,"owner":8,"archived":true,"userAccess":[9],"createDate":"2026-01-01T00:00:00.000Z"}
+{"kind":"lead","id":4,"owner":9,"archived":true,"createDate":"2026-01-01T00:00:00.000Z"}
+{"kind":"funnel","id":3,"name":"Vendas","columns":[{"id":31,"name":"Entrada"},{"id":32,"name":"Proposta"}]}
+{"kind":"opportunity","id":1,"title":"Um","crm_id":3,"crm_column":31,"lead_id":1,"user":7,"value":"1234.56","createDate":"2026-09-04T09:30:00.000Z"}
+{"kind":"opportunity","id":2,"title":"Dois","crm_id":3,"crm_column":31,"lead_id":2,"user":8,"value":"0.44","status":"gain","createDate":"2026-09-04T09:29:59.000Z"}
+{"kind":"opportunity","id":3,"title":"Tres","crm_id":3,"crm_column":32,"lead_id":1,"user":7,"archived":1,"service_permission":"users","service_permission_users":[8],"createDate":"2026-09-04T09:30:00.000Z"}
+{"kind":"calendar","id":1,"name":"Agenda","keyName":"key-1","publicId":"pub_1","userId":7,"timezone":"UTC","durationMinutes":30,"hours":{}}
+{"kind":"calendar","id":2,"name":"Agenda","keyName":"key-2","publicId":"pub_2","userId":7,"timezone":"UTC","durationMinutes":30,"hours":{}}
+{"kind":"meeting","id":1,"calendarId":1,"leadId":1,"status":"scheduled","date":"2027-03-01T12:00:00Z","endDate":"2027-03-01T12:30:00Z"}
+{"kind":"meeting","id":2,"calendarId":1,"leadId":2,"status":"rescheduled","date":"2027-03-01T23:30:00Z","endDate":"2027-03-02T00:30:00Z"}
+{"kind":"meeting","id":3,"calendarId":1,"leadId":1,"status":"canceled","date":"2027-03-01T12:00:00Z","endDate":"2027-03-01T12:30:00Z"}
+{"kind":"ticket","id":1,"lead_relation":1,"createDate":"2026-05-01T10:00:00.000Z"}
+{"kind":"ticket","id":2,"createDate":"2026-05-01T10:00:00.000Z"}
+{"kind":"file","ticket":1,"id":7}
+{"kind":"file","ticket":1,"store_path":"a#b"}
+{"kind":"call","id":1,"user":8,"leadPhone":"5511987001122","type":"INCOMING","status":"COMPLETE","duration":65,"record":true,"service":"x","createDate":"2026-06-01T10:00:00.000Z","lead":1}
+{"kind":"call","id":2,"user":8,"leadPhone":"5511987001122","type":"INCOMING","status":"COMPLETE","duration":65,"record":true,"service":"x","createDate":"2026-06-01T10:00:00.000Z","lead":2}
+{"kind":"report","id":3,"name":"Por dia","entity":"calls","measure":"count","groupBy":"day","filters":{}}
+"#;
+
+/// The partitions of totals, whose versions a repair raises.
 const TOTALS: [&str; 7] = [
     "acme#lead-total#",
     "acme#board-total#",
@@ -26,22 +53,29 @@ const TOTALS: [&str; 7] = [
     "acme#meeting-month#",
 ];
 
-/// With the sample and two keys, one of them revoked.
-fn bench() -> (Bench, [String; 2]) {
-    let bench = Bench::with_sample();
-    let issue = || {
-        let issued = bench.funil("key issue --instance acme --user 7 --json").done();
-        issued.document()["id"].as_str().unwrap().to_owned()
-    };
-    let ids = [issue(), issue()];
+/// Items and reasons.
+type Findings = BTreeSet<(String, String)>;
+
+fn bench() -> Bench {
+    let bench = Bench::with_instance();
+    bench.import(INSTANCE.trim_start()).done();
     bench
-        .funil(&format!("key revoke --instance acme {}", ids[1]))
-        .done();
-    (bench, ids)
 }
 
-/// The items and reasons of what a doctor found.
-fn found(ended: &Ended, repaired: bool) -> BTreeSet<(String, String)> {
+fn id(id: u64) -> String {
+    format!("{id:015}")
+}
+
+fn doctor(bench: &Bench) -> Ended {
+    bench.funil("doctor --instance acme --json")
+}
+
+fn repair(bench: &Bench) -> Ended {
+    bench.funil("doctor --instance acme --repair --json")
+}
+
+/// The differences that a doctor reports.
+fn found(ended: &Ended, repaired: bool) -> Findings {
     let document = ended.document();
     let differences = document["differences"].as_array().unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -66,62 +100,106 @@ fn content(bench: &Bench) -> Vec<Value> {
     items
 }
 
-/// Damages the table, and expects the doctor to find just that, to repair it, and to leave everything as it was.
 #[track_caller]
-fn assert_cured(bench: &Bench, damage: impl FnOnce(&Bench), expected: &[(&str, &str)]) {
-    let (before, exported) = (content(bench), bench.export());
-    damage(bench);
-    let expected = expected
-        .iter()
-        .map(|(item, reason)| ((*item).to_owned(), (*reason).to_owned()));
-    let expected: BTreeSet<_> = expected.collect();
+fn assert_clean(bench: &Bench) {
+    let seen = doctor(bench).done();
+    assert!(found(&seen, false).is_empty(), "{seen:?}");
+}
+
+/// Expects the doctor to find just this, to write nothing without `--repair`, and to repair everything with it.
+#[track_caller]
+fn assert_repairs(bench: &Bench, expected: &Findings) {
     let damaged = bench.items();
-    let seen = bench.funil("doctor --instance acme --json");
+    let seen = doctor(bench);
     assert_eq!((seen.code, found(&seen, false)), (1, expected.clone()));
     assert_eq!(bench.items(), damaged, "without --repair nothing is written");
-    let cured = bench.funil("doctor --instance acme --repair --json");
-    assert_eq!((cured.code, found(&cured, true)), (0, expected));
+    let repaired = repair(bench);
+    assert_eq!((repaired.code, found(&repaired, true)), (0, expected.clone()));
     assert_clean(bench);
+}
+
+/// Damages an instance by a table, and expects the doctor to restore it.
+#[track_caller]
+fn assert_restores(bench: &Bench, table: &str) {
+    let (before, exported) = (content(bench), bench.export());
+    let expected = damage(bench, table);
+    assert_repairs(bench, &expected);
     assert_eq!(content(bench), before);
     assert_eq!(bench.export(), exported);
 }
 
-#[track_caller]
-fn assert_clean(bench: &Bench) {
-    let seen = bench.funil("doctor --instance acme --json").done();
-    assert!(found(&seen, false).is_empty(), "{seen:?}");
+/// Does the damages of a table, and returns what the doctor should find. In each line are a damage, an item, and the
+/// reason that is reported of it. Damages are `delete`, `put ITEM`, `set NAME VALUE`, `unset NAME…` and `copy PK SK`; a
+/// line without one has a further reason for the item. `*` at the end of a sort key is the rest of the only one.
+fn damage(bench: &Bench, table: &str) -> Findings {
+    let lines = table.lines().filter(|line| !line.is_empty()).map(|line| {
+        let [damage, item, reason] = line.split('|').map(str::trim).collect::<Vec<_>>()[..] else {
+            panic!("{line}");
+        };
+        let (pk, sk) = item.split_once(' ').unwrap();
+        let sk = &whole(bench, pk, sk);
+        let json = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        match damage.split_once(' ').unwrap_or((damage, "")) {
+            ("", _) => {}
+            ("delete", _) => bench.delete(pk, sk),
+            ("put", item) => bench.put(pk, sk, &json(item)),
+            ("set", change) => {
+                let (name, value) = change.split_once(' ').unwrap();
+                bench.set(pk, sk, name, &json(value));
+            }
+            ("unset", names) => {
+                let mut item = bench.item(pk, sk).unwrap();
+                item.as_object_mut()
+                    .unwrap()
+                    .retain(|name, _| !names.split(' ').any(|gone| gone == name));
+                bench.put(pk, sk, &item);
+            }
+            ("copy", of) => {
+                let (partition, sort) = of.split_once(' ').unwrap();
+                bench.put(pk, sk, &bench.item(partition, sort).unwrap());
+            }
+            _ => panic!("{line}"),
+        }
+        (format!("{pk} {sk}"), reason.to_owned())
+    });
+    lines.collect()
+}
+
+fn whole(bench: &Bench, pk: &str, sk: &str) -> String {
+    let Some(begins) = sk.strip_suffix('*') else {
+        return sk.to_owned();
+    };
+    let keys = bench.partition(pk).into_iter();
+    let mut keys = keys.map(|item| item["sk"]["S"].as_str().unwrap().to_owned());
+    keys.find(|sk| sk.starts_with(begins)).unwrap()
 }
 
 #[test]
 fn a_sound_instance() {
-    let (bench, _) = bench();
+    let bench = bench();
     let before = bench.items();
-    let seen = bench.funil("doctor --instance acme --repair --json").done();
-    let document = seen.document();
+    let document = repair(&bench).done().document();
     assert_eq!(document["differences"], json!([]));
-    let within = |item: &&Value, partitions: &[&str]| {
-        let pk = item["pk"]["S"].as_str().unwrap();
-        partitions.iter().any(|partition| pk.starts_with(partition))
+    let totals = |item: &&Value| {
+        TOTALS
+            .iter()
+            .any(|pk| item["pk"]["S"].as_str().unwrap().starts_with(pk))
     };
-    let totals = before.iter().filter(|item| within(item, &TOTALS)).count();
-    let checked = [
-        ("leads", 12),
-        ("calls", 1),
-        ("calendars", 4),
-        ("meetings", 1),
-        ("users", 5),
-        ("credentials", 2),
-        ("totals", totals),
-    ];
-    for (kind, count) in checked {
-        assert_eq!(document["checked"][kind], count, "{kind}: {document}");
-    }
+    let checked = json!({
+        "users": 3, "credentials": 0, "profiles": 1, "companies": 1, "reports": 1, "funnels": 1, "counters": 7,
+        "leads": 4, "calls": 2, "opportunities": 3, "calendars": 2, "meetings": 3, "tickets": 2, "files": 2,
+        "copies": 7, "totals": before.iter().filter(totals).count(),
+        "derived": document["checked"]["derived"], "items": document["checked"]["items"],
+    });
+    let mut without = checked.clone();
+    without.as_object_mut().unwrap().remove("credentials");
+    assert_eq!(document["checked"], without);
     let text = bench.funil("doctor --instance acme").done().out;
-    assert!(
-        text.starts_with("0 differences, 0 remain; looked at 4 calendars, 1 calls, "),
-        "{text}"
-    );
+    let begins =
+        "0 differences, 0 remain; looked at 2 calendars, 2 calls, 1 companies, 7 copies, 7 counters, ";
+    assert!(text.starts_with(begins), "{text}");
     assert_eq!(bench.items(), before);
+    assert_clean(&Bench::with_sample());
 }
 
 #[test]
@@ -136,244 +214,244 @@ fn what_is_not_there_or_wrongly_asked() {
     assert!(help.contains("funil doctor --instance acme --repair"), "{help}");
 }
 
+/// Another instance's items are none of this one's business.
 #[test]
-fn a_line_for_each_difference() {
-    let (bench, _) = bench();
-    bench.delete("acme#leads#0", LEAD);
-    let line = format!("acme#leads#0 {LEAD}: is missing: lead 1001 has it");
+fn a_line_for_each_difference_of_the_instance() {
+    let bench = bench();
+    bench.funil("instance create acme2").done();
+    bench.put("acme2#leads#0", &id(1), &json!({}));
+    bench.put("acme2#lead-total#0", "7", &json!({ "n": { "N": "5" } }));
+    assert_clean(&bench);
+    bench.delete("acme#leads#0", &id(1));
+    let line = format!("acme#leads#0 {}: is missing: lead 1 has it", id(1));
     let seen = bench.funil("doctor --instance acme");
     assert_eq!((seen.code, seen.out.lines().next()), (1, Some(line.as_str())));
     assert!(seen.out.contains("\n1 differences, 1 remain; "), "{seen:?}");
-    let cured = bench.funil("doctor --instance acme --repair").done();
+    let repaired = bench.funil("doctor --instance acme --repair").done().out;
     assert_eq!(
-        cured.out.lines().next(),
+        repaired.lines().next(),
         Some(format!("{line} (repaired)").as_str())
     );
-}
-
-#[test]
-fn entries_and_look_ups() {
-    let (bench, _) = bench();
-    let (pk, sk) = ("acme#phone#5511973263471", format!("0#{LEAD}"));
-    assert_cured(
-        &bench,
-        |bench| {
-            bench.delete("acme#leads#0#8", LEAD);
-            bench.delete(pk, &sk);
-            bench.set("acme#leads#0", LEAD, "n", &json!({ "S": "Somebody else" }));
-            bench.set("acme#leads#1", "000000000001012", "o", &json!({ "N": "7" }));
-        },
-        &[
-            (&format!("acme#leads#0#8 {LEAD}"), "is missing: lead 1001 has it"),
-            (&format!("{pk} {sk}"), "is missing: lead 1001 has it"),
-            (
-                &format!("acme#leads#0 {LEAD}"),
-                "is not what is derived: lead 1001 has it",
-            ),
-            (
-                "acme#leads#1 000000000001012",
-                "is not what is derived: lead 1012 has it",
-            ),
-        ],
-    );
-}
-
-#[test]
-fn orphans() {
-    let (bench, _) = bench();
-    let entry = bench.item("acme#leads#0", LEAD).unwrap();
-    let gone = "000000000009999";
-    assert_cured(
-        &bench,
-        |bench| {
-            bench.put("acme#leads#0", gone, &entry);
-            bench.put("acme#leads#1", LEAD, &entry);
-            bench.put("acme#leads#0#77", LEAD, &entry);
-            bench.put("acme#phone#5511900000000", &format!("0#{gone}"), &json!({}));
-            bench.put("acme#phone#5511900000001", &format!("1#{LEAD}"), &json!({}));
-            bench.put("acme#phone#5511900000002", "odd", &json!({}));
-        },
-        &[
-            (&format!("acme#leads#0 {gone}"), "lead 9999 does not exist"),
-            (&format!("acme#leads#1 {LEAD}"), "lead 1001 does not have it"),
-            (&format!("acme#leads#0#77 {LEAD}"), "lead 1001 does not have it"),
-            (
-                &format!("acme#phone#5511900000000 0#{gone}"),
-                "lead 9999 does not exist",
-            ),
-            (
-                &format!("acme#phone#5511900000001 1#{LEAD}"),
-                "lead 1001 does not have it",
-            ),
-            ("acme#phone#5511900000002 odd", "no lead can have such an item"),
-        ],
-    );
-}
-
-/// Another instance's items are none of this one's business.
-#[test]
-fn other_instances_are_left_alone() {
-    let (bench, _) = bench();
-    bench.funil("instance create acme2").done();
-    bench.put("acme2#leads#0", LEAD, &json!({}));
-    bench.put("acme2#lead-total#0", "7", &json!({ "n": { "N": "5" } }));
-    let before = bench.items();
-    bench.funil("doctor --instance acme --repair").done();
-    assert_eq!(bench.items(), before);
     let theirs = bench.funil("doctor --instance acme2 --json");
     assert_eq!((theirs.code, found(&theirs, false).len()), (1, 2));
 }
 
 #[test]
-fn totals() {
-    let (bench, _) = bench();
-    let total = bench.item("acme#lead-total#0", "8").unwrap();
-    let n = total["n"]["N"].as_str().unwrap();
-    let restricted = bench.partition("acme#lead-total#0");
-    let restricted = restricted
-        .iter()
-        .find(|item| item["userAccess"].is_object())
-        .unwrap();
-    let restricted = restricted["sk"]["S"].as_str().unwrap();
-    let of_10 = bench.item("acme#lead-total#0", "10").unwrap()["n"]["N"].clone();
-    assert_cured(
-        &bench,
-        |bench| {
-            bench.set("acme#lead-total#0", "8", "n", &json!({ "N": "-3" }));
-            bench.delete("acme#lead-total#0", "10");
-            bench.set(
-                "acme#lead-total#0",
-                restricted,
-                "userAccess",
-                &json!({ "L": [{ "N": "9" }] }),
-            );
-            bench.set("acme#lead-total#1", "9", "n", &json!({ "S": "many" }));
-        },
-        &[
-            ("acme#lead-total#0 8", &format!("counts -3, but there are {n}")),
-            (
-                "acme#lead-total#0 10",
-                &format!("is missing: there are {}", of_10.as_str().unwrap()),
-            ),
-            (
-                &format!("acme#lead-total#0 {restricted}"),
-                "describes another class",
-            ),
-            ("acme#lead-total#1 9", "counts nothing, but there are 1"),
-        ],
+fn derived_items_that_are_missing_or_wrong() {
+    assert_restores(
+        &bench(),
+        r#"
+delete | acme#leads#0#7 000000000000001 | is missing: lead 1 has it
+delete | acme#phone#5511973263471 0#000000000000001 | is missing: lead 1 has it
+delete | acme#company-lead#2 000000000000001 | is missing: lead 1 has it
+set n {"S":"Somebody else"} | acme#leads#0 000000000000001 | is not what is derived: lead 1 has it
+set o {"N":"7"} | acme#leads#1 000000000000003 | is not what is derived: lead 3 has it
+delete | acme#board#3#31#0#-#- 251613786599999#999999999999998 | is missing: opportunity 1 has it
+delete | acme#board#3#31#0#-#open 251613786599999#999999999999998 | is missing: opportunity 1 has it
+delete | acme#board#3#31#0#7#- 251613786599999#999999999999998 | is missing: opportunity 1 has it
+delete | acme#board#3#31#0#7#open 251613786599999#999999999999998 | is missing: opportunity 1 has it
+delete | acme#lead-opportunity#2 000000000000002 | is missing: opportunity 2 has it
+set card {"S":"{}"} | acme#board#3#32#1#7#- 251613786599999#999999999999996 | is not what is derived: opportunity 3 has it
+delete | acme#calendar-link#key-1 calendar | is missing: calendar 1 has it
+delete | acme#calendar-public#pub_2 calendar | is missing: calendar 2 has it
+set id {"S":"2"} | acme#calendar-public#pub_1 calendar | is not what is derived: calendar 1 has it
+set calendar {"S":"{}"} | acme#calendar-link#key-2 calendar | is not what is derived: calendar 2 has it
+delete | acme#meetings#1 2027-03-01T12:00:00.000Z#000000000000001 | is missing: meeting 1 has it
+set meeting {"S":"{}"} | acme#meetings#1 2027-03-01T23:30:00.000Z#000000000000002 | is not what is derived: meeting 2 has it
+delete | acme#lead-meeting#2 000000000000002 | is missing: meeting 2 has it
+delete | acme#lead-ticket#1 251624671199999#999999999999998 | is missing: ticket 1 has it
+delete | acme#ticket-file#1 id#000000000000007 | is missing: file id#000000000000007 has it
+set file {"S":"{}"} | acme#ticket-file#1 path#a#b | is not what is derived: file path#000000000000001#a#b has it
+delete | acme#lead-file#1 000000000000001#path#a#b | is missing: file path#000000000000001#a#b has it
+delete | acme#timeline#1 event#000000000000001 | is missing: call 1 has it
+put {"id":{"N":"2"},"lead":{"N":"2"},"call":{"N":"2"}} | acme#timeline#2 event#000000000000002 | is not what is derived: call 2 has it
+"#,
     );
 }
 
-/// A total without leads counts none, and stays as it is otherwise.
+/// Also in lists that nobody reads any more. An item that one record should have and another is named in is reported once.
 #[test]
-fn a_total_without_leads() {
-    let (bench, _) = bench();
-    let total = |n: u32| json!({ "n": { "N": n.to_string() }, "o": { "N": "77" } });
-    bench.put("acme#lead-total#0", "77", &total(0));
-    assert_cured(
-        &bench,
-        |bench| bench.put("acme#lead-total#0", "77", &total(4)),
-        &[("acme#lead-total#0 77", "counts 4, but there are 0")],
+fn items_that_no_record_has() {
+    assert_restores(
+        &bench(),
+        r#"
+copy acme#leads#0 000000000000001 | acme#leads#0 000000000009999 | lead 9999 does not exist
+copy acme#leads#0 000000000000001 | acme#leads#1 000000000000001 | lead 1 does not have it
+copy acme#leads#0 000000000000001 | acme#leads#0#77 000000000000001 | lead 1 does not have it
+put {} | acme#phone#5511900000000 0#000000000009999 | lead 9999 does not exist
+put {} | acme#phone#5511900000001 1#000000000000001 | lead 1 does not have it
+put {} | acme#phone#5511900000002 odd | no lead can have such an item
+copy acme#board#3#31#0#-#- 251613786599999#999999999999998 | acme#board#3#31#0#8#- 251613786599999#999999999999998 | opportunity 1 does not have it
+copy acme#board#3#31#0#-#- 251613786599999#999999999999998 | acme#board#3#31#0#7#open 251613786600999#999999999999997 | opportunity 2 does not have it
+copy acme#board#3#31#0#-#- 251613786599999#999999999999998 | acme#board#9#99#0#-#- 251613786599999#999999999999998 | opportunity 1 does not have it
+copy acme#board#3#31#0#-#- 251613786599999#999999999999998 | acme#board#3#31#0#-#- 251613786599999#999999999999900 | opportunity 99 does not exist
+copy acme#board#3#31#0#-#- 251613786599999#999999999999998 | acme#board#3#31#0#-#- odd | no opportunity can have such an item
+put {} | acme#lead-opportunity#2 000000000000001 | opportunity 1 does not have it
+copy acme#calendar-link#key-1 calendar | acme#calendar-link#former calendar | calendar 1 does not have it
+copy acme#calendar-link#key-2 calendar | acme#calendar-link#key-1 calendar | is not what is derived: calendar 1 has it
+put {} | acme#calendar-public#pub_1 calendar | is not what is derived: calendar 1 has it
+put {"id":{"S":"9"}} | acme#calendar-link#gone calendar | calendar 9 does not exist
+put {"id":{"S":"2"}} | acme#calendar-public#former calendar | calendar 2 does not have it
+put {"id":{"S":"9"}} | acme#calendar-public#gone calendar | calendar 9 does not exist
+put {"id":{"S":"x"}} | acme#calendar-public#odd calendar | no calendar can have such an item
+put {} | acme#lead-meeting#2 000000000000001 | meeting 1 does not have it
+put {} | acme#lead-meeting#7 odd | no meeting can have such an item
+put {} | acme#meetings#2 2027-03-01T12:00:00.000Z#000000000000001 | meeting 1 does not have it
+put {} | acme#meetings#1 2027-03-01T12:00:00.001Z#000000000000001 | meeting 1 does not have it
+put {} | acme#meetings#1 2027-03-01T12:00:00.000Z#000000000000009 | meeting 9 does not exist
+put {} | acme#meetings#1 odd | no meeting can have such an item
+put {} | acme#lead-ticket#2 251624671199999#999999999999998 | ticket 1 does not have it
+put {} | acme#lead-ticket#1 251624671199999#999999999999990 | ticket 9 does not exist
+put {} | acme#lead-ticket#1 odd | no ticket can have such an item
+put {} | acme#ticket-file#2 id#000000000000007 | file id#000000000000007 does not have it
+put {} | acme#ticket-file#2 path#a#b | file path#000000000000002#a#b does not exist
+put {} | acme#ticket-file#1 odd | no file can have such an item
+put {} | acme#lead-file#2 000000000000001#id#000000000000007 | file id#000000000000007 does not have it
+put {} | acme#lead-file#2 000000000000009#path#x | file path#000000000000009#x does not exist
+put {} | acme#lead-file#2 odd | no file can have such an item
+put {"call":{"N":"1"}} | acme#timeline#2 event#000000000000001 | call 1 does not have it
+put {"call":{"N":"99"}} | acme#timeline#3 event#000000000000040 | call 99 does not exist
+put {} | acme#timeline#3 event#000000000000041 | no call can have such an item
+"#,
     );
 }
 
 #[test]
-fn counters() {
-    let (bench, _) = bench();
-    assert_cured(
+fn totals_and_counters() {
+    let bench = bench();
+    assert_restores(
         &bench,
-        |bench| {
-            bench.set("acme#counter", "lead", "lead", &json!({ "N": "1003" }));
-            bench.set("acme#counter", "call", "event", &json!({ "N": "0" }));
-        },
-        &[
-            (
-                "acme#counter lead",
-                "the last lead is number 1003, but there is number 1012",
-            ),
-            (
-                "acme#counter call",
-                "the last event is number 0, but there is number 1",
-            ),
-        ],
+        r#"
+set n {"N":"-3"} | acme#lead-total#0 7 | counts -3, but there are 1
+delete | acme#lead-total#0 none.2 | is missing: there are 1
+set userAccess {"L":[{"N":"7"}]} | acme#lead-total#1 8#* | describes another class
+set n {"S":"many"} | acme#lead-total#1 9 | counts nothing, but there are 1
+set n {"N":"3"} | acme#board-total#3#0 31#7#open | counts 3, but there are 1
+set c {"N":"-5"} | acme#board-total#3#0 31#8#gain | adds up to -5 cents, but there are 44
+set c.restricted {"N":"7"} | acme#board-total#3#1 32#7#open | adds up to 7 cents of restricted, but there are 0
+delete | acme#board-total-restricted#3#1 32#7#open#* | is missing: there are 1
+set n.7#open {"N":"2"} | acme#board-rank#3#31#0 2912196#0 | counts 2 of 7#open, but there are 1; counts nothing of 8#gain, but there are 1
+set n.8#gain {"S":"one"} | acme#board-rank#3#31#0 2912196#0 | counts 2 of 7#open, but there are 1; counts nothing of 8#gain, but there are 1
+delete | acme#board-rank#3#32#1 2912196#0 | is missing: there are 1
+set n.1803902400000_1803904200000 {"N":"2"} | acme#agenda#1 2027-03-01 | counts 2 of 2027-03-01T12:00:00.000Z to 2027-03-01T12:30:00.000Z, but there are 1
+delete | acme#agenda#1 2027-03-02 | is missing: there are 1
+set n.01 {"N":"2"} | acme#meeting-month#1 2027-03-01 | counts 2 of day 01, but there are 3
+set lead {"N":"3"} | acme#counter lead | the last lead is number 3, but there is number 4
+set event {"N":"0"} | acme#counter call | the last event is number 0, but there is number 2
+set opportunity {"N":"1"} | acme#counter opportunity | the last opportunity is number 1, but there is number 3
+set calendar {"N":"0"} | acme#counter calendar | the last calendar is number 0, but there is number 2
+set meeting {"N":"2"} | acme#counter meeting | the last meeting is number 2, but there is number 3
+set ticket {"N":"1"} | acme#counter ticket | the last ticket is number 1, but there is number 2
+"#,
+    );
+    assert_restores(
+        &bench,
+        r#"
+unset n c | acme#board-total#3#0 31#7#open | adds up to nothing cents, but there are 123456; counts nothing, but there are 1
+set status {"S":"lost"} | acme#board-total#3#0 31#8#gain | describes another class
+delete | acme#meeting-month#1 2027-03-01 | is missing: there are 3
+"#,
     );
 }
 
+/// Such totals are where no list of columns or calendars leads. They keep their versions, on which writes depend.
 #[test]
-fn standings_names_and_members() {
-    let (bench, _) = bench();
-    let key = bench
-        .funil("key issue --instance acme --user 9 --json")
-        .done()
-        .document();
-    let entry = format!("acme#credential key#{}", key["id"].as_str().unwrap());
-    let stored = bench.items().into_iter();
-    let mut stored = stored.filter(|item| item.get("standing").is_some() && item["id"]["S"] == key["id"]);
-    let stored = stored.next_back().unwrap()["pk"]["S"]
-        .as_str()
-        .unwrap()
-        .to_owned();
-    assert_cured(
-        &bench,
-        |bench| {
-            let (department, group) = (json!({ "N": "7" }), json!({ "N": "7" }));
-            let elsewhere = json!({ "L": [department, group, { "N": "0" }] });
-            bench.set(&stored, "credential", "standing", &elsewhere);
-            bench.edit_json("acme#names", "000000000000000", "names", |names| {
-                names["7"] = json!("Nobody");
-                names["77"] = json!("Nobody");
-            });
-            bench.edit_json(
-                "acme#members",
-                "000000000000002#000000000000000",
-                "users",
-                |users| users.as_array_mut().unwrap().retain(|user| *user != 8),
-            );
-            bench.put(
-                "acme#members",
-                "000000000000009#000000000000000",
-                &json!({ "users": { "S": "[8]" } }),
-            );
-        },
-        &[
-            (&entry, "stands elsewhere than the record of user 9 says"),
-            (
-                "acme#names 000000000000000",
-                "the name of user 7 is not what the user's record says",
-            ),
-            (
-                "acme#names 000000000000000",
-                "has the name of user 77, whose record says otherwise",
-            ),
-            (
-                "acme#members 000000000000002#000000000000000",
-                "the place of user 8 is missing",
-            ),
-            (
-                "acme#members 000000000000009#000000000000000",
-                "has the place of user 8, whose record says otherwise",
-            ),
-        ],
-    );
-}
-
-/// A repair lets nobody do more: importing the user again does.
-#[test]
-fn a_credential_that_its_users_record_makes_an_admins_is_only_told() {
-    let (bench, _) = bench();
-    bench.funil("key issue --instance acme --user 9").done();
-    let items = bench.items();
-    let carries = |item: &&Value| item.get("standing").is_some() && item["user"]["N"] == "9";
-    let stored = items.iter().find(carries).unwrap()["pk"]["S"].as_str().unwrap();
-    bench.set("acme#user", "000000000000009", "admin", &json!({ "BOOL": true }));
-    for _ in 0..2 {
-        let seen = bench.funil("doctor --instance acme --repair --json");
-        assert_eq!(seen.code, 1, "{seen:?}");
-        let difference = &seen.document()["differences"][0];
-        let reason = difference["reason"].as_str().unwrap();
-        assert!(reason.ends_with("import the user again"), "{reason}");
-        assert_eq!(difference["repaired"], false);
-        let flags = bench.item(stored, "credential").unwrap()["standing"]["L"][2].clone();
-        assert_eq!(flags, json!({ "N": "0" }));
+fn totals_of_no_record() {
+    let bench = bench();
+    let noon = "n.1803902400000_1803904200000";
+    let taken = "counts 1 of 2027-03-01T12:00:00.000Z to 2027-03-01T12:30:00.000Z, but there are 0";
+    let gained = "counts 1 of 8#gain, but there are 0";
+    let totals = [
+        ("acme#lead-total#0", "77", "n", "counts 1, but there are 0"),
+        (
+            "acme#board-total#3#0",
+            "39#7#open",
+            "n",
+            "counts 1, but there are 0",
+        ),
+        (
+            "acme#board-total#9#0",
+            "91#7#open",
+            "c",
+            "adds up to 1 cents, but there are 0",
+        ),
+        ("acme#board-rank#3#39#0", "2912196#0", "n.8#gain", gained),
+        ("acme#board-rank#9#91#1", "2912196#0", "n.8#gain", gained),
+        ("acme#agenda#1", "2027-03-03", noon, taken),
+        ("acme#agenda#9", "2027-03-01", noon, taken),
+        (
+            "acme#meeting-month#1",
+            "2027-04-01",
+            "n.30",
+            "counts 1 of day 30, but there are 0",
+        ),
+        (
+            "acme#meeting-month#9",
+            "2027-03-01",
+            "n.30",
+            "counts 1 of day 30, but there are 0",
+        ),
+    ];
+    let mut table = String::new();
+    for (pk, sk, name, reason) in totals {
+        bench.put(
+            pk,
+            sk,
+            &json!({ name: { "N": "0" }, "o": { "N": "77" }, "v": { "N": "6" } }),
+        );
+        writeln!(table, "set {name} {{\"N\":\"1\"}} | {pk} {sk} | {reason}").unwrap();
     }
+    assert_clean(&bench);
+    assert_restores(&bench, &table);
+    for (pk, sk, ..) in totals {
+        assert_eq!(bench.item(pk, sk).unwrap()["v"]["N"], "7", "{pk}");
+    }
+    // A key that is none, which is no month to the readers.
+    let odd = "copy acme#meeting-month#1 2027-03-01 | acme#meeting-month#1 2026-13-01 | no meeting can have such an item";
+    let odd = damage(&bench, odd);
+    assert_eq!(found(&repair(&bench), true), odd);
+    assert_clean(&bench);
+}
+
+#[test]
+fn names_and_members() {
+    assert_restores(
+        &bench(),
+        r#"
+set names {"S":"{\"7\":\"Nobody\",\"8\":\"Bruno\",\"77\":\"Nobody\"}"} | acme#names 000000000000000 | the name of user 7 is not what the user's record says
+ | acme#names 000000000000000 | the name of user 9 is missing
+ | acme#names 000000000000000 | has the name of user 77, whose record says otherwise
+set users {"S":"[9]"} | acme#members 000000000000002#000000000000000 | the place of user 8 is missing
+put {"users":{"S":"[8]"}} | acme#members 000000000000009#000000000000000 | has the place of user 8, whose record says otherwise
+"#,
+    );
+}
+
+/// A call that forgot its event finds it again, with all that the event's own line said, or gets a new one.
+#[test]
+fn a_call_without_its_event() {
+    let bench = bench();
+    bench.import(&crate::support::event(9, 1, 1)).done();
+    let (call, event) = (("acme#call", id(1)), ("acme#timeline#1", "event#000000000000009"));
+    let before = bench.item(event.0, event.1).unwrap();
+    let link = || bench.item(call.0, &call.1).unwrap()["event"]["N"].clone();
+    assert_eq!(link(), "9");
+    let table = "unset event | acme#call 000000000000001 | has a lead and no event
+        | acme#timeline#1 event#000000000000009 | call 1 does not have it";
+    let expected = damage(&bench, table);
+    assert_eq!(found(&doctor(&bench), false), expected);
+    repair(&bench).done();
+    assert_clean(&bench);
+    assert_eq!(
+        (bench.item(event.0, event.1).unwrap(), link()),
+        (before, json!("9"))
+    );
+    bench.delete(event.0, event.1);
+    damage(
+        &bench,
+        "unset event | acme#call 000000000000001 | has a lead and no event",
+    );
+    repair(&bench).done();
+    assert_clean(&bench);
+    assert_eq!(link(), "10", "a new number");
 }

@@ -1,5 +1,5 @@
-//! What the documents say of the command is true: the commands they show are understood, and what docs/records.md says that a
-//! line must have is what a line must have.
+//! The documents match the command: their command lines parse, and the required fields of docs/records.md are
+//! those of the import.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The documents of the project.
+/// The project's documents.
 fn documents() -> Vec<(PathBuf, String)> {
     let listed = fs::read_dir(root().join("docs")).unwrap();
     let mut paths: Vec<_> = listed.map(|entry| entry.unwrap().path()).collect();
@@ -36,7 +36,7 @@ fn documents() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(read).collect()
 }
 
-/// The words of a command line, without what stands behind it: comment, redirection, pipe.
+/// The words of a command line, without comment, redirection and pipe.
 fn words(line: &str) -> Vec<&str> {
     let words = line.split_whitespace();
     words
@@ -44,7 +44,7 @@ fn words(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The fields that a line of each kind must have, as the page's first table says.
+/// The required fields of each kind, from the page's first table.
 fn required() -> BTreeMap<String, Vec<String>> {
     let page = fs::read_to_string(root().join("docs/records.md")).unwrap();
     let mut found = BTreeMap::new();
@@ -64,11 +64,11 @@ fn required() -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// A line of each kind with these fields only, with an id that is not taken.
+/// A line of each kind with only these fields and an unused id.
 fn bare(line: &Map<String, Value>, fields: &[String]) -> Map<String, Value> {
     let mut bare = Map::from_iter([("kind".to_owned(), line["kind"].clone())]);
     for field in fields {
-        // Of the ways to know a file, its path, and a new one.
+        // Files are identified by path, here a new one.
         match field.as_str() {
             "id" if line["kind"] == "file" => continue,
             "id" => bare.insert(field.clone(), json!(900_000)),
@@ -86,7 +86,7 @@ fn bare(line: &Map<String, Value>, fields: &[String]) -> Map<String, Value> {
     bare
 }
 
-/// A line of each kind with what the page requires, and each of them without one of its fields.
+/// A line of each kind with the required fields, and each without one of them.
 fn enough_and_too_little() -> (Vec<String>, Vec<String>) {
     let sample = sample();
     let lines = sample.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -109,18 +109,18 @@ fn enough_and_too_little() -> (Vec<String>, Vec<String>) {
 }
 
 #[test]
-fn the_page_tells_every_kind() {
+fn the_page_lists_every_kind() {
     let mut kinds = KINDS;
     kinds.sort_unstable();
     assert_eq!(required().keys().map(String::as_str).collect::<Vec<_>>(), kinds);
 }
 
 #[test]
-fn a_line_needs_what_the_page_says_and_no_more() {
+fn required_fields_are_those_of_the_page() {
     let (enough, too_little) = enough_and_too_little();
     let bench = Bench::with_sample();
     let answer = bench.import(&enough.join("\n")).done().document();
-    // The setting is there already.
+    // The setting exists already.
     let (imported, unchanged) = (&answer["imported"], &answer["unchanged"]);
     assert_eq!(
         (imported, unchanged),
@@ -134,9 +134,9 @@ fn a_line_needs_what_the_page_says_and_no_more() {
     assert_eq!(refused, all, "{answer:#}");
 }
 
-/// A whole line is one that can be given.
+/// Complete command lines parse.
 #[test]
-fn command_lines_are_understood() {
+fn command_lines_parse() {
     let mut shown = 0;
     for (path, text) in documents() {
         let mut fenced = false;
@@ -160,9 +160,9 @@ fn command_lines_are_understood() {
     assert!(shown >= 15, "{shown}");
 }
 
-/// What is named within a sentence is a command, with options that it has.
+/// Commands and options named in a sentence exist.
 #[test]
-fn commands_that_are_named_exist() {
+fn named_commands_exist() {
     let mut named = 0;
     for (path, text) in documents() {
         for span in text

@@ -1,5 +1,4 @@
-//! Help that helps: every command shows how it is used, and its examples are ones that it understands; and how commands
-//! end (C-80).
+//! Help: every command shows its usage, and its examples parse; and exit codes (C-80).
 
 use std::process::Stdio;
 
@@ -8,7 +7,7 @@ use serde_json::json;
 
 use crate::support::{Bench, Ended};
 
-/// Every command and subcommand, by the words that call it.
+/// Every command and subcommand with its words.
 fn commands() -> Vec<(String, Command)> {
     fn walk(words: &str, command: &Command, found: &mut Vec<(String, Command)>) {
         found.push((words.to_owned(), command.clone()));
@@ -21,7 +20,7 @@ fn commands() -> Vec<(String, Command)> {
     found
 }
 
-/// The lines of a command's help under its heading of examples.
+/// The example lines of a command's help.
 fn examples(command: &Command) -> Vec<String> {
     let help = command.clone().render_long_help().to_string();
     let lines = help
@@ -31,7 +30,7 @@ fn examples(command: &Command) -> Vec<String> {
     lines.map(|line| line.trim().to_owned()).collect()
 }
 
-/// What the shell would call `funil` with: without what comes before a pipe, and without redirections.
+/// The arguments of `funil` in a shell line: without pipes and redirections.
 fn arguments(line: &str) -> Vec<&str> {
     let call = line.split('|').find(|part| part.trim().starts_with("funil"));
     let words = call.unwrap_or_default().split_whitespace();
@@ -39,7 +38,7 @@ fn arguments(line: &str) -> Vec<&str> {
 }
 
 #[test]
-fn every_command_has_examples_that_it_understands() {
+fn examples_of_every_command_parse() {
     let commands = commands();
     assert!(commands.iter().any(|(words, _)| words == "funil key issue"));
     for (words, command) in commands {
@@ -106,9 +105,9 @@ const WRONG: [&str; 11] = [
     "serve --port many",
 ];
 
-/// 0 done, 1 refused or partly done, 2 wrong usage.
+/// 0 done, 1 rejected or partly done, 2 wrong usage.
 #[test]
-fn how_commands_end() {
+fn exit_codes() {
     let bench = Bench::with_sample();
     for (code, commands) in [(0, &DONE[..]), (1, &REFUSED), (2, &WRONG)] {
         for command in commands {
@@ -121,9 +120,9 @@ fn how_commands_end() {
     assert_eq!(partly.code, 1, "{partly:?}");
 }
 
-/// C-80: every command prints one JSON document, whether it did its work or not.
+/// C-80: one JSON document, in success and failure.
 #[test]
-fn with_json_every_answer_is_one_document() {
+fn with_json_the_output_is_one_document() {
     let bench = Bench::with_sample();
     let folder = tempfile::tempdir().unwrap();
     let copy = folder.path().join("copy");
@@ -143,9 +142,8 @@ fn with_json_every_answer_is_one_document() {
     }
 }
 
-/// The document of a misunderstanding names what was not understood.
 #[test]
-fn a_misunderstanding_is_told_whole() {
+fn usage_errors_name_the_invalid_argument() {
     for (words, reason) in [
         (
             &["--json"][..],
@@ -175,7 +173,7 @@ fn a_misunderstanding_is_told_whole() {
 }
 
 #[test]
-fn version_and_help_are_answers() {
+fn version_and_help_succeed() {
     let version = without_a_table(&["--version"]).done();
     assert_eq!(version.out, format!("funil {}\n", env!("CARGO_PKG_VERSION")));
     let help = without_a_table(&["help"]).done();

@@ -1,4 +1,4 @@
-//! Every refusal says what to do next.
+//! Every error names the next step.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -8,7 +8,7 @@ use std::thread;
 
 use crate::support::{Bench, Ended};
 
-/// The command away from any AWS account, but for what a test gives it.
+/// The command without an AWS account, except for this environment.
 fn elsewhere(arguments: &[&str], environment: &[(&str, &str)]) -> Ended {
     let home = tempfile::tempdir().unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_funil"));
@@ -22,7 +22,7 @@ fn elsewhere(arguments: &[&str], environment: &[(&str, &str)]) -> Ended {
     command.output().unwrap().into()
 }
 
-/// A DynamoDB API that refuses everything with one error.
+/// A DynamoDB API that returns one error for everything.
 fn refusing(status: &'static str, body: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -61,7 +61,7 @@ fn assert_says(ended: &Ended, reason: &str) {
 }
 
 #[test]
-fn without_credentials_or_a_region() {
+fn missing_credentials_or_region() {
     for (environment, reason) in [
         (
             &[][..],
@@ -76,9 +76,9 @@ fn without_credentials_or_a_region() {
     }
 }
 
-/// Profiles that AWS's own tools can use and this command cannot.
+/// Profiles that AWS's own tools support and this command does not.
 #[test]
-fn with_a_profile_that_signs_in_elsewhere() {
+fn unsupported_aws_profiles() {
     let folder = tempfile::tempdir().unwrap();
     let config = folder.path().join("config");
     let profiles = "[profile sso]\nsso_session = s\nsso_account_id = 123456789012\nsso_role_name = r\nregion = sa-east-1\n\
@@ -104,7 +104,7 @@ fn with_a_profile_that_signs_in_elsewhere() {
 }
 
 #[test]
-fn what_dynamodb_refuses() {
+fn errors_of_dynamodb() {
     for (code, reason) in [
         (
             "AccessDeniedException",
@@ -136,7 +136,7 @@ fn what_dynamodb_refuses() {
 }
 
 #[test]
-fn a_table_of_another_shape() {
+fn a_table_with_another_schema() {
     let text = "The provided key element does not match the schema";
     let body = format!(r#"{{"__type":"com.amazon.coral.validate#ValidationException","message":"{text}"}}"#);
     let endpoint = refusing("400 Bad Request", body);
@@ -147,7 +147,7 @@ fn a_table_of_another_shape() {
 }
 
 #[test]
-fn where_no_table_is() {
+fn a_missing_table() {
     let unreachable = "DynamoDB cannot be reached; check the network and --endpoint";
     let nowhere = ["--endpoint", "http://127.0.0.1:1", "instance", "list"];
     assert_says(&elsewhere(&nowhere, &[]), unreachable);
@@ -169,7 +169,7 @@ fn where_no_table_is() {
 }
 
 #[test]
-fn files_that_are_none() {
+fn missing_files() {
     let bench = Bench::with_instance();
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
@@ -202,7 +202,7 @@ fn files_that_are_none() {
 }
 
 #[test]
-fn lines_that_are_none() {
+fn invalid_lines() {
     let bench = Bench::with_instance();
     let import = |bytes: &[u8]| {
         let ended = bench.funil_reading("import --instance acme -", bytes);

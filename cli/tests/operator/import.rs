@@ -6,7 +6,7 @@ pub fn lead(id: u64, rest: &str) -> String {
     format!(r#"{{"kind":"lead","id":{id},"createDate":"2026-01-01T00:00:00.000Z"{rest}}}"#) + "\n"
 }
 
-/// The lines refused, as `line N: reason`.
+/// The rejected lines as `line N: reason`.
 pub fn refused(document: &Value) -> Vec<String> {
     let lines = document["refused"].as_array().unwrap().iter();
     lines
@@ -33,7 +33,7 @@ pub fn bench() -> Bench {
     bench
 }
 
-/// Good and bad lines, every reference in both ways.
+/// Valid and invalid lines, with every reference in both directions.
 const MIXED: [&str; 19] = [
     r#"{"kind":"lead","id":1,"owner":99}"#,
     r#"{"kind":"lead","id":2,"points":"many"}"#,
@@ -57,7 +57,7 @@ const MIXED: [&str; 19] = [
 ];
 
 #[test]
-fn a_bad_line_stops_nothing_else() {
+fn invalid_lines_do_not_stop_the_import() {
     let bench = Bench::with_instance();
     let answer = bench.import(&MIXED.join("\n"));
     assert_eq!(answer.code, 1);
@@ -92,7 +92,7 @@ fn a_bad_line_stops_nothing_else() {
 }
 
 #[test]
-fn for_a_person_the_reasons_go_to_standard_error() {
+fn without_json_reasons_are_on_standard_error() {
     let bench = Bench::with_instance();
     let answer = bench.funil_reading(
         "import --instance acme -",
@@ -149,7 +149,7 @@ fn a_line_replaces_the_record_of_its_id() {
 }
 
 #[test]
-fn the_last_good_line_of_a_record_counts() {
+fn the_last_valid_line_of_a_record_counts() {
     let bench = bench();
     let lines = [
         lead(1, r#","email":"a""#),
@@ -169,7 +169,7 @@ fn the_last_good_line_of_a_record_counts() {
 }
 
 #[test]
-fn a_lead_changed_through_the_api_is_kept_unless_told() {
+fn leads_changed_through_the_api_are_kept_without_overwrite() {
     let bench = bench();
     let sk = "000000000000001";
     bench.import(&lead(1, r#","email":"a""#)).done();
@@ -203,7 +203,7 @@ fn a_lead_changed_through_the_api_is_kept_unless_told() {
 }
 
 #[test]
-fn numbers_of_later_records_start_above_imported_ones() {
+fn later_ids_are_above_imported_ones() {
     let bench = bench();
     bench
         .import(&[lead(1001, ""), lead(900, ""), call(50, Some(900))].concat())
@@ -222,7 +222,7 @@ fn numbers_of_later_records_start_above_imported_ones() {
 }
 
 #[test]
-fn a_call_without_its_event_writes_one_and_only_one() {
+fn a_call_without_an_event_creates_exactly_one() {
     let bench = bench();
     let lines = [lead(1, ""), call(5, Some(1)), call(6, None)].concat();
     bench.import(&lines).done();
@@ -239,7 +239,7 @@ fn a_call_without_its_event_writes_one_and_only_one() {
 }
 
 #[test]
-fn an_event_that_is_brought_is_not_made_up() {
+fn imported_events_are_not_created_again() {
     let bench = bench();
     let lines = [event(1, 1, 5), call(6, Some(1)), call(5, Some(1)), lead(1, "")].concat();
     bench.import(&lines).done();
@@ -252,10 +252,10 @@ fn an_event_that_is_brought_is_not_made_up() {
     assert_eq!(events, [(json!("1"), json!("5")), (json!("2"), json!("6"))]);
     assert_eq!(bench.import(&lines).done().document()["unchanged"], 4);
 
-    // Its number changes: the former one is gone.
+    // Its id changes: the former one is deleted.
     bench.import(&event(9, 1, 5)).done();
     assert_eq!(bench.partition("acme#timeline#1").len(), 2);
-    // The call moves to another lead: so does its event.
+    // The call moves to another lead with its event.
     bench.import(&[lead(2, ""), call(5, Some(2))].concat()).done();
     assert_eq!(bench.partition("acme#timeline#1").len(), 1);
     let moved = bench.partition("acme#timeline#2");
@@ -265,7 +265,7 @@ fn an_event_that_is_brought_is_not_made_up() {
 }
 
 #[test]
-fn an_event_belongs_to_its_calls_lead() {
+fn events_belong_to_the_lead_of_their_call() {
     let bench = bench();
     let lines = [
         lead(1, ""),
@@ -295,12 +295,12 @@ fn an_event_belongs_to_its_calls_lead() {
             "line 11: user: user 99 does not exist",
         ]
     );
-    // The event's line was bad, so the call has the event that it would have had without it.
+    // The event's line is invalid, so the call gets the event that it would have without it.
     assert_eq!(bench.partition("acme#timeline#1").len(), 1);
 }
 
 #[test]
-fn two_events_cannot_have_one_number() {
+fn event_ids_are_unique() {
     let bench = bench();
     bench
         .import(&[lead(1, ""), call(5, Some(1)), call(6, Some(1)), event(7, 1, 5)].concat())
@@ -314,7 +314,7 @@ fn two_events_cannot_have_one_number() {
 }
 
 #[test]
-fn a_call_of_the_webhook_is_kept_unless_told() {
+fn calls_of_the_webhook_are_kept_without_overwrite() {
     let bench = bench();
     bench.import(&[lead(1, ""), call(5, Some(1))].concat()).done();
     bench.set("acme#call", "000000000000005", "nonce", &json!({ "S": "n" }));
@@ -335,7 +335,7 @@ fn a_call_of_the_webhook_is_kept_unless_told() {
 }
 
 #[test]
-fn long_and_deep_lines_are_refused() {
+fn long_and_deep_lines_are_rejected() {
     let bench = bench();
     let lines = [
         lead(1, &format!(r#","note":"{}""#, "a".repeat(100_000))),
@@ -359,7 +359,7 @@ fn long_and_deep_lines_are_refused() {
 }
 
 #[test]
-fn names_end_where_their_item_is_full() {
+fn names_are_limited_by_the_item_size() {
     let bench = Bench::with_instance();
     let name = "n".repeat(4000);
     let user = |id: u64| format!(r#"{{"kind":"user","id":{id},"name":"{name}"}}"#);
@@ -378,12 +378,12 @@ fn names_end_where_their_item_is_full() {
             count - 20
         )
     );
-    // Those that are there can still change.
+    // Existing users can still change.
     bench.import(r#"{"kind":"user","id":1,"name":"Ana"}"#).done();
 }
 
 #[test]
-fn thousands_of_leads_come_in_whole() {
+fn thousands_of_leads_are_imported() {
     let bench = bench();
     let lines: String = (1..=1500)
         .map(|id| {

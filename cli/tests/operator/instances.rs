@@ -41,7 +41,7 @@ fn an_instance_is_created_once_listed_and_shown() {
 }
 
 #[test]
-fn what_is_not_there_is_told_with_what_to_do() {
+fn unknown_instances_are_reported_with_advice() {
     let bench = Bench::with_instance();
     let missing = "there is no instance nobody; create it with: funil instance create nobody";
     for command in [
@@ -64,7 +64,7 @@ fn what_is_not_there_is_told_with_what_to_do() {
 }
 
 #[test]
-fn settings_are_set_and_brought_back() {
+fn settings_are_set_and_reset() {
     let bench = Bench::with_instance();
     let set = bench
         .funil("instance set acme timezone America/Sao_Paulo --json")
@@ -100,7 +100,7 @@ fn settings_are_set_and_brought_back() {
 }
 
 #[test]
-fn the_webhook_secret_is_read_and_never_shown() {
+fn the_webhook_secret_is_read_from_standard_input_and_hidden() {
     let bench = Bench::with_instance();
     let set = |input: &[u8]| {
         bench
@@ -118,7 +118,7 @@ fn the_webhook_secret_is_read_and_never_shown() {
     );
     let weak = bench.funil_reading("instance set acme voip_webhook_secret - --json", b"s3cret-3");
     assert!(weak.done().document()["warning"].is_string());
-    // No header carries a line's end (C-83).
+    // A header cannot contain a line break (C-83).
     let refused = bench.funil_reading("instance set acme voip_webhook_secret -", b"s3cret-2\n\n");
     assert!(
         refused.code == 1 && refused.err.contains("that a header can carry"),
@@ -146,7 +146,7 @@ fn the_webhook_secret_is_read_and_never_shown() {
 }
 
 #[test]
-fn wrong_usage_ends_with_2_and_help_with_an_example() {
+fn wrong_usage_exits_with_2_and_an_example() {
     let bench = Bench::new();
     for command in [
         "",
@@ -189,7 +189,7 @@ fn wrong_usage_ends_with_2_and_help_with_an_example() {
 }
 
 #[test]
-fn a_table_that_cannot_be_had_is_told_in_short() {
+fn unreachable_tables_are_reported_briefly() {
     let bench = Bench::new();
     let absent = bench.funil("instance list --json");
     assert_eq!(absent.code, 1);
@@ -212,7 +212,7 @@ fn a_table_that_cannot_be_had_is_told_in_short() {
 }
 
 #[test]
-fn the_table_is_an_option_or_in_the_environment() {
+fn the_table_is_set_by_option_or_environment() {
     let bench = Bench::new();
     bench.funil("instance create acme --table other").done();
     let from_environment = bench
@@ -225,9 +225,9 @@ fn the_table_is_an_option_or_in_the_environment() {
     assert_eq!(bench.funil("instance list").code, 1);
 }
 
-/// Commands refuse by name, and say what to do, where functions would refuse to start (C-88).
+/// C-88: with the format and advice; functions do not start.
 #[test]
-fn a_table_of_another_format_is_refused_by_every_command() {
+fn every_command_rejects_tables_of_other_formats() {
     let bench = Bench::with_sample();
     let migrated = bench.funil("migrate --json").done().document();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What is as large as a record may be, what DynamoDB takes in no item, and which of a record's lines counts (C-81, C-89).
+//! The largest records, items beyond DynamoDB's limit, and duplicate lines (C-81, C-89).
 
 use serde_json::json;
 
@@ -12,16 +12,16 @@ fn opportunity(id: u64, day: u32, rest: &str) -> String {
     ) + "\n"
 }
 
-/// A line made so long by a text of its own.
+/// A line padded to this number of bytes by a text field.
 fn padded(bytes: usize, line: impl Fn(&str) -> String) -> String {
     let bare = line("").trim_end().len();
     line(&"a".repeat(bytes - bare))
 }
 
-/// An opportunity holds copies of its lead and of that one's company, each as large as can be: together they are within
-/// an item, and stay so when any of them changes.
+/// An opportunity contains copies of its lead and the lead's company, each of maximum size: together they fit
+/// an item, also after any of them changes.
 #[test]
-fn the_largest_records_are_stored_and_changed() {
+fn the_largest_records_can_be_stored_and_changed() {
     let bench = bench();
     let company = |name: &str| {
         padded(99_900, |text| {
@@ -55,9 +55,9 @@ fn the_largest_records_are_stored_and_changed() {
     assert_eq!(seen.document()["differences"], json!([]));
 }
 
-/// A number may be stored longer than it is written.
+/// A number may take more bytes stored than written.
 #[test]
-fn a_record_is_as_large_as_it_is_stored() {
+fn the_stored_size_of_a_record_counts() {
     let bench = bench();
     let tags = vec!["1e15"; 10_000].join(",");
     let line = lead(1, &format!(r#","utmTags":[{tags}]"#));
@@ -70,9 +70,9 @@ fn a_record_is_as_large_as_it_is_stored() {
     );
 }
 
-/// What DynamoDB takes in no item is one line's reason, and the lines that share its transaction are written.
+/// Other lines of the same transaction are written.
 #[test]
-fn an_item_that_would_be_too_large_refuses_its_line_alone() {
+fn a_too_large_item_rejects_only_its_line() {
     let bench = bench();
     bench.import(&format!("{FUNNEL}\n")).done();
     let full = json!({ "v": { "N": "1" }, "t": { "S": "a".repeat(409_555) } });
@@ -93,10 +93,10 @@ fn an_item_that_would_be_too_large_refuses_its_line_alone() {
     );
 }
 
-/// C-81: of several lines of one record the last good one counts, and every bad one is named, whichever comes first and
-/// whatever it refers to.
+/// C-81: of several lines of one record the last valid one counts, and every invalid one is named, in any
+/// order and with any references.
 #[test]
-fn the_last_good_line_counts() {
+fn the_last_valid_line_counts() {
     let funnel = r#"{"kind":"funnel","id":3,"name":"Vendas","columns":[{"id":31,"name":"Entrada"}]}"#;
     let before = [lead(1, ""), format!("{funnel}\n")].concat();
     let opportunity = |title: &str, lead: u64| {

@@ -1,4 +1,4 @@
-//! The operator's commands as processes, against an engine of each test's own (C-80, C-81).
+//! The operator's commands as processes, each test with its own engine (C-80, C-81).
 
 #![expect(
     clippy::unwrap_used,

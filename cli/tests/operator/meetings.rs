@@ -1,9 +1,9 @@
-//! Meetings as an import takes them and an export gives them (C-81), and what is derived from them.
+//! Import and export of meetings (C-81), and their derived items.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 
 use crate::calendars::calendar;
 use crate::import::{bench, lead, records, refused};
@@ -18,7 +18,7 @@ fn meeting(id: u64, rest: &str) -> String {
     ) + "\n"
 }
 
-/// The same at another time, from and to.
+/// The same at another time.
 fn meeting_at(id: u64, from: &str, to: &str, rest: &str) -> String {
     meeting(id, rest)
         .replace("2027-03-01T12:00:00.000Z", from)
@@ -43,10 +43,10 @@ pub fn bench_of_meetings() -> Bench {
     bench
 }
 
-/// The numbers of a total that are not 0.
+/// The non-zero numbers of a total.
 type Counts = BTreeMap<String, String>;
 
-/// What is counted in a partition: each sort key, and the numbers that are not 0.
+/// The sort keys of a partition with their non-zero numbers.
 fn counted(bench: &Bench, pk: &str) -> Vec<(String, Counts)> {
     let mut counted: Vec<_> = bench
         .partition(pk)
@@ -65,7 +65,7 @@ fn counted(bench: &Bench, pk: &str) -> Vec<(String, Counts)> {
     counted
 }
 
-/// The same of one number for each sort key.
+/// The same for one number per sort key.
 fn counts(expected: &[(&str, &[(&str, u64)])]) -> Vec<(String, Counts)> {
     let numbers = |numbers: &[(&str, u64)]| {
         let numbers = numbers.iter();
@@ -97,7 +97,7 @@ fn assert_sound(bench: &Bench) {
 }
 
 #[test]
-fn a_reference_to_nothing_is_a_bad_line() {
+fn lines_with_unknown_references_are_rejected() {
     let bench = bench_of_meetings();
     let lines = [
         meeting(1, "").replace(r#""calendarId":1"#, r#""calendarId":3"#),
@@ -142,9 +142,9 @@ fn a_reference_to_nothing_is_a_bad_line() {
     assert_eq!(numbers["meeting"]["N"], "10", "later ones are numbered above");
 }
 
-/// Without a user a meeting is with the calendar's, and it is no activity of its lead.
+/// The default user is the calendar's, and an import is no activity of the lead.
 #[test]
-fn what_a_line_leaves_out() {
+fn absent_fields_have_defaults() {
     let bench = bench_of_meetings();
     let lines = [
         meeting(5, r#","leadId":1,"userId":null"#),
@@ -169,14 +169,14 @@ fn what_a_line_leaves_out() {
 }
 
 #[test]
-fn times_that_a_line_leaves_out_stay() {
+fn absent_times_are_kept() {
     let bench = bench_of_meetings();
     let timeless = |times: &str| meeting(5, "").replace(r#","createDate":"2026-02-01T00:00:00.000Z""#, times);
     let times = |bench: &Bench| {
         let record = &records(&bench.export(), "meeting")[0];
         [record["createDate"].clone(), record["updateDate"].clone()]
     };
-    let before = Ambient::system().now().to_string();
+    let before = Environment::system().now().to_string();
     bench.import(&timeless("")).done();
     let [created, updated] = times(&bench);
     assert_eq!(created, updated);
@@ -192,7 +192,7 @@ fn times_that_a_line_leaves_out_stay() {
 }
 
 #[test]
-fn a_line_replaces_the_meeting_of_its_id_wherever_it_is_listed() {
+fn a_line_replaces_the_meeting_in_every_list() {
     let bench = bench_of_meetings();
     bench.import(&meeting(5, r#","leadId":1"#)).done();
     let month = counts(&[("2027-03-01", &[("01", 1)])]);
@@ -227,7 +227,7 @@ fn a_line_replaces_the_meeting_of_its_id_wherever_it_is_listed() {
         counts(&[("2027-04-01", &[("30", 1)])])
     );
     assert_sound(&bench);
-    // Without its lead and cancelled it stays in the list and the count, and takes nothing.
+    // Without its lead and cancelled it remains in list and count, and occupies no time.
     let freed = moved.replace(r#","leadId":2"#, r#","status":"canceled","formData":null"#);
     bench.import(&freed).done();
     assert_eq!(counted(&bench, "acme#agenda#2"), []);
@@ -241,7 +241,7 @@ fn a_line_replaces_the_meeting_of_its_id_wherever_it_is_listed() {
 }
 
 #[test]
-fn a_meeting_takes_each_of_its_days() {
+fn a_meeting_occupies_each_of_its_days() {
     let bench = bench_of_meetings();
     let longest = meeting_at(
         5,
@@ -252,7 +252,7 @@ fn a_meeting_takes_each_of_its_days() {
     bench.import(&longest).done();
     assert_eq!(listed(&bench, "acme#agenda#1").len(), 41);
     assert_sound(&bench);
-    // Replacing the longest by another as long is still one transaction.
+    // Replacing the longest meeting by another of that length is still one transaction.
     let elsewhere = longest
         .replace(r#""calendarId":1"#, r#""calendarId":2"#)
         .replace(r#""leadId":1"#, r#""leadId":2"#);
@@ -262,9 +262,9 @@ fn a_meeting_takes_each_of_its_days() {
     assert_sound(&bench);
 }
 
-/// An import is the truth of the former system.
+/// An import does not check for overlaps: the former system's data is accepted.
 #[test]
-fn meetings_may_lie_over_each_other() {
+fn imported_meetings_may_overlap() {
     let bench = bench_of_meetings();
     let lines: String = (1..=250)
         .map(|id| meeting(id, &format!(r#","leadId":{}"#, 1 + id % 2)))
@@ -284,7 +284,7 @@ fn meetings_may_lie_over_each_other() {
 }
 
 #[test]
-fn a_meeting_changed_through_the_api_is_kept_unless_told() {
+fn meetings_changed_through_the_api_are_kept_without_overwrite() {
     let bench = bench_of_meetings();
     bench.import(&meeting(5, r#","leadId":1"#)).done();
     bench.set("acme#meeting", ID, "edited", &json!({ "N": "1" }));
@@ -308,9 +308,9 @@ fn a_meeting_changed_through_the_api_is_kept_unless_told() {
     assert_eq!(bench.import(&meeting(5, "")).done().document()["imported"], 1);
 }
 
-/// The order of the lines does not matter (C-81).
+/// The order of lines does not matter (C-81).
 #[test]
-fn a_meeting_may_come_before_what_it_refers_to() {
+fn lines_may_precede_the_records_they_refer_to() {
     let bench = bench();
     let lines = [
         meeting(5, r#","leadId":1"#),
@@ -322,9 +322,9 @@ fn a_meeting_may_come_before_what_it_refers_to() {
     assert_eq!(answer, json!({ "imported": 4, "unchanged": 0, "refused": [] }));
 }
 
-/// What a booking makes while an export runs is not in it, because its lead may not be.
+/// Bookings during an export are not in it, because their leads may not be.
 #[test]
-fn an_export_ends_at_the_last_meeting_that_was_numbered() {
+fn exports_omit_meetings_created_during_the_export() {
     let bench = bench_of_meetings();
     bench.import(&[meeting(5, ""), meeting(6, "")].concat()).done();
     bench.set("acme#counter", "meeting", "meeting", &json!({ "N": "5" }));

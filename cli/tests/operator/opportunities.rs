@@ -1,7 +1,7 @@
-//! Funnels and opportunities as an import takes them and an export gives them (C-81).
+//! Import and export of funnels and opportunities (C-81).
 
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 
 use crate::import::{bench, lead, records, refused};
 use crate::support::Bench;
@@ -31,7 +31,7 @@ fn board() -> Bench {
     bench
 }
 
-/// The sort keys of a partition whose items count something, with their numbers.
+/// The sort keys of a partition with non-zero numbers, and these numbers.
 fn counted(bench: &Bench, pk: &str) -> Vec<(String, u64, u64)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let items = bench.partition(pk);
@@ -42,7 +42,7 @@ fn counted(bench: &Bench, pk: &str) -> Vec<(String, u64, u64)> {
     counts.filter(|(_, n, _)| *n > 0).collect()
 }
 
-/// Each reference to nothing, and a line without any.
+/// Lines with each kind of unknown reference, and a valid one.
 fn astray() -> String {
     let access = |id: u64, access: Value| {
         json!({ "kind": "funnel", "id": id, "name": "A", "columns": [], "access": access }).to_string() + "\n"
@@ -70,7 +70,7 @@ fn astray() -> String {
 }
 
 #[test]
-fn a_reference_to_nothing_is_a_bad_line() {
+fn lines_with_unknown_references_are_rejected() {
     let bench = board();
     let answer = bench.import(&astray());
     assert_eq!(answer.code, 1);
@@ -123,7 +123,7 @@ fn the_order_of_the_lines_does_not_matter() {
     assert_eq!(answer, json!({ "imported": 7, "unchanged": 0, "refused": [] }));
     let again = bench.import(&lines.concat()).document();
     assert_eq!(again, json!({ "imported": 0, "unchanged": 7, "refused": [] }));
-    // One pass over the export suffices, and its order is that of the kinds.
+    // An export is written in the order of kinds, so one pass over it suffices.
     let exported = bench.export();
     let other = Bench::with_instance();
     other.import(&exported).done();
@@ -131,7 +131,7 @@ fn the_order_of_the_lines_does_not_matter() {
 }
 
 #[test]
-fn an_opportunity_changed_through_the_api_is_kept_unless_told() {
+fn opportunities_changed_through_the_api_are_kept_without_overwrite() {
     let bench = board();
     let (pk, sk) = ("acme#opportunity", "000000000000005");
     bench.import(&opportunity(5, 31, r#","lead_id":1"#)).done();
@@ -161,7 +161,7 @@ fn an_opportunity_changed_through_the_api_is_kept_unless_told() {
 }
 
 #[test]
-fn a_line_replaces_the_opportunity_of_its_id_wherever_it_is_listed() {
+fn a_line_replaces_the_opportunity_in_every_list() {
     let bench = board();
     let first = r#","lead_id":1,"value":10.5,"sequence":4,"fields":{"a":1}"#;
     bench
@@ -203,7 +203,7 @@ fn a_line_replaces_the_opportunity_of_its_id_wherever_it_is_listed() {
     assert_eq!(numbers["opportunity"]["N"], "6", "later ones are numbered above");
 }
 
-/// Opportunity 6 where it was, 5 where it went.
+/// Opportunity 6 at its old position, 5 at its new one.
 #[track_caller]
 fn assert_listed(bench: &Bench) {
     for (pk, entries) in [
@@ -219,7 +219,7 @@ fn assert_listed(bench: &Bench) {
 }
 
 #[test]
-fn times_that_a_line_leaves_out_stay() {
+fn absent_times_are_kept() {
     let bench = board();
     let timeless =
         |title: &str| opportunity(5, 31, "").replace(r#","createDate":"2026-02-01T00:00:00.000Z""#, title);
@@ -227,7 +227,7 @@ fn times_that_a_line_leaves_out_stay() {
         let record = &records(&bench.export(), "opportunity")[0];
         [record["createDate"].clone(), record["updateDate"].clone()]
     };
-    let before = Ambient::system().now().to_string();
+    let before = Environment::system().now().to_string();
     bench.import(&timeless("")).done();
     let [created, updated] = times(&bench);
     assert_eq!(created, updated);
@@ -244,12 +244,12 @@ fn times_that_a_line_leaves_out_stay() {
 }
 
 #[test]
-fn a_column_stays_as_long_as_opportunities_stand_in_it() {
+fn columns_with_opportunities_cannot_be_removed() {
     let bench = board();
     let standing = [
         opportunity(5, 32, ""),
         opportunity(6, 32, r#","archived":1,"status":"lost""#),
-        // A column whose id begins alike.
+        // A column whose id has the same prefix.
         funnel(&[31, 32, 320]),
         opportunity(7, 320, ""),
     ];
@@ -267,7 +267,7 @@ fn a_column_stays_as_long_as_opportunities_stand_in_it() {
     assert_eq!(bench.import(&without).done().document()["imported"], 1);
     let gone = bench.import(&opportunity(5, 32, "")).document();
     assert_eq!(refused(&gone), ["line 1: crm_column: funnel 3 has no column 32"]);
-    // Names, places and custom fields change at any time.
+    // Names, sequence and custom fields can always change.
     let renamed = without
         .replace("Etapa", "Fase")
         .replace("]}", r#"],"fields":[{"name":" Nº "}]}"#);
@@ -296,7 +296,7 @@ fn a_funnel_may_have_no_column_yet() {
 }
 
 #[test]
-fn hundreds_of_opportunities_of_few_leads_come_in_whole() {
+fn hundreds_of_opportunities_of_few_leads_are_imported() {
     let bench = board();
     let line = |id: u64| {
         let rest = format!(r#","lead_id":{},"value":"0.01""#, 1 + id % 2);

@@ -1,16 +1,18 @@
-//! Imports beside others that write the same records.
+//! Imports concurrent with other writers of the same records.
 
 use std::collections::BTreeMap;
 
+use operator::kinds::Dated;
+use operator::kinds::{Calendars, Calls, Events, Leads, Meetings, Users};
+use operator::{OperatorError, Outcome};
 use serde_json::{Value, json};
 use shared::calendar::Calendar;
 use shared::call::{Call, CallStatus, CallType, EventName};
 use shared::credential::Kind;
-use shared::id::{CallId, EventId, LeadId, UserId};
+use shared::ids::{CallId, EventId, LeadId, UserId};
 use shared::lead::Lead;
 use shared::meeting::Meeting;
 use shared::people::User;
-use shared::store::operator::{CalendarLine, LeadLine, MeetingLine, OperatorError, Outcome};
 use shared::time::Timestamp;
 
 use crate::support::{Bench, USERS, command};
@@ -21,7 +23,7 @@ fn time() -> Timestamp {
     Timestamp::parse("2026-01-01T00:00:00Z").unwrap()
 }
 
-fn lead(id: u64, owner: u64, email: &str) -> LeadLine {
+fn lead(id: u64, owner: u64, email: &str) -> Dated<Lead> {
     let lead = Lead {
         owner: UserId::new(owner),
         email: Some(email.to_owned()),
@@ -50,7 +52,7 @@ fn call(id: u64, lead: Option<u64>, duration: u64) -> Call {
     }
 }
 
-/// How many leads each class has.
+/// Number of leads in each class.
 fn totals(bench: &Bench) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let items = bench.partition("acme#lead-total#0");
@@ -69,20 +71,21 @@ fn counts<const N: usize>(expected: [(&str, &str); N]) -> BTreeMap<String, Strin
 async fn one_lead_twice_is_replaced_and_counted_once() {
     let bench = Bench::with_instance();
     let operator = bench.operator().await;
-    let lines = vec![lead(1, 7, "a"), lead(2, 7, "a"), lead(1, 8, "b"), lead(1, 8, "b")];
-    let outcomes = operator.import_leads(lines, false).await.unwrap();
+    let lines = [lead(1, 7, "a"), lead(2, 7, "a"), lead(1, 8, "b"), lead(1, 8, "b")];
+    let outcomes = operator.import::<Leads>(&lines, false).await.unwrap();
     assert_eq!(outcomes, [WRITTEN, WRITTEN, WRITTEN, Outcome::Unchanged]);
     assert_eq!(totals(&bench), counts([("7", "1"), ("8", "1")]));
 }
 
 #[tokio::test]
-async fn imports_at_the_same_time_leave_exact_totals() {
+async fn concurrent_imports_leave_exact_totals() {
     let bench = Bench::with_instance();
     let (one, two) = (bench.operator().await, bench.operator().await);
-    let lines = |owner: u64| (1..=60).map(|id| lead(id, owner, "a")).collect();
+    let lines = |owner: u64| (1..=60).map(|id| lead(id, owner, "a")).collect::<Vec<_>>();
+    let (ours, theirs): (Vec<_>, Vec<_>) = (lines(7), lines(8));
     let (one, two) = tokio::join!(
-        one.import_leads(lines(7), false),
-        two.import_leads(lines(8), false)
+        one.import::<Leads>(&ours, false),
+        two.import::<Leads>(&theirs, false)
     );
     assert_eq!((one.unwrap().len(), two.unwrap().len()), (60, 60));
     let totals = totals(&bench);
@@ -96,7 +99,7 @@ async fn imports_at_the_same_time_leave_exact_totals() {
 }
 
 #[tokio::test]
-async fn users_written_at_the_same_time_are_all_there() {
+async fn concurrently_imported_users_are_all_stored() {
     let bench = Bench::with_instance();
     let (one, two) = (bench.operator().await, bench.operator().await);
     let users = |first: u64| {
@@ -105,7 +108,10 @@ async fn users_written_at_the_same_time_are_all_there() {
         (first..first + 100).map(user).collect::<Vec<_>>()
     };
     let (ours, theirs) = (users(1), users(101));
-    let (ours, theirs) = tokio::join!(one.import_users(&ours), two.import_users(&theirs));
+    let (ours, theirs) = tokio::join!(
+        one.import::<Users>(&ours, false),
+        two.import::<Users>(&theirs, false)
+    );
     assert!(
         ours.unwrap()
             .into_iter()
@@ -117,9 +123,9 @@ async fn users_written_at_the_same_time_are_all_there() {
     assert_sound(&bench);
 }
 
-/// C-2: in neither order is a credential left with where its user stood before.
+/// C-2: in either order no credential keeps its user's previous membership.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_key_issued_while_its_user_is_deactivated_opens_nothing() {
+async fn keys_issued_during_a_deactivation_are_void() {
     let bruno = json!({ "id": 8, "name": "Bruno", "active": false });
     let bruno = serde_json::from_value::<User>(bruno).unwrap();
     let user = UserId::new(8).unwrap();
@@ -130,7 +136,7 @@ async fn a_key_issued_while_its_user_is_deactivated_opens_nothing() {
     let (direct, handle) = (bench.operator().await, tokio::runtime::Handle::current());
     let late = bench
         .operator_late(move |_| {
-            let outcomes = handle.block_on(direct.import_users(&deactivated));
+            let outcomes = handle.block_on(direct.import::<Users>(&deactivated, false));
             assert_eq!(outcomes.unwrap(), [WRITTEN]);
         })
         .await;
@@ -148,7 +154,7 @@ async fn a_key_issued_while_its_user_is_deactivated_opens_nothing() {
             assert!(command(endpoint, issue).status().unwrap().success());
         })
         .await;
-    let outcomes = late.import_users(&[bruno]).await;
+    let outcomes = late.import::<Users>(&[bruno], false).await;
     assert_eq!(outcomes.unwrap(), [WRITTEN]);
     let carried: Vec<_> = bench.items();
     let carried = carried.iter().filter_map(|item| item.get("standing"));
@@ -161,10 +167,10 @@ async fn a_key_issued_while_its_user_is_deactivated_opens_nothing() {
 async fn one_call_twice_has_one_event() {
     let bench = Bench::with_instance();
     let operator = bench.operator().await;
-    let leads = vec![lead(1, 7, "a"), lead(2, 7, "a")];
-    operator.import_leads(leads, false).await.unwrap();
-    let lines = vec![call(5, Some(1), 1).into(), call(5, Some(2), 2).into()];
-    let outcomes = operator.import_calls(lines, false).await.unwrap();
+    let leads = [lead(1, 7, "a"), lead(2, 7, "a")];
+    operator.import::<Leads>(&leads, false).await.unwrap();
+    let lines = [call(5, Some(1), 1).into(), call(5, Some(2), 2).into()];
+    let outcomes = operator.import::<Calls>(&lines, false).await.unwrap();
     assert_eq!(outcomes, [WRITTEN, WRITTEN]);
     assert_eq!(bench.partition("acme#timeline#1").len(), 0);
     assert_eq!(bench.partition("acme#timeline#2").len(), 1);
@@ -172,7 +178,7 @@ async fn one_call_twice_has_one_event() {
     let event = |id: u64| call(5, Some(2), 2).event(EventId::new(id).unwrap()).unwrap();
     assert_eq!(event(20).name, EventName::CallOutgoing);
     let outcomes = operator
-        .import_events(&[event(20), event(21)], false)
+        .import::<Events>(&[event(20), event(21)], false)
         .await
         .unwrap();
     assert_eq!(outcomes, [WRITTEN, WRITTEN]);
@@ -181,23 +187,23 @@ async fn one_call_twice_has_one_event() {
 }
 
 #[tokio::test]
-async fn a_call_of_a_lead_that_is_gone_is_refused() {
+async fn calls_of_deleted_leads_are_rejected() {
     let bench = Bench::with_instance();
     let operator = bench.operator().await;
-    operator.import_leads(vec![lead(1, 7, "a")], false).await.unwrap();
-    let lines = vec![
+    operator.import::<Leads>(&[lead(1, 7, "a")], false).await.unwrap();
+    let lines = [
         call(5, Some(1), 1).into(),
         call(6, Some(9), 1).into(),
         call(7, None, 1).into(),
     ];
-    let outcomes = operator.import_calls(lines, false).await.unwrap();
+    let outcomes = operator.import::<Calls>(&lines, false).await.unwrap();
     let gone = Outcome::Refused("lead: lead 9 does not exist".to_owned());
     assert_eq!(outcomes, [WRITTEN, gone, WRITTEN]);
     assert_eq!(bench.partition("acme#call").len(), 2);
 }
 
 /// A calendar with these names.
-fn calendar(id: u64, name: &str, public: &str) -> CalendarLine {
+fn calendar(id: u64, name: &str, public: &str) -> Dated<Calendar> {
     let calendar = json!({
         "id": id, "name": "Agenda", "keyName": name, "publicId": public, "userId": 7, "timezone": "UTC",
         "durationMinutes": 30, "hours": {}, "createDate": time(), "updateDate": time(),
@@ -206,7 +212,7 @@ fn calendar(id: u64, name: &str, public: &str) -> CalendarLine {
 }
 
 /// A meeting of lead 1 on calendar 1 that begins at this hour.
-fn meeting(id: u64, hour: u64) -> MeetingLine {
+fn meeting(id: u64, hour: u64) -> Dated<Meeting> {
     let meeting = json!({
         "id": id, "calendarId": 1, "leadId": 1, "createDate": time(), "updateDate": time(),
         "date": format!("2027-03-01T{hour:02}:00:00Z"), "endDate": format!("2027-03-01T{hour:02}:30:00Z"),
@@ -220,9 +226,9 @@ fn assert_sound(bench: &Bench) {
     assert_eq!(seen["differences"], json!([]));
 }
 
-/// Of two imports at the same time that want the same names each calendar has its own or none.
+/// After two concurrent imports with the same names each calendar has its own or none.
 #[tokio::test]
-async fn a_name_wanted_at_the_same_time_has_one_calendar() {
+async fn concurrently_requested_names_have_one_calendar() {
     let bench = Bench::with_instance();
     let (one, two) = (bench.operator().await, bench.operator().await);
     let lines = |from: u64| {
@@ -230,7 +236,10 @@ async fn a_name_wanted_at_the_same_time_has_one_calendar() {
         lines.collect::<Vec<_>>()
     };
     let (ours, theirs) = (lines(0), lines(100));
-    let (ours, theirs) = tokio::join!(one.import_calendars(&ours), two.import_calendars(&theirs));
+    let (ours, theirs) = tokio::join!(
+        one.import::<Calendars>(&ours, false),
+        two.import::<Calendars>(&theirs, false)
+    );
     for (at, (our, their)) in ours.unwrap().into_iter().zip(theirs.unwrap()).enumerate() {
         let taken = |by| Outcome::Refused(format!("keyName: calendar {by} has it already"));
         let first = (our.clone(), their.clone()) == (WRITTEN, taken(at + 1));
@@ -241,9 +250,9 @@ async fn a_name_wanted_at_the_same_time_has_one_calendar() {
     assert_sound(&bench);
 }
 
-/// Each name is guarded where it is written, not only where it is read.
+/// Names are checked by the write, not only by the read.
 #[tokio::test]
-async fn a_name_that_is_taken_meanwhile_is_refused() {
+async fn concurrently_taken_names_are_rejected() {
     for (link, field) in [("link#k", "keyName"), ("public#p", "publicId")] {
         let bench = Bench::with_instance();
         let item = json!({
@@ -251,7 +260,10 @@ async fn a_name_that_is_taken_meanwhile_is_refused() {
         });
         let request = json!({ "TableName": "funil", "Item": item });
         let operator = bench.operator_overtaken("PutItem", request).await;
-        let outcomes = operator.import_calendars(&[calendar(1, "k", "p")]).await.unwrap();
+        let outcomes = operator
+            .import::<Calendars>(&[calendar(1, "k", "p")], false)
+            .await
+            .unwrap();
         let taken = Outcome::Refused(format!("{field}: calendar 9 has it already"));
         assert_eq!(outcomes, [taken]);
         assert_eq!(bench.partition("acme#calendar").len(), 0);
@@ -260,15 +272,18 @@ async fn a_name_that_is_taken_meanwhile_is_refused() {
 
 /// C-24: the transaction that links a lead checks that it exists.
 #[tokio::test]
-async fn a_meeting_of_a_lead_that_goes_meanwhile_is_refused() {
+async fn meetings_of_concurrently_deleted_leads_are_rejected() {
     let bench = Bench::with_instance();
     let operator = bench.operator().await;
-    operator.import_leads(vec![lead(1, 7, "a")], false).await.unwrap();
-    operator.import_calendars(&[calendar(1, "k", "p")]).await.unwrap();
+    operator.import::<Leads>(&[lead(1, 7, "a")], false).await.unwrap();
+    operator
+        .import::<Calendars>(&[calendar(1, "k", "p")], false)
+        .await
+        .unwrap();
     let key = json!({ "pk": { "S": "acme#lead" }, "sk": { "S": "000000000000001" } });
     let request = json!({ "TableName": "funil", "Key": key });
     let overtaken = bench.operator_overtaken("DeleteItem", request).await;
-    let outcomes = overtaken.import_meetings(vec![meeting(5, 12)], false).await;
+    let outcomes = overtaken.import::<Meetings>(&[meeting(5, 12)], false).await;
     let gone = Outcome::Refused("leadId: lead 1 does not exist".to_owned());
     assert_eq!(outcomes.unwrap(), [gone]);
     for pk in [
@@ -282,20 +297,23 @@ async fn a_meeting_of_a_lead_that_goes_meanwhile_is_refused() {
 }
 
 #[tokio::test]
-async fn meetings_imported_at_the_same_time_are_counted_exactly() {
+async fn concurrently_imported_meetings_are_counted_exactly() {
     let bench = Bench::with_instance();
     let (one, two) = (bench.operator().await, bench.operator().await);
-    one.import_leads(vec![lead(1, 7, "a")], false).await.unwrap();
-    one.import_calendars(&[calendar(1, "k", "p")]).await.unwrap();
-    let lines = |hour: u64| (1..=40).map(|id| meeting(id, hour)).collect();
+    one.import::<Leads>(&[lead(1, 7, "a")], false).await.unwrap();
+    one.import::<Calendars>(&[calendar(1, "k", "p")], false)
+        .await
+        .unwrap();
+    let lines = |hour: u64| (1..=40).map(|id| meeting(id, hour)).collect::<Vec<_>>();
+    let (ours, theirs): (Vec<_>, Vec<_>) = (lines(12), lines(13));
     let (ours, theirs) = tokio::join!(
-        one.import_meetings(lines(12), false),
-        two.import_meetings(lines(13), false)
+        one.import::<Meetings>(&ours, false),
+        two.import::<Meetings>(&theirs, false)
     );
     assert_eq!((ours.unwrap().len(), theirs.unwrap().len()), (40, 40));
     assert_eq!(bench.partition("acme#meetings#1").len(), 40);
-    let again = vec![meeting(1, 8), meeting(2, 9), meeting(1, 10), meeting(1, 10)];
-    let outcomes = one.import_meetings(again, false).await.unwrap();
+    let again = [meeting(1, 8), meeting(2, 9), meeting(1, 10), meeting(1, 10)];
+    let outcomes = one.import::<Meetings>(&again, false).await.unwrap();
     assert_eq!(outcomes, [WRITTEN, WRITTEN, WRITTEN, Outcome::Unchanged]);
     assert_sound(&bench);
 }

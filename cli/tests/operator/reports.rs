@@ -1,4 +1,4 @@
-//! Reports as an import takes them and an export gives them (C-61, C-81).
+//! Import and export of reports (C-61, C-81).
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn bench_of_reports() -> Bench {
 }
 
 #[test]
-fn bad_lines_are_named_with_what_is_allowed() {
+fn errors_name_the_valid_values() {
     let bench = bench_of_reports();
     let by_day = |id: u64, rest: &str| report(id, &format!(r#","groupBy":"day"{rest}"#));
     let lines = [
@@ -56,9 +56,9 @@ fn bad_lines_are_named_with_what_is_allowed() {
     assert_eq!(document["imported"], 1);
 }
 
-/// Order does not matter: users and funnels may come behind the reports that name them.
+/// Users and funnels may follow the reports that refer to them.
 #[test]
-fn what_good_lines_bring() {
+fn valid_lines_are_imported() {
     let bench = Bench::with_instance();
     let lines = [
         report(
@@ -96,9 +96,9 @@ fn what_good_lines_bring() {
     assert_eq!(bench.export(), exported);
 }
 
-/// C-61: `updateDate` is the definition's. Where a line does not tell it, a change is of now.
+/// C-61: `updateDate` is the definition's; the default for a change is the current time.
 #[test]
-fn a_change_has_its_time() {
+fn changes_set_the_update_date() {
     let bench = bench_of_reports();
     let line = |rest: &str| report(1, &format!(r#","groupBy":"day"{rest}"#));
     let dates = |bench: &Bench| -> [Value; 2] {

@@ -1,4 +1,4 @@
-//! Long work that does not come to its end, and that goes on afterwards.
+//! Interrupted long commands, and their continuation.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::support::{Bench, Ended, overtaken};
 
-/// More leads than are written at a time.
+/// More leads than one batch.
 const LEADS: usize = 450;
 
 fn leads() -> String {
@@ -24,16 +24,16 @@ fn leads() -> String {
     })
 }
 
-/// An import under way, of which another thread knows the process, and what it says on standard error line by line.
+/// A running import, with its process id for another thread, and its standard error by lines.
 struct Import {
     process: Child,
     told: Sender<(u32, Receiver<String>)>,
-    /// Where its file is.
+    /// Directory of its file.
     _folder: TempDir,
 }
 
 impl Import {
-    /// Begins an import that asks `interrupt` what to do before its first transaction.
+    /// Starts an import that calls `interrupt` before its first transaction.
     fn begin(
         bench: &Bench,
         more: &[&str],
@@ -64,7 +64,7 @@ impl Import {
         }
     }
 
-    /// How it ended, with all that it said.
+    /// Waits for its end; returns status and complete output.
     fn end(mut self) -> Ended {
         let (say, says) = channel();
         let errors = BufReader::new(self.process.stderr.take().unwrap());
@@ -96,7 +96,7 @@ fn interrupt(process: u32) {
 const STOPPING: &str = "stopping behind the lines at hand; once more stops at once";
 
 #[test]
-fn a_stopped_import_says_how_far_it_came_and_goes_on() {
+fn a_stopped_import_reports_its_progress_and_can_be_continued() {
     let bench = Bench::with_instance();
     let once = |process, says: &Receiver<String>| {
         interrupt(process);
@@ -114,7 +114,7 @@ fn a_stopped_import_says_how_far_it_came_and_goes_on() {
 }
 
 #[test]
-fn a_stopped_import_tells_a_person_what_to_do() {
+fn a_stopped_import_prints_advice() {
     let bench = Bench::with_instance();
     let once = |process, says: &Receiver<String>| {
         interrupt(process);
@@ -128,16 +128,16 @@ fn a_stopped_import_tells_a_person_what_to_do() {
     );
 }
 
-/// The second time it does not wait for what is under way.
+/// The second signal does not wait for pending writes.
 #[test]
-fn an_import_stops_at_once_when_it_is_told_twice() {
+fn a_second_signal_stops_an_import_at_once() {
     let bench = Bench::with_instance();
     let (ended, has_ended) = channel::<()>();
     let twice = move |process, says: &Receiver<String>| {
         interrupt(process);
         assert_eq!(says.recv().unwrap(), STOPPING);
         interrupt(process);
-        // The table does not answer before the import has ended.
+        // The table does not respond before the import has ended.
         let _ = has_ended.recv();
     };
     let stopped = Import::begin(&bench, &["--json"], twice).end();
@@ -151,9 +151,9 @@ fn an_import_stops_at_once_when_it_is_told_twice() {
     bench.import(&leads()).done();
 }
 
-/// `funil export | head`: nobody is left to be told anything.
+/// `funil export | head`: the reader has closed the pipe.
 #[test]
-fn an_export_that_nobody_reads_on_ends_quietly() {
+fn an_export_into_a_closed_pipe_ends_quietly() {
     let bench = Bench::with_instance();
     bench.import(&leads()).done();
     let mut export = bench.command("export --instance acme");
@@ -163,7 +163,7 @@ fn an_export_that_nobody_reads_on_ends_quietly() {
         .spawn()
         .unwrap();
     let mut first = String::new();
-    // The pipe and the reader hold less than the export.
+    // Pipe and reader buffer less than the export.
     BufReader::new(process.stdout.take().unwrap())
         .read_line(&mut first)
         .unwrap();
@@ -176,9 +176,9 @@ fn an_export_that_nobody_reads_on_ends_quietly() {
     );
 }
 
-/// As many tickets, meetings or calls as a page of the table holds: nothing is behind the last one.
+/// As many tickets, meetings or calls as one page of the table: nothing follows the last one.
 #[test]
-fn an_export_ends_where_a_page_ends() {
+fn an_export_of_exactly_one_page_is_complete() {
     let bench = Bench::with_instance();
     let lead = r#"{"kind":"lead","id":1}"#.to_owned();
     let lines: Vec<_> = (1..=1000)

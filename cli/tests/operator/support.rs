@@ -1,4 +1,4 @@
-//! An engine, the command, and a look at the raw table.
+//! An engine, the command, and access to the raw table.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use funil::engine::Engine;
+use operator::Operator;
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 use shared::instance::InstanceName;
-use shared::store::operator::Operator;
 use shared::store::{Location, Store};
 
-/// The kinds of the sample that this build knows, in the order of an export.
+/// The kinds of the sample, in the order of an export.
 pub const KINDS: [&str; 17] = [
     "setting",
     "department",
@@ -38,7 +38,7 @@ pub struct Bench {
     engine: Engine,
 }
 
-/// What a command answered.
+/// Result of a command.
 #[derive(Debug)]
 pub struct Ended {
     pub code: i32,
@@ -47,13 +47,13 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// The one JSON document on standard output.
+    /// The JSON document on standard output.
     #[track_caller]
     pub fn document(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|cause| panic!("{cause}: {self:?}"))
     }
 
-    /// The same where the command did what it was asked.
+    /// Requires success.
     #[track_caller]
     pub fn done(self) -> Self {
         assert_eq!(self.code, 0, "{self:?}");
@@ -99,7 +99,7 @@ impl Bench {
         self.command(arguments).output().unwrap().into()
     }
 
-    /// With text on standard input.
+    /// Runs the command with this standard input.
     pub fn funil_reading(&self, arguments: &str, input: &[u8]) -> Ended {
         let mut command = self.command(arguments);
         command
@@ -107,7 +107,7 @@ impl Bench {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        // A command that refuses before it reads closes the pipe.
+        // A command that fails before reading closes the pipe.
         let _ = child.stdin.take().unwrap().write_all(input);
         child.wait_with_output().unwrap().into()
     }
@@ -129,29 +129,29 @@ impl Bench {
         self.engine.endpoint()
     }
 
-    /// The store behind the command.
+    /// The operator on the engine's table.
     pub async fn operator(&self) -> Operator {
         operator(self.engine.endpoint()).await
     }
 
-    /// The same, but its first transaction comes too late: just before, another writer puts or deletes an item.
+    /// The same, but just before its first transaction another writer puts or deletes an item.
     pub async fn operator_overtaken(&self, operation: &'static str, request: Value) -> Operator {
         let endpoint = self.engine.endpoint();
         let overtake = move |endpoint: &str| drop(call_table(endpoint, operation, &request));
         operator(overtaken(endpoint, overtake)).await
     }
 
-    /// The same, but just before its first transaction `overtake` is done with the endpoint.
+    /// The same, but just before its first transaction `overtake` is called with the endpoint.
     pub async fn operator_late(&self, overtake: impl FnOnce(&str) + Send + 'static) -> Operator {
         operator(overtaken(self.engine.endpoint(), overtake)).await
     }
 
-    /// One DynamoDB call past the command.
+    /// One DynamoDB call, without the command.
     pub fn table(&self, operation: &str, request: &Value) -> Value {
         call_table(&self.engine.endpoint(), operation, request)
     }
 
-    /// Everything in the table.
+    /// All items.
     pub fn items(&self) -> Vec<Value> {
         let mut request = json!({ "TableName": "funil" });
         let mut items = Vec::new();
@@ -179,7 +179,7 @@ impl Bench {
         items.pop()
     }
 
-    /// Puts an item past the command.
+    /// Puts an item, without the command.
     pub fn put(&self, pk: &str, sk: &str, item: &Value) {
         let mut item = item.clone();
         item["pk"] = json!({ "S": pk });
@@ -187,13 +187,13 @@ impl Bench {
         self.table("PutItem", &json!({ "TableName": "funil", "Item": item }));
     }
 
-    /// Deletes an item past the command.
+    /// Deletes an item, without the command.
     pub fn delete(&self, pk: &str, sk: &str) {
         let key = json!({ "pk": { "S": pk }, "sk": { "S": sk } });
         self.table("DeleteItem", &json!({ "TableName": "funil", "Key": key }));
     }
 
-    /// Sets an attribute of an item, as the interface would in passing.
+    /// Sets an attribute of an item, as the interface does for activity.
     pub fn set(&self, pk: &str, sk: &str, name: &str, value: &Value) {
         let request = json!({
             "TableName": "funil",
@@ -212,7 +212,7 @@ impl Bench {
         serde_json::from_str(item[name]["S"].as_str().unwrap()).unwrap()
     }
 
-    /// Changes the JSON in a text attribute of an item.
+    /// Edits the JSON in a text attribute of an item.
     pub fn edit_json(&self, pk: &str, sk: &str, name: &str, edit: impl FnOnce(&mut Value)) {
         let mut value = self.json(pk, sk, name);
         edit(&mut value);
@@ -236,8 +236,8 @@ async fn operator(endpoint: String) -> Operator {
         table: "funil".to_owned(),
         endpoint: Some(endpoint),
     };
-    let store = Store::connect(location, Ambient::system()).await;
-    store.operator(InstanceName::parse("acme").unwrap())
+    let store = Store::connect(location, Environment::system()).await;
+    Operator::new(&store, InstanceName::parse("acme").unwrap())
 }
 
 fn call_table(endpoint: &str, operation: &str, request: &Value) -> Value {
@@ -264,7 +264,7 @@ fn address(endpoint: &str) -> &str {
     endpoint.strip_prefix("http://").unwrap()
 }
 
-/// An endpoint that hands everything on to another one, and calls `overtake` with that before the first transaction.
+/// A proxy for an endpoint that calls `overtake` with it before the first transaction.
 pub fn overtaken(endpoint: String, overtake: impl FnOnce(&str) + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let own = format!("http://{}", listener.local_addr().unwrap());
@@ -290,7 +290,7 @@ pub fn overtaken(endpoint: String, overtake: impl FnOnce(&str) + Send + 'static)
     own
 }
 
-/// The sample's lines of the kinds that this build knows.
+/// The lines of the sample.
 pub fn sample() -> String {
     let whole = include_str!("../../../tests/vectors/sample-instance.ndjson");
     let known = |line: &&str| {
@@ -301,7 +301,7 @@ pub fn sample() -> String {
     lines.join("\n") + "\n"
 }
 
-/// Users 7 and 8, to whom records can belong.
+/// Users 7 and 8, who own records.
 pub const USERS: &str = concat!(
     r#"{"kind":"user","id":7,"name":"Ana","admin":true}"#,
     "\n",

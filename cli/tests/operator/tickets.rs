@@ -1,7 +1,7 @@
-//! Tickets and their files as an import takes them and an export gives them (C-81).
+//! Import and export of tickets and files (C-81).
 
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 
 use crate::import::{bench, lead, records, refused};
 use crate::support::Bench;
@@ -50,7 +50,7 @@ fn assert_sound(bench: &Bench) {
 }
 
 #[test]
-fn a_reference_to_nothing_is_a_bad_line() {
+fn lines_with_unknown_references_are_rejected() {
     let bench = bench_of_tickets();
     let lines = [
         ticket(1, r#","lead_relation":99"#),
@@ -82,7 +82,7 @@ fn a_reference_to_nothing_is_a_bad_line() {
 }
 
 #[test]
-fn what_good_lines_bring() {
+fn valid_lines_are_imported() {
     let bench = bench_of_tickets();
     let lines = [
         file(501, r#","store_path":"a""#),
@@ -109,7 +109,7 @@ fn what_good_lines_bring() {
 }
 
 #[test]
-fn times_that_a_line_leaves_out_stay() {
+fn absent_times_are_kept() {
     let bench = bench_of_tickets();
     let timeless =
         |times: &str| ticket(501, "").replace(r#","createDate":"2026-05-01T10:00:00.000Z""#, times);
@@ -117,7 +117,7 @@ fn times_that_a_line_leaves_out_stay() {
         let record = &records(&bench.export(), "ticket")[0];
         [record["createDate"].clone(), record["updateDate"].clone()]
     };
-    let before = Ambient::system().now().to_string();
+    let before = Environment::system().now().to_string();
     bench.import(&timeless("")).done();
     let [created, updated] = times(&bench);
     assert_eq!(created, updated);
@@ -133,7 +133,7 @@ fn times_that_a_line_leaves_out_stay() {
 }
 
 #[test]
-fn a_line_replaces_the_ticket_of_its_id_wherever_it_is_listed() {
+fn a_line_replaces_the_ticket_in_every_list() {
     let bench = bench_of_tickets();
     let files: String = (10..50)
         .map(|n| file(501, &format!(r#","store_path":"s/{n}""#)))
@@ -162,9 +162,9 @@ fn a_line_replaces_the_ticket_of_its_id_wherever_it_is_listed() {
     assert_sound(&bench);
 }
 
-/// A file without id is told by ticket and path; one with an id by that, wherever it is.
+/// A file without id is identified by ticket and path; one with an id by that, in any ticket.
 #[test]
-fn a_line_replaces_the_file_of_its_name() {
+fn a_line_replaces_the_file_of_its_id_or_path() {
     let bench = bench_of_tickets();
     let tickets = [
         ticket(501, r#","lead_relation":1"#),
@@ -199,9 +199,9 @@ fn a_line_replaces_the_file_of_its_name() {
     assert_sound(&bench);
 }
 
-/// The order of the lines does not matter (C-81).
+/// The order of lines does not matter (C-81).
 #[test]
-fn lines_may_come_before_what_they_refer_to() {
+fn lines_may_precede_the_records_they_refer_to() {
     let bench = bench();
     let lines = [
         file(501, r#","store_path":"a""#),
@@ -214,9 +214,9 @@ fn lines_may_come_before_what_they_refer_to() {
     assert_eq!(listed(&bench, "acme#lead-file#1").len(), 1);
 }
 
-/// Everything that is easily lost, and the nulls of a person who was erased (C-24).
+/// With values that are easily lost, and the nulls of an erased person (C-24).
 #[test]
-fn an_export_into_an_empty_instance_gives_the_same_export() {
+fn an_export_imported_into_an_empty_instance_is_exported_equally() {
     let bench = bench_of_tickets();
     let odd = r#"{"kind":"ticket","id":501,"status":0,"attendant":8,"attendantName":"","department":" é ","name":"N","star":4.0,"evaluation":"5","chatGroup":false,"isGroup":"0","type":"chatapp","lead_relation":1,"comment_txt":"a\u0000b","unread":18446744073709551615,"lastMesssageUser":"1969-12-31T23:59:59.999Z","pin":-0.0,"archive":12345678901234567890,"opportunity":9,"sequence":3,"createDate":"2026-05-01T10:00:00.000Z","updateDate":"2026-05-02T10:00:00.000Z"}"#;
     let erased = r#"{"kind":"ticket","id":502,"name":null,"lead_name":null,"name_contact":null,"recipientid":null,"photo":null,"photo_larger":null,"photo_store":null,"accid":"a","lead_relation":null,"createDate":"2026-05-01T10:00:00.000Z"}"#;
@@ -244,9 +244,9 @@ fn an_export_into_an_empty_instance_gives_the_same_export() {
     assert_sound(&other);
 }
 
-/// What an import writes while an export runs is not in it, because its lead may not be.
+/// Tickets imported during an export are not in it, because their leads may not be.
 #[test]
-fn an_export_ends_at_the_last_ticket_that_was_numbered() {
+fn exports_omit_tickets_created_during_the_export() {
     let bench = bench_of_tickets();
     let lines = [
         ticket(5, ""),

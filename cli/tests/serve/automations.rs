@@ -1,4 +1,4 @@
-//! Automations under `funil serve`, which drives them from the outbox (C-76, C-85).
+//! Automations in `funil serve`, which reads the outbox (C-76, C-85).
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 use crate::running::{Running, ask, funil};
 
-/// How often one looks before the service has taken too long for its work, and what one waits in between.
+/// Maximum number of polls, and the delay between them.
 const LOOKS: u32 = 3000;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What an automation does follows within seconds (C-12).
+/// Within seconds (C-12).
 #[tokio::test]
-async fn a_call_sets_them_off() {
+async fn a_call_triggers_automations() {
     let home = tempfile::tempdir().unwrap();
     let running = Running::start(home.path(), &[]);
     let key = running.word("API key");

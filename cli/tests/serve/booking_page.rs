@@ -1,4 +1,4 @@
-//! The public booking page as its visitors meet it, in a real browser. Where there is none, these tests pass and say so.
+//! The public booking page in a real browser. Without one, these tests pass with a message.
 
 pub mod browser;
 mod stage;
@@ -36,7 +36,7 @@ fn a_click_and_the_form_book_a_time_once() {
 }
 
 #[test]
-fn a_time_taken_meanwhile_is_told_and_what_was_typed_is_kept() {
+fn a_concurrently_taken_time_is_reported_and_the_form_is_kept() {
     let Some(mut stage) = Stage::set() else { return };
     stage.open(PAULISTA, "");
     let before = stage.free();
@@ -65,9 +65,10 @@ fn a_time_taken_meanwhile_is_told_and_what_was_typed_is_kept() {
     stage.is_sound();
 }
 
-/// C-10: the service booked and its answer got lost. Asking again books nothing more, and nothing else can be sent.
+/// C-10: the booking succeeded and its response was lost. A retry books nothing more, and nothing else can be
+/// sent.
 #[test]
-fn a_lost_answer_is_asked_for_again_under_the_same_key() {
+fn a_lost_response_is_retried_with_the_same_key() {
     let Some(mut stage) = Stage::set() else { return };
     stage.open(PAULISTA, "");
     let before = stage.free();
@@ -104,10 +105,10 @@ fn a_lost_answer_is_asked_for_again_under_the_same_key() {
     stage.is_sound();
 }
 
-/// What the service certainly refused can be changed and is another attempt then; what it may have done cannot, also where
-/// the next answer says nothing of it.
+/// A rejected booking can be changed and is a new attempt; one of unknown outcome cannot, even if a retry
+/// gets no clear response either.
 #[test]
-fn a_refusal_is_told_and_an_unknown_end_is_settled_first() {
+fn rejections_are_shown_and_unknown_outcomes_are_resolved_first() {
     let Some(mut stage) = Stage::set() else { return };
     stage.open(PAULISTA, "");
     let before = stage.free();
@@ -150,7 +151,7 @@ fn a_refusal_is_told_and_an_unknown_end_is_settled_first() {
 }
 
 #[test]
-fn that_nothing_is_free_is_said_and_later_dates_can_be_asked_for() {
+fn without_free_times_later_dates_can_be_requested() {
     let Some(mut stage) = Stage::set() else { return };
     stage.open_link(PAULISTA, "demo/passado", CHOOSING);
     let none = stage.browser.text("none");
@@ -170,12 +171,12 @@ fn that_nothing_is_free_is_said_and_later_dates_can_be_asked_for() {
 }
 
 #[test]
-fn the_keyboard_is_enough() {
+fn the_page_works_with_the_keyboard() {
     let Some(mut stage) = Stage::set() else { return };
     stage.open(PAULISTA, "");
     let before = stage.free();
     let focused = "document.activeElement.id || document.activeElement.name || document.activeElement.value";
-    // The days are one stop; arrows go from day to day, and Enter to the times.
+    // The days are one tab stop; arrow keys move between days, and Enter goes to the times.
     stage.browser.press(&["Tab", "Tab"]);
     assert_eq!(stage.browser.evaluate(focused), "later");
     stage.browser.press(&["Enter"]);
@@ -202,9 +203,10 @@ fn the_keyboard_is_enough() {
     stage.is_sound();
 }
 
-/// The first language that begins with pt or en is spoken; times are the visitor's, and the calendar's where they differ.
+/// The first language with prefix pt or en is used; times are in the visitor's zone, and in the calendar's if
+/// it differs.
 #[test]
-fn the_visitor_is_spoken_to_in_its_language_and_zone() {
+fn the_page_uses_the_visitors_language_and_zone() {
     let Some(mut stage) = Stage::set() else { return };
     let title = "[document.title, document.documentElement.lang]";
     for (languages, expected) in [
@@ -243,9 +245,9 @@ fn the_visitor_is_spoken_to_in_its_language_and_zone() {
     stage.is_sound();
 }
 
-/// C-55: the link of a meeting moves it, as often as one likes.
+/// C-55: any number of times.
 #[test]
-fn a_meeting_is_moved_by_its_link() {
+fn a_meeting_can_be_moved_by_its_link() {
     let Some(mut stage) = Stage::set() else { return };
     stage.open(PAULISTA, "");
     let before = stage.free();
@@ -279,7 +281,7 @@ fn a_meeting_is_moved_by_its_link() {
     stage.is_sound();
 }
 
-/// C-55: a link that is wrong moves nothing.
+/// C-55.
 #[test]
 fn a_wrong_link_moves_nothing() {
     let Some(mut stage) = Stage::set() else { return };
@@ -303,9 +305,10 @@ fn a_wrong_link_moves_nothing() {
     stage.is_sound();
 }
 
-/// A link that was cut on its way is told of, for else one would book a second meeting in place of moving the first.
+/// A truncated link is reported; otherwise the visitor would book a second meeting instead of moving the
+/// first.
 #[test]
-fn a_hostile_fragment_is_no_link() {
+fn hostile_fragments_are_rejected() {
     let Some(mut stage) = Stage::set() else { return };
     let key = "a".repeat(64);
     for behind in [
@@ -333,7 +336,7 @@ fn a_hostile_fragment_is_no_link() {
 }
 
 #[test]
-fn a_hostile_address_shows_nothing_of_itself() {
+fn hostile_addresses_are_not_shown() {
     let Some(mut stage) = Stage::set() else { return };
     for path in [
         "demo/nowhere",
@@ -356,9 +359,9 @@ fn a_hostile_address_shows_nothing_of_itself() {
     }
 }
 
-/// What the other tests find no trace of would leave one.
+/// Violations would be detected by the other tests.
 #[test]
-fn the_policy_is_in_force() {
+fn the_content_security_policy_is_enforced() {
     let Some(mut stage) = Stage::set() else { return };
     stage.open(PAULISTA, "");
     stage.is_sound();

@@ -1,13 +1,13 @@
-//! kill -9 while many clients write at a time, at any moment: nothing acknowledged is lost, nothing is half there, nothing is
-//! done twice (C-85, and C-10, C-12, C-24, C-53, C-72, C-75, C-76 across a kill).
+//! kill -9 at any moment while many clients write: no acknowledged change is lost, nothing is incomplete,
+//! nothing is done twice (C-85, and C-10, C-12, C-24, C-53, C-72, C-75, C-76 across a kill).
 //!
-//! A round is: clients write (`clients`), the service is killed (`plan`), it starts again on the same file, the doctor finds
-//! nothing, an export is held against what every client was told (`ledger`, `found`, `verdict`) and against what the interface
-//! shows (`shown`), what was cut off is settled and what has an `Idempotency-Key` is sent again (`aftermath`). Rounds go on
-//! with what those before left. A file has so many rounds; then everything must come to its end: automations, deletions and
-//! reports. The next rounds begin with a new file.
+//! In a round clients write (`clients`), the service is killed (`plan`) and restarted on the same file, the
+//! doctor finds nothing, an export is compared with all responses (`ledger`, `found`, `verdict`) and with the
+//! interface (`shown`), interrupted requests are resolved, and those with an `Idempotency-Key` repeated
+//! (`aftermath`). Rounds continue with the previous state. After some rounds on a file all background work
+//! must complete: automations, erasures and reports. Then a new file starts.
 //!
-//! `ROUNDS` asks for more rounds, `SEED` for others.
+//! `ROUNDS` and `SEED` change number and choices.
 
 mod aftermath;
 mod clients;
@@ -32,17 +32,17 @@ use found::Found;
 use house::{Access, Home, House, kill_at_start};
 use ledger::Ledger;
 use plan::{Moment, Whereabouts, dice, milliseconds};
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 use summary::Summary;
 
 /// Rounds on one file.
 const LIFE: u64 = 8;
-/// How often one looks before the service has taken too long for its work, and what one waits in between.
+/// Maximum number of polls, and the delay between them.
 const LOOKS: u32 = 240;
 const PAUSE: Duration = Duration::from_millis(500);
 
 #[test]
-fn nothing_acknowledged_is_lost() {
+fn no_acknowledged_change_is_lost() {
     let rounds = plan::rounds();
     let mut whereabouts = Whereabouts {
         seed: plan::seed(),
@@ -56,7 +56,7 @@ fn nothing_acknowledged_is_lost() {
     println!("seed {}\n{summary}", whereabouts.seed);
 }
 
-/// Some rounds on one file, and its end.
+/// Rounds on one file, and the completion of its background work.
 fn live(rounds: u64, whereabouts: &mut Whereabouts, summary: &mut Summary) {
     let home = Home::new();
     let chance = dice(whereabouts.seed, 1000 * summary.rounds);
@@ -70,7 +70,7 @@ fn live(rounds: u64, whereabouts: &mut Whereabouts, summary: &mut Summary) {
         house = start(&home, Some(&access), &chance, summary);
         let mut ledger = ledger.lock().unwrap();
         look(&house, &mut ledger, &chance, summary);
-        // Refreshed anew while the next clients write.
+        // They are refreshed while the next clients write.
         stage::define_reports(&house, &home, round + 1);
         ledger.round += 1;
         summary.rounds += 1;
@@ -81,8 +81,8 @@ fn live(rounds: u64, whereabouts: &mut Whereabouts, summary: &mut Summary) {
     summary.add(&ledger);
 }
 
-/// Starts a service, now and then only at the second attempt.
-fn start(home: &Home, access: Option<&Access>, chance: &Ambient, summary: &mut Summary) -> House {
+/// Starts a service, sometimes only at the second attempt.
+fn start(home: &Home, access: Option<&Access>, chance: &Environment, summary: &mut Summary) -> House {
     while chance.below(3) == 0 {
         kill_at_start(home, milliseconds(chance, 400));
         summary.starts += 1;
@@ -90,8 +90,8 @@ fn start(home: &Home, access: Option<&Access>, chance: &Ambient, summary: &mut S
     House::open(home, access)
 }
 
-/// What is there after a kill.
-fn look(house: &House, ledger: &mut Ledger, chance: &Ambient, summary: &mut Summary) {
+/// Checks the state after a kill.
+fn look(house: &House, ledger: &mut Ledger, chance: &Environment, summary: &mut Summary) {
     let items = house.items();
     summary.note_walks(&items);
     house.examine("demo");
@@ -106,7 +106,7 @@ fn look(house: &House, ledger: &mut Ledger, chance: &Ambient, summary: &mut Summ
     summary.repeated += ledger.repeat(house, chance);
 }
 
-/// Everything comes to its end: what follows from calls, the erasure of deleted leads, and reports.
+/// Waits until all background work is complete: automations, erasures and reports.
 fn end(house: &House, ledger: &Ledger) {
     for left in (0..LOOKS).rev() {
         let items = house.items();

@@ -1,27 +1,28 @@
-//! kill -9 while a deleted lead is being erased: whoever comes next finishes it, and meanwhile nothing shows the lead (C-24).
+//! kill -9 during the erasure of a deleted lead: the next process completes it, and until then nothing shows
+//! the lead (C-24).
 
 use std::path::Path;
 use std::time::Duration;
 
+use operator::Operator;
+use operator::kinds::Calls;
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
-use shared::id::CallId;
+use shared::environment::Environment;
 use shared::instance::InstanceName;
-use shared::store::operator::Operator;
 use shared::store::{Location, Store};
 
 use crate::running::{Running, ask, funil};
 
 const PERSON: u64 = 9001;
-/// Records of each kind that the person has.
+/// Records of each kind of the person.
 const EACH: u64 = 120;
-/// What is in the person's records and nowhere else.
+/// Texts that only the person's records contain.
 const SECRETS: [&str; 4] = ["Zulmira", "segredo.example", "77776666", "dipirona"];
-/// How long the service may take for its work.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Timeout of the service's background work.
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 #[tokio::test]
-async fn it_is_finished_after_a_kill() {
+async fn the_erasure_is_completed_after_a_kill() {
     let home = tempfile::tempdir().unwrap();
     let mut running = Running::start(home.path(), &[]);
     let (key, bearer) = (
@@ -45,7 +46,7 @@ async fn it_is_finished_after_a_kill() {
             break;
         }
         shows_nothing(&running);
-        // Twice in the middle of its work; then it may finish.
+        // Killed twice during its work; then it may finish.
         if cut_off < 2 && until(|| async { linked_calls(&running).await < left }).await {
             running.kill();
             running = Running::start(home.path(), &[]);
@@ -72,7 +73,7 @@ fn endpoint(running: &Running) -> String {
     running.after("DynamoDB API on ").trim_end_matches(',').to_owned()
 }
 
-/// Brings the person and its records.
+/// Imports the person and its records.
 fn import(running: &Running, home: &Path) {
     let mut lines = vec![
         json!({ "kind": "lead", "id": PERSON, "firstname": "Zulmira", "email": "eu@segredo.example",
@@ -103,15 +104,15 @@ fn import(running: &Running, home: &Path) {
     );
 }
 
-/// How many calls still name the person.
+/// Number of calls that refer to the person.
 async fn linked_calls(running: &Running) -> usize {
     let location = Location {
         table: "funil".to_owned(),
         endpoint: Some(endpoint(running)),
     };
-    let store = Store::connect(location, Ambient::system()).await;
-    let operator: Operator = store.operator(InstanceName::parse("demo").unwrap());
-    let mut calls = operator.calls(CallId::new(9000 + EACH).unwrap());
+    let store = Store::connect(location, Environment::system()).await;
+    let operator: Operator = Operator::new(&store, InstanceName::parse("demo").unwrap());
+    let mut calls = operator.records::<Calls>();
     let mut linked = 0;
     while let Some(page) = calls.next().await.unwrap() {
         let leads = page.iter().filter_map(|call| call.lead);
@@ -120,14 +121,14 @@ async fn linked_calls(running: &Running) -> usize {
     linked
 }
 
-/// Whether something comes true while one is patient.
+/// Polls a condition until the timeout.
 async fn until<F: Future<Output = bool>>(is_so: impl Fn() -> F) -> bool {
     let asking = async {
         while !is_so().await {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, asking).await.is_ok()
+    tokio::time::timeout(TIMEOUT, asking).await.is_ok()
 }
 
 fn shows_nothing(running: &Running) {

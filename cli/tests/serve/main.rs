@@ -1,4 +1,4 @@
-//! `funil serve` as its users start it: C-85.
+//! `funil serve` as its users start it (C-85).
 
 #![expect(
     clippy::unwrap_used,
@@ -18,7 +18,7 @@ mod strangers;
 
 use running::{Running, funil};
 
-/// On an empty store the demo is loaded, and the three lines it prints work word for word, wherever curl is there.
+/// On an empty store the demo is loaded, and the three printed lines work literally, if curl is installed.
 #[test]
 fn the_printed_lines_work() {
     let home = tempfile::tempdir().unwrap();
@@ -52,7 +52,8 @@ fn the_printed_lines_work() {
     assert_eq!(answers, expected);
 }
 
-/// The demo's credentials are printed once; they stay valid over a restart, and the operator issues others.
+/// The demo's credentials are printed once; they remain valid after a restart, and the operator issues
+/// others.
 #[test]
 fn a_restart_keeps_everything_and_shows_no_secret() {
     let home = tempfile::tempdir().unwrap();
@@ -87,7 +88,7 @@ fn a_restart_keeps_everything_and_shows_no_secret() {
     );
 }
 
-/// `--empty` loads no demo; `--json` says all in one document; `--endpoint` starts no engine.
+/// `--empty` loads no demo; `--json` prints one document; `--endpoint` starts no engine.
 #[test]
 fn options() {
     let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -114,7 +115,7 @@ fn options() {
     assert!(!other.path().join("data").exists());
 }
 
-/// The engine's files are their owner's alone.
+/// The engine's files are readable by their owner only.
 #[cfg(unix)]
 #[test]
 fn the_data_is_private() {
@@ -130,9 +131,9 @@ fn the_data_is_private() {
     assert!(files > 0);
 }
 
-/// What cannot be had is said, with what to do.
+/// Errors contain advice.
 #[test]
-fn refusals() {
+fn errors_contain_advice() {
     let home = tempfile::tempdir().unwrap();
     let running = Running::start(home.path(), &["--empty"]);
     let port = running.url.rsplit(':').next().unwrap();

@@ -1,4 +1,4 @@
-//! Who gets at the data of `funil serve`: the DynamoDB port, its key, and the directory (C-85).
+//! Access to the data of `funil serve`: the DynamoDB port, its key, and the directory (C-85).
 
 use std::process::{Command, Output};
 
@@ -7,15 +7,15 @@ use crate::running::{Running, funil, raw, serving};
 const LISTING: &str = "POST / HTTP/1.1\r\nconnection: close\r\nx-amz-target: DynamoDB_20120810.ListTables\r\n\
                        content-type: application/x-amz-json-1.0\r\ncontent-length: 2\r\n";
 
-/// The status and the rest of a listing of the tables with more headers.
+/// Status and rest of a response to listing the tables with additional headers.
 fn list(endpoint: &str, headers: &str) -> (u16, String) {
     let answer = raw(endpoint, format!("{LISTING}{headers}\r\n{{}}").as_bytes());
     (answer[9..12].parse().unwrap(), answer)
 }
 
-/// What a web page can make a browser send is refused, and nothing tells the browser to go on.
+/// Requests that a web page can make a browser send are rejected, without permission for others.
 #[test]
-fn the_dynamodb_port_answers_no_browser() {
+fn the_dynamodb_port_rejects_browsers() {
     let home = tempfile::tempdir().unwrap();
     let running = Running::start(home.path(), &["--empty"]);
     let endpoint = running.endpoint();
@@ -45,9 +45,10 @@ fn the_dynamodb_port_answers_no_browser() {
     assert!(!preflight.contains("access-control-"), "{preflight}");
 }
 
-/// `--bind` opens the service and not the DynamoDB port, which has its own option and then a warning; `none` opens none.
+/// `--bind` applies to the service, not to the DynamoDB port, which has its own option and a warning; `none`
+/// opens none.
 #[test]
-fn the_dynamodb_port_is_bound_by_itself() {
+fn the_dynamodb_port_is_bound_separately() {
     let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let bound = Running::start(home.path(), &["--bind", "127.0.0.2"]);
     assert!(bound.url.starts_with("http://127.0.0.2:"), "{}", bound.said);
@@ -79,9 +80,9 @@ fn the_dynamodb_port_is_bound_by_itself() {
     assert!(open.stop().contains("no credentials of its own"));
 }
 
-/// The AWS SDK's signature is let in with the right key and secret only, and nothing unsigned is.
+/// Only signatures of the AWS SDK with the right key and secret are accepted.
 #[test]
-fn the_dynamodb_port_demands_its_key() {
+fn the_dynamodb_port_requires_its_key() {
     let home = tempfile::tempdir().unwrap();
     let arguments = "--empty --dynamodb-bind 127.0.0.2 --dynamodb-key KEY1 --dynamodb-secret -";
     let command = serving(home.path(), &arguments.split(' ').collect::<Vec<_>>());
@@ -115,7 +116,7 @@ fn the_dynamodb_port_demands_its_key() {
     );
 }
 
-/// A secret is not taken as an argument, and a key not without its secret.
+/// A secret is not accepted as an argument, nor a key without its secret.
 #[test]
 fn a_key_comes_with_a_secret_from_standard_input() {
     for arguments in [
@@ -127,9 +128,9 @@ fn a_key_comes_with_a_secret_from_standard_input() {
     }
 }
 
-/// Two processes on one file would each believe that it is theirs.
+/// Two processes on one file would corrupt it.
 #[test]
-fn a_directory_is_served_once() {
+fn a_directory_is_served_by_one_process() {
     let home = tempfile::tempdir().unwrap();
     let mut running = Running::start(home.path(), &["--empty"]);
     let data = home.path().join("data");

@@ -1,4 +1,4 @@
-//! A `funil serve` that runs beside the test, and the little HTTP that asks it.
+//! A running `funil serve`, and a minimal HTTP client.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -7,12 +7,12 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A running service; dropping it kills it, which loses nothing.
+/// A running service, killed on drop, which loses nothing.
 pub struct Running {
     child: Child,
-    /// What it printed until it was ready.
+    /// Its output until it was ready.
     pub said: String,
-    /// Where it answers.
+    /// Its URL.
     pub url: String,
     log: Option<JoinHandle<String>>,
 }
@@ -30,7 +30,7 @@ pub fn funil(arguments: &[&str]) -> Output {
 pub fn serving(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
     command.args(["serve", "--port", "0"]);
-    // It may be given once.
+    // The option may occur once.
     if !arguments.contains(&"--dynamodb-port") {
         command.args(["--dynamodb-port", "0"]);
     }
@@ -39,7 +39,7 @@ pub fn serving(home: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a line prints, typed into a shell.
+/// The output of a shell line.
 pub fn shell(line: &str) -> String {
     let output = Command::new("sh").args(["-c", line]).output().unwrap();
     assert!(output.status.success(), "{line}");
@@ -96,7 +96,7 @@ impl Running {
             .to_owned()
     }
 
-    /// The word behind a text.
+    /// The word after a text.
     pub fn after(&self, text: &str) -> &str {
         let (_, rest) = self.said.split_once(text).expect(text);
         rest.split_whitespace().next().unwrap()
@@ -107,12 +107,12 @@ impl Running {
         self.after("DynamoDB API on ").trim_end_matches(',')
     }
 
-    /// Asks for a path.
+    /// Requests a path.
     pub fn get(&self, path: &str, headers: &[(&str, &str)]) -> (u16, String) {
         ask(&self.url, "GET", path, headers, "").expect("an answer")
     }
 
-    /// Stops it as an operator does, where the system can, and gives its log.
+    /// Stops it with a signal, if the system supports that, and returns its log.
     pub fn stop(mut self) -> String {
         let pid = self.child.id().to_string();
         if !Command::new("kill")
@@ -126,7 +126,7 @@ impl Running {
         self.log.take().unwrap().join().unwrap()
     }
 
-    /// The number of its process.
+    /// Process id.
     pub fn process(&self) -> u32 {
         self.child.id()
     }
@@ -146,18 +146,18 @@ impl Drop for Running {
     }
 }
 
-/// What comes back for these bytes until the connection is closed.
+/// Everything received after sending these bytes, until the connection is closed.
 pub fn raw(url: &str, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    // It may be refused before its end.
+    // The service may reject it before its end.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).expect("the connection is closed");
     String::from_utf8(answer).unwrap()
 }
 
-/// One request over a connection of its own; `None` where the service went away before its answer was whole.
+/// One request on a new connection; `None` if the service died before the response was complete.
 pub fn ask(
     url: &str,
     method: &str,

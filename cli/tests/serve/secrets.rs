@@ -1,4 +1,4 @@
-//! The log of `funil serve` holds no secret and nobody's data at any level (C-21).
+//! The log of `funil serve` contains no secrets and no personal data at any level (C-21).
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -11,13 +11,13 @@ const WEBHOOK: &str = "webhook-sigilo-4711";
 const PASSWORD: &str = "s3nh4-inicial-4711";
 const PRIVATE: [&str; 3] = ["Sigilosa", "sigilo@example.com", "97777"];
 
-/// A text as it is and as a list of bytes, which is how libraries show buffers.
+/// A text as it is and as a list of bytes, the form in which libraries print buffers.
 fn forms(text: &str) -> [String; 2] {
     let bytes: Vec<_> = text.bytes().map(|byte| byte.to_string()).collect();
     [text.to_owned(), bytes.join(", ")]
 }
 
-/// Runs an operator's command on a service, with something on its standard input.
+/// Runs an operator's command on a service, with this standard input.
 fn feed(running: &Running, arguments: &[&str], input: &str) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_funil"))
         .args(["--endpoint", running.endpoint()])

@@ -1,4 +1,5 @@
-//! What callers can do to the ports of `funil serve`: too many, too slow, too large, or no HTTP at all.
+//! Misuse of the ports of `funil serve`: too many connections, slow ones, large requests, and other
+//! protocols.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::running::{Running, raw};
 
-/// More connections than either port takes, in a process that may open fewer files than that.
+/// More connections than either port accepts, in a process with a lower limit of open files.
 const CONNECTIONS: usize = 600;
 const PLAIN: &str = "content-type: application/json";
 
@@ -17,15 +18,15 @@ fn connect(url: &str, bytes: &str) -> TcpStream {
     stream
 }
 
-/// Connections that send nothing make room after 10 s, the limit of open files is raised, and a stop waits at most 10 s for
-/// requests that never end.
+/// Idle connections are closed after 10 s, the limit of open files is raised, and a stop waits at most 10 s
+/// for incomplete requests.
 #[cfg(unix)]
 #[test]
 #[expect(
     clippy::disallowed_methods,
     reason = "how long a stop takes is what is tested"
 )]
-fn idle_and_half_requests_hold_up_nothing() {
+fn idle_and_incomplete_requests_block_nothing() {
     let home = tempfile::tempdir().unwrap();
     let mut command = Command::new("sh");
     command.args([
@@ -65,7 +66,7 @@ fn idle_and_half_requests_hold_up_nothing() {
     assert!(!log.contains("could not be accepted"), "{log}");
 }
 
-/// The answer to the request that is shown is JSON, with a request's id and CORS headers.
+/// The response to the shown request is JSON, with a request id and CORS headers.
 fn assert_is_ours(answer: &str, status: u16, body: &str, shown: &str) {
     let (head, answered) = answer.split_once("\r\n\r\n").expect("an answer");
     assert!(
@@ -89,9 +90,9 @@ fn assert_is_ours(answer: &str, status: u16, body: &str, shown: &str) {
     assert_eq!(id.map(str::len), Some(32), "{head}");
 }
 
-/// C-5 also holds for what the HTTP library refuses by itself.
+/// C-5: also for errors of the HTTP library.
 #[test]
-fn what_is_no_http_is_answered_as_everything_is() {
+fn invalid_http_gets_the_common_error_format() {
     let home = tempfile::tempdir().unwrap();
     let running = Running::start(home.path(), &["--empty"]);
     let get = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
@@ -124,7 +125,8 @@ fn what_is_no_http_is_answered_as_everything_is() {
     assert_eq!(log.matches("\"status\":414").count(), 1, "{log}");
 }
 
-/// Bytes that no URI may hold mean what they mean in the cloud, on the first request of a connection and on the next.
+/// Bytes that are invalid in a URI are treated as in the cloud, in the first request of a connection and in
+/// later ones.
 #[test]
 fn raw_bytes_in_the_query_are_encoded() {
     let home = tempfile::tempdir().unwrap();
@@ -146,9 +148,9 @@ fn raw_bytes_in_the_query_are_encoded() {
     assert!(answer.ends_with(found), "{answer}");
 }
 
-/// What says that it is too large is refused before any of it is sent.
+/// Before the body is sent, by its declared length.
 #[test]
-fn a_body_that_is_too_large_is_refused_at_once() {
+fn too_large_bodies_are_rejected_at_once() {
     let home = tempfile::tempdir().unwrap();
     let running = Running::start(home.path(), &["--empty"]);
     for headers in [

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use shared::id::CallId;
+use shared::ids::CallId;
 use shared::instance::InstanceName;
 use shared::store::streamed;
 
 /// Records of the stream. What one of them holds is read leniently: Lambda may bring kinds of records that do not exist yet,
-/// and one that cannot be read must not hold up those behind it.
+/// and one that cannot be read must not hold up the later ones.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Batch {
     #[serde(rename = "Records", default)]
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trigger_that_comes_is_told_from_all_else() {
+    fn new_triggers_are_recognised() {
         let (pk, sk) = ("acme#trigger", "call#000000000000012");
         assert_eq!(
             read(&json!([record("INSERT", pk, sk)])),
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_told_as_lambda_reads_them() {
+    fn failures_have_lambdas_format() {
         let told = json!(Failures::of(["111".to_owned(), "112".to_owned()].into_iter()));
         assert_eq!(
             told,

@@ -16,22 +16,22 @@
 mod event;
 
 use futures_util::future::join_all;
-use shared::courier::Courier;
+use shared::jobs::webhook_client::WebhookClient;
 use shared::store::Store;
 use shared::telemetry::{self, Observed};
 
 pub use event::{Batch, Failures};
 
-/// Carries out what the records of a batch set off, side by side, and tells which failed, so that the stream brings them
-/// once more. A record that cannot be read sets nothing off, and never fails. One line in the log says what it came to.
-pub async fn run(store: &Store, courier: &Courier, batch: Batch) -> Failures {
+/// Runs the triggers of a batch's records in parallel and returns those that failed, so that the stream brings them once more.
+/// A record that cannot be read sets nothing off, and never fails. One line in the log sums the batch up.
+pub async fn run(store: &Store, webhook_client: &WebhookClient, batch: Batch) -> Failures {
     let records = batch.records().count();
-    let (failures, observed) = telemetry::observe(carry_out(store, courier, batch)).await;
+    let (failures, observed) = telemetry::observe(carry_out(store, webhook_client, batch)).await;
     log(records, failures.count(), &observed);
     failures
 }
 
-async fn carry_out(store: &Store, courier: &Courier, batch: Batch) -> Failures {
+async fn carry_out(store: &Store, webhook_client: &WebhookClient, batch: Batch) -> Failures {
     let mut calls: Vec<_> = batch
         .records()
         .map(|(_, instance, call)| (instance, call))
@@ -45,7 +45,7 @@ async fn carry_out(store: &Store, courier: &Courier, batch: Batch) -> Failures {
         Some(record)
     });
     let failures = Failures::of(join_all(runs).await.into_iter().flatten());
-    store.deliver_at_once(&calls, courier).await;
+    store.deliver_at_once(&calls, webhook_client).await;
     failures
 }
 
@@ -54,17 +54,17 @@ fn log(records: usize, failed: usize, observed: &Observed) {
     let Observed {
         milliseconds,
         cost,
-        deeds,
+        counters,
     } = observed;
     tracing::info!(
         target: telemetry::BATCH,
         records,
         failed,
-        triggers = deeds.triggers,
-        actions_left_out = deeds.actions_left_out,
-        notifications = deeds.notifications,
-        notifications_put_off = deeds.notifications_put_off,
-        notifications_given_up = deeds.notifications_given_up,
+        triggers = counters.triggers,
+        actions_left_out = counters.actions_left_out,
+        notifications = counters.notifications,
+        notifications_put_off = counters.notifications_put_off,
+        notifications_given_up = counters.notifications_given_up,
         milliseconds,
         calls = cost.calls.len(),
         round_trips = cost.round_trips,

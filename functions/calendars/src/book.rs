@@ -1,139 +1,106 @@
 //! `POST /calendarmeeting`: endpoint 13.
 
 use axum::Json;
-use axum::body::Bytes;
-use axum::response::{IntoResponse as _, Response};
-use http::HeaderMap;
 use serde_json::{Value, json};
-use shared::calendar::Calendar;
-use shared::id::MeetingId;
-use shared::meeting::{Meeting, MeetingStatus};
-use shared::scope::{PublicAccess, PublicScope};
-use shared::store::{
-    Booked, BookingStart, Claimed, Guest, MeetingRecord, NewMeeting, PublicRoute, Reader, StoreError,
-};
+use shared::auth::{BookingEndpoint, Prefetch, Public, PublicScope};
+use shared::http::{Idempotent, InvalidField, RawRequest, replayed};
+use shared::meeting::Meeting;
+use shared::store::{Attendee, Bookable, Booked, Claimed, NewMeeting, PrefetchedBooking, Reader, StoreError};
 
 use crate::error::BookingError;
-use crate::wire::{NewBooking, Proof, Sent};
+use crate::wire::{BookMeeting, Guest};
 
-/// Books a meeting, or moves one for whoever has its key (C-53 to C-55). Two round trips where this process knows the link:
-/// what the booking rests on is read, then it is written; else three.
-pub async fn book(access: PublicAccess, headers: HeaderMap, body: Bytes) -> Result<Response, BookingError> {
-    let wanted = NewBooking::read(&headers, &body);
-    let (scope, wanted, start) = access
-        .open_for(
-            PublicRoute::Booking,
-            wanted,
-            async |reader: &Reader, wanted: &NewBooking| reader.begin_booking(&wanted.request).await,
-        )
-        .await?;
-    let start = start?;
-    if start.claimed != Claimed::Free || is_open(&start) {
+impl Prefetch for BookMeeting {
+    type Found = PrefetchedBooking;
+    type Error = BookingError;
+
+    fn parse(request: &RawRequest) -> Result<Self, BookingError> {
+        Self::read(request.idempotency_key()?, &request.body)
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.begin_booking(&self.request).await
+    }
+}
+
+/// Books a meeting, or moves one for the holder of its key (C-53 to C-55). Two round trips where this process knows the
+/// link: what the booking rests on is read, then it is written; else three.
+pub async fn book(
+    request: Public<BookingEndpoint, BookMeeting>,
+) -> Result<Idempotent<Json<Value>>, BookingError> {
+    let (scope, query, found) = request.into_parts();
+    if found.claimed != Claimed::New || found.is_published() {
         scope.show_limit();
     }
-    if let Some(answer) = answered(&scope, &start, start.claimed).await? {
-        return Ok(answer);
+    if let Some(id) = replayed(found.claimed)? {
+        return replay(&scope, &found, id).await;
     }
-    let calendar = start.calendar.clone().filter(|_| is_open(&start));
-    let calendar = calendar.ok_or(BookingError::NoCalendar)?;
-    let new = judge(&wanted, &start)?;
-    match write(&scope, &wanted, start, &calendar, &new).await? {
-        Booked::Made(meeting, key) => Ok(Json(view(&meeting, &key)).into_response()),
-        Booked::Unavailable(reason) => Err(reason.into()),
+    let bookable = found.published().ok_or(BookingError::NoCalendar)?;
+    match write(&scope, &query, bookable).await? {
+        Booked::Made(meeting, key) => Ok(Idempotent::Made(view(&meeting, &key))),
+        Booked::Unavailable(reason) => Err(BookingError::Slot(reason)),
         Booked::LeadGone => Err(BookingError::NoLead),
         Booked::Canceled => Err(BookingError::RescheduleKey),
-        Booked::MovedOut => Err(BookingError::MovedOut),
+        Booked::MovedOut => Err(moved_out()),
         Booked::Claimed(claimed) => {
-            let start = scope.store.begin_booking(&wanted.request).await?;
-            let answer = answered(&scope, &start, claimed).await?;
-            answer.ok_or(StoreError::Contention("claiming a key").into())
+            let found = scope.store.begin_booking(&query.request).await?;
+            let id = replayed(claimed)?.ok_or(StoreError::Contention("claiming a key"))?;
+            replay(&scope, &found, id).await
         }
     }
 }
 
-/// Whether the link leads to a calendar that can be booked.
-fn is_open(start: &BookingStart) -> bool {
-    let calendar = start.calendar.as_ref();
-    calendar.is_some_and(|calendar| calendar.is_published)
+/// Judges lead and opportunity, then the reschedule key, and books or moves the meeting.
+async fn write(scope: &PublicScope, query: &BookMeeting, bookable: Bookable) -> Result<Booked, BookingError> {
+    let new = new_meeting(query, &bookable)?;
+    let Some(key) = &query.reschedule_key else {
+        return Ok(scope.store.book(bookable, &new).await?);
+    };
+    let stored = bookable.admits(key).ok_or(BookingError::RescheduleKey)?.clone();
+    if !stored.can_move() {
+        return Err(moved_out());
+    }
+    Ok(scope.store.reschedule(bookable, stored).await?)
 }
 
-/// The meeting that is wanted, if its lead and opportunity are what they must be.
-fn judge(wanted: &NewBooking, start: &BookingStart) -> Result<NewMeeting, BookingError> {
-    let (guest, lead) = match &wanted.lead {
-        Sent::New(visitor) => (Guest::New(visitor.clone()), None),
-        Sent::Known(lead) => {
-            let lead = lead.filter(|_| start.lead_exists).ok_or(BookingError::NoLead)?;
-            (Guest::Known(lead), Some(lead))
+/// The meeting to book, if its lead exists and its opportunity is one of the lead's.
+fn new_meeting(query: &BookMeeting, bookable: &Bookable) -> Result<NewMeeting, BookingError> {
+    let (guest, lead) = match &query.guest {
+        Guest::New(contact) => (Attendee::New(contact.clone()), None),
+        Guest::Lead => {
+            let lead = bookable.references.lead.ok_or(BookingError::NoLead)?;
+            (Attendee::Known(lead), Some(lead))
         }
     };
-    if wanted.names_opportunity && (lead.is_none() || start.opportunity_of != lead) {
-        return Err(BookingError::Opportunity);
+    if query.names_opportunity && (lead.is_none() || bookable.references.opportunity_of != lead) {
+        let rule = "must be an opportunity of the lead, and null for a new one";
+        return Err(InvalidField::new("opportunityId", rule).into());
     }
     Ok(NewMeeting {
         guest,
-        opportunity: wanted.request.opportunity,
-        form_data: wanted.form_data.clone(),
-        properties: wanted.properties.clone(),
+        opportunity: query.request.opportunity,
+        form_data: query.form_data.clone(),
+        properties: query.properties.clone(),
     })
 }
 
-async fn write(
+fn moved_out() -> BookingError {
+    InvalidField::new("rescheduleMeetingId", "a meeting can be moved 20 times").into()
+}
+
+/// The answer to a repeated request, built again from the meeting that the first one made (C-10).
+async fn replay(
     scope: &PublicScope,
-    wanted: &NewBooking,
-    start: BookingStart,
-    calendar: &Calendar,
-    new: &NewMeeting,
-) -> Result<Booked, BookingError> {
-    let (date, claim) = (wanted.request.date, wanted.request.claim.as_ref());
-    let booked = match &wanted.proof {
-        None => scope.store.book(start, calendar, date, claim, new).await?,
-        Some(proof) => {
-            let stored = proven(proof, &start, calendar)?;
-            let moved = scope.store.reschedule(start, calendar, date, claim, stored);
-            moved.await?
-        }
-    };
-    Ok(booked)
+    found: &PrefetchedBooking,
+    id: u64,
+) -> Result<Idempotent<Json<Value>>, BookingError> {
+    let (meeting, key) = scope.store.replayed_booking(found, id).await?;
+    Ok(Idempotent::Replayed(view(&meeting, &key)))
 }
 
-/// The meeting whose key was sent, where it can be moved on this calendar (C-55).
-fn proven(proof: &Proof, start: &BookingStart, calendar: &Calendar) -> Result<MeetingRecord, BookingError> {
-    let good = proof
-        .meeting
-        .is_some_and(|meeting| start.admits(meeting, &proof.key));
-    let movable = |record: &&MeetingRecord| {
-        record.meeting.calendar_id == calendar.id && record.meeting.status != MeetingStatus::Canceled
-    };
-    let stored = start.meeting.as_ref().filter(|_| good).filter(movable);
-    let stored = stored.ok_or(BookingError::RescheduleKey)?;
-    if !stored.can_move() {
-        return Err(BookingError::MovedOut);
-    }
-    Ok(stored.clone())
-}
-
-/// The answer to a request that came before, built again from the meeting that it made (C-10); `None` for a new one.
-async fn answered(
-    scope: &PublicScope,
-    start: &BookingStart,
-    claimed: Claimed,
-) -> Result<Option<Response>, BookingError> {
-    let gone = || StoreError::Contention("finding what a key stands for");
-    let made = match claimed {
-        Claimed::Free => return Ok(None),
-        Claimed::Other => return Err(BookingError::OtherBody),
-        Claimed::Done(made) => MeetingId::new(made).ok_or_else(gone)?,
-    };
-    // Meetings are never deleted, and whoever booked one had the secret made.
-    let meeting = scope.store.shown_meeting(made).await?.ok_or_else(gone)?;
-    let key = start.key_of(made).ok_or_else(gone)?;
-    let replayed = [("idempotent-replayed", "true")];
-    Ok(Some((replayed, Json(view(&meeting, &key))).into_response()))
-}
-
-/// The answer: the meeting, and the key with which it can be moved.
-fn view(meeting: &Meeting, key: &str) -> Value {
+/// The meeting, and the key with which it can be moved.
+fn view(meeting: &Meeting, key: &str) -> Json<Value> {
     let mut data = json!(meeting);
     data["rescheduleKey"] = key.into();
-    json!({ "msg": "created", "data": data })
+    Json(json!({ "msg": "created", "data": data }))
 }

@@ -16,21 +16,16 @@ mod page;
 mod slots;
 mod wire;
 
-use axum::Router;
 use axum::routing;
-use shared::http::{Group, Shape};
+use shared::http::{ErrorFormat, RouteGroup};
 
 /// The routes of this function.
 #[must_use]
-pub fn group() -> Group {
-    let routes = Router::new()
+pub fn group() -> RouteGroup {
+    RouteGroup::new(ErrorFormat::Error)
         .route("/pcalendar", routing::get(list::list))
         .route("/calendarmeeting", routing::post(book::book))
         .route("/calendarmeeting/slots", routing::get(slots::slots))
         .route("/calendarmeeting/{id}", routing::get(meetings::meetings))
-        .route("/book/{instance}/{keyName}", routing::get(page::page));
-    Group {
-        routes,
-        shape: Shape::Error,
-    }
+        .route("/book/{instance}/{keyName}", routing::get(page::page))
 }

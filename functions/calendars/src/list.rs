@@ -2,19 +2,17 @@
 
 use axum::Json;
 use serde_json::{Value, json};
+use shared::auth::{Authorized, KeyAnywhere, Prefetch, SeeCalendars};
 use shared::calendar::Calendar;
-use shared::http::Params;
-use shared::scope::{Access, KeyAnywhere};
-use shared::selection::{Field, Selection, Shape};
-use shared::store::Reader;
+use shared::http::query::selection::{Field, FieldShape, Selection};
+use shared::http::{RawRequest, RequestError};
+use shared::store::{PrefetchedCalendars, Reader, StoreError};
 use shared::time::Timestamp;
-
-use crate::error::CalendarError;
 
 /// What `query` can select (spec.md, Calendar).
 const ROOTS: &[Field] = &[Field {
     name: "calendars",
-    shape: Shape::Object(&[
+    shape: FieldShape::Object(&[
         Field::leaf("id"),
         Field::leaf("name"),
         Field::leaf("isPublished"),
@@ -27,43 +25,61 @@ const ROOTS: &[Field] = &[Field {
 }];
 const NEXT: &str = "nextMeeting";
 
-/// The calendars by id, with all fields or those that `query` selects (C-50). One round trip where this process knows the
-/// calendars, or where their next meetings are not asked for; else two.
-pub async fn list(access: Access<KeyAnywhere>) -> Result<Json<Value>, CalendarError> {
-    let (now, wanted) = (access.now(), selection(access.params()));
-    let (scope, selection, start) = access
-        .without_colleagues()
-        .open_for(wanted, async |reader: &Reader, wanted: &Option<Selection>| {
-            reader.begin_calendars(wants_next(wanted.as_ref()), now).await
-        })
-        .await?;
-    let start = start?;
-    if !scope.viewer.permissions().calendars {
-        return Err(CalendarError::Permission);
+/// The calendars, with all fields or those that `query` selects.
+#[derive(Debug)]
+pub struct ListCalendars {
+    selection: Option<Selection>,
+    now: Timestamp,
+}
+
+impl ListCalendars {
+    /// Whether next meetings have to be looked for.
+    fn shows_next(&self) -> bool {
+        let calendars = self
+            .selection
+            .as_ref()
+            .map(|selection| selection.get("calendars"));
+        calendars.is_none_or(|fields| fields.is_some_and(|fields| fields.contains(NEXT)))
     }
+}
+
+impl Prefetch for ListCalendars {
+    type Found = PrefetchedCalendars;
+    type Error = RequestError;
+    const NEEDS_COLLEAGUES: bool = false;
+
+    fn parse(request: &RawRequest) -> Result<Self, RequestError> {
+        let selection = request.params.selection(ROOTS)?;
+        Ok(Self {
+            selection,
+            now: request.now,
+        })
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.begin_calendars(self.shows_next(), self.now).await
+    }
+}
+
+/// The calendars by id (C-50). One round trip where this process knows the calendars, or where their next meetings are not
+/// selected; else two.
+pub async fn list(
+    request: Authorized<KeyAnywhere, SeeCalendars, ListCalendars>,
+) -> Result<Json<Value>, RequestError> {
+    let (scope, query, found) = request.into_parts();
     let calendars = scope
         .store
-        .finish_calendars(start, wants_next(selection.as_ref()), now)
+        .finish_calendars(found, query.shows_next(), query.now)
         .await?;
     let calendars: Vec<_> = calendars
         .iter()
         .map(|(calendar, next)| view(calendar, *next))
         .collect();
-    let data = json!({ "calendars": calendars });
-    let data = selection.map_or(data.clone(), |selection| selection.project(&data));
+    let mut data = json!({ "calendars": calendars });
+    if let Some(selection) = query.selection {
+        data = selection.project(&data);
+    }
     Ok(Json(json!({ "data": data })))
-}
-
-/// A blank `query` is absent (C-22).
-fn selection(params: &Params) -> Result<Option<Selection>, CalendarError> {
-    let query = params.one("query")?.filter(|query| !query.trim().is_empty());
-    Ok(query.map(|query| Selection::parse(query, ROOTS)).transpose()?)
-}
-
-/// Whether next meetings have to be looked for.
-fn wants_next(selection: Option<&Selection>) -> bool {
-    let calendars = selection.map(|selection| selection.get("calendars"));
-    calendars.is_none_or(|fields| fields.is_some_and(|fields| fields.contains(NEXT)))
 }
 
 fn view(calendar: &Calendar, next: Option<Timestamp>) -> Value {

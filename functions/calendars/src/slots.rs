@@ -2,67 +2,68 @@
 
 use axum::Json;
 use serde_json::{Value, json};
+use shared::auth::{Prefetch, Public, SlotsEndpoint};
 use shared::calendar::LinkName;
-use shared::http::Params;
-use shared::scope::PublicAccess;
-use shared::store::{PublicRoute, Reader};
+use shared::http::{InvalidField, RawRequest};
+use shared::store::{PrefetchedSlots, Reader, StoreError};
 use shared::time::Timestamp;
 
 use crate::error::BookingError;
-use crate::wire::time;
+use crate::wire::{MUST_BE_LINK, time};
 
-/// The most days that are told at once, and the days that are told where nothing else is asked for.
-const MOST_DAYS: u32 = 62;
+/// The longest span of a request in days, and the span where `to` is absent.
+const MAX_DAYS: u32 = 62;
 
-/// What a request asks for.
-struct Wanted {
+/// The starts on a calendar from `from` until before `to`.
+#[derive(Debug)]
+pub struct ListSlots {
     link: LinkName,
     from: Timestamp,
     to: Timestamp,
+    now: Timestamp,
 }
 
-/// The starts from `from` until before `to` that can be booked, in order: exactly those that endpoint 13 accepts while
-/// nothing else has changed. One round trip where this process knows the link, else two.
-pub async fn slots(access: PublicAccess) -> Result<Json<Value>, BookingError> {
-    let now = access.now();
-    let wanted = Wanted::read(access.params(), now);
-    let (scope, Wanted { from, to, .. }, start) = access
-        .open_for(
-            PublicRoute::Slots,
-            wanted,
-            async |reader: &Reader, wanted: &Wanted| {
-                reader.begin_slots(&wanted.link, wanted.from, wanted.to).await
-            },
-        )
-        .await?;
-    let (calendar, agenda) = start?.published().ok_or(BookingError::NoCalendar)?;
+impl Prefetch for ListSlots {
+    type Found = PrefetchedSlots;
+    type Error = BookingError;
+
+    /// Reads `keyName`, `from` (now) and `to` (as late as can be).
+    fn parse(request: &RawRequest) -> Result<Self, BookingError> {
+        let (params, now) = (&request.params, request.now);
+        let link = params.one("keyName")?.filter(|link| !link.trim().is_empty());
+        let link = link.ok_or(InvalidField::new("keyName", MUST_BE_LINK))?;
+        let from = time(params, "from")?.unwrap_or(now);
+        let latest = from.plus_days(MAX_DAYS);
+        let to = time(params, "to")?.unwrap_or(latest);
+        if to < from {
+            return Err(InvalidField::new("from", "must not be after to").into());
+        }
+        if to > latest {
+            return Err(InvalidField::new("to", "must be at most 62 days after from").into());
+        }
+        Ok(Self {
+            link: LinkName::parse(link).ok_or(BookingError::NoCalendar)?,
+            // What is past cannot be booked, so nothing is read for it.
+            from: from.max(now),
+            to: to.max(now),
+            now,
+        })
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.begin_slots(&self.link, self.from, self.to).await
+    }
+}
+
+/// The starts that can be booked, in order: exactly those that endpoint 13 accepts while nothing else has changed. One round
+/// trip where this process knows the link, else two.
+pub async fn slots(request: Public<SlotsEndpoint, ListSlots>) -> Result<Json<Value>, BookingError> {
+    let (scope, query, found) = request.into_parts();
+    let ListSlots { from, to, now, .. } = query;
+    let (calendar, agenda) = found.published().ok_or(BookingError::NoCalendar)?;
     scope.show_limit();
     let agenda = scope.store.finish_slots(agenda, &calendar, from, to).await?;
     let slots = calendar.starts(from..to, now, &agenda.taken(None));
-    Ok(Json(
-        json!({ "data": { "slots": slots, "timezone": calendar.timezone } }),
-    ))
-}
-
-impl Wanted {
-    /// Reads `keyName`, `from` (now) and `to` (as late as can be).
-    fn read(params: &Params, now: Timestamp) -> Result<Self, BookingError> {
-        let link = params.one("keyName")?.filter(|link| !link.trim().is_empty());
-        let link = link.ok_or_else(|| {
-            BookingError::field("keyName", "must be the last segment of the calendar's link")
-        })?;
-        let from = time(params, "from")?.unwrap_or(now);
-        let latest = from.plus_days(MOST_DAYS);
-        let to = time(params, "to")?.unwrap_or(latest);
-        if to < from {
-            return Err(BookingError::field("from", "must not be after to"));
-        }
-        if to > latest {
-            return Err(BookingError::field("to", "must be at most 62 days after from"));
-        }
-        // What is past cannot be booked, so nothing is read for it.
-        let (from, to) = (from.max(now), to.max(now));
-        let link = LinkName::parse(link).ok_or(BookingError::NoCalendar)?;
-        Ok(Self { link, from, to })
-    }
+    let data = json!({ "slots": slots, "timezone": calendar.timezone });
+    Ok(Json(json!({ "data": data })))
 }

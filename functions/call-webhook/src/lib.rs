@@ -7,20 +7,14 @@
 mod error;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
-mod history;
 mod record;
 mod wire;
 
-use axum::Router;
 use axum::routing;
-use shared::http::{Group, Shape};
+use shared::http::{ErrorFormat, RouteGroup};
 
 /// The routes of this function.
 #[must_use]
-pub fn group() -> Group {
-    let routes = Router::new().route("/voip/webhook", routing::post(record::record));
-    Group {
-        routes,
-        shape: Shape::CallWebhook,
-    }
+pub fn group() -> RouteGroup {
+    RouteGroup::new(ErrorFormat::CallWebhook).route("/voip/webhook", routing::post(record::record))
 }

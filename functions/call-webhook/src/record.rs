@@ -1,55 +1,52 @@
 //! `POST /voip/webhook`: endpoint 19.
 
 use axum::Json;
-use axum::body::Bytes;
-use axum::response::{IntoResponse as _, Response};
-use http::{HeaderMap, StatusCode};
-use serde_json::json;
-use shared::scope::WebhookAccess;
-use shared::store::{Claimed, Reader, StoreError};
+use http::StatusCode;
+use serde_json::{Value, json};
+use shared::auth::{Prefetch, Signed};
+use shared::http::{Idempotent, RawRequest, replayed};
+use shared::store::{NewCall, PrefetchedCall, Reader, RecordedCall, StoreError};
 
 use crate::error::CallError;
-use crate::history::{self, Seen, Written};
-use crate::wire::NewCall;
+use crate::wire;
+
+/// A completed call.
+#[derive(Debug)]
+pub struct RecordCall(NewCall);
+
+impl Prefetch for RecordCall {
+    type Found = PrefetchedCall;
+    type Error = CallError;
+
+    fn parse(request: &RawRequest) -> Result<Self, CallError> {
+        wire::read(request.idempotency_key()?, &request.body).map(Self)
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.begin_call(&self.0).await
+    }
+}
 
 /// Records a completed call. Two round trips for a known lead: the second writes call, event and lead together.
-pub async fn record(access: WebhookAccess, headers: HeaderMap, body: Bytes) -> Result<Response, CallError> {
-    let wanted = NewCall::read(&headers, &body);
-    let (scope, call, seen) = access
-        .open_for(wanted, async |reader: &Reader, call: &NewCall| {
-            Seen::read(reader, call).await
-        })
-        .await?;
-    let seen = seen?;
-    if let Some(answer) = answered(seen.claimed)? {
-        return Ok(answer);
+pub async fn record(request: Signed<RecordCall>) -> Result<Idempotent<(StatusCode, Json<Value>)>, CallError> {
+    let (scope, RecordCall(call), found) = request.into_parts();
+    if let Some(id) = replayed(found.claimed)? {
+        return Ok(Idempotent::Replayed(created(id)));
     }
-    let user = call
-        .user
-        .filter(|user| seen.users.contains(user))
-        .ok_or(CallError::User)?;
-    match history::write(&scope, &call, user, seen).await? {
-        Written::Done(id) => Ok(created(id.get())),
-        Written::Claimed(claimed) => {
-            let answer = answered(claimed)?;
-            answer.ok_or(StoreError::Contention("claiming a key").into())
+    let user = found.user.ok_or(CallError::User)?;
+    match scope
+        .store
+        .record_call(&call, user, found, scope.triggers)
+        .await?
+    {
+        RecordedCall::Made(id) => Ok(Idempotent::Made(created(id.get()))),
+        RecordedCall::Claimed(claimed) => {
+            let id = replayed(claimed)?.ok_or(StoreError::Contention("claiming a key"))?;
+            Ok(Idempotent::Replayed(created(id)))
         }
     }
 }
 
-/// The answer to a request that came before: all that it says is the call's id (C-10); `None` for a new one.
-fn answered(claimed: Claimed) -> Result<Option<Response>, CallError> {
-    match claimed {
-        Claimed::Free => Ok(None),
-        Claimed::Other => Err(CallError::OtherBody),
-        Claimed::Done(id) => {
-            let replayed = [("idempotent-replayed", "true")];
-            Ok(Some((replayed, created(id)).into_response()))
-        }
-    }
-}
-
-fn created(id: u64) -> Response {
-    let body = json!({ "msg": "created", "id": id });
-    (StatusCode::CREATED, Json(body)).into_response()
+fn created(id: u64) -> (StatusCode, Json<Value>) {
+    (StatusCode::CREATED, Json(json!({ "msg": "created", "id": id })))
 }

@@ -1,128 +1,65 @@
-//! The headers and the body of a call's record.
+//! The body of a call's record (C-70, C-71).
 
-use http::HeaderMap;
-use serde_json::Value;
-use shared::call::{Call, CallStatus, CallType};
-use shared::http::{idempotency_key, parse_json_doubles};
-use shared::id::{CallId, LeadId, UserId};
-use shared::number::whole;
+use shared::call::{CallStatus, CallType};
+use shared::http::parse_json_doubles;
+use shared::http::query::json_schema::CALL_WEBHOOK;
+use shared::ids::{LeadId, UserId};
+use shared::integer::whole;
 use shared::phone::{self, Phone};
-use shared::schema::CALL_WEBHOOK;
-use shared::store::Claim;
+use shared::store::{CallParty, IdempotencyKey, NewCall};
 use shared::text::cut;
-use shared::time::Timestamp;
 
 use crate::error::CallError;
 
 /// The most digits of a number that are kept. No telephone number has as many.
-const NUMBER_DIGITS: usize = 32;
+const MAX_DIGITS: usize = 32;
 /// The longest duration that is kept: every number up to it is exact in JSON clients.
-const LONGEST: u64 = 9_007_199_254_740_991;
+const MAX_DURATION: u64 = 9_007_199_254_740_991;
 
-/// Which lead a call belongs to, as the provider says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sent {
-    /// `data.lead`; `None` for a number that can be no id, and so no lead.
-    Lead(Option<LeadId>),
-    /// No lead, but a number; `None` for one without digits or with more than any number has.
-    Phone(Option<Phone>),
-}
-
-/// A call as it was sent, with its text cut at the limits (C-71).
-#[derive(Debug, Clone, PartialEq)]
-pub struct NewCall {
-    /// The operator; `None` for a number that can be no id, and so no user.
-    pub user: Option<UserId>,
-    /// The lead or its number.
-    pub sent: Sent,
-    /// The number's digits.
-    pub number: String,
-    /// By which an equal request is recognised, where the caller wants that.
-    pub claim: Option<Claim>,
-    kind: CallType,
-    status: CallStatus,
-    duration: u64,
-    record: bool,
-    service: String,
-    lead_name: Option<String>,
-    user_name: Option<String>,
-    call_id: Option<String>,
-    description: Option<String>,
-}
-
-impl NewCall {
-    /// Reads the key, then the body: JSON, then the schema (C-70). A key is one for each line that calls, however its number
-    /// is written (C-10).
-    pub fn read(headers: &HeaderMap, bytes: &[u8]) -> Result<Self, CallError> {
-        let key = idempotency_key(headers)?;
-        let body = parse_json_doubles(bytes)?;
-        CALL_WEBHOOK
-            .check(&body)
-            .map_err(|violation| CallError::Body(Box::new(violation)))?;
-        let call = Self::of(&body["data"]);
-        let phone = Phone::of(body["data"]["leadPhone"].as_str().unwrap_or_default());
-        let line = phone.as_ref().map_or(call.number.as_str(), Phone::digits);
-        let claim = key.map(|key| Claim::new("POST /voip/webhook", line, key, bytes));
-        Ok(Self { claim, ..call })
-    }
-
-    /// The schema has said what each field is, so what is read here is never absent where it is required.
-    fn of(data: &Value) -> Self {
-        let text = |name: &str, limit| data[name].as_str().map(|text| cut(text, limit).to_owned());
-        let phone = data["leadPhone"].as_str().unwrap_or_default();
-        Self {
-            user: whole(&data["user"]).and_then(UserId::new),
-            sent: match data.get("lead") {
-                Some(lead) => Sent::Lead(whole(lead).and_then(LeadId::new)),
-                None => Sent::Phone(Phone::of(phone)),
-            },
-            number: cut(&phone::digits(phone), NUMBER_DIGITS).to_owned(),
-            claim: None,
-            kind: if data["type"] == "INCOMING" {
-                CallType::Incoming
-            } else {
-                CallType::Outgoing
-            },
-            status: if data["status"] == "COMPLETE" {
-                CallStatus::Complete
-            } else {
-                CallStatus::Incomplete
-            },
-            duration: whole(&data["duration"]).unwrap_or_default().min(LONGEST),
-            record: data["record"] == true,
-            service: text("service", 32).unwrap_or_default(),
-            lead_name: text("leadName", 64),
-            user_name: text("userName", 64),
-            call_id: text("callId", 64),
-            description: text("description", 1000),
-        }
-    }
-
-    /// The record of the call.
-    pub fn record(&self, id: CallId, user: UserId, lead: Option<LeadId>, now: Timestamp) -> Call {
-        Call {
-            id,
-            user,
-            lead_phone: Some(self.number.clone()),
-            kind: self.kind,
-            status: self.status,
-            duration: self.duration,
-            record: self.record,
-            service: self.service.clone(),
-            lead,
-            lead_name: self.lead_name.clone(),
-            user_name: self.user_name.clone(),
-            call_id: self.call_id.clone(),
-            description: self.description.clone(),
-            create_date: now,
-        }
-    }
+/// Reads a body: JSON, then the schema (C-70). Text is cut at its limit (C-71). An idempotency key belongs to the line that
+/// calls, however its number is written (C-10).
+pub fn read(key: Option<&str>, bytes: &[u8]) -> Result<NewCall, CallError> {
+    let body = parse_json_doubles(bytes)?;
+    CALL_WEBHOOK
+        .check(&body)
+        .map_err(|violation| CallError::Schema(Box::new(violation)))?;
+    // After the schema, nothing that is required is absent.
+    let data = &body["data"];
+    let text = |name: &str, limit| data[name].as_str().map(|text| cut(text, limit).to_owned());
+    let written = data["leadPhone"].as_str().unwrap_or_default();
+    let (phone, number) = (Phone::of(written), phone::digits(written));
+    let number = cut(&number, MAX_DIGITS).to_owned();
+    let line = phone.as_ref().map_or(number.as_str(), Phone::digits);
+    Ok(NewCall {
+        claim: key.map(|key| IdempotencyKey::new("POST /voip/webhook", line, key, bytes)),
+        user: whole(&data["user"]).and_then(UserId::new),
+        party: match data.get("lead") {
+            Some(lead) => CallParty::Lead(whole(lead).and_then(LeadId::new)),
+            None => CallParty::Phone(phone),
+        },
+        number,
+        kind: match data["type"].as_str() {
+            Some("INCOMING") => CallType::Incoming,
+            _ => CallType::Outgoing,
+        },
+        status: match data["status"].as_str() {
+            Some("COMPLETE") => CallStatus::Complete,
+            _ => CallStatus::Incomplete,
+        },
+        duration: whole(&data["duration"]).unwrap_or_default().min(MAX_DURATION),
+        record: data["record"] == true,
+        service: text("service", 32).unwrap_or_default(),
+        lead_name: text("leadName", 64),
+        user_name: text("userName", 64),
+        call_id: text("callId", 64),
+        description: text("description", 1000),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn read(changes: &Value) -> NewCall {
         let mut data = json!({
@@ -133,11 +70,11 @@ mod tests {
             data[name] = value.clone();
         }
         let body = json!({ "event": "call", "data": data }).to_string();
-        NewCall::read(&HeaderMap::new(), body.as_bytes()).unwrap()
+        super::read(None, body.as_bytes()).unwrap()
     }
 
     #[test]
-    fn whole_numbers_are_read_in_every_spelling() {
+    fn whole_numbers_have_several_forms() {
         assert_eq!(
             read(&json!({ "user": 7.0, "duration": 1e2 })),
             read(&json!({ "user": 7, "duration": 100 }))
@@ -153,8 +90,11 @@ mod tests {
                 None
             );
         }
-        assert_eq!(read(&json!({ "lead": -1 })).sent, Sent::Lead(None));
-        assert_eq!(read(&json!({ "lead": 1001 })).sent, Sent::Lead(LeadId::new(1001)));
+        assert_eq!(read(&json!({ "lead": -1 })).party, CallParty::Lead(None));
+        assert_eq!(
+            read(&json!({ "lead": 1001 })).party,
+            CallParty::Lead(LeadId::new(1001))
+        );
     }
 
     #[test]
@@ -178,11 +118,11 @@ mod tests {
     fn a_number_keeps_its_digits() {
         assert_eq!(read(&json!({})).number, "5511987001122");
         let none = read(&json!({ "leadPhone": "anonymous" }));
-        assert_eq!((none.number.as_str(), none.sent), ("", Sent::Phone(None)));
+        assert_eq!((none.number.as_str(), none.party), ("", CallParty::Phone(None)));
         let endless = read(&json!({ "leadPhone": "9".repeat(5000) }));
         assert_eq!(
-            (endless.number.len(), endless.sent),
-            (NUMBER_DIGITS, Sent::Phone(None))
+            (endless.number.len(), endless.party),
+            (MAX_DIGITS, CallParty::Phone(None))
         );
     }
 }

@@ -4,6 +4,6 @@
 mod start;
 
 #[test]
-fn without_its_environment_it_says_what_is_missing() {
+fn missing_variables_are_named_at_start() {
     start::says_what_is_missing(env!("CARGO_BIN_EXE_funil-call-webhook"));
 }

@@ -1,56 +1,76 @@
 //! `POST /lead/archive`: endpoint 6, for one lead and in bulk (C-25).
 
+use std::collections::BTreeMap;
+
 use axum::Json;
-use axum::body::Bytes;
 use serde_json::{Value, json};
-use shared::id::LeadId;
+use shared::auth::{ArchiveLeads, Authorized, KeyInQuery, Prefetch};
+use shared::http::{InvalidField, RawRequest, RequestError, parse_object, required};
+use shared::ids::LeadId;
 use shared::lead::Lead;
-use shared::scope::{Access, KeyInQuery, Scope};
-use shared::store::{LeadRecord, Reader};
+use shared::store::{LeadRecord, Reader, StoreError};
 
-use crate::error::LeadError;
-use crate::wire::{Archived, NewArchive};
+use crate::wire::{lead_id, lead_ids};
 
-/// Archives a lead or takes it out of the archive; done again it changes nothing. Two round trips, one where nothing
-/// changes.
-pub async fn archive(access: Access<KeyInQuery>, body: Bytes) -> Result<Json<Value>, LeadError> {
-    let wanted = NewArchive::read(&body);
-    let (scope, NewArchive { archived, leads }, found) = access
-        .open_for(wanted, async |reader: &Reader, wanted: &NewArchive| {
-            reader.lead_records(wanted.leads.ids().iter().copied()).await
-        })
-        .await?;
-    if !scope.viewer.permissions().archive_leads {
-        return Err(LeadError::Permission);
-    }
-    let mut found = found?;
-    let records: Vec<LeadRecord> = leads.ids().iter().filter_map(|id| found.remove(id)).collect();
-    let changed = change(&scope, records, archived).await?;
-    let data = match leads {
-        Archived::One(_) => {
-            let lead = changed.first().ok_or(LeadError::NotFound)?;
-            json!({ "lead": view(lead) })
-        }
-        Archived::Many(ids) => {
-            let shown: Vec<_> = changed.iter().map(view).collect();
-            let done: Vec<LeadId> = changed.iter().map(|lead| lead.id).collect();
-            let missing: Vec<_> = ids.into_iter().filter(|id| !done.contains(id)).collect();
-            json!({ "leads": shown, "notFound": missing })
-        }
-    };
-    Ok(Json(json!({ "data": data })))
+/// The leads to archive, or to take out of the archive.
+#[derive(Debug)]
+pub struct Archive {
+    archived: bool,
+    ids: Vec<LeadId>,
+    /// The body has a list of ids, and so has the answer.
+    bulk: bool,
 }
 
-/// The leads as they are then: those that the caller sees.
-async fn change(scope: &Scope, records: Vec<LeadRecord>, archived: bool) -> Result<Vec<Lead>, LeadError> {
-    let set = |lead: &Lead| {
-        let seen = scope.viewer.sees_lead(lead.owner, &lead.lists());
-        seen.then(|| Lead {
+impl Prefetch for Archive {
+    type Found = BTreeMap<LeadId, LeadRecord>;
+    type Error = RequestError;
+
+    fn parse(request: &RawRequest) -> Result<Self, RequestError> {
+        let body = parse_object(&request.body)?;
+        let archived = required(&body, "archived", "must be true or false", Value::as_bool)?;
+        let (ids, bulk) = match (body.get("id"), body.get("ids")) {
+            (None, Some(_)) => (lead_ids(&body, "ids")?, true),
+            (Some(Value::Array(_)), None) => (lead_ids(&body, "id")?, true),
+            (Some(_), Some(_)) => return Err(InvalidField::new("ids", "must not stand beside id").into()),
+            (_, None) => (
+                vec![required(&body, "id", InvalidField::MUST_BE_ID, lead_id)?],
+                false,
+            ),
+        };
+        Ok(Self { archived, ids, bulk })
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.lead_records(self.ids.iter().copied()).await
+    }
+}
+
+/// Archives leads or takes them out of the archive; a repeated request changes nothing. Two round trips, one where nothing
+/// changes.
+pub async fn archive(
+    request: Authorized<KeyInQuery, ArchiveLeads, Archive>,
+) -> Result<Json<Value>, RequestError> {
+    let (scope, query, mut found) = request.into_parts();
+    let Archive { archived, ids, bulk } = query;
+    let records: Vec<LeadRecord> = ids.iter().filter_map(|id| found.remove(id)).collect();
+    let change = |lead: &Lead| {
+        let visible = scope.viewer.sees_lead(lead.owner, &lead.lists());
+        visible.then(|| Lead {
             archived,
             ..lead.clone()
         })
     };
-    Ok(scope.store.update_leads(records, set).await?)
+    let changed = scope.store.update_leads(records, change).await?;
+    let mut shown: Vec<_> = changed.iter().map(view).collect();
+    if !bulk {
+        let lead = shown.pop().ok_or(RequestError::NotFound)?;
+        return Ok(Json(json!({ "data": { "lead": lead } })));
+    }
+    let missing = ids
+        .into_iter()
+        .filter(|id| !changed.iter().any(|lead| lead.id == *id));
+    let missing: Vec<_> = missing.collect();
+    Ok(Json(json!({ "data": { "leads": shown, "notFound": missing } })))
 }
 
 fn view(lead: &Lead) -> Value {

@@ -1,45 +1,51 @@
 //! `GET /leads/{id}`: endpoints 2, 3 and 4.
 
-use axum::extract::Path;
-use axum::extract::rejection::PathRejection;
 use axum::response::Response;
 use serde::Serialize;
-use shared::id::LeadId;
-use shared::scope::{Access, KeyAndToken};
-use shared::store::Reader;
+use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::http::{RawRequest, RequestError};
+use shared::ids::LeadId;
+use shared::lead::Lead;
+use shared::store::{Names, Reader, StoreError};
 
-use crate::error::LeadError;
 use crate::view::{ONE, Shown, View};
-use crate::wire::lead_id;
+
+/// A lead, and how it is shown.
+#[derive(Debug)]
+pub struct GetLead {
+    id: LeadId,
+    view: View,
+}
 
 #[derive(Serialize)]
-struct One<'a> {
+struct LeadAnswer<'a> {
     lead: Shown<'a>,
 }
 
-/// One lead: in summary, all fields with `allFields=1`, or those that `query` selects. One round trip: the lead is read
-/// beside the credential.
-pub async fn get(
-    access: Access<KeyAndToken>,
-    id: Result<Path<String>, PathRejection>,
-) -> Result<Response, LeadError> {
-    let wanted = read(&access, id.ok());
-    let (scope, (_, view), found) = access
-        .open_for(wanted, async |reader: &Reader, (id, view): &(LeadId, View)| {
-            tokio::try_join!(reader.lead(*id), view.expected_names(reader, "lead"))
+impl Prefetch for GetLead {
+    type Found = (Option<Lead>, Names);
+    type Error = RequestError;
+
+    fn parse(request: &RawRequest) -> Result<Self, RequestError> {
+        Ok(Self {
+            id: request.id("id", LeadId::parse)?,
+            view: View::read(&request.params, &ONE)?,
         })
-        .await?;
-    let (lead, names) = found?;
-    let lead = lead
-        .filter(|lead| scope.viewer.sees_lead(lead.owner, &lead.lists()))
-        .ok_or(LeadError::NotFound)?;
-    let mut lead = [lead];
-    let names = view.names(&scope.store, (names, "lead"), &lead).await?;
-    let [lead] = &mut lead;
-    let lead = view.lead(lead, &scope, &names);
-    Ok(view.answer(One { lead }))
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        tokio::try_join!(reader.lead(self.id), self.view.expected_names(reader))
+    }
 }
 
-fn read(access: &Access<KeyAndToken>, id: Option<Path<String>>) -> Result<(LeadId, View), LeadError> {
-    Ok((lead_id(id)?, View::read(access.params(), ONE)?))
+/// One lead: in summary, all fields with `allFields=1`, or those that `query` selects. One round trip.
+pub async fn get(request: Authorized<KeyAndToken, AnyUser, GetLead>) -> Result<Response, RequestError> {
+    let (scope, query, found) = request.into_parts();
+    let (view, (lead, names)) = (query.view, found);
+    let lead = lead.filter(|lead| scope.viewer.sees_lead(lead.owner, &lead.lists()));
+    let mut lead = [lead.ok_or(RequestError::NotFound)?];
+    let names = view.names(&scope.store, names, &lead).await?;
+    let [lead] = &mut lead;
+    let lead = view.lead(lead, &scope, &names);
+    Ok(view.answer(LeadAnswer { lead }))
 }

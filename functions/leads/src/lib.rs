@@ -2,7 +2,7 @@
 //!
 //! | Route | Endpoint |
 //! | --- | --- |
-//! | `GET /leads` | 1: the leads that the key may see, page by page ([`list`]) |
+//! | `GET /leads` | 1: the leads that the user may see, page by page ([`list`]) |
 //! | `GET /leads/{id}` | 2, 3, 4: one lead, in summary, in full, or the fields selected ([`get`]) |
 //! | `DELETE /leads/{id}` | 5: deletes a lead for good ([`delete::one`]) |
 //! | `DELETE /leads` | 5 in bulk ([`delete::many`]) |
@@ -10,25 +10,19 @@
 
 mod archive;
 mod delete;
-mod error;
 mod get;
 mod list;
 mod view;
 mod wire;
 
-use axum::Router;
 use axum::routing;
-use shared::http::{Group, Shape};
+use shared::http::{ErrorFormat, RouteGroup};
 
 /// The routes of this function.
 #[must_use]
-pub fn group() -> Group {
-    let routes = Router::new()
+pub fn group() -> RouteGroup {
+    RouteGroup::new(ErrorFormat::Error)
         .route("/leads", routing::get(list::list).delete(delete::many))
         .route("/leads/{id}", routing::get(get::get).delete(delete::one))
-        .route("/lead/archive", routing::post(archive::archive));
-    Group {
-        routes,
-        shape: Shape::Error,
-    }
+        .route("/lead/archive", routing::post(archive::archive))
 }

@@ -2,44 +2,120 @@
 
 use axum::response::Response;
 use serde::Serialize;
-use shared::scope::{Access, KeyAndToken};
-use shared::store::Reader;
+use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::http::{RawRequest, RequestError};
+use shared::store::{LeadRequest, LeadSearch, Names, PrefetchedLeads, Reader, StoreError};
 
-use crate::error::LeadError;
-use crate::view::Shown;
-use crate::wire::NewList;
+use crate::view::{MANY, Shown, View};
+
+/// A search or a far page that reads too much (C-86).
+const OVER_BUDGET: &str = "search: this would read more than read_budget allows, or for too long; read the pages without a search and in their order";
+
+/// A page of the list (C-20).
+#[derive(Debug)]
+pub struct ListLeads {
+    page: LeadRequest,
+    view: View,
+}
 
 #[derive(Serialize)]
-struct Many<'a> {
+struct ListAnswer<'a> {
     total: u64,
     leads: Vec<Shown<'a>>,
 }
 
-/// The leads that the key may see, by id, with their total under the same filters. One round trip for pages near the
-/// front where the key sees every lead; whole records behind the first page take one more, and so do owners' names that
+impl Prefetch for ListLeads {
+    type Found = (PrefetchedLeads, Names);
+    type Error = RequestError;
+
+    fn parse(RawRequest { params, .. }: &RawRequest) -> Result<Self, RequestError> {
+        let view = View::read(params, &MANY)?;
+        let page = LeadRequest {
+            archived: params.flag("archived")?,
+            search: params.one("search")?.and_then(LeadSearch::new),
+            page: params.whole("page")?,
+            limit: params
+                .limit(200, "must be a whole number from 1 to 200")?
+                .unwrap_or(50),
+            whole: view.needs_record(),
+        };
+        Ok(Self { page, view })
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        tokio::try_join!(reader.begin_leads(&self.page), self.view.expected_names(reader))
+    }
+}
+
+/// The leads that the user may see, by id, with their total under the same filters. One round trip for pages near the
+/// front of a user who sees every lead; whole records after the first page take one more, and so do owners' names that
 /// this process did not expect.
-pub async fn list(access: Access<KeyAndToken>) -> Result<Response, LeadError> {
-    let wanted = NewList::read(access.params(), access.walker(), access.client().to_owned());
-    let (scope, NewList { request, view }, begun) = access
-        .open_for(wanted, async |reader: &Reader, wanted: &NewList| {
-            tokio::try_join!(
-                reader.begin_leads(&wanted.request),
-                wanted.view.expected_names(reader, "leads")
-            )
-        })
-        .await?;
-    let (start, names) = begun?;
-    let page = scope.store.finish_leads(&scope.viewer, &request, start).await?;
+pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Result<Response, RequestError> {
+    let (scope, query, found) = request.into_parts();
+    let (ListLeads { page, view }, (start, names)) = (query, found);
+    let page = scope.store.finish_leads(&scope.viewer, &page, start).await;
+    let page = page.map_err(RequestError::over_budget(OVER_BUDGET))?;
     let total = page.total;
-    if !view.needs_record("leads") {
+    if !view.needs_record() {
         let leads = page.entries.iter().map(Shown::entry).collect();
-        return Ok(view.answer(Many { total, leads }));
+        return Ok(view.answer(ListAnswer { total, leads }));
     }
     let mut leads = scope.store.leads_of(page).await?;
-    let names = view.names(&scope.store, (names, "leads"), &leads).await?;
-    let leads = leads
-        .iter_mut()
-        .map(|lead| view.lead(lead, &scope, &names))
-        .collect();
-    Ok(view.answer(Many { total, leads }))
+    let names = view.names(&scope.store, names, &leads).await?;
+    let leads = leads.iter_mut().map(|lead| view.lead(lead, &scope, &names));
+    let leads = leads.collect();
+    Ok(view.answer(ListAnswer { total, leads }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shared::http::Params;
+    use shared::time::Timestamp;
+
+    fn read(query: &str) -> Result<ListLeads, String> {
+        let now = Timestamp::from_unix_millis(0).unwrap();
+        ListLeads::parse(&RawRequest::new(query, now)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn absent_and_blank_parameters_have_their_defaults() {
+        for query in [
+            "",
+            "page=&limit=&search=&archived=&allFields=&query=",
+            "search=%20&query=+",
+        ] {
+            let ListLeads { page, view } = read(query).unwrap();
+            assert_eq!(
+                (page.page, page.limit, page.archived, view),
+                (None, 50, false, View::read(&Params::default(), &MANY).unwrap()),
+                "{query}"
+            );
+            assert!(page.search.is_none());
+        }
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused_by_name() {
+        for (query, reason) in [
+            ("limit=0", "limit: must be a whole number from 1 to 200"),
+            ("limit=201", "limit: must be a whole number from 1 to 200"),
+            (
+                "limit=99999999999999999999",
+                "limit: must be a whole number from 1 to 200",
+            ),
+            ("limit=ten", "limit: must be a whole number"),
+            ("page=-1", "page: must be a whole number"),
+            ("page=1.0", "page: must be a whole number"),
+            ("page=1&page=2", "page: must not be repeated"),
+            ("archived=yes", "archived: must be true or false"),
+            ("allFields=2", "allFields: must be true or false"),
+        ] {
+            assert_eq!(read(query).unwrap_err(), reason, "{query}");
+        }
+        assert_eq!(
+            read("page=99999999999999999999999").unwrap().page.page,
+            Some(u64::MAX)
+        );
+    }
 }

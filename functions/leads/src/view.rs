@@ -1,22 +1,28 @@
 //! How a lead is shown: in summary, in full, or the fields that `query` selects (C-21, C-22).
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use axum::response::Response;
 use serde::Serialize;
 use serde_json::{Value, json};
-use shared::http::{Params, json};
-use shared::id::{LeadId, UserId};
+use shared::auth::Scope;
+use shared::http::query::selection::{Field, FieldShape, Selection};
+use shared::http::{Params, RequestError, json};
+use shared::ids::LeadId;
 use shared::lead::{Lead, LeadView};
-use shared::scope::Scope;
-use shared::selection::{Field, Selection, Shape};
 use shared::store::{LeadEntry, Names, Reader, StoreError};
 
-use crate::error::LeadError;
-
-/// How leads are shown.
+/// How the leads of an answer are shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum View {
+pub struct View {
+    form: Form,
+    /// The property of the answer that holds the leads.
+    root: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Form {
     /// `{ id, fullname, email }`.
     Summary,
     /// Every field, the custom ones too.
@@ -50,149 +56,115 @@ struct Answer<T> {
     data: T,
 }
 
-/// The fields that can be selected: the fixed ones, but never `initial_password`.
-const FIELDS: &[Field] = &[
-    Field::leaf("_id"),
-    Field::leaf("id"),
-    Field::leaf("fullname"),
-    Field::leaf("firstname"),
-    Field::leaf("lastname"),
-    Field::leaf("email"),
-    Field::leaf("phone"),
-    Field::leaf("chatapp"),
-    Field::leaf("mobile"),
-    Field::leaf("points"),
-    Field {
+/// The fields of an owner.
+const OWNER: &[Field] = &[Field::leaf("id"), Field::leaf("name")];
+/// The fields that can be selected: the fixed ones, but never `initial_password` (C-21).
+static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    let leaves = "_id id fullname firstname lastname email phone chatapp mobile points stage photoUrl company \
+        userAccess departmentAccess ignoreSubDepartments address city state country zipcode timezone archived \
+        acquisition_channel channelRestrictions createDate lastActive createdBy createdByName createdByType \
+        updatedBy updatedByName updatedDate instancedomain ips link_instancia preferred_locale utmTags role \
+        department instance_active lead_online partner_instance";
+    let owner = Field {
         name: "owner",
-        shape: Shape::LeafOrObject(&[Field::leaf("id"), Field::leaf("name")]),
-    },
-    Field::leaf("stage"),
-    Field::leaf("photoUrl"),
-    Field::leaf("company"),
-    Field::leaf("userAccess"),
-    Field::leaf("departmentAccess"),
-    Field::leaf("ignoreSubDepartments"),
-    Field::leaf("address"),
-    Field::leaf("city"),
-    Field::leaf("state"),
-    Field::leaf("country"),
-    Field::leaf("zipcode"),
-    Field::leaf("timezone"),
-    Field::leaf("archived"),
-    Field::leaf("acquisition_channel"),
-    Field::leaf("channelRestrictions"),
-    Field::leaf("createDate"),
-    Field::leaf("lastActive"),
-    Field::leaf("createdBy"),
-    Field::leaf("createdByName"),
-    Field::leaf("createdByType"),
-    Field::leaf("updatedBy"),
-    Field::leaf("updatedByName"),
-    Field::leaf("updatedDate"),
-    Field::leaf("instancedomain"),
-    Field::leaf("ips"),
-    Field::leaf("link_instancia"),
-    Field::leaf("preferred_locale"),
-    Field::leaf("utmTags"),
-    Field::leaf("role"),
-    Field::leaf("department"),
-    Field::leaf("instance_active"),
-    Field::leaf("lead_online"),
-    Field::leaf("partner_instance"),
-];
-/// What an entry of the list knows of a lead.
+        shape: FieldShape::LeafOrObject(OWNER),
+    };
+    leaves
+        .split_whitespace()
+        .map(Field::leaf)
+        .chain([owner])
+        .collect()
+});
+/// The fields of an entry of the list.
 const SUMMARY: [&str; 3] = ["id", "fullname", "email"];
 
 /// The roots of `query` on one lead.
-pub const ONE: &[Field] = &[Field {
-    name: "lead",
-    shape: Shape::Object(FIELDS),
-}];
+pub static ONE: LazyLock<Vec<Field>> = LazyLock::new(|| vec![leads("lead")]);
 /// The roots of `query` on the list.
-pub const MANY: &[Field] = &[
-    Field::leaf("total"),
+pub static MANY: LazyLock<Vec<Field>> = LazyLock::new(|| vec![leads("leads"), Field::leaf("total")]);
+
+fn leads(name: &'static str) -> Field {
     Field {
-        name: "leads",
-        shape: Shape::Object(FIELDS),
-    },
-];
+        name,
+        shape: FieldShape::Object(&FIELDS),
+    }
+}
 
 impl View {
-    /// Reads `query`, which wins, and `allFields`. A blank `query` is absent.
-    pub fn read(params: &Params, roots: &'static [Field]) -> Result<Self, LeadError> {
+    /// Reads `query`, which wins, and `allFields`. The first of `roots` holds the leads.
+    pub fn read(params: &Params, roots: &'static [Field]) -> Result<Self, RequestError> {
         let query = params.one("query")?.filter(|query| !query.trim().is_empty());
-        let all_fields = crate::wire::flag(params, "allFields")?;
-        match query {
-            Some(query) => Ok(Self::Selected(Selection::parse(query, roots)?)),
-            None if all_fields => Ok(Self::Full),
-            None => Ok(Self::Summary),
-        }
-    }
-
-    /// Whether a lead's whole record is needed, where `root` holds leads.
-    pub fn needs_record(&self, root: &str) -> bool {
-        match self {
-            Self::Summary => false,
-            Self::Full => true,
-            Self::Selected(selection) => selection
-                .get(root)
-                .is_some_and(|fields| fields.names().any(|name| !SUMMARY.contains(&name))),
-        }
-    }
-
-    /// Whether owners are shown by name where `root` holds leads.
-    fn names_owners(&self, root: &str) -> bool {
-        let Self::Selected(selection) = self else {
-            return false;
+        let all_fields = params.flag("allFields")?;
+        let form = match query {
+            Some(query) => Form::Selected(Selection::parse(query, roots)?),
+            None if all_fields => Form::Full,
+            None => Form::Summary,
         };
-        let owner = selection.get(root).and_then(|fields| fields.get("owner"));
-        owner.is_some_and(|owner| owner.contains("name"))
+        Ok(Self {
+            form,
+            root: roots.first().map_or("", |root| root.name),
+        })
     }
 
-    /// The users' names that are likely to be shown, if owners are shown by name where `root` holds leads.
-    pub async fn expected_names(&self, reader: &Reader, root: &str) -> Result<Names, StoreError> {
-        if self.names_owners(root) {
+    /// The selected fields of the leads; `None` without a selection or where it selects none.
+    fn selected(&self) -> Option<&Selection> {
+        match &self.form {
+            Form::Selected(selection) => selection.get(self.root),
+            Form::Summary | Form::Full => None,
+        }
+    }
+
+    /// Whether whole records are needed.
+    pub fn needs_record(&self) -> bool {
+        let more = |fields: &Selection| fields.names().any(|name| !SUMMARY.contains(&name));
+        self.form == Form::Full || self.selected().is_some_and(more)
+    }
+
+    /// The selected fields of owners.
+    fn owner(&self) -> Option<&Selection> {
+        self.selected()?.get("owner")
+    }
+
+    fn names_owners(&self) -> bool {
+        self.owner().is_some_and(|owner| owner.contains("name"))
+    }
+
+    /// The users' names that are likely to be shown, where owners are shown by name.
+    pub async fn expected_names(&self, reader: &Reader) -> Result<Names, StoreError> {
+        if self.names_owners() {
             return reader.expected_names().await;
         }
         Ok(Names::default())
     }
 
-    /// `names` with those that are shown of these leads' owners.
-    pub async fn names(
-        &self,
-        reader: &Reader,
-        (names, root): (Names, &str),
-        leads: &[Lead],
-    ) -> Result<Names, StoreError> {
-        if self.names_owners(root) {
+    /// `names` with those of these leads' owners, where they are shown by name.
+    pub async fn names(&self, reader: &Reader, names: Names, leads: &[Lead]) -> Result<Names, StoreError> {
+        if self.names_owners() {
             let owners = leads.iter().filter_map(|lead| lead.owner);
             return reader.names_of(names, owners).await;
         }
         Ok(names)
     }
 
-    /// A lead as this view shows it; a selection is cut out of the whole answer afterwards by [`View::answer`].
-    /// `initial_password` is for admins, and not selected (C-21).
+    /// A lead in this view; [`View::answer`] cuts a selection out of the whole answer. `initial_password` is for admins, and
+    /// cannot be selected (C-21).
     pub fn lead<'a>(&self, lead: &'a mut Lead, scope: &'a Scope, names: &Names) -> Shown<'a> {
         if !scope.viewer.is_admin() {
             lead.hide_secrets();
         }
-        let lead = &*lead;
-        match self {
-            Self::Summary => Shown::Summary(Summary {
+        let full = |lead| LeadView::full(lead, scope.instance());
+        match &self.form {
+            Form::Summary => Shown::Summary(Summary {
                 id: lead.id,
                 fullname: Cow::Owned(lead.fullname()),
                 email: lead.email.as_deref(),
             }),
-            Self::Full => Shown::Full(LeadView::full(lead, scope.instance())),
-            Self::Selected(selection) => {
-                let mut view = json!(LeadView::full(lead, scope.instance()));
-                let nested = |root: &str| selection.get(root).and_then(|fields| fields.get("owner"));
-                if nested("lead")
-                    .or_else(|| nested("leads"))
-                    .is_some_and(|owner| !owner.is_empty())
-                {
-                    view["owner"] = lead.owner.map_or(Value::Null, |owner| user(owner, names));
+            Form::Full => Shown::Full(full(lead)),
+            Form::Selected(_) => {
+                let mut view = json!(full(lead));
+                if self.owner().is_some_and(|owner| !owner.is_empty()) {
+                    let owner = |id| json!({ "id": id, "name": names.of(id) });
+                    view["owner"] = lead.owner.map_or(Value::Null, owner);
                 }
                 Shown::Whole(view)
             }
@@ -201,9 +173,9 @@ impl View {
 
     /// The answer with its `data`: only what was selected of it.
     pub fn answer(&self, data: impl Serialize) -> Response {
-        match self {
-            Self::Summary | Self::Full => json(&Answer { data }),
-            Self::Selected(selection) => json(&Answer {
+        match &self.form {
+            Form::Summary | Form::Full => json(&Answer { data }),
+            Form::Selected(selection) => json(&Answer {
                 data: selection.project(&json!(data)),
             }),
         }
@@ -219,10 +191,6 @@ impl<'a> Shown<'a> {
             email: entry.email.as_deref(),
         })
     }
-}
-
-fn user(id: UserId, names: &Names) -> Value {
-    json!({ "id": id, "name": names.of(id) })
 }
 
 #[cfg(test)]

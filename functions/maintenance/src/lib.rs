@@ -6,10 +6,10 @@
 //! | minute | reports that are due, mostly every six hours, are refreshed ([`tend`]) |
 //! | minute | triggers and notifications that are due are gone on with, where `automations` did not end them ([`automate`]) |
 //!
-//! Nothing that a client sees waits for it: while a copy is behind, readers take the lead itself, and nothing of a deleted
-//! lead is shown from the first moment (C-24). It only ends that they have to see to it.
+//! No response waits for it: while a copy is stale, readers take the lead itself, and nothing of a deleted lead is shown
+//! from the first moment (C-24). Maintenance only saves them that work.
 
-use shared::courier::Courier;
+use shared::jobs::webhook_client::WebhookClient;
 use shared::store::{Store, StoreError};
 use shared::telemetry::{self, Observed};
 
@@ -17,9 +17,9 @@ use shared::telemetry::{self, Observed};
 ///
 /// # Errors
 /// [`StoreError`] where the table fails one of them; the other was done all the same.
-pub async fn round(store: &Store, courier: &Courier) -> Result<(), StoreError> {
+pub async fn round(store: &Store, webhook_client: &WebhookClient) -> Result<(), StoreError> {
     // Boxed, because it is large.
-    let both = Box::pin(async { tokio::join!(tend(store), automate(store, courier)) });
+    let both = Box::pin(async { tokio::join!(tend(store), automate(store, webhook_client)) });
     let ((tended, automated), observed) = telemetry::observe(both).await;
     let failed = u8::from(tended.is_err()) + u8::from(automated.is_err());
     log(failed, &observed);
@@ -65,9 +65,9 @@ pub async fn refresh(store: &Store) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// [`StoreError`] where the table fails.
-pub async fn automate(store: &Store, courier: &Courier) -> Result<(), StoreError> {
+pub async fn automate(store: &Store, webhook_client: &WebhookClient) -> Result<(), StoreError> {
     let acted = act(store).await;
-    acted.and(deliver(store, courier).await)
+    acted.and(deliver(store, webhook_client).await)
 }
 
 /// Carries out what automations still have to do. No receiver is waited for.
@@ -82,8 +82,8 @@ pub async fn act(store: &Store) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// [`StoreError`] where the table fails.
-pub async fn deliver(store: &Store, courier: &Courier) -> Result<(), StoreError> {
-    store.deliver_notifications(courier).await.map(drop)
+pub async fn deliver(store: &Store, webhook_client: &WebhookClient) -> Result<(), StoreError> {
+    store.deliver_notifications(webhook_client).await.map(drop)
 }
 
 /// One line a round, which is its metrics too.
@@ -91,21 +91,21 @@ fn log(failed: u8, observed: &Observed) {
     let Observed {
         milliseconds,
         cost,
-        deeds,
+        counters,
     } = observed;
     tracing::info!(
         target: telemetry::ROUND,
         failed,
-        copies = deeds.copies,
-        erasures = deeds.erasures,
-        oldest_erasure_seconds = deeds.oldest_erasure_seconds,
-        reports = deeds.reports,
-        outbox = deeds.outbox,
-        triggers = deeds.triggers,
-        actions_left_out = deeds.actions_left_out,
-        notifications = deeds.notifications,
-        notifications_put_off = deeds.notifications_put_off,
-        notifications_given_up = deeds.notifications_given_up,
+        copies = counters.copies,
+        erasures = counters.erasures,
+        oldest_erasure_seconds = counters.oldest_erasure_seconds,
+        reports = counters.reports,
+        outbox = counters.outbox,
+        triggers = counters.triggers,
+        actions_left_out = counters.actions_left_out,
+        notifications = counters.notifications,
+        notifications_put_off = counters.notifications_put_off,
+        notifications_given_up = counters.notifications_given_up,
         milliseconds,
         calls = cost.calls.len(),
         round_trips = cost.round_trips,

@@ -1,104 +1,93 @@
 //! `POST /crmopportunity`: endpoint 7.
 
 use axum::Json;
-use axum::body::Bytes;
-use axum::response::{IntoResponse as _, Response};
-use http::HeaderMap;
+use serde_json::Value;
+use shared::auth::{AnyUser, Authorized, EditOpportunities, KeyAndToken, Permission as _, Prefetch, Scope};
 use shared::funnel::Funnel;
-use shared::http::idempotency_key;
-use shared::id::{FunnelId, OpportunityId};
-use shared::scope::{Access, KeyAndToken, Scope};
-use shared::store::{Claim, Claimed, Created, CreationStart, Reader, StoreError};
+use shared::http::{Idempotent, RawRequest, RequestError, replayed};
+use shared::ids::{FunnelId, OpportunityId};
+use shared::opportunity_edit::{NewOpportunity, ValidationError};
+use shared::store::{Created, IdempotencyKey, PrefetchedCreation, Reader, StoreError};
 
-use crate::error::{Breach, CreateError};
+use crate::error::OpportunityError;
 use crate::view::record;
-use crate::wire::{Ground, NewOpportunity, funnel_id, seen_funnel};
+use crate::wire::{self, context, funnel_id, visible_funnel};
 
-/// What a request asks for.
-struct Wanted {
+/// An opportunity to make in a funnel.
+#[derive(Debug)]
+pub struct CreateOpportunity {
     funnel: FunnelId,
     new: NewOpportunity,
-    /// By which an equal request is recognised, where the caller wants that.
-    claim: Option<Claim>,
+    /// The idempotency key, and what makes two requests equal: the funnel and the bytes of the body.
+    key: Option<(String, Vec<u8>)>,
 }
 
-/// Makes an opportunity and answers its record. Two round trips: what it rests on is read beside the credential, then it
-/// is written.
+type Reply = Idempotent<Json<Value>>;
+
+impl Prefetch for CreateOpportunity {
+    type Found = PrefetchedCreation;
+    type Error = OpportunityError;
+
+    fn parse(request: &RawRequest) -> Result<Self, OpportunityError> {
+        let key = request.idempotency_key()?;
+        let new = wire::new::read(&request.body)?;
+        let funnel = funnel_id(&request.params)?;
+        let content = || [funnel.to_string().as_bytes(), b" ", &request.body].concat();
+        let key = key.map(|key| (key.to_owned(), content()));
+        Ok(Self { funnel, new, key })
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        let claim = self.key.as_ref().map(|(key, content)| {
+            IdempotencyKey::new("POST /crmopportunity", reader.caller().key(), key, content)
+        });
+        let named = (self.new.lead, self.new.user);
+        reader.begin_creation(self.funnel, named, claim).await
+    }
+}
+
+/// Makes an opportunity and answers its record. Two round trips: what it rests on is read, then it is written. The
+/// permission is judged here, because a repeated request has its own answer to a user who lost it (C-10).
 pub async fn create(
-    access: Access<KeyAndToken>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Response, CreateError> {
-    let wanted = Wanted::read(&access, &headers, &body);
-    let (scope, wanted, start) = access.open_for(wanted, Wanted::begin).await?;
-    let start = start?;
-    match answered(&scope, start.claimed, start.funnel.as_ref()).await? {
-        Some(answer) => Ok(answer),
-        None => insert(&scope, &wanted, start).await,
+    request: Authorized<KeyAndToken, AnyUser, CreateOpportunity>,
+) -> Result<Reply, OpportunityError> {
+    let (scope, query, mut found) = request.into_parts();
+    let funnel = found.funnel.take();
+    if let Some(made) = replayed(found.claimed)? {
+        return replay(&scope, made, funnel.as_ref()).await;
     }
-}
-
-async fn insert(scope: &Scope, wanted: &Wanted, mut start: CreationStart) -> Result<Response, CreateError> {
-    let Wanted { funnel, new, claim } = wanted;
-    if !scope.viewer.permissions().edit_opportunities {
-        return Err(CreateError::Permission);
-    }
-    let funnel = seen_funnel(start.funnel.take(), *funnel, &scope.viewer)?;
-    let ground = Ground::of(scope, &funnel, (start.lead.as_ref(), start.user));
-    new.judge(&ground)?;
-    let make = |id| new.make(id, &ground);
-    match scope
-        .store
-        .insert_opportunity(start, claim.as_ref(), make)
-        .await?
-    {
-        Created::Made(card) => Ok(Json(record(*card, scope)).into_response()),
-        Created::LeadGone => Err(Breach::Lead(new.lead).into()),
+    EditOpportunities::require(&scope.viewer)?;
+    let funnel = visible_funnel(funnel, query.funnel, &scope.viewer)?;
+    let context = context(&scope, &funnel, (found.lead.as_ref(), found.user));
+    query.new.validate(&context).map_err(RequestError::invalid)?;
+    let opportunity = |id| query.new.make(id, &context);
+    match scope.store.insert_opportunity(found, opportunity).await? {
+        Created::Made(card) => Ok(Idempotent::Made(Json(record(*card, &scope)))),
+        Created::LeadGone => {
+            let gone = ValidationError::Lead(query.new.lead);
+            Err(RequestError::invalid(gone).into())
+        }
         Created::Claimed(claimed) => {
-            let answer = answered(scope, claimed, Some(&funnel)).await?;
-            answer.ok_or(StoreError::Contention("claiming a key").into())
+            let made = replayed(claimed)?.ok_or(StoreError::Contention("claiming a key"))?;
+            replay(&scope, made, Some(&funnel)).await
         }
     }
 }
 
-/// The answer to a request that came before, built again from the record that it made, which the key must still be able to
-/// read through endpoint 8 (C-10, C-82); `None` for a new one.
-async fn answered(
-    scope: &Scope,
-    claimed: Claimed,
-    funnel: Option<&Funnel>,
-) -> Result<Option<Response>, CreateError> {
-    let made = match claimed {
-        Claimed::Free => return Ok(None),
-        Claimed::Other => return Err(CreateError::OtherBody),
-        Claimed::Done(made) => OpportunityId::new(made).ok_or(CreateError::Gone)?,
+/// The answer to a repeated request, built again from the record that the first one made. The user must still be able to read
+/// it through endpoint 8 (C-10, C-82).
+async fn replay(scope: &Scope, made: u64, funnel: Option<&Funnel>) -> Result<Reply, OpportunityError> {
+    let gone = OpportunityError::ReplayGone;
+    let funnel = funnel.filter(|funnel| scope.viewer.sees_funnel(&funnel.access));
+    let (Some(funnel), Some(id), Ok(())) = (
+        funnel,
+        OpportunityId::new(made),
+        EditOpportunities::require(&scope.viewer),
+    ) else {
+        return Err(gone);
     };
-    let viewer = &scope.viewer;
-    let funnel = funnel.filter(|funnel| viewer.sees_funnel(&funnel.access));
-    let funnel = funnel.filter(|_| viewer.permissions().edit_opportunities);
-    let ground = Ground::of(scope, funnel.ok_or(CreateError::Gone)?, (None, None));
-    let card = scope.store.opportunity_card(made).await?;
-    let card = card.filter(|card| ground.sees(&card.opportunity));
-    let card = card.ok_or(CreateError::Gone)?;
-    let replayed = [("idempotent-replayed", "true")];
-    Ok(Some((replayed, Json(record(card, scope))).into_response()))
-}
-
-impl Wanted {
-    /// Equal requests are those for the same funnel with the same bytes.
-    fn read(access: &Access<KeyAndToken>, headers: &HeaderMap, body: &[u8]) -> Result<Self, CreateError> {
-        let key = idempotency_key(headers)?;
-        let (new, funnel) = (NewOpportunity::read(body)?, funnel_id(access.params())?);
-        let claim = key.map(|key| {
-            let asked = [funnel.to_string().as_bytes(), b" ", body].concat();
-            Claim::new("POST /crmopportunity", &access.key(), key, &asked)
-        });
-        Ok(Self { funnel, new, claim })
-    }
-
-    async fn begin(reader: &Reader, wanted: &Self) -> Result<CreationStart, StoreError> {
-        let Self { funnel, new, claim } = wanted;
-        let named = (new.lead, new.user);
-        reader.begin_creation(*funnel, named, claim.as_ref()).await
-    }
+    let context = context(scope, funnel, (None, None));
+    let card = scope.store.opportunity_card(id).await?;
+    let card = card.filter(|card| context.sees(&card.opportunity)).ok_or(gone)?;
+    Ok(Idempotent::Replayed(Json(record(card, scope))))
 }

@@ -2,24 +2,35 @@
 
 use axum::Json;
 use axum::response::{IntoResponse as _, Response};
-use shared::scope::{Access, KeyInQuery};
-use shared::store::Reader;
+use shared::auth::{AnyUser, Authorized, KeyInQuery, Prefetch};
+use shared::funnel::Funnel;
+use shared::http::{RawRequest, RequestError};
+use shared::store::{Reader, StoreError};
 
-use crate::error::FunnelsError;
 use crate::view::FunnelView;
 
-/// The funnels that the key may see, by id, each with its columns in order and its custom fields (C-34). One round trip:
-/// the funnels are read beside the credential.
-pub async fn list(access: Access<KeyInQuery>) -> Result<Response, FunnelsError> {
-    let everything = Ok::<(), FunnelsError>(());
-    let (scope, (), funnels) = access
-        .without_colleagues()
-        .open_for(everything, async |reader: &Reader, (): &()| {
-            reader.funnels().await
-        })
-        .await?;
-    let mut funnels = funnels?;
-    funnels.retain(|funnel| scope.viewer.sees_funnel(&funnel.access));
-    let shown: Vec<_> = funnels.iter().map(FunnelView::of).collect();
-    Ok(Json(shown).into_response())
+/// All funnels.
+#[derive(Debug)]
+pub struct ListFunnels;
+
+impl Prefetch for ListFunnels {
+    type Found = Vec<Funnel>;
+    type Error = RequestError;
+    const NEEDS_COLLEAGUES: bool = false;
+
+    fn parse(_: &RawRequest) -> Result<Self, RequestError> {
+        Ok(Self)
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.funnels().await
+    }
+}
+
+/// The funnels that the user may see, by id, each with its columns in order and its custom fields (C-34). One round trip.
+pub async fn list(request: Authorized<KeyInQuery, AnyUser, ListFunnels>) -> Response {
+    let (scope, _, mut found) = request.into_parts();
+    found.retain(|funnel| scope.viewer.sees_funnel(&funnel.access));
+    let shown: Vec<_> = found.iter().map(FunnelView::of).collect();
+    Json(shown).into_response()
 }

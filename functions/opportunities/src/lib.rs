@@ -4,34 +4,31 @@
 //! | --- | --- |
 //! | `POST /crmopportunity` | 7: makes an opportunity in a funnel ([`create`]) |
 //! | `PUT /crmopportunity/{id}` | 8: changes what the body names of an opportunity ([`update`]) |
+//! | `GET /crmopportunity/{id}` | One opportunity as 10 lists it ([`get`], C-94) |
 //! | `GET /crm` | 9: the funnels that the key may see, with their columns and custom fields ([`funnels`]) |
 //! | `POST /crm/opportunities/{id}` | 10: the opportunities of a funnel: a column page by page, or the board ([`list`]) |
 
 mod create;
 mod error;
 mod funnels;
+mod get;
 mod list;
 mod update;
 mod view;
 mod wire;
 
-use axum::Router;
 use axum::routing;
-use shared::http::{Group, Shape};
+use shared::http::{ErrorFormat, RouteGroup};
 
 /// The routes of this function: a group for each shape of errors (C-4). Endpoint 7 has `{ "msg" }`, and the bodies of 8 and 10
 /// are fixed.
 #[must_use]
-pub fn groups() -> [Group; 3] {
-    let creating = Router::new().route("/crmopportunity", routing::post(create::create));
-    let fixed = Router::new()
-        .route("/crmopportunity/{id}", routing::put(update::update))
-        .route("/crm/opportunities/{id}", routing::post(list::list));
-    let funnels = Router::new().route("/crm", routing::get(funnels::list));
+pub fn groups() -> [RouteGroup; 3] {
     [
-        (creating, Shape::Message),
-        (fixed, Shape::Fixed),
-        (funnels, Shape::Error),
+        RouteGroup::new(ErrorFormat::Message).route("/crmopportunity", routing::post(create::create)),
+        RouteGroup::new(ErrorFormat::Fixed)
+            .route("/crmopportunity/{id}", routing::get(get::get).put(update::update))
+            .route("/crm/opportunities/{id}", routing::post(list::list)),
+        RouteGroup::new(ErrorFormat::Error).route("/crm", routing::get(funnels::list)),
     ]
-    .map(|(routes, shape)| Group { routes, shape })
 }

@@ -1,73 +1,87 @@
 //! `POST /crm/opportunities/{id}`: endpoint 10.
 
-use axum::body::Bytes;
-use axum::extract::Path;
-use axum::extract::rejection::PathRejection;
 use axum::response::{IntoResponse as _, Response};
-use shared::http::{bytes_of, json, json_that_fits};
-use shared::id::FunnelId;
-use shared::scope::{Access, KeyInQuery, Scope};
-use shared::store::{BoardStart, Card, CardList, Reader, StoreError};
+use shared::auth::{AnyUser, Authorized, KeyInQuery, Prefetch, Scope};
+use shared::http::{RawRequest, RequestError, bytes_of, json, json_that_fits};
+use shared::ids::FunnelId;
+use shared::opportunity::Filter;
+use shared::store::{OpportunitySnapshot, PrefetchedBoard, Reader, SnapshotList, StoreError};
 
 use crate::error::ListError;
 use crate::view::{ColumnView, censor};
-use crate::wire::{Asked, NewList};
+use crate::wire::ListOpportunities;
 
-/// The opportunities of a funnel that the key may see: a page of the column that `columnId` names, else every column with
-/// its totals and its newest ones, as many as an answer has room for. Two round trips; what the first needs of the table is read
-/// beside the credential.
-pub async fn list(
-    access: Access<KeyInQuery>,
-    id: Result<Path<String>, PathRejection>,
-    body: Bytes,
-) -> Result<Response, ListError> {
-    let id = id.ok().and_then(|Path(id)| FunnelId::parse(&id));
-    let wanted = NewList::read(&body, id, access.walker(), access.client());
-    let (scope, wanted, start) = access.open_for(wanted, begin).await?;
-    let start = start?;
-    let funnel = start.funnel().ok_or(ListError::Funnel(wanted.request.funnel))?;
-    if !scope.viewer.sees_funnel(&funnel.access) {
-        return Err(ListError::Permission);
+/// A search, a filter or a far page that reads too much (C-86).
+const OVER_BUDGET: &str = "filters: this would read more than read_budget allows, or for too long; narrow it by columnId, filterByStatus, filterByUsers or filterByCreateDate, or read the pages in their order";
+
+impl Prefetch for ListOpportunities {
+    type Found = PrefetchedBoard;
+    type Error = ListError;
+
+    fn parse(request: &RawRequest) -> Result<Self, ListError> {
+        Self::read(&request.body, || request.id("funnel_id", FunnelId::parse))
     }
-    let asked = wanted.of_funnel(funnel, scope.viewer.directory().settings.zone())?;
-    let answer = if asked.request.column.is_some() {
-        column(&scope, &asked, start).await?
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.begin_board(&self.request).await
+    }
+}
+
+/// The opportunities of a funnel that the user may see: a page of the column that `columnId` names, else every column with
+/// its totals and its newest ones, as many as an answer has room for. Two round trips.
+pub async fn list(
+    request: Authorized<KeyInQuery, AnyUser, ListOpportunities>,
+) -> Result<Response, ListError> {
+    let (scope, query, found) = request.into_parts();
+    let funnel = found.funnel().ok_or(ListError::Funnel(query.request.funnel))?;
+    if !scope.viewer.sees_funnel(&funnel.access) {
+        return Err(RequestError::Unauthorized.into());
+    }
+    let filter = query.filter(funnel, scope.viewer.directory().settings.zone())?;
+    let answer = if query.request.column.is_some() {
+        column(&scope, &query, &filter, found).await
     } else {
-        board(&scope, &asked, start).await?
+        board(&scope, &query, &filter, found).await
     };
-    Ok(([("x-filters-ignored", asked.ignored.to_string())], answer).into_response())
+    let answer = answer.map_err(RequestError::over_budget(OVER_BUDGET))?;
+    Ok(([("x-filters-ignored", query.ignored.to_string())], answer).into_response())
 }
 
-async fn begin(reader: &Reader, wanted: &NewList) -> Result<BoardStart, StoreError> {
-    reader.begin_board(&wanted.request).await
-}
-
-async fn column(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, StoreError> {
-    let mut cards = scope
+async fn column(
+    scope: &Scope,
+    query: &ListOpportunities,
+    filter: &Filter,
+    found: PrefetchedBoard,
+) -> Result<Response, StoreError> {
+    let cards = scope
         .store
-        .column_page(&scope.viewer, &asked.request, &asked.filter, start)
-        .await?;
+        .column_page(&scope.viewer, &query.request, filter, found);
+    let mut cards = cards.await?;
     censor(&mut cards, scope);
-    Ok(json(&CardList::of(&cards, scope.instance())))
+    Ok(json(&SnapshotList::of(&cards, scope.instance())))
 }
 
-async fn board(scope: &Scope, asked: &Asked, start: BoardStart) -> Result<Response, StoreError> {
-    let mut columns = scope
-        .store
-        .kanban(&scope.viewer, &asked.request, &asked.filter, start)
-        .await?;
+async fn board(
+    scope: &Scope,
+    query: &ListOpportunities,
+    filter: &Filter,
+    found: PrefetchedBoard,
+) -> Result<Response, StoreError> {
+    let columns = scope.store.kanban(&scope.viewer, &query.request, filter, found);
+    let mut columns = columns.await?;
     censor(columns.iter_mut().flat_map(|column| &mut column.cards), scope);
+    let (funnel, instance) = (query.request.funnel, scope.instance());
     let shown = |most: usize| {
         let columns = columns.iter();
-        let shown =
-            columns.map(|column| ColumnView::of(column, most, asked.request.funnel, scope.instance()));
+        let shown = columns.map(|column| ColumnView::of(column, most, funnel, instance));
         shown.collect::<Vec<_>>()
     };
-    let size = |card: &Card| bytes_of(&CardList::of(std::slice::from_ref(card), scope.instance()));
+    let size = |card: &OpportunitySnapshot| bytes_of(&SnapshotList::of(std::slice::from_ref(card), instance));
     let sizes = || {
+        let columns = columns.iter();
         columns
-            .iter()
             .map(|column| column.cards.iter().map(size).collect())
+            .collect()
     };
-    Ok(json_that_fits(shown, || sizes().collect()))
+    Ok(json_that_fits(shown, sizes))
 }

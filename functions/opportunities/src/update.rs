@@ -1,75 +1,76 @@
 //! `PUT /crmopportunity/{id}`: endpoint 8.
 
 use axum::Json;
-use axum::body::Bytes;
-use axum::extract::Path;
-use axum::extract::rejection::PathRejection;
 use serde_json::{Value, json};
-use shared::http::Params;
-use shared::id::{FunnelId, OpportunityId};
+use shared::auth::{Authorized, EditOpportunities, KeyAndToken, Prefetch, Scope};
+use shared::http::{RawRequest, RequestError};
+use shared::ids::{FunnelId, OpportunityId};
 use shared::opportunity::Opportunity;
-use shared::scope::{Access, KeyAndToken, Scope};
-use shared::store::{Card, Reader, StoreError, UpdateStart, Updated};
+use shared::opportunity_edit::OpportunityPatch;
+use shared::store::{OpportunitySnapshot, PrefetchedUpdate, Reader, StoreError, Updated};
 
-use crate::error::UpdateError;
+use crate::error::OpportunityError;
 use crate::view::record;
-use crate::wire::{Ground, OpportunityPatch, funnel_id, seen_funnel};
+use crate::wire::{self, context, funnel_id, visible_funnel};
 
-/// What a request asks for.
-struct Wanted {
+/// Changes of an opportunity in a funnel.
+#[derive(Debug)]
+pub struct UpdateOpportunity {
     id: OpportunityId,
     funnel: FunnelId,
     patch: OpportunityPatch,
 }
 
-/// Changes what the body names of an opportunity and answers the record as it is then, even where the key does not see
-/// it any more (C-32). Two round trips: what it rests on is read beside the credential, then it is written.
-pub async fn update(
-    access: Access<KeyAndToken>,
-    id: Result<Path<String>, PathRejection>,
-    body: Bytes,
-) -> Result<Json<Value>, UpdateError> {
-    let wanted = Wanted::read(id.ok(), access.params(), &body);
-    let (scope, wanted, start) = access.open_for(wanted, Wanted::begin).await?;
-    if !scope.viewer.permissions().edit_opportunities {
-        return Err(UpdateError::Permission);
-    }
-    let card = change(&scope, &wanted, start?).await?;
-    Ok(Json(json!({ "msg": "updated", "data": record(card, &scope) })))
-}
+impl Prefetch for UpdateOpportunity {
+    type Found = PrefetchedUpdate;
+    type Error = OpportunityError;
 
-async fn change(scope: &Scope, wanted: &Wanted, mut start: UpdateStart) -> Result<Card, UpdateError> {
-    let funnel = seen_funnel(start.funnel.take(), wanted.funnel, &scope.viewer)?;
-    let unknown = || UpdateError::Opportunity(wanted.id, funnel.id);
-    if start.stored.is_none() {
-        return Err(unknown());
-    }
-    let ground = Ground::of(scope, &funnel, (start.lead.as_ref(), start.user));
-    // Asked of every record that it may turn out to be: whoever loses a race against a closing must not reopen it.
-    let change = |stored: &Opportunity| {
-        let seen = ground.sees(stored).then_some(stored).ok_or_else(unknown)?;
-        Ok(wanted.patch.apply(seen, &ground)?)
-    };
-    match Box::pin(scope.store.update_opportunity(start, change)).await? {
-        Updated::Done(card) => Ok(*card),
-        Updated::Refused(refused) => Err(refused),
-        Updated::Gone => Err(UpdateError::Gone),
-    }
-}
-
-impl Wanted {
-    /// An id that is not UTF-8 is no id either.
-    fn read(id: Option<Path<String>>, params: &Params, body: &[u8]) -> Result<Self, UpdateError> {
-        let id = id.and_then(|Path(id)| OpportunityId::parse(&id));
+    fn parse(request: &RawRequest) -> Result<Self, OpportunityError> {
         Ok(Self {
-            patch: OpportunityPatch::read(body)?,
-            id: id.ok_or(UpdateError::Id)?,
-            funnel: funnel_id(params)?,
+            patch: wire::patch::read(&request.body)?,
+            id: request.id("opportunity_id", OpportunityId::parse)?,
+            funnel: funnel_id(&request.params)?,
         })
     }
 
-    async fn begin(reader: &Reader, wanted: &Self) -> Result<UpdateStart, StoreError> {
-        let named = (wanted.patch.lead, wanted.patch.user);
-        reader.begin_update(wanted.id, wanted.funnel, named).await
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        let named = (self.patch.lead, self.patch.user);
+        reader.begin_update(self.id, self.funnel, named).await
+    }
+}
+
+/// Changes what the body names of an opportunity and answers the record as it is then, even where the user does not see
+/// it any more (C-32). Two round trips: what it rests on is read, then it is written.
+pub async fn update(
+    request: Authorized<KeyAndToken, EditOpportunities, UpdateOpportunity>,
+) -> Result<Json<Value>, OpportunityError> {
+    let (scope, query, found) = request.into_parts();
+    let card = change(&scope, &query, found).await?;
+    Ok(Json(json!({ "msg": "updated", "data": record(card, &scope) })))
+}
+
+async fn change(
+    scope: &Scope,
+    query: &UpdateOpportunity,
+    mut found: PrefetchedUpdate,
+) -> Result<OpportunitySnapshot, OpportunityError> {
+    let funnel = visible_funnel(found.funnel.take(), query.funnel, &scope.viewer)?;
+    let unknown = || OpportunityError::Opportunity(query.id, funnel.id);
+    if found.stored.is_none() {
+        return Err(unknown());
+    }
+    let context = context(scope, &funnel, (found.lead.as_ref(), found.user));
+    // Judged on every record that it may turn out to be: who loses a race against a closing must not reopen it.
+    let change = |stored: &Opportunity| {
+        if !context.sees(stored) {
+            return Err(unknown());
+        }
+        let changed = query.patch.apply(stored, &context);
+        Ok(changed.map_err(RequestError::invalid)?)
+    };
+    match Box::pin(scope.store.update_opportunity(found, change)).await? {
+        Updated::Done(card) => Ok(*card),
+        Updated::Refused(refused) => Err(refused),
+        Updated::Gone => Err(OpportunityError::Gone),
     }
 }

@@ -1,38 +1,64 @@
 //! `GET /reportchart/{id}`: endpoint 15.
 
 use axum::Json;
-use axum::extract::Path;
-use axum::extract::rejection::PathRejection;
 use serde_json::{Value, json};
+use shared::auth::{Authorized, KeyInQuery, Prefetch, SeeReports};
+use shared::http::{InvalidField, RawRequest, RequestError};
+use shared::ids::ReportId;
 use shared::report::Range;
-use shared::scope::{Access, KeyInQuery};
-use shared::store::{Reader, Report, ReportRequest};
+use shared::store::{PrefetchedReport, Reader, Report, ReportRequest, StoreError};
+use shared::time::{Day, Timestamp};
 
-use crate::error::ReportsError;
-use crate::wire::{permitted, request};
+/// A report and its days.
+#[derive(Debug)]
+pub struct PlotReport {
+    report: ReportRequest,
+    now: Timestamp,
+}
+
+impl Prefetch for PlotReport {
+    type Found = PrefetchedReport;
+    type Error = RequestError;
+    const NEEDS_COLLEAGUES: bool = false;
+
+    /// Where both days are given their order is judged at once; where one is not, it depends on the instance's zone.
+    fn parse(request: &RawRequest) -> Result<Self, RequestError> {
+        let id = request.id("report_id", ReportId::parse)?;
+        let day = |name| {
+            let rule = "must be a date such as 2026-11-21";
+            request.params.parsed(name, rule, Day::parse)
+        };
+        let (from, to) = (day("from")?, day("to")?);
+        if let Some((from, to)) = from.zip(to) {
+            Range::new(from, to).map_err(RequestError::invalid)?;
+        }
+        let report = ReportRequest { id, from, to };
+        Ok(Self {
+            report,
+            now: request.now,
+        })
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.begin_report(&self.report, self.now).await
+    }
+}
 
 /// A report of some days, ready to plot (C-60). One round trip where it has a stored result; a report that is new or was
 /// changed is computed.
 pub async fn chart(
-    access: Access<KeyInQuery>,
-    id: Result<Path<String>, PathRejection>,
-) -> Result<Json<Value>, ReportsError> {
-    let now = access.now();
-    let wanted = request(access.params(), id.ok());
-    let (scope, wanted, start) = access
-        .without_colleagues()
-        .open_for(wanted, async |reader: &Reader, wanted: &ReportRequest| {
-            reader.begin_report(wanted, now).await
-        })
-        .await?;
-    permitted(&scope.viewer)?;
+    request: Authorized<KeyInQuery, SeeReports, PlotReport>,
+) -> Result<Json<Value>, RequestError> {
+    let (scope, query, found) = request.into_parts();
     let zone = scope.viewer.directory().settings.zone();
-    let today = zone.day_of(now);
-    let range = Range::asked(wanted.from, wanted.to, today)?;
-    match scope.store.finish_report(start?, range, zone).await? {
-        None => Err(ReportsError::NotFound),
-        Some(Report::Preparing) => Err(ReportsError::Preparing),
-        Some(Report::TooLarge) => Err(ReportsError::TooLarge),
+    let today = zone.day_of(query.now);
+    let range = Range::asked(query.report.from, query.report.to, today);
+    let range = range.map_err(RequestError::invalid)?;
+    let refused = |rule| Err(InvalidField::new("report_id", rule).into());
+    match scope.store.finish_report(found, range, zone).await? {
+        None => Err(RequestError::NotFound),
+        Some(Report::Preparing) => refused("the report is being prepared; try again in 5 minutes"),
+        Some(Report::TooLarge) => refused("the report has too many groups; its definition must filter them"),
         Some(Report::Ready {
             definition,
             generated_at,

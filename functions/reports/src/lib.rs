@@ -6,22 +6,15 @@
 //! | `GET /reportchart/{id}` | 15: a report, ready to plot ([`chart`]) |
 
 mod chart;
-mod error;
 mod list;
-mod wire;
 
-use axum::Router;
 use axum::routing;
-use shared::http::{Group, Shape};
+use shared::http::{ErrorFormat, RouteGroup};
 
 /// The routes of this function.
 #[must_use]
-pub fn group() -> Group {
-    let routes = Router::new()
+pub fn group() -> RouteGroup {
+    RouteGroup::new(ErrorFormat::Error)
         .route("/advancedreports", routing::get(list::list))
-        .route("/reportchart/{id}", routing::get(chart::chart));
-    Group {
-        routes,
-        shape: Shape::Error,
-    }
+        .route("/reportchart/{id}", routing::get(chart::chart))
 }

@@ -2,23 +2,34 @@
 
 use axum::Json;
 use serde_json::{Value, json};
+use shared::auth::{Authorized, KeyInQuery, Prefetch, SeeReports};
+use shared::http::{RawRequest, RequestError};
 use shared::report::Definition;
-use shared::scope::{Access, KeyInQuery};
-use shared::store::Reader;
+use shared::store::{Reader, StoreError};
 
-use crate::error::ReportsError;
-use crate::wire::permitted;
+/// All reports.
+#[derive(Debug)]
+pub struct ListReports;
 
-/// The reports by id (C-60, C-61). One round trip: they are read beside the credential.
-pub async fn list(access: Access<KeyInQuery>) -> Result<Json<Value>, ReportsError> {
-    let read = async |reader: &Reader, (): &()| reader.reports().await;
-    let (scope, (), reports) = access
-        .without_colleagues()
-        .open_for(Ok::<_, ReportsError>(()), read)
-        .await?;
-    permitted(&scope.viewer)?;
-    let reports: Vec<_> = reports?.iter().map(view).collect();
-    Ok(Json(json!({ "data": { "reports": reports } })))
+impl Prefetch for ListReports {
+    type Found = Vec<Definition>;
+    type Error = RequestError;
+    const NEEDS_COLLEAGUES: bool = false;
+
+    fn parse(_: &RawRequest) -> Result<Self, RequestError> {
+        Ok(Self)
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.reports().await
+    }
+}
+
+/// The reports by id (C-60, C-61). One round trip.
+pub async fn list(request: Authorized<KeyInQuery, SeeReports, ListReports>) -> Json<Value> {
+    let (_, _, found) = request.into_parts();
+    let reports: Vec<_> = found.iter().map(view).collect();
+    Json(json!({ "data": { "reports": reports } }))
 }
 
 fn view(report: &Definition) -> Value {

@@ -1,32 +1,48 @@
 //! `GET /sac360/list_file_lead/{id}`: endpoint 18.
 
 use axum::Json;
-use shared::scope::{Access, KeyInHeader};
-use shared::store::Reader;
+use shared::auth::{Authorized, KeyInHeader, Prefetch, SeeTickets};
+use shared::http::{RawRequest, RequestError};
+use shared::ids::LeadId;
+use shared::lead::Lead;
+use shared::store::{ListRequest, PrefetchedTickets, Reader, StoreError};
 
-use crate::error::TicketsError;
+use crate::error::{OVER_BUDGET, TicketsError};
 use crate::view::FileView;
-use crate::wire::{LeadWanted, PathId, permitted, sees};
+use crate::wire::{page, require_lead};
 
-/// The files of all tickets of a lead, by ticket, then by file, all or a page of them (C-62). One round trip where the page is
-/// short: the lead and the page's beginning are read beside the credential.
-pub async fn list(access: Access<KeyInHeader>, id: PathId) -> Result<Json<Vec<FileView>>, TicketsError> {
-    let wanted = LeadWanted::read(id, &access);
-    let (scope, wanted, found) = access
-        .open_for(wanted, async |reader: &Reader, wanted: &LeadWanted| {
-            tokio::try_join!(
-                reader.lead(wanted.lead),
-                reader.begin_lead_files(wanted.lead, &wanted.list)
-            )
+/// A page of the files of a lead's tickets.
+#[derive(Debug)]
+pub struct ListLeadFiles {
+    lead: LeadId,
+    page: ListRequest,
+}
+
+impl Prefetch for ListLeadFiles {
+    type Found = (Option<Lead>, PrefetchedTickets);
+    type Error = TicketsError;
+
+    fn parse(request: &RawRequest) -> Result<Self, TicketsError> {
+        Ok(Self {
+            lead: request.id("lead_id", LeadId::parse)?,
+            page: page(&request.params)?,
         })
-        .await?;
-    permitted(&scope.viewer)?;
-    let (lead, start) = found?;
-    lead.filter(|lead| sees(&scope.viewer, Some(lead)))
-        .ok_or(TicketsError::Lead(wanted.lead))?;
-    let files = scope
-        .store
-        .finish_files(&scope.viewer, &wanted.list, start)
-        .await?;
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        let files = reader.begin_lead_files(self.lead, &self.page);
+        tokio::try_join!(reader.lead(self.lead), files)
+    }
+}
+
+/// The files of all tickets of a lead, by ticket, then by file, all or a page of them (C-62). One round trip where the page
+/// is short.
+pub async fn list(
+    request: Authorized<KeyInHeader, SeeTickets, ListLeadFiles>,
+) -> Result<Json<Vec<FileView>>, TicketsError> {
+    let (scope, query, (lead, start)) = request.into_parts();
+    require_lead(&scope.viewer, query.lead, lead.as_ref())?;
+    let files = scope.store.finish_files(&scope.viewer, &query.page, start).await;
+    let files = files.map_err(RequestError::over_budget(OVER_BUDGET))?;
     Ok(Json(files.into_iter().map(FileView::from).collect()))
 }

@@ -13,22 +13,17 @@ mod ticket_files;
 mod view;
 mod wire;
 
-use axum::Router;
 use axum::routing;
-use shared::http::{Group, Shape};
+use shared::http::{ErrorFormat, RouteGroup};
 
 /// The routes of this function.
 #[must_use]
-pub fn group() -> Group {
-    let routes = Router::new()
+pub fn group() -> RouteGroup {
+    RouteGroup::new(ErrorFormat::Fixed)
         .route("/sac360/lead/{id}", routing::get(list::list))
         .route(
             "/sac360/list_file_attendance/{id}",
             routing::get(ticket_files::list),
         )
-        .route("/sac360/list_file_lead/{id}", routing::get(lead_files::list));
-    Group {
-        routes,
-        shape: Shape::Fixed,
-    }
+        .route("/sac360/list_file_lead/{id}", routing::get(lead_files::list))
 }

@@ -1,32 +1,50 @@
 //! `GET /sac360/lead/{id}`: endpoint 16.
 
 use axum::Json;
-use shared::scope::{Access, KeyInHeader};
-use shared::store::Reader;
+use shared::auth::{Authorized, KeyInHeader, Prefetch, SeeTickets};
+use shared::http::{RawRequest, RequestError};
+use shared::ids::LeadId;
+use shared::lead::Lead;
+use shared::store::{ListRequest, PrefetchedTickets, Reader, StoreError};
 
-use crate::error::TicketsError;
+use crate::error::{OVER_BUDGET, TicketsError};
 use crate::view::TicketView;
-use crate::wire::{LeadWanted, PathId, permitted, sees};
+use crate::wire::{page, require_lead};
 
-/// The tickets of a lead, the newest first, all or a page of them (C-62). One round trip where the page is short: the lead and
-/// the page's beginning are read beside the credential.
-pub async fn list(access: Access<KeyInHeader>, id: PathId) -> Result<Json<Vec<TicketView>>, TicketsError> {
-    let wanted = LeadWanted::read(id, &access);
-    let (scope, wanted, found) = access
-        .open_for(wanted, async |reader: &Reader, wanted: &LeadWanted| {
-            tokio::try_join!(
-                reader.lead(wanted.lead),
-                reader.begin_lead_tickets(wanted.lead, &wanted.list)
-            )
+/// A page of a lead's tickets.
+#[derive(Debug)]
+pub struct ListTickets {
+    lead: LeadId,
+    page: ListRequest,
+}
+
+impl Prefetch for ListTickets {
+    type Found = (Option<Lead>, PrefetchedTickets);
+    type Error = TicketsError;
+
+    fn parse(request: &RawRequest) -> Result<Self, TicketsError> {
+        Ok(Self {
+            lead: request.id("lead_id", LeadId::parse)?,
+            page: page(&request.params)?,
         })
-        .await?;
-    permitted(&scope.viewer)?;
-    let (lead, start) = found?;
-    lead.filter(|lead| sees(&scope.viewer, Some(lead)))
-        .ok_or(TicketsError::Lead(wanted.lead))?;
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        let tickets = reader.begin_lead_tickets(self.lead, &self.page);
+        tokio::try_join!(reader.lead(self.lead), tickets)
+    }
+}
+
+/// The tickets of a lead, the newest first, all or a page of them (C-62). One round trip where the page is short.
+pub async fn list(
+    request: Authorized<KeyInHeader, SeeTickets, ListTickets>,
+) -> Result<Json<Vec<TicketView>>, TicketsError> {
+    let (scope, query, (lead, start)) = request.into_parts();
+    require_lead(&scope.viewer, query.lead, lead.as_ref())?;
     let tickets = scope
         .store
-        .finish_tickets(&scope.viewer, &wanted.list, start)
-        .await?;
+        .finish_tickets(&scope.viewer, &query.page, start)
+        .await;
+    let tickets = tickets.map_err(RequestError::over_budget(OVER_BUDGET))?;
     Ok(Json(tickets.into_iter().map(TicketView::from).collect()))
 }

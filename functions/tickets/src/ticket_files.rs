@@ -1,34 +1,56 @@
 //! `GET /sac360/list_file_attendance/{id}`: endpoint 17.
 
 use axum::Json;
-use shared::scope::{Access, KeyInHeader};
-use shared::store::Reader;
+use shared::auth::{Authorized, KeyInHeader, Prefetch, SeeTickets};
+use shared::http::{RawRequest, RequestError};
+use shared::ids::TicketId;
+use shared::store::{ListRequest, Reader, StoreError, TicketFiles};
 
-use crate::error::TicketsError;
+use crate::error::{OVER_BUDGET, TicketsError};
 use crate::view::FileView;
-use crate::wire::{PathId, TicketWanted, permitted, sees};
+use crate::wire::{page, sees};
 
-/// The files of a ticket whose lead the key may see, all or a page of them (C-62). A ticket without lead, as where the lead was
-/// deleted (C-24), is seen like a lead without owner: by those who see all leads (C-82). Where the page is short, one round
-/// trip for an admin, and for everybody else where this process knows whose the ticket is; else one more.
-pub async fn list(access: Access<KeyInHeader>, id: PathId) -> Result<Json<Vec<FileView>>, TicketsError> {
-    let wanted = TicketWanted::read(id, &access);
-    let (scope, wanted, found) = access
-        .open_for(wanted, async |reader: &Reader, wanted: &TicketWanted| {
-            reader.begin_ticket_files(wanted.ticket, &wanted.list).await
+/// A page of a ticket's files.
+#[derive(Debug)]
+pub struct ListTicketFiles {
+    ticket: TicketId,
+    page: ListRequest,
+}
+
+impl Prefetch for ListTicketFiles {
+    type Found = Option<TicketFiles>;
+    type Error = TicketsError;
+
+    fn parse(request: &RawRequest) -> Result<Self, TicketsError> {
+        Ok(Self {
+            ticket: request.id("ticket_id", TicketId::parse)?,
+            page: page(&request.params)?,
         })
-        .await?;
-    permitted(&scope.viewer)?;
-    let found = found?.ok_or(TicketsError::Ticket(wanted.ticket))?;
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.begin_ticket_files(self.ticket, &self.page).await
+    }
+}
+
+/// The files of a ticket whose lead the user may see, all or a page of them (C-62). A ticket without lead, as where the
+/// lead was deleted (C-24), is visible to those who see all leads (C-82). Where the page is short, one round trip for an
+/// admin, and for everybody else where this process knows the ticket's lead; else one more.
+pub async fn list(
+    request: Authorized<KeyInHeader, SeeTickets, ListTicketFiles>,
+) -> Result<Json<Vec<FileView>>, TicketsError> {
+    let (scope, query, found) = request.into_parts();
+    let found = found.ok_or(TicketsError::Ticket(query.ticket))?;
     if !scope.viewer.is_admin() {
         let lead = scope.store.lead_of_files(&found).await?;
         if !sees(&scope.viewer, lead.as_ref()) {
-            return Err(TicketsError::Ticket(wanted.ticket));
+            return Err(TicketsError::Ticket(query.ticket));
         }
     }
     let files = scope
         .store
-        .finish_files(&scope.viewer, &wanted.list, found.start)
-        .await?;
+        .finish_files(&scope.viewer, &query.page, found.start)
+        .await;
+    let files = files.map_err(RequestError::over_budget(OVER_BUDGET))?;
     Ok(Json(files.into_iter().map(FileView::from).collect()))
 }

@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
+use shared::http::query::json_schema::LIST_OPPORTUNITIES;
 use shared::opportunity::{Conditions, DateRange, Search, SearchBy};
-use shared::schema::LIST_OPPORTUNITIES;
 use shared::time::Zone;
 
 use crate::json_schema::Judges;
@@ -14,11 +14,11 @@ static JUDGES: LazyLock<Option<Judges>> = LazyLock::new(|| {
     Judges::new(text, &LIST_OPPORTUNITIES)
 });
 
-/// A body is refused for what AJV would report first, and only for that; of an accepted one every filter can be read and asked,
-/// and a search term finds the text that it is.
+/// A body is rejected exactly with AJV's first error; every filter of an accepted body can be parsed and
+/// applied, and a search term matches itself.
 ///
 /// # Panics
-/// Where any of that does not hold.
+/// If any of this is violated.
 pub fn board(data: &[u8]) {
     let Some(body) = crate::json(data) else { return };
     let judges = JUDGES.as_ref();

@@ -1,26 +1,26 @@
-//! Definitions of calendars and the times that they make (C-52).
+//! Definitions of calendars and their free times (C-52).
 
 use serde_json::json;
 use shared::calendar::{Busy, Calendar, Unavailable};
 use shared::time::Timestamp;
 
-/// When calendars are asked for their times: an ordinary day, a change of clocks, and both ends of time.
+/// Times of the query: an ordinary day, a clock change, and both ends of time.
 const NOWS: [&str; 4] = [
     "2026-11-21T12:00:00Z",
     "2018-11-03T22:00:00Z",
     "0001-01-01T00:00:00Z",
     "9999-12-30T00:00:00Z",
 ];
-/// How many days are listed.
+/// Number of listed days.
 const DAYS: u32 = 3;
-/// How many of the listed starts are tried.
+/// Number of listed starts to book.
 const TRIED: usize = 4;
 
-/// A definition is written as one that is read and equal; the times that it lists are in order and within what was asked for,
-/// each can be booked, and none once it is taken.
+/// A definition round-trips; listed times are ordered and in range; each can be booked, and none after it is
+/// taken.
 ///
 /// # Panics
-/// Where any of that does not hold.
+/// If any of this is violated.
 pub fn calendar(data: &[u8]) {
     let Some(input) = crate::json(data) else { return };
     let Ok(calendar) = serde_json::from_value::<Calendar>(input) else {
@@ -60,7 +60,7 @@ fn times(calendar: &Calendar, now: Timestamp) {
             !left.contains(start) && left.iter().all(|start| starts.contains(start)),
             "{start} at {now}"
         );
-        // What is left is in the way of nothing: neither meeting and buffer reach into the other's.
+        // The remaining starts and the meeting are separated by the buffer.
         let (begins, ends) = (*start, calendar.buffer_end(*start));
         assert!(
             left.iter()

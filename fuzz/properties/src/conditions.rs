@@ -4,12 +4,12 @@ use serde_json::{Map, Value, json};
 use shared::funnel::Funnel;
 use shared::opportunity::Conditions;
 
-/// Each character in lower case by itself.
+/// Lower case of each character separately.
 fn lower(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// Whether a condition is one at all.
+/// Whether a condition is well-formed.
 fn is_kept(filter: &Value) -> bool {
     let properties = &filter["properties"];
     let operator = &properties["operator"];
@@ -22,7 +22,7 @@ fn is_kept(filter: &Value) -> bool {
         && (operator.is_null() || known)
 }
 
-/// Whether a record meets a condition that is one.
+/// Whether a record meets a well-formed condition.
 fn is_met(filter: &Value, defined: &[String], record: &Map<String, Value>) -> bool {
     let properties = &filter["properties"];
     let field = properties["field"].as_str().unwrap_or_default();
@@ -33,7 +33,7 @@ fn is_met(filter: &Value, defined: &[String], record: &Map<String, Value>) -> bo
     let held = record.get(field).filter(|value| !value.is_null());
     let held = held.map(|value| match (value.as_str(), value.as_f64()) {
         (Some(text), _) => lower(text),
-        // JavaScript's spelling of a whole number.
+        // JavaScript's form of a whole number.
         (None, Some(0.0)) => "0".to_owned(),
         (None, Some(double))
             if !value.is_u64() && !value.is_i64() && double % 1.0 == 0.0 && double.abs() < 1e21 =>
@@ -49,7 +49,7 @@ fn is_met(filter: &Value, defined: &[String], record: &Map<String, Value>) -> bo
     }
 }
 
-/// The words of C-44: each condition is joined to the result of those before it.
+/// C-44 literally: each condition is joined to the result of those before it.
 fn reference(filters: &[Value], defined: &[String], record: &Map<String, Value>) -> bool {
     let mut result = None;
     for filter in filters.iter().filter(|filter| is_kept(filter)) {
@@ -71,11 +71,11 @@ fn funnel(defined: &[String]) -> Option<Funnel> {
     serde_json::from_value(json!({"id": 1, "name": "", "fields": fields})).ok()
 }
 
-/// Conditions are discarded and hold as the words of C-44 say, and a discarded one changes nothing. The input is an object with
-/// `filters`, a list; `fields`, a record's; and `defined`, the names that the funnel defines.
+/// Conditions are discarded and evaluated as in C-44, and a discarded one has no effect. The input is an
+/// object with `filters`, a list; `fields`, a record's; and `defined`, the names that the funnel defines.
 ///
 /// # Panics
-/// Where any of that does not hold.
+/// If any of this is violated.
 pub fn conditions(data: &[u8]) {
     let Some(input) = crate::json(data) else { return };
     let (Some(filters), Some(record)) = (input["filters"].as_array(), input["fields"].as_object()) else {

@@ -6,7 +6,7 @@ use shared::credential::{Kind, Secret};
 const BODY: usize = 43;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// The six digits of base 62 that the first 32 bits of a digest make.
+/// Six digits of base 62 from the first 32 bits of a digest.
 fn checksum(body: &str) -> String {
     let digest = Sha256::digest(body);
     let mut number = digest
@@ -21,7 +21,7 @@ fn checksum(body: &str) -> String {
     digits.into_iter().collect()
 }
 
-/// Whether a text is a credential, in the plain words of C-3.
+/// Kind of a credential by the rules of C-3; `None` for other text.
 fn kind(text: &str) -> Option<Kind> {
     let kind = match text.get(..3)? {
         "fk_" => Kind::Key,
@@ -33,12 +33,12 @@ fn kind(text: &str) -> Option<Kind> {
     (plain && checksum(body) == check).then_some(kind)
 }
 
-/// The input as a text is a credential just where form and checksum say so. Its bytes also make one, which is read; and what is
-/// changed in it, which is not. What is logged of one
-/// tells its kind alone, and what is stored is its SHA-256.
+/// The input is a credential exactly if form and checksum are valid. Its bytes also make a credential, which
+/// parses; with any change it does not. Its debug output shows only the kind, and the stored form is its
+/// SHA-256.
 ///
 /// # Panics
-/// Where any of that does not hold.
+/// If any of this is violated.
 pub fn credentials(data: &[u8]) {
     if let Some(text) = crate::text(data) {
         judge(text);

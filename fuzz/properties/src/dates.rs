@@ -5,7 +5,7 @@ use shared::opportunity::{DateRange, TimeRange};
 use shared::report::Range;
 use shared::time::{Day, Timestamp, Zone};
 
-/// Two digits, or four, and what follows.
+/// A number of two or four digits, and the rest.
 fn number(text: &[u8], digits: usize) -> Option<(i64, &[u8])> {
     let (number, rest) = text.split_at_checked(digits)?;
     let digit = |sum: Option<i64>, byte: &u8| {
@@ -20,7 +20,7 @@ fn sign<'a>(text: &'a [u8], allowed: &[u8]) -> Option<(u8, &'a [u8])> {
     allowed.contains(first).then_some((*first, rest))
 }
 
-/// The days of a month in the calendar that RFC 3339 means.
+/// Days of a month in the Gregorian calendar.
 fn month_length(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
@@ -30,7 +30,7 @@ fn month_length(year: i64, month: i64) -> i64 {
     }
 }
 
-/// `full-date` of RFC 3339 as days since 1970, and what follows.
+/// `full-date` of RFC 3339 as days since 1970, and the rest.
 fn full_date(text: &[u8]) -> Option<(i64, &[u8])> {
     let (year, rest) = number(text, 4)?;
     let (month, rest) = number(sign(rest, b"-")?.1, 2)?;
@@ -39,13 +39,12 @@ fn full_date(text: &[u8]) -> Option<(i64, &[u8])> {
         return None;
     }
     let before = (1..month).map(|month| month_length(year, month)).sum::<i64>();
-    // The years before this one, from the year 0 on, which is a leap year.
+    // Years before this one, from year 0, which is a leap year.
     let leaps = (year + 3) / 4 - (year + 99) / 100 + (year + 399) / 400;
     Some((year * 365 + leaps + before + day - 1 - 719_528, rest))
 }
 
-/// `date-time` of RFC 3339 in milliseconds since 1970. A space between day and time is allowed, as its section 5.6 lets
-/// applications do.
+/// `date-time` of RFC 3339 in milliseconds since 1970. Section 5.6 allows a space between day and time.
 fn date_time(text: &str) -> Option<i64> {
     let (days, rest) = full_date(text.as_bytes())?;
     let (hour, rest) = number(sign(rest, b"Tt ")?.1, 2)?;
@@ -73,11 +72,11 @@ fn date_time(text: &str) -> Option<i64> {
     Some((minutes * 60 + second) * 1000 + millis)
 }
 
-/// A time is read just where RFC 3339 has one that four digits of a year can write, and is that time; a day just where it is
-/// `YYYY-MM-DD`; what is written reads the same; the days of a zone follow each other. Two lines are the ends of a range.
+/// A time parses exactly if it is RFC 3339 in the years 0001 to 9999, to the right instant; a day exactly if
+/// it is `YYYY-MM-DD`; both round-trip; the days of a zone are contiguous. Two lines are the ends of a range.
 ///
 /// # Panics
-/// Where any of that does not hold.
+/// If any of this is violated.
 pub fn dates(data: &[u8]) {
     let Some(text) = crate::text(data) else { return };
     let (start, end) = text.split_once('\n').unwrap_or((text, text));
@@ -134,14 +133,14 @@ fn range(start: &str, end: &str) {
     let Ok(range) = read else { return };
     for zone in ["UTC", "America/Sao_Paulo", "Pacific/Apia"] {
         let Some(zone) = Zone::parse(zone) else { continue };
-        // Where the end is a time, its whole day counts; a start on a later day is refused.
+        // An end given as a time includes its whole day; a start on a later day is rejected.
         let Ok(within) = range.within(zone) else {
             assert!(start > end || Day::parse(start).is_none() || Day::parse(end).is_none());
             continue;
         };
         let TimeRange { from, until } = within;
         if let (Some(from), Some(until)) = (from, until) {
-            // Of a day that the zone skipped nothing is covered.
+            // A skipped day covers nothing.
             assert!(
                 from <= until || from.unix_millis() == until.unix_millis() + 1,
                 "{start} {end} {zone}"
@@ -157,7 +156,7 @@ fn range(start: &str, end: &str) {
 fn days(from: Day, to: Day) {
     let Ok(range) = Range::new(from, to) else {
         assert!(
-            to < from || from.plus_days(Range::MOST_DAYS - 1) < to,
+            to < from || from.plus_days(Range::MAX_DAYS - 1) < to,
             "{from} {to}"
         );
         return;
@@ -169,7 +168,7 @@ fn days(from: Day, to: Day) {
     }
     assert_eq!(last, Some(to));
     assert!(
-        count <= Range::MOST_DAYS && from.plus_days(count - 1) == to,
+        count <= Range::MAX_DAYS && from.plus_days(count - 1) == to,
         "{from} {to}"
     );
 }

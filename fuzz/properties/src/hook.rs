@@ -1,11 +1,11 @@
-//! URLs of receivers of notifications (C-76).
+//! Receiver URLs of notifications (C-76).
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use shared::automation::{Hook, is_public};
+use shared::automation::{WebhookUrl, is_public};
 
-/// The address that a lenient reader, such as the C library's `inet_aton`, takes a host for: one to four numbers, each decimal,
-/// octal or hexadecimal, the last of which fills what is left.
+/// The address that a lenient parser, such as the C library's `inet_aton`, reads: one to four numbers, each
+/// decimal, octal or hexadecimal, of which the last fills the remaining bytes.
 fn lenient_address(host: &str) -> Option<Ipv4Addr> {
     let host = host.strip_suffix('.').unwrap_or(host);
     let number = |part: &str| {
@@ -14,7 +14,7 @@ fn lenient_address(host: &str) -> Option<Ipv4Addr> {
             [b'0', _, ..] => (&part[1..], 8),
             _ => (part, 10),
         };
-        // An empty hexadecimal number is 0 to some.
+        // Some parsers read an empty hexadecimal number as 0.
         let digits = if digits.is_empty() && radix == 16 {
             "0"
         } else {
@@ -35,14 +35,14 @@ fn lenient_address(host: &str) -> Option<Ipv4Addr> {
     (*last < room).then(|| u32::try_from(high + last).ok().map(Ipv4Addr::from))?
 }
 
-/// A URL is accepted only with https and a host that leads nobody to a private address, however it is written; what is asked of
-/// the receiver holds nothing that would end a line; it is written as it came, and reads the same.
+/// A URL is accepted only with https and a host that no parser takes for a private address; the request line
+/// contains no line break; the text round-trips.
 ///
 /// # Panics
-/// Where any of that does not hold.
+/// If any of this is violated.
 pub fn hook(data: &[u8]) {
     let Some(text) = crate::text(data) else { return };
-    let Ok(hook) = Hook::try_from(text.to_owned()) else {
+    let Ok(hook) = WebhookUrl::try_from(text.to_owned()) else {
         return;
     };
     let scheme = text.get(..8).map(str::to_ascii_lowercase);
@@ -82,10 +82,10 @@ pub fn hook(data: &[u8]) {
         "{text:?}"
     );
     assert_eq!(String::from(hook.clone()), text);
-    assert_eq!(Hook::try_from(text.to_owned()), Ok(hook));
+    assert_eq!(WebhookUrl::try_from(text.to_owned()), Ok(hook));
 }
 
-/// Whether a port is written with zeros in front.
+/// Whether a port has leading zeros.
 fn has_zeros(authority: &str, port: u16) -> bool {
     let written = authority
         .rsplit_once(':')

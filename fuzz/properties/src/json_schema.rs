@@ -1,16 +1,16 @@
-//! The error that AJV reports first, found in another way than the service does (C-41, C-70): the crate `jsonschema` finds all
-//! errors of a body, in no particular order, and the least of them in AJV's order is the one.
+//! AJV's first error, found by another method than the service's (C-41, C-70): the crate `jsonschema` finds
+//! all errors of a body, unordered, and the first in AJV's order is chosen.
 
 use jsonschema::error::ValidationErrorKind as Kind;
 use jsonschema::paths::Location;
 use jsonschema::{ValidationError, Validator};
 use serde_json::{Map, Value};
-use shared::schema::Schema;
+use shared::http::query::json_schema::Schema;
 
-/// Where an error stands among all that are possible: at each level the keyword, and which item or property of it.
+/// Position of an error in AJV's order: at each level the keyword and the item or property.
 type Place = Vec<(usize, usize)>;
 
-/// AJV judges the keywords of one level in this order, each to its end before the next.
+/// AJV's order of keywords at one level, each validated completely before the next.
 const KEYWORDS: [&str; 8] = [
     "type",
     "enum",
@@ -22,7 +22,7 @@ const KEYWORDS: [&str; 8] = [
     "properties",
 ];
 
-/// A schema in both readings.
+/// A schema compiled by both implementations.
 pub struct Judges {
     document: Value,
     all: Validator,
@@ -30,14 +30,14 @@ pub struct Judges {
 }
 
 impl Judges {
-    /// The readings of a schema's text; `None` where it is no schema.
+    /// Compiles a schema's text; `None` if it is invalid.
     pub fn new(text: &str, first: &'static Schema) -> Option<Self> {
         let document: Value = serde_json::from_str(text).ok()?;
         let all = jsonschema::draft7::new(&document).ok()?;
         Some(Self { document, all, first })
     }
 
-    /// Holds the service's judgement of a body against the other one, and says whether it is accepted.
+    /// Compares the results for a body, and returns whether it is accepted.
     pub fn judge(&self, body: &Value) -> bool {
         let found = self.first.check(body);
         let errors = self.all.iter_errors(body).map(|error| self.place(&error, body));
@@ -61,8 +61,7 @@ impl Judges {
         found.is_ok()
     }
 
-    /// Where an error stands, and the error itself: its path in the schema, its path in the body, and the property that it
-    /// names.
+    /// Position of an error, with its schema path, its instance path and the property that it names.
     fn place(&self, error: &ValidationError, body: &Value) -> (Place, (String, String, String)) {
         let instance = error.instance_path().as_str().to_owned();
         let (named, at) = match error.kind() {
@@ -88,7 +87,7 @@ impl Judges {
         self.document.pointer(path)
     }
 
-    /// A path in the schema as numbers that sort like AJV's order.
+    /// A schema path as numbers that sort in AJV's order.
     fn ranks(&self, path: &str, instance: &str, last: usize) -> Place {
         let (mut ranks, mut level) = (Place::new(), &self.document);
         let mut parts = path.split('/').skip(1);
@@ -124,8 +123,7 @@ fn schema_path(path: &Location) -> String {
     path.as_str().to_owned()
 }
 
-/// The unknown name that a walk through a JavaScript object meets first: array indices in their order, then all others as they
-/// were written.
+/// The first unknown name in JavaScript's key order: array indices ascending, then others as written.
 fn first_in_javascript(object: Option<&Map<String, Value>>, unexpected: &[String]) -> String {
     let index = |name: &&String| {
         let plain = name.as_str() == "0"

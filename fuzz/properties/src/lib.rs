@@ -1,13 +1,13 @@
-//! What must hold of every text that a stranger can send: one function for each reader of such texts.
+//! Properties of every parser of untrusted text, one function each.
 //!
-//! A function takes any bytes and panics where the reader breaks its promise. `cargo fuzz` calls it with inputs that it makes
-//! up; the test of this crate calls it with those that were worth keeping, in `fuzz/corpus`. So the promises are held to
-//! without any tool.
+//! A function accepts any bytes and panics if the parser violates its property. `cargo fuzz` calls it with
+//! generated inputs; the test of this crate calls it with the corpus in `fuzz/corpus`, so the properties are
+//! checked without any tool.
 //!
-//! What must stay true:
-//! - A promise is judged by something else than the reader: the words of the contract written out plainly, another library, or
-//!   what was read and written again. It is never enough that nothing panics.
-//! - Nothing here depends on time, randomness or another input: what was found once is found again.
+//! Rules:
+//! - A property is compared with an independent source: the contract written out literally, another library,
+//!   or a round trip. The absence of panics is not enough.
+//! - Nothing depends on time, randomness or other inputs, so failures can be reproduced.
 
 mod board;
 mod calendar;
@@ -38,10 +38,10 @@ pub use reschedule::reschedule;
 pub use selection::selection;
 pub use webhook::webhook;
 
-/// What is held of one input.
+/// Checks one input.
 pub type Property = fn(&[u8]);
 
-/// Every property, by the name of its target and of its directory in the corpus.
+/// Every property, by the name of its target and its directory in the corpus.
 pub const ALL: [(&str, Property); 13] = [
     ("board", board),
     ("calendar", calendar),
@@ -58,12 +58,12 @@ pub const ALL: [(&str, Property); 13] = [
     ("webhook", webhook),
 ];
 
-/// The input as text; `None` where it is none, which no reader of texts ever sees.
+/// The input as text; `None` if it is not UTF-8, which no parser of text receives.
 fn text(data: &[u8]) -> Option<&str> {
     std::str::from_utf8(data).ok()
 }
 
-/// The input as JSON, behind a byte order mark or not.
+/// The input as JSON, with or without byte order mark.
 fn json(data: &[u8]) -> Option<serde_json::Value> {
     let data = data.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(data);
     serde_json::from_slice(data).ok()

@@ -1,25 +1,24 @@
 //! Lines of an import (C-81).
 
-use funil::fuzzing::Line;
+use operator::fuzzing::Line;
 use serde_json::{Map, Value, json};
 use shared::time::Timestamp;
 
-/// What no reason may repeat.
+/// A secret that must not occur in an error.
 const SECRET: &str = "s3cr3t-8675309";
 /// The same as a number.
 const NUMBER: u64 = 8_675_309_867;
-/// Fields whose values are secrets (C-21, C-76).
+/// Fields with secret values (C-21, C-76).
 const SECRETS: [&str; 2] = ["secret", "initial_password"];
-/// Two texts that are no date, number, zone, name of a link or choice of any field, and shorter than any limit. The second looks
-/// like the reader's own words.
+/// Two texts that are not a valid date, number, zone, link name or choice of any field, and shorter than any
+/// limit. The second resembles the parser's own messages.
 const NONSENSE: [&str; 2] = ["z z", "untagged enum`, expected `z"];
 
-/// A line is refused with a reason that names a field, holds no secret and nothing that a terminal would obey, and does not
-/// depend on which nonsense stands in it. One that is accepted is written, as an export writes it, as a line that is accepted
-/// and equal.
+/// A line is rejected with an error that names a field, contains no secret and no terminal control
+/// characters, and does not depend on the invalid text. An accepted line round-trips through export.
 ///
 /// # Panics
-/// Where any of that does not hold.
+/// If any of this is violated.
 pub fn lines(data: &[u8]) {
     let Some(text) = crate::text(data).filter(|text| !text.contains('\n')) else {
         return;
@@ -40,7 +39,7 @@ pub fn lines(data: &[u8]) {
 }
 
 fn written_and_read(text: &str) {
-    // What a line leaves out is known by being of another time when it is read again.
+    // Defaults of absent fields are recognised by parsing again at another time.
     let kept = |text: &str, millis| {
         let line = Line::read(text).ok()?;
         line.kept(Timestamp::from_unix_millis(millis)?)
@@ -58,7 +57,7 @@ fn written_and_read(text: &str) {
 fn told(reason: &str, fields: &Map<String, Value>, is_json: bool) {
     assert!(!reason.contains(char::is_control), "{reason:?}");
     if !is_json {
-        // It is read from its beginning, and may have an unknown field before the place where it stops being JSON.
+        // The parser may find an unknown field before the position where the text stops being JSON.
         assert!(!reason.is_empty());
         return;
     }
@@ -69,7 +68,7 @@ fn told(reason: &str, fields: &Map<String, Value>, is_json: bool) {
         "unknown kind ",
         "kind: ",
     ];
-    // A name with control characters stands escaped in the reason.
+    // A name with control characters is escaped in the error.
     let escaped = |name: &String| name.chars().flat_map(escaped).collect::<String>();
     let named = fields.keys().any(|name| reason.starts_with(&escaped(name)));
     let missing = reason.ends_with(": is missing");
@@ -90,14 +89,14 @@ fn line_of(fields: &Map<String, Value>) -> String {
     Value::Object(fields.clone()).to_string()
 }
 
-/// Whatever stands in place of a secret, no reason repeats it.
+/// Errors never contain a value in the place of a secret.
 fn no_secret(fields: &Map<String, Value>) {
     let told = |text: &str| text.contains(SECRET) || text.contains(&NUMBER.to_string());
     let Some(bare) = replaced(fields, &Value::Null) else {
         return;
     };
     if told(&line_of(&bare)) {
-        // It stands elsewhere too, where a reason may repeat it.
+        // The value also occurs where errors may quote it.
         return;
     }
     for hidden in [
@@ -112,13 +111,13 @@ fn no_secret(fields: &Map<String, Value>) {
             .map(line_of)
             .unwrap_or_default();
         if let Err(reason) = Line::read(&line) {
-            // The name of an unknown field is told, and is no secret.
+            // Names of unknown fields are quoted; they are not secret.
             assert!(reason.ends_with(": unknown field") || !told(&reason), "{reason}");
         }
     }
 }
 
-/// The fields with something in place of every secret; `None` where there is no secret.
+/// The fields with every secret replaced; `None` without secrets.
 fn replaced(fields: &Map<String, Value>, hidden: &Value) -> Option<Map<String, Value>> {
     let mut fields = fields.clone();
     let own = hide_own(&mut fields, hidden);
@@ -139,7 +138,7 @@ fn hide_own(fields: &mut Map<String, Value>, hidden: &Value) -> bool {
     any
 }
 
-/// Puts something in place of every secret below a value, and says whether there was one.
+/// Replaces every secret below a value; returns whether there was one.
 fn hide(value: &mut Value, hidden: &Value) -> bool {
     match value {
         Value::Array(items) => {
@@ -156,7 +155,8 @@ fn hide(value: &mut Value, hidden: &Value) -> bool {
     }
 }
 
-/// Where texts stand in a record, but those that reasons repeat: its kind, a setting's name, and what is there twice.
+/// The positions of texts in a record, except those that errors quote: the kind, a setting's name, and
+/// duplicates.
 fn places(fields: &Map<String, Value>) -> Vec<String> {
     let mut found = Vec::new();
     for (name, value) in fields {
@@ -169,7 +169,7 @@ fn places(fields: &Map<String, Value>) -> Vec<String> {
             );
         }
     }
-    // A hostile line has few; a long one is not worth more.
+    // Hostile lines have few positions; more are not worth the time.
     found.truncate(8);
     found
 }
@@ -195,7 +195,7 @@ fn texts(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Which nonsense stands at a place makes no difference.
+/// The error is independent of which invalid text is at a position.
 fn nonsense(fields: &Map<String, Value>, at: usize) {
     let Some(place) = places(fields).into_iter().nth(at) else {
         return;

@@ -2,17 +2,18 @@
 
 use shared::phone::{Match, Phone};
 
-/// The digits of a text where they are a number: ASCII digits, from 1 to 32.
+/// The digits of a text if they are a number: 1 to 32 ASCII digits.
 fn digits(text: &str) -> Option<String> {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     (1..=32).contains(&digits.len()).then_some(digits)
 }
 
-/// A normal form is its own; the twin of a twin is the number itself; an exact match comes before a twin; matching is
-/// symmetric; nothing but digits, and a `+` in front of the first, counts. The first line is one number, what follows another.
+/// A normal form normalises to itself; the twin of a twin is the number; exact matches precede twins;
+/// matching is symmetric; only digits and a `+` before the first count. The first line is one number, the
+/// rest another.
 ///
 /// # Panics
-/// Where any of that does not hold.
+/// If any of this is violated.
 pub fn phone(data: &[u8]) {
     let Some(text) = crate::text(data) else { return };
     let (one, other) = text.split_once('\n').unwrap_or((text, ""));
@@ -34,7 +35,7 @@ fn alone(text: &str) -> Option<Phone> {
         supplied == Some("") || (supplied == Some("55") && !international && matches!(digits.len(), 10 | 11)),
         "{text:?}: {phone:?}"
     );
-    // The normal form has its country code.
+    // The normal form includes the country code.
     let normal = format!("+{}", phone.digits());
     assert_eq!(Phone::of(&normal).as_ref(), Some(&phone), "{text:?}");
     let bare = if international {

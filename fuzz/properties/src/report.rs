@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 use shared::report::Definition;
 use shared::time::Zone;
 
-/// A definition is written as one that is read and equal, whole or without what says nothing; the same question has the same
-/// digest, and another zone another one. What makes a definition of no question names its field.
+/// A definition round-trips, complete or sparse; equal queries have equal digests, and other zones other
+/// digests. An error of an invalid definition names its field.
 ///
 /// # Panics
-/// Where any of that does not hold.
+/// If any of this is violated.
 pub fn report(data: &[u8]) {
     let Some(input) = crate::json(data) else { return };
     let definition = match serde_json::from_value::<Definition>(input.clone()) {
@@ -34,7 +34,7 @@ pub fn report(data: &[u8]) {
     );
 }
 
-/// What the rules refuse begins with the field; other refusals are the JSON reader's own.
+/// Errors of the rules begin with the field; others are the JSON parser's.
 fn refused(error: &str) {
     let own = [": must be ", ": is unknown; "]
         .iter()

@@ -1,13 +1,13 @@
-//! The key that moves a meeting (C-55).
+//! The key for rescheduling a meeting (C-55).
 
-use shared::id::MeetingId;
+use shared::ids::MeetingId;
 use shared::meeting::RescheduleSecret;
 
-/// A key is its meeting's alone, under its secret alone, in its one spelling; a secret is not logged. The first line is the
-/// secret, the second the meeting, what follows a key that somebody made up.
+/// A key is valid for one meeting, one secret and one form; a secret is not logged. The first line is the
+/// secret, the second the meeting, the rest a forged key.
 ///
 /// # Panics
-/// Where any of that does not hold.
+/// If any of this is violated.
 pub fn reschedule(data: &[u8]) {
     let Some(text) = crate::text(data) else { return };
     let mut lines = text.splitn(3, '\n');

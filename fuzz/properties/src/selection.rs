@@ -3,34 +3,34 @@
 use std::iter::Peekable;
 
 use serde_json::{Value, json};
-use shared::selection::{Field, MAX_FIELDS, MAX_LEVELS, Selection, Shape};
+use shared::http::query::selection::{Field, FieldShape, MAX_FIELDS, MAX_LEVELS, Selection};
 
 const OWNER: &[Field] = &[Field::leaf("id"), Field::leaf("name")];
 const DEEP: &[Field] = &[Field {
     name: "c",
-    shape: Shape::LeafOrObject(OWNER),
+    shape: FieldShape::LeafOrObject(OWNER),
 }];
 const LEAD: &[Field] = &[
     Field::leaf("id"),
     Field::leaf("email"),
     Field {
         name: "owner",
-        shape: Shape::LeafOrObject(OWNER),
+        shape: FieldShape::LeafOrObject(OWNER),
     },
     Field {
         name: "b",
-        shape: Shape::Object(DEEP),
+        shape: FieldShape::Object(DEEP),
     },
 ];
 const ROOTS: &[Field] = &[
     Field::leaf("total"),
     Field {
         name: "lead",
-        shape: Shape::Object(LEAD),
+        shape: FieldShape::Object(LEAD),
     },
 ];
 
-/// A selection as the plain words of GraphQL have it: names, and what stands in the braces behind each.
+/// A selection by the plain rules of GraphQL: names, each with its selection in braces.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tree(Vec<(String, Tree)>);
 
@@ -55,7 +55,7 @@ impl Tree {
         format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
     }
 
-    /// Reads a text that is one set of fields on offer, within the limits.
+    /// Parses a text that is one set of offered fields within the limits.
     fn read(text: &str) -> Option<Self> {
         let mut tokens = tokens(text)?.into_iter().peekable();
         let (mut tree, mut fields) = (Self::default(), 0);
@@ -64,7 +64,7 @@ impl Tree {
         (tokens.next().is_none() && fields <= MAX_FIELDS).then_some(tree)
     }
 
-    /// Reads up to the closing brace into what is there already: a name that came before is the same field.
+    /// Parses up to the closing brace into existing fields; a repeated name is the same field.
     fn fill(&mut self, tokens: &mut Tokens, offer: &[Field], level: usize, fields: &mut usize) -> Option<()> {
         let mut any = false;
         while tokens.next_if_eq(&"}").is_none() {
@@ -78,8 +78,8 @@ impl Tree {
             let set = tokens.next_if_eq(&"{").is_some();
             *fields += usize::from(level > 1 || !set);
             match (shape, set) {
-                (Shape::Leaf | Shape::LeafOrObject(_), false) => {}
-                (Shape::Object(below) | Shape::LeafOrObject(below), true) if level < MAX_LEVELS => {
+                (FieldShape::Leaf | FieldShape::LeafOrObject(_), false) => {}
+                (FieldShape::Object(below) | FieldShape::LeafOrObject(below), true) if level < MAX_LEVELS => {
                     self.0[at].1.fill(tokens, below, level + 1, fields)?;
                 }
                 _ => return None,
@@ -90,7 +90,7 @@ impl Tree {
     }
 }
 
-/// Names and braces; `None` where anything else stands between what GraphQL ignores.
+/// Names and braces; `None` if there is anything else that GraphQL does not ignore.
 fn tokens(text: &str) -> Option<Vec<&str>> {
     let (mut rest, mut tokens) = (text, Vec::new());
     while let Some(first) = rest.chars().next() {
@@ -117,21 +117,21 @@ fn tokens(text: &str) -> Option<Vec<&str>> {
     Some(tokens)
 }
 
-/// Whatever a selection may show, and something that it may not.
+/// A value with every field that can be selected, and one that cannot.
 fn shown() -> Value {
-    // What may be a leaf or an object is shown whole where it is a leaf.
+    // A field that may be a leaf or an object is copied whole if selected as leaf.
     let owner = json!({"id": 7, "name": "Ana"});
     let lead = json!({"id": 1, "email": null, "owner": owner, "b": {"c": owner, "secret": 1}, "secret": 1});
     json!({"total": 2, "lead": [lead], "secret": 1})
 }
 
-/// A text is accepted just where it is a set of fields on offer in plain GraphQL; what was read is written and reads the same;
-/// an answer that is cut by it has its names alone; a refusal is short and holds no control character.
+/// A text is accepted exactly if it is a set of offered fields in plain GraphQL; the selection round-trips; a
+/// projected response has its names only; an error is short and contains no control character.
 ///
 /// # Panics
-/// Where any of that does not hold.
+/// If any of this is violated.
 pub fn selection(data: &[u8]) {
-    // API Gateway hands over no longer line.
+    // API Gateway forwards no longer request line.
     let Some(text) = crate::text(data).filter(|text| text.len() < 10_000) else {
         return;
     };

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use http::HeaderMap;
 use serde_json::Value;
+use shared::http::query::json_schema::CALL_WEBHOOK;
 use shared::phone;
-use shared::schema::CALL_WEBHOOK;
 
 use crate::json_schema::Judges;
 
@@ -14,11 +14,11 @@ static JUDGES: LazyLock<Option<Judges>> = LazyLock::new(|| {
     Judges::new(text, &CALL_WEBHOOK)
 });
 
-/// A body is refused for what AJV would report first, and only for that; of an accepted one text is kept up to its limit in
-/// characters, and a number's digits.
+/// A body is rejected exactly with AJV's first error; texts of an accepted body are cut to their limits in
+/// characters, and numbers to their digits.
 ///
 /// # Panics
-/// Where any of that does not hold.
+/// If any of this is violated.
 pub fn webhook(data: &[u8]) {
     let read = call_webhook::fuzzing::read(&HeaderMap::new(), data);
     let Some(body) = crate::json(data) else {
@@ -52,7 +52,7 @@ pub fn webhook(data: &[u8]) {
         serde_json::to_value(call.status).ok().as_ref(),
         Some(&sent["status"])
     );
-    // A longer call than clients can count is as long as they can. `-0` is a number, and none below 0.
+    // Durations are capped at the largest integer of clients. `-0` is a number, and not negative.
     let seconds = sent["duration"].as_u64().or_else(|| {
         let written = format!("{:.0}", sent["duration"].as_f64()?);
         written.trim_start_matches('-').parse().ok()

@@ -1,4 +1,4 @@
-//! Every input that fuzzing kept, and all that ever broke a property, held to the properties again: no tool is needed.
+//! Checks the properties with every input of the corpus and every earlier failure, without any tool.
 
 #![expect(
     clippy::expect_used,
@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The most bytes of all inputs together: they are read with every run of the tests.
-const MOST_BYTES: usize = 500_000;
+/// Maximum bytes of all inputs, since every test run reads them.
+const MAX_BYTES: usize = 500_000;
 
 fn fuzz() -> PathBuf {
     let properties = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -21,7 +21,7 @@ fn fuzz() -> PathBuf {
         .to_owned()
 }
 
-/// The inputs of a target, by their paths.
+/// The inputs of a target with their paths.
 fn inputs(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let directory = fs::read_dir(fuzz().join("corpus").join(target)).expect(target);
     let mut paths: Vec<_> = directory.map(|entry| entry.expect("an entry").path()).collect();
@@ -33,7 +33,7 @@ fn inputs(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     paths.into_iter().map(read).collect()
 }
 
-/// Tells which input it was that broke its property.
+/// Reports the failing input.
 struct Tried(PathBuf);
 
 impl Drop for Tried {
@@ -93,7 +93,7 @@ fn names(directory: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_property_is_a_target_with_inputs_and_words_of_its_own() {
+fn every_property_has_a_target_inputs_and_a_dictionary() {
     let all: BTreeSet<_> = properties::ALL.map(|(name, _)| name.to_owned()).into();
     assert_eq!(
         REPLAYED.iter().map(ToString::to_string).collect::<BTreeSet<_>>(),
@@ -114,11 +114,11 @@ fn every_property_is_a_target_with_inputs_and_words_of_its_own() {
 }
 
 #[test]
-fn the_inputs_are_few_enough_to_be_read_with_every_test() {
+fn the_corpus_stays_small() {
     let bytes: usize = properties::ALL
         .iter()
         .flat_map(|(target, _)| inputs(target))
         .map(|(_, bytes)| bytes.len())
         .sum();
-    assert!(bytes < MOST_BYTES, "{bytes}");
+    assert!(bytes < MAX_BYTES, "{bytes}");
 }

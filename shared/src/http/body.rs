@@ -1,8 +1,10 @@
 //! Bodies that must be JSON.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::{InvalidField, RequestError};
 use crate::json;
+use crate::opportunity_edit::FieldChange;
 
 /// The body is not JSON: not UTF-8, not one value, nested from 128 levels on, or with a lone surrogate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -24,4 +26,97 @@ pub fn parse_json(body: &[u8]) -> Result<Value, NotJson> {
 /// [`NotJson`] for anything else.
 pub fn parse_json_doubles(body: &[u8]) -> Result<Value, NotJson> {
     json::parse_doubles(body).map_err(|_| NotJson)
+}
+
+/// A field of a body, which `parse` reads.
+///
+/// # Errors
+/// [`InvalidField`] with `rule` where it is absent, or `parse` cannot read it.
+pub fn required<T>(
+    body: &Map<String, Value>,
+    name: &'static str,
+    rule: &'static str,
+    parse: impl FnOnce(&Value) -> Option<T>,
+) -> Result<T, InvalidField> {
+    let value = body.get(name).and_then(parse);
+    value.ok_or(InvalidField::new(name, rule))
+}
+
+/// Reads a body that must be a JSON object.
+///
+/// # Errors
+/// [`RequestError::NotJson`], or an [`InvalidField`] where it is JSON and no object.
+pub fn parse_object(body: &[u8]) -> Result<Map<String, Value>, RequestError> {
+    match parse_json(body)? {
+        Value::Object(object) => Ok(object),
+        _ => Err(InvalidField::new("body", "must be a JSON object").into()),
+    }
+}
+
+/// A body that is a JSON object, read property by property. Others than those that are read are ignored (C-4).
+#[derive(Debug)]
+pub struct JsonObject(Map<String, Value>);
+
+impl JsonObject {
+    /// Reads a body.
+    ///
+    /// # Errors
+    /// Those of [`parse_object`].
+    pub fn parse(body: &[u8]) -> Result<Self, RequestError> {
+        parse_object(body).map(Self)
+    }
+
+    /// The same with null meaning absent.
+    #[must_use]
+    pub fn without_nulls(mut self) -> Self {
+        self.0.retain(|_, value| !value.is_null());
+        self
+    }
+
+    /// Takes a property out.
+    pub fn take(&mut self, name: &str) -> Option<Value> {
+        self.0.shift_remove(name)
+    }
+
+    /// A property as `read` reads it; `None` where it is absent.
+    ///
+    /// # Errors
+    /// [`InvalidField`] with the rule that `read` returns.
+    pub fn optional<T>(
+        &self,
+        name: &'static str,
+        read: impl FnOnce(&Value) -> Result<T, &'static str>,
+    ) -> Result<Option<T>, InvalidField> {
+        let value = self.0.get(name).map(read).transpose();
+        value.map_err(|rule| InvalidField::new(name, rule))
+    }
+
+    /// A property that must be there.
+    ///
+    /// # Errors
+    /// [`InvalidField`] where it is absent, or with the rule that `read` returns.
+    pub fn required<T>(
+        &self,
+        name: &'static str,
+        read: impl FnOnce(&Value) -> Result<T, &'static str>,
+    ) -> Result<T, InvalidField> {
+        let value = self.optional(name, read)?;
+        value.ok_or(InvalidField::new(name, "is required"))
+    }
+
+    /// A property that null takes away.
+    ///
+    /// # Errors
+    /// [`InvalidField`] with the rule that `read` returns.
+    pub fn change<T>(
+        &self,
+        name: &'static str,
+        read: impl FnOnce(&Value) -> Result<T, &'static str>,
+    ) -> Result<FieldChange<T>, InvalidField> {
+        if self.0.get(name) == Some(&Value::Null) {
+            return Ok(FieldChange::Clear);
+        }
+        let value = self.optional(name, read)?;
+        Ok(value.map_or(FieldChange::Keep, FieldChange::Set))
+    }
 }

@@ -1,27 +1,61 @@
-//! The header `Idempotency-Key` (C-10).
+//! The header `Idempotency-Key`, and answers to repeated requests (C-10).
 
+use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
 
-/// The most characters of a key.
-const MOST: usize = 255;
+use super::RequestError;
+use crate::store::Claimed;
 
-/// A header that can be no key.
+/// The most characters of a key.
+const MAX_CHARACTERS: usize = 255;
+
+/// The answer of an endpoint that takes an `Idempotency-Key`.
+#[derive(Debug)]
+pub enum Idempotent<T> {
+    /// The request made the record.
+    Made(T),
+    /// An equal request made it; the header `idempotent-replayed` says so.
+    Replayed(T),
+}
+
+impl<T: IntoResponse> IntoResponse for Idempotent<T> {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Made(answer) => answer.into_response(),
+            Self::Replayed(answer) => ([("idempotent-replayed", "true")], answer).into_response(),
+        }
+    }
+}
+
+/// The number of the record that an equal request made; `None` for a new request.
+///
+/// # Errors
+/// [`RequestError::IdempotencyMismatch`] where the key came with another body.
+pub fn replayed(claimed: Claimed) -> Result<Option<u64>, RequestError> {
+    match claimed {
+        Claimed::New => Ok(None),
+        Claimed::Replay(id) => Ok(Some(id)),
+        Claimed::Mismatch => Err(RequestError::IdempotencyMismatch),
+    }
+}
+
+/// A malformed key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("Idempotency-Key: must be 1 to 255 visible ASCII characters, once")]
 pub struct BadIdempotencyKey;
 
 /// The key of a request; `None` where it has none.
-///
-/// # Errors
-/// [`BadIdempotencyKey`] where the header can be none.
-pub fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadIdempotencyKey> {
+pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadIdempotencyKey> {
     let mut values = headers.get_all("idempotency-key").iter();
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
         (Some(key), None) => {
             let key = key.to_str().map_err(|_| BadIdempotencyKey)?;
-            let good = (1..=MOST).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic());
-            good.then_some(Some(key)).ok_or(BadIdempotencyKey)
+            if !(1..=MAX_CHARACTERS).contains(&key.len()) || !key.bytes().all(|byte| byte.is_ascii_graphic())
+            {
+                return Err(BadIdempotencyKey);
+            }
+            Ok(Some(key))
         }
         _ => Err(BadIdempotencyKey),
     }

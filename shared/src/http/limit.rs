@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limited_answer_says_what_is_left_and_until_when_to_wait() {
+    fn limited_responses_have_ratelimit_headers() {
         let allowance = Allowance {
             limit: 600,
             remaining: 17,

@@ -1,36 +1,41 @@
 //! The HTTP edge: what every request passes before a handler and every answer after it.
 //!
-//! A function's crate gives a [`Group`] of routes; [`service`] puts the edge around one or more of them. The same
+//! A function's crate gives a [`RouteGroup`] of routes; [`service`] puts the edge around one or more of them. The same
 //! service runs under `lambda_http` in the cloud, under `funil serve` on any machine, and in tests.
 
-mod answer;
 mod body;
 mod cors;
-mod edge;
+mod error;
 mod idempotency;
 mod limit;
+mod middleware;
 mod params;
+mod problem;
+pub mod query;
+mod request;
 mod source;
-pub(crate) mod trace;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
 use axum::handler::Handler;
+use axum::routing::MethodRouter;
 
-pub use answer::{Refusal, Shape, bytes_of, json, json_that_fits};
-pub use body::{NotJson, parse_json, parse_json_doubles};
+pub use body::{JsonObject, NotJson, parse_json, parse_json_doubles, parse_object, required};
 pub use cors::Origins;
-pub use edge::{BODY_LIMIT, RequestId, unreadable};
-pub use idempotency::{BadIdempotencyKey, idempotency_key};
-pub use params::{BadParameter, Params};
+pub use error::{InvalidField, RequestError};
+pub use idempotency::{BadIdempotencyKey, Idempotent, replayed};
+pub use middleware::{BODY_LIMIT, RequestId, unreadable};
+pub use params::Params;
+pub use problem::{ErrorFormat, Problem, bytes_of, json, json_that_fits};
+pub use request::RawRequest;
 pub use source::SourceAddress;
-pub(crate) use source::source_address;
 
-use crate::ambient::Ambient;
-use crate::start::StartError;
+use crate::environment::Environment;
+use crate::startup::{self, StartError};
 use crate::store::Store;
+use idempotency::idempotency_key;
 
 /// What all requests share. A handler gets at the store through its scope only.
 #[derive(Debug, Clone)]
@@ -39,7 +44,7 @@ pub struct App(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     store: Store,
-    ambient: Ambient,
+    environment: Environment,
     origins: Origins,
     /// Whether a request came in.
     warm: AtomicBool,
@@ -48,32 +53,32 @@ struct Shared {
 impl App {
     /// An application over a store.
     #[must_use]
-    pub fn new(store: Store, ambient: Ambient, origins: Origins) -> Self {
+    pub fn new(store: Store, environment: Environment, origins: Origins) -> Self {
         Self(Arc::new(Shared {
             store,
-            ambient,
+            environment,
             origins,
             warm: AtomicBool::new(false),
         }))
     }
 
-    /// The application of a deployed function: the store of [`Store::from_env`], and the origins in `ALLOWED_ORIGINS`.
+    /// The application of a deployed function: the store of [`startup::store`], and the origins in `ALLOWED_ORIGINS`.
     ///
     /// # Errors
     /// [`StartError`] where the environment lacks something or the table cannot be reached.
     pub async fn from_env() -> Result<Self, StartError> {
-        let ambient = Ambient::system();
-        let store = Store::from_env(ambient.clone()).await?;
+        let environment = Environment::system();
+        let store = startup::store(environment.clone()).await?;
         let origins = Origins::parse(&std::env::var("ALLOWED_ORIGINS").unwrap_or_default());
-        Ok(Self::new(store, ambient, origins))
+        Ok(Self::new(store, environment, origins))
     }
 
     pub(crate) fn store(&self) -> &Store {
         &self.0.store
     }
 
-    pub(crate) fn ambient(&self) -> &Ambient {
-        &self.0.ambient
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.0.environment
     }
 
     fn origins(&self) -> &Origins {
@@ -88,23 +93,40 @@ impl App {
 
 /// The routes of one function, and how their errors look where spec.md and C-4 leave it to the edge.
 #[derive(Debug)]
-pub struct Group {
+pub struct RouteGroup {
     /// The routes.
     pub routes: Router<App>,
     /// The shape of the errors.
-    pub shape: Shape,
+    pub shape: ErrorFormat,
 }
 
-/// The routes of one or more groups behind the edge; every other path is answered 404.
-pub fn service(app: &App, groups: impl IntoIterator<Item = Group>) -> Router {
-    let within = |shape| axum::middleware::from_fn_with_state((app.clone(), shape), edge::edge);
-    let routes = groups.into_iter().map(|Group { routes, shape }| {
-        let refuse = async move || shape.answer(&Refusal::MethodNotAllowed);
+impl RouteGroup {
+    /// A group without routes.
+    #[must_use]
+    pub fn new(shape: ErrorFormat) -> Self {
+        let routes = Router::new();
+        Self { routes, shape }
+    }
+
+    /// The group with the handlers of a path.
+    #[must_use]
+    pub fn route(self, path: &str, handlers: MethodRouter<App>) -> Self {
+        let routes = self.routes.route(path, handlers);
+        Self { routes, ..self }
+    }
+}
+
+/// The routes of one or more groups inside the edge; every other path is answered 404.
+pub fn service(app: &App, groups: impl IntoIterator<Item = RouteGroup>) -> Router {
+    let within = |shape| axum::middleware::from_fn_with_state((app.clone(), shape), middleware::edge);
+    let routes = groups.into_iter().map(|RouteGroup { routes, shape }| {
+        // Not left to the middleware: axum adds the header `allow` to this answer.
+        let refuse = async move || shape.answer(&Problem::MethodNotAllowed);
         routes.method_not_allowed_fallback(refuse).layer(within(shape))
     });
-    let unknown = async || Shape::Error.answer(&Refusal::NotFound);
+    let unknown = async || Problem::NotFound;
     routes
         .fold(Router::new(), Router::merge)
-        .fallback_service(unknown.layer(within(Shape::Error)).with_state(()))
+        .fallback_service(unknown.layer(within(ErrorFormat::Error)).with_state(()))
         .with_state(app.clone())
 }

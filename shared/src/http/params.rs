@@ -1,20 +1,14 @@
 //! The query string.
 
-use axum::extract::FromRequestParts;
-use http::request::Parts;
-
-use crate::number::plain;
+use super::query::selection::{Field, Selection};
+use super::{InvalidField, RequestError};
+use crate::integer::plain;
 
 /// The parameters of a query string, decoded, in their order. Unknown ones are ignored (C-6).
 #[derive(Clone, Default)]
 pub struct Params(Vec<(String, String)>);
 
 const REPEATED: &str = "must not be repeated";
-
-/// A parameter that has not what it must, and what that is.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}: {1}")]
-pub struct BadParameter(pub &'static str, pub &'static str);
 
 impl Params {
     /// Reads a raw query string. `+` is a space; bytes that are not UTF-8 become U+FFFD.
@@ -26,8 +20,8 @@ impl Params {
     /// The value of a parameter, `None` where it is absent.
     ///
     /// # Errors
-    /// [`BadParameter`] where it stands more than once, so that nobody can know which is meant.
-    pub fn one(&self, name: &'static str) -> Result<Option<&str>, BadParameter> {
+    /// [`InvalidField`] where it stands more than once, so that nobody can know which is meant.
+    pub fn one(&self, name: &'static str) -> Result<Option<&str>, InvalidField> {
         let mut values = self
             .0
             .iter()
@@ -35,15 +29,15 @@ impl Params {
             .map(|(_, value)| value.as_str());
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
-            _ => Err(BadParameter(name, REPEATED)),
+            _ => Err(InvalidField::new(name, REPEATED)),
         }
     }
 
     /// The value of a parameter that is not blank, `None` where it is absent or blank.
     ///
     /// # Errors
-    /// [`BadParameter`] where it stands more than once.
-    pub fn filled(&self, name: &'static str) -> Result<Option<&str>, BadParameter> {
+    /// [`InvalidField`] where it stands more than once.
+    pub fn filled(&self, name: &'static str) -> Result<Option<&str>, InvalidField> {
         Ok(self.one(name)?.filter(|text| !text.is_empty()))
     }
 
@@ -51,24 +45,60 @@ impl Params {
     /// we count to is the largest.
     ///
     /// # Errors
-    /// [`BadParameter`] where it is something else, or stands more than once.
-    pub fn whole(&self, name: &'static str) -> Result<Option<u64>, BadParameter> {
+    /// [`InvalidField`] where it is something else, or stands more than once.
+    pub fn whole(&self, name: &'static str) -> Result<Option<u64>, InvalidField> {
+        self.parsed(name, "must be a whole number", plain)
+    }
+
+    /// A parameter that `parse` reads; `None` where it is absent or blank.
+    ///
+    /// # Errors
+    /// [`InvalidField`] with `rule` where `parse` cannot read it, or where it stands more than once.
+    pub fn parsed<T>(
+        &self,
+        name: &'static str,
+        rule: &'static str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, InvalidField> {
         let Some(text) = self.filled(name)? else {
             return Ok(None);
         };
-        let number = plain(text).ok_or(BadParameter(name, "must be a whole number"))?;
-        Ok(Some(number))
+        parse(text).map(Some).ok_or(InvalidField::new(name, rule))
     }
 
-    /// How many things are wanted on a page: from 1 to `most`, and `default` where nothing is said.
+    /// A parameter that is on or off; off where it is absent or blank.
     ///
     /// # Errors
-    /// [`BadParameter`] with `rule` where it is anything else.
-    pub fn limit(&self, default: u16, most: u16, rule: &'static str) -> Result<u16, BadParameter> {
-        let limit = self.whole("limit")?;
-        let limit = limit.map_or(Some(default), |limit| u16::try_from(limit).ok());
-        let limit = limit.filter(|limit| (1..=most).contains(limit));
-        limit.ok_or(BadParameter("limit", rule))
+    /// [`InvalidField`] where it is anything else.
+    pub fn flag(&self, name: &'static str) -> Result<bool, InvalidField> {
+        match self.one(name)?.unwrap_or_default() {
+            "1" | "true" => Ok(true),
+            "" | "0" | "false" => Ok(false),
+            _ => Err(InvalidField::new(name, "must be true or false")),
+        }
+    }
+
+    /// A GraphQL selection in `query` of what `roots` offers; `None` where it is absent or blank (C-22).
+    ///
+    /// # Errors
+    /// [`RequestError::Selection`] where it selects anything else.
+    pub fn selection(&self, roots: &'static [Field]) -> Result<Option<Selection>, RequestError> {
+        let query = self.one("query")?.filter(|query| !query.trim().is_empty());
+        Ok(query.map(|query| Selection::parse(query, roots)).transpose()?)
+    }
+
+    /// The size of a page, from 1 to `most`; `None` where it is absent or blank.
+    ///
+    /// # Errors
+    /// [`InvalidField`] with `rule` where it is anything else.
+    pub fn limit(&self, most: u16, rule: &'static str) -> Result<Option<u16>, InvalidField> {
+        let Some(limit) = self.whole("limit")? else {
+            return Ok(None);
+        };
+        let limit = u16::try_from(limit)
+            .ok()
+            .filter(|limit| (1..=most).contains(limit));
+        limit.map(Some).ok_or(InvalidField::new("limit", rule))
     }
 }
 
@@ -78,14 +108,6 @@ impl std::fmt::Debug for Params {
         f.debug_list()
             .entries(self.0.iter().map(|(name, _)| name))
             .finish()
-    }
-}
-
-impl<S: Sync> FromRequestParts<S> for Params {
-    type Rejection = std::convert::Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self::parse(parts.uri.query().unwrap_or_default()))
     }
 }
 
@@ -106,10 +128,10 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_parameter_is_nobodys() {
+    fn repeated_parameters_are_rejected() {
         assert_eq!(
             Params::parse("i=a&i=a").one("i"),
-            Err(BadParameter("i", "must not be repeated"))
+            Err(InvalidField::new("i", "must not be repeated"))
         );
         assert!(
             Params::parse("i=%FF")

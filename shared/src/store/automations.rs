@@ -3,12 +3,12 @@
 use serde::Deserialize;
 
 use super::Reader;
-use super::error::StoreError;
-use super::item::{self, Item, n, s};
-use super::table::{PAGE, Span};
-use super::unknown::Raw;
 use crate::automation::Automation;
-use crate::id::AutomationId;
+use crate::ids::AutomationId;
+use table::StoreError;
+use table::item::{self, Item, n, s};
+use table::unknown::Raw;
+use table::{KeyRange, PAGE};
 
 const KIND: &str = "automation";
 /// The automation as text.
@@ -16,7 +16,7 @@ const TEXT: &str = "automation";
 
 impl Reader {
     /// All automations by id that this build can carry out. One query for each MB of them.
-    pub(super) async fn automations(&self) -> Result<Vec<Automation>, StoreError> {
+    pub(crate) async fn automations(&self) -> Result<Vec<Automation>, StoreError> {
         let items = self.automation_items().await?;
         let known = items.iter().filter_map(|item| match decode(item) {
             Ok(Found::Known(automation)) => Some(Ok(automation)),
@@ -27,13 +27,13 @@ impl Reader {
     }
 
     /// The items of all automations by id.
-    pub(super) async fn automation_items(&self) -> Result<Vec<Item>, StoreError> {
-        let span = Span::head(self.keys().automations(), PAGE);
+    pub async fn automation_items(&self) -> Result<Vec<Item>, StoreError> {
+        let span = KeyRange::head(self.keys().automations(), PAGE);
         self.table.query_all(span).await
     }
 }
 
-/// What a stored automation is.
+/// A stored automation, as far as this build reads it.
 #[derive(Debug)]
 pub enum Found {
     /// One that this build can carry out.
@@ -58,7 +58,7 @@ impl Found {
     }
 }
 
-/// What an automation of a later build must have all the same.
+/// The fields that an automation of a later build must have too.
 #[derive(Deserialize)]
 struct Later {
     id: AutomationId,

@@ -1,4 +1,4 @@
-//! What one request may read beyond the pages that it shows (C-86): units, and time.
+//! The read budget of one request beyond the pages that it shows (C-86), in units and time.
 //!
 //! A query is only made when what it may cost is within what is left, so a request hardly consumes more than its budget. Queries
 //! under way hold that back; another waits for what they return before it is refused.
@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use super::error::StoreError;
-use super::table::{Page, Span, Table};
-use crate::directory::Viewer;
+use crate::viewer::Viewer;
+use table::StoreError;
+use table::{KeyRange, Page, Table};
 
 /// How long a search or filter may take. With what is read before it, it stays below the 29 seconds of a function that
 /// answers and the 30 of the gateway.
@@ -19,10 +19,10 @@ pub const MAX_TIME: Duration = Duration::from_secs(15);
 /// The most read units of a query, which ends at 1 MB, and some more because sizes are estimates.
 const MAX_QUERY_UNITS: f64 = 270.0;
 
-/// What an item of a short query may cost: 8 KB. Where items are larger, the queries under way may pass the budget.
+/// Estimated units of an item of a short query: 8 KB. With larger items, concurrent queries may exceed the budget.
 const ITEM_UNITS: u32 = 2;
 
-/// What one request may still read. A budget below what one query may cost allows one query at a time.
+/// The remaining budget of one request. A budget below the cost of one query allows one query at a time.
 #[derive(Debug)]
 pub struct ReadBudget {
     state: Mutex<State>,
@@ -56,7 +56,7 @@ impl ReadBudget {
     ///
     /// # Errors
     /// [`StoreError::OverBudget`] without a call where it might pass the budget, whatever the queries under way return.
-    pub async fn query(&self, table: &Table, span: Span) -> Result<Page, StoreError> {
+    pub async fn query(&self, table: &Table, span: KeyRange) -> Result<Page, StoreError> {
         let items = u32::try_from(span.limit).unwrap_or(u32::MAX);
         let most = f64::from(items.saturating_mul(ITEM_UNITS)).min(MAX_QUERY_UNITS);
         let most = most.min(self.whole);
@@ -141,7 +141,7 @@ mod tests {
 
     /// A query waits for those under way, and is refused once they have returned too little.
     #[tokio::test]
-    async fn a_budget_is_never_passed() {
+    async fn budgets_are_never_exceeded() {
         let budget = ReadBudget::new(800);
         budget.reserve(MAX_QUERY_UNITS).await.unwrap();
         budget.reserve(MAX_QUERY_UNITS).await.unwrap();
@@ -173,7 +173,7 @@ mod tests {
 
     /// A function ends after 29 seconds, and a call before this may take 8.
     #[tokio::test]
-    async fn what_takes_too_long_is_given_up() {
+    async fn slow_reads_are_aborted() {
         let never = within(
             Duration::from_millis(5),
             std::future::pending::<Result<(), StoreError>>(),

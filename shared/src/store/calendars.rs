@@ -6,48 +6,41 @@ use futures_util::future::try_join_all;
 
 use super::Reader;
 use super::derived::Derived;
-use super::error::StoreError;
-use super::item::{self, Item, n, s};
-use super::key::Keys;
+use super::entity::{Entity, Stored};
+use super::key::{Key, Keys};
 use super::meetings::Agenda;
-use super::table::{PAGE, Span};
-use super::unknown::Raw;
 use crate::calendar::{Calendar, LinkName};
-use crate::id::CalendarId;
+use crate::ids::CalendarId;
 use crate::time::Timestamp;
+use table::StoreError;
+use table::item::{self, Item, n, s};
+use table::{KeyRange, PAGE};
 
 const KIND: &str = "calendar";
 /// The calendar as text, in its record and under the name in its link.
 const TEXT: &str = "calendar";
 /// Next meetings that are read at a time.
-const TOGETHER: usize = 100;
+const BATCH: usize = 100;
 
 /// A calendar as it is stored.
-#[derive(Debug, Clone, PartialEq)]
-pub struct CalendarRecord {
-    /// The calendar.
-    pub calendar: Calendar,
-    /// Rises with every write of the record.
-    pub version: u64,
-    pub(super) raw: Raw,
-}
+pub type CalendarRecord = Stored<Calendar>;
 
 /// The start of each calendar's next meeting.
 type NextMeetings = BTreeMap<CalendarId, Option<Timestamp>>;
 
-/// What was read for the list of calendars before it was known who asks.
+/// Prefetched reads of the list of calendars.
 #[derive(Debug)]
-pub struct CalendarsStart {
+pub struct PrefetchedCalendars {
     calendars: Vec<Calendar>,
     next: NextMeetings,
 }
 
-/// What was read for the free times of a calendar before all was known of it.
+/// Prefetched reads of a calendar's free times.
 #[derive(Debug)]
-pub struct SlotsStart {
+pub struct PrefetchedSlots {
     /// The calendar that the link names, if there is one.
     pub calendar: Option<Calendar>,
-    /// What is taken, where it was guessed right which days and which calendar that would be.
+    /// The busy times, where the hint named the right days and calendar.
     guessed: Option<Agenda>,
 }
 
@@ -57,7 +50,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] where they cannot be read.
     pub async fn calendars(&self) -> Result<Vec<Calendar>, StoreError> {
-        let span = Span::head(self.keys().calendars(), PAGE);
+        let span = KeyRange::head(self.keys().calendars(), PAGE);
         let items = self.table.query_all(span).await?;
         items.iter().map(calendar).collect()
     }
@@ -66,14 +59,18 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
-    pub async fn begin_calendars(&self, next: bool, now: Timestamp) -> Result<CalendarsStart, StoreError> {
+    pub async fn begin_calendars(
+        &self,
+        next: bool,
+        now: Timestamp,
+    ) -> Result<PrefetchedCalendars, StoreError> {
         let known = if next {
-            self.guesses.calendars(&self.instance)
+            self.hints.calendars.get(&self.instance).unwrap_or_default()
         } else {
             Vec::new()
         };
         let (calendars, next) = tokio::try_join!(self.calendars(), self.next_meetings(known, now))?;
-        Ok(CalendarsStart { calendars, next })
+        Ok(PrefetchedCalendars { calendars, next })
     }
 
     /// All calendars by id, each with the start of its next meeting. No call where this process knew them all.
@@ -82,11 +79,11 @@ impl Reader {
     /// [`StoreError`] where the meetings cannot be read.
     pub async fn finish_calendars(
         &self,
-        start: CalendarsStart,
+        start: PrefetchedCalendars,
         next: bool,
         now: Timestamp,
     ) -> Result<Vec<(Calendar, Option<Timestamp>)>, StoreError> {
-        let CalendarsStart {
+        let PrefetchedCalendars {
             calendars,
             next: mut known,
         } = start;
@@ -94,7 +91,7 @@ impl Reader {
             let ids: Vec<_> = calendars.iter().map(|calendar| calendar.id).collect();
             let unknown = ids.iter().copied().filter(|id| !known.contains_key(id)).collect();
             known.extend(self.next_meetings(unknown, now).await?);
-            self.guesses.learn_calendars(&self.instance, ids);
+            self.hints.calendars.put(self.instance.clone(), ids);
         }
         let with_next = |calendar: Calendar| {
             let next = known.get(&calendar.id).copied().flatten();
@@ -106,7 +103,7 @@ impl Reader {
     /// The starts of some calendars' next meetings. One query each, side by side.
     async fn next_meetings(&self, ids: Vec<CalendarId>, now: Timestamp) -> Result<NextMeetings, StoreError> {
         let mut found = NextMeetings::new();
-        for ids in ids.chunks(TOGETHER) {
+        for ids in ids.chunks(BATCH) {
             let starts = ids
                 .iter()
                 .map(async |id| Ok((*id, self.next_meeting(*id, now).await?)));
@@ -124,8 +121,8 @@ impl Reader {
         link: &LinkName,
         from: Timestamp,
         to: Timestamp,
-    ) -> Result<SlotsStart, StoreError> {
-        let known = self.guesses.link(&self.instance, link);
+    ) -> Result<PrefetchedSlots, StoreError> {
+        let known = self.expected_calendar(link);
         let agenda = async {
             match &known {
                 Some(calendar) => self.agenda_around(calendar, from, to).await.map(Some),
@@ -134,10 +131,21 @@ impl Reader {
         };
         let (calendar, guessed) = tokio::try_join!(self.calendar_by_link(link), agenda)?;
         let guessed = guessed.filter(|_| known == calendar);
-        Ok(SlotsStart { calendar, guessed })
+        Ok(PrefetchedSlots { calendar, guessed })
     }
 
-    /// What is taken of the calendar that was found. No call where that was read already.
+    /// The calendar that a link is likely to name.
+    pub(in crate::store) fn expected_calendar(&self, link: &LinkName) -> Option<Calendar> {
+        self.hints.links.get(&(self.instance.clone(), link.clone()))
+    }
+
+    /// Remembers which calendar a link names.
+    pub(in crate::store) fn learn_link(&self, calendar: &Calendar) {
+        let link = (self.instance.clone(), calendar.key_name.clone());
+        self.hints.links.put(link, calendar.clone());
+    }
+
+    /// The busy times of the calendar that was found. No call where they were prefetched.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -148,14 +156,14 @@ impl Reader {
         from: Timestamp,
         to: Timestamp,
     ) -> Result<Agenda, StoreError> {
-        self.guesses.learn_link(&self.instance, calendar);
+        self.learn_link(calendar);
         match guessed {
             Some(agenda) => Ok(agenda),
             None => self.agenda_around(calendar, from, to).await,
         }
     }
 
-    /// What is taken of a calendar that may be in the way of a start in a stretch of time.
+    /// The busy times of a calendar that may conflict with a start in an interval.
     async fn agenda_around(
         &self,
         calendar: &Calendar,
@@ -173,7 +181,7 @@ impl Reader {
     }
 }
 
-impl SlotsStart {
+impl PrefetchedSlots {
     /// The calendar and what was read of it, if there is one that can be booked.
     #[must_use]
     pub fn published(self) -> Option<(Calendar, Option<Agenda>)> {
@@ -182,63 +190,43 @@ impl SlotsStart {
     }
 }
 
-/// The record of a calendar as an item.
-pub fn encode(record: &CalendarRecord) -> Item {
-    let recode = |raw: &Item| Some(encode_known(&decode_known(raw).ok()?));
-    record.raw.carry(encode_known(record), recode)
-}
+impl Entity for Calendar {
+    const KIND: &'static str = KIND;
 
-fn encode_known(record: &CalendarRecord) -> Item {
-    Item::from([
-        ("id".to_owned(), n(record.calendar.id)),
-        (TEXT.to_owned(), s(text(&record.calendar))),
-        ("v".to_owned(), n(record.version)),
-    ])
-}
+    fn key(&self, keys: Keys<'_>) -> Key {
+        keys.calendar(self.id)
+    }
 
-/// The record that an item holds.
-pub fn decode(item: &Item) -> Result<CalendarRecord, StoreError> {
-    let raw = Raw::of(item);
-    Ok(CalendarRecord {
-        raw,
-        ..decode_known(item)?
-    })
-}
+    fn encode(&self) -> Result<Item, StoreError> {
+        Ok(Item::from([
+            ("id".to_owned(), n(self.id)),
+            (TEXT.to_owned(), s(serde_json::json!(self).to_string())),
+        ]))
+    }
 
-fn decode_known(item: &Item) -> Result<CalendarRecord, StoreError> {
-    Ok(CalendarRecord {
-        calendar: calendar(item)?,
-        version: item::number(KIND, item, "v")?,
-        raw: Raw::default(),
-    })
-}
+    fn decode(item: &Item) -> Result<Self, StoreError> {
+        calendar(item)
+    }
 
-fn text(calendar: &Calendar) -> String {
-    serde_json::json!(calendar).to_string()
+    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError> {
+        let id = ("id".to_owned(), s(record.id.to_string()));
+        let mut link = item::part(&record.encode()?, TEXT);
+        link.extend([id.clone()]);
+        let mut derived = Derived::default();
+        derived.items.insert(keys.calendar_link(&record.key_name), link);
+        derived
+            .items
+            .insert(keys.calendar_public(&record.public_id), Item::from([id]));
+        Ok(derived)
+    }
 }
 
 /// The calendar that a record holds, or what leads to it by the name in its link.
 pub fn calendar(item: &Item) -> Result<Calendar, StoreError> {
-    let text = item.get(TEXT).and_then(|text| text.as_s().ok());
-    let text = text.ok_or_else(|| item::corrupt(KIND, "it has no text"))?;
-    serde_json::from_str(text).map_err(|cause| item::corrupt(KIND, cause))
+    item::need_json(KIND, item, TEXT)
 }
 
 /// The id in an item that leads to a calendar.
 pub fn linked(item: &Item) -> Option<CalendarId> {
     CalendarId::parse(item.get("id")?.as_s().ok()?)
-}
-
-/// Everything that is derived from a calendar: a pure function of its record.
-pub fn derived(keys: Keys<'_>, record: &CalendarRecord) -> Derived {
-    let calendar = &record.calendar;
-    let id = ("id".to_owned(), s(calendar.id.to_string()));
-    let mut link = item::part(&encode(record), TEXT);
-    link.extend([id.clone()]);
-    let mut derived = Derived::default();
-    derived.items.insert(keys.calendar_link(&calendar.key_name), link);
-    derived
-        .items
-        .insert(keys.calendar_public(&calendar.public_id), Item::from([id]));
-    derived
 }

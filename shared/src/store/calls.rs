@@ -1,36 +1,42 @@
 //! The call history and the timeline: a call, its event, what it does to its lead and the numbers it takes are one
 //! transaction (C-75).
 
+mod insert;
+pub mod outbox;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::error::StoreError;
-use super::idempotency::{Claim, Claimed};
-use super::item::{self, Item, n, s};
+use super::idempotency::{Claimed, IdempotencyKey};
 use super::key::{Counter, Key};
 use super::leads;
-use super::transaction::{CommitError, Condition, Transaction};
-use super::unknown::Raw;
-use super::{InstanceStore, Reader, triggers};
+use super::sequence::Sequence;
+use super::{InstanceStore, Reader};
 use crate::call::{Call, CallType};
-use crate::id::{CallId, EventId, LeadId};
+use crate::ids::{CallId, EventId, LeadId};
 use crate::lead::Lead;
 use crate::phone::Phone;
 use crate::text::hex;
 use crate::time::Timestamp;
+use table::StoreError;
+use table::item::{self, Item, n, s};
+use table::unknown::Raw;
+use table::{CommitError, Condition, Transaction};
+
+pub use insert::{CallParty, NewCall, PrefetchedCall, RecordedCall};
 
 const KIND: &str = "call";
 /// For how long a lead made by a call keeps a second one from being made for its number. Look-ups show the lead from
 /// its first moment; this is for calls that looked just before.
 const NEW_CALLER_SECONDS: u32 = 3600;
-/// How often a call is written anew because its lead went into the archive or out of it meanwhile.
+/// How often a call is written anew because its lead went into the archive or out of it concurrently.
 const TURNS: usize = 6;
 
 /// A call as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct CallRecord {
+pub struct CallRecord {
     #[serde(flatten)]
     pub call: Call,
     /// Its event on the lead's timeline.
@@ -106,26 +112,24 @@ pub enum Link {
     New(Box<Caller>),
 }
 
-/// The running numbers that a call would take: those last taken, as far as was seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CallNumbers {
-    call: u64,
-    event: u64,
-    lead: u64,
-    /// The numbers behind these are ours already, by an addition of their own.
-    taken: bool,
+/// The running numbers that a call would take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallSequences {
+    call: Sequence,
+    event: Sequence,
+    lead: Sequence,
 }
 
-/// What became of an attempt to write a call.
+/// Outcome of an attempt to write a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inserted {
     /// It is written.
     Done(CallId),
-    /// Others took the numbers meanwhile; nothing is written.
+    /// Others took the numbers concurrently; nothing is written.
     NumbersTaken,
     /// The lead is gone; nothing is written.
     LeadGone,
-    /// Another first call from the number made this lead meanwhile, or long ago; nothing is written.
+    /// Another first call from the number made this lead concurrently, or long ago; nothing is written.
     AlreadyMade(LeadId),
     /// Another request with the same key came first; nothing is written.
     Claimed(Claimed),
@@ -136,18 +140,12 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
-    pub async fn call_numbers(&self) -> Result<CallNumbers, StoreError> {
-        let item = self
-            .table
-            .get(&self.keys().counter(Counter::Call))
-            .await?
-            .unwrap_or_default();
-        let number = |name| item::number("counter", &item, name);
-        Ok(CallNumbers {
-            call: number("call")?,
-            event: number("event")?,
-            lead: 0,
-            taken: false,
+    pub async fn call_numbers(&self) -> Result<CallSequences, StoreError> {
+        let item = self.table.get(&self.keys().counter(Counter::Call)).await?;
+        Ok(CallSequences {
+            call: Sequence::next(item.as_ref(), "call")?,
+            event: Sequence::next(item.as_ref(), "event")?,
+            lead: Sequence::Expect(0),
         })
     }
 
@@ -155,14 +153,10 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
-    pub async fn with_lead_number(&self, numbers: CallNumbers) -> Result<CallNumbers, StoreError> {
-        let item = self
-            .table
-            .get(&self.keys().counter(Counter::Lead))
-            .await?
-            .unwrap_or_default();
-        Ok(CallNumbers {
-            lead: item::number("counter", &item, "lead")?,
+    pub async fn with_lead_number(&self, numbers: CallSequences) -> Result<CallSequences, StoreError> {
+        let item = self.table.get(&self.keys().counter(Counter::Lead)).await?;
+        Ok(CallSequences {
+            lead: Sequence::next(item.as_ref(), "lead")?,
             ..numbers
         })
     }
@@ -174,10 +168,10 @@ impl Reader {
     /// [`StoreError`] where it cannot be read.
     pub async fn call_happened(
         &self,
-        numbers: CallNumbers,
+        numbers: CallSequences,
         nonce: &str,
     ) -> Result<Option<CallId>, StoreError> {
-        let Ok(id) = CallId::try_from(numbers.call + 1) else {
+        let Ok(id) = numbers.call.id() else {
             return Ok(None);
         };
         let item = self.table.get(&self.keys().call(id)).await?;
@@ -191,29 +185,22 @@ impl InstanceStore {
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be taken.
-    pub async fn take_call_numbers(&self, link: &Link) -> Result<CallNumbers, StoreError> {
+    pub async fn take_call_numbers(&self, link: &Link) -> Result<CallSequences, StoreError> {
         let calls = self.keys().counter(Counter::Call);
-        let names: &[_] = if *link == Link::Nobody {
-            &["call"]
+        let (call, event) = if *link == Link::Nobody {
+            let call = Sequence::reserve(&self.table, &calls, "call").await?;
+            (call, Sequence::Expect(0))
         } else {
-            &["call", "event"]
+            let [call, event] = Sequence::reserve_all(&self.table, &calls, ["call", "event"]).await?;
+            (call, event)
         };
-        let taken = self.table.add(&calls, names, 1).await?;
         let lead = match link {
             Link::New(_) => {
-                self.table
-                    .add(&self.keys().counter(Counter::Lead), &["lead"], 1)
-                    .await?
+                Sequence::reserve(&self.table, &self.keys().counter(Counter::Lead), "lead").await?
             }
-            _ => Vec::new(),
+            _ => Sequence::Expect(0),
         };
-        let before = |numbers: &[u64], at: usize| numbers.get(at).map_or(0, |number| number - 1);
-        Ok(CallNumbers {
-            call: before(&taken, 0),
-            event: before(&taken, 1),
-            lead: before(&lead, 0),
-            taken: true,
-        })
+        Ok(CallSequences { call, event, lead })
     }
 
     /// Writes a call, its event, its mark on the lead or the lead itself, the numbers it takes and the request's claim: all
@@ -227,17 +214,17 @@ impl InstanceStore {
         &self,
         call: impl Fn(CallId, Option<LeadId>) -> Call,
         link: &Link,
-        numbers: CallNumbers,
+        numbers: CallSequences,
         nonce: &str,
-        claim: Option<&Claim>,
+        claim: Option<&IdempotencyKey>,
         triggers: bool,
     ) -> Result<Inserted, StoreError> {
         let lead = match link {
             Link::Nobody => None,
             Link::Known(lead) => Some(*lead),
-            Link::New(_) => Some(next(numbers.lead)?),
+            Link::New(_) => Some(numbers.lead.id()?),
         };
-        let call = call(next(numbers.call)?, lead);
+        let call = call(numbers.call.id()?, lead);
         let mut transaction = Transaction::default();
         self.put_call(&mut transaction, &call, numbers, nonce)?;
         match (link, lead) {
@@ -249,9 +236,7 @@ impl InstanceStore {
             }
             _ => {}
         }
-        if !numbers.taken {
-            self.take_seen(&mut transaction, link, numbers);
-        }
+        self.take_numbers(&mut transaction, link, numbers);
         if let Some(claim) = claim {
             claim.put(&mut transaction, self.keys(), call.id.get(), call.create_date);
         }
@@ -277,7 +262,7 @@ impl InstanceStore {
         };
         let (key, is_new) = (self.keys().lead(lead), matches!(link, Link::New(_)));
         let mut raising = transaction.clone();
-        triggers::raise(&mut raising, self.keys(), call.id);
+        outbox::enqueue(&mut raising, self.keys(), call.id);
         if is_new {
             return self.table.commit(raising).await;
         }
@@ -300,10 +285,10 @@ impl InstanceStore {
         &self,
         transaction: &mut Transaction,
         call: &Call,
-        numbers: CallNumbers,
+        numbers: CallSequences,
         nonce: &str,
     ) -> Result<(), StoreError> {
-        let id = call.lead.map(|_| next(numbers.event)).transpose()?;
+        let id = call.lead.map(|_| numbers.event.id()).transpose()?;
         let event = id.and_then(|id| call.event(id));
         if let Some(event) = &event {
             let item = item::encode("event", event)?;
@@ -342,34 +327,36 @@ impl InstanceStore {
         Ok(())
     }
 
-    /// Takes the numbers behind those that were seen, on condition that they still are the last.
-    fn take_seen(&self, transaction: &mut Transaction, link: &Link, numbers: CallNumbers) {
-        let seen = |name, value| Condition::Number { name, value };
+    /// Takes the numbers that are not reserved. That of the event goes with the call's, which its item checks.
+    fn take_numbers(&self, transaction: &mut Transaction, link: &Link, numbers: CallSequences) {
         let calls = self.keys().counter(Counter::Call);
-        transaction.update(calls.clone(), "call", 1, Item::new(), seen("call", numbers.call));
-        if *link != Link::Nobody {
+        numbers.call.take(transaction, calls.clone(), "call");
+        if *link != Link::Nobody && !numbers.call.is_reserved() {
             transaction.update(calls, "event", 1, Item::new(), Condition::Always);
         }
         if matches!(link, Link::New(_)) {
-            let leads = self.keys().counter(Counter::Lead);
-            transaction.update(leads, "lead", 1, Item::new(), seen("lead", numbers.lead));
+            numbers
+                .lead
+                .take(transaction, self.keys().counter(Counter::Lead), "lead");
         }
     }
 
-    /// What it means that conditions did not hold.
+    /// The outcome of an attempt whose conditions failed.
     fn refused(
         &self,
         call: &Call,
         link: &Link,
         nonce: &str,
-        claim: Option<&Claim>,
+        claim: Option<&IdempotencyKey>,
         items: &BTreeMap<Key, Item>,
     ) -> Result<Inserted, StoreError> {
         let item = |key: &Key| items.get(key);
         if item(&self.keys().call(call.id)).is_some_and(|item| item::is_own(item, nonce)) {
             return Ok(Inserted::Done(call.id));
         }
-        if let Some(claimed @ (Claimed::Done(_) | Claimed::Other)) = self.claimed_meanwhile(claim, items)? {
+        if let Some(claimed @ (Claimed::Replay(_) | Claimed::Mismatch)) =
+            self.claimed_meanwhile(claim, items)?
+        {
             return Ok(Inserted::Claimed(claimed));
         }
         match link {
@@ -399,7 +386,7 @@ fn is_only_there(refused: &BTreeMap<Key, Item>, key: &Key) -> bool {
 }
 
 /// The record that an item holds.
-pub(super) fn decode_record(item: Item) -> Result<CallRecord, StoreError> {
+pub fn decode_record(item: Item) -> Result<CallRecord, StoreError> {
     let raw = Raw::of(&item);
     let record = item::decode(KIND, item)?;
     Ok(CallRecord { raw, ..record })
@@ -408,8 +395,4 @@ pub(super) fn decode_record(item: Item) -> Result<CallRecord, StoreError> {
 /// The call that an item holds.
 pub fn decode(item: Item) -> Result<Call, StoreError> {
     item::decode(KIND, item).map(|record: CallRecord| record.call)
-}
-
-fn next<I: TryFrom<u64>>(number: u64) -> Result<I, StoreError> {
-    I::try_from(number + 1).map_err(|_| StoreError::Contention("numbering"))
 }

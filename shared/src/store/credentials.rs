@@ -4,18 +4,18 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Store;
 use super::directory::{self, Stored};
-use super::error::StoreError;
 use super::key::{self, Keys};
-use super::{Store, item};
 use crate::credential::{CredentialHash, Kind};
-use crate::directory::Standing;
-use crate::id::UserId;
+use crate::directory::Membership;
+use crate::ids::UserId;
 use crate::instance::InstanceName;
 use crate::settings::Rate;
 use crate::time::Timestamp;
+use table::{StoreError, item};
 
-/// What a credential opens, and until when.
+/// A credential's instance and user, and its expiry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credential {
     /// The credential's public id, by which the operator revokes it and the log names it.
@@ -31,7 +31,7 @@ pub struct Credential {
     /// Where the user stands, as the user's record says it. Without it the record is read: so it is with what the first
     /// format left.
     #[serde(default)]
-    pub standing: Option<Standing>,
+    pub standing: Option<Membership>,
 }
 
 /// The credentials that were found, by hash; unknown and revoked ones are not among them.
@@ -44,7 +44,7 @@ impl Store {
         &self,
         hashes: &[CredentialHash],
     ) -> Result<Option<InstanceName>, StoreError> {
-        let known = hashes.iter().find_map(|hash| self.guesses.instance(hash));
+        let known = hashes.iter().find_map(|hash| self.hints.instances.get(hash));
         if known.is_some() {
             return Ok(known);
         }
@@ -56,7 +56,9 @@ impl Store {
             return Ok(None);
         };
         let credential: Credential = item::decode("credential", item.clone())?;
-        self.guesses.learn_instance(hash, credential.instance.clone());
+        self.hints
+            .instances
+            .put(hash.clone(), credential.instance.clone());
         Ok(Some(credential.instance))
     }
 

@@ -1,12 +1,12 @@
-//! What is derived from a record, and what a change of the record does to it.
+//! Items derived from a record, and their changes with the record.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::item::{Item, n};
 use super::key::Key;
-use super::transaction::{Condition, Transaction};
+use table::item::{Item, n};
+use table::{Condition, Transaction};
 
-/// What is derived from a record.
+/// The items and shares of totals that are derived from a record.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Derived {
     /// Items of its own.
@@ -15,7 +15,7 @@ pub struct Derived {
     pub totals: BTreeMap<Key, Share>,
 }
 
-/// What one record contributes to a total.
+/// The share of one record in a total.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Share {
     /// By the names of the total's numbers; see [`is_number`].
@@ -89,8 +89,8 @@ pub fn numbers<'a>(numbers: impl IntoIterator<Item = (&'a String, &'a i128)>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::item::s;
     use crate::store::key;
+    use table::item::s;
 
     fn of(items: &[(&str, &str)], totals: &[(&str, i64)]) -> Derived {
         let key = |name: &str| key::total("p".to_owned(), name);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changes_is_written() {
+    fn only_differences_are_written() {
         let old = || of(&[("a", "1"), ("b", "1")], &[("t", 5)]);
         assert_eq!(writes(&old(), old()), 0);
         assert_eq!(writes(&Derived::default(), old()), 3);

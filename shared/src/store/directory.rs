@@ -12,13 +12,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Reader;
 use super::credentials::Credential;
-use super::error::StoreError;
-use super::item::{self, Item, n, s};
 use super::key;
-use super::table::{PAGE, Span, key_of};
-use super::unknown::Raw;
-use crate::directory::{Directory, Standing, Viewer, by_id};
-use crate::id::{DepartmentId, UserId};
+use crate::directory::{Directory, Membership, by_id};
+use crate::ids::{DepartmentId, UserId};
+use crate::viewer::Viewer;
+use table::StoreError;
+use table::item::{self, Item, n, s};
+use table::unknown::Raw;
+use table::{KeyRange, PAGE, key_of};
 
 const KIND: &str = "directory";
 /// The attribute that has all of it.
@@ -31,7 +32,7 @@ const MEMBERS: &str = "users";
 const MAX_QUERIES: usize = 8;
 
 /// The standings of all users, as the first format has them beside the rest.
-pub type Standings = BTreeMap<UserId, Standing>;
+pub type Standings = BTreeMap<UserId, Membership>;
 
 /// A directory as it is stored, with the version that a write of it must find.
 #[derive(Debug, Clone)]
@@ -73,37 +74,37 @@ impl Reader {
 
     /// Where the user of a credential stands now; `None` for one that is gone. No call, but a get where neither the directory
     /// nor the credential says it.
-    pub(crate) async fn standing(
+    pub async fn standing(
         &self,
         stored: &Stored,
         credential: &Credential,
-    ) -> Result<Option<Standing>, StoreError> {
+    ) -> Result<Option<Membership>, StoreError> {
         match (&stored.standings, credential.standing) {
             (Some(standings), _) => Ok(standings.get(&credential.user).copied()),
             (None, Some(standing)) => Ok(Some(standing)),
             (None, None) => {
                 let user = self.user(credential.user).await?;
-                Ok(user.map(|user| user.standing()))
+                Ok(user.map(|user| Membership::from(&user)))
             }
         }
     }
 
     /// The members that this caller's decisions are likely to rest on: those of the departments that they rested on last.
-    pub(crate) async fn expected_members(&self, caller: &str) -> Result<Members, StoreError> {
-        self.members(self.guesses.departments(caller)).await
+    pub(crate) async fn expected_members(&self) -> Result<Members, StoreError> {
+        let departments = self.hints.departments.get(&self.caller.credentials);
+        self.members(departments.unwrap_or_default()).await
     }
 
     /// A viewer with the members that its decisions rest on. No call where they were expected or nothing rests on any.
     pub(crate) async fn among_colleagues(
         &self,
         viewer: Viewer,
-        caller: &str,
         standings: Option<&Standings>,
         expected: Members,
     ) -> Result<Viewer, StoreError> {
         let departments = viewer.departments();
         if let Some(standings) = standings {
-            let works_there = |at: &Standing| at.department.is_some_and(|at| departments.contains(&at));
+            let works_there = |at: &Membership| at.department.is_some_and(|at| departments.contains(&at));
             let members = standings.iter().filter(|(_, standing)| works_there(standing));
             let members = members.map(|(user, _)| *user).collect();
             return Ok(viewer.among(members));
@@ -111,7 +112,8 @@ impl Reader {
         let members = if departments == expected.departments {
             expected
         } else {
-            self.guesses.learn_departments(caller, departments.clone());
+            let some = (!departments.is_empty()).then(|| departments.clone());
+            self.hints.departments.set(self.caller.credentials.clone(), some);
             self.members(departments).await?
         };
         Ok(viewer.among(members.users))
@@ -121,13 +123,13 @@ impl Reader {
     async fn members(&self, departments: BTreeSet<DepartmentId>) -> Result<Members, StoreError> {
         let partition = self.keys().members();
         let spans: Vec<_> = if departments.len() > MAX_QUERIES {
-            vec![Span::head(partition, PAGE)]
+            vec![KeyRange::head(partition, PAGE)]
         } else {
             let begins = departments
                 .iter()
                 .map(|department| key::department_members(*department));
             begins
-                .map(|begins| Span::beginning(partition.clone(), begins))
+                .map(|begins| KeyRange::beginning(partition.clone(), begins))
                 .collect()
         };
         let parts = try_join_all(spans.into_iter().map(|span| self.table.query_all(span))).await?;
@@ -201,11 +203,11 @@ pub fn encode_members(users: &BTreeSet<UserId>) -> Item {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::GroupId;
+    use crate::ids::GroupId;
 
     #[test]
-    fn either_format_is_read_as_it_was_written() {
-        let standing = Standing {
+    fn both_formats_round_trip() {
+        let standing = Membership {
             department: DepartmentId::new(2),
             group: GroupId::new(3),
             admin: true,

@@ -5,19 +5,15 @@
 //! after it, until the operator runs `funil migrate`.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use super::error::StoreError;
-use super::item::{self, Item};
 use super::key;
-use super::table::{Span, Table};
 use crate::time::Timestamp;
-
-/// For so many seconds a process that writes a former format does not look whether the table was migrated.
-pub(super) const LOOK_EVERY: u32 = 60;
+use table::StoreError;
+use table::item::{self, Item};
+use table::{KeyRange, Table};
 
 /// The form of the stored items, numbered from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -52,7 +48,15 @@ impl Format {
         if (Self::OLDEST..=Self::CURRENT).contains(&self) {
             return Ok(self);
         }
-        Err(StoreError::Format(self))
+        let remedy = if self > Self::CURRENT {
+            "use a newer build"
+        } else {
+            "first run `funil migrate` of a build that reads it"
+        };
+        let readable = readable();
+        Err(StoreError::Format(format!(
+            "the table has format {self}, and this build reads {readable}; {remedy}"
+        )))
     }
 }
 
@@ -64,7 +68,7 @@ impl fmt::Display for Format {
 
 /// The item `#format`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct TableFormat {
+pub struct TableFormat {
     /// The format of every item, except for those that a migration under way has reached.
     pub format: Format,
     /// The format to which a migration under way brings the table; writers write it already.
@@ -101,62 +105,34 @@ impl TableFormat {
     }
 }
 
-/// The format to write as a process last found it, and when.
-#[derive(Debug, Clone, Default)]
-pub(super) struct KnownFormat(Arc<Mutex<Option<(Format, Timestamp)>>>);
-
-impl KnownFormat {
-    /// A table is never brought back to a former format, so the current one needs no further look.
-    fn get(&self, now: Timestamp) -> Option<Format> {
-        let known = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (format, looked) = known?;
-        (format == Format::CURRENT || now < looked.plus_seconds(LOOK_EVERY)).then_some(format)
-    }
-
-    fn set(&self, format: Format, now: Timestamp) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((format, now));
+/// The formats that this build reads, in words.
+fn readable() -> String {
+    match (Format::OLDEST, Format::CURRENT) {
+        (oldest, current) if oldest == current => format!("format {current}"),
+        (oldest, current) => format!("formats {oldest} and {current}"),
     }
 }
 
-impl Table {
-    /// The format to write: one get a minute for as long as the table has a former format, none afterwards.
-    #[expect(dead_code, reason = "formats do not differ yet in what a request writes")]
-    pub(super) async fn write_format(&self) -> Result<Format, StoreError> {
-        match self.format.get(self.ambient.now()) {
-            Some(format) => Ok(format),
-            None => self.look_at_format().await,
-        }
-    }
+async fn format_item(table: &Table) -> Result<Option<TableFormat>, StoreError> {
+    let item = table.get(&key::format()).await?;
+    item.map(|item| item::decode("format", item)).transpose()
+}
 
-    /// Reads the format in one get. A table without the item has the first format, or no instance: then either format will do.
-    async fn look_at_format(&self) -> Result<Format, StoreError> {
-        let now = self.ambient.now();
-        let found = self.format_item().await?;
-        let format = found.map_or(Ok(Format::OLDEST), |found| found.judged())?;
-        self.format.set(format, now);
-        Ok(format)
+/// The item `#format`, or what a table without it has; `None` where it has no instance either.
+pub async fn found_format(table: &Table) -> Result<Option<TableFormat>, StoreError> {
+    if let Some(found) = format_item(table).await? {
+        return Ok(Some(found));
     }
-
-    pub(super) async fn format_item(&self) -> Result<Option<TableFormat>, StoreError> {
-        let item = self.get(&key::format()).await?;
-        item.map(|item| item::decode("format", item)).transpose()
-    }
-
-    /// The item, or what a table without it has; `None` where it has no instance either.
-    pub(super) async fn found_format(&self) -> Result<Option<TableFormat>, StoreError> {
-        if let Some(found) = self.format_item().await? {
-            return Ok(Some(found));
-        }
-        let instances = self.query(Span::head(key::instances(), 1)).await?;
-        let any = !instances.items.is_empty();
-        Ok(any.then(|| TableFormat::settled(Format::FIRST)))
-    }
+    let instances = table.query(KeyRange::head(key::instances(), 1)).await?;
+    let any = !instances.items.is_empty();
+    Ok(any.then(|| TableFormat::settled(Format::FIRST)))
 }
 
 impl Store {
-    /// What a function does before its first request: one get, which also brings the connection up.
-    pub(super) async fn check_start(&self) -> Result<(), StoreError> {
-        self.table.look_at_format().await.map(drop)
+    /// The check before a function's first request: one get, which also opens the connection.
+    pub(crate) async fn check_start(&self) -> Result<(), StoreError> {
+        let found = format_item(&self.table).await?;
+        found.map_or(Ok(()), |found| found.judged().map(drop))
     }
 
     /// Refuses a table that this build cannot read.
@@ -164,7 +140,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Format`] where the table's format is another, or the table cannot be reached.
     pub async fn check_format(&self) -> Result<(), StoreError> {
-        let found = self.table.found_format().await?;
+        let found = found_format(&self.table).await?;
         found.map_or(Ok(()), |found| found.judged().map(drop))
     }
 }

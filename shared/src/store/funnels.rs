@@ -1,11 +1,11 @@
 //! Funnels, which only the operator changes.
 
 use super::Reader;
-use super::error::StoreError;
-use super::item;
-use super::table::{PAGE, Span};
 use crate::funnel::Funnel;
-use crate::id::FunnelId;
+use crate::ids::FunnelId;
+use table::StoreError;
+use table::item;
+use table::{KeyRange, PAGE};
 
 impl Reader {
     /// A funnel by id. One get.
@@ -24,7 +24,7 @@ impl Reader {
     pub async fn funnels(&self) -> Result<Vec<Funnel>, StoreError> {
         let items = self
             .table
-            .query_all(Span::head(self.keys().funnels(), PAGE))
+            .query_all(KeyRange::head(self.keys().funnels(), PAGE))
             .await?;
         items
             .into_iter()

@@ -1,70 +1,70 @@
 //! Requests with an `Idempotency-Key` (C-10).
 //!
-//! What a request made and that it was made are one transaction, so of any number of equal requests exactly one does the
+//! A request's writes and its claim are one transaction, so of any number of equal requests exactly one does the
 //! work and the others find its record: there is no moment in which one of them is known to be under way.
 
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::error::StoreError;
-use super::item::{self, Item, n, s};
 use super::key::{Key, Keys};
-use super::transaction::{Condition, Transaction};
 use super::{InstanceStore, Reader};
 use crate::text::hex;
 use crate::time::Timestamp;
+use table::StoreError;
+use table::item::{self, Item, n, s};
+use table::{Condition, Transaction};
 
 /// How long a key is remembered.
 const SECONDS: u32 = 24 * 3600;
 
 /// A request that may be sent again: its scope and key, and what it asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claim {
+pub struct IdempotencyKey {
     name: String,
     body: String,
 }
 
-/// What became of earlier requests with the same key.
+/// Outcome of earlier requests with the same key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claimed {
     /// There was none.
-    Free,
+    New,
     /// An equal one made the record of this number.
-    Done(u64),
-    /// It asked for something else.
-    Other,
+    Replay(u64),
+    /// It had another body.
+    Mismatch,
 }
 
 impl Reader {
-    /// What became of earlier requests with the same key. One get; none where the request has no key.
+    /// Outcome of earlier requests with the same key. One get; none where the request has no key.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
-    pub async fn claimed(&self, claim: Option<&Claim>) -> Result<Claimed, StoreError> {
+    pub async fn claimed(&self, claim: Option<&IdempotencyKey>) -> Result<Claimed, StoreError> {
         let Some(claim) = claim else {
-            return Ok(Claimed::Free);
+            return Ok(Claimed::New);
         };
         let item = self.table.get(&claim.key(self.keys())).await?;
-        let now = self.table.ambient.now();
-        item.map_or(Ok(Claimed::Free), |item| claim.judge(&item, now))
+        let now = self.environment.now();
+        item.map_or(Ok(Claimed::New), |item| claim.judge(&item, now))
     }
 }
 
 impl InstanceStore {
-    /// What another request with the same key did, where its claim is what refused this one.
-    pub(super) fn claimed_meanwhile(
+    /// Outcome of another request with the same key, where its claim refused this one.
+    pub(crate) fn claimed_meanwhile(
         &self,
-        claim: Option<&Claim>,
+        claim: Option<&IdempotencyKey>,
         refused: &BTreeMap<Key, Item>,
     ) -> Result<Option<Claimed>, StoreError> {
         let met = claim.and_then(|claim| Some((claim, refused.get(&claim.key(self.keys()))?)));
-        met.map(|(claim, item)| claim.judge(item, self.table.ambient.now()))
+        met.map(|(claim, item)| claim.judge(item, self.environment.now()))
             .transpose()
     }
 }
 
-impl Claim {
+impl IdempotencyKey {
     /// The claim of a request on `endpoint` by whom `caller` stands for, with a key and a body.
     #[must_use]
     pub fn new(endpoint: &str, caller: &str, key: &str, body: &[u8]) -> Self {
@@ -76,12 +76,12 @@ impl Claim {
         }
     }
 
-    pub(super) fn key(&self, keys: Keys<'_>) -> Key {
+    pub(crate) fn key(&self, keys: Keys<'_>) -> Key {
         keys.idempotency(&self.name)
     }
 
     /// Puts into `transaction` that the request made record `made`, on condition that none did before.
-    pub(super) fn put(&self, transaction: &mut Transaction, keys: Keys<'_>, made: u64, now: Timestamp) {
+    pub(crate) fn put(&self, transaction: &mut Transaction, keys: Keys<'_>, made: u64, now: Timestamp) {
         let item = Item::from([
             ("body".to_owned(), s(&self.body)),
             ("made".to_owned(), n(made)),
@@ -95,17 +95,17 @@ impl Claim {
         );
     }
 
-    /// What an item says about the claim; an expired one says nothing.
-    pub(super) fn judge(&self, item: &Item, now: Timestamp) -> Result<Claimed, StoreError> {
+    /// Compares the claim with a stored one; an expired one is ignored.
+    pub(crate) fn judge(&self, item: &Item, now: Timestamp) -> Result<Claimed, StoreError> {
         let until = i64::try_from(item::number("idempotency", item, "ttl")?).unwrap_or(i64::MAX);
         if until <= now.unix_seconds() {
-            return Ok(Claimed::Free);
+            return Ok(Claimed::New);
         }
         let body = item.get("body").and_then(|body| body.as_s().ok());
         let body = body.ok_or_else(|| item::corrupt("idempotency", "it tells of no body"))?;
         if *body != self.body {
-            return Ok(Claimed::Other);
+            return Ok(Claimed::Mismatch);
         }
-        item::number("idempotency", item, "made").map(Claimed::Done)
+        item::number("idempotency", item, "made").map(Claimed::Replay)
     }
 }

@@ -8,52 +8,33 @@ mod automation;
 mod board;
 mod calendar;
 mod directory;
+mod lead;
 mod report;
 mod ticket;
 
-use std::collections::HashMap;
-
-use aws_sdk_dynamodb::types::AttributeValue;
-
 use crate::credential::{CredentialHash, Kind};
-use crate::id::{CallId, CompanyId, EventId, LeadId, MeetingId, OpportunityId, TicketId, UserId};
+use crate::ids::{CompanyId, LeadId, MAX_ID, MeetingId, OpportunityId, TicketId, UserId};
 use crate::instance::InstanceName;
 use crate::store::rate::Budget;
+use table::{KeyRange, PAGE};
 
-pub use automation::{notifications, notified, streamed, triggered};
+pub use table::Key;
+
+pub use automation::{notifications, notified, outbox_notifications, outbox_triggers, streamed, triggered};
 pub use board::{
-    BoardList, place, place_time, placed, rank, rank_begins, rank_day, ranked_day, total_column,
+    BoardList, after_places, before_places, class, class_parts, place, placed, rank, rank_begins, rank_day,
+    ranked_day, restricted_rank, restricted_ranked, total_column,
 };
 pub use directory::{department_members, member_department};
-pub use report::{Months, report_generation, report_part_name, report_version};
+pub use lead::{marked, noticed, phone_lead};
+pub use report::{
+    Months, report_generation, report_part_name, report_part_sort, report_slice, report_slice_begins,
+    report_version,
+};
 pub use ticket::placed_ticket;
 
-/// The primary key of an item.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key {
-    pub pk: String,
-    pub sk: String,
-}
-
-impl Key {
-    fn new(pk: String, sk: impl Into<String>) -> Self {
-        Self { pk, sk: sk.into() }
-    }
-
-    /// The key as the SDK wants it.
-    pub fn attributes(&self) -> HashMap<String, AttributeValue> {
-        HashMap::from([
-            ("pk".to_owned(), AttributeValue::S(self.pk.clone())),
-            ("sk".to_owned(), AttributeValue::S(self.sk.clone())),
-        ])
-    }
-}
-
-impl std::fmt::Display for Key {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {}", self.pk, self.sk)
-    }
-}
+/// Links that are read at a time: their records make one batch of gets.
+pub const BATCH: usize = 100;
 
 /// Of what kind of record an item is derived, as far as its key tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +80,16 @@ pub fn credential(hash: &CredentialHash) -> Key {
     Key::new(format!("{OPENING}{}", hash.as_str()), "credential")
 }
 
+/// Every item of an instance, and the credentials that open it.
+#[cfg(any(feature = "operator", feature = "testing"))]
+pub fn everything(instance: &InstanceName) -> table::Selection<'_> {
+    table::Selection {
+        prefix: Keys(instance).prefix(),
+        other_prefix: OPENING,
+        attribute: ("instance", instance.as_str()),
+    }
+}
+
 /// With what the partition keys of the items begin that requests find by a credential's hash.
 pub const OPENING: &str = "#credential#";
 
@@ -117,7 +108,7 @@ pub fn instance(name: &InstanceName) -> Key {
     Key::new(instances(), name.as_str())
 }
 
-/// What the partition of items that were set aside ends with.
+/// The suffix of quarantine partitions.
 const ASIDE: &str = "-aside";
 
 /// Where an item is set aside that cannot be read: under its sort key, beside its partition.
@@ -140,7 +131,7 @@ impl Keys<'_> {
         format!("{}#{rest}", self.0)
     }
 
-    /// What the partition key of every item of the instance begins with.
+    /// The prefix of the partition key of every item of the instance.
     pub fn prefix(self) -> String {
         self.pk("")
     }
@@ -155,7 +146,7 @@ impl Keys<'_> {
             Some("board") => Origin::Opportunity(placed(&key.sk).and_then(OpportunityId::new)),
             Some("lead-opportunity") => Origin::Opportunity(key.sk.parse().ok().and_then(OpportunityId::new)),
             Some("leads" | "company-lead") => Origin::Lead(id(&key.sk)),
-            Some("phone") => Origin::Lead(key.sk.split_once('#').and_then(|(_, text)| id(text))),
+            Some("phone") => Origin::Lead(phone_lead(&key.sk)),
             Some("timeline") => Origin::Event,
             Some("calendar-link" | "calendar-public") => Origin::CalendarLink,
             Some("meetings") => Origin::Meeting(calendar::listed(&key.sk)),
@@ -230,111 +221,12 @@ impl Keys<'_> {
         Key::new(self.profiles(), digits)
     }
 
-    /// All leads' records by id.
-    pub fn leads(self) -> String {
-        self.pk("lead")
-    }
-
-    /// A lead's record.
-    pub fn lead(self, id: LeadId) -> Key {
-        Key::new(self.leads(), id.padded())
-    }
-
-    /// The list of all leads, archived or not, by id.
-    pub fn lead_list(self, archived: bool) -> String {
-        self.pk(&format!("leads#{}", u8::from(archived)))
-    }
-
-    /// The list of an owner's leads, archived or not, by id.
-    pub fn owner_list(self, archived: bool, owner: UserId) -> String {
-        self.pk(&format!("leads#{}#{owner}", u8::from(archived)))
-    }
-
-    /// The totals of the list of leads, an item for each class of leads that the same users see.
-    pub fn lead_totals(self, archived: bool) -> String {
-        self.pk(&format!("lead-total#{}", u8::from(archived)))
-    }
-
-    /// The leads that have a number, the best match first: not archived before archived, then by id (C-72).
-    pub fn phone(self, digits: &str) -> String {
-        self.pk(&format!("phone#{digits}"))
-    }
-
-    /// A lead among those that have a number.
-    pub fn phone_lead(self, digits: &str, archived: bool, id: LeadId) -> Key {
-        Key::new(
-            self.phone(digits),
-            format!("{}#{}", u8::from(archived), id.padded()),
-        )
-    }
-
-    /// What keeps two first calls of one line from making two leads. The line appears as a digest only, because
-    /// the item outlives the lead for a while.
-    pub fn new_caller(self, line: &str) -> Key {
-        Key::new(self.pk(&format!("new-caller#{line}")), "new-caller")
-    }
-
-    /// A lead's timeline.
-    pub fn timeline(self, lead: LeadId) -> String {
-        self.pk(&format!("timeline#{lead}"))
-    }
-
-    /// An event on a lead's timeline.
-    pub fn event(self, lead: LeadId, id: EventId) -> Key {
-        Key::new(self.timeline(lead), format!("event#{}", id.padded()))
-    }
-
-    /// The calls of a lead that have no event on its timeline yet, by id.
-    pub fn lead_calls(self, lead: LeadId) -> String {
-        self.pk(&format!("lead-call#{lead}"))
-    }
-
-    /// A call among those of its lead that have no event yet.
-    pub fn lead_call(self, lead: LeadId, id: CallId) -> Key {
-        Key::new(self.lead_calls(lead), id.padded())
-    }
-
-    /// All calls by id.
-    pub fn calls(self) -> String {
-        self.pk("call")
-    }
-
-    /// A record of the call history.
-    pub fn call(self, id: CallId) -> Key {
-        Key::new(self.calls(), id.padded())
-    }
-
-    /// The leads of a company.
-    pub fn company_leads(self, company: CompanyId) -> String {
-        self.pk(&format!("company-lead#{company}"))
-    }
-
     /// The partitions in which something may be set aside.
     pub fn quarantine(self) -> [String; 3] {
         [self.outbox(), self.notices(), self.erasures()].map(|partition| partition + ASIDE)
     }
 
-    /// The notices of records whose copies elsewhere may be behind.
-    pub fn notices(self) -> String {
-        self.pk("notice")
-    }
-
-    /// The notice that a lead changed.
-    pub fn lead_notice(self, lead: LeadId) -> Key {
-        Key::new(self.notices(), format!("lead#{}", lead.padded()))
-    }
-
-    /// The deleted leads of which something may be left.
-    pub fn erasures(self) -> String {
-        self.pk("erasure")
-    }
-
-    /// That something may be left of a deleted lead.
-    pub fn erasure(self, lead: LeadId) -> Key {
-        Key::new(self.erasures(), lead.padded())
-    }
-
-    /// What a request with an `Idempotency-Key` did, by a digest of its scope and key.
+    /// The outcome of a request with an `Idempotency-Key`, by a digest of its scope and key.
     pub fn idempotency(self, digest: &str) -> Key {
         Key::new(self.pk(&format!("idempotency#{digest}")), "idempotency")
     }
@@ -349,7 +241,7 @@ impl Keys<'_> {
         }
     }
 
-    /// What is taken of a budget in a minute, counted from 1970.
+    /// The requests counted against a budget in a minute, numbered from 1970.
     pub fn rate(self, budget: Budget<'_>, minute: u64) -> Key {
         Key::new(self.rates(budget), number(minute))
     }
@@ -360,16 +252,6 @@ impl Keys<'_> {
     }
 }
 
-/// The lead that a notice is about, by its key.
-pub fn noticed(key: &Key) -> Option<LeadId> {
-    LeadId::new(key.sk.strip_prefix("lead#")?.parse().ok()?)
-}
-
-/// The lead that a mark of a deletion is about, by its key.
-pub fn marked(key: &Key) -> Option<LeadId> {
-    LeadId::new(key.sk.parse().ok()?)
-}
-
 /// An entry of a list by its place: the key in partition `list`.
 pub fn entry(list: String, id: LeadId) -> Key {
     Key::new(list, id.padded())
@@ -378,6 +260,19 @@ pub fn entry(list: String, id: LeadId) -> Key {
 /// The sort key of the record numbered so, where records are sorted by id.
 pub fn number(number: u64) -> String {
     format!("{number:015}")
+}
+
+/// Divides the numbered items of a partition after the first ones into parts of equally many numbers. Items may be added
+/// concurrently, so the last part has no end.
+pub fn split(partition: &str, first: u64, last: u64, parts: u64) -> Vec<KeyRange> {
+    let step = last.min(MAX_ID).saturating_sub(first).div_ceil(parts).max(1);
+    let bound = |part: u64| number((first + part * step).min(MAX_ID));
+    let ranges = (0..parts).map(|part| KeyRange {
+        after: Some(bound(part)),
+        through: (part + 1 < parts).then(|| bound(part + 1)),
+        ..KeyRange::head(partition.to_owned(), PAGE)
+    });
+    ranges.filter(|range| range.after != range.through).collect()
 }
 
 /// A total in partition `totals`.

@@ -2,144 +2,188 @@
 //!
 //! Records are the truth; everything that lists, counts or finds them is derived from them by a pure function and
 //! written in the same transaction. A [`Reader`] or an [`InstanceStore`] reaches one instance only, and handlers get
-//! one from a [`Scope`](crate::scope::Scope) alone.
+//! one from a `auth::Scope` alone.
 
-mod automations;
-mod background;
-mod board;
-mod bookmarks;
-mod budget;
-mod calendars;
-mod calls;
-mod connection;
-mod copies;
-mod credentials;
-mod derived;
-mod directory;
-#[cfg(feature = "embedded")]
-pub mod embedded;
-mod erasure;
-mod error;
-#[cfg(feature = "faults")]
-pub mod fault;
-mod format;
-mod funnels;
-mod gate;
-mod guess;
-mod idempotency;
-mod item;
-mod key;
-mod lead_changes;
-mod lead_list;
-mod leads;
-mod links;
-mod meetings;
-mod meter;
-mod notices;
-mod number;
-pub mod operator;
-mod opportunities;
-mod people;
-mod quarantine;
-mod rate;
-#[cfg(feature = "faults")]
-pub mod replay;
-mod reports;
-mod table;
-mod tickets;
-mod transaction;
-mod triggers;
-mod unknown;
+#![cfg_attr(
+    feature = "operator",
+    expect(
+        missing_docs,
+        clippy::missing_errors_doc,
+        clippy::must_use_candidate,
+        clippy::return_self_not_must_use,
+        reason = "records and keys are public to the operator's crate alone"
+    )
+)]
+#![cfg_attr(
+    not(feature = "operator"),
+    expect(dead_code, unused_imports, reason = "the operator's crate uses the rest")
+)]
+
+pub(crate) mod automations;
+pub(crate) mod board;
+pub(crate) mod budget;
+pub(crate) mod calendars;
+pub(crate) mod caller;
+pub(crate) mod calls;
+pub(crate) mod credentials;
+pub(crate) mod derived;
+pub(crate) mod directory;
+pub(crate) mod entity;
+pub(crate) mod format;
+pub(crate) mod funnels;
+pub(crate) mod idempotency;
+pub(crate) mod key;
+pub(crate) mod leads;
+pub(crate) mod meetings;
+pub(crate) mod opportunities;
+pub(crate) mod page_cursor;
+pub(crate) mod people;
+pub(crate) mod prefetch_cache;
+pub(crate) mod quarantine;
+pub(crate) mod rate;
+pub(crate) mod reports;
+pub(crate) mod sequence;
+#[cfg(feature = "testing")]
+pub mod testing;
+pub(crate) mod tickets;
 
 use std::ops::Deref;
+use std::sync::Arc;
 
-use crate::ambient::Ambient;
+use crate::environment::Environment;
 use crate::instance::InstanceName;
-use crate::start::{self, StartError};
 
-pub use board::{BoardRequest, BoardStart, ColumnCards};
-pub use calendars::{CalendarsStart, SlotsStart};
-pub use calls::{CallNumbers, Caller, Inserted, Link};
-pub use connection::{Location, MAX_CALL};
+pub use board::{BoardRequest, ColumnSnapshots, PrefetchedBoard};
+pub use calendars::{PrefetchedCalendars, PrefetchedSlots};
+pub use caller::CallerId;
+pub use calls::{CallParty, NewCall, PrefetchedCall, RecordedCall};
 pub(crate) use credentials::{Credential, Found};
 pub(crate) use directory::Members;
-pub use erasure::{Deleted, Erasures};
-pub use error::StoreError;
 pub use format::Format;
-pub(crate) use gate::GateKeeper;
-pub use idempotency::{Claim, Claimed};
+pub use idempotency::{Claimed, IdempotencyKey};
 pub use key::streamed;
-pub use lead_list::{LeadEntry, LeadPage, LeadRequest, LeadSearch, LeadStart};
-pub use leads::LeadRecord;
+pub use leads::delete::Deleted;
+pub use leads::deleted_leads::PendingErasures;
+pub use leads::list::{LeadPage, LeadRequest, LeadSearch, PrefetchedLeads};
+pub use leads::{LeadEntry, LeadRecord};
 pub use meetings::{
-    Agenda, Booked, BookingRequest, BookingStart, Guest, MeetingPage, MeetingRecord, MeetingRequest,
-    MeetingStart, NewMeeting,
+    Agenda, Attendee, Bookable, Booked, BookingRequest, MeetingPage, MeetingRecord, MeetingRequest,
+    NewMeeting, PrefetchedBooking, PrefetchedMeetings,
 };
-pub use meter::{Call as TableCall, Cost, Deeds, Meter};
-pub use opportunities::{Card, CardList, Created, CreationStart, OpportunityRecord, UpdateStart, Updated};
+pub use opportunities::{
+    Created, OpportunityRecord, OpportunitySnapshot, PrefetchedCreation, PrefetchedUpdate, SnapshotList,
+    Updated,
+};
 pub use people::Names;
 pub use rate::PublicRoute;
 pub(crate) use rate::{Allowance, Budget};
-pub use reports::{Report, ReportRequest, ReportStart};
-pub use tickets::{ListRequest, ListStart, TicketFiles};
+pub use reports::{PrefetchedReport, Report, ReportRequest};
+#[cfg(feature = "embedded")]
+pub use table::embedded;
+pub use table::meter::{Call as TableCall, Cost, Meter};
+pub use table::{Location, MAX_CALL, StoreError};
+pub use tickets::{ListRequest, PrefetchedTickets, TicketFiles};
 
-use gate::Gate;
-use guess::Guesses;
 use key::Keys;
+use prefetch_cache::HintCache;
 use rate::Leases;
-use table::Table;
+use table::{Gate, GateKeeper, Jitter, Table};
 
 /// The table, of all instances.
 #[derive(Debug, Clone)]
 pub struct Store {
-    table: Table,
-    guesses: Guesses,
-    leases: Leases,
+    pub(crate) table: Table,
+    pub(crate) environment: Environment,
+    pub(crate) hints: Arc<HintCache>,
+    pub(crate) leases: Leases,
 }
 
 impl Store {
     /// Connects to the table with the surroundings' AWS configuration.
-    pub async fn connect(location: Location, ambient: Ambient) -> Self {
-        Self::over(Table::connect(location, ambient).await)
+    pub async fn connect(location: Location, environment: Environment) -> Self {
+        let table = Table::connect(location, jitter(&environment)).await;
+        Self::over(table, environment)
     }
 
-    fn over(table: Table) -> Self {
+    /// Connects as a Lambda function and checks the table's format, in one get that also brings the connection up.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the table cannot be reached, or has a format that this build does not read.
+    pub async fn connect_function(location: Location, environment: Environment) -> Result<Self, StoreError> {
+        let table = Table::connect_function(location, jitter(&environment));
+        let store = Self::over(table, environment);
+        store.check_start().await?;
+        Ok(store)
+    }
+
+    /// The store over an engine of this process.
+    #[cfg(feature = "embedded")]
+    #[must_use]
+    pub fn embedded(engine: Arc<dyn embedded::Engine>, table: String, environment: Environment) -> Self {
+        let table = Table::embedded(engine, table, jitter(&environment));
+        Self::over(table, environment)
+    }
+
+    fn over(table: Table, environment: Environment) -> Self {
         Self {
             table,
-            guesses: Guesses::default(),
+            environment,
+            hints: Arc::default(),
             leases: Leases::default(),
         }
     }
 
-    /// The store of a deployed function, where its environment says ([`start::location`]), with a connection that is up
-    /// before the first request. Where it cannot be had, the log and Lambda are told.
-    ///
-    /// # Errors
-    /// [`StartError`] where the environment lacks something or the table cannot be reached.
-    pub async fn from_env(ambient: Ambient) -> Result<Self, StartError> {
-        let connected = async {
-            let store = Self::over(Table::connect_function(start::location()?, ambient));
-            store.check_start().await?;
-            Ok(store)
-        };
-        connected.await.inspect_err(start::report)
+    /// The table.
+    #[cfg(feature = "operator")]
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.table
     }
 
+    /// The clock and the randomness.
+    #[cfg(feature = "operator")]
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Reads of an instance for the operator, who needs no credential.
+    #[cfg(feature = "operator")]
+    #[must_use]
+    pub fn unscoped(&self, instance: InstanceName) -> Reader {
+        self.reader(instance)
+    }
+
+    /// Reads for nobody in particular: for jobs, the operator and public endpoints.
     pub(crate) fn reader(&self, instance: InstanceName) -> Reader {
+        self.reader_for(instance, CallerId::default())
+    }
+
+    /// Reads for a caller.
+    pub(crate) fn reader_for(&self, instance: InstanceName, caller: CallerId) -> Reader {
         Reader {
             table: self.table.clone(),
+            environment: self.environment.clone(),
             instance,
-            guesses: self.guesses.clone(),
+            caller: Arc::new(caller),
+            hints: self.hints.clone(),
         }
     }
+}
+
+fn jitter(environment: &Environment) -> Jitter {
+    let environment = environment.clone();
+    Jitter::new(move |bound| environment.below(bound))
 }
 
 /// Reads of one instance.
 #[derive(Debug, Clone)]
 pub struct Reader {
-    table: Table,
-    instance: InstanceName,
-    guesses: Guesses,
+    pub(crate) table: Table,
+    pub(crate) environment: Environment,
+    pub(crate) instance: InstanceName,
+    pub(crate) caller: Arc<CallerId>,
+    pub(crate) hints: Arc<HintCache>,
 }
 
 impl Reader {
@@ -149,7 +193,34 @@ impl Reader {
         &self.instance
     }
 
-    fn keys(&self) -> Keys<'_> {
+    /// Who asks.
+    #[must_use]
+    pub fn caller(&self) -> &CallerId {
+        &self.caller
+    }
+
+    /// The table.
+    #[cfg(feature = "operator")]
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The clock and the randomness.
+    #[cfg(feature = "operator")]
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Builds the instance's keys.
+    #[cfg(feature = "operator")]
+    #[must_use]
+    pub fn unscoped_keys(&self) -> Keys<'_> {
+        self.keys()
+    }
+
+    pub(crate) fn keys(&self) -> Keys<'_> {
         Keys(&self.instance)
     }
 
@@ -157,8 +228,10 @@ impl Reader {
     /// until the keeper has judged (C-86).
     pub(crate) fn unchecked(&self, known: bool) -> (GateKeeper, Self) {
         let (keeper, gate) = Gate::new(known);
-        let mut reader = self.clone();
-        reader.table.gate = Some(gate);
+        let reader = Self {
+            table: self.table.gated(gate),
+            ..self.clone()
+        };
         (keeper, reader)
     }
 }
@@ -180,3 +253,7 @@ impl Deref for InstanceStore {
         &self.0
     }
 }
+
+/// The store without a scope, for the operator's crate: records, keys and writes of any instance.
+#[cfg(feature = "operator")]
+pub mod unscoped;

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::Reader;
-use super::error::StoreError;
-use super::item::{self, Item, s};
 use super::key::Key;
-use super::table::{PAGE, Span, key_of};
 use crate::directory::by_id;
-use crate::id::UserId;
+use crate::ids::UserId;
 use crate::people::{Profile, User};
 use crate::phone::Phone;
+use table::StoreError;
+use table::item::{self, Item, s};
+use table::{KeyRange, PAGE, key_of};
 
 /// The attribute that has users' names.
 const NAMES: &str = "names";
@@ -27,9 +27,9 @@ pub struct Names {
     read: BTreeSet<Key>,
 }
 
-/// The first names, and behind which item there may be more.
+/// The first names, and after which item there may be more.
 #[derive(Debug, Default)]
-pub struct NamesStart {
+pub struct PrefetchedNames {
     names: Names,
     behind: Option<Key>,
 }
@@ -63,7 +63,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
-    pub(super) async fn user(&self, user: UserId) -> Result<Option<User>, StoreError> {
+    pub(crate) async fn user(&self, user: UserId) -> Result<Option<User>, StoreError> {
         let item = self.table.get(&self.keys().user(user)).await?;
         item.map(|item| item::decode("user", item)).transpose()
     }
@@ -89,7 +89,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] where they cannot be read.
     pub async fn expected_names(&self) -> Result<Names, StoreError> {
-        let known = self.guesses.names(&self.instance);
+        let known = self.hints.names.get(&self.instance);
         let first = || UserId::new(1).map(|first| self.keys().user_name(first));
         let items = known.unwrap_or_else(|| first().into_iter().collect());
         let mut names = Names::default();
@@ -114,9 +114,9 @@ impl Reader {
         let unread = items.difference(&names.read).cloned().collect();
         self.read_names(&mut names, unread).await?;
         if !items.is_empty() {
-            let known = self.guesses.names(&self.instance).unwrap_or_default();
+            let known = self.hints.names.get(&self.instance).unwrap_or_default();
             let items: BTreeSet<_> = known.union(&items).take(MAX_EXPECTED + 1).cloned().collect();
-            self.guesses.learn_names(&self.instance, items);
+            self.hints.names.put(self.instance.clone(), items);
         }
         // The first format has them elsewhere.
         let nameless = users.iter().filter(|user| !names.of.contains_key(user));
@@ -141,10 +141,10 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
-    pub(super) async fn begin_names(&self) -> Result<NamesStart, StoreError> {
-        let span = Span::head(self.keys().user_names(), MAX_EXPECTED);
+    pub async fn begin_names(&self) -> Result<PrefetchedNames, StoreError> {
+        let span = KeyRange::head(self.keys().user_names(), MAX_EXPECTED);
         let page = self.table.query(span).await?;
-        let mut start = NamesStart::default();
+        let mut start = PrefetchedNames::default();
         start.names.take(&page.items)?;
         start.behind = page.items.last().filter(|_| page.more).map(key_of).transpose()?;
         Ok(start)
@@ -155,17 +155,17 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
-    pub(super) async fn finish_names(&self, start: NamesStart) -> Result<Names, StoreError> {
-        let NamesStart { mut names, behind } = start;
+    pub async fn finish_names(&self, start: PrefetchedNames) -> Result<Names, StoreError> {
+        let PrefetchedNames { mut names, behind } = start;
         if behind.is_some() {
-            let span = Span {
+            let span = KeyRange {
                 after: behind.map(|key| key.sk),
-                ..Span::head(self.keys().user_names(), PAGE)
+                ..KeyRange::head(self.keys().user_names(), PAGE)
             };
             names.take(&self.table.query_all(span).await?)?;
         }
         if names.of.is_empty() {
-            let span = Span::head(self.keys().users(), PAGE);
+            let span = KeyRange::head(self.keys().users(), PAGE);
             for item in self.table.query_all(span).await? {
                 let user: User = item::decode("user", item)?;
                 names.of.insert(user.id, user.full_name());
@@ -201,7 +201,7 @@ pub fn encode_names(names: BTreeMap<UserId, String>) -> Item {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::MAX_ID;
+    use crate::ids::MAX_ID;
     use crate::instance::InstanceName;
     use crate::store::directory::encode_members;
     use crate::store::key::Keys;
@@ -211,7 +211,7 @@ mod tests {
     fn no_item_grows_with_the_number_of_users() {
         let instance = InstanceName::parse("acme").unwrap();
         let keys = Keys(&instance);
-        let department = crate::id::DepartmentId::new(MAX_ID).unwrap();
+        let department = crate::ids::DepartmentId::new(MAX_ID).unwrap();
         let ids = (MAX_ID - 4999..=MAX_ID).map(|id| UserId::new(id).unwrap());
         let last = UserId::new(MAX_ID).unwrap();
         let named = ids

@@ -8,18 +8,18 @@
 //! version at which its lead could not be brought up to date (see [`copies`](super::copies)).
 
 use super::Reader;
-use super::error::StoreError;
-use super::item::{Item, s};
 use super::key::{self, Key};
-use super::table::key_of;
-use super::transaction::{CommitError, Condition, Transaction};
+use table::StoreError;
+use table::item::{Item, s};
+use table::key_of;
+use table::{Condition, Transaction};
 
 /// Which kind of item could not be read.
 pub const UNREADABLE: &str = "unreadable";
 
 impl Reader {
     /// The outcome of work on an item; the default where the item is moved to quarantine instead of failing.
-    pub(super) async fn or_set_aside<T: Default>(
+    pub(crate) async fn or_set_aside<T: Default>(
         &self,
         key: &Key,
         outcome: Result<T, StoreError>,
@@ -36,16 +36,14 @@ impl Reader {
         let mut moved = without_key(item);
         moved.insert(UNREADABLE.to_owned(), s(unreadable));
         transaction.put(key::aside(key), moved, Condition::Always);
-        match self.table.commit(transaction).await {
-            // Refused: another process runs it too, and got on or set it aside.
-            Ok(()) | Err(CommitError::Refused(_)) => Ok(T::default()),
-            Err(CommitError::Store(error)) => Err(error),
-        }
+        // Where it is refused, another process runs it too, and got on or set it aside.
+        self.table.try_commit(transaction).await?;
+        Ok(T::default())
     }
 
     /// Logs which item was worked on and what could not be read for it. The cause may quote what it could not read, and
     /// with that a person or a secret, so it is left out.
-    pub(super) fn log_unreadable(&self, key: &Key, unreadable: &str, what: &str) {
+    pub(crate) fn log_unreadable(&self, key: &Key, unreadable: &str, what: &str) {
         let (instance, item) = (self.instance().as_str(), key.to_string());
         tracing::warn!(instance, item, unreadable, "{what}");
     }

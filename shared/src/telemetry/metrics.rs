@@ -1,27 +1,26 @@
-//! Which members of which lines are metrics, in CloudWatch's embedded metric format.
+//! Metrics of log lines, in CloudWatch's embedded metric format.
 //!
-//! Each metric of each combination of dimensions is billed by itself, so there are two dimensions, and each has few values
-//! that no caller can add to: the function, and the route, under which what is no route of ours is one value. Only the time
-//! is measured by route, because its percentiles cannot be told from the lines of many requests without reading all of
-//! them; sums by route are a query of the lines. The instance is a plain member: as a dimension it would be paid for once
-//! an instance.
+//! Each metric is billed per combination of dimensions, so there are two dimensions with few values that
+//! callers cannot extend: function and route, with one value for unknown routes. Only the duration has the
+//! dimension route, because percentiles cannot be computed from the lines cheaply; sums by route are log
+//! queries. The instance is a plain member: as a dimension it would be billed once per instance.
 //!
-//! What Lambda measures by itself (invocations, errors, duration) is not measured again.
+//! Lambda's own metrics (invocations, errors, duration) are not repeated.
 
 use serde_json::{Value, json};
 
 use crate::time::Timestamp;
 
-/// The target of the line that ends a request.
+/// Target of the line at the end of a request.
 pub const REQUEST: &str = "request";
-/// The target of the line that ends a batch of `automations`.
+/// Target of the line at the end of a batch of `automations`.
 pub const BATCH: &str = "batch";
-/// The target of the line that ends a round of `maintenance`.
+/// Target of the line at the end of a round of `maintenance`.
 pub const ROUND: &str = "round";
 
 const NAMESPACE: &str = "Funil";
 
-/// Members that are metrics, by the members that are their dimensions.
+/// Metrics, and the members that are their dimensions.
 struct Directive {
     dimensions: &'static [&'static str],
     metrics: &'static [(&'static str, &'static str)],
@@ -70,7 +69,7 @@ const OF_ROUND: &[Directive] = &[Directive {
     ],
 }];
 
-/// What tells CloudWatch the metrics of a line, for its member `_aws`; `None` for a line without metrics.
+/// The member `_aws` of a line with metrics; `None` for other lines.
 pub fn metadata(target: &str, now: Timestamp) -> Option<Value> {
     let directives = match target {
         REQUEST => OF_REQUEST,

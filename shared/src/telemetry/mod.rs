@@ -1,13 +1,13 @@
-//! What a deployed function writes to its log: JSON, a line for each event, and metrics in the same lines.
+//! The log of a deployed function: one line of JSON for each event, including its metrics.
 //!
-//! A line that ends a request or a run is its metrics too, in CloudWatch's embedded metric format ([`metrics`]): what is
-//! measured is written and paid for once. `funil serve` writes the same events with a subscriber of its own, without
-//! metrics.
+//! The line at the end of a request or a run also contains its metrics, in CloudWatch's embedded metric
+//! format ([`metrics`]). `funil serve` writes the same events with its own subscriber, without metrics.
 //!
-//! No line holds a credential, a phone number, an address, a query string or a body.
+//! No line contains a credential, a phone number, an address, a query string or a body.
 
-mod lines;
 mod metrics;
+pub(crate) mod request;
+mod subscriber;
 
 use std::future::Future;
 use std::io::{self, Write as _};
@@ -16,25 +16,26 @@ use std::time::Instant;
 
 use tracing::level_filters::LevelFilter;
 
-pub use lines::Lines;
 pub use metrics::{BATCH, REQUEST, ROUND};
+pub use subscriber::JsonSubscriber;
 
-use crate::ambient::Ambient;
-use crate::store::{Cost, Deeds, Meter};
+use crate::environment::Environment;
+use crate::jobs::{JobCounters, JobLog};
+use crate::store::{Cost, Meter};
 
-/// Lets the process write its log, panics included, to standard output. For the functions alone, and before all else.
+/// Sets up the log, including panics, on standard output. Functions call it first.
 pub fn init() {
     let function = std::env::var("AWS_LAMBDA_FUNCTION_NAME").unwrap_or_else(|_| "local".to_owned());
     let level = level(&std::env::var("AWS_LAMBDA_LOG_LEVEL").unwrap_or_default());
-    let lines = Lines::new(Ambient::system(), level, function, |line| {
-        // Without a log there is nobody to tell.
+    let lines = JsonSubscriber::new(Environment::system(), level, function, |line| {
+        // There is no other place to report an error of the log.
         let _ = io::stdout().lock().write_all(line.as_bytes());
     });
     let _ = tracing::subscriber::set_global_default(lines);
     report_panics();
 }
 
-/// The level that `ApplicationLogLevel` asks for; below INFO nothing is written anyway.
+/// The level by `ApplicationLogLevel`; lines below INFO are never written.
 fn level(asked: &str) -> LevelFilter {
     match asked {
         "WARN" => LevelFilter::WARN,
@@ -43,8 +44,8 @@ fn level(asked: &str) -> LevelFilter {
     }
 }
 
-/// Writes panics as events: where it was and, if the program's text has it word for word, what it said. A message that was
-/// put together may quote what it is about.
+/// Logs panics with their location, and with their message if it is a literal of the program. Formatted
+/// messages may contain personal data.
 pub fn report_panics() {
     panic::set_hook(Box::new(|panicked| {
         let place = panicked.location().map(ToString::to_string);
@@ -53,30 +54,30 @@ pub fn report_panics() {
     }));
 }
 
-/// What a run that no request set off took and did.
+/// Cost and counters of a job.
 #[derive(Debug, Clone)]
 pub struct Observed {
-    /// How long it took.
+    /// Duration.
     pub milliseconds: f64,
-    /// Its calls and their units.
+    /// Calls and units.
     pub cost: Cost,
-    /// What it came to.
-    pub deeds: Deeds,
+    /// Counters.
+    pub counters: JobCounters,
 }
 
-/// Does `work` and measures it.
+/// Runs `work` and measures it.
 pub async fn observe<T>(work: impl Future<Output = T>) -> (T, Observed) {
-    let (began, meter) = (Stopwatch::start(), Meter::default());
-    let outcome = meter.measure(work).await;
+    let (began, meter, log) = (Stopwatch::start(), Meter::default(), JobLog::default());
+    let outcome = meter.measure(log.record(work)).await;
     let observed = Observed {
         milliseconds: began.milliseconds(),
         cost: meter.cost(),
-        deeds: meter.deeds(),
+        counters: log.counters(),
     };
     (outcome, observed)
 }
 
-/// Measures how long something takes.
+/// Measures a duration.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stopwatch(Instant);
 
@@ -89,7 +90,7 @@ impl Stopwatch {
         Self(Instant::now())
     }
 
-    /// Milliseconds since the start, to the microsecond.
+    /// Milliseconds since the start, with microsecond precision.
     pub(crate) fn milliseconds(self) -> f64 {
         (self.0.elapsed().as_secs_f64() * 1e6).round() / 1e3
     }
@@ -101,7 +102,7 @@ mod tests {
 
     /// The levels of Lambda's logging configuration.
     #[test]
-    fn no_level_asks_for_more_than_info() {
+    fn no_level_enables_lines_below_info() {
         for (asked, level) in [
             ("", LevelFilter::INFO),
             ("TRACE", LevelFilter::INFO),

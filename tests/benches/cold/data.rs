@@ -1,30 +1,30 @@
-//! What the instance holds beside the demo, so that there are large answers to ask for: lines of an import.
+//! Import lines that the instance has in addition to the demo, for large responses.
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-/// The first of the leads, of whom there are as many as a page has at most, and two.
+/// The first of the leads: two more than the largest page.
 const FIRST_LEAD: u64 = 2_001;
 const LEADS: u64 = 202;
-/// The first opportunity; a board's columns are longer than what they show at most.
+/// The first opportunity; each column has more than a board shows.
 const FIRST_OPPORTUNITY: u64 = 1_001;
 const OPPORTUNITIES: u64 = 900;
-/// The first ticket, all of them of one lead.
+/// The first ticket; all are of one lead.
 const FIRST_TICKET: u64 = 101;
 const TICKETS: u64 = 600;
 
-/// The number of one of the leads.
+/// The number of a lead.
 pub fn phone(at: u64) -> String {
     format!("+55 11 98000-{}", FIRST_LEAD + at % LEADS)
 }
 
-/// Whose tickets they are.
+/// The lead of the tickets.
 pub const LEAD_OF_TICKETS: u64 = FIRST_LEAD;
 /// A report with a label for each day.
 pub const REPORT_BY_DAY: u64 = 3;
 
-/// All of it, as NDJSON.
+/// All lines, as NDJSON.
 pub fn lines() -> String {
     let leads = (0..LEADS).map(lead);
     let opportunities = (0..OPPORTUNITIES).map(|at| opportunity(FIRST_OPPORTUNITY + at));
@@ -66,7 +66,7 @@ fn ticket(id: u64) -> Value {
     })
 }
 
-/// The demo's own automation is not active.
+/// An active automation; the demo's own is inactive.
 fn automation() -> Value {
     json!({
         "kind": "automation", "id": 2, "name": "Ligou: pontos", "trigger": "leadPhoneCall", "event": "received",

@@ -1,4 +1,4 @@
-//! What was measured, as tables, and whether it is what is promised.
+//! The measurements as tables, and comparison with the targets.
 
 use std::time::Duration;
 
@@ -7,32 +7,32 @@ use tests::template;
 use super::program::Start;
 use super::work::Work;
 
-/// A start takes at most one part in so many of what it takes on Node.js.
+/// Minimum ratio of the start on Node.js to that of the function.
 const RATIO: f64 = 10.0;
-/// The most memory of a function, in bytes.
+/// Maximum memory of a function in bytes.
 const MEMORY: u64 = 40_000_000;
-/// The most bytes of what is deployed of a function.
+/// Maximum size of a deployed function in bytes.
 const ZIP: u64 = 3_500_000;
 
-/// What was measured of a program.
+/// Measurements of a program.
 #[derive(Debug, Clone, Default)]
 pub struct Figures {
-    /// Each start, in the order of the rounds.
+    /// Each start, by round.
     pub starts: Vec<Start>,
-    /// The most memory after the first answer, over all starts, and after many.
+    /// Peak memory after the first response, over all starts, and after many responses.
     pub memory: (u64, u64),
-    /// Bytes of the program, and compressed.
+    /// Size of the program in bytes, plain and compressed.
     pub size: (u64, u64),
 }
 
 impl Figures {
-    /// Notes a start.
+    /// Adds a start.
     pub fn note(&mut self, start: Start) {
         self.memory.0 = self.memory.0.max(start.used.memory);
         self.starts.push(start);
     }
 
-    /// The medians of what a start took and of the processor time in it, in milliseconds.
+    /// Medians of duration and processor time of a start, in milliseconds.
     fn medians(&self) -> (f64, f64) {
         let median = |of: fn(&Start) -> Duration| {
             let mut times: Vec<_> = self.starts.iter().map(of).collect();
@@ -43,14 +43,11 @@ impl Figures {
     }
 }
 
-/// A function, and the same endpoint on Node.js.
+/// A function and the same endpoint on Node.js.
 #[derive(Debug)]
 pub struct Row<'w> {
-    /// The function.
     pub work: &'w Work,
-    /// What was measured of it.
     pub rust: Figures,
-    /// What was measured of Node.js.
     pub node: Option<Figures>,
 }
 
@@ -96,7 +93,7 @@ impl Row<'_> {
         format!("| `{}` | {} |", self.name(), cells.join(" | "))
     }
 
-    /// What is not as it is promised.
+    /// Missed targets.
     fn missed(&self) -> Vec<String> {
         let mut missed = Vec::new();
         let name = self.name();
@@ -135,7 +132,6 @@ fn megabytes(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / 1e6)
 }
 
-/// Prints the tables.
 pub fn print(rows: &[Row<'_>], rounds: usize, events: u64) {
     println!(
         "\nFrom the start of the process to its first answer, medians of {rounds} rounds, in milliseconds:\n"
@@ -155,7 +151,7 @@ pub fn print(rows: &[Row<'_>], rounds: usize, events: u64) {
     }
 }
 
-/// What is not as it is promised.
+/// Missed targets.
 pub fn missed(rows: &[Row<'_>]) -> Vec<String> {
     rows.iter().flat_map(Row::missed).collect()
 }

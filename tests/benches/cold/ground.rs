@@ -1,14 +1,14 @@
-//! Two tables that are alike, one for the functions and one for Node.js, each behind TLS.
+//! Two equal tables with TLS, one for the functions and one for Node.js.
 //!
-//! What is measured is comparable only where both sides do the same. So both get the same events in the same order, their
-//! answers are compared each time, and in the end the tables are, item by item.
+//! Both sides get the same events in the same order. Their responses are compared each time, and their tables
+//! at the end, item by item.
 
 use std::collections::BTreeMap;
 
-use funil::import::{Source, import as load};
 use indicatif::ProgressBar;
+use operator::import::{Source, import as load};
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 use shared::store::Location;
 use shared::time::Timestamp;
 use tests::raw::RawTable;
@@ -17,25 +17,21 @@ use tests::runtime::{Stage, settled};
 use super::program::Made;
 use super::{data, tls};
 
-/// A table with the demo and more in it, and where it is reached by TLS.
+/// A table with the demo and more, reached through TLS.
 pub struct Ground {
-    /// The table.
     pub stage: Stage,
     endpoint: String,
 }
 
-/// One for each side.
 pub struct Twins {
-    /// The functions'.
     pub rust: Ground,
-    /// That of Node.js.
     pub node: Ground,
     began: Timestamp,
 }
 
 impl Ground {
     async fn new(made: &Made) -> Self {
-        // The routes of this stage take calls, which is how the stream gets something to tell.
+        // The routes of this stage accept calls, which produce stream records.
         let stage = Stage::new("AutomationsFunction").await;
         import(&stage, &data::lines()).await;
         maintenance::tend(&stage.store)
@@ -45,7 +41,6 @@ impl Ground {
         Self { stage, endpoint }
     }
 
-    /// Where the table is.
     pub fn table(&self) -> Location {
         Location {
             endpoint: Some(self.endpoint.clone()),
@@ -53,12 +48,12 @@ impl Ground {
         }
     }
 
-    /// The items, each as one line, without what no two tables share: credentials, random tokens, the times since `began`.
+    /// The items as lines, without unique parts: credentials, random tokens, times since `began`.
     fn items(&self, began: Timestamp) -> Vec<String> {
         let items = RawTable::at(&self.stage.endpoint).items().into_iter();
         let shared = items.filter(|item| {
             let pk = item["pk"]["S"].as_str().unwrap_or_default();
-            // A walk says when it expires, in seconds.
+            // A checkpoint contains its expiry in seconds.
             !pk.contains("#credential") && !pk.ends_with("#report-walk")
         });
         let text = |item: Value| settled(json!({ "body": sorted(item).to_string() }), began);
@@ -71,14 +66,13 @@ impl Ground {
 }
 
 impl Twins {
-    /// New ones.
     pub async fn new(made: &Made) -> Self {
-        let began = Ambient::system().now();
+        let began = Environment::system().now();
         let (rust, node) = (Ground::new(made).await, Ground::new(made).await);
         Self { rust, node, began }
     }
 
-    /// Requires that both sides answered the same.
+    /// Requires equal responses.
     #[track_caller]
     pub fn same(&self, what: &str, rust: &Value, node: &Value) {
         let told = |answer: &Value| match answer.get("statusCode") {
@@ -97,7 +91,7 @@ impl Twins {
         );
     }
 
-    /// Requires that both sides wrote the same.
+    /// Requires equal tables.
     #[track_caller]
     pub fn alike(&self) {
         let (rust, node) = (self.rust.items(self.began), self.node.items(self.began));
@@ -108,7 +102,6 @@ impl Twins {
     }
 }
 
-/// Brings lines into the demo.
 pub async fn import(stage: &Stage, lines: &str) {
     let source = Source::spool(lines.as_bytes()).expect("a temporary file");
     let report = load(&stage.demo(), &source, false, &ProgressBar::hidden()).await;
@@ -118,7 +111,7 @@ pub async fn import(stage: &Stage, lines: &str) {
     }
 }
 
-/// The same with the fields of every object in one order.
+/// The value with object members sorted.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -133,7 +126,7 @@ fn sorted(value: Value) -> Value {
     }
 }
 
-/// A text without the 32 hexadecimal digits that make something unique.
+/// A text without unique values of 32 hexadecimal digits.
 fn without_tokens(text: &str) -> String {
     const LENGTH: usize = 32;
     let (mut settled, mut run) = (String::with_capacity(text.len()), String::new());

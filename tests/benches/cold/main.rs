@@ -1,9 +1,9 @@
-//! Start and memory of each built function beside the same endpoint on Node.js.
+//! Start and memory of each built function, compared with the same endpoint on Node.js.
 //!
-//! `tests/cold-start.sh` builds what is compared and runs this. Each round starts every function once, and the same
-//! endpoint on Node.js right behind it, each as a process of its own with one event waiting under a Lambda Runtime API of
-//! our own, and with its table behind TLS, all on this machine. Both do the same reads and writes and answer the same, which
-//! is held ([`ground`]). Times on one machine differ from those on another; what is promised is their ratio.
+//! `tests/cold-start.sh` builds both and runs this. Each round starts every function once, then the same
+//! endpoint on Node.js, each in its own process with one event under a Runtime API, and with its table
+//! through TLS, all on this machine. Both make the same reads and writes and return the same responses, which
+//! is verified ([`ground`]). Times depend on the machine; the target is their ratio.
 
 #![expect(
     clippy::expect_used,
@@ -27,9 +27,9 @@ use ground::Twins;
 use program::{Made, Program};
 use work::{ALL, Work};
 
-/// How often each program is started; the medians are of these.
+/// Starts of each program, for the medians.
 const ROUNDS: usize = 21;
-/// How many events a function deals with behind its first, for its memory.
+/// Events after the first, for the memory.
 const EVENTS: u64 = 200;
 
 #[tokio::main]
@@ -62,7 +62,7 @@ async fn main() -> ExitCode {
     ExitCode::from(u8::from(!missed.is_empty()))
 }
 
-/// Starts both in turn. The round before the first counts for nothing: it brings the programs into the system's memory.
+/// Starts both in turn. A first round is discarded: it loads the programs into the page cache.
 async fn starts<'w>(made: &Made, work: &'w Work, twins: &Twins) -> Row<'w> {
     let function = Program::function(made, work);
     let other = Program::node(made, work);
@@ -90,7 +90,7 @@ async fn starts<'w>(made: &Made, work: &'w Work, twins: &Twins) -> Row<'w> {
     Row { work, rust, node }
 }
 
-/// The most memory of a function that is asked for much, again and again.
+/// Peak memory of a function after repeated large responses.
 async fn memory(made: &Made, work: &Work, twins: &Twins) -> u64 {
     let started = Program::function(made, work).start(made, work, &twins.rust).await;
     started.go_on(work, &twins.rust, EVENTS).await

@@ -1,4 +1,4 @@
-//! The programs that are measured, where they are, and what a process has used.
+//! The measured programs, their paths, and the resources of a process.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,19 +13,19 @@ use tests::template;
 use super::ground::Ground;
 use super::work::Work;
 
-/// What `tests/cold-start.sh` made, as it says on the command line.
+/// Output of `tests/cold-start.sh`, from the command line.
 #[derive(Debug)]
 pub struct Made {
-    /// The directory of the built functions.
+    /// Directory of the built functions.
     pub functions: PathBuf,
-    /// The certificate of the table's host with its key, and whom the functions are to trust.
+    /// The certificate of the table's host with its key, and the trusted roots for functions.
     pub certificates: PathBuf,
     /// Node.js, and the directory of its bundles.
     pub node: Option<(PathBuf, PathBuf)>,
 }
 
 impl Made {
-    /// Reads `functions=…`, `certificates=…`, and, where there is Node.js, `node=…` and `bundles=…`.
+    /// Parses `functions=…`, `certificates=…`, and optionally `node=…` and `bundles=…`.
     pub fn named() -> Option<Self> {
         let named = |name: &str| {
             let prefix = format!("{name}=");
@@ -39,22 +39,20 @@ impl Made {
     }
 }
 
-/// Which of both is measured.
+/// The measured program.
 #[derive(Debug, Clone)]
 pub enum Program {
-    /// The built function.
     Function(PathBuf),
-    /// Node.js, and the bundle of the same endpoint.
+    /// Node.js and the bundle of the endpoint.
     Node(PathBuf, PathBuf),
 }
 
 impl Program {
-    /// The built function.
     pub fn function(made: &Made, work: &Work) -> Self {
         Self::Function(made.functions.join(template::binary(work.function)))
     }
 
-    /// The same endpoint on Node.js, where there is Node.js.
+    /// The same endpoint on Node.js, if present.
     pub fn node(made: &Made, work: &Work) -> Option<Self> {
         let (node, bundles) = made.node.as_ref()?;
         Some(Self::Node(
@@ -74,9 +72,9 @@ impl Program {
         }
     }
 
-    /// What its environment has beside that of every function: whom to trust. A function reads the system's certificates
-    /// from a file, so it is given one with them and ours; Node.js holds its own, and is told ours. That it is no longer
-    /// the newest is said by the SDK for Node.js at every start, which is left out.
+    /// Additional environment: trusted roots. A function reads the system's certificates from a file, so it
+    /// gets one with them and the test's; Node.js has its own and gets the test's in addition. The warning of
+    /// the AWS SDK about the version of Node.js is switched off.
     fn variables(&self, made: &Made) -> Vec<(&'static str, OsString)> {
         let of = |name| made.certificates.join(name).into_os_string();
         match self {
@@ -88,7 +86,7 @@ impl Program {
         }
     }
 
-    /// Bytes of what is deployed, and how many they are compressed as in a zip.
+    /// Bytes of the deployed program, plain and zipped.
     pub fn size(&self) -> (u64, u64) {
         let (Self::Function(file) | Self::Node(_, file)) = self;
         let whole = fs::metadata(file).expect("it was built").len();
@@ -97,7 +95,7 @@ impl Program {
         (whole, compressed as u64)
     }
 
-    /// Starts it, and waits for its first answer.
+    /// Starts it and waits for the first response.
     pub async fn start(&self, made: &Made, work: &Work, ground: &Ground) -> Started {
         let event = work.first(&ground.stage).await;
         let (table, variables) = (ground.table(), self.variables(made));
@@ -116,17 +114,15 @@ impl Program {
     }
 }
 
-/// A process that gave its first answer.
+/// A process after its first response.
 pub struct Started {
-    /// What that took.
     pub start: Start,
-    /// What it answered.
     pub answer: Value,
     process: Function,
 }
 
 impl Started {
-    /// Has it deal with further events, and gives the most memory that it ever had, in bytes.
+    /// Sends further events and returns the peak memory in bytes.
     pub async fn go_on(mut self, work: &Work, ground: &Ground, events: u64) -> u64 {
         for number in 0..events {
             let event = work.further(&ground.stage, number).await;
@@ -150,21 +146,20 @@ fn answered(outcome: Outcome, process: &Function) -> Value {
     }
 }
 
-/// What a start took, until the first answer.
+/// Resources of a start until the first response.
 #[derive(Debug, Clone, Copy)]
 pub struct Start {
-    /// From before the process was begun.
+    /// Time since before the process was created.
     pub wall: Duration,
-    /// What the process used by then.
     pub used: Used,
 }
 
-/// What a process used, by the books of the system (Linux).
+/// Resources of a process, from `/proc` (Linux).
 #[derive(Debug, Clone, Copy)]
 pub struct Used {
-    /// Processor time of all its threads, its own and the system's for it.
+    /// Processor time of all threads, user and system.
     pub processor: Duration,
-    /// The most memory that it ever had, in bytes.
+    /// Peak memory in bytes.
     pub memory: u64,
 }
 
@@ -178,7 +173,7 @@ impl Used {
     }
 }
 
-/// Threads that ended are not in it. Neither side ends any before its first answer.
+/// Excludes ended threads; no program ends any before its first response.
 fn processor(books: &Path) -> Duration {
     let threads = fs::read_dir(books.join("task")).expect("a process has threads");
     let spent = threads.map(|thread| {

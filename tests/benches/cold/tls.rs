@@ -1,7 +1,7 @@
-//! TLS in front of the embedded engine, which speaks none itself.
+//! A TLS proxy for the embedded engine, which has no TLS.
 //!
-//! It stands for DynamoDB's endpoint: a host with a name, whose certificate is of somebody who is trusted. What it adds to
-//! a call it adds for both sides that are compared.
+//! It replaces DynamoDB's endpoint: a host name with a trusted certificate. It costs both compared programs
+//! the same.
 
 use std::fs;
 use std::path::Path;
@@ -14,11 +14,11 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-/// Begins to take TLS connections for the engine at `endpoint`, with the certificate `localhost.pem` and its key
-/// `localhost.key` in a directory. Where.
+/// Starts a TLS proxy for the engine at `endpoint`, with `localhost.pem` and `localhost.key` of a directory.
+/// Returns its address.
 pub async fn before(endpoint: &str, certificates: &Path) -> String {
     let acceptor = TlsAcceptor::from(Arc::new(config(certificates)));
-    // The first address of the name is the one that clients try first.
+    // Clients try the first address of the name first.
     let listener = TcpListener::bind("localhost:0").await.expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let engine = endpoint.trim_start_matches("http://").to_owned();
@@ -42,7 +42,7 @@ fn config(certificates: &Path) -> ServerConfig {
         .expect("a certificate and its key")
 }
 
-/// Passes on what both sides say. A connection that breaks is its client's to report.
+/// Forwards both directions. A broken connection is the client's error.
 async fn pass(acceptor: TlsAcceptor, client: TcpStream, engine: String) {
     let _ = client.set_nodelay(true);
     let connected = tokio::try_join!(acceptor.accept(client), TcpStream::connect(engine));

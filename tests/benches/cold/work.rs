@@ -1,4 +1,4 @@
-//! What each function is asked: the event that it is started for, and those that come behind it.
+//! The requests of each function: the event that starts it, and the events after it.
 
 use std::ops::Range;
 
@@ -8,43 +8,42 @@ use tests::runtime::{Recorded, Stage};
 use super::data::{LEAD_OF_TICKETS, REPORT_BY_DAY, phone};
 use super::ground;
 
-/// A function, and what it is asked.
+/// A function and its requests.
 #[derive(Debug)]
 pub struct Work {
     /// The function's name in the template.
     pub function: &'static str,
-    /// The file of the same endpoint on Node.js, without its ending.
+    /// File name of the Node.js endpoint, without extension.
     pub node: &'static str,
-    /// The endpoint, or what sets the function off.
+    /// The endpoint or trigger.
     pub what: &'static str,
     first: First,
     then: Then,
 }
 
-/// The event that a function is started for.
+/// The event that starts a function.
 #[derive(Debug, Clone, Copy)]
 enum First {
-    /// A recorded one.
     Recorded(&'static str),
-    /// A call has come in, and the stream tells of it.
+    /// A stream record of a call.
     Call,
 }
 
-/// The events behind it, for their memory.
+/// The later events, which determine the memory.
 #[derive(Debug, Clone, Copy)]
 enum Then {
-    /// A request with a large answer: a recorded one with another path, query and body.
+    /// A request with a large response: a recorded one with another path, query and body.
     Large(&'static str, fn() -> Asked),
-    /// As many records of the stream as one batch holds.
+    /// A full batch of stream records.
     Calls,
-    /// A minute in which everything is due: a call's trigger, copies of a lead, a report.
+    /// A scheduled run with everything due: a call's trigger, copies of a lead, a report.
     Minute,
 }
 
-/// Records of the stream in one batch, as the template has it.
+/// Records of a batch, as in the template.
 const BATCH: u64 = 16;
 
-/// All functions, in the order in which they leave the table as the next one needs it.
+/// All functions; each leaves the table as the next one needs it.
 pub const ALL: [Work; 8] = [
     Work {
         function: "LeadsFunction",
@@ -104,11 +103,11 @@ pub const ALL: [Work; 8] = [
     },
 ];
 
-/// What a request asks for.
+/// Parts of a request.
 struct Asked {
     path: String,
     query: &'static str,
-    /// Empty for a request without one.
+    /// Empty if there is none.
     body: String,
 }
 
@@ -170,7 +169,7 @@ fn record(lead: u64, description: &str) -> String {
 }
 
 impl Work {
-    /// The event that it is started for.
+    /// The first event.
     pub async fn first(&self, stage: &Stage) -> Value {
         match self.first {
             First::Recorded(name) => stage.event(&Recorded::named(name)),
@@ -178,7 +177,7 @@ impl Work {
         }
     }
 
-    /// Another event; the number tells it from those before it.
+    /// Another event, distinguished by its number.
     pub async fn further(&self, stage: &Stage, number: u64) -> Value {
         match self.then {
             Then::Large(recorded, asked) => large(stage, recorded, &asked()),
@@ -205,7 +204,7 @@ fn large(stage: &Stage, recorded: &str, asked: &Asked) -> Value {
     stage.event(&event)
 }
 
-/// Lets a call of one of the leads come in: the call's id.
+/// Receives a call of a lead. Returns the call's id.
 async fn received(stage: &Stage, lead: u64) -> u64 {
     let call = Recorded::named("call-record").changed(|event| event["body"] = json!(record(lead, "")));
     let answer = stage.answer(&stage.event(&call)).await;
@@ -214,7 +213,7 @@ async fn received(stage: &Stage, lead: u64) -> u64 {
     body["id"].as_u64().expect("the call's id")
 }
 
-/// What the stream tells of a call of each of these leads.
+/// Stream records of a call of each lead.
 async fn streamed(stage: &Stage, leads: Range<u64>) -> Value {
     let mut event = Recorded::named("automations-trigger").raw();
     let record = event["Records"][0].take();

@@ -1,4 +1,4 @@
-//! Every endpoint of spec.md as requests, with the targets that they have.
+//! Requests to every endpoint of spec.md, with their targets.
 
 use std::time::Duration;
 
@@ -10,31 +10,28 @@ use tests::{Wallet, World};
 
 use crate::stock::{COMMON, FULL, FULLEST};
 
-/// What a read of one thing may take.
+/// Maximum for a read of one record.
 const SIMPLE: Duration = Duration::from_micros(150);
-/// What a board of ten columns with 25 opportunities in each may take, which have what most have.
+/// Maximum for a board of ten columns with 25 typical opportunities each.
 const BOARD: Duration = Duration::from_millis(3);
 
-/// Where a request has its credentials.
+/// Placement of the credentials.
 #[derive(Debug, Clone, Copy)]
 enum Place {
-    /// Key and token in their headers.
     Headers,
-    /// The key in its header.
     Header,
-    /// The key in the query.
     Query,
-    /// Nowhere.
+    /// No credentials.
     Public,
 }
 
 /// A use of an endpoint.
 pub struct Ask {
-    /// The endpoint's number in spec.md, and what is asked of it.
+    /// The endpoint's number in spec.md, and a description.
     pub name: &'static str,
-    /// What it may take.
+    /// Maximum processor time.
     pub target: Option<Duration>,
-    /// Whether it changes nothing.
+    /// Whether it only reads.
     pub is_read: bool,
     method: &'static str,
     uri: String,
@@ -51,7 +48,6 @@ impl Ask {
         }
     }
 
-    /// The request, ready to be sent.
     pub fn request<'w>(&self, world: &'w World) -> Request<'w> {
         let request = match self.place {
             Place::Query => {
@@ -72,7 +68,7 @@ impl Ask {
     }
 }
 
-/// Every endpoint. What writes comes behind what reads, so that nothing is read that is gone.
+/// Every endpoint; writes last, so that reads find everything.
 pub fn asks(admin: &Wallet) -> Vec<Ask> {
     leads(admin)
         .into_iter()
@@ -170,7 +166,7 @@ fn reads(admin: &Wallet) -> Vec<Ask> {
     ]
 }
 
-/// Endpoint 10, which is asked by POST.
+/// Endpoint 10, a read by POST.
 fn boards(admin: &Wallet) -> Vec<Ask> {
     let look = |name, funnel: u64, more: Value| Ask {
         is_read: true,

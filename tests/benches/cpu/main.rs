@@ -1,15 +1,15 @@
-//! What a request takes of the processor, without engine and network.
+//! Processor time of a request, without engine and network.
 //!
-//! `cargo bench -p tests --bench cpu` measures every endpoint and fails where a target of the architecture is missed. With
-//! `--profile release` it is built as the functions are, which is what counts. A number behind `--` says how many requests
-//! are measured in place of the usual ones, any other word that only uses whose names contain it are:
-//! `cargo bench -p tests --bench cpu --profile release -- board 50`.
+//! `cargo bench -p tests --bench cpu` measures every endpoint and fails if a target is missed. `--profile
+//! release`, started in the folder `functions`, builds like the functions, which is the relevant case. A number
+//! as argument sets the number of measured requests; other words select uses by name:
+//! `cd functions && cargo bench -p tests --bench cpu --profile release -- board 50`.
 //!
-//! Each use of an endpoint is first sent to a real engine, and what the engine answers is recorded. Then the same request is
-//! sent again and again, through the whole service and the whole SDK but its HTTP client, in whose place the recorded answers
-//! are played. Of the thread's processor time of each request the median counts. Whatever waits for nothing is in it, the
-//! request's line of the log too; the Lambda runtime, HTTP and TLS are not. The targets are for the service's own part: what is
-//! left without the time in which a call was in the SDK, the client of the network.
+//! Each use is first sent to an engine, and the engine's responses are recorded. Then the request is repeated
+//! through the whole service and the whole SDK, except its HTTP client, which replays the responses. The
+//! result is the median of the thread's processor time. It includes the request's log line, but not the
+//! Lambda runtime, HTTP and TLS. The targets apply to the service's own part: the time without calls in the
+//! SDK.
 
 #![expect(
     clippy::expect_used,
@@ -26,16 +26,16 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Mutex;
 
-use shared::ambient::Ambient;
-use shared::store::replay::Tape;
-use shared::telemetry::Lines;
+use shared::environment::Environment;
+use shared::store::testing::replay::Tape;
+use shared::telemetry::JsonSubscriber;
 use tokio::runtime::Builder;
 use tracing::level_filters::LevelFilter;
 
 use ask::{Ask, asks};
 use measure::{Figures, Sample, processor_time};
 
-/// How often each use is measured, in as many rounds; the rounds take turns, so that a bad moment of the machine meets all.
+/// Rounds of each use; uses alternate, so that a disturbance of the machine affects all.
 const ROUNDS: usize = 5;
 const REQUESTS: usize = 100;
 
@@ -79,15 +79,15 @@ fn main() -> ExitCode {
     )
 }
 
-/// Lets the service write its log as a deployed function does, to nowhere.
+/// Logs like a deployed function, discarding the output.
 fn log_like_a_function() {
     let nowhere = OpenOptions::new()
         .write(true)
         .open("/dev/null")
         .expect("it can be opened");
     let nowhere = Mutex::new(nowhere);
-    let lines = Lines::new(
-        Ambient::system(),
+    let lines = JsonSubscriber::new(
+        Environment::system(),
         LevelFilter::INFO,
         "bench".to_owned(),
         move |line| {

@@ -1,37 +1,37 @@
-//! One use of an endpoint: recorded once, played and measured as often as is wanted.
+//! One use of an endpoint: recorded once, then replayed and measured repeatedly.
 
 use std::fmt;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
-use shared::store::replay::{Recording, Tape};
+use shared::store::testing::replay::{Recording, Tape};
 use tests::World;
 use tests::world::{Raw, Request};
 use tokio::runtime::Runtime;
 
 use crate::ask::Ask;
 
-/// The processor time that this thread has taken.
+/// Processor time of this thread.
 pub fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::try_from(time).expect("time does not run backwards")
 }
 
-/// A use with the engine's answers and the service's.
+/// A use with the engine's and the service's responses.
 pub struct Recorded<'a> {
     ask: &'a Ask,
     calls: Recording,
     answer: Raw,
 }
 
-/// What one request took.
+/// One measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
     all: Duration,
     sdk: Duration,
 }
 
-/// Sends a use to the engine. What only reads is sent twice: a process is measured that knows what it was asked before.
+/// Sends a use to the engine. Reads are sent twice, to measure a process with warm caches.
 pub fn record<'a>(runtime: &Runtime, world: &World, tape: &Tape, ask: &'a Ask) -> Recorded<'a> {
     if ask.is_read {
         once(runtime, ask.request(world));
@@ -43,7 +43,7 @@ pub fn record<'a>(runtime: &Runtime, world: &World, tape: &Tape, ask: &'a Ask) -
     Recorded { ask, calls, answer }
 }
 
-/// Sends it again with the engine's answers played, and measures it.
+/// Replays a use and measures it.
 pub fn play(runtime: &Runtime, world: &World, tape: &Tape, recorded: &Recorded<'_>) -> Sample {
     let Recorded { ask, calls, answer } = recorded;
     tape.play(calls);
@@ -62,13 +62,13 @@ pub fn play(runtime: &Runtime, world: &World, tape: &Tape, recorded: &Recorded<'
     Sample { all, sdk }
 }
 
-/// A function by itself, which a profiler finds by its name.
+/// A separate function, so that profilers show it.
 #[inline(never)]
 fn once(runtime: &Runtime, request: Request<'_>) -> Raw {
     runtime.block_on(request.send_unwatched())
 }
 
-/// What a use takes, as a line of the table.
+/// The result of a use, as a line of the table.
 pub struct Figures {
     name: &'static str,
     calls: usize,
@@ -80,7 +80,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// The medians of some requests.
+    /// Medians of the samples.
     pub fn of(recorded: &Recorded<'_>, samples: &mut [Sample]) -> Self {
         let mut median = |of: fn(&Sample) -> Duration| {
             samples.sort_unstable_by_key(of);
@@ -97,12 +97,11 @@ impl Figures {
         }
     }
 
-    /// Whether it has a target.
     pub fn has_target(&self) -> bool {
         self.target.is_some()
     }
 
-    /// Whether the service's own part takes more than its target.
+    /// Whether the service's own part exceeds the target.
     pub fn is_missed(&self) -> bool {
         self.target.is_some_and(|target| self.own() > target)
     }

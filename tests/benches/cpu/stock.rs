@@ -1,4 +1,4 @@
-//! The instance that is asked: `acme` with something of every kind, and three boards of ten columns.
+//! The measured instance: `acme` with records of every kind, and three boards of ten columns.
 
 use serde_json::{Map, Value, json};
 use shared::funnel::{CustomField, Funnel, FunnelAccess};
@@ -17,19 +17,18 @@ use tests::tickets::{add_files, add_tickets, file, ticket};
 use tests::world::at;
 use tests::{ACME, NOW, Wallet, World};
 
-/// The funnel whose opportunities have what most have.
+/// The funnel of typical opportunities.
 pub const COMMON: u64 = 6;
-/// The funnel whose opportunities have the same, of a lead that has every field and whose company has every field.
+/// Like [`COMMON`], with a lead and a company that have every field.
 pub const FULL: u64 = 7;
-/// The funnel whose opportunities have every field themselves, too.
+/// Like [`FULL`], with opportunities that have every field.
 pub const FULLEST: u64 = 8;
-/// Columns of each, and opportunities in each: more than a board shows.
+/// Columns of each funnel, and opportunities in each column: more than a board shows.
 const COLUMNS: u64 = 10;
 const DEPTH: u64 = 30;
-/// The first of the leads that make up a list of usual length, and how many they are.
+/// The first lead of a list of usual length, and the number of leads.
 const LEADS: (u64, u64) = (3_001, 200);
 
-/// A world on an engine of its own, and the credentials of an admin.
 pub async fn stocked() -> (World, Wallet) {
     let world = World::new().await;
     let operator = world.operator(ACME);
@@ -58,7 +57,7 @@ pub async fn stocked() -> (World, Wallet) {
     let columns = json!({ "entity": "opportunities", "groupBy": "column" });
     add_reports(&operator, [report(1, &Value::Null), report(2, &columns)]).await;
     world.store.refresh_reports().await.expect("they are refreshed");
-    // The first booking of an instance draws the secret of its meetings' keys, which is another each time it is played.
+    // The first booking of an instance generates a random secret, which would differ in every replay.
     let first = book(&world, &booking(FREE[0], &json!({}))).await;
     assert_eq!(first.status, 200, "{first:?}");
     let admin = world.wallet(7).await;
@@ -74,7 +73,7 @@ fn common_lead(id: u64) -> Lead {
     }
 }
 
-/// A funnel of ten columns, whose ids begin with its own.
+/// A funnel of ten columns, whose ids begin with the funnel's.
 fn board(id: u64) -> Funnel {
     let names: Vec<_> = (0..COLUMNS).map(|at| format!("Etapa {at}")).collect();
     let heads: Vec<_> = (0..)
@@ -94,7 +93,7 @@ fn board(id: u64) -> Funnel {
     }
 }
 
-/// An opportunity of a funnel of ten columns, in the order of time, with what most have.
+/// A typical opportunity of a funnel of ten columns, ordered by time.
 fn plain(n: u64, in_funnel: u64) -> Opportunity {
     let responsible = [8, 9, 10, 14][usize::try_from(n % 4).expect("small")];
     let created = at("2026-01-01T00:00:00Z").plus_seconds(u32::try_from(n).expect("small") * 3_600);

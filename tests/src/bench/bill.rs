@@ -1,7 +1,7 @@
-//! What a request's units were spent on, call by call and item by item, and the least that would have done.
+//! Breakdown of a request's units by call and item, with the minimum that would suffice.
 //!
-//! What must stay true: every unit that DynamoDB bills is put down to something, and is as many as its published rules
-//! say. A bill that does not add up stops the measurement.
+//! Every billed unit is attributed to an item and recomputed by DynamoDB's published rules; any difference
+//! fails the measurement.
 
 #![expect(
     clippy::expect_used,
@@ -17,44 +17,44 @@ use shared::store::Cost;
 use super::item;
 use super::wire::Exchange;
 
-/// Kinds of items that say who asks and how often it may: credentials, the directory, the minutes of a limit.
+/// Kinds of items that check the caller and its limits.
 const CHECKING: [&str; 3] = ["credential", "directory", "rate"];
 
-/// Of which kind of items an answer is made.
+/// The items that a response is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Made {
-    /// Of none, as that of a write.
+    /// None, as for a write.
     OfNothing,
-    /// Of items of this kind, as many as it shows.
+    /// Items of this kind, one for each shown record.
     Of(&'static str),
-    /// Of items of this kind that had to be looked through, so many of them.
+    /// This number of items of this kind, all of which must be read.
     From(&'static str, usize),
 }
 
-/// What a request's units were spent on.
+/// The breakdown of a request's units.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Bill {
-    /// Read units for who asks.
+    /// Read units for checking the caller.
     pub checking: f64,
-    /// Read units for what leads to the answer, or decides it, and is not in it.
+    /// Read units for items that lead to or decide the response but are not in it.
     pub finding: f64,
-    /// Read units for items of the kind of which the answer is made.
+    /// Read units for items of the response's kind.
     pub answered: f64,
-    /// The least read units for the items that are answered: each list of them in one query, or each item got by itself.
+    /// Minimum read units for the response's items: each list in one query, or each item by a get.
     pub least_read: f64,
-    /// How many items are answered, and their bytes.
+    /// Number and bytes of the response's items.
     pub shown: (usize, usize),
-    /// Items that were written.
+    /// Number of written items.
     pub written: usize,
-    /// Items that were a condition of what was written.
+    /// Number of items checked by conditions.
     pub checked: usize,
-    /// The least write units for both, each item written by itself.
+    /// Minimum write units for both, each item written alone.
     pub least_write: f64,
-    /// Whether what was written was written in a transaction.
+    /// Whether a transaction wrote them.
     pub in_transaction: bool,
 }
 
-/// An item that was read, or a key under which there was none.
+/// An item that was read, or a key without an item.
 struct Read {
     kind: String,
     partition: String,
@@ -65,7 +65,7 @@ struct Read {
 }
 
 impl Bill {
-    /// Adds up the calls of a request, whose answer shows lists of so many records.
+    /// Sums the calls of a request whose response contains lists of these lengths.
     #[must_use]
     pub fn of(cost: &Cost, exchanges: &[Exchange], made: Made, lists: &[usize]) -> Self {
         let mut bill = Self::default();
@@ -116,7 +116,7 @@ impl Bill {
         self.in_transaction |= is_transaction;
     }
 
-    /// Of the items that were read those that are answered cannot be smaller than the smallest.
+    /// The minimum assumes the smallest of the read items.
     fn judge_shown(&mut self, mut read: Vec<Read>, lists: &[usize]) {
         read.retain(|read| read.exists);
         read.sort_by_key(|read| read.bytes);
@@ -130,7 +130,7 @@ impl Bill {
         }
     }
 
-    /// What is looked through is needed once, a query for each partition.
+    /// The minimum reads each item once, with one query for each partition.
     fn judge_looked_through(&mut self, mut read: Vec<Read>, count: usize) {
         read.retain(|read| read.exists);
         let mut partitions: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
@@ -148,7 +148,7 @@ impl Bill {
     }
 }
 
-/// The least units for items of one list: together in a query, or each by itself where they are got by key.
+/// Minimum units for the items of one list: in one query, or each alone if they are read by key.
 fn least<'r>(list: impl Iterator<Item = &'r Read> + Clone) -> f64 {
     let (got, queried): (Vec<_>, Vec<_>) = list.partition(|read| read.is_got);
     let got = got.iter().map(|read| item::read_units(read.bytes)).sum::<f64>();
@@ -160,7 +160,7 @@ fn least<'r>(list: impl Iterator<Item = &'r Read> + Clone) -> f64 {
     }
 }
 
-/// What a call read, with its units: a batch's items one by one, a query's together.
+/// The items of a call with units: of a batch one by one, of a query together.
 fn reads(exchange: &Exchange) -> Vec<(f64, Vec<Read>)> {
     let Exchange { request, answer, .. } = exchange;
     match exchange.operation.as_str() {
@@ -190,7 +190,7 @@ fn reads(exchange: &Exchange) -> Vec<(f64, Vec<Read>)> {
             let read: Vec<_> = items.iter().map(|item| read(item, Some(item), false)).collect();
             let units = item::read_units(read.iter().map(|read| read.bytes).sum());
             is_billed(exchange, units);
-            // Where nothing lies the kind is told by the partition alone.
+            // Without an item, only the partition determines the kind.
             let key = serde_json::json!({ "pk": partition, "sk": { "S": "" } });
             let read = if read.is_empty() {
                 vec![self::read(&key, None, false)]
@@ -216,7 +216,7 @@ fn read(key: &Value, item: Option<&Value>, is_got: bool) -> Read {
     }
 }
 
-/// The kind of an item as docs/access-patterns.md names it: what follows the instance in its partition's key.
+/// The kind of an item as in docs/access-patterns.md: the part of the partition key after the instance.
 fn kind(partition: &str, sort: &str) -> String {
     let kind = partition.split('#').nth(1).expect("a kind");
     if sort == "names" { sort } else { kind }.to_owned()
@@ -227,7 +227,7 @@ fn only(object: &Value) -> (&String, &Value) {
     entries.expect("one table")
 }
 
-/// Holds what was billed against what the rules say.
+/// Compares the billed units with the rules.
 fn is_billed(exchange: &Exchange, expected: f64) {
     let capacity = &exchange.answer["ConsumedCapacity"];
     let capacity = capacity.get(0).unwrap_or(capacity);

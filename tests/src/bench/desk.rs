@@ -1,4 +1,4 @@
-//! Where uses of endpoints are measured: an instance, a service of its own, and the wire between it and the engine.
+//! The instance, service and recording proxy for measuring uses of endpoints.
 
 #![expect(
     clippy::expect_used,
@@ -9,9 +9,9 @@
 use std::cell::RefCell;
 
 use funil::engine::Engine;
+use operator::Operator;
 use serde_json::Value;
-use shared::ambient::Ambient;
-use shared::store::operator::Operator;
+use shared::environment::Environment;
 use shared::store::{Location, Store};
 
 use super::bill::Bill;
@@ -21,7 +21,7 @@ use super::wire::Wire;
 use crate::people::{ACME, NOW, settle};
 use crate::world::{Answer, Request, Wallet, World, at};
 
-/// An instance that is arranged past the wire, and asked through it.
+/// An instance that is set up directly on the table and called through the proxy.
 pub struct Desk {
     arranged: World,
     service: World,
@@ -41,8 +41,8 @@ impl Desk {
             table: wire.table(),
             endpoint: Some(wire.endpoint()),
         };
-        let (ambient, _) = Ambient::held(at(NOW));
-        let service = arranged.through(Store::connect(location, ambient).await);
+        let (environment, _) = Environment::frozen(at(NOW));
+        let service = arranged.through(Store::connect(location, environment).await);
         service.meet_public().await;
         Self {
             arranged,
@@ -52,26 +52,26 @@ impl Desk {
         }
     }
 
-    /// The operator's hand on the instance, which the service does not see.
+    /// Operator access to the instance, without the service.
     #[must_use]
     pub fn operator(&self) -> Operator {
         self.arranged.operator(ACME)
     }
 
-    /// The table past the service.
+    /// The table, without the service.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.arranged.store
     }
 
-    /// Credentials for a user, which the service let in lately.
+    /// Credentials for a user that the service has accepted recently.
     pub async fn wallet(&self, user: u64) -> Wallet {
         let wallet = self.new_wallet(user).await;
         self.service.meet(&wallet).await;
         wallet
     }
 
-    /// Credentials for a user, which the service has not seen.
+    /// Credentials for a user that the service has not seen.
     pub async fn new_wallet(&self, user: u64) -> Wallet {
         self.arranged.wallet(user).await
     }
@@ -93,12 +93,12 @@ impl Desk {
         self.service.call(method, uri)
     }
 
-    /// Sends a request that is not measured, as others have before.
+    /// Sends a request without measuring it.
     pub async fn prepare(&self, request: Request<'_>) -> Answer {
         request.send().await
     }
 
-    /// Sends a request, which has to be answered with this status, and measures it.
+    /// Sends a request, requires this status, and measures it.
     pub async fn measure(&self, line: Line, status: u16, request: Request<'_>) -> Answer {
         let _ = self.wire.take();
         let answer = request.send().await;
@@ -115,7 +115,7 @@ impl Desk {
         answer
     }
 
-    /// What was measured.
+    /// The measurements.
     #[must_use]
     pub fn close(self) -> Vec<Row> {
         self.rows.into_inner()

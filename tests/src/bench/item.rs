@@ -1,6 +1,6 @@
-//! What DynamoDB bills, by its published rules: the bytes of an item, and the units of so many bytes.
+//! DynamoDB's billing by its published rules: bytes of an item, and units for a number of bytes.
 //!
-//! Counted here and not asked of the engine, so that the two are held against each other with every call
+//! Computed here, independently of the engine, and compared with it for every call
 //! ([`Bill`](super::bill::Bill)).
 
 #![expect(
@@ -11,12 +11,12 @@
 
 use serde_json::Value;
 
-/// What a read unit covers, in bytes: of one item that is got, of all items of a query together.
+/// Bytes of a read unit: of one item by get, of all items of a query together.
 const READ_UNIT: usize = 4096;
-/// What a write unit covers of one item, in bytes.
+/// Bytes of a write unit, for one item.
 const WRITE_UNIT: usize = 1024;
 
-/// The bytes of an item in DynamoDB's JSON: of its names and its values.
+/// Bytes of an item in DynamoDB's JSON: names and values.
 #[must_use]
 pub fn bytes(item: &Value) -> usize {
     let attributes = item.as_object().into_iter().flatten();
@@ -49,8 +49,8 @@ fn value_bytes(value: &Value) -> usize {
     }
 }
 
-/// A byte for each two digits before the point and for each two behind it, without zeros that stand at either end, one
-/// more, and one for a minus.
+/// A byte for each two digits before the decimal point and after it, without leading and trailing zeros, plus
+/// one, and one for a minus sign.
 fn number_bytes(text: &str) -> usize {
     let digits = text.trim_start_matches('-');
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -64,13 +64,13 @@ fn number_bytes(text: &str) -> usize {
     whole.len().div_ceil(2) + fraction.len().div_ceil(2) + 1 + sign
 }
 
-/// The units of a strongly consistent read of so many bytes. Nothing costs one unit, too.
+/// Units of a strongly consistent read; at least one.
 #[must_use]
 pub fn read_units(bytes: usize) -> f64 {
     units(bytes, READ_UNIT)
 }
 
-/// The units of a write of an item of so many bytes that is no part of a transaction.
+/// Units of a write outside a transaction.
 #[must_use]
 pub fn write_units(bytes: usize) -> f64 {
     units(bytes, WRITE_UNIT)
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_begun_counts() {
+    fn started_units_count() {
         let near = |left: f64, right: f64| (left - right).abs() < f64::EPSILON;
         assert!(near(read_units(0), 1.0) && near(read_units(4096), 1.0) && near(read_units(4097), 2.0));
         assert!(near(write_units(0), 1.0) && near(write_units(1024), 1.0) && near(write_units(1025), 2.0));

@@ -1,4 +1,4 @@
-//! A measured use of an endpoint: whether it meets its targets, and how it reads in a table.
+//! A measured use of an endpoint: comparison with its targets, and its line in a table.
 
 use std::fmt::Write as _;
 
@@ -7,38 +7,38 @@ use serde_json::Value;
 use super::bill::Bill;
 use super::target::{BY_ITSELF, IN_TRANSACTION, LISTED, Line, Target};
 
-/// What a use of an endpoint cost.
+/// The cost of one use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// What was asked, and within what it has to stay.
+    /// The use and its targets.
     pub line: Line,
-    /// Calls of DynamoDB.
+    /// Number of DynamoDB calls.
     pub calls: usize,
-    /// Those of them that waited for one another.
+    /// Sequential round trips.
     pub round_trips: u32,
-    /// What the read units were spent on.
+    /// Breakdown of the units.
     pub bill: Bill,
     /// Write units.
     pub write_units: f64,
 }
 
-/// Allowed for the arithmetic of ratios alone.
+/// Tolerance for floating-point ratios.
 const HAIR: f64 = 1e-9;
 
 impl Row {
-    /// Read units for what is answered ÷ the least for that; `None` where nothing is.
+    /// Read units for the response's items ÷ minimum; `None` without such items.
     #[must_use]
     pub fn read_ratio(&self) -> Option<f64> {
         (self.bill.least_read > 0.0).then(|| self.bill.answered / self.bill.least_read)
     }
 
-    /// Write units ÷ the least; `None` where nothing is written.
+    /// Write units ÷ minimum; `None` without writes.
     #[must_use]
     pub fn write_ratio(&self) -> Option<f64> {
         (self.bill.least_write > 0.0).then(|| self.write_units / self.bill.least_write)
     }
 
-    /// The targets that it misses, and the reasons that it gives and does not need.
+    /// Missed targets, and exceptions that are not needed.
     #[must_use]
     pub fn misses(&self) -> Vec<String> {
         let mut misses = Vec::new();
@@ -70,7 +70,7 @@ impl Row {
     }
 }
 
-/// How many records each list of an answer has: a board's columns one each, any other answer one at most.
+/// Lengths of a response's lists: of each column of a board, else at most one list.
 #[must_use]
 pub fn lists(body: &Value) -> Vec<usize> {
     let length = |list: &Value| list.as_array().map(Vec::len);
@@ -82,7 +82,7 @@ pub fn lists(body: &Value) -> Vec<usize> {
         Value::Array(records) => vec![records.len()],
         _ => {
             let data = body["data"].as_object().into_iter().flatten();
-            // One thing is a list of one.
+            // A single object is a list of one.
             let found = data.map(|(_, value)| (length(value), value.is_object()));
             let found = found.filter_map(|(many, is_one)| many.or_else(|| is_one.then_some(1)));
             found.take(1).collect()
@@ -95,7 +95,7 @@ const HEAD: &str = "\
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 ";
 
-/// The rows as a table in Markdown, with the reasons that some of them give below it.
+/// The rows as a Markdown table, followed by the reasons of exceptions.
 #[must_use]
 pub fn table(rows: &[Row]) -> String {
     let mut reasons: Vec<&str> = Vec::new();

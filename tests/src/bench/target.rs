@@ -1,13 +1,13 @@
-//! The targets of round trips and units, and what a use of an endpoint is measured against.
+//! Targets of round trips and units.
 
 use super::bill::Made;
 
-/// A kind of use for which the architecture names its sequential round trips.
+/// A kind of use with a target of sequential round trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// The read of one thing.
+    /// Read of one record.
     Thing,
-    /// A page of a column, with a bookmark or without one.
+    /// Page of a column, with or without a cursor.
     Page,
     /// A board.
     Board,
@@ -15,22 +15,22 @@ pub enum Target {
     Write,
     /// A booking.
     Booking,
-    /// A call of a lead that is known.
+    /// A call of a known lead.
     Call,
 }
 
-/// Read units for what is answered ÷ the least, at most: for everything that shows a list.
+/// Maximum read units ÷ minimum for responses with lists.
 pub const LISTED: f64 = 1.15;
-/// Write units ÷ the least, at most: in a transaction, which bills twice.
+/// Maximum write units ÷ minimum in a transaction, which is billed twice.
 pub const IN_TRANSACTION: f64 = 2.2;
-/// Write units ÷ the least, at most: of a write by itself.
+/// Maximum write units ÷ minimum of a write outside a transaction.
 pub const BY_ITSELF: f64 = 1.1;
 
-/// Why a list of more than 50 needs one round trip more, and may begin a unit twice.
+/// Reason that a list of more than 50 needs another round trip and may start a unit twice.
 pub const MORE_THAN_A_PAGE: &str = "more than a page of 50 is read only once the check has passed (C-86)";
 
 impl Target {
-    /// All there are.
+    /// All targets.
     pub const ALL: [Self; 6] = [
         Self::Thing,
         Self::Page,
@@ -40,7 +40,7 @@ impl Target {
         Self::Call,
     ];
 
-    /// Sequential round trips, at most.
+    /// Maximum sequential round trips.
     #[must_use]
     pub fn round_trips(self) -> u32 {
         match self {
@@ -49,7 +49,7 @@ impl Target {
         }
     }
 
-    /// The endpoints for which it is named.
+    /// The endpoints with this target.
     #[must_use]
     pub fn endpoints(self) -> &'static [&'static str] {
         match self {
@@ -62,27 +62,27 @@ impl Target {
     }
 }
 
-/// A use of an endpoint that is measured.
+/// A measured use of an endpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// The endpoint's number in spec.md, or the name of one that has none.
+    /// The endpoint's number in spec.md, or a name.
     pub endpoint: &'static str,
-    /// What is asked.
+    /// Description of the request.
     pub what: String,
-    /// The target that it comes under.
+    /// Its target.
     pub target: Option<Target>,
-    /// Sequential round trips, at most: the target's, or where there is none what docs/access-patterns.md promises.
+    /// Maximum sequential round trips, of the target or of docs/access-patterns.md.
     pub round_trips: u32,
-    /// What its answer is made of.
+    /// The items of its response.
     pub made: Made,
-    /// Why it needs more round trips than its target.
+    /// Reason that it needs more round trips than its target.
     pub more_trips: Option<&'static str>,
-    /// Why its list cannot be had for the least.
+    /// Reason that its list needs more than the minimum.
     pub more_units: Option<&'static str>,
 }
 
 impl Line {
-    /// A use that comes under a target.
+    /// A use with a target.
     #[must_use]
     pub fn of(target: Target, endpoint: &'static str, what: impl Into<String>) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl Line {
         }
     }
 
-    /// A use under no target of round trips, with a budget of its own.
+    /// A use without a target, with its own maximum of round trips.
     #[must_use]
     pub fn within(round_trips: u32, endpoint: &'static str, what: impl Into<String>) -> Self {
         Self {
@@ -105,21 +105,21 @@ impl Line {
         }
     }
 
-    /// Its answer is made of items of this kind, and shows as many.
+    /// The response consists of items of this kind.
     #[must_use]
     pub fn shows(self, kind: &'static str) -> Self {
         let made = Made::Of(kind);
         Self { made, ..self }
     }
 
-    /// Its answer comes from so many items of this kind, all of which have to be looked through.
+    /// The response requires reading this number of items of this kind.
     #[must_use]
     pub fn looks_through(self, kind: &'static str, items: usize) -> Self {
         let made = Made::From(kind, items);
         Self { made, ..self }
     }
 
-    /// It needs so many round trips, for this reason.
+    /// Permits more round trips, for this reason.
     #[must_use]
     pub fn but_trips(self, round_trips: u32, why: &'static str) -> Self {
         Self {
@@ -129,7 +129,7 @@ impl Line {
         }
     }
 
-    /// What it shows costs more than the least, for this reason.
+    /// Permits more units than the minimum, for this reason.
     #[must_use]
     pub fn but_units(self, why: &'static str) -> Self {
         let more_units = Some(why);

@@ -1,4 +1,4 @@
-//! Every use of every endpoint that makes calls of its own, at the sizes that matter.
+//! Every use of every endpoint with its own pattern of calls, at relevant sizes.
 
 #![expect(
     clippy::expect_used,
@@ -23,17 +23,17 @@ use super::desk::Desk;
 use super::row::Row;
 use crate::world::{Request, Wallet};
 
-/// How much is measured.
+/// Extent of the measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Every use, at the sizes that are made quickly.
+    /// Every use, at sizes that are quick to set up.
     Quick,
     /// Every use at every size.
     Full,
 }
 
 impl Scale {
-    /// Those of some sizes that are measured: all, or the first few.
+    /// The first `quick` sizes, or all.
     #[must_use]
     fn of<T>(self, quick: usize, sizes: &[T]) -> &[T] {
         match self {
@@ -43,10 +43,10 @@ impl Scale {
     }
 }
 
-/// A group of endpoints whose uses are measured together.
+/// Endpoints that are measured together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// What credentials and limits cost, on any endpoint.
+    /// Checking credentials and limits, on any endpoint.
     Credentials,
     /// Endpoint 1.
     Leads,
@@ -58,7 +58,7 @@ pub enum Group {
     Boards,
     /// Endpoint 10 with `columnId`.
     Columns,
-    /// Endpoints 11 and 12, and the free times.
+    /// Endpoints 11 and 12, and free times.
     Calendars,
     /// Endpoint 13.
     Bookings,
@@ -71,7 +71,7 @@ pub enum Group {
 }
 
 impl Group {
-    /// All there are, in the order of their endpoints.
+    /// All groups, by endpoint.
     pub const ALL: [Self; 11] = [
         Self::Credentials,
         Self::Leads,
@@ -105,7 +105,7 @@ impl Group {
 }
 
 impl Desk {
-    /// Begins a request with the key in the query.
+    /// A request with the key in the query.
     fn keyed(&self, wallet: &Wallet, method: &str, path: &str, body: &Value) -> Request<'_> {
         let sign = if path.contains('?') { '&' } else { '?' };
         let call = self.call(method, &format!("{path}{sign}i=acme&apitoken={}", wallet.key));

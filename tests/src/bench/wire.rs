@@ -1,8 +1,8 @@
-//! A wire between a service and its engine on which every call can be seen: what was asked, what was answered, and how
-//! large each written item was before and behind it.
+//! A proxy between service and engine that records every call: request, response, and the size of each
+//! written item before and after it.
 //!
-//! It hands calls on as they are and adds reads of its own that the service does not see. Only before an engine of the
-//! process's own: no call is signed.
+//! It forwards calls unchanged and adds its own reads, which the service does not see. Works only with an
+//! embedded engine, because calls are not signed.
 
 #![expect(
     clippy::expect_used,
@@ -24,29 +24,29 @@ use tokio::net::TcpListener;
 
 use super::item;
 
-/// A call that was answered.
+/// A completed call.
 #[derive(Debug, Clone)]
 pub struct Exchange {
     /// The API operation, such as `Query`.
     pub operation: String,
-    /// What was asked.
+    /// Request body.
     pub request: Value,
-    /// What was answered.
+    /// Response body.
     pub answer: Value,
-    /// The items that it wrote or checked; none where it was refused.
+    /// Items written or checked; none if the call was rejected.
     pub written: Vec<Written>,
 }
 
 /// An item that a call wrote or checked.
 #[derive(Debug, Clone)]
 pub struct Written {
-    /// It was the condition of others and stays as it was.
+    /// Whether it was only checked.
     pub is_check: bool,
-    /// Bytes before or behind the call, whichever are more: by them DynamoDB bills.
+    /// The larger of the sizes before and after the call, in bytes, which DynamoDB bills.
     pub bytes: usize,
 }
 
-/// The wire.
+/// The proxy.
 #[derive(Debug, Clone)]
 pub struct Wire {
     endpoint: String,
@@ -61,7 +61,7 @@ struct Relay {
 }
 
 impl Wire {
-    /// Lays a wire before the engine at `http://…`, which has one table. It lies as long as the runtime runs.
+    /// Starts a proxy for the engine at `http://…`, which has one table. It runs as long as the runtime.
     pub async fn before(engine: &str) -> Self {
         let engine = engine.trim_start_matches("http://").to_owned();
         let (_, tables) = exchange(&engine, "ListTables", "{}");
@@ -79,19 +79,19 @@ impl Wire {
         Self { endpoint, relay }
     }
 
-    /// Where the service has to call.
+    /// Address for the service.
     #[must_use]
     pub fn endpoint(&self) -> String {
         self.endpoint.clone()
     }
 
-    /// The name of the engine's table.
+    /// Name of the engine's table.
     #[must_use]
     pub fn table(&self) -> String {
         self.relay.table.clone()
     }
 
-    /// The calls since this was asked the last time.
+    /// The calls since the last `take`.
     #[must_use]
     pub fn take(&self) -> Vec<Exchange> {
         std::mem::take(&mut self.relay.seen.lock().unwrap_or_else(PoisonError::into_inner))
@@ -137,7 +137,7 @@ impl Relay {
         (status, answer)
     }
 
-    /// The keys of what a call writes, and whether it only checks them.
+    /// The keys that a call writes, and whether each is only checked.
     fn deeds(&self, operation: &str, request: &Value) -> Vec<(Value, bool)> {
         let key = |item: &Value| json!({ "pk": item["pk"], "sk": item["sk"] });
         match operation {
@@ -157,7 +157,7 @@ impl Relay {
         }
     }
 
-    /// The bytes of the items, 0 where there is none, in the order of the deeds.
+    /// Sizes of the items in bytes, 0 if absent.
     fn sizes(&self, deeds: &[(Value, bool)]) -> Vec<usize> {
         if deeds.is_empty() {
             return Vec::new();
@@ -176,7 +176,7 @@ impl Relay {
     }
 }
 
-/// One call to an engine, on a connection of its own.
+/// One call to an engine, on a new connection.
 fn exchange(engine: &str, operation: &str, body: &str) -> (StatusCode, Value) {
     let mut stream = TcpStream::connect(engine).expect("the engine listens");
     write!(

@@ -1,6 +1,6 @@
-//! A small Lambda Runtime API: <https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html>.
+//! A minimal Lambda Runtime API: <https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html>.
 //!
-//! One function asks it, one event at a time, as Lambda has it.
+//! It serves one function, one event at a time, like Lambda.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -16,19 +16,19 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 
-/// The most bytes of an answer that Lambda passes on.
+/// Lambda's limit for a response in bytes.
 const ANSWER_LIMIT: usize = 6 * 1024 * 1024;
 
-/// What became of an event.
+/// The result of an event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// The function's answer.
+    /// The function's response.
     Answered(Value),
-    /// The function failed: what it told Lambda. API Gateway answers such a request 500 by itself.
+    /// The function's error. API Gateway returns 500 for such a request.
     Failed(Value),
 }
 
-/// An event on its way to the function.
+/// An event in progress.
 struct Invocation {
     id: String,
     event: Bytes,
@@ -44,7 +44,7 @@ struct Desk {
 /// The Runtime API of one function.
 #[derive(Debug)]
 pub struct RuntimeApi {
-    /// Where it listens.
+    /// Its address.
     pub address: SocketAddr,
     events: mpsc::UnboundedSender<Invocation>,
     unstarted: mpsc::UnboundedReceiver<Value>,
@@ -52,7 +52,7 @@ pub struct RuntimeApi {
 }
 
 impl RuntimeApi {
-    /// Begins to listen.
+    /// Starts listening.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -79,7 +79,7 @@ impl RuntimeApi {
         }
     }
 
-    /// Hands over an event.
+    /// Sends an event to the function.
     pub fn send(&mut self, event: &Value) -> oneshot::Receiver<Outcome> {
         self.asked += 1;
         let (outcome, told) = oneshot::channel();
@@ -92,7 +92,7 @@ impl RuntimeApi {
         told
     }
 
-    /// Waits until the function says that it cannot start.
+    /// Waits for the function's initialization error.
     pub async fn unstarted(&mut self) -> Value {
         self.unstarted.recv().await.expect("the desk is open")
     }
@@ -110,7 +110,7 @@ async fn next(State(desk): State<Arc<Desk>>) -> Response {
     let headers = [
         ("content-type", "application/json"),
         ("lambda-runtime-aws-request-id", id.as_str()),
-        // In the year 2100: nothing is to hurry.
+        // The year 2100: no deadline.
         ("lambda-runtime-deadline-ms", "4102444800000"),
         (
             "lambda-runtime-invoked-function-arn",

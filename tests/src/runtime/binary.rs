@@ -1,17 +1,17 @@
-//! Where the built functions are.
+//! Paths of the built functions.
 
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// What has to be said where a binary is missing or old. Cargo tells nobody what a binary was built of, so an old one shows
-/// only where it answers otherwise.
+/// Message for a missing or outdated binary. Cargo does not say what a binary was built from, so an outdated
+/// one is noticed only by a different response.
 pub const BUILD: &str = "the binary has to be there and of what is in the sources now: \
     `cargo test --workspace` builds it, or `cargo build --workspace --bins`";
 
-/// The binary of this name, in the directory of this test's own profile.
+/// The path of a binary in the directory of this test's profile.
 pub fn binary(name: &str) -> PathBuf {
     let test = env::current_exe().expect("a test knows where it is");
-    // Tests are in deps/, binaries above it.
+    // Tests are in `deps/`, below the binaries.
     let directory = test
         .parent()
         .and_then(Path::parent)

@@ -1,5 +1,5 @@
-//! Recorded events of API Gateway's HTTP API (payload version 2.0), of the table's stream and of the clock, and what
-//! tests/events/README.md says is answered to them.
+//! Recorded events of API Gateway's HTTP API (payload version 2.0), of the table's stream and of the
+//! schedule, with the responses that tests/events/README.md lists.
 
 use std::fs;
 use std::path::PathBuf;
@@ -15,27 +15,26 @@ use serde_json::{Map, Value, json};
 /// A recorded event.
 #[derive(Debug, Clone)]
 pub struct Recorded {
-    /// Its file, without `.json`.
+    /// File name without `.json`.
     pub name: String,
-    /// The function that gets it, by its name in the template.
+    /// The function's name in the template.
     pub function: String,
-    /// What README.md says is answered.
+    /// The response in README.md.
     pub answer: Expected,
     text: String,
 }
 
-/// What is answered to an event, with the status before the body where it is an HTTP answer. `…` at its end stands for the
-/// rest.
+/// An expected response; for HTTP, the status before the body. `…` at its end matches the rest.
 #[derive(Debug, Clone)]
 pub struct Expected(String);
 
-/// Where the events are.
+/// Directory of the events.
 pub fn directory() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/events"))
 }
 
 impl Recorded {
-    /// All of them, in the order of README.md.
+    /// All events, in the order of README.md.
     pub fn all() -> Vec<Self> {
         let readme = fs::read_to_string(directory().join("README.md")).expect("the list of events");
         let rows = readme.lines().filter(|line| line.starts_with("| `"));
@@ -52,7 +51,7 @@ impl Recorded {
         events
     }
 
-    /// The event in this file.
+    /// The event in a file.
     pub fn named(name: &str) -> Self {
         let mut events = Self::all().into_iter();
         events
@@ -60,7 +59,7 @@ impl Recorded {
             .expect("an event of this name")
     }
 
-    /// Reads ``| `<name>.json` | `<function>` | <answer> | <what it shows> |``.
+    /// Parses ``| `<name>.json` | `<function>` | <answer> | <what it shows> |``.
     fn read(row: &str) -> Self {
         let cells: Vec<_> = row.trim_matches('|').split(" | ").map(str::trim).collect();
         let [name, function, answer, _] = cells[..] else {
@@ -77,13 +76,13 @@ impl Recorded {
         }
     }
 
-    /// The event with these credentials in the places of `API_KEY` and `ACCESS_TOKEN`.
+    /// The event with these credentials instead of `API_KEY` and `ACCESS_TOKEN`.
     pub fn with(&self, key: &str, token: &str) -> Value {
         let text = self.text.replace("API_KEY", key).replace("ACCESS_TOKEN", token);
         serde_json::from_str(&text).expect("the event is JSON")
     }
 
-    /// The event with changes.
+    /// The event with a change.
     #[must_use]
     pub fn changed(self, change: impl FnOnce(&mut Value)) -> Self {
         let mut event = self.raw();
@@ -92,14 +91,14 @@ impl Recorded {
         Self { text, ..self }
     }
 
-    /// The event as it was recorded.
+    /// The event as recorded.
     pub fn raw(&self) -> Value {
         serde_json::from_str(&self.text).expect("the event is JSON")
     }
 }
 
 impl Expected {
-    /// Whether an answer is this one.
+    /// Whether a response matches.
     pub fn is(&self, told: &str) -> bool {
         match self.0.strip_suffix('…') {
             Some(beginning) => told.starts_with(beginning),
@@ -108,12 +107,12 @@ impl Expected {
     }
 }
 
-/// The request that a client sent, made from API Gateway's event by its documentation, and not by the runtime's library.
+/// The client's request, derived from API Gateway's event by its documentation, not by the runtime's library.
 pub fn request(event: &Value) -> Request<Body> {
     let text = |path: &str| event.pointer(path).and_then(Value::as_str);
     let path = path(text("/rawPath").expect("a path"), text("/requestContext/stage"));
     let query = text("/rawQueryString").filter(|query| !query.is_empty());
-    // As a client encodes it, whose library lets nothing else pass.
+    // Encoded like a client does; the library accepts nothing else.
     let encoded = |query: &str| query.replace('<', "%3C").replace('>', "%3E").replace(' ', "%20");
     let query = query.map_or(String::new(), |query| format!("?{}", encoded(query)));
     let mut request = Request::builder()
@@ -135,7 +134,7 @@ pub fn request(event: &Value) -> Request<Body> {
     request.body(Body::from(body)).expect("a request")
 }
 
-/// API Gateway decodes a path, and puts the name of a stage before it where the stage has one.
+/// API Gateway decodes the path and adds the stage's name as prefix.
 fn path(raw: &str, stage: Option<&str>) -> String {
     if let Some(stage) = stage.filter(|stage| *stage != "$default") {
         assert!(
@@ -152,7 +151,7 @@ fn path(raw: &str, stage: Option<&str>) -> String {
     raw.bytes().map(encode).collect()
 }
 
-/// An answer of the router as API Gateway wants it.
+/// A response of the router in API Gateway's format.
 pub async fn answered(response: Response) -> Value {
     let (parts, body) = response.into_parts();
     let body = body.collect().await.expect("the answer is whole").to_bytes();

@@ -1,4 +1,4 @@
-//! A built function that runs, and Lambda's side of it.
+//! A built function in a process, under a Runtime API.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read};
@@ -14,26 +14,25 @@ use crate::template;
 
 pub use shared::store::Location;
 
-/// A function's process; dropping it kills it, as Lambda does.
+/// A function's process, killed on drop.
 #[derive(Debug)]
 pub struct Function {
     name: String,
     child: Child,
     api: RuntimeApi,
     log: Arc<Mutex<String>>,
-    /// How many of its two outputs have come to their end.
+    /// How many of its two output streams have ended.
     ended: watch::Receiver<usize>,
 }
 
 impl Function {
-    /// Starts the function of this name in the template with the environment that Lambda and the template give it, and
-    /// nothing else.
+    /// Starts the function with exactly the environment of Lambda and the template.
     pub async fn start(function: &str, table: &Location) -> Self {
         let program = binary(&template::binary(function));
         Self::launch(function, Command::new(program), table, &[]).await
     }
 
-    /// Starts a program as this function: with that environment, these variables beside it, and nothing else.
+    /// Starts a program as this function, with that environment and these additional variables.
     pub async fn launch(
         function: &str,
         mut command: Command,
@@ -78,7 +77,7 @@ impl Function {
         }
     }
 
-    /// Lets it deal with an event.
+    /// Sends an event and waits for the result.
     pub async fn invoke(&mut self, event: &Value) -> Outcome {
         let told = self.api.send(event);
         tokio::select! {
@@ -87,7 +86,7 @@ impl Function {
         }
     }
 
-    /// What it tells Lambda when it cannot start.
+    /// The initialization error.
     pub async fn unstarted(&mut self) -> Value {
         tokio::select! {
             biased;
@@ -96,26 +95,26 @@ impl Function {
         }
     }
 
-    /// Waits for its end: how it ended, and everything that it said.
+    /// Waits for its exit: status and complete output.
     pub async fn end(mut self) -> (ExitStatus, String) {
         quiet(&mut self.ended).await;
         let status = self.child.wait().expect("it ended");
         (status, self.log())
     }
 
-    /// Kills it, and gives everything that it said. It says what there is to say of an event before it answers.
+    /// Kills it and returns its output. Log lines of an event precede its response.
     pub async fn stop(mut self) -> String {
         self.child.kill().expect("it has not ended");
         quiet(&mut self.ended).await;
         said(&self.log)
     }
 
-    /// The process's id.
+    /// Process id.
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// What it said by now, on both of its outputs, as far as that is read.
+    /// The output so far, of both streams.
     pub fn log(&self) -> String {
         said(&self.log)
     }
@@ -123,13 +122,13 @@ impl Function {
 
 impl Drop for Function {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Keeps what a process says, line by line, and counts one up when it says no more.
+/// Collects the output of a process by lines, and counts up at its end.
 fn keep(output: impl Read + Send + 'static, log: &Arc<Mutex<String>>, end: watch::Sender<usize>) {
     let log = Arc::clone(log);
     std::thread::spawn(move || {
@@ -146,7 +145,7 @@ fn said(log: &Mutex<String>) -> String {
     log.lock().expect("the log").clone()
 }
 
-/// Waits until a process says no more, on both of its outputs: it has ended.
+/// Waits until both output streams have ended, as after exit.
 async fn quiet(ended: &mut watch::Receiver<usize>) {
     ended
         .wait_for(|ended| *ended == 2)
@@ -154,7 +153,7 @@ async fn quiet(ended: &mut watch::Receiver<usize>) {
         .expect("its outputs are read");
 }
 
-/// A table where nobody listens.
+/// A table at an address without a listener.
 pub fn unreachable() -> Location {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");

@@ -1,9 +1,9 @@
-//! Functions as Lambda runs them: each built binary is a process of its own under a Lambda Runtime API, reads its
-//! environment, and answers recorded events.
+//! Functions as in Lambda: each built binary is a process under a Lambda Runtime API, with an environment and
+//! recorded events.
 //!
-//! The router behind it is tried in the process of the test everywhere else. Here it is what lies between API Gateway and the
-//! router that is tried: that it adds nothing and loses nothing. So every event is answered twice, by the binary and by
-//! the router, each over a table of its own with the same demo in it, and the answers are compared whole.
+//! Other tests call the router within their process. These test the layer between API Gateway and router,
+//! which must not change anything: every event is handled by the binary and by the router, each with its own
+//! copy of the demo, and the responses are compared completely.
 
 #![expect(
     clippy::expect_used,

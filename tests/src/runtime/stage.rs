@@ -1,23 +1,23 @@
-//! A table with the demo in it, and the router of a function over it: what its binary is compared with.
+//! A table with the demo, and a function's router on it for comparison with the binary.
 
 use axum::Router;
 use funil::demo::{self, Demo};
 use funil::engine::Engine;
+use operator::Operator;
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
-use shared::http::{App, Group, Origins, service};
+use shared::environment::Environment;
+use shared::http::{App, Origins, RouteGroup, service};
 use shared::instance::InstanceName;
-use shared::store::operator::Operator;
 use shared::store::{Location, Store};
 use shared::time::Timestamp;
 use tower::ServiceExt as _;
 
 use super::event::{Recorded, answered, request};
 
-/// The origins that a function of these tests allows.
+/// The allowed origins in these tests.
 pub const ORIGINS: &str = "https://app.example.com,https://crm.example.com";
 
-/// What stands for the times of the test itself: all times in answers are of this length.
+/// Placeholder for times of the test itself, of the same length.
 const SOME_TIME: &str = "2000-01-01T00:00:00.000Z";
 
 /// A table with the demo in it.
@@ -33,21 +33,23 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A new table, and the router of the function of this name.
+    /// A new table and the function's router.
     pub async fn new(function: &str) -> Self {
         let engine = Engine::in_memory().expect("an engine starts");
         let location = Location {
             table: "funil".to_owned(),
             endpoint: Some(engine.endpoint()),
         };
-        // The binary has the system's clock, so its router has it too.
-        let ambient = Ambient::system();
-        let store = Store::connect(location, ambient.clone()).await;
-        store.ensure_table().await.expect("the table can be created");
+        // The binary uses the system's clock, so the router does too.
+        let environment = Environment::system();
+        let store = Store::connect(location, environment.clone()).await;
+        operator::ensure_table(&store)
+            .await
+            .expect("the table can be created");
         let Demo::Created { key, token } = demo::load(&store).await.expect("the demo can be loaded") else {
             panic!("the demo is new");
         };
-        let app = App::new(store.clone(), ambient, Origins::parse(ORIGINS));
+        let app = App::new(store.clone(), environment, Origins::parse(ORIGINS));
         Self {
             router: service(&app, groups(function)),
             endpoint: engine.endpoint(),
@@ -58,12 +60,12 @@ impl Stage {
         }
     }
 
-    /// Two that are alike: one for the binary, one for the router.
+    /// Two equal stages, for binary and router.
     pub async fn twins(function: &str) -> (Self, Self) {
         tokio::join!(Box::pin(Self::new(function)), Box::pin(Self::new(function)))
     }
 
-    /// Where the table is.
+    /// Location of the table.
     pub fn table(&self) -> Location {
         Location {
             table: "funil".to_owned(),
@@ -71,24 +73,26 @@ impl Stage {
         }
     }
 
-    /// The operator's hand on the demo.
+    /// Operator access to the demo.
     pub fn demo(&self) -> Operator {
-        self.store
-            .operator(InstanceName::parse("demo").expect("an instance name"))
+        Operator::new(
+            &self.store,
+            InstanceName::parse("demo").expect("an instance name"),
+        )
     }
 
-    /// A recorded event with the credentials of this demo.
+    /// A recorded event with the demo's credentials.
     pub fn event(&self, recorded: &Recorded) -> Value {
         recorded.with(&self.key, &self.token)
     }
 
-    /// What the router answers.
+    /// The router's response.
     pub async fn answer(&self, event: &Value) -> Value {
         let answer = self.router.clone().oneshot(request(event)).await;
         answered(answer.expect("the router answers everything")).await
     }
 
-    /// Requires that a text holds no credential of this demo.
+    /// Requires that a text contains no credential of this demo.
     #[track_caller]
     pub fn keeps_secret(&self, text: &str) {
         for secret in [&self.key, &self.token] {
@@ -97,8 +101,8 @@ impl Stage {
     }
 }
 
-/// The routes of a function. Those that no client calls have none; what sets them off has.
-fn groups(function: &str) -> Vec<Group> {
+/// The routes of a function; functions without client routes get those that trigger them.
+fn groups(function: &str) -> Vec<RouteGroup> {
     match function {
         "LeadsFunction" => vec![leads::group()],
         "OpportunitiesFunction" => opportunities::groups().into_iter().collect(),
@@ -111,7 +115,7 @@ fn groups(function: &str) -> Vec<Group> {
     }
 }
 
-/// An answer without what no two requests share: its id, the times since `began`, and the key of a meeting.
+/// A response without its unique parts: request id, times since `began`, and the key of a meeting.
 pub fn settled(mut answer: Value, began: Timestamp) -> Value {
     if let Some(headers) = answer["headers"].as_object_mut() {
         let id = headers.remove("x-request-id").expect("every answer has an id");
@@ -127,7 +131,7 @@ pub fn settled(mut answer: Value, began: Timestamp) -> Value {
 }
 
 fn without_times(text: &str, began: Timestamp) -> String {
-    let now = Ambient::system().now();
+    let now = Environment::system().now();
     let mut settled = text.to_owned();
     for (last, _) in text.match_indices('Z') {
         let Some(first) = (last + 1).checked_sub(SOME_TIME.len()) else {

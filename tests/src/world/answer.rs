@@ -1,11 +1,11 @@
-//! What the service answered.
+//! Responses of the service.
 
 use axum::body::Bytes;
 use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 use shared::store::Cost;
 
-/// An answer that was not looked into.
+/// A response that was not parsed.
 #[derive(Debug)]
 pub struct Raw {
     /// The status.
@@ -14,20 +14,20 @@ pub struct Raw {
     pub headers: HeaderMap,
     /// The body.
     pub text: Bytes,
-    /// What the request cost.
+    /// Cost of the request.
     pub cost: Cost,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub struct Answer {
     /// The status.
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body: JSON, null where there is none, or the text of a page.
+    /// The body: JSON, null if empty, or the text of a page.
     pub body: Value,
-    /// What the request cost.
+    /// Cost of the request.
     pub cost: Cost,
 }
 

@@ -1,6 +1,6 @@
-//! What the log tells: one structured line a request, and never a secret, a number, an address or a body.
+//! Log of the service: one structured line for each request, without secrets, numbers, addresses and bodies.
 //!
-//! A program of its own with one test, because the subscriber that catches everything is the whole process's.
+//! A test program with one test, because its subscriber captures everything in the process.
 
 #![expect(
     clippy::expect_used,
@@ -11,10 +11,11 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
+use operator::kinds::Automations;
 use serde_json::{Value, json};
 use shared::automation::Automation;
-use shared::courier::Courier;
-use shared::store::fault::Fault;
+use shared::jobs::webhook_client::WebhookClient;
+use shared::store::testing::faults::Fault;
 use tests::World;
 use tests::bookings::{FREE, book, booking, made, open_calendars};
 use tracing_subscriber::fmt::MakeWriter;
@@ -46,7 +47,7 @@ impl Log {
         String::from_utf8(self.0.lock().expect("a log").clone()).expect("UTF-8")
     }
 
-    /// The lines of our own that tell of requests.
+    /// Our own lines about requests.
     fn requests(&self) -> Vec<Value> {
         let lines = self.text();
         let lines = lines
@@ -62,32 +63,32 @@ fn call() -> Value {
         "callId": "call-id-4711", "description": "assunto sigiloso" } })
 }
 
-/// A call that is to be told, to a receiver that does not answer: both the failed tries and the last are logged.
+/// A call with a notification to a receiver that does not answer: failed tries and the last one are logged.
 async fn automate(world: &World) {
     let line = json!({ "id": 1, "name": "Avisar", "trigger": "leadPhoneCall", "event": "received", "actions": [
         { "type": "notify", "url": "https://erp.example/", "secret": "notify-sigilo" } ] });
     let automation: Automation = serde_json::from_value(line).expect("an automation");
     let operator = world.operator("acme");
     operator
-        .import_automations(&[automation])
+        .import::<Automations>(&[automation], false)
         .await
         .expect("the automation can be written");
     let signed = world
         .webhook(&call())
         .header("x-voip-signature", "webhook-sigilo");
     assert_eq!(signed.send().await.status, 201);
-    let courier = Courier::plain(|_, _| Vec::new(), |_| true);
+    let webhook_client = WebhookClient::plain(|_, _| Vec::new(), |_| true);
     for _ in 0..6 {
-        maintenance::automate(&world.store, &courier)
+        maintenance::automate(&world.store, &webhook_client)
             .await
             .expect("the automations are run");
         world.clock.set(world.clock.get().plus_seconds(10_000));
     }
 }
 
-/// Everything down to debug is caught, of our own crates and of all others.
+/// Captures everything down to debug, of all crates.
 #[tokio::test]
-async fn a_line_a_request_and_no_secret() {
+async fn requests_log_one_line_without_secrets() {
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt()
         .json()
@@ -189,7 +190,8 @@ async fn a_line_a_request_and_no_secret() {
         ),
         (5, 1)
     );
-    // The engine is the test's, and the SDK speaks of single bytes at debug; what is ours speaks of nobody at all.
+    // The engine belongs to the test, and the SDK logs single bytes at debug; our own lines contain no
+    // personal data.
     let ours = ["shared", "leads", "calendars", "call_webhook"].map(|name| format!("\"target\":\"{name}"));
     let text = log.text();
     let (own, others): (Vec<_>, Vec<_>) = text

@@ -1,4 +1,5 @@
-//! A table that does not answer: a function that cannot start says so and ends; one that runs answers 500 and goes on.
+//! A table that does not answer: initialization reports the error and exits; a running function returns 500
+//! and continues.
 
 use futures_util::future::join_all;
 use serde_json::json;
@@ -7,7 +8,7 @@ use tests::runtime::{Function, Outcome, Recorded, Stage, unreachable};
 use tests::template::function_names;
 
 #[tokio::test]
-async fn a_function_that_cannot_start_says_so() {
+async fn initialization_errors_are_reported() {
     let functions = function_names();
     assert!(!functions.is_empty());
     join_all(functions.iter().map(async |function| {
@@ -27,9 +28,9 @@ async fn a_function_that_cannot_start_says_so() {
     .await;
 }
 
-/// C-88: a function of another build than the table's says which formats it reads.
+/// C-88.
 #[tokio::test]
-async fn a_function_refuses_a_table_of_another_format() {
+async fn a_table_of_another_format_is_rejected_with_the_supported_formats() {
     let stage = Stage::new("LeadsFunction").await;
     RawTable::at(&stage.endpoint).put("#format", "format", &json!({ "format": { "N": "99" } }));
     for function in function_names() {
@@ -45,9 +46,9 @@ async fn a_function_refuses_a_table_of_another_format() {
     }
 }
 
-/// C-4: the body is ours, because API Gateway's would be another.
+/// C-4: the body is the service's, not API Gateway's.
 #[tokio::test]
-async fn a_request_without_its_table_is_an_internal_error() {
+async fn requests_without_a_table_return_internal_errors() {
     for (function, name, body) in [
         ("LeadsFunction", "lead", json!({ "error": "Internal error" })),
         (
@@ -60,7 +61,7 @@ async fn a_request_without_its_table_is_an_internal_error() {
         let mut process = Function::start(function, &stage.table()).await;
         let (recorded, other) = (Recorded::named(name), Recorded::named("unmatched-path"));
         let (event, other) = (stage.event(&recorded), stage.event(&other));
-        // It has started, and has its connection.
+        // Initialization has finished, with a connection.
         assert!(
             matches!(process.invoke(&other).await, Outcome::Answered(answer) if answer["statusCode"] == 404)
         );

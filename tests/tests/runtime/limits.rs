@@ -1,14 +1,15 @@
-//! What is large goes through whole, and what is too large is refused by us and not by the runtime.
+//! Large requests and responses are unchanged; too large ones are rejected by the service, not by the
+//! runtime.
 
 use std::ops::Range;
 
+use operator::kinds::Leads;
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
-use shared::store::operator;
+use shared::environment::Environment;
 use tests::people::plain_lead;
 use tests::runtime::{Function, Outcome, Recorded, Stage, settled};
 
-/// The answer of a function that has to give one.
+/// The response of a function, which must have one.
 async fn answer(process: &mut Function, event: &Value) -> Value {
     match process.invoke(event).await {
         Outcome::Answered(answer) => answer,
@@ -16,7 +17,7 @@ async fn answer(process: &mut Function, event: &Value) -> Value {
     }
 }
 
-/// Leads of 200 KB and a little more.
+/// Leads slightly larger than 200 KB.
 async fn add_long_leads(stage: &Stage, ids: Range<u64>) {
     let history = "ã".repeat(100_000);
     let leads = ids.map(|id| {
@@ -24,16 +25,19 @@ async fn add_long_leads(stage: &Stage, ids: Range<u64>) {
         lead.custom.insert("histórico".to_owned(), json!(history));
         lead.into()
     });
-    let added = stage.demo().import_leads(leads.collect(), false).await;
+    let added = stage
+        .demo()
+        .import::<Leads>(&leads.collect::<Vec<_>>(), false)
+        .await;
     let added = added.expect("the leads are imported");
     assert!(added.iter().all(|outcome| *outcome == operator::Outcome::Written));
 }
 
-/// Lambda passes on 6 MB. Our own limit is 5, and what lies below it arrives as it is.
+/// Lambda's limit is 6 MB; the service's is 5, and smaller responses are unchanged.
 #[tokio::test]
-async fn a_huge_answer() {
+async fn responses_over_the_limit_are_rejected() {
     const FUNCTION: &str = "LeadsFunction";
-    let began = Ambient::system().now();
+    let began = Environment::system().now();
     let (stage, twin) = Stage::twins(FUNCTION).await;
     let mut process = Function::start(FUNCTION, &stage.table()).await;
     let recorded = Recorded::named("leads-list-all-fields");
@@ -43,7 +47,7 @@ async fn a_huge_answer() {
         }
         let told = settled(answer(&mut process, &stage.event(&recorded)).await, began);
         let routed = settled(twin.answer(&twin.event(&recorded)).await, began);
-        // They are too long to be shown.
+        // Too long for the message of `assert_eq!`.
         assert!(told == routed, "the answer is another");
         assert_eq!(told["statusCode"], status);
         let length = told["body"].as_str().map_or(0, str::len);
@@ -51,16 +55,16 @@ async fn a_huge_answer() {
     }
 }
 
-/// C-6, in plain and as base64, which makes it longer by a third on its way.
+/// C-6, plain and in base64, which adds a third.
 #[tokio::test]
-async fn a_body_that_is_too_large() {
+async fn bodies_over_the_limit_are_rejected() {
     const FUNCTION: &str = "CallWebhookFunction";
-    let began = Ambient::system().now();
+    let began = Environment::system().now();
     let (stage, twin) = Stage::twins(FUNCTION).await;
     let mut process = Function::start(FUNCTION, &stage.table()).await;
     for (name, space, status) in [
         ("call-record", " ".repeat(300_000), 413),
-        // 300 KB in base64, of which 225 are left.
+        // 300 KB in base64, decoded 225 KB.
         ("call-record-base64", "ICAg".repeat(75_000), 400),
         ("call-record-base64", "ICAg".repeat(100_000), 413),
         ("call-record", " ".repeat(200_000), 400),

@@ -1,7 +1,7 @@
-//! The built functions under a Lambda Runtime API: a program of its own, because it needs them built.
+//! The built functions under a Lambda Runtime API. A separate test program, because it needs the binaries.
 //!
-//! `cargo test --workspace` builds them, because each has a test that starts it. Where one is missing, these tests fail and
-//! say so; run alone they try what was built last.
+//! `cargo test --workspace` builds them, because each has a test that starts it. Run alone, these tests use
+//! the last build, and fail with a message if there is none.
 
 #![expect(
     clippy::expect_used,
@@ -9,8 +9,8 @@
     reason = "a test that meets what cannot be must fail"
 )]
 
-mod behind;
 mod failing;
+mod jobs;
 mod limits;
 mod recorded;
 mod requests;

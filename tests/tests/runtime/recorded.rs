@@ -1,4 +1,4 @@
-//! The recorded events are complete, and what their README.md and env.json say is so.
+//! The recorded events are complete and match their README.md and env.json.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use tests::runtime::{Recorded, directory};
 use tests::template::{default_function, function_names, routes, variables};
 
-/// Each route of the template has a recorded request, which is for the function that answers the route. So has `$default`.
+/// Each route of the template, including `$default`, has a recorded request for its function.
 #[test]
 fn every_route_has_a_request() {
     let requests: BTreeSet<_> = Recorded::all()
@@ -33,9 +33,8 @@ fn every_function_has_an_event() {
     assert_eq!(functions, function_names().into_iter().collect());
 }
 
-/// README.md lists every file, and once.
 #[test]
-fn every_event_is_listed() {
+fn every_event_is_listed_once_in_the_readme() {
     let files = fs::read_dir(directory()).expect("the events");
     let files = files.filter_map(|file| {
         let name = file.expect("a file").file_name().into_string().expect("UTF-8");
@@ -50,10 +49,10 @@ fn every_event_is_listed() {
     assert_eq!(listed.len(), files.len());
 }
 
-/// What an event says twice it says alike: route key, method and path, parameters of the path, and the query, which API
-/// Gateway gives both as it came and decoded with repeated values joined.
+/// Redundant parts of an event match: route key, method and path; path parameters; and the query, which API
+/// Gateway gives raw and decoded, with repeated values joined.
 #[test]
-fn events_are_such_as_api_gateway_makes() {
+fn events_are_consistent_like_api_gateways() {
     for recorded in Recorded::all() {
         let (name, event) = (&recorded.name, recorded.raw());
         if event.get("version") != Some(&Value::from("2.0")) {
@@ -88,9 +87,9 @@ fn events_are_such_as_api_gateway_makes() {
     }
 }
 
-/// `sam local invoke` passes on what the template declares, and nothing else that env.json may name.
+/// `sam local invoke` passes only variables that the template declares.
 #[test]
-fn the_environment_is_the_templates() {
+fn env_json_names_the_templates_variables() {
     let text = fs::read_to_string(directory().join("env.json")).expect("env.json");
     let environment: Value = serde_json::from_str(&text).expect("JSON");
     let named = environment["Parameters"].as_object().expect("for all functions");

@@ -1,12 +1,12 @@
-//! Every recorded request is answered by the binary as the router answers it, and as README.md says.
+//! Every recorded request has the same response from binary and router, as listed in README.md.
 
 use serde_json::Value;
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 use tests::runtime::{BUILD, Function, Outcome, Recorded, Stage, settled};
 
-/// Brings all recorded requests of a function, in their order, to its binary and to its router.
+/// Sends all recorded requests of a function, in order, to its binary and its router.
 async fn are_answered(function: &str) {
-    let began = Ambient::system().now();
+    let began = Environment::system().now();
     let (stage, twin) = Stage::twins(function).await;
     let mut process = Function::start(function, &stage.table()).await;
     let mut answered = 0;
@@ -29,7 +29,7 @@ async fn are_answered(function: &str) {
     tells_of_each(&log, answered);
 }
 
-/// What a function says is JSON, and of every request that it answered there is one line with metrics.
+/// Requires that the output is JSON, with one line with metrics for each request.
 fn tells_of_each(log: &str, answered: usize) {
     let lines: Vec<Value> = log
         .lines()
@@ -40,31 +40,31 @@ fn tells_of_each(log: &str, answered: usize) {
 }
 
 #[tokio::test]
-async fn of_leads() {
+async fn leads_requests_match() {
     are_answered("LeadsFunction").await;
 }
 
 #[tokio::test]
-async fn of_opportunities() {
+async fn opportunities_requests_match() {
     are_answered("OpportunitiesFunction").await;
 }
 
 #[tokio::test]
-async fn of_calendars() {
+async fn calendars_requests_match() {
     are_answered("CalendarsFunction").await;
 }
 
 #[tokio::test]
-async fn of_the_call_webhook() {
+async fn call_webhook_requests_match() {
     are_answered("CallWebhookFunction").await;
 }
 
 #[tokio::test]
-async fn of_tickets() {
+async fn tickets_requests_match() {
     are_answered("TicketsFunction").await;
 }
 
 #[tokio::test]
-async fn of_reports() {
+async fn reports_requests_match() {
     are_answered("ReportsFunction").await;
 }

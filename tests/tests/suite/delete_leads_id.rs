@@ -1,16 +1,17 @@
 //! `DELETE /leads/{id}`: endpoint 5 (C-24).
 
+use operator::kinds::Leads;
 use serde_json::{Value, json};
 use tests::people::add_leads;
 use tests::{Answer, Wallet, World};
 
-/// Deletes a lead of `acme` with the key in the query, where endpoint 5 takes it.
+/// Deletes a lead of `acme` with the key in the query, as endpoint 5 accepts it.
 pub async fn delete(world: &World, wallet: &Wallet, id: &str) -> Answer {
     let uri = format!("/leads/{id}?i=acme&apitoken={}", wallet.key);
     world.call("DELETE", &uri).send().await
 }
 
-/// Lets the members of a group delete and archive leads, or not.
+/// Sets a group's permissions to delete and to archive leads.
 pub async fn allow(world: &World, group: u64, delete: bool, archive: bool) {
     let operator = world.operator("acme");
     let changed = operator.put_directory(|directory| {
@@ -24,7 +25,7 @@ pub async fn allow(world: &World, group: u64, delete: bool, archive: bool) {
     changed.await.expect("the directory can be written");
 }
 
-/// Which leads there are: the ids of the list, archived or not, and whether their total agrees.
+/// Ids of the list, archived or not; requires that the total matches.
 pub async fn listed(world: &World, archived: bool) -> Vec<u64> {
     let wallet = world.wallet(7).await;
     let uri = format!("/leads?i=acme&limit=200&archived={archived}");
@@ -58,7 +59,7 @@ async fn a_lead_is_deleted_for_good() {
     world.is_sound().await;
 }
 
-/// spec.md, endpoint 5: also when the lead is archived.
+/// spec.md, endpoint 5.
 #[tokio::test]
 async fn an_archived_lead_is_deleted_too() {
     let world = World::new().await;
@@ -69,10 +70,10 @@ async fn an_archived_lead_is_deleted_too() {
     world.is_sound().await;
 }
 
-/// C-11: a number is never taken again. An operator may bring the lead back under its own, but not before all that was
-/// left of it is erased.
+/// C-11: an id is never reused. An operator may restore the lead with its own id, but not before its erasure
+/// is complete.
 #[tokio::test]
-async fn the_number_is_not_taken_again() {
+async fn ids_are_not_reused() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     delete(&world, &wallet, "1012").await.is(200, &deleted(1012));
@@ -80,31 +81,28 @@ async fn the_number_is_not_taken_again() {
         "status": "COMPLETE", "duration": 1, "record": false, "service": "x" } });
     assert_eq!(world.webhook(&call).send().await.status, 201);
     assert_eq!(
-        world.calls().await[0].lead.map(shared::id::LeadId::get),
+        world.calls().await[0].lead.map(shared::ids::LeadId::get),
         Some(1013)
     );
     let again = async || {
         let line = tests::people::plain_lead(1012, "De", "Volta", None).into();
-        let outcomes = world.operator("acme").import_leads(vec![line], false).await;
+        let outcomes = world.operator("acme").import::<Leads>(&[line], false).await;
         outcomes.expect("an import").remove(0)
     };
     let refused = "lead 1012 was deleted and is being erased; import it again in some minutes";
     for _ in 0..2 {
         let outcome = again().await;
-        assert_eq!(
-            outcome,
-            shared::store::operator::Outcome::Refused(refused.to_owned())
-        );
+        assert_eq!(outcome, operator::Outcome::Refused(refused.to_owned()));
         maintenance::tend(&world.store).await.expect("it is tended");
     }
     world.clock.set(world.clock.get().plus_seconds(60));
     maintenance::tend(&world.store).await.expect("it is tended");
-    assert_eq!(again().await, shared::store::operator::Outcome::Written);
+    assert_eq!(again().await, operator::Outcome::Written);
     assert_eq!(listed(&world, false).await.len(), 8);
     world.is_sound().await;
 }
 
-/// C-23: a malformed id is told from one of no lead.
+/// C-23: malformed ids differ from unknown ones.
 #[tokio::test]
 async fn malformed_ids() {
     let world = World::new().await;
@@ -128,8 +126,8 @@ async fn malformed_ids() {
     assert_eq!(listed(&world, false).await.len(), 6);
 }
 
-/// C-82: who sees a lead and may delete deletes it. Users 8 and 10 see their own and their departments' leads, 13 none,
-/// 14 all but those that access lists keep from it.
+/// C-82: the permission and visibility of the lead are required. Users 8 and 10 see their own and their
+/// departments' leads, 13 none, 14 all except those restricted by access lists.
 #[tokio::test]
 async fn permissions() {
     let world = World::new().await;
@@ -160,10 +158,10 @@ async fn permissions() {
     world.is_sound().await;
 }
 
-/// C-82: the flag comes before the lead, so who may delete nothing learns nothing of what there is. An admin needs no flag,
-/// and the flag to archive is another one.
+/// C-82: the permission is checked before the lead, so no information about leads is revealed. An admin needs
+/// no permission, and the one to archive is separate.
 #[tokio::test]
-async fn without_the_permission() {
+async fn without_the_permission_no_lead_is_revealed() {
     let world = World::new().await;
     let (own, admin) = (world.wallet(8).await, world.wallet(7).await);
     allow(&world, 2, false, true).await;

@@ -1,12 +1,12 @@
-//! Where users stand, in either format of the directory: it holds from the next request (C-2, C-12, C-82), costs the same for any
-//! number of users (C-89), and is migrated (C-88).
+//! Memberships in either format of the directory: they apply from the next request (C-2, C-12, C-82), cost
+//! the same for any number of users (C-89), and are migrated (C-88).
 
 use funil::engine::Engine;
 use serde_json::{Value, json};
 use shared::directory::{Department, Directory};
-use shared::id::{DepartmentId, GroupId};
+use shared::ids::{DepartmentId, GroupId};
 use shared::people::User;
-use shared::permissions::Reach;
+use shared::permissions::AccessLevel;
 use tests::people::{add_leads, add_users, department, plain_lead, settle, user, users};
 use tests::raw::RawTable;
 use tests::{Wallet, World};
@@ -30,8 +30,8 @@ fn changed(id: u64, change: impl Fn(&mut User)) -> User {
     changed
 }
 
-/// Lead 1001 is user 8's, who works in department 2 below department 1 of user 10; lead 1007 is nobody's. Both are asked for by the same
-/// process as before and by another.
+/// Lead 1001 belongs to user 8, who works in department 2 below department 1 of user 10; lead 1007 has no
+/// owner. Both are requested from the same process as before and from another.
 async fn assert_sees(world: &World, wallet: &Wallet, what: &str, expected: [u16; 2]) {
     for world in [&world.beside(), &world.elsewhere()] {
         let mut seen = Vec::new();
@@ -75,9 +75,9 @@ async fn assert_holds_at_once(world: &World, format: &str) {
     sees("the viewer is inactive", [401, 401]).await;
     put(changed(10, |_| ())).await;
     sees("the viewer is as it was", [200, 404]).await;
-    edit(|directory| reach(directory, Reach::Own)).await;
+    edit(|directory| reach(directory, AccessLevel::Own)).await;
     sees("the group reaches its own", [404, 404]).await;
-    edit(|directory| reach(directory, Reach::Department)).await;
+    edit(|directory| reach(directory, AccessLevel::Department)).await;
     edit(|directory| hang(directory, None)).await;
     sees("the owner's department is below no other", [404, 404]).await;
     edit(|directory| hang(directory, Some(department(1)))).await;
@@ -85,13 +85,13 @@ async fn assert_holds_at_once(world: &World, format: &str) {
     world.is_sound().await;
 }
 
-/// Group 3 reaches so far.
-fn reach(directory: &mut Directory, leads: Reach) {
+/// Sets the access level of group 3.
+fn reach(directory: &mut Directory, leads: AccessLevel) {
     let group = GroupId::new(3).and_then(|id| directory.groups.get_mut(&id));
     group.expect("a group").permissions.leads = leads;
 }
 
-/// Department 2 is below this one.
+/// Sets the parent of department 2.
 fn hang(directory: &mut Directory, parent: Option<DepartmentId>) {
     let name = "Inside Sales".to_owned();
     directory
@@ -100,7 +100,7 @@ fn hang(directory: &mut Directory, parent: Option<DepartmentId>) {
 }
 
 #[tokio::test]
-async fn a_change_holds_from_the_next_request_in_either_format() {
+async fn changes_apply_from_the_next_request_in_either_format() {
     let (world, table) = world().await;
     assert_holds_at_once(&world, "second format").await;
     table.to_first_format("acme");
@@ -113,9 +113,9 @@ async fn a_change_holds_from_the_next_request_in_either_format() {
     assert!(table.items().iter().all(|item| item.get("standing").is_none()));
 }
 
-/// The answers stay what they are, and a second migration changes nothing.
+/// Responses are unchanged, and a second migration does nothing.
 #[tokio::test]
-async fn the_directory_is_migrated_beside_requests() {
+async fn the_directory_is_migrated_during_requests() {
     let (world, table) = world().await;
     let (operator, wallet) = (world.operator("acme"), world.wallet(10).await);
     let names = "/leads?i=acme&query={total,leads{id,owner{id,name}}}";
@@ -152,8 +152,8 @@ fn is_list_of_credentials(item: &Value) -> bool {
     item["pk"]["S"] == "acme#credential"
 }
 
-/// Twenty thousand users in forty departments: checking a key takes 2 units, key and token 3, and a viewer of its department
-/// reads its members besides.
+/// Twenty thousand users in forty departments: checking a key costs 2 units, key and token 3, and a viewer of
+/// its department reads its members in addition.
 #[tokio::test]
 async fn checking_costs_the_same_with_twenty_thousand_users() {
     let world = World::new().await;
@@ -216,7 +216,7 @@ async fn checking_costs_the_same_with_twenty_thousand_users() {
     )
     .await;
     let viewer = world.wallet(8).await;
-    // The check, the members, the lead; then all at once.
+    // The check, the members, the lead; afterwards all in parallel.
     for round_trips in [3, 1] {
         let answer = world.get("/leads/1001?i=acme").with(&viewer).send().await;
         assert_eq!(answer.status, 200);

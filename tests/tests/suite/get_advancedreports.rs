@@ -11,9 +11,9 @@ async fn list(world: &World, wallet: &Wallet) -> Answer {
     world.get(&uri).send().await
 }
 
-/// C-60, C-61: whole bodies; by id as a number.
+/// C-60, C-61: complete bodies, ordered numerically by id.
 #[tokio::test]
-async fn reports_by_id() {
+async fn reports_are_listed_by_id() {
     let world = World::new().await;
     let wallet = world.known(14).await;
     let empty = list(&world, &wallet).await;
@@ -38,9 +38,9 @@ async fn reports_by_id() {
     assert_eq!(answer.cost.round_trips, 1);
 }
 
-/// C-82: 403 on both endpoints, also where there is no such report; an admin needs no permission.
+/// C-82: 403 on both endpoints, also for unknown reports; an admin needs no permission.
 #[tokio::test]
-async fn without_the_permission() {
+async fn reports_require_the_permission() {
     let world = World::new().await;
     let operator = world.operator("acme");
     add_reports(&operator, [report(1, &Value::Null)]).await;

@@ -20,9 +20,9 @@ fn body(slots: &[&str]) -> Value {
     json!({ "data": { "slots": slots, "timezone": "UTC" } })
 }
 
-/// The whole answer, in order, without credentials; what a stranger sends beside it is ignored.
+/// The whole response, in order, without credentials; other input is ignored.
 #[tokio::test]
-async fn free_times() {
+async fn free_times_are_listed_without_credentials() {
     let world = world().await;
     let from_to = "keyName=demo&from=2026-11-23T00:00:00Z&to=2026-11-24T00:00:00Z";
     let answer = slots(&world, from_to).await;
@@ -50,9 +50,9 @@ async fn free_times() {
     );
 }
 
-/// From `from` on and before `to`; any offset, a raw plus sign too; blank is absent.
+/// `from` is inclusive and `to` exclusive; any offset, also with a raw plus sign; blank counts as absent.
 #[tokio::test]
-async fn the_ends() {
+async fn ranges_accept_any_offset() {
     let world = world().await;
     for (rest, expected) in [
         ("from=2026-11-23T09:00:00Z&to=2026-11-23T11:00:00Z", &FREE[..3]),
@@ -87,16 +87,16 @@ async fn the_ends() {
     }
 }
 
-/// From now for 62 days where nothing else is said: the last of them is not whole.
+/// From now for 62 days; the last is incomplete.
 #[tokio::test]
-async fn two_months() {
+async fn the_default_range_is_62_days() {
     let world = world().await;
     world.clock.set(at("2026-11-23T09:00:00.000Z"));
     let answer = slots(&world, "keyName=demo").await;
     let listed = answer.body["data"]["slots"].as_array().expect("slots");
     let ends = (listed.first().expect("a slot"), listed.last().expect("a slot"));
     assert_eq!(ends, (&json!(FREE[0]), &json!("2027-01-22T11:00:00.000Z")));
-    // Nine weeks of five days of four.
+    // Nine weeks of five days with four starts.
     assert_eq!(listed.len(), 9 * 5 * 4);
     let whole = slots(&world, "keyName=demo&to=2027-01-24T09:00:00Z").await;
     assert_eq!(whole.body, answer.body);
@@ -105,9 +105,9 @@ async fn two_months() {
     assert_eq!(listed.last(), Some(&json!("2027-01-25T09:00:00.000Z")));
 }
 
-/// Minimum notice, horizon, hours of a date: as they are booked (C-52).
+/// C-52: minimum notice, horizon and hours of a date, as for booking.
 #[tokio::test]
-async fn what_cannot_be_booked_is_not_listed() {
+async fn only_bookable_starts_are_listed() {
     let world = world().await;
     let narrow = calendar(&json!({
         "minimumNoticeMinutes": 2720, "horizon": { "type": "businessDays", "days": 3 },
@@ -130,9 +130,10 @@ async fn what_cannot_be_booked_is_not_listed() {
     }
 }
 
-/// C-52: hours are wall-clock and steps are elapsed time, so a night in which clocks change has more or fewer.
+/// C-52: hours are local times and steps elapsed time, so a night with a clock change has more or fewer
+/// starts.
 #[tokio::test]
-async fn nights_in_which_clocks_change() {
+async fn clock_changes_change_the_number_of_starts() {
     let world = world().await;
     world.clock.set(at("2026-03-01T00:00:00Z"));
     let night = json!({ "sun": [["00:30", "03:30"]] });
@@ -157,9 +158,9 @@ async fn nights_in_which_clocks_change() {
     }
 }
 
-/// C-4: what is malformed, with the field at fault; nothing is read for it.
+/// C-4: the error names the field, and nothing is read.
 #[tokio::test]
-async fn malformed() {
+async fn malformed_parameters_are_rejected() {
     let world = world().await;
     let time = |name: &str| format!("{name}: must be a date-time such as 2026-11-21T12:00:00.000Z");
     for (rest, details) in [
@@ -197,7 +198,7 @@ async fn malformed() {
             "keyName=demo&from=2026-01-01T00:00:00Z&to=9999-12-31T00:00:00Z",
             "to: must be at most 62 days after from".to_owned(),
         ),
-        // The link comes last.
+        // The link is checked last.
         ("keyName=no%20link&from=now", time("from")),
         (
             "keyName=nowhere&to=1999-01-01T00:00:00Z",
@@ -223,10 +224,10 @@ async fn malformed() {
         .is(200, &slots(&world, "keyName=demo").await.body);
 }
 
-/// C-52: a buffer that reaches into the next day (UTC), also where that begins behind `to`; and a meeting that began days
-/// before.
+/// C-52: a buffer that extends into the next day (UTC), also if that day is after `to`; and a meeting that
+/// began days before.
 #[tokio::test]
-async fn over_midnight() {
+async fn buffers_over_midnight_are_respected() {
     let world = world().await;
     let operator = world.operator("acme");
     let late = json!([["22:00", "24:00"]]);
@@ -253,14 +254,14 @@ async fn over_midnight() {
     add_calendars(&operator, [earlier]).await;
     let booking = booking("2026-11-22T22:00:00Z", &json!({}));
     for _ in 0..2 {
-        // Whether this process knows the link as it is now or not.
+        // Whether or not this process knows the current link.
         book(&world, &booking).await.is(409, &unavailable(TAKEN));
         slots(&world, sunday).await.is(200, &body(&[]));
         slots(&world, monday)
             .await
             .is(200, &body(&["2026-11-23T22:00:00.000Z"]));
     }
-    // The buffer of the evening's meeting reaches into the morning, or ends with the night.
+    // The buffer of the evening's meeting extends into the morning, or ends with the night.
     let night = json!({ "id": 3, "date": "2026-11-23T23:20:00Z", "endDate": "2026-11-23T23:45:00Z" });
     add_meetings(&operator, [meeting(&night)]).await;
     let days = json!({ "tue": [["00:10", "01:00"]] });
@@ -280,9 +281,9 @@ async fn over_midnight() {
     }
 }
 
-/// CL006 where there is no calendar that can be booked; C-12: from the next request on.
+/// CL006 if there is no bookable calendar; C-12: from the next request on.
 #[tokio::test]
-async fn no_such_calendar() {
+async fn unknown_and_unpublished_calendars_are_not_found() {
     let world = world().await;
     for link in ["closed", "nowhere", "pub_5", "5", "Demo", "d%C3%A9mo", "%00"] {
         slots(&world, &format!("keyName={link}"))
@@ -302,7 +303,7 @@ async fn no_such_calendar() {
     slots(&world, "keyName=other").await.is(200, &body(&[]));
 }
 
-/// Two round trips where the link is not known yet, one where it is; what a changed calendar has is read anew.
+/// Two round trips for an unknown link, one for a known one; a changed calendar is read again.
 #[tokio::test]
 async fn round_trips() {
     let world = world().await;
@@ -313,7 +314,7 @@ async fn round_trips() {
         answer.is(200, &body(&FREE));
         assert_eq!(answer.cost.round_trips, trips);
     }
-    // The link leads to another calendar now, on which something is booked.
+    // The link now leads to another calendar, which has a booking.
     let operator = world.operator("acme");
     let renamed = calendar(&json!({ "keyName": "old" }));
     let other = calendar(&json!({ "id": 8, "publicId": "pub_8" }));

@@ -32,9 +32,9 @@ async fn the_list_in_summary() {
     answer.is(200, &json!({ "data": { "total": 2, "leads": leads } }));
 }
 
-/// C-20, C-82: list and total under every permission, archived or not.
+/// C-20, C-82: list and total for every permission, archived or not.
 #[tokio::test]
-async fn who_sees_which_leads() {
+async fn lists_contain_only_visible_leads() {
     let world = World::new().await;
     for (user, current, archived) in [
         (7, &[1001, 1002, 1004, 1005, 1006, 1007][..], &[1003, 1012][..]),
@@ -91,10 +91,10 @@ async fn pages() {
     );
 }
 
-/// A walk through 1,300 leads shows each once, in order, for those who see all, some and their own; by bookmarks where
-/// skipping would cost.
+/// All pages of 1,300 leads show each lead once, in order, for viewers of all, some and their own; with
+/// cursors where skipping would be expensive.
 #[tokio::test]
-async fn a_walk_shows_every_lead_once() {
+async fn pages_show_every_lead_once() {
     let world = World::new().await;
     let operator = world.operator("acme");
     let owners = [None, Some(8), Some(9), Some(11)];
@@ -142,9 +142,9 @@ async fn a_walk_shows_every_lead_once() {
     }
 }
 
-/// A walk by bookmarks neither skips nor repeats a lead that stays, also when leads before it leave the list.
+/// Pages with cursors neither skip nor repeat a remaining lead, also if earlier leads leave the list.
 #[tokio::test]
-async fn a_walk_survives_what_leaves_the_list() {
+async fn pages_survive_leads_leaving_the_list() {
     let world = World::new().await;
     let operator = world.operator("acme");
     add_leads(
@@ -171,7 +171,7 @@ async fn a_walk_survives_what_leaves_the_list() {
     world.is_sound().await;
 }
 
-/// C-20: full name, e-mail and phone digits; case, accents and parts of words.
+/// C-20: full name, e-mail and phone digits; regardless of case and accents, also substrings.
 #[tokio::test]
 async fn searching() {
     let world = World::new().await;
@@ -205,9 +205,9 @@ async fn searching() {
     assert_eq!((ids(&own), &own.body["data"]["total"]), (vec![1006], &json!(2)));
 }
 
-/// A search reads the whole list in parts and keeps their order.
+/// A search reads the whole list in parallel parts and keeps their order.
 #[tokio::test]
-async fn searching_a_long_list() {
+async fn searches_of_a_long_list_keep_the_order() {
     let world = World::new().await;
     let made =
         (10_001..13_501).map(|id| plain_lead(id, if id % 7 == 0 { "Sétimo" } else { "Outro" }, "X", None));
@@ -259,9 +259,9 @@ async fn views_of_the_list() {
     assert_eq!(ids(&answer), [1_000_000, 2_000_000, 3_000_000]);
 }
 
-/// C-4: every parameter that has a wrong value is named.
+/// C-4.
 #[tokio::test]
-async fn parameters_that_are_refused() {
+async fn invalid_parameters_are_named() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     for (parameters, details) in [
@@ -280,9 +280,9 @@ async fn parameters_that_are_refused() {
     assert_eq!(ids(&unknown), [1001], "unknown parameters are ignored");
 }
 
-/// An answer that the platform would not pass on is refused by us, with what to do.
+/// Responses above the platform's limit are rejected with advice.
 #[tokio::test]
-async fn an_answer_that_is_too_large() {
+async fn too_large_responses_are_rejected() {
     let world = World::new().await;
     let bulky = (2001..2101).map(|id| {
         let mut lead = plain_lead(id, "P", "Q", None);

@@ -95,9 +95,9 @@ async fn selected_fields_of_a_lead() {
         .is(200, &json!({ "data": { "lead": summary } }));
 }
 
-/// C-22: what cannot be selected is refused by name.
+/// C-22.
 #[tokio::test]
-async fn a_selection_that_cannot_be_answered() {
+async fn invalid_selections_are_rejected_by_name() {
     let world = World::new().await;
     let (braces, deep) = ("{".repeat(5000), "{lead".repeat(5000));
     let repeated = format!("{{lead{{{}}}}}", "id,".repeat(201));
@@ -130,9 +130,9 @@ async fn a_selection_that_cannot_be_answered() {
     }
 }
 
-/// C-23: 404 for a lead that is unknown or out of sight, 400 for what is no id.
+/// C-23: 404 for a lead that is unknown or not visible, 400 for a malformed id.
 #[tokio::test]
-async fn leads_that_are_not_there() {
+async fn unknown_invisible_and_malformed_ids() {
     let world = World::new().await;
     let not_found = json!({ "error": "Not found" });
     get(&world, 7, "4711?i=acme").await.is(404, &not_found);
@@ -163,9 +163,9 @@ async fn leads_that_are_not_there() {
     }
 }
 
-/// C-82, for one lead.
+/// C-82.
 #[tokio::test]
-async fn who_sees_which_lead() {
+async fn visibility_of_one_lead() {
     let world = World::new().await;
     for (user, seen) in [
         (7, &[1001, 1002, 1003, 1004, 1005, 1006, 1007, 1012][..]),
@@ -189,9 +189,9 @@ async fn who_sees_which_lead() {
     }
 }
 
-/// C-2, C-12: what the operator changes holds from the next request.
+/// C-2, C-12.
 #[tokio::test]
-async fn changes_hold_from_the_next_request() {
+async fn changes_apply_from_the_next_request() {
     let world = World::new().await;
     let (operator, wallet) = (world.operator("acme"), world.wallet(8).await);
     let status = async |id: u64| {
@@ -205,7 +205,7 @@ async fn changes_hold_from_the_next_request() {
     };
     assert_eq!(status(1002).await, 404);
     let mut bruno = users().remove(1);
-    bruno.group = shared::id::GroupId::new(1);
+    bruno.group = shared::ids::GroupId::new(1);
     add_users(&operator, &[bruno.clone()]).await;
     assert_eq!(status(1002).await, 200, "a new group");
     add_leads(&operator, vec![plain_lead(2000, "Nova", "Pessoa", None)]).await;

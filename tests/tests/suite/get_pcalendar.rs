@@ -35,9 +35,9 @@ fn all(next: [Value; 3]) -> Value {
     ])
 }
 
-/// C-50: all fields of all calendars, published or not, by id; the keyName is not among them.
+/// C-50: all fields of all calendars, published or not, by id, without the keyName.
 #[tokio::test]
-async fn every_calendar() {
+async fn all_calendars_have_all_fields() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let none = || [Value::Null, Value::Null, Value::Null];
@@ -69,9 +69,8 @@ async fn every_calendar() {
         .is(200, &body(&all(none())));
 }
 
-/// An instance without calendars has an empty list.
 #[tokio::test]
-async fn no_calendar_at_all() {
+async fn an_instance_without_calendars_has_an_empty_list() {
     let world = World::new().await;
     let admin = world.wallet(7).await;
     get(&world, &admin, "").await.is(200, &body(&json!([])));
@@ -80,7 +79,8 @@ async fn no_calendar_at_all() {
         .is(200, &body(&json!([])));
 }
 
-/// C-22: whitespace, commas and duplicates; braces raw or encoded; the answer holds only what was selected, in its order.
+/// C-22: whitespace, commas and duplicates; raw and encoded braces; the response contains only selected
+/// fields, in order.
 #[tokio::test]
 async fn selected_fields() {
     let world = world().await;
@@ -114,9 +114,9 @@ async fn selected_fields() {
     }
 }
 
-/// C-22: 400 whose `details` names what is wrong.
+/// C-22: 400 with the invalid part in `details`.
 #[tokio::test]
-async fn what_cannot_be_selected() {
+async fn invalid_selections_are_rejected() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let many = format!("{{calendars{{{}}}}}", "id,".repeat(201));
@@ -171,9 +171,10 @@ async fn what_cannot_be_selected() {
         );
 }
 
-/// C-50: the start of the next future meeting that is not cancelled, however far, and whatever has begun already.
+/// C-50: the start of the next future meeting that is not cancelled, however far, ignoring meetings that have
+/// begun.
 #[tokio::test]
-async fn the_next_meeting() {
+async fn the_next_meeting_is_in_the_future_and_not_cancelled() {
     let world = world().await;
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     let one = |id: u64, date: &str, end: &str, rest: &Value| {
@@ -186,7 +187,7 @@ async fn the_next_meeting() {
     let plain = Value::Null;
     let canceled = json!({ "status": "canceled" });
     let lines = [
-        // Over, under way for days, and beginning this very moment.
+        // Past, in progress for days, and beginning at this moment.
         one(1, "2026-11-21T09:00:00Z", "2026-11-21T09:30:00Z", &plain),
         one(2, "2026-11-19T09:00:00Z", "2026-11-24T09:30:00Z", &plain),
         one(3, "2026-11-21T12:00:00Z", "2026-11-21T12:30:00Z", &plain),
@@ -237,9 +238,8 @@ async fn the_next_meeting() {
         .is(200, &body(&all([Value::Null, Value::Null, Value::Null])));
 }
 
-/// However many days have nothing but cancelled meetings.
 #[tokio::test]
-async fn behind_many_cancelled_ones() {
+async fn the_next_meeting_is_found_after_many_cancelled_ones() {
     let world = world().await;
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     let first = at("2026-11-22T09:00:00Z");
@@ -259,9 +259,9 @@ async fn behind_many_cancelled_ones() {
         .is(200, &body(&all([Value::Null, Value::Null, Value::Null])));
 }
 
-/// C-82: whoever holds `calendars` sees all; whoever does not, 403, after 401 and what is malformed.
+/// C-82: `calendars` sees all; without it 403, checked after 401 and malformed parameters.
 #[tokio::test]
-async fn permissions() {
+async fn calendars_require_the_permission() {
     let world = world().await;
     super::get_calendarmeeting_id::forbid_calendars(&world).await;
     let (admin, seller, shut) = (
@@ -285,9 +285,9 @@ async fn permissions() {
     assert_eq!(get(&world, &shut, "").await.status, 200);
 }
 
-/// C-1, C-2: the key in header or query or both, `i` or none: the credential's own instance.
+/// C-1, C-2: the key in header or query or both, `i` or none: the credential's instance.
 #[tokio::test]
-async fn credentials_and_instance() {
+async fn key_placement_and_instance_parameter() {
     let world = world().await;
     let other = world.operator("other-shop");
     settle(&other).await;
@@ -328,7 +328,7 @@ async fn credentials_and_instance() {
     }
 }
 
-/// One round trip where this process knows the credential's instance and the calendars.
+/// One round trip if the process knows the credential's instance and the calendars.
 #[tokio::test]
 async fn round_trips() {
     let world = world().await;
@@ -347,7 +347,7 @@ async fn round_trips() {
             "{params}"
         );
     }
-    // A calendar that this process does not know yet is shown with its next meeting all the same.
+    // A calendar unknown to this process has its next meeting too.
     let operator = world.operator("acme");
     add_calendars(
         &operator,
@@ -363,9 +363,9 @@ async fn round_trips() {
     assert_eq!(answer.cost.round_trips, 2);
 }
 
-/// As many as an instance may have.
+/// The maximum number.
 #[tokio::test]
-async fn many_calendars() {
+async fn the_maximum_number_of_calendars_is_listed() {
     let world = World::new().await;
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     let named = |id: u64| {

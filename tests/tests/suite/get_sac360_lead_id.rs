@@ -5,7 +5,7 @@ use tests::people::{add_leads, plain_lead};
 use tests::tickets::{add_files, add_tickets, ask, assert_invalid, file, shown, ticket};
 use tests::{Answer, Wallet, World};
 
-/// C-62: every field, in the order of spec.md.
+/// C-62: in the order of spec.md.
 #[tokio::test]
 async fn a_ticket_with_every_field() {
     let world = World::new().await;
@@ -58,9 +58,9 @@ async fn a_ticket_with_every_field() {
     assert_eq!(names(&answer.body[0]), names(&shown(&full)));
 }
 
-/// C-62: the newest first, of one moment the highest id; derived fields are null where their dates are.
+/// C-62: newest first, then highest id; derived fields are null if their dates are.
 #[tokio::test]
-async fn the_newest_come_first() {
+async fn tickets_are_ordered_newest_first() {
     let world = World::new().await;
     let at = |id: u64, date: &str| json!({ "id": id, "createDate": date });
     let (old, new) = ("1969-12-31T23:59:58.500Z", "2026-05-02T10:00:00.000Z");
@@ -93,9 +93,9 @@ async fn the_newest_come_first() {
     none.is(200, &json!([]));
 }
 
-/// C-12, C-81: what an import says of a ticket shows at once.
+/// C-12, C-81: imports apply at once.
 #[tokio::test]
-async fn a_ticket_is_shown_where_it_was_moved_to() {
+async fn moved_tickets_are_shown_at_their_new_lead() {
     let world = World::new().await;
     let (operator, admin) = (world.operator("acme"), world.wallet(7).await);
     add_tickets(&operator, [ticket(&Value::Null)]).await;
@@ -110,9 +110,8 @@ async fn a_ticket_is_shown_where_it_was_moved_to() {
     world.is_sound().await;
 }
 
-/// All of a lead's tickets are shown, however many there are.
 #[tokio::test]
-async fn a_thousand_and_more() {
+async fn more_than_a_thousand_tickets_are_listed() {
     let world = World::new().await;
     let obs = "x".repeat(1000);
     let tickets = (1..=2100).map(|id| ticket(&json!({ "id": id, "obs": obs })));
@@ -132,10 +131,10 @@ async fn page(world: &World, wallet: &Wallet, path: &str, query: &str) -> Answer
     call.header("apitoken", &wallet.key).send().await
 }
 
-/// C-62: pages of 16 to 18 in their order show everything once, and in parts what the whole list shows; also read alone. What
-/// is added meanwhile repeats nothing.
+/// C-62: the pages of endpoints 16 to 18 in order show everything once and equal the whole list, and can be
+/// read individually. Concurrent additions repeat nothing.
 #[tokio::test]
-async fn pages_of_all_three() {
+async fn pages_of_tickets_and_files_are_the_whole_list() {
     let world = World::new().await;
     let (operator, admin) = (world.operator("acme"), world.wallet(7).await);
     add_tickets(&operator, (1..=130).map(|id| ticket(&json!({ "id": id })))).await;
@@ -188,9 +187,10 @@ async fn pages_of_all_three() {
     assert_eq!(ids, [Some(203), Some(202), Some(201)]);
 }
 
-/// C-62, C-86: more than 5 MB are a 400 that names `limit`, and a far page alone one that says what to do instead.
+/// C-62, C-86: more than 5 MB are a 400 that names `limit`, and a far page without a cursor one that names
+/// the alternative.
 #[tokio::test]
-async fn more_than_an_answer_may_have() {
+async fn too_large_responses_are_rejected() {
     let world = World::new().await;
     let (operator, admin) = (world.operator("acme"), world.wallet(7).await);
     let obs = "x".repeat(10_000);
@@ -227,9 +227,9 @@ async fn more_than_an_answer_may_have() {
     }
 }
 
-/// C-62, C-82: one answer to whatever is not to be had; the header tells which.
+/// C-62, C-82: one body for every error; the header has the reason.
 #[tokio::test]
-async fn what_is_not_to_be_had() {
+async fn errors_have_one_body_and_a_reason_header() {
     let world = World::new().await;
     let operator = world.operator("acme");
     add_tickets(&operator, [ticket(&Value::Null)]).await;
@@ -258,9 +258,9 @@ async fn what_is_not_to_be_had() {
     other.is(405, &json!({ "error": "Method not allowed" }));
 }
 
-/// C-82: whoever sees the lead sees its tickets, whoever attends to them.
+/// C-82: independently of the attendant.
 #[tokio::test]
-async fn who_sees_the_lead_sees_its_tickets() {
+async fn tickets_are_visible_with_their_lead() {
     let world = World::new().await;
     add_tickets(&world.operator("acme"), [ticket(&json!({ "attendant": 9 }))]).await;
     let body = json!([shown(&json!({ "attendant": 9 }))]);
@@ -286,9 +286,9 @@ async fn who_sees_the_lead_sees_its_tickets() {
     }
 }
 
-/// C-82: without the permission nothing is told of any lead; an admin has it always.
+/// C-82: without it nothing about leads is revealed; an admin needs none.
 #[tokio::test]
-async fn the_permission() {
+async fn tickets_require_the_permission() {
     let world = World::new().await;
     let operator = world.operator("acme");
     add_tickets(&operator, [ticket(&Value::Null)]).await;
@@ -315,9 +315,9 @@ async fn the_permission() {
     assert_eq!(ask(&world, &admin, "lead/1001").await.status, 200);
 }
 
-/// C-12: a lead that changes its owner takes its tickets with it.
+/// C-12: its tickets are visible to the new owner.
 #[tokio::test]
-async fn a_new_owner() {
+async fn tickets_follow_a_change_of_owner() {
     let world = World::new().await;
     let operator = world.operator("acme");
     add_leads(&operator, vec![plain_lead(2000, "Nova", "Pessoa", Some(9))]).await;

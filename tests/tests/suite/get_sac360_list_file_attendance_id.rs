@@ -18,9 +18,9 @@ async fn world() -> World {
     world
 }
 
-/// Those with an id come first, by it; the others by their path. Every field, and no more (spec.md).
+/// Files with an id by id, then others by path, with every field of spec.md.
 #[tokio::test]
-async fn files_in_their_order() {
+async fn files_are_ordered_by_id_then_path() {
     let world = world().await;
     let empty = json!({
         "id": 10, "type": null, "url": null, "mimetype": null, "store_url": null, "store_path": null, "ext": null,
@@ -56,9 +56,9 @@ async fn files_in_their_order() {
         .is(200, &json!([]));
 }
 
-/// C-81: a line replaces the file of its name; one with an id may come to another ticket.
+/// C-81: a line replaces the file of the same name; a file with an id can move to another ticket.
 #[tokio::test]
-async fn a_file_that_is_replaced_or_moved() {
+async fn files_can_be_replaced_and_moved() {
     let world = world().await;
     let (operator, admin) = (world.operator("acme"), world.wallet(7).await);
     add_files(&operator, [file(&Value::Null), file(&json!({ "id": 9 }))]).await;
@@ -84,10 +84,10 @@ async fn status(world: &World, wallet: &Wallet, path: &str) -> (u16, u32) {
     (answer.status.as_u16(), answer.cost.round_trips)
 }
 
-/// C-82: whoever sees the ticket's lead; one without lead, as where it was deleted (C-24), whoever sees all leads. Who is no
-/// admin waits once more where this process does not know whose a ticket is.
+/// C-82: viewers of the ticket's lead; without a lead, as after its deletion (C-24), viewers of all leads.
+/// For others than admins, an uncached lead of a ticket takes one more round trip.
 #[tokio::test]
-async fn who_sees_the_lead_sees_the_files() {
+async fn files_are_visible_with_their_lead() {
     for (user, seen, round_trips) in [
         (7, [200, 200, 200], [1, 1, 1]),
         (8, [200, 400, 400], [2, 2, 1]),
@@ -107,9 +107,9 @@ async fn who_sees_the_lead_sees_the_files() {
     }
 }
 
-/// A guess decides only what is read early.
+/// A wrong hint affects only prefetching.
 #[tokio::test]
-async fn a_ticket_that_came_to_another_lead() {
+async fn a_stale_hint_does_not_change_the_response() {
     let world = world().await;
     let (operator, seller) = (world.operator("acme"), world.known(8).await);
     assert_eq!(status(&world, &seller, OF_501).await, (200, 2));
@@ -121,7 +121,7 @@ async fn a_ticket_that_came_to_another_lead() {
 }
 
 #[tokio::test]
-async fn what_is_not_to_be_had() {
+async fn errors_have_one_body_and_a_reason_header() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let id = "ticket_id: must be a whole number from 1 to 999999999999999";

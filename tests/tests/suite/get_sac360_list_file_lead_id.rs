@@ -21,7 +21,7 @@ async fn world() -> World {
 
 /// C-62: by ticket, then by file.
 #[tokio::test]
-async fn files_of_all_tickets_in_their_order() {
+async fn files_are_ordered_by_ticket_then_file() {
     let world = world().await;
     let files = [
         file(&json!({ "store_path": "a" })),
@@ -42,9 +42,8 @@ async fn files_of_all_tickets_in_their_order() {
     world.is_sound().await;
 }
 
-/// Files go with their ticket to another lead, and off every lead's list.
 #[tokio::test]
-async fn files_of_a_ticket_that_moves() {
+async fn files_follow_their_ticket_to_another_lead() {
     let world = world().await;
     let (operator, admin) = (world.operator("acme"), world.wallet(7).await);
     let many = (1..=150).map(|n| file(&json!({ "store_path": format!("{n:03}") })));
@@ -66,7 +65,7 @@ async fn files_of_a_ticket_that_moves() {
 }
 
 #[tokio::test]
-async fn what_is_not_to_be_had() {
+async fn errors_have_one_body_and_a_reason_header() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let id = "lead_id: must be a whole number from 1 to 999999999999999";
@@ -83,7 +82,7 @@ async fn what_is_not_to_be_had() {
 
 /// C-82.
 #[tokio::test]
-async fn who_sees_the_lead_sees_the_files() {
+async fn files_are_visible_with_their_lead() {
     let world = world().await;
     add_files(&world.operator("acme"), [file(&Value::Null)]).await;
     for (user, sees) in [

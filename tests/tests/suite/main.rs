@@ -1,5 +1,5 @@
-//! The end-to-end tests, in one program so that they link once: a module for each endpoint, mirroring the URLs, and one
-//! for each promise that goes across endpoints.
+//! The end-to-end tests, one program so that they link once: a module for each endpoint, named like its URL,
+//! and one for each property across endpoints.
 
 #![recursion_limit = "256"]
 #![expect(
@@ -26,6 +26,7 @@ mod get_advancedreports;
 mod get_calendarmeeting_id;
 mod get_calendarmeeting_slots;
 mod get_crm;
+mod get_crmopportunity_id;
 mod get_leads;
 mod get_leads_id;
 mod get_pcalendar;
@@ -33,6 +34,7 @@ mod get_reportchart_id;
 mod get_sac360_lead_id;
 mod get_sac360_list_file_attendance_id;
 mod get_sac360_list_file_lead_id;
+mod idempotency;
 mod isolation;
 mod limits;
 mod maintenance;

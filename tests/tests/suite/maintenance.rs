@@ -1,16 +1,16 @@
-//! What the clock does: copies of changed leads are brought up to date, and then nobody has to read the leads any more.
+//! Maintenance: copies of changed leads are refreshed, after which requests no longer read the leads.
 
 use std::sync::Arc;
 
 use funil::engine::Engine;
 use serde_json::{Value, json};
-use shared::store::fault::Plan;
+use shared::store::testing::faults::FaultPlan;
 use tests::bookings::{add_meetings, meeting, open_calendars};
 use tests::raw::RawTable;
 use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
 use tests::{Wallet, World, people};
 
-/// When the lead was last active, as its opportunity shows it, and the calls that it took to say so.
+/// The lead's last activity in its opportunity, and the number of calls of the request.
 async fn shown(world: &World, wallet: &Wallet) -> (Value, usize) {
     let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);
     let body = page(1, 25, &json!({ "columnId": 31 }));
@@ -21,9 +21,9 @@ async fn shown(world: &World, wallet: &Wallet) -> (Value, usize) {
     )
 }
 
-/// C-12: the answer is the same before and after; what it takes is not.
+/// C-12: the response is the same before and after; its cost differs.
 #[tokio::test]
-async fn copies_are_brought_up_to_date() {
+async fn copies_are_refreshed() {
     let world = World::new().await;
     open_shop(&world.operator("acme")).await;
     add_opportunities(&world.operator("acme"), vec![plain_opportunity(1, 8, 0)]).await;
@@ -34,7 +34,7 @@ async fn copies_are_brought_up_to_date() {
     assert_eq!(world.webhook(&call).send().await.status, 201);
     let now = json!(world.clock.get());
     assert_eq!(shown(&world, &wallet).await, (now.clone(), few + 1));
-    // Requests that are under way may have read the copy before it was written, so the notice outlasts them.
+    // Earlier requests may have read the copy before it was written, so the marker is kept for longer.
     maintenance::tend(&world.store).await.expect("it is tended");
     assert_eq!(shown(&world, &wallet).await, (now.clone(), few + 1));
     world.clock.set(world.clock.get().plus_seconds(60));
@@ -58,7 +58,7 @@ async fn archive(world: &World, wallet: &Wallet, leads: &[u64], archived: bool) 
     assert_eq!(answer.status, 200, "{}", answer.body);
 }
 
-/// A world on an engine of its own, and its table.
+/// A world on its own engine, and its table.
 async fn open() -> (World, RawTable, Wallet) {
     let engine = Engine::in_memory().expect("an engine starts");
     let endpoint = engine.endpoint();
@@ -69,7 +69,7 @@ async fn open() -> (World, RawTable, Wallet) {
     (world, RawTable::at(&endpoint), wallet)
 }
 
-/// Notices or marks of 1,600 leads, before those that are shown and after them.
+/// Markers of 1,600 leads, before and after those that are shown.
 fn backlog(partition: &str, prefix: &str) -> Vec<Value> {
     let leads = (1..=600).chain(5001..=6000);
     leads
@@ -80,9 +80,9 @@ fn backlog(partition: &str, prefix: &str) -> Vec<Value> {
         .collect()
 }
 
-/// A page reads 100 marks at most, whatever stands, and shows nothing of a deleted lead (C-24).
+/// A page reads at most 100 of the markers, and shows nothing of a deleted lead (C-24).
 #[tokio::test]
-async fn a_backlog_of_marks_costs_a_page_little() {
+async fn a_backlog_of_erasures_costs_a_page_little() {
     let (world, table, wallet) = open().await;
     let operator = world.operator("acme");
     open_calendars(&operator).await;
@@ -113,9 +113,9 @@ async fn a_backlog_of_marks_costs_a_page_little() {
     assert!(more <= 5.0, "{more} units");
 }
 
-/// A page reads 100 notices at most, whatever stands, and shows every lead as it is (C-12).
+/// A page reads at most 100 of the markers, and shows every lead as it is (C-12).
 #[tokio::test]
-async fn a_backlog_of_notices_costs_a_page_little() {
+async fn a_backlog_of_stale_markers_costs_a_page_little() {
     let (world, table, wallet) = open().await;
     let opportunities = [(1, 1001), (2, 1006)].map(|(id, of)| {
         let mut opportunity = plain_opportunity(id, 8, 0);
@@ -138,7 +138,7 @@ async fn a_backlog_of_notices_costs_a_page_little() {
             shown.contains(r#""archived":true"#) || shown.contains(r#""archived":1"#),
             "{shown}"
         );
-        // A search reads all notices, which are 30 units here, and of the leads those that it meets.
+        // A search reads all markers, here 30 units, and the leads that it matches.
         let (cost, most) = if more == &search {
             (answer.cost.read_units(), 60.0)
         } else {
@@ -148,9 +148,9 @@ async fn a_backlog_of_notices_costs_a_page_little() {
     }
 }
 
-/// Leads are brought up to date side by side, and no instance has more than its share of a round.
+/// Leads are refreshed in parallel, and no instance exceeds its share of a round.
 #[tokio::test]
-async fn each_instance_has_its_share() {
+async fn each_instance_has_its_share_of_a_round() {
     let (world, table, _) = open().await;
     people::settle(&world.operator("other-shop")).await;
     let notice = |instance: &str, lead: u64| {
@@ -169,7 +169,7 @@ async fn each_instance_has_its_share() {
     };
     // Each lead takes a second.
     let clock = world.clock.clone();
-    let slow: Plan = Arc::new(move |operation| {
+    let slow: FaultPlan = Arc::new(move |operation| {
         if operation == "TransactWriteItems" {
             clock.set(clock.get().plus_seconds(1));
         }
@@ -180,7 +180,7 @@ async fn each_instance_has_its_share() {
     let done = written("acme");
     assert!((59..=80).contains(&done), "{done}");
     assert_eq!(written("other-shop"), 1);
-    // What is left comes with the next rounds: none is left out for ever.
+    // The next rounds complete the rest.
     for _ in 0..20 {
         maintenance::copy(&store).await.expect("copies");
         world.clock.set(world.clock.get().plus_seconds(30));

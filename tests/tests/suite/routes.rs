@@ -1,4 +1,4 @@
-//! The template is the list of routes: each is answered, and by no more methods than it says.
+//! The template is the list of routes: each is implemented, with exactly its methods.
 
 use std::collections::BTreeSet;
 
@@ -28,14 +28,14 @@ async fn routers_and_template_agree() {
     }
 }
 
-/// What a function may do to the table is what its code does, and no more.
+/// A function's permissions on the table are exactly those that its code uses.
 #[test]
-fn functions_have_the_rights_they_need() {
+fn functions_have_exactly_the_permissions_they_use() {
     let (reads, writes) = (["BatchGetItem", "GetItem"], ["PutItem", "Query", "UpdateItem"]);
     let checks = ["BatchGetItem", "ConditionCheckItem", "DeleteItem", "GetItem"];
     let stream = ["DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"];
     let rights = [
-        // Leads are deleted, and nothing is only checked.
+        // Leads are deleted, and no item is only checked.
         (
             "LeadsFunction",
             [&["BatchGetItem", "DeleteItem", "GetItem"], &writes[..]].concat(),
@@ -63,7 +63,7 @@ fn functions_have_the_rights_they_need() {
             .map(|action| format!("dynamodb:{action}"))
             .collect();
         let mut allowed: BTreeSet<_> = actions(function).into_iter().collect();
-        // Its queue of stream records that failed.
+        // Its queue of failed stream records.
         allowed.remove("sqs:SendMessage");
         assert_eq!(allowed, expected, "{function}");
     }

@@ -1,15 +1,15 @@
-//! What a lead's deletion leaves of its tickets (C-24): the tickets and their files, and nothing of the person.
+//! Tickets of a deleted lead (C-24): tickets and files remain, without personal data.
 
+use operator::kinds::{Files, Tickets};
 use serde_json::{Value, json};
-use shared::id::TicketId;
-use shared::store::fault::Fault;
+use shared::store::testing::faults::Fault;
 use shared::ticket::{Ticket, TicketFile};
 use tests::tickets::{add_files, add_tickets, ask, assert_invalid, file, shown_file, ticket};
 use tests::{Wallet, World};
 
 use crate::faults::behind;
 
-/// Every field of a ticket that tells of the person.
+/// Every personal field of a ticket.
 fn personal() -> Value {
     json!({
         "name": "Maria", "lead_name": "Maria", "name_contact": "Maria", "recipientid": "Maria", "photo": "Maria",
@@ -46,16 +46,15 @@ async fn delete(world: &World, admin: &Wallet) {
     assert_eq!(answer.status, 200, "{}", answer.body);
 }
 
-/// What the records of `acme` hold.
+/// The tickets and files of `acme`.
 async fn records(world: &World) -> (Vec<Ticket>, Vec<TicketFile>) {
     let operator = world.operator("acme");
     let (mut tickets, mut files) = (Vec::new(), Vec::new());
-    let last = TicketId::new(9999).expect("an id");
-    let mut pages = operator.tickets(last);
+    let mut pages = operator.records::<Tickets>();
     while let Some(page) = pages.next().await.expect("the tickets can be read") {
         tickets.extend(page);
     }
-    let mut pages = operator.files();
+    let mut pages = operator.records::<Files>();
     while let Some(page) = pages.next().await.expect("the files can be read") {
         files.extend(page);
     }
@@ -73,16 +72,16 @@ async fn is_shown(world: &World, admin: &Wallet) {
         let wallet = world.wallet(user).await;
         ask(world, &wallet, path).await.is(200, &expected);
     }
-    // A deletion shows nobody what it did not see before.
+    // A deletion does not make anything visible.
     for user in [8, 13] {
         let answer = ask(world, &world.wallet(user).await, path).await;
         assert_invalid(&answer, "ticket_id: ticket 501 does not exist");
     }
 }
 
-/// From the acknowledged moment on nothing is shown of the lead's; soon after nothing is left of the person.
+/// After the acknowledgement nothing of the lead is shown; soon after no personal data remains.
 #[tokio::test]
-async fn tickets_stay_without_the_person() {
+async fn tickets_remain_without_personal_data() {
     let (world, admin) = world().await;
     let (_, files) = records(&world).await;
     delete(&world, &admin).await;
@@ -112,9 +111,9 @@ async fn tickets_stay_without_the_person() {
     world.is_sound().await;
 }
 
-/// A file that comes in between is the ticket's and on no list of the lead's, and that is no difference (C-84).
+/// A file added in between belongs to the ticket and to no list of the lead, which is consistent (C-84).
 #[tokio::test]
-async fn a_file_that_comes_before_all_is_erased() {
+async fn a_file_added_before_the_erasure_is_consistent() {
     let (world, admin) = world().await;
     delete(&world, &admin).await;
     add_files(&world.operator("acme"), [file(&json!({ "store_path": "late" }))]).await;
@@ -129,9 +128,8 @@ async fn a_file_that_comes_before_all_is_erased() {
     world.is_sound().await;
 }
 
-/// Wherever it ends, doing it again finishes it.
 #[tokio::test]
-async fn an_erasure_that_ends_half_way() {
+async fn an_interrupted_erasure_is_completed() {
     // 121 tickets are written, then 122 files.
     for done in [0, 1, 100, 121, 122, 240] {
         let (world, admin) = world().await;

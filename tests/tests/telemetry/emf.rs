@@ -1,4 +1,4 @@
-//! What CloudWatch asks of a line that holds metrics: its embedded metric format, read as strictly as it is written.
+//! CloudWatch's embedded metric format, validated strictly.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 const UNITS: [&str; 3] = ["Count", "Milliseconds", "Seconds"];
 
-/// A metric of a line: its dimensions with their values, its name, its unit, its value.
+/// A metric of a line: dimensions with values, name, unit and value.
 pub type Metric = (Vec<(String, String)>, String, String, f64);
 
-/// The metrics that CloudWatch finds in a line. Fails where it would find none, or fewer than are named.
+/// The metrics that CloudWatch extracts from a line. Fails if it would extract none, or fewer than declared.
 pub fn metrics(line: &Value) -> Vec<Metric> {
     let head = &line["_aws"];
     assert_eq!(names(head), ["CloudWatchMetrics", "Timestamp"], "{line}");
@@ -55,7 +55,7 @@ fn of_directive(line: &Value, directive: &Value) -> Vec<Metric> {
     found
 }
 
-/// CloudWatch takes values of 1 to 1,024 characters of ASCII that are not only blanks.
+/// CloudWatch accepts values of 1 to 1,024 ASCII characters that are not only blanks.
 fn dimension(line: &Value, name: &Value) -> (String, String) {
     let name = text(name);
     let value = text(&line[&name]);

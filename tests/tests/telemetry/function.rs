@@ -1,4 +1,4 @@
-//! The lines of a deployed function, a request at a time.
+//! Log lines of a deployed function, for each request.
 
 use std::panic;
 use std::sync::{Arc, Mutex};
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use axum::Router;
 use axum::routing::get;
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
-use shared::http::{Group, Shape};
-use shared::store::fault::Fault;
-use shared::telemetry::{self, Lines};
+use shared::environment::Environment;
+use shared::http::{ErrorFormat, RouteGroup};
+use shared::store::testing::faults::Fault;
+use shared::telemetry::{self, JsonSubscriber};
 use tests::world::at;
 use tests::{Answer, NOW, World, template};
 use tracing::Instrument as _;
@@ -18,7 +18,7 @@ use tracing::subscriber::DefaultGuard;
 
 use crate::emf::metrics;
 
-/// The lines that this thread, on which a test and its service run, writes as long as this is kept.
+/// The lines of this thread, which runs the test and its service, while this exists.
 pub struct Written {
     lines: Arc<Mutex<Vec<Value>>>,
     _guard: DefaultGuard,
@@ -27,9 +27,9 @@ pub struct Written {
 impl Written {
     pub fn down_to(level: LevelFilter) -> Self {
         let lines = Arc::new(Mutex::new(Vec::new()));
-        let (ambient, _) = Ambient::held(at(NOW));
+        let (environment, _) = Environment::frozen(at(NOW));
         let sink = Arc::clone(&lines);
-        let subscriber = Lines::new(ambient, level, "funil-test".to_owned(), move |text| {
+        let subscriber = JsonSubscriber::new(environment, level, "funil-test".to_owned(), move |text| {
             let line = text.strip_suffix('\n').expect("a line break");
             assert!(!line.contains('\n'), "{line}");
             let line = serde_json::from_str(line).expect("JSON");
@@ -41,12 +41,12 @@ impl Written {
         }
     }
 
-    /// What was written since it was last taken.
+    /// The lines since the last `take`.
     pub fn take(&self) -> Vec<Value> {
         std::mem::take(&mut *self.lines.lock().expect("the lines"))
     }
 
-    /// The one line that was.
+    /// The only line since then.
     pub fn only(&self) -> Value {
         let [line] = <[Value; 1]>::try_from(self.take()).expect("one line");
         line
@@ -67,9 +67,9 @@ pub fn of_function(name: &str, value: impl Into<f64>) -> crate::emf::Metric {
     (dimensions, name.to_owned(), "Count".to_owned(), value.into())
 }
 
-/// The whole line, and the metrics in it, of a request that costs something.
+/// Complete line and metrics of a request with calls.
 #[tokio::test]
-async fn a_request_is_one_line_and_its_metrics() {
+async fn requests_log_one_line_with_metrics() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     let written = info();
@@ -112,9 +112,9 @@ async fn a_request_is_one_line_and_its_metrics() {
     );
 }
 
-/// Only the first request of a process waited for its start.
+/// Only the first request of a process includes its initialization.
 #[tokio::test]
-async fn a_process_starts_cold_once() {
+async fn a_process_reports_one_cold_start() {
     let world = World::new().await;
     let written = info();
     for process in [world.beside(), world] {
@@ -130,10 +130,10 @@ async fn a_process_starts_cold_once() {
     }
 }
 
-/// Every route of the template is told by its name there. What a caller makes up is one route, and is nowhere in the line:
-/// each name would be a metric to pay for.
+/// Every route of the template has its own name. Unknown paths are one route and are not in the line: each
+/// name would be a billed metric.
 #[tokio::test]
-async fn routes_are_told_by_the_templates_names_alone() {
+async fn lines_name_only_routes_of_the_template() {
     let world = World::new().await;
     let written = info();
     for route in template::routes().iter().filter(|route| route.method != "ANY") {
@@ -164,9 +164,9 @@ async fn routes_are_told_by_the_templates_names_alone() {
     }
 }
 
-/// What was not let in is not in the line: a name of an instance, a credential, whatever stands in a path or in a header.
+/// Rejected input is not in the line: instance names, credentials, paths and headers.
 #[tokio::test]
-async fn what_a_caller_says_of_itself_is_not_written() {
+async fn rejected_input_is_not_logged() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     let written = info();
@@ -188,7 +188,7 @@ async fn what_a_caller_says_of_itself_is_not_written() {
         assert_eq!((&line["instance"], &line["credential"]), (&json!(""), &json!("")));
         assert!(!line.to_string().contains("marker"), "{line}");
     }
-    // Nor is an instance that there is, as long as nobody let the request into it.
+    // Nor is an existing instance, unless the request is authorized.
     world.get("/leads?i=acme").send().await;
     assert_eq!(written.only()["instance"], "");
     let strange = format!("/leads?i=other&apitoken={}", wallet.key);
@@ -196,9 +196,9 @@ async fn what_a_caller_says_of_itself_is_not_written() {
     assert_eq!(written.only()["instance"], "");
 }
 
-/// All lines of a request tell its id, and that of the invocation that brought it.
+/// All lines of a request contain its id, and that of its invocation.
 #[tokio::test]
-async fn lines_of_a_request_are_found_by_its_ids() {
+async fn lines_contain_request_and_invocation_ids() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     let world = world.with_faults(Arc::new(|_| Some(Fault::FailedBefore)));
@@ -227,22 +227,22 @@ async fn lines_of_a_request_are_found_by_its_ids() {
     }
 }
 
-/// The SDK and the others tell of nobody: what they say below INFO is not written, whatever level is asked for.
+/// Lines of the SDK and others below INFO, which may contain personal data, are not written at any level.
 #[tokio::test]
-async fn what_is_below_info_is_not_written() {
+async fn lines_below_info_are_not_written() {
     let written = Written::down_to(LevelFilter::TRACE);
     tracing::info!("told");
     tracing::debug!("not told");
     assert_eq!(written.only()["message"], "told");
 }
 
-/// A panic is a line too. Of what it says only what stands in the program's text is written.
+/// Only with literals of the program's text as message.
 #[tokio::test]
-async fn panics_are_lines() {
+async fn panics_are_logged_without_formatted_text() {
     let routes = Router::new().route("/boom/{what}", get(boom));
-    let world = World::new().await.with_group(Group {
+    let world = World::new().await.with_group(RouteGroup {
         routes,
-        shape: Shape::Error,
+        shape: ErrorFormat::Error,
     });
     let written = info();
     let before = panic::take_hook();

@@ -1,4 +1,4 @@
-//! What a deployed function writes: a line a request, a batch or a round, which is its metrics too.
+//! Log of a deployed function: one line for each request, batch or round, with its metrics.
 
 #![expect(clippy::expect_used, reason = "a test that meets what cannot be must fail")]
 

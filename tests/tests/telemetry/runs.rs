@@ -1,23 +1,24 @@
-//! The lines of the functions that no client calls, and the metrics that alarms stand on.
+//! Lines of functions without client routes, and the metrics of alarms.
 
 use std::sync::Arc;
 
+use operator::kinds::Automations;
 use serde_json::{Value, json};
 use shared::automation::Automation;
-use shared::courier::Courier;
+use shared::jobs::webhook_client::WebhookClient;
 use shared::store::Store;
-use shared::store::fault::Fault;
+use shared::store::testing::faults::Fault;
 use tests::{ACME, World};
 
 use crate::emf::metrics;
 use crate::function::{Written, info, of_function};
 
-/// A courier that finds nobody.
-fn nobody() -> Courier {
-    Courier::plain(|_, _| Vec::new(), |_| false)
+/// A webhook client that resolves no host.
+fn nobody() -> WebhookClient {
+    WebhookClient::plain(|_, _| Vec::new(), |_| false)
 }
 
-/// A world in which lead 1001 called, and a receiver is to be told.
+/// A world with a call of lead 1001, and a notification to a receiver.
 async fn called() -> World {
     let world = World::new().await;
     let automation = json!({ "id": 4, "name": "Ligou", "trigger": "leadPhoneCall", "event": "received", "active": true,
@@ -29,7 +30,7 @@ async fn called() -> World {
     let automation: Automation = serde_json::from_value(automation).expect("an automation");
     let operator = world.operator(ACME);
     operator
-        .import_automations(&[automation])
+        .import::<Automations>(&[automation], false)
         .await
         .expect("an automation");
     let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "", "lead": 1001, "type": "INCOMING",
@@ -45,7 +46,7 @@ async fn bring(store: &Store) -> Value {
     json!(automations::run(store, &nobody(), batch).await)
 }
 
-/// The last line, without what it took: that is checked to be there, and to be what the metrics say.
+/// The last line without duration and cost, which are checked to be present and equal to the metrics.
 fn last(written: &Written) -> (Value, Vec<crate::emf::Metric>) {
     let mut line = written.take().pop().expect("a line");
     let mut found = metrics(&line);
@@ -72,7 +73,7 @@ fn last(written: &Written) -> (Value, Vec<crate::emf::Metric>) {
 }
 
 #[tokio::test]
-async fn a_batch_is_one_line_and_its_metrics() {
+async fn batches_log_one_line_with_metrics() {
     let world = called().await;
     let written = info();
     bring(&world.store).await;
@@ -94,7 +95,7 @@ async fn a_batch_is_one_line_and_its_metrics() {
 }
 
 #[tokio::test]
-async fn a_batch_that_fails_says_so() {
+async fn failed_batches_are_reported() {
     let world = called().await;
     let written = info();
     let broken = |operation: &str| (operation == "TransactWriteItems").then_some(Fault::FailedBefore);
@@ -110,9 +111,9 @@ async fn a_batch_that_fails_says_so() {
     );
 }
 
-/// A notification that nobody takes is given up once, and the metric that an alarm stands on says so.
+/// A notification that no receiver accepts is given up once, and counted in the metric of an alarm.
 #[tokio::test]
-async fn a_round_is_one_line_and_its_metrics() {
+async fn rounds_log_one_line_with_metrics() {
     let world = called().await;
     let written = info();
     let mut rounds = Vec::new();
@@ -149,16 +150,16 @@ async fn a_round_is_one_line_and_its_metrics() {
     };
     let retried = round(0, 1, 0, 0, 1, 0);
     assert_eq!(rounds[0], round(1, 1, 1, 1, 1, 0));
-    // The lead was changed by the trigger, perhaps behind the copies.
+    // The trigger changed the lead, possibly after the refresh.
     rounds[1]["copies"] = json!(0);
     assert_eq!(&rounds[1..5], [(); 4].map(|()| retried.clone()));
     assert_eq!(rounds[5], round(0, 1, 0, 0, 0, 1));
     assert_eq!(rounds[6], round(0, 0, 0, 0, 0, 0));
 }
 
-/// What is left of a deleted lead is told as long as it is left.
+/// The metric remains while anything of a deleted lead remains.
 #[tokio::test]
-async fn a_round_tells_what_is_left_of_the_deleted() {
+async fn rounds_report_pending_erasures() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     let uri = format!("/leads/1001?i=acme&apitoken={}", wallet.key);
@@ -178,7 +179,7 @@ async fn a_round_tells_what_is_left_of_the_deleted() {
 }
 
 #[tokio::test]
-async fn a_round_that_fails_says_so() {
+async fn failed_rounds_are_reported() {
     let world = called().await;
     let written = info();
     let store = world

@@ -1,78 +1,100 @@
-//! What the doctor finds of copies: an opportunity's of its lead, a lead's of its company.
+//! What the doctor finds of copies: an opportunity's of its lead, a lead's of its company, a file's of its ticket.
 
-use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::boards::{bench, id};
-use super::{assert_clean, found};
+use super::{assert_clean, assert_repairs, bench, damage, doctor, found, id, repair};
 use crate::support::Bench;
 
-type Told = BTreeSet<(String, String)>;
+const LEAD_1: &str = "the copy of lead 1 is not what its record says";
+const COMPANY_2: &str = "the copy of company 2 is not what its record says";
 
-/// What is said of records.
-fn told<const N: usize>(records: [(&str, u64, &str); N]) -> Told {
-    let all = records.into_iter();
-    all.map(|(kind, at, reason)| (format!("acme#{kind} {}", id(at)), reason.to_owned()))
-        .collect()
+/// A lead that changed without a marker.
+fn move_lead(bench: &Bench) {
+    bench.set("acme#lead", &id(1), "city", &json!({ "S": "Recife" }));
 }
 
-/// Expects the doctor to find just this, to write nothing before it is told to, and to repair it.
-#[track_caller]
-fn assert_cured(bench: &Bench, seen: &Told, cured: &Told) {
-    let damaged = bench.items();
-    let looked = bench.funil("doctor --instance acme --json");
-    assert_eq!((looked.code, found(&looked, false)), (1, seen.clone()));
-    assert_eq!(bench.items(), damaged, "without --repair nothing is written");
-    let repaired = bench.funil("doctor --instance acme --repair --json");
-    assert_eq!((repaired.code, found(&repaired, true)), (0, cured.clone()));
-    assert_clean(bench);
-    assert_eq!(bench.partition("acme#notice"), Vec::<Value>::new());
-    let sound = bench.items();
-    bench.funil("doctor --instance acme --repair").done();
-    assert_eq!(bench.items(), sound, "what is repaired is left alone");
+fn mark(bench: &Bench, lead: u64) {
+    bench.put(
+        "acme#notice",
+        &format!("lead#{}", id(lead)),
+        &json!({ "v": { "N": "3" } }),
+    );
 }
 
-/// What an opportunity's record and its entries hold, all the same.
+/// Lines without damages for records of one kind.
+fn expected(kind: &str, reasons: &[(u64, &str)]) -> String {
+    let mut lines = String::new();
+    for (at, reason) in reasons {
+        writeln!(lines, " | acme#{kind} {} | {reason}", id(*at)).unwrap();
+    }
+    lines
+}
+
+/// The card in an opportunity's record, and in all its entries.
 fn card(bench: &Bench, at: u64) -> Value {
-    let record = bench.item("acme#opportunity", &id(at)).unwrap();
-    let card = record["card"].clone();
-    let place = format!("{:015}", 999_999_999_999_999 - at);
+    let card = bench.item("acme#opportunity", &id(at)).unwrap()["card"].clone();
+    let place = id(999_999_999_999_999 - at);
+    let ends = |item: &Value, name: &str, text: &str| item[name]["S"].as_str().unwrap().ends_with(text);
     let mut entries = bench.items();
     entries.retain(|item| {
-        let (pk, sk) = (
-            item["pk"]["S"].as_str().unwrap(),
-            item["sk"]["S"].as_str().unwrap(),
-        );
-        pk.starts_with("acme#board#") && sk.ends_with(&place)
+        item["pk"]["S"].as_str().unwrap().starts_with("acme#board#") && ends(item, "sk", &place)
     });
     assert_eq!(entries.len(), 4);
     assert!(entries.iter().all(|entry| entry["card"] == card));
     serde_json::from_str(card["S"].as_str().unwrap()).unwrap()
 }
 
-/// A lead that changed and told nobody, as if its notice had been lost.
-fn move_lead(bench: &Bench, city: &str) {
-    bench.set("acme#lead", &id(1), "city", &json!({ "S": city }));
+/// Expects a repair of just these, after which no marker stands and another repair writes nothing.
+#[track_caller]
+fn assert_copied(bench: &Bench, lines: &str) {
+    assert_repairs(bench, &damage(bench, lines));
+    assert_eq!(bench.partition("acme#notice"), Vec::<Value>::new());
+    let sound = bench.items();
+    repair(bench).done();
+    assert_eq!(bench.items(), sound, "what is repaired is left alone");
 }
 
+/// A marker excuses the copies of its lead and no others.
 #[test]
 fn copies_of_a_lead() {
-    let bench = bench();
-    move_lead(&bench, "Recife");
-    let reason = "the copy of lead 1 is not what its record says";
-    let expected = told([("opportunity", 1, reason), ("opportunity", 3, reason)]);
-    let other = bench.item("acme#opportunity", &id(2)).unwrap();
-    assert_cured(&bench, &expected, &expected);
-    for at in [1, 3] {
-        let card = card(&bench, at);
-        assert_eq!(
-            (&card["l"]["city"], &card["c"]["companyname"]),
-            (&json!("Recife"), &json!("Boa Vista"))
-        );
-        assert_eq!(bench.item("acme#opportunity", &id(at)).unwrap()["v"]["N"], "2");
+    for marked in [None, Some(2)] {
+        let bench = bench();
+        let other = bench.item("acme#opportunity", &id(2));
+        move_lead(&bench);
+        if let Some(lead) = marked {
+            mark(&bench, lead);
+        }
+        assert_copied(&bench, &expected("opportunity", &[(1, LEAD_1), (3, LEAD_1)]));
+        for at in [1, 3] {
+            let card = card(&bench, at);
+            assert_eq!(
+                (&card["l"]["city"], &card["c"]["companyname"]),
+                (&json!("Recife"), &json!("Boa Vista"))
+            );
+            assert_eq!(bench.item("acme#opportunity", &id(at)).unwrap()["v"]["N"], "2");
+        }
+        assert_eq!(bench.item("acme#opportunity", &id(2)), other);
     }
-    assert_eq!(bench.item("acme#opportunity", &id(2)).unwrap(), other);
+}
+
+/// While a marker stands the copies may be stale (C-12), and a repair refreshes them.
+#[test]
+fn copies_with_a_marker() {
+    let bench = bench();
+    move_lead(&bench);
+    mark(&bench, 1);
+    let before = bench.items();
+    assert_clean(&bench);
+    assert_eq!(bench.items(), before);
+    assert!(found(&repair(&bench).done(), true).is_empty());
+    assert_eq!(bench.partition("acme#notice"), Vec::<Value>::new());
+    assert_eq!(
+        [1, 3].map(|at| card(&bench, at)["l"]["city"].clone()),
+        ["Recife", "Recife"]
+    );
+    assert_clean(&bench);
 }
 
 /// A record whose copy alone is old: its entries follow it, and are right in the end.
@@ -80,50 +102,12 @@ fn copies_of_a_lead() {
 fn a_record_that_is_older_than_its_entries() {
     let bench = bench();
     let before = card(&bench, 1);
-    let mut old = before.clone();
-    old["l"]["firstname"] = json!("Somebody else");
-    bench.set(
-        "acme#opportunity",
-        &id(1),
-        "card",
-        &json!({ "S": old.to_string() }),
-    );
-    bench.funil("doctor --instance acme --repair").done();
+    bench.edit_json("acme#opportunity", &id(1), "card", |card| {
+        card["l"]["firstname"] = json!("Somebody else");
+    });
+    repair(&bench).done();
     assert_clean(&bench);
     assert_eq!(card(&bench, 1), before);
-}
-
-/// While a notice stands the copies may be behind (C-12), and a repair brings them up to date.
-#[test]
-fn copies_with_a_notice() {
-    let bench = bench();
-    let notice = format!("lead#{}", id(1));
-    move_lead(&bench, "Recife");
-    bench.put("acme#notice", &notice, &json!({ "v": { "N": "3" } }));
-    let before = bench.items();
-    assert_clean(&bench);
-    assert_eq!(bench.items(), before);
-    let cured = bench.funil("doctor --instance acme --repair --json").done();
-    assert!(found(&cured, true).is_empty(), "{cured:?}");
-    assert_eq!(bench.partition("acme#notice"), Vec::<Value>::new());
-    assert_eq!(card(&bench, 1)["l"]["city"], "Recife");
-    assert_eq!(card(&bench, 3)["l"]["city"], "Recife");
-    assert_clean(&bench);
-}
-
-/// A notice covers the copies of its lead and no others.
-#[test]
-fn a_notice_of_another_lead() {
-    let bench = bench();
-    move_lead(&bench, "Recife");
-    bench.put(
-        "acme#notice",
-        &format!("lead#{}", id(2)),
-        &json!({ "v": { "N": "1" } }),
-    );
-    let reason = "the copy of lead 1 is not what its record says";
-    let expected = told([("opportunity", 1, reason), ("opportunity", 3, reason)]);
-    assert_cured(&bench, &expected, &expected);
 }
 
 /// A lead's copy is repaired, and with it what opportunities copy of the lead.
@@ -136,38 +120,51 @@ fn copies_of_a_company() {
         "companyname",
         &json!({ "S": "Bela Vista" }),
     );
-    let reason = "the copy of company 2 is not what its record says";
-    let expected = told([("lead", 1, reason), ("lead", 2, reason)]);
-    assert_cured(&bench, &expected, &expected);
-    for at in [1, 2, 3] {
-        assert_eq!(
-            card(&bench, at)["c"],
-            json!({ "id": 2, "companyname": "Bela Vista", "points": 7.5 })
-        );
-    }
-}
+    assert_copied(&bench, &expected("lead", &[(1, COMPANY_2), (2, COMPANY_2)]));
+    let company = json!({ "id": 2, "companyname": "Bela Vista", "points": 7.5 });
+    assert_eq!(
+        [1, 2, 3].map(|at| card(&bench, at)["c"].clone()),
+        [&company, &company, &company].map(Clone::clone)
+    );
 
-#[test]
-fn copies_of_a_company_that_is_not_there() {
-    let bench = bench();
-    let line = r#"{"kind":"lead","id":3,"createDate":"2026-01-01T00:00:00.000Z"}"#;
-    bench.import(line).done();
     let copy = bench.item("acme#lead", &id(1)).unwrap()["companyCopy"].clone();
     bench.set("acme#lead", &id(3), "companyCopy", &copy);
     bench.delete("acme#company", &id(2));
-    let reason = "has a copy of company 2, which does not exist";
-    let expected = told([
-        ("lead", 1, reason),
-        ("lead", 2, reason),
-        ("lead", 3, "has the copy of a company and names none"),
-    ]);
-    assert_cured(&bench, &expected, &expected);
-    assert_eq!(card(&bench, 1).get("c"), None);
+    let gone = "has a copy of company 2, which does not exist";
+    let none = "has the copy of a company and names none";
+    assert_copied(&bench, &expected("lead", &[(1, gone), (2, gone), (3, none)]));
     let lead = bench.item("acme#lead", &id(1)).unwrap();
     assert_eq!(
         (&lead["company"]["N"], lead.get("companyCopy")),
         (&json!("2"), None)
     );
+    assert_eq!(card(&bench, 1).get("c"), None);
+}
+
+/// A file that has another lead than its ticket is in that lead's list. Markers of changed leads excuse nothing.
+#[test]
+fn a_file_of_another_lead() {
+    for marked in [[].as_slice(), &[1], &[2], &[1, 2]] {
+        let bench = bench();
+        let (exported, shown) = (bench.export(), bench.partition("acme#lead-file#1"));
+        for lead in marked {
+            mark(&bench, *lead);
+        }
+        let expected = damage(
+            &bench,
+            r#"
+set lead {"N":"2"} | acme#file id#000000000000007 | the copy of ticket 1 is not what its record says
+ | acme#lead-file#2 000000000000001#id#000000000000007 | is missing: file id#000000000000007 has it
+"#,
+        );
+        assert_eq!(found(&repair(&bench).done(), true), expected);
+        assert_clean(&bench);
+        assert_eq!(
+            (bench.export(), bench.partition("acme#lead-file#1")),
+            (exported, shown)
+        );
+        assert_eq!(bench.partition("acme#lead-file#2"), Vec::<Value>::new());
+    }
 }
 
 /// The copy is all that is left of a lead that is gone, so it stays until a person decides.
@@ -176,34 +173,11 @@ fn opportunities_of_a_lead_that_is_not_there() {
     let bench = bench();
     let before = card(&bench, 1);
     bench.delete("acme#lead", &id(1));
-    bench.funil("doctor --instance acme --repair");
-    let reason = "belongs to lead 1, which does not exist";
-    let expected = told([("opportunity", 1, reason), ("opportunity", 3, reason)]);
-    for command in [
-        "doctor --instance acme --json",
-        "doctor --instance acme --repair --json",
-    ] {
-        let seen = bench.funil(command);
+    repair(&bench);
+    let gone = "belongs to lead 1, which does not exist";
+    let expected = damage(&bench, &expected("opportunity", &[(1, gone), (3, gone)]));
+    for seen in [doctor(&bench), repair(&bench)] {
         assert_eq!((seen.code, found(&seen, false)), (1, expected.clone()));
     }
     assert_eq!(card(&bench, 1), before);
-}
-
-#[test]
-fn what_cannot_be_compared() {
-    let bench = bench();
-    bench.set("acme#company", &id(2), "points", &json!({ "S": "many" }));
-    let before = bench.items();
-    let seen = bench.funil("doctor --instance acme --repair --json");
-    let mut items = found(&seen, false);
-    items.retain(|(item, _)| *item != format!("acme#company {}", id(2)));
-    assert_eq!((seen.code, items.len()), (1, 2));
-    for ((item, reason), at) in items.iter().zip([1, 2]) {
-        assert_eq!(*item, format!("acme#lead {}", id(at)));
-        assert!(
-            reason.starts_with("cannot be compared with company 2: "),
-            "{reason}"
-        );
-    }
-    assert_eq!(bench.items(), before);
 }

@@ -1,4 +1,4 @@
-//! A doctor beside everything that writes at the same time.
+//! A doctor during everything that writes at the same time.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -6,14 +6,16 @@ use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use operator::Operator;
+use operator::kinds::{Dated, Leads, Opportunities};
 use serde_json::{Value, json};
-use shared::id::{LeadId, UserId};
+use shared::ids::{CompanyId, LeadId, UserId};
 use shared::lead::Lead;
-use shared::store::operator::{LeadLine, Operator};
+use shared::opportunity::Opportunity;
 use shared::time::Timestamp;
 
-use super::assert_clean;
-use crate::support::{Bench, USERS};
+use super::{assert_clean, bench, repair};
+use crate::support::Bench;
 
 /// `funil serve` on the bench's engine.
 struct Service {
@@ -23,22 +25,22 @@ struct Service {
 
 impl Service {
     fn start(bench: &Bench) -> Self {
-        let mut child = bench
-            .command("serve --port 0 --empty")
+        let mut serve = bench.command("serve --port 0 --empty");
+        let mut child = serve
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let ready = lines
-            .map(Result::unwrap)
-            .find(|line| line.starts_with("listening on "));
+        let mut lines = BufReader::new(child.stdout.take().unwrap())
+            .lines()
+            .map(Result::unwrap);
+        let ready = lines.find(|line| line.starts_with("listening on "));
         let address = ready.unwrap().split("http://").nth(1).unwrap().to_owned();
         Self { child, address }
     }
 
-    /// A call from one of many numbers; whether it was recorded.
-    fn call(&self, number: u64) -> bool {
+    /// A call from one of many numbers, which is recorded.
+    fn call(&self, number: u64) {
         let phone = format!("55219870{number:05}");
         let body = format!(
             r#"{{"event":"call","data":{{"user":8,"leadPhone":"{phone}","type":"INCOMING","status":"COMPLETE","duration":1,"record":false,"service":"x"}}}}"#
@@ -53,7 +55,7 @@ impl Service {
         .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        answer.starts_with("HTTP/1.1 201")
+        assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
     }
 }
 
@@ -64,13 +66,15 @@ impl Drop for Service {
     }
 }
 
-/// More than one query reads, so that a count takes a while.
-const LEADS: u64 = 1200;
+/// Ids of leads and opportunities, more of each than one query reads, so that a count takes a while.
+const FIRST: u64 = 101;
+const LAST: u64 = 1300;
 
-fn lead(id: u64, owner: u64) -> LeadLine {
+/// A lead as a round finds it.
+fn lead(id: u64, round: u64) -> Dated<Lead> {
     let time = Timestamp::parse("2026-01-01T00:00:00Z").unwrap();
     let lead = Lead {
-        owner: UserId::new(owner),
+        owner: UserId::new(7 + (id + round) % 2),
         phone: Some(format!("55119870{id:05}")),
         archived: id.is_multiple_of(3),
         ..Lead::new(LeadId::new(id).unwrap(), time)
@@ -78,16 +82,50 @@ fn lead(id: u64, owner: u64) -> LeadLine {
     lead.into()
 }
 
-/// Leads from both ends that an import moves from owner to owner, one at a time.
-async fn move_leads(operator: &Operator, stop: &AtomicBool) {
-    for round in 0_u64.. {
-        for id in (1..=6).flat_map(|id| [id, LEADS + 1 - id]) {
+/// An opportunity as a round finds it. Those of user 8 come and stay; those of user 7 are now here, now there, and never
+/// worth the same.
+fn opportunity(id: u64, round: u64) -> Dated<Opportunity> {
+    let moves = id.is_multiple_of(2);
+    let gained = moves && (id + round).is_multiple_of(3);
+    let date = if moves {
+        "2026-09-04T09:30:00.000Z"
+    } else {
+        "2026-09-05T09:30:00.000Z"
+    };
+    let line = json!({
+        "id": id, "title": "Pedido", "crm_id": 3, "crm_column": 31 + (id / 2 + round / 2) % 2,
+        "user": if moves { 7 } else { 8 }, "status": if gained { "gain" } else { "open" }, "value": id + round,
+        "archived": u64::from(id.is_multiple_of(7)), "lead_id": if id.is_multiple_of(4) { 2 } else { 1 },
+        "createDate": date, "updateDate": date,
+    });
+    serde_json::from_value::<Opportunity>(line).unwrap().into()
+}
+
+/// Imports move leads and opportunities from both ends, bring new opportunities, and change a lead of many of them, whose
+/// copies follow.
+async fn write(operator: &Operator, stop: &AtomicBool) {
+    let time = Timestamp::parse("2026-01-01T00:00:00Z").unwrap();
+    for round in 1_u64.. {
+        for id in (0..6).flat_map(|at| [FIRST + at, LAST - at]) {
             if stop.load(Ordering::Relaxed) {
                 return;
             }
-            let line = lead(id, 7 + (id + round) % 2);
-            operator.import_leads(vec![line], true).await.unwrap();
+            operator.import::<Leads>(&[lead(id, round)], true).await.unwrap();
+            let opportunities = [opportunity(id, round)];
+            operator
+                .import::<Opportunities>(&opportunities, true)
+                .await
+                .unwrap();
         }
+        let new = [opportunity(LAST + round, round)];
+        operator.import::<Opportunities>(&new, true).await.unwrap();
+        let changed = Lead {
+            city: Some(format!("City {round}")),
+            company: CompanyId::new(2),
+            ..Lead::new(LeadId::new(2).unwrap(), time)
+        };
+        operator.import::<Leads>(&[changed.into()], true).await.unwrap();
+        operator.refresh_copies().await.unwrap();
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -96,18 +134,17 @@ async fn move_leads(operator: &Operator, stop: &AtomicBool) {
 fn record_calls(service: &Service, next: &AtomicU64, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         let number = next.fetch_add(1, Ordering::Relaxed);
-        let number = if number.is_multiple_of(4) {
+        service.call(if number.is_multiple_of(4) {
             number % 50
         } else {
             number
-        };
-        assert!(service.call(number));
+        });
     }
 }
 
-/// What a doctor repairs. What it leaves, it may leave only because too much changes around it.
-pub fn mended(bench: &Bench) -> Vec<String> {
-    let seen = bench.funil("doctor --instance acme --repair --json").document();
+/// What a doctor repairs. It may leave only what too much changes around it.
+fn mended(bench: &Bench) -> Vec<String> {
+    let seen = repair(bench).document();
     let differences = seen["differences"].as_array().unwrap().iter();
     let repaired = differences.filter(|difference| {
         let reason = difference["reason"].as_str().unwrap();
@@ -120,32 +157,46 @@ pub fn mended(bench: &Bench) -> Vec<String> {
         .collect()
 }
 
-fn counted(bench: &Bench) -> usize {
-    let totals = ["acme#lead-total#0", "acme#lead-total#1"].map(|pk| bench.partition(pk));
-    let count = |total: &Value| total["n"]["N"].as_str().unwrap().parse::<usize>().unwrap();
-    totals.iter().flatten().map(count).sum()
+/// What numbers of the totals in some partitions add up to, with the shares of restricted records.
+fn sums(bench: &Bench, partitions: [&str; 2], name: &str) -> u64 {
+    let part = |item: &Value, name: &str| item[name]["N"].as_str().unwrap_or("0").parse::<u64>().unwrap();
+    let totals = partitions.map(|pk| bench.partition(pk));
+    let of = |total: &Value| part(total, name) + part(total, &format!("{name}.restricted"));
+    totals.iter().flatten().map(of).sum()
 }
 
-/// New callers, known callers and an import that moves leads, and a doctor that repairs all the while. It repairs the
-/// totals that were damaged before, each once, and nothing else: all others are right at every moment.
+/// The doctor repairs the totals that were damaged before, each once, and nothing else: all others, all entries and all
+/// copies without a marker are right at every moment.
 #[test]
 fn a_doctor_amid_a_storm_changes_nothing_that_is_right() {
-    let bench = Bench::with_instance();
-    bench.import(USERS).done();
+    let bench = bench();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .unwrap();
     let operator = runtime.block_on(bench.operator());
-    for first in (1..=LEADS).step_by(600) {
-        let lines = (first..first + 600).map(|id| lead(id, 7 + id % 2)).collect();
-        runtime.block_on(operator.import_leads(lines, false)).unwrap();
+    for first in (FIRST..LAST).step_by(600) {
+        let ids = || first..first + 600;
+        let leads: Vec<_> = ids().map(|id| lead(id, 0)).collect();
+        runtime.block_on(operator.import::<Leads>(&leads, false)).unwrap();
+        let opportunities: Vec<_> = ids().map(|id| opportunity(id, 0)).collect();
+        runtime
+            .block_on(operator.import::<Opportunities>(&opportunities, false))
+            .unwrap();
     }
     let service = Service::start(&bench);
-    (0..60).for_each(|number| assert!(service.call(number)));
-    let damaged = [0, 1, 2, 3].map(|shard| format!("none.{shard}"));
-    for class in &damaged {
-        bench.set("acme#lead-total#0", class, "n", &json!({ "N": "1000" }));
+    (0..60).for_each(|number| service.call(number));
+    let damaged = [
+        ("acme#board-rank#3#31#0", "2912195#0", "n.8#open"),
+        ("acme#board-total#3#0", "31#7#gain", "n"),
+        ("acme#board-total#3#0", "31#8#open", "c"),
+        ("acme#board-total#3#0", "32#8#open", "n"),
+        ("acme#lead-total#0", "none.0", "n"),
+        ("acme#lead-total#0", "none.1", "n"),
+        ("acme#lead-total#0", "none.5", "n"),
+    ];
+    for (pk, sk, name) in damaged {
+        bench.set(pk, sk, name, &json!({ "N": "50000" }));
     }
     let (stop, next) = (AtomicBool::new(false), AtomicU64::new(60));
     let mut repaired = Vec::new();
@@ -153,17 +204,33 @@ fn a_doctor_amid_a_storm_changes_nothing_that_is_right() {
         for _ in 0..2 {
             scope.spawn(|| record_calls(&service, &next, &stop));
         }
-        scope.spawn(|| runtime.block_on(move_leads(&operator, &stop)));
+        scope.spawn(|| runtime.block_on(write(&operator, &stop)));
         (0..3).for_each(|_| repaired.extend(mended(&bench)));
         stop.store(true, Ordering::Relaxed);
     });
     println!("{repaired:?} were repaired amid {next:?} calls");
     repaired.extend(mended(&bench));
     repaired.sort();
-    assert_eq!(
-        repaired,
-        damaged.map(|class| format!("acme#lead-total#0 {class}"))
-    );
+    assert_eq!(repaired, damaged.map(|(pk, sk, _)| format!("{pk} {sk}")));
     assert_clean(&bench);
-    assert_eq!(counted(&bench), bench.partition("acme#lead").len());
+    let (leads, boards) = (
+        ["acme#lead-total#0", "acme#lead-total#1"],
+        ["acme#board-total#3#0", "acme#board-total#3#1"],
+    );
+    assert_eq!(
+        sums(&bench, leads, "n"),
+        bench.partition("acme#lead").len() as u64
+    );
+    let cents = |record: &Value| {
+        let card: Value = serde_json::from_str(record["card"]["S"].as_str().unwrap()).unwrap();
+        card["o"]["value"]
+            .as_str()
+            .unwrap()
+            .replace('.', "")
+            .parse::<u64>()
+            .unwrap()
+    };
+    let opportunities = bench.partition("acme#opportunity");
+    let stored = (opportunities.len() as u64, opportunities.iter().map(cents).sum());
+    assert_eq!((sums(&bench, boards, "n"), sums(&bench, boards, "c")), stored);
 }

@@ -1,4 +1,5 @@
-//! A Chromium without a window, driven through its own protocol: JSON messages, each ended by a zero byte, on two pipes.
+//! A headless Chromium, driven through its `DevTools` protocol: JSON messages, each terminated by a zero byte,
+//! on two pipes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -21,15 +22,15 @@ const FLAGS: [&str; 10] = [
     "--disable-dev-shm-usage",
     "--remote-debugging-pipe",
 ];
-/// The browser reads on descriptor 3 and writes on 4, which are these two pipes here.
+/// The browser reads from descriptor 3 and writes to 4, which are these two pipes.
 const ON_PIPES: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
-/// So long an answer may take, also where all the other tests run beside.
-const PATIENCE: Duration = Duration::from_mins(1);
-/// Notes what the page's policy refuses.
+/// Timeout of a response, also with all other tests running.
+const TIMEOUT: Duration = Duration::from_mins(1);
+/// Records violations of the page's policy.
 const WATCH: &str = "window.violations = []; addEventListener('securitypolicyviolation', \
                      event => violations.push(`${event.violatedDirective} ${event.blockedURI}`));";
 
-/// A browser with one page at a time. Dropping it kills it.
+/// A browser with one page at a time, killed on drop.
 pub struct Browser {
     child: Child,
     input: ChildStdin,
@@ -40,7 +41,7 @@ pub struct Browser {
     _profile: TempDir,
 }
 
-/// Who looks at a page: the languages as a browser sends them, and the zone.
+/// A visitor's languages, as in the header, and time zone.
 #[derive(Clone, Copy)]
 pub struct Visitor {
     pub languages: &'static str,
@@ -48,7 +49,7 @@ pub struct Visitor {
 }
 
 impl Browser {
-    /// Starts the browser of this machine; says what to install where there is none.
+    /// Starts the installed browser; without one, prints advice.
     #[expect(
         clippy::print_stderr,
         reason = "who runs a test that is skipped must learn why"
@@ -94,7 +95,7 @@ impl Browser {
         })
     }
 
-    /// Opens a page on a phone and waits until a condition, an expression of its script, holds.
+    /// Opens a page on a phone and waits for a condition, a JavaScript expression.
     pub fn open(&mut self, visitor: Visitor, url: &str, condition: &str) {
         self.session = None;
         let target = self.command("Target.createTarget", &json!({ "url": "about:blank" }));
@@ -126,7 +127,7 @@ impl Browser {
         self.until(condition);
     }
 
-    /// Waits until a condition holds, through whatever the page navigates to.
+    /// Waits for a condition, across navigations.
     #[track_caller]
     pub fn until(&mut self, condition: &str) {
         let look = format!(
@@ -142,12 +143,12 @@ impl Browser {
                 look();
             }})"
         );
-        // A navigation does away with whoever waited on the page before.
+        // A navigation cancels pending evaluations.
         let ended = (0..50).find_map(|_| self.try_evaluate(&look).ok());
         assert_eq!(ended, Some(Value::Null), "{condition}");
     }
 
-    /// The value of an expression, or of what it promises.
+    /// The value of an expression, after awaiting promises.
     #[track_caller]
     pub fn evaluate(&mut self, expression: &str) -> Value {
         self.try_evaluate(expression).expect(expression)
@@ -160,7 +161,7 @@ impl Browser {
         text.as_str().unwrap().to_owned()
     }
 
-    /// Presses the mouse on an element, so many times in a row.
+    /// Clicks an element this number of times.
     #[track_caller]
     pub fn click(&mut self, selector: &str, times: u64) {
         let place = format!(
@@ -177,7 +178,7 @@ impl Browser {
         }
     }
 
-    /// Presses keys, one after another, each by its name.
+    /// Presses keys in sequence, each by its name.
     pub fn press(&mut self, keys: &[&str]) {
         for key in keys {
             let (code, text) = match *key {
@@ -194,12 +195,12 @@ impl Browser {
         }
     }
 
-    /// Types into what has the focus.
+    /// Types into the focused element.
     pub fn write(&mut self, text: &str) {
         self.command("Input.insertText", &json!({ "text": text }));
     }
 
-    /// Waits for an event and takes it.
+    /// Waits for an event and removes it.
     pub fn event(&mut self, method: &str) -> Value {
         loop {
             if let Some(at) = self.events.iter().position(|event| event["method"] == method) {
@@ -210,7 +211,7 @@ impl Browser {
         }
     }
 
-    /// Answers the next request that is held back, and gives it.
+    /// Answers the next paused request, and returns it.
     pub fn answer(&mut self, status: u16, body: &Value) -> Value {
         let mut held = self.event("Fetch.requestPaused");
         let body = self.evaluate(&format!("btoa({})", Value::from(body.to_string())));
@@ -222,8 +223,8 @@ impl Browser {
         held["request"].take()
     }
 
-    /// Whatever went wrong on the pages so far: errors, what they wrote to the console, and what the policy refused. That
-    /// the service refused a request is no fault of the page.
+    /// Errors of the pages so far: exceptions, console output, and violations of the policy. Error responses
+    /// of the service do not count.
     pub fn faults(&mut self) -> Vec<Value> {
         let refused = self.evaluate("window.violations");
         let faults = [
@@ -240,7 +241,7 @@ impl Browser {
         events.chain(refused).cloned().collect()
     }
 
-    /// What the browser answers to a command.
+    /// The browser's result of a command.
     #[track_caller]
     pub fn command(&mut self, method: &str, parameters: &Value) -> Value {
         self.try_command(method, parameters).expect(method)
@@ -275,13 +276,13 @@ impl Browser {
     }
 
     fn receive(&self) -> Value {
-        self.messages.recv_timeout(PATIENCE).expect("the browser answers")
+        self.messages.recv_timeout(TIMEOUT).expect("the browser answers")
     }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

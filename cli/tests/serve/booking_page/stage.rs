@@ -1,4 +1,4 @@
-//! What a test of the booking page is played on: a service with a calendar, and a browser.
+//! The stage of the booking page's tests: a service with a calendar, and a browser.
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use super::browser::{Browser, Visitor};
 use crate::running::{Running, ask, funil};
 
-/// A calendar of six times a day, every day, for as long as there are days; and one whose days are long past.
+/// A calendar with six times on every day without end; and one whose horizon is in the past.
 const CALENDARS: [(u64, &str, &str); 2] = [
     (50, "conversa", r#"{"type": "unlimited"}"#),
     (
@@ -39,7 +39,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// `None` where there is no browser.
+    /// `None` without a browser.
     pub fn set() -> Option<Self> {
         let browser = Browser::start()?;
         let home = tempfile::tempdir().unwrap();
@@ -57,18 +57,18 @@ impl Stage {
         })
     }
 
-    /// Opens the calendar's link with something behind it.
+    /// Opens the calendar's link with this suffix.
     pub fn open(&mut self, visitor: Visitor, behind: &str) {
         self.open_link(visitor, &format!("demo/conversa{behind}"), CHOOSING);
     }
 
-    /// Opens a link and waits until a condition holds.
+    /// Opens a link and waits for a condition.
     pub fn open_link(&mut self, visitor: Visitor, link: &str, condition: &str) {
         let url = format!("{}/book/{link}", self.running.url);
         self.browser.open(visitor, &url, condition);
     }
 
-    /// All that is free, as the service says.
+    /// All free times, from the service.
     pub fn free(&self) -> Vec<String> {
         let (status, body) = self
             .running
@@ -78,7 +78,7 @@ impl Stage {
         serde_json::from_value(body["data"]["slots"].clone()).unwrap()
     }
 
-    /// Somebody else books.
+    /// Books a time for another visitor.
     pub fn take(&self, slot: &str) {
         let body = json!({ "keyName": "conversa", "date": slot, "leadId": null,
             "formData": { "firstname": "Outra" }, "properties": {} });
@@ -93,7 +93,7 @@ impl Stage {
         assert_eq!(answer.map(|(status, _)| status), Some(200));
     }
 
-    /// Opens the fifth day of the next month, which has no time that passes while this runs; gives its fourth and its
+    /// Opens the fifth day of the next month, whose times do not pass during the test; returns its fourth and
     /// fifth time.
     pub fn next_month(&mut self) -> [String; 2] {
         self.browser
@@ -129,13 +129,13 @@ impl Stage {
         self.browser.until(BOOKED);
     }
 
-    /// What is behind the address in the link that moves the meeting.
+    /// The fragment of the link that moves the meeting.
     pub fn link(&mut self) -> String {
         let link = self.browser.evaluate("document.getElementById('link').hash");
         link.as_str().unwrap().to_owned()
     }
 
-    /// The facts of the confirmation, each behind its name.
+    /// The facts of the confirmation, by name.
     pub fn facts(&mut self) -> Value {
         self.browser.evaluate(
             "[...document.querySelectorAll('#facts div')].map(fact => [...fact.children].map(part => part.textContent))",
@@ -156,7 +156,7 @@ impl Stage {
     }
 }
 
-/// A line of an import.
+/// The line of an import.
 fn calendar((id, name, horizon): (u64, &str, &str)) -> String {
     let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
     let hours: Map<_, _> = days
@@ -170,7 +170,7 @@ fn calendar((id, name, horizon): (u64, &str, &str)) -> String {
     line.to_string()
 }
 
-/// The times that `before` has and `after` has not.
+/// The times in `before` that are not in `after`.
 pub fn gone(before: &[String], after: &[String]) -> Vec<String> {
     let gone = before.iter().filter(|slot| !after.contains(slot));
     gone.cloned().collect()

@@ -1,4 +1,4 @@
-//! What was cut off: looked at, and sent again where it has a key.
+//! Resolution of interrupted requests; those with a key are repeated.
 
 use super::deed::{Deed, reference};
 use super::found::{Found, id};
@@ -6,14 +6,14 @@ use super::house::House;
 use super::ledger::{Fate, Ledger, Life, Shape};
 use super::plan::one_of;
 use super::wire::{Answer, Wire};
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 
-/// How many requests of earlier rounds are sent again.
+/// Number of repeated requests of earlier rounds.
 const OLD: u64 = 30;
 
 impl Ledger {
-    /// Every request whose answer was cut off is settled: one with a key by sending it again, which has to tell whether it
-    /// was done before (C-10), any other by what is there.
+    /// Resolves every request without a response: one with a key by repeating it, which must report whether
+    /// it was done (C-10), others by the export.
     pub fn resolve(&mut self, house: &House, found: &Found) {
         let open = |number: &usize| matches!(self.requests[*number].fate, Fate::UnderWay);
         let open: Vec<_> = (0..self.requests.len()).filter(open).collect();
@@ -33,7 +33,7 @@ impl Ledger {
         }
     }
 
-    /// Whether a request was done. In bulk: for the first.
+    /// Whether a request was done. In bulk: for the first lead.
     fn is_done(&self, number: usize, found: &Found) -> bool {
         let reference = reference(number);
         match &self.requests[number].deed {
@@ -56,7 +56,7 @@ impl Ledger {
         shape.is_of(&found.opportunities[&known])
     }
 
-    /// Takes in what is there after a request that nobody sends again.
+    /// Records the outcome of a request that is not repeated.
     fn take(&mut self, number: usize, done: bool, found: &Found) {
         let deed = self.requests[number].deed.clone();
         if let Some(lead) = deed.holds() {
@@ -105,9 +105,9 @@ impl Ledger {
         }
     }
 
-    /// Sends again what has a key and was acknowledged: all of this round, and some of those before. Each is answered as it
-    /// was, and that it was done does nothing again, which the next verdict sees. Gives how many.
-    pub fn repeat(&self, house: &House, dice: &Ambient) -> u64 {
+    /// Repeats acknowledged requests with a key: all of this round, and some earlier ones. Each gets the same
+    /// response, and has no further effect, which the next verdict checks. Returns their number.
+    pub fn repeat(&self, house: &House, dice: &Environment) -> u64 {
         let may =
             |number: &usize| self.requests[*number].key && self.requests[*number].acknowledged().is_some();
         let (old, now): (Vec<_>, Vec<_>) = (0..self.requests.len())
@@ -130,7 +130,7 @@ impl Ledger {
     }
 }
 
-/// Whether an answer is the one first given. It is built from the record as it is now (C-10).
+/// Whether a response equals the first one; it is built from the current record (C-10).
 fn same(deed: &Deed, first: &Answer, again: &Answer) -> bool {
     let kept: &[&str] = match deed {
         Deed::Sell { .. } => &["/id", "/title", "/createDate", "/crm_id"],

@@ -1,11 +1,12 @@
-//! Clients who write through the interface, all kinds of writes at a time, until they are told to stop or the service goes away.
+//! Clients that write through the interface, all kinds of writes concurrently, until they are stopped or the
+//! service dies.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 
 use super::deed::{Caller, Deed, Look};
 use super::house::House;
@@ -14,12 +15,12 @@ use super::plan::{Moment, dice, one_of};
 use super::wire::Wire;
 
 const CLIENTS: u64 = 12;
-/// How many lines without lead call in a round.
+/// Numbers without a lead that call in a round.
 const LINES: u64 = 8;
-/// How many times are wanted in a round. Some are wanted twice.
+/// Times requested in a round, some of them twice.
 const TIMES: u64 = 60;
 
-/// Lets clients write, and kills the service at a moment.
+/// Runs clients, and kills the service at a moment.
 pub fn cut_off(house: House, ledger: &Mutex<Ledger>, seed: u64, moment: Moment) {
     let url = house.url().to_owned();
     let stop = AtomicBool::new(false);
@@ -32,7 +33,7 @@ pub fn cut_off(house: House, ledger: &Mutex<Ledger>, seed: u64, moment: Moment) 
         };
         let clients: Vec<_> = (0..CLIENTS).map(client).collect();
         let answered = |count| {
-            // A client that is gone has failed the test.
+            // A missing client has failed the test.
             while ledger.lock().unwrap().answered < before + count
                 && !clients.iter().any(ScopedJoinHandle::is_finished)
             {
@@ -56,7 +57,7 @@ pub fn cut_off(house: House, ledger: &Mutex<Ledger>, seed: u64, moment: Moment) 
     });
 }
 
-fn keep_asking(url: &str, ledger: &Mutex<Ledger>, dice: &Ambient, stop: &AtomicBool) {
+fn keep_asking(url: &str, ledger: &Mutex<Ledger>, dice: &Environment, stop: &AtomicBool) {
     let Some(mut wire) = Wire::to(url) else { return };
     while !stop.load(Ordering::Relaxed) {
         let (number, ask) = {
@@ -70,8 +71,8 @@ fn keep_asking(url: &str, ledger: &Mutex<Ledger>, dice: &Ambient, stop: &AtomicB
 }
 
 impl Ledger {
-    /// What a client does next.
-    fn choose(&self, dice: &Ambient) -> Deed {
+    /// A client's next request.
+    fn choose(&self, dice: &Environment) -> Deed {
         let chosen = match dice.below(24) {
             0..=3 => self.sell(dice),
             4..=7 => self.change(dice),
@@ -84,7 +85,7 @@ impl Ledger {
             19..=20 => self.look(dice),
             _ => None,
         };
-        // Somebody new, who is a lead then.
+        // A new contact, who becomes a lead.
         chosen.unwrap_or_else(|| Deed::Book {
             lead: None,
             opportunity: None,
@@ -92,7 +93,7 @@ impl Ledger {
         })
     }
 
-    fn sell(&self, dice: &Ambient) -> Option<Deed> {
+    fn sell(&self, dice: &Environment) -> Option<Deed> {
         let lead = *one_of(dice, &self.anybody(dice))?;
         let shape = Shape {
             value: dice.below(100_000),
@@ -103,7 +104,7 @@ impl Ledger {
         Some(Deed::Sell { lead, shape })
     }
 
-    fn change(&self, dice: &Ambient) -> Option<Deed> {
+    fn change(&self, dice: &Environment) -> Option<Deed> {
         let opportunity = *one_of(dice, &self.free_opportunities())?;
         let from = self.opportunities[&opportunity].shape;
         let mut to = from;
@@ -120,7 +121,7 @@ impl Ledger {
         })
     }
 
-    fn book(&self, dice: &Ambient) -> Option<Deed> {
+    fn book(&self, dice: &Environment) -> Option<Deed> {
         let lead = *one_of(dice, &self.anybody(dice))?;
         let known = self.opportunities.iter().find(|(_, known)| known.lead == lead);
         Some(Deed::Book {
@@ -130,13 +131,13 @@ impl Ledger {
         })
     }
 
-    fn move_meeting(&self, dice: &Ambient) -> Option<Deed> {
+    fn move_meeting(&self, dice: &Environment) -> Option<Deed> {
         let meeting = *one_of(dice, &self.free_meetings())?;
         let date = self.time(dice);
         (self.meetings[&meeting].date != date).then_some(Deed::Move { meeting, date })
     }
 
-    fn call(&self, dice: &Ambient) -> Option<Deed> {
+    fn call(&self, dice: &Environment) -> Option<Deed> {
         let incoming = dice.below(4) > 0;
         let caller = match dice.below(3) {
             0 => Caller::Number(*one_of(dice, &self.free_people())?),
@@ -152,25 +153,25 @@ impl Ledger {
         Some(Deed::Call { caller, incoming })
     }
 
-    fn call_unknown(&self, dice: &Ambient) -> Deed {
+    fn call_unknown(&self, dice: &Environment) -> Deed {
         Deed::Call {
             caller: Caller::Line(self.round * LINES + dice.below(LINES)),
             incoming: dice.below(4) > 0,
         }
     }
 
-    fn archive(&self, dice: &Ambient) -> Option<Deed> {
+    fn archive(&self, dice: &Environment) -> Option<Deed> {
         let leads = self.some(dice)?;
         let archived = dice.below(2) == 0;
         Some(Deed::Archive { leads, archived })
     }
 
-    fn delete(&self, dice: &Ambient) -> Option<Deed> {
+    fn delete(&self, dice: &Environment) -> Option<Deed> {
         let leads = self.some(dice)?;
         Some(Deed::Delete { leads })
     }
 
-    fn look(&self, dice: &Ambient) -> Option<Deed> {
+    fn look(&self, dice: &Environment) -> Option<Deed> {
         let look = match dice.below(9) {
             0..=2 => Look::Lead(*one_of(dice, &self.free_people())?),
             3 => Look::Tickets(*one_of(dice, &self.free_people())?),
@@ -183,8 +184,8 @@ impl Ledger {
         Some(Deed::Look(look))
     }
 
-    /// One or a few whom nobody changes just now.
-    fn some(&self, dice: &Ambient) -> Option<Vec<u64>> {
+    /// One or a few leads without a pending change.
+    fn some(&self, dice: &Environment) -> Option<Vec<u64>> {
         let mut free = self.free_people();
         let count = if dice.below(2) == 0 { 1 } else { 2 + dice.below(4) };
         let mut some = Vec::new();
@@ -196,16 +197,16 @@ impl Ledger {
         Some(some)
     }
 
-    /// Who is linked to: mostly those that nobody changes just now, now and then anybody there ever was, whose deletion may be
-    /// under way or long over.
-    fn anybody(&self, dice: &Ambient) -> Vec<u64> {
+    /// A lead to link: mostly one without a pending change, sometimes any lead ever, whose deletion may be
+    /// pending or done.
+    fn anybody(&self, dice: &Environment) -> Vec<u64> {
         if dice.below(5) > 0 {
             return self.free_people();
         }
         self.people.keys().copied().collect()
     }
 
-    fn time(&self, dice: &Ambient) -> String {
+    fn time(&self, dice: &Environment) -> String {
         let window = usize::try_from((self.round + 1) * TIMES).unwrap();
         one_of(dice, &self.times[..window.min(self.times.len())])
             .unwrap()
@@ -213,6 +214,6 @@ impl Ledger {
     }
 }
 
-fn status(dice: &Ambient) -> &'static str {
+fn status(dice: &Environment) -> &'static str {
     one_of(dice, &["open", "gain", "lost"]).unwrap()
 }

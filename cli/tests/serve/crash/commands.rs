@@ -1,5 +1,5 @@
-//! kill -9 of the operator's commands at any moment, and of the service beneath them: what they acknowledged holds, and the
-//! same command run again finishes what was begun (C-81, C-84).
+//! kill -9 of the operator's commands at any moment, and of the service they use: acknowledged work persists,
+//! and the repeated command completes the rest (C-81, C-84).
 
 mod lines;
 
@@ -11,20 +11,21 @@ use std::process::{Child, Output};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 
 use super::house::{Access, Home, House};
 use super::plan::{self, Whereabouts, dice, milliseconds};
 use super::wire::Ask;
 
-/// Kills of each command; `ROUNDS` asks for more.
+/// Kills of each command; set by `ROUNDS`.
 fn kills() -> u64 {
     plan::number("ROUNDS", 2)
 }
 
-/// An import is cut off, or its service, at any moment; run again it goes on, and leaves what it would have left uncut.
+/// An import or its service is killed at any moment; the repeated import leaves the same result as an
+/// uninterrupted one.
 #[test]
-fn an_import_goes_on() {
+fn an_interrupted_import_can_be_repeated() {
     let (mut whereabouts, chance) = begin(1);
     let (home, mut house) = open(&["acme", "twin"]);
     let file = |version| home.lines("data.ndjson", &lines::of(version));
@@ -62,8 +63,8 @@ fn an_import_goes_on() {
     println!("imports: {cuts}");
 }
 
-/// What an import does in several steps may be begun, and nothing else: copies of a company are written before the company,
-/// and files behind their ticket. The same import finishes it, and so does a repair.
+/// Only multi-step work may be incomplete: copies of a company, which are written before it, and files after
+/// their ticket. The same import completes it, and so does a repair.
 fn begun_at_most(house: &House) {
     let mut found = house.diagnose("acme");
     found.retain(|difference| {
@@ -73,9 +74,9 @@ fn begun_at_most(house: &House) {
     assert!(found.is_empty(), "the doctor found {found:#?}");
 }
 
-/// An export that is cut off leaves the file of before, whole.
+/// An interrupted export leaves the previous file complete.
 #[test]
-fn an_export_leaves_what_was_there() {
+fn an_interrupted_export_keeps_the_previous_file() {
     let (mut whereabouts, chance) = begin(2);
     let (home, house) = open(&["acme"]);
     let out = home.path().join("out.ndjson");
@@ -89,7 +90,7 @@ fn an_export_leaves_what_was_there() {
         kill_after(house.begin(&export), milliseconds(&chance, whole));
         let left = std::fs::read_to_string(&out).unwrap();
         assert!(left == before || left == now, "half an export: {left}");
-        // What it wrote beside the file is left.
+        // Its temporary file remains.
         let now_beside = beside(home.path()).len();
         cuts.note(
             left_beside,
@@ -105,9 +106,8 @@ fn an_export_leaves_what_was_there() {
     assert_eq!(std::fs::read_to_string(&out).unwrap(), house.export("acme"));
 }
 
-/// A repair that is cut off is finished by the next one.
 #[test]
-fn a_repair_goes_on() {
+fn an_interrupted_repair_is_completed_by_the_next() {
     let (mut whereabouts, chance) = begin(3);
     let (home, house) = open(&["acme"]);
     house.import("acme", &home.lines("data.ndjson", &lines::of(0)));
@@ -131,9 +131,9 @@ fn a_repair_goes_on() {
     house.examine("acme");
 }
 
-/// The service goes away while commands run; whatever they said is done is done.
+/// The service is killed while commands run; acknowledged work persists.
 #[test]
-fn what_a_command_said_holds() {
+fn acknowledged_commands_persist() {
     let (mut whereabouts, chance) = begin(4);
     let (home, mut house) = open(&["acme"]);
     let mut said = Said::default();
@@ -148,7 +148,7 @@ fn what_a_command_said_holds() {
             beneath
         });
         said.check(&house);
-        // A command that is cut off itself, and is run again.
+        // A command that is interrupted and repeated.
         let name = format!("cut-{kill}");
         let create = ["instance", "create", &name];
         kill_after(house.begin(&create), milliseconds(&chance, whole));
@@ -163,7 +163,7 @@ fn what_a_command_said_holds() {
     );
 }
 
-/// When kills came: before anything was written, in the midst, or behind all.
+/// When kills happened: before any write, in between, or after all.
 #[derive(Debug, Default)]
 struct Cuts {
     before: u64,
@@ -172,7 +172,7 @@ struct Cuts {
 }
 
 impl Cuts {
-    /// Notes one by how much there was, is, and would be.
+    /// Counts a kill by the number of records before, now, and when complete.
     fn note(&mut self, before: usize, now: usize, whole: usize) {
         let came = match now {
             _ if now >= whole => &mut self.behind,
@@ -197,7 +197,7 @@ impl fmt::Display for Cuts {
     }
 }
 
-fn begin(part: u64) -> (Whereabouts, Ambient) {
+fn begin(part: u64) -> (Whereabouts, Environment) {
     let seed = plan::seed();
     (Whereabouts { seed, round: 0 }, dice(seed, 999_000 + part))
 }
@@ -223,22 +223,22 @@ fn wait(mut command: Child) {
     command.wait().unwrap();
 }
 
-/// How many milliseconds something takes, at least one.
+/// Duration in milliseconds, at least one.
 fn taken(something: impl FnOnce()) -> u64 {
-    let now = || Ambient::system().now().unix_millis();
+    let now = || Environment::system().now().unix_millis();
     let before = now();
     something();
     u64::try_from(now() - before).unwrap_or(1).max(1)
 }
 
-/// How many records of a version are there.
+/// Number of stored records of a version.
 fn written(house: &House, version: u64) -> usize {
     let named = format!(" {version}\"");
     let export = house.export("acme");
     export.lines().filter(|line| line.contains(&named)).count()
 }
 
-/// Items that follow from opportunities: places on boards and links of leads.
+/// Derived items of opportunities: entries on boards and links from leads.
 fn derived(house: &House) -> Vec<Value> {
     let items = house.items();
     let items = items
@@ -253,22 +253,22 @@ fn derived(house: &House) -> Vec<Value> {
     items
 }
 
-/// Takes a third of some items away.
-fn damage(house: &House, items: &[Value], chance: &Ambient) {
+/// Deletes a third of some items.
+fn damage(house: &House, items: &[Value], chance: &Environment) {
     for item in items.iter().filter(|_| chance.below(3) == 0) {
         let key = json!({ "pk": item["pk"], "sk": item["sk"] });
         house.table("DeleteItem", &json!({ "TableName": "funil", "Key": key }));
     }
 }
 
-/// What cut off exports left in a directory.
+/// Temporary files of interrupted exports in a directory.
 fn beside(directory: &Path) -> Vec<DirEntry> {
     let entries = std::fs::read_dir(directory).unwrap().map(Result::unwrap);
     let hidden = |entry: &DirEntry| entry.file_name().to_string_lossy().starts_with('.');
     entries.filter(hidden).collect()
 }
 
-/// It is its owner's alone, for it may hold secrets.
+/// Only the owner can read them, because they may contain secrets.
 #[cfg(unix)]
 fn are_private(entries: &[DirEntry]) {
     use std::os::unix::fs::PermissionsExt as _;
@@ -294,20 +294,20 @@ fn document(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// What commands said is done.
+/// Acknowledged work of commands.
 #[derive(Debug, Default)]
 struct Said {
     instances: Vec<String>,
-    /// Keys by their ids, and whether they are revoked; `None` while that is under way.
+    /// Keys by id, and whether they are revoked; `None` while that is pending.
     keys: BTreeMap<String, (String, Option<bool>)>,
-    /// What `timezone` may be: what was said last, and what was under way.
+    /// Possible values of `timezone`: the last acknowledged one, and pending ones.
     timezones: Vec<String>,
-    /// How many were done.
+    /// Number of acknowledged commands.
     count: u64,
 }
 
 impl Said {
-    /// Runs one command after another until one fails.
+    /// Runs commands in sequence until one fails.
     fn run(&mut self, endpoint: &str, round: u64) {
         let cut_off = (0..).try_for_each(|turn| self.turn(endpoint, round, turn));
         assert_eq!(cut_off, None);
@@ -333,7 +333,7 @@ impl Said {
         Some(())
     }
 
-    /// Runs a command; nothing where it failed.
+    /// Runs a command; `None` if it failed.
     fn ran(&mut self, endpoint: &str, arguments: &[&str]) -> Option<Output> {
         let output = crate::running::funil(&[&["--endpoint", endpoint], arguments].concat());
         let done = output.status.success();

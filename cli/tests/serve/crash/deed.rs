@@ -1,5 +1,5 @@
-//! The writes of the interface, and a few reads, each as it is sent. What a write makes carries the number of its request, so
-//! that it is found again whether its answer came or not.
+//! The writes of the interface, and a few reads, as sent. Records contain the number of the request that
+//! creates them, so that they can be found even without its response.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::house::Access;
 use super::ledger::{Ledger, Shape};
 use super::wire::Ask;
 
-/// What a client wants.
+/// A request of a client.
 #[derive(Debug, Clone)]
 pub enum Deed {
     /// Endpoint 7.
@@ -18,37 +18,37 @@ pub enum Deed {
         from: Shape,
         to: Shape,
     },
-    /// Endpoint 13, for a lead or for somebody new.
+    /// Endpoint 13, for a lead or a new contact.
     Book {
         lead: Option<u64>,
         opportunity: Option<u64>,
         date: String,
     },
-    /// Endpoint 13 with a proof.
+    /// Endpoint 13 with a reschedule key.
     Move { meeting: u64, date: String },
     /// Endpoint 19.
     Call { caller: Caller, incoming: bool },
-    /// Endpoint 6, in bulk where there are several.
+    /// Endpoint 6, in bulk for several leads.
     Archive { leads: Vec<u64>, archived: bool },
-    /// Endpoint 5, the same.
+    /// Endpoint 5, in bulk for several leads.
     Delete { leads: Vec<u64> },
     /// A read.
     Look(Look),
 }
 
-/// Who calls.
+/// The caller.
 #[derive(Debug, Clone, Copy)]
 pub enum Caller {
     /// A number that no lead had at first.
     Line(u64),
     /// The number of a lead.
     Number(u64),
-    /// A lead whose id the provider knows, and its name where nobody else has hands on the lead meanwhile: the name of a call
-    /// that was never linked to a lead is not erased with the lead.
+    /// A lead whose id the provider knows, with its name only if no other request changes the lead: the name
+    /// of a call that was never linked is not erased with the lead.
     Lead { lead: u64, named: bool },
 }
 
-/// What is read.
+/// Kinds of reads.
 #[derive(Debug, Clone, Copy)]
 pub enum Look {
     Lead(u64),
@@ -60,12 +60,12 @@ pub enum Look {
     Report(u64),
 }
 
-/// What only the records of one person hold. In lower case, because look-ups are.
+/// A text that only the records of one person contain. Lower case, because lookups are.
 pub fn mark(number: u64) -> String {
     format!("pz{number}q")
 }
 
-/// Of all marks in a text, the numbers.
+/// The numbers of all marks in a text.
 pub fn marks(text: &str) -> impl Iterator<Item = u64> {
     text.match_indices("pz").filter_map(|(at, _)| {
         let (digits, _) = text[at + 2..].split_once('q')?;
@@ -73,17 +73,17 @@ pub fn marks(text: &str) -> impl Iterator<Item = u64> {
     })
 }
 
-/// What a request's opportunity, meeting or call is known by.
+/// The reference of a request's opportunity, meeting or call.
 pub fn reference(number: usize) -> String {
     format!("r{number}.")
 }
 
-/// The number of somebody who books, as a person.
+/// The person of a new contact, by request.
 pub fn guest(number: usize) -> u64 {
     1_000_000 + u64::try_from(number).unwrap()
 }
 
-/// A line in one of the two forms of a mobile (C-72).
+/// A line in one of the two forms of a mobile number (C-72).
 pub fn line(line: u64, ninth: bool) -> String {
     format!("5541{}8888{line:04}", if ninth { "9" } else { "" })
 }
@@ -110,7 +110,7 @@ impl Deed {
         }
     }
 
-    /// Whether an `Idempotency-Key` means something to its endpoint (C-10).
+    /// Whether its endpoint supports `Idempotency-Key` (C-10).
     pub fn takes_key(&self) -> bool {
         matches!(
             self,
@@ -118,7 +118,7 @@ impl Deed {
         )
     }
 
-    /// The request.
+    /// The request to send.
     pub fn ask(&self, number: usize, ledger: &Ledger) -> Ask {
         match self {
             Self::Sell { lead, shape } => sell(number, *lead, shape, &ledger.access),
@@ -135,7 +135,7 @@ impl Deed {
             Self::Move { meeting, date } => {
                 let known = &ledger.meetings[meeting];
                 let proof = json!({ "rescheduleMeetingId": meeting, "rescheduleKey": known.proof });
-                // What is sent beside the proof changes nothing.
+                // Other fields than the key and the time are ignored.
                 let body = json!({ "keyName": "balcao", "date": date, "leadId": null,
                     "formData": { "firstname": "x" }, "properties": proof });
                 Ask::new("POST", "/calendarmeeting?i=demo", &body)
@@ -175,7 +175,7 @@ fn sell(number: usize, lead: u64, shape: &Shape, access: &Access) -> Ask {
     access.signed(Ask::new("POST", "/crmopportunity?id=3&i=demo", &body))
 }
 
-/// Only what is other is sent (C-31).
+/// Sends only the differences (C-31).
 fn change(opportunity: u64, from: &Shape, to: &Shape, access: &Access) -> Ask {
     let mut body = json!({});
     if from.value != to.value {

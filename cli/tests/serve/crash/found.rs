@@ -1,4 +1,4 @@
-//! What an export says is there, each record under what it is known by.
+//! The records of an export, by their references.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -11,7 +11,7 @@ use super::deed::marks;
 #[derive(Debug, Default)]
 pub struct Found {
     pub leads: BTreeMap<u64, Value>,
-    /// By title; those that automations made are apart.
+    /// By title, except those created by automations.
     pub opportunities: BTreeMap<String, Value>,
     pub made_by_automations: Vec<Value>,
     /// By the reference in their properties.
@@ -22,18 +22,18 @@ pub struct Found {
     pub events: BTreeMap<u64, u64>,
     /// The tickets of each lead.
     pub tickets: BTreeMap<u64, usize>,
-    /// Whose person's data is anywhere.
+    /// Persons whose data occurs anywhere.
     pub marks: Vec<u64>,
 }
 
-/// The title of what automations make.
+/// Title of opportunities created by automations.
 pub const MADE: &str = "Ligou";
 
 impl Found {
-    /// Reads an export. What the demo brought is left out, but for its leads.
+    /// Parses an export, without the demo's records except its leads.
     ///
     /// # Panics
-    /// Where something is there twice.
+    /// If a record occurs twice.
     pub fn read(export: &str) -> Self {
         let mut found = Self::default();
         for line in export.lines() {
@@ -74,13 +74,13 @@ impl Found {
         }
     }
 
-    /// How many calls of each lead came in. What was erased with a lead stands under 0.
+    /// Number of incoming calls of each lead; those of erased leads under 0.
     pub fn incoming(&self) -> BTreeMap<u64, u64> {
         let incoming = self.calls.values().filter(|call| call["type"] == "INCOMING");
         count(incoming.map(|call| call["lead"].as_u64()))
     }
 
-    /// How many opportunities automations made of each lead.
+    /// Number of opportunities that automations created for each lead.
     pub fn made(&self) -> BTreeMap<u64, u64> {
         count(
             self.made_by_automations
@@ -89,7 +89,7 @@ impl Found {
         )
     }
 
-    /// How many leads there are, archived or not.
+    /// Number of leads, archived or not.
     pub fn count_leads(&self, archived: bool) -> usize {
         let of = |lead: &&Value| (lead["archived"] == true) == archived;
         self.leads.values().filter(of).count()

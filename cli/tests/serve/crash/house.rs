@@ -1,4 +1,4 @@
-//! A service on a file that outlives it, and the operator's commands beside it.
+//! A service on a persistent file, and the operator's commands.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 use super::wire::{Answer, Ask, Wire};
 use crate::running::{Running, funil};
 
-/// Where a file lies; it stays after a failure.
+/// Directory of a file; kept after a failure.
 #[derive(Debug)]
 pub struct Home(Option<tempfile::TempDir>);
 
-/// A service that runs, with an administrator's credentials.
+/// A running service, with an admin's credentials.
 pub struct House {
     running: Running,
     pub endpoint: String,
     pub access: Access,
 }
 
-/// An administrator's credentials.
+/// An admin's credentials.
 #[derive(Debug, Clone)]
 pub struct Access {
     pub key: String,
@@ -56,7 +56,7 @@ impl Drop for Home {
     }
 }
 
-/// Starts a service and kills it before it may be ready.
+/// Starts a service and kills it, possibly before it is ready.
 pub fn kill_at_start(home: &Home, after: Duration) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_funil"))
         .args(["serve", "--port", "0", "--dynamodb-port", "0", "--data"])
@@ -72,7 +72,7 @@ pub fn kill_at_start(home: &Home, after: Duration) {
 }
 
 impl House {
-    /// Starts a service; its administrator is the demo's.
+    /// Starts a service; the admin is the demo's.
     pub fn open(home: &Home, access: Option<&Access>) -> Self {
         let running = Running::start(home.path(), &[]);
         let endpoint = running.after("DynamoDB API on ").trim_end_matches(',').to_owned();
@@ -95,7 +95,7 @@ impl House {
         self.running.kill();
     }
 
-    /// kill -9 in a while; another service goes on with the file.
+    /// kill -9 after a delay; another service continues with the file.
     pub fn kill_after(self, later: Duration, home: &Home) -> Self {
         std::thread::sleep(later);
         let access = self.access.clone();
@@ -103,13 +103,13 @@ impl House {
         Self::open(home, Some(&access))
     }
 
-    /// Asks once.
+    /// Sends one request.
     pub fn ask(&self, ask: &Ask) -> Answer {
         let mut wire = Wire::to(self.url()).expect("it listens");
         wire.send(ask).expect("an answer")
     }
 
-    /// Asks with credentials wherever they may stand, and gives the body of a 200.
+    /// Sends a request with credentials in every permitted place, and returns the body of a 200.
     pub fn read(&self, method: &'static str, path: &str, body: &Value) -> Value {
         let joint = if path.contains('?') { '&' } else { '?' };
         let in_query = ["/crm/", "/reportchart/"];
@@ -143,7 +143,7 @@ impl House {
         answer.body
     }
 
-    /// Every item there is, of all instances, as text.
+    /// All items of all instances as text.
     pub fn items(&self) -> Vec<String> {
         let (mut items, mut from) = (Vec::new(), Value::Null);
         loop {
@@ -165,7 +165,7 @@ impl House {
         funil(&[&["--endpoint", &self.endpoint], arguments].concat())
     }
 
-    /// Begins a command that may be killed.
+    /// Starts a command that may be killed.
     pub fn begin(&self, arguments: &[&str]) -> Child {
         Command::new(env!("CARGO_BIN_EXE_funil"))
             .args(["--endpoint", &self.endpoint])
@@ -178,27 +178,27 @@ impl House {
             .unwrap()
     }
 
-    /// Imports lines, all of which are good.
+    /// Imports lines, all of which must be valid.
     pub fn import(&self, instance: &str, file: &Path) {
         let file = file.to_str().unwrap();
         let done = self.command(&["import", "--instance", instance, file, "--overwrite"]);
         assert!(done.status.success(), "{done:?}");
     }
 
-    /// What an export holds.
+    /// An export.
     pub fn export(&self, instance: &str) -> String {
         let done = self.command(&["export", "--instance", instance]);
         assert!(done.status.success(), "{done:?}");
         String::from_utf8(done.stdout).unwrap()
     }
 
-    /// What is derived from the records is all there and right (C-84).
+    /// Requires that all derived items are correct (C-84).
     pub fn examine(&self, instance: &str) {
         let found = self.diagnose(instance);
         assert!(found.is_empty(), "the doctor found {found:#?}");
     }
 
-    /// What the doctor finds, a sentence each.
+    /// The doctor's findings, one sentence each.
     pub fn diagnose(&self, instance: &str) -> Vec<String> {
         let done = self.command(&["doctor", "--instance", instance, "--json"]);
         let told: Value = serde_json::from_slice(&done.stdout).unwrap_or_default();
@@ -211,7 +211,7 @@ impl House {
 }
 
 impl Access {
-    /// New ones.
+    /// Issues new credentials.
     fn issued(endpoint: &str, instance: &str) -> Self {
         let issue = |kind: &str| {
             let done = funil(&[
@@ -235,7 +235,7 @@ impl Access {
         }
     }
 
-    /// With both credentials in headers.
+    /// Adds both credentials in headers.
     pub fn signed(&self, ask: Ask) -> Ask {
         ask.with("apitoken", &*self.key)
             .with("authorization", &*self.bearer)

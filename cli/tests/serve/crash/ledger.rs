@@ -1,7 +1,7 @@
-//! What was asked of a service and what it told, request by request, and what must be there because of it.
+//! All requests to a service with their responses, and the state that they imply.
 //!
-//! Of each record one change is under way at a time, so that its acknowledged state is one state. What only links a record
-//! (a sale to a lead, a call from it) asks nobody, and meets deletions under way.
+//! Only one change of a record is pending at a time, so that its acknowledged state is unambiguous. Requests
+//! that only link a record (an opportunity of a lead, a call from it) may be concurrent with deletions.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::deed::{Caller, Deed, Look};
 use super::house::Access;
 use super::wire::{Answer, Ask};
 
-/// What of an opportunity changes.
+/// The fields of an opportunity that change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     pub value: u64,
@@ -20,11 +20,11 @@ pub struct Shape {
     pub archived: bool,
 }
 
-/// Whether a lead is there, as far as its deleter was told.
+/// Whether a lead exists, according to responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Life {
     Here,
-    /// Its deletion was asked for.
+    /// Its deletion is pending.
     Leaving,
     Gone,
 }
@@ -36,15 +36,15 @@ pub struct Person {
     pub phone: String,
     pub tickets: usize,
     pub archived: bool,
-    /// What it is asked to become.
+    /// The requested archived flag.
     pub next: Option<bool>,
-    /// Whether it may have been in the archive while it called.
+    /// Whether it may have been archived during a call.
     pub ever_archived: bool,
     pub life: Life,
     pub busy: bool,
 }
 
-/// An opportunity whose id was told.
+/// An opportunity with a known id.
 #[derive(Debug)]
 pub struct Opportunity {
     pub request: usize,
@@ -54,24 +54,24 @@ pub struct Opportunity {
     pub busy: bool,
 }
 
-/// A meeting whose id was told.
+/// A meeting with a known id.
 #[derive(Debug)]
 pub struct Meeting {
     pub lead: u64,
     pub date: String,
     pub next: Option<String>,
-    /// The key with which it is moved, where the answer came.
+    /// Its reschedule key, if the response arrived.
     pub proof: Option<String>,
     pub busy: bool,
 }
 
-/// What became of a request.
+/// Outcome of a request.
 #[derive(Debug, Clone)]
 pub enum Fate {
-    /// Nobody knows.
+    /// Pending.
     UnderWay,
     Answered(Answer),
-    /// Its answer never came, and nobody sends it again. Whether it was done was seen afterwards.
+    /// Its response was lost, and it is not repeated. Whether it was done was determined from the export.
     CutOff {
         done: bool,
     },
@@ -85,29 +85,29 @@ pub struct Request {
     pub key: bool,
     pub ask: Ask,
     pub fate: Fate,
-    /// Whether it was done, where its first answer was cut off.
+    /// Whether it was done, if its first response was lost.
     pub cut_off: Option<bool>,
 }
 
-/// All that was asked of one service.
+/// All requests to one service.
 pub struct Ledger {
     pub access: Access,
-    /// When it was begun.
+    /// Time of the start.
     pub began: String,
     pub round: u64,
     pub people: BTreeMap<u64, Person>,
     pub opportunities: BTreeMap<u64, Opportunity>,
     pub meetings: BTreeMap<u64, Meeting>,
     pub requests: Vec<Request>,
-    /// The times that meetings may be had for, and how often each was asked for.
+    /// Times for meetings, and how often each was requested.
     pub times: Vec<String>,
     pub wanted: BTreeMap<String, u64>,
-    /// How many writes were answered.
+    /// Number of answered writes.
     pub answered: u64,
 }
 
 impl Person {
-    /// One who comes by import or by booking.
+    /// A lead from an import or a booking.
     pub fn new(mark: u64, phone: String, tickets: usize) -> Self {
         Self {
             mark,
@@ -123,7 +123,7 @@ impl Person {
 }
 
 impl Request {
-    /// The answer, where it says that it was done.
+    /// The response, if it reports success.
     pub fn acknowledged(&self) -> Option<&Answer> {
         match &self.fate {
             Fate::Answered(answer) if answer.status < 300 => Some(answer),
@@ -148,7 +148,7 @@ impl Ledger {
         }
     }
 
-    /// Notes that something is asked for, and gives its number and the request. With a key it may be sent again.
+    /// Registers a request and returns its number and content. With a key it may be repeated.
     pub fn begin(&mut self, deed: Deed, key: bool) -> (usize, Ask) {
         let number = self.requests.len();
         let key = key && deed.takes_key();
@@ -168,7 +168,7 @@ impl Ledger {
         (number, ask)
     }
 
-    /// Nobody else changes meanwhile what is changed.
+    /// Blocks other changes of the same record.
     fn hold(&mut self, deed: &Deed) {
         match deed {
             Deed::Change { opportunity, to, .. } => {
@@ -206,19 +206,19 @@ impl Ledger {
         self.people.get_mut(&lead).unwrap()
     }
 
-    /// Those that nobody changes just now.
+    /// Leads without a pending change.
     pub fn free_people(&self) -> Vec<u64> {
         let free = |(_, person): &(&u64, &Person)| !person.busy && person.life == Life::Here;
         self.people.iter().filter(free).map(|(id, _)| *id).collect()
     }
 
-    /// Opportunities that nobody changes just now.
+    /// Opportunities without a pending change.
     pub fn free_opportunities(&self) -> Vec<u64> {
         let free = self.opportunities.iter().filter(|(_, known)| !known.busy);
         free.map(|(id, _)| *id).collect()
     }
 
-    /// Meetings that can be moved and that nobody moves just now.
+    /// Movable meetings without a pending change.
     pub fn free_meetings(&self) -> Vec<u64> {
         let free = self
             .meetings
@@ -227,12 +227,12 @@ impl Ledger {
         free.map(|(id, _)| *id).collect()
     }
 
-    /// Whether a lead was there all the time.
+    /// Whether a lead existed all the time.
     pub fn is_here(&self, lead: u64) -> bool {
         self.people[&lead].life == Life::Here
     }
 
-    /// What an answer tells of a number.
+    /// An id in a response.
     pub fn number(body: &Value, pointer: &str) -> u64 {
         let number = body.pointer(pointer).and_then(Value::as_u64);
         assert!(number.is_some(), "{pointer} of {body}");
@@ -241,7 +241,7 @@ impl Ledger {
 }
 
 impl Deed {
-    /// The lead that it needs for itself without changing it.
+    /// The lead that it blocks without changing it.
     pub fn holds(&self) -> Option<u64> {
         match self {
             Self::Call {

@@ -1,5 +1,4 @@
-//! That a loss would be noticed: a record that is missing from what was found is a fault, and so is one that is other than it
-//! was told.
+//! Losses are detected: a missing or changed record is a fault.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -14,13 +13,13 @@ use super::ledger::Ledger;
 use super::plan::{Moment, seed};
 use super::stage;
 
-/// Answers in the one round there is, among which are all kinds of records.
+/// Responses in the single round, with records of all kinds.
 const ANSWERS: u64 = 120;
-/// How many records of a kind are tried.
+/// Records of each kind to test.
 const SOME: usize = 5;
 
 #[test]
-fn a_loss_is_noticed() {
+fn losses_are_detected() {
     let home = Home::new();
     let house = House::open(&home, None);
     let ledger = Mutex::new(stage::set(&house, &home));
@@ -31,7 +30,7 @@ fn a_loss_is_noticed() {
     let ledger = ledger.into_inner().unwrap();
     let export = house.export("demo");
     assert_eq!(ledger.judge(&Found::read(&export)).count(), 0);
-    // As if the round had never been: whatever made a record is missed.
+    // With no records of the round, every record is missed.
     let makes = |deed: &Deed| matches!(deed, Deed::Sell { .. } | Deed::Book { .. } | Deed::Call { .. });
     let made = ledger
         .requests
@@ -47,7 +46,7 @@ fn a_loss_is_noticed() {
     each_change_is_seen(&ledger, &records);
 }
 
-/// A record that something acknowledged made is missed where it is not there.
+/// A missing record is a fault if its creation was acknowledged.
 fn each_is_missed(ledger: &Ledger, records: &[Value]) {
     for kind in ["lead", "opportunity", "meeting", "call", "event"] {
         for at in told(ledger, records, kind) {
@@ -57,7 +56,7 @@ fn each_is_missed(ledger: &Ledger, records: &[Value]) {
     }
 }
 
-/// A record that is other than it was told is seen.
+/// A changed record is a fault.
 fn each_change_is_seen(ledger: &Ledger, records: &[Value]) {
     let changes = [
         ("lead", "archived", None),
@@ -89,7 +88,7 @@ fn faults(ledger: &Ledger, records: &[Value]) -> usize {
     ledger.judge(&Found::read(&lines.join("\n"))).count()
 }
 
-/// Where some records of a kind stand of which a client was told.
+/// Indices of acknowledged records of a kind.
 fn told(ledger: &Ledger, records: &[Value], kind: &str) -> Vec<usize> {
     let at = (0..records.len()).filter(|at| records[*at]["kind"] == kind && is_told(ledger, &records[*at]));
     let at: Vec<_> = at.take(SOME).collect();
@@ -97,7 +96,7 @@ fn told(ledger: &Ledger, records: &[Value], kind: &str) -> Vec<usize> {
     at
 }
 
-/// Whether a client was told of a record.
+/// Whether a record was acknowledged.
 fn is_told(ledger: &Ledger, record: &Value) -> bool {
     let id = record["id"].as_u64().unwrap();
     let called = |id: u64| {

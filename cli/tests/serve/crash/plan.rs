@@ -1,61 +1,61 @@
-//! What a run of kills is made of: how many, from which seed, and at which moment of a round each comes.
+//! Parameters of a run of kills: number, seed, and the moment in each round.
 
 use std::time::Duration;
 
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 
-/// Rounds of a run; `ROUNDS` asks for more.
+/// Rounds of a run; set by `ROUNDS`.
 const ROUNDS: u64 = 3;
-/// What chance begins with; `SEED` asks for another. It decides what is asked and when it is cut off, not how fast the
-/// machine is, so a seed repeats a run's choices and not its moments.
+/// Seed of random choices, set by `SEED`. It determines requests and moments of kills, but not the machine's
+/// speed, so a seed repeats choices, not interleavings.
 const SEED: u64 = 20_261_121;
 
 /// When a service is killed.
 #[derive(Debug, Clone, Copy)]
 pub enum Moment {
-    /// Once so many more requests are answered, and a little later.
+    /// After a number of responses, plus a delay.
     Answers(u64, Duration),
-    /// So long after the clients begin.
+    /// After a time since the start of the clients.
     Time(Duration),
-    /// Once so many are answered and no client asks any more, in what the service still has to do by itself.
+    /// After a number of responses and without clients, during background work.
     Behind(u64, Duration),
 }
 
-/// A number that the environment may set.
+/// A number from an environment variable.
 pub fn number(name: &str, default: u64) -> u64 {
     let given = std::env::var(name).ok().and_then(|text| text.parse().ok());
     given.unwrap_or(default)
 }
 
-/// How many rounds are asked for.
+/// Number of rounds.
 pub fn rounds() -> u64 {
     number("ROUNDS", ROUNDS)
 }
 
-/// The seed that is asked for.
+/// The seed.
 pub fn seed() -> u64 {
     number("SEED", SEED)
 }
 
-/// Chance for one part of a run.
-pub fn dice(seed: u64, part: u64) -> Ambient {
-    Ambient::system().seeded(seed.wrapping_mul(1_000_003).wrapping_add(part))
+/// Random source for one part of a run.
+pub fn dice(seed: u64, part: u64) -> Environment {
+    Environment::system().seeded(seed.wrapping_mul(1_000_003).wrapping_add(part))
 }
 
-/// Some milliseconds below a bound.
-pub fn milliseconds(dice: &Ambient, bound: u64) -> Duration {
+/// A random duration below a bound, in milliseconds.
+pub fn milliseconds(dice: &Environment, bound: u64) -> Duration {
     Duration::from_millis(dice.below(bound))
 }
 
-/// One of some.
-pub fn one_of<'a, T>(dice: &Ambient, some: &'a [T]) -> Option<&'a T> {
+/// A random element.
+pub fn one_of<'a, T>(dice: &Environment, some: &'a [T]) -> Option<&'a T> {
     let at = dice.below(u64::try_from(some.len()).unwrap());
     some.get(usize::try_from(at).unwrap())
 }
 
 impl Moment {
     /// The moment of a round.
-    pub fn of(dice: &Ambient) -> Self {
+    pub fn of(dice: &Environment) -> Self {
         match dice.below(5) {
             0 | 1 => Self::Answers(20 + dice.below(180), milliseconds(dice, 40)),
             2 | 3 => Self::Time(Duration::from_millis(100) + milliseconds(dice, 2400)),
@@ -64,7 +64,7 @@ impl Moment {
     }
 }
 
-/// Says in a failed test which run it was.
+/// Prints the run's parameters if a test fails.
 #[derive(Debug)]
 pub struct Whereabouts {
     pub seed: u64,

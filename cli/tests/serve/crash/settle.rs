@@ -1,4 +1,4 @@
-//! What an answer says is so from then on, and what no answer may say.
+//! Effects of responses on the expected state, and invalid responses.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::ledger::{Fate, Ledger, Life, Meeting, Opportunity, Person, Shape};
 use super::wire::Answer;
 
 impl Shape {
-    /// Whether a record has it; its value is a number in some answers and text in others (C-33).
+    /// Whether a record has this shape; its value is a number in some responses and text in others (C-33).
     pub fn is_of(&self, record: &Value) -> bool {
         let value = match &record["value"] {
             Value::String(text) => *text == format!("{}.00", self.value),
@@ -27,7 +27,7 @@ impl Shape {
 }
 
 impl Ledger {
-    /// Takes in an answer.
+    /// Applies a response.
     pub fn settle(&mut self, number: usize, answer: Answer) {
         let deed = self.requests[number].deed.clone();
         let told = format!("{deed:?}: {answer:?}");
@@ -63,7 +63,7 @@ impl Ledger {
         self.knows_opportunity(Self::number(body, "/id"), request, lead, shape);
     }
 
-    /// An opportunity is there.
+    /// Adds an opportunity.
     pub fn knows_opportunity(&mut self, id: u64, request: usize, lead: u64, shape: Shape) {
         let opportunity = Opportunity {
             request,
@@ -103,14 +103,14 @@ impl Ledger {
         }
     }
 
-    /// Who booked is a lead.
+    /// Adds the lead of a booking.
     pub fn knows_guest(&mut self, lead: u64, request: usize) {
         let mark = guest(request);
         let before = self.people.insert(lead, Person::new(mark, phone(mark), 0));
         assert!(before.is_none(), "lead {lead} is told twice");
     }
 
-    /// A meeting is there.
+    /// Adds a meeting.
     pub fn knows_meeting(&mut self, id: u64, lead: u64, date: &str, proof: Option<String>) {
         let meeting = Meeting {
             lead,
@@ -168,7 +168,7 @@ impl Ledger {
         }
     }
 
-    /// What was acknowledged is shown at once (C-12).
+    /// Acknowledged changes are visible at once (C-12).
     fn looked(&self, look: Look, answer: &Answer) {
         assert_eq!(answer.status, 200, "{look:?}: {answer:?}");
         match look {

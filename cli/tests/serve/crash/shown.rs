@@ -1,4 +1,4 @@
-//! What the interface shows is what an export has (C-12, C-45): totals, and the leads inside opportunities.
+//! The interface shows the same as an export (C-12, C-45): totals, and leads in opportunities.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use super::house::House;
 use super::ledger::{Ledger, Life};
 use super::wire::Ask;
 
-/// Of how many deleted leads it is asked.
-const MOST_GONE: usize = 12;
+/// Number of deleted leads to request.
+const MAX_GONE: usize = 12;
 
-/// Compares, while nobody writes but the service itself. It may still set off automations, which do not reach funnel 3.
+/// Compares without client writes. The service may still run automations, which do not affect funnel 3.
 pub fn compare(house: &House, export: &str, found: &Found) {
     for archived in [false, true] {
         let list = house.read(
@@ -59,7 +59,7 @@ pub fn compare(house: &House, export: &str, found: &Found) {
     }
 }
 
-/// What an opportunity shows of its lead is what the lead says, however many calls it had since.
+/// The embedded lead equals the lead, including its calls.
 fn embeds_its_lead(shown: &Value, found: &Found) {
     let Some(lead) = shown["lead_id"].as_u64() else {
         assert!(shown["dataLead"].is_null(), "{shown}");
@@ -71,7 +71,7 @@ fn embeds_its_lead(shown: &Value, found: &Found) {
     }
 }
 
-/// Count and cents of each column of funnel 3, without what is archived.
+/// Count and cents of each column of funnel 3, without archived opportunities.
 fn columns(export: &str) -> BTreeMap<u64, (u64, u64)> {
     let mut columns = BTreeMap::<u64, (u64, u64)>::new();
     for record in export
@@ -91,7 +91,7 @@ impl Ledger {
     /// No endpoint shows a deleted lead (C-24).
     pub fn shows_no_deleted(&self, house: &House) {
         let gone = self.people.iter().filter(|(_, person)| person.life == Life::Gone);
-        for (lead, person) in gone.rev().take(MOST_GONE) {
+        for (lead, person) in gone.rev().take(MAX_GONE) {
             let status = |path: String| {
                 let ask = house.access.signed(Ask::new("GET", path, &Value::Null));
                 house.ask(&ask).status
@@ -110,7 +110,8 @@ impl Ledger {
         }
     }
 
-    /// Whether each report of [`define_reports`](super::stage::define_reports) tells of what an export has (C-61).
+    /// Whether each report of [`define_reports`](super::stage::define_reports) equals a count of the export
+    /// (C-61).
     pub fn reports_tell(&self, house: &House, found: &Found) -> Result<(), String> {
         let made = found.opportunities.values().filter(|made| made["archived"] != 1);
         let value = made.map(|made| made["value"].as_str().unwrap_or("0").parse::<f64>().unwrap());
@@ -119,7 +120,7 @@ impl Ledger {
             (92, json!(value.sum::<f64>())),
             (93, json!(found.meetings.len())),
         ];
-        // Whatever the demo has is older.
+        // The demo's records are older.
         let from = &self.began[..10];
         for (report, expected) in expected {
             let path = format!("/reportchart/{report}?from={from}");

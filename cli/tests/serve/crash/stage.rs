@@ -1,20 +1,20 @@
-//! What the demo gets beside its own records: leads who are sold to, called and deleted, a calendar with many times, an
+//! Records in addition to the demo: leads for sales, calls and deletions, a calendar with many times, an
 //! automation, and reports.
 
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 
 use super::deed::{mark, phone};
 use super::found::MADE;
 use super::house::{Home, House};
 use super::ledger::{Ledger, Person};
 
-/// The leads that are there at first.
+/// The initial leads.
 const LEADS: std::ops::Range<u64> = 5001..5031;
-/// The first times are left alone: they may pass while this runs.
+/// The first times are not used, because they may pass during the run.
 const PASSING: usize = 40;
 
-/// Brings it, and begins a ledger.
+/// Imports them, and starts a ledger.
 pub fn set(house: &House, home: &Home) -> Ledger {
     let mut lines: Vec<_> = LEADS.flat_map(person).collect();
     lines.push(json!({ "kind": "setting", "name": "timezone", "value": "UTC" }));
@@ -33,7 +33,7 @@ pub fn set(house: &House, home: &Home) -> Ledger {
     define_reports(house, home, 0);
     let slots = house.read("GET", "/calendarmeeting/slots?keyName=balcao", &Value::Null);
     let times: Vec<String> = serde_json::from_value(slots["data"]["slots"].clone()).unwrap();
-    let began = Ambient::system().now().to_string();
+    let began = Environment::system().now().to_string();
     let mut ledger = Ledger::new(house.access.clone(), times[PASSING..].to_vec(), began);
     for lead in LEADS {
         ledger.people.insert(lead, Person::new(lead, phone(lead), 1));
@@ -41,9 +41,9 @@ pub fn set(house: &House, home: &Home) -> Ledger {
     ledger
 }
 
-/// Reports of what the clients write. With the next number they are others, so they are refreshed anew (C-61).
+/// Reports of the clients' records. Each number has other definitions, so they are refreshed (C-61).
 pub fn define_reports(house: &House, home: &Home, number: u64) {
-    // All is user 7's, so it is the same who else is asked for.
+    // All records belong to user 7, so other users in the filter do not matter.
     let others = (0..4).filter(|bit| number >> bit & 1 == 1).map(|bit| 8 + bit);
     let users: Vec<u64> = std::iter::once(7).chain(others).collect();
     let lines = [

@@ -1,40 +1,40 @@
-//! How many of each kind of write were asked for in a run, and what became of them.
+//! Number of requests of each kind in a run, by outcome.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::ledger::{Fate, Ledger};
 
-/// What became of a kind of write.
+/// Outcomes of a kind of write.
 #[derive(Debug, Default, Clone, Copy)]
 struct Row {
     acknowledged: u64,
     refused: u64,
-    /// Cut off, and done all the same.
+    /// Interrupted and done.
     cut_off_done: u64,
-    /// Cut off, and not done.
+    /// Interrupted and not done.
     cut_off_undone: u64,
 }
 
-/// A table of all kinds.
+/// The table of all kinds.
 #[derive(Debug, Default)]
 pub struct Summary {
     rows: BTreeMap<&'static str, Row>,
     /// Rounds.
     pub rounds: u64,
-    /// Starts that were killed before they were ready.
+    /// Starts killed before the service was ready.
     pub starts: u64,
-    /// Requests with a key that were sent again.
+    /// Repeated requests with a key.
     pub repeated: u64,
-    /// Kills in the midst of automations, and of erasing deleted leads.
+    /// Kills during automations, and during the erasure of deleted leads.
     pub automating: u64,
     pub erasing: u64,
-    /// The walks of refreshes that kills left in the midst.
+    /// Scans of report refreshes interrupted by kills.
     walks: BTreeSet<String>,
 }
 
 impl Summary {
-    /// Adds what became of the requests of a ledger.
+    /// Adds the outcomes of a ledger.
     pub fn add(&mut self, ledger: &Ledger) {
         for request in &ledger.requests {
             let row = self.rows.entry(request.deed.kind()).or_default();
@@ -53,8 +53,8 @@ impl Summary {
 }
 
 impl Summary {
-    /// Notes the refreshes of reports that were under way. One that was cut off is gone on with when its claim ends, minutes
-    /// later, and may be seen again until then.
+    /// Counts pending refreshes of reports. An interrupted one is continued after its claim expires, minutes
+    /// later, and may be seen repeatedly until then.
     pub fn note_walks(&mut self, items: &[String]) {
         let walks = items.iter().filter(|item| item.contains("demo#report-walk"));
         self.walks.extend(walks.cloned());

@@ -1,5 +1,5 @@
-//! Holds what is there against what was told. Whatever was acknowledged is there as it was acknowledged last, or as a
-//! request has it whose answer was cut off; what nobody asked for is not there; nothing is there twice.
+//! Compares an export with the ledger. Acknowledged changes exist in their last acknowledged form, or in that
+//! of a request with a lost response; nothing else exists; nothing exists twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::deed::{Caller, Deed, line, mark, marks, reference};
 use super::found::{Found, id};
 use super::ledger::{Fate, Ledger, Life, Person, Request};
 
-/// What is wrong, one sentence each.
+/// Faults, one sentence each.
 #[derive(Debug, Default)]
 pub struct Faults(Vec<String>);
 
@@ -21,7 +21,7 @@ impl Faults {
     }
 
     /// # Panics
-    /// Where there are any.
+    /// If there are any.
     pub fn none(self) {
         assert!(
             self.0.is_empty(),
@@ -37,7 +37,7 @@ impl Faults {
 }
 
 impl Ledger {
-    /// What is wrong with what is there.
+    /// The faults of an export.
     pub fn judge(&self, found: &Found) -> Faults {
         let mut faults = Faults::default();
         for (number, request) in self.requests.iter().enumerate() {
@@ -52,7 +52,7 @@ impl Ledger {
         faults
     }
 
-    /// What it made is there if it was acknowledged, with the id that was told, and is not there if it was refused.
+    /// A request's record exists with the acknowledged id, and does not exist if it was rejected.
     fn judge_request(&self, number: usize, request: &Request, found: &Found, faults: &mut Faults) {
         let reference = reference(number);
         let (made, told) = match &request.deed {
@@ -75,8 +75,8 @@ impl Ledger {
         }
     }
 
-    /// Whether a call belongs to whom it should. Who may be deleted meanwhile may be found or not, and who calls from the
-    /// number of a deleted lead becomes a lead.
+    /// Whether a call belongs to the right lead. A concurrently deleted lead may be linked or not, and a call
+    /// from the number of a deleted lead creates a lead.
     fn is_linked(&self, caller: Caller, call: &Value, found: &Found) -> bool {
         let linked = call["lead"].as_u64();
         let has_line = |number: &str| {
@@ -91,7 +91,7 @@ impl Ledger {
         }
     }
 
-    /// Where a deletion was cut off, what is there tells.
+    /// The outcome of an interrupted deletion is taken from the export.
     fn life(&self, lead: u64, found: &Found) -> Life {
         match self.people[&lead].life {
             Life::Leaving if found.leads.contains_key(&lead) => Life::Here,
@@ -142,7 +142,7 @@ impl Ledger {
             let linked = record["leadId"].as_u64();
             let right = match known.map(|known| known.lead).or(*lead) {
                 Some(lead) => linked == Some(lead).filter(|lead| found.leads.contains_key(lead)),
-                // Of a booking that was cut off nobody knows the lead, but it has one.
+                // An interrupted booking has a lead with an unknown id.
                 None => linked.is_some_and(|lead| found.leads.contains_key(&lead)),
             };
             faults.unless(may && right, || format!("{known:?}: there is {record}"));
@@ -168,7 +168,7 @@ impl Ledger {
         self.judge_erased(&found.marks, found, faults);
     }
 
-    /// Nothing holds a person's data that is not there (C-24).
+    /// No data of a deleted person remains (C-24).
     fn judge_erased(&self, shown: &[u64], found: &Found, faults: &mut Faults) {
         let shown: BTreeSet<_> = shown.iter().copied().collect();
         let here = self
@@ -176,14 +176,14 @@ impl Ledger {
             .iter()
             .filter(|(lead, _)| found.leads.contains_key(lead));
         let mut here: BTreeSet<_> = here.map(|(_, person)| person.mark).collect();
-        // Those of bookings that were cut off.
+        // Leads of interrupted bookings.
         let emails = found.leads.values().filter_map(|lead| lead["email"].as_str());
         here.extend(emails.flat_map(marks));
         let left: Vec<_> = shown.difference(&here).map(|number| mark(*number)).collect();
         faults.unless(left.is_empty(), || format!("left of deleted leads: {left:?}"));
     }
 
-    /// A new number has one lead, however many called from it at a time (C-72).
+    /// A new number has one lead, despite concurrent calls (C-72).
     fn judge_lines(&self, found: &Found, faults: &mut Faults) {
         let mut lines = BTreeSet::new();
         for (lead, record) in &found.leads {
@@ -200,17 +200,17 @@ impl Ledger {
         }
     }
 
-    /// Who booked has a meeting.
+    /// Whether a lead from a booking has its meeting.
     fn is_booked(&self, lead: u64, found: &Found) -> bool {
         self.people.contains_key(&lead) || found.meetings.values().any(|meeting| meeting["leadId"] == lead)
     }
 
-    /// Each call that came in sets the automation off once at most, and both its actions (C-76).
+    /// Each incoming call triggers the automation and both its actions at most once (C-76).
     fn judge_automations(&self, found: &Found, faults: &mut Faults) {
         let (calls, made) = (found.incoming(), found.made());
         for (lead, made) in &made {
             let calls = calls.get(lead).copied().unwrap_or(0);
-            // Of deleted leads are all that were made and the calls that were not.
+            // Deleted leads lose their calls, but not the created opportunities.
             faults.unless(*lead == 0 || *made <= calls, || {
                 format!("{lead}: {calls} calls, {made} opportunities by the automation")
             });
@@ -225,7 +225,7 @@ impl Ledger {
         }
     }
 
-    /// What automations still have to do (C-76). Of leads that may have called from the archive nobody knows.
+    /// Pending automations (C-76). For leads that may have been archived during a call this is unknown.
     pub fn judge_automated(&self, found: &Found) -> Faults {
         let mut faults = Faults::default();
         let (calls, made) = (found.incoming(), found.made());
@@ -245,7 +245,7 @@ impl Ledger {
         faults
     }
 
-    /// What is still to be erased of deleted leads, anywhere in the table (C-24).
+    /// Remains of deleted leads in the table (C-24).
     pub fn judge_table(&self, found: &Found, items: &[String]) -> Faults {
         let mut faults = Faults::default();
         let raw: Vec<_> = items.iter().flat_map(|item| marks(item)).collect();
@@ -254,7 +254,7 @@ impl Ledger {
     }
 }
 
-/// A call with a lead has its event, and none other has.
+/// Exactly the calls with a lead have an event.
 fn judge_events(found: &Found, faults: &mut Faults) {
     let linked = found
         .calls
@@ -283,7 +283,7 @@ impl Person {
     }
 }
 
-/// Whether two numbers are two forms of one mobile.
+/// Whether two numbers are forms of one mobile number.
 fn same_line(one: &str, other: &str) -> bool {
     let tail = |number: &str| number.get(number.len().saturating_sub(8)..).map(str::to_owned);
     one.get(..4) == other.get(..4) && tail(one) == tail(other)

@@ -1,4 +1,4 @@
-//! Requests over connections that are kept, as programs keep them, and answers with the one header that matters here.
+//! HTTP requests on persistent connections, and responses with the one relevant header.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// Nobody waits longer for an answer.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Timeout of a response.
+const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A request. Sent again it is the same bytes.
+/// A request; repetitions have the same bytes.
 #[derive(Debug, Clone)]
 pub struct Ask {
     pub method: &'static str,
@@ -18,11 +18,11 @@ pub struct Ask {
     pub body: String,
 }
 
-/// What was answered.
+/// A response.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: u16,
-    /// Whether it is the answer to an equal request that came before (C-10).
+    /// Whether it is a replay (C-10).
     pub replayed: bool,
     pub body: Value,
 }
@@ -55,17 +55,17 @@ impl Ask {
 }
 
 impl Wire {
-    /// Connects to `http://host:port`; `None` where nobody listens any more.
+    /// Connects to `http://host:port`; `None` without a listener.
     pub fn to(url: &str) -> Option<Self> {
         let stream = TcpStream::connect(url.strip_prefix("http://")?).ok()?;
-        stream.set_read_timeout(Some(PATIENCE)).ok()?;
+        stream.set_read_timeout(Some(TIMEOUT)).ok()?;
         stream.set_nodelay(true).ok()?;
         Some(Self {
             stream: BufReader::new(stream),
         })
     }
 
-    /// Asks; `None` where the service went away before its answer was whole.
+    /// Sends a request; `None` if the service died before the response was complete.
     pub fn send(&mut self, ask: &Ask) -> Option<Answer> {
         let Ask {
             method, path, body, ..
@@ -104,7 +104,7 @@ impl Wire {
         })
     }
 
-    /// A whole line without its end.
+    /// A complete line without its terminator.
     fn line(&mut self) -> Option<String> {
         let mut line = String::new();
         self.stream.read_line(&mut line).ok()?;

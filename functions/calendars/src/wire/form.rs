@@ -1,57 +1,56 @@
 //! The form that somebody fills who is no lead yet (C-54).
 
 use serde_json::{Map, Value};
+use shared::http::InvalidField;
 use shared::json::{MUST_BE_TEXT, inexact};
-use shared::meeting::{Meeting, Visitor};
-
-use crate::error::BookingError;
+use shared::meeting::{Meeting, NewContact};
 
 /// The most keys of a form, and the most characters of a text in it.
-const MOST_KEYS: usize = 50;
-const MOST_TEXT: usize = 1000;
+const MAX_KEYS: usize = 50;
+const MAX_TEXT: usize = 1000;
 /// Fields of the lead that name the person, and the most characters of each; of the other fields the most bytes.
 const NAMES: [&str; 3] = ["firstname", "lastname", "email"];
 const MAX_LEAD_NAME: usize = 255;
 const MAX_LEAD_FIELD: usize = 1000;
 
 /// The person, and what else the form holds. Only text can be a field of the person; null says nothing.
-pub fn read(form: Option<Value>) -> Result<(Visitor, Map<String, Value>), BookingError> {
+pub fn read(form: Option<Value>) -> Result<(NewContact, Map<String, Value>), InvalidField> {
     let Some(Value::Object(form)) = form else {
         let must = "must be an object with a firstname or an email where leadId is null";
-        return Err(BookingError::field("formData", must));
+        return Err(InvalidField::new("formData", must));
     };
-    if form.len() > MOST_KEYS {
-        return Err(BookingError::field("formData", "must have at most 50 keys"));
+    if form.len() > MAX_KEYS {
+        return Err(InvalidField::new("formData", "must have at most 50 keys"));
     }
     for (name, value) in &form {
         judge(name, value)?;
     }
-    let is_field = |name: &String| Visitor::FIELDS.contains(&name.as_str());
+    let is_field = |name: &String| NewContact::FIELDS.contains(&name.as_str());
     let (fields, rest): (Map<_, _>, Map<_, _>) = form.into_iter().partition(|(name, _)| is_field(name));
-    let visitor: Visitor = serde_json::from_value(Value::Object(fields))
-        .map_err(|_| BookingError::field("formData", "must have text in the fields of the lead"))?;
+    let visitor: NewContact = serde_json::from_value(Value::Object(fields))
+        .map_err(|_| InvalidField::new("formData", "must have text in the fields of the lead"))?;
     if !visitor.is_named() {
         let must = "must have a firstname or an email that is not blank";
-        return Err(BookingError::field("formData", must));
+        return Err(InvalidField::new("formData", must));
     }
     Ok((visitor, rest))
 }
 
-fn judge(name: &str, value: &Value) -> Result<(), BookingError> {
+fn judge(name: &str, value: &Value) -> Result<(), InvalidField> {
     let bad = |must| {
-        Err(BookingError::field(
+        Err(InvalidField::new(
             format!("formData.{}", shared::text::cut(name, 64)),
             must,
         ))
     };
     let fits = |text: &str, most: usize| text.chars().nth(most).is_none();
-    let is_field = Visitor::FIELDS.contains(&name);
+    let is_field = NewContact::FIELDS.contains(&name);
     match value {
         _ if !fits(name, Meeting::MAX_NAME) => bad("must have a name of at most 64 characters"),
         Value::String(text) if NAMES.contains(&name) && fits(text, MAX_LEAD_NAME) => Ok(()),
         Value::String(_) if NAMES.contains(&name) => bad("must have at most 255 characters"),
         Value::String(text) if is_field && text.len() > MAX_LEAD_FIELD => bad("must have at most 1000 bytes"),
-        Value::String(text) if !fits(text, MOST_TEXT) => bad("must have at most 1000 characters"),
+        Value::String(text) if !fits(text, MAX_TEXT) => bad("must have at most 1000 characters"),
         Value::String(_) | Value::Null => Ok(()),
         _ if is_field => bad("must be text or null"),
         Value::Number(_) | Value::Bool(_) => Ok(()),

@@ -3,22 +3,21 @@
 mod booking;
 mod form;
 
-pub use booking::{NewBooking, Proof, Sent};
+pub use booking::{BookMeeting, Guest};
 
-use shared::http::{BadParameter, Params};
+use shared::http::{InvalidField, Params};
 use shared::time::Timestamp;
 
-/// Said of whatever must be a time.
+/// The rule of `keyName`.
+pub const MUST_BE_LINK: &str = "must be the last segment of the calendar's link";
+/// The rule of times.
 const MUST_BE_TIME: &str = "must be a date-time such as 2026-11-21T12:00:00.000Z";
 
 /// A parameter that is a time; `None` where it is absent or blank.
-pub fn time(params: &Params, name: &'static str) -> Result<Option<Timestamp>, BadParameter> {
-    let Some(text) = params.filled(name)? else {
-        return Ok(None);
-    };
+pub fn time(params: &Params, name: &'static str) -> Result<Option<Timestamp>, InvalidField> {
     // A `+` that was sent as it is has become a space (C-6).
-    let time = Timestamp::parse(&text.replace(' ', "+"));
-    time.map(Some).ok_or(BadParameter(name, MUST_BE_TIME))
+    let parse = |text: &str| Timestamp::parse(&text.replace(' ', "+"));
+    params.parsed(name, MUST_BE_TIME, parse)
 }
 
 #[cfg(test)]

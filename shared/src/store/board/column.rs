@@ -1,32 +1,32 @@
 //! A page of one column.
 //!
-//! A page goes on where the page before it ended (C-42), at a bookmark that a process also remembers, so that it need not
+//! A page goes on where the page before it ended (C-42), at a page cursor that a process also remembers, so that it need not
 //! wait to know where to read. A page that is asked for alone is an offset, found through the ranks of the days where
 //! skipping would cost more.
 
-use super::lists::{Part, Plan, Sight};
+use super::lists::{Part, QueryPlan, VisibleLists};
 use super::rank::{Near, Ranks};
 use super::totals::Totals;
 use super::walk::{Bounds, Entry, Walk};
-use super::{Asked, BoardRequest, BoardStart};
-use crate::id::ColumnId;
+use super::{Asked, BoardRequest, PrefetchedBoard};
+use crate::ids::ColumnId;
 use crate::opportunity::TimeRange;
-use crate::store::bookmarks::PageCursor;
 use crate::store::budget::ReadBudget;
-use crate::store::error::StoreError;
-use crate::store::guess::Guess;
 use crate::store::key::BoardList;
-use crate::store::notices::{Fresh, Notices};
-use crate::store::opportunities::Card;
-use crate::store::table::Page;
+use crate::store::leads::stale_markers::StaleMarkers;
+use crate::store::opportunities::OpportunitySnapshot;
+use crate::store::opportunities::fresh::Fresh;
+use crate::store::page_cursor::PageCursor;
+use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{InstanceStore, Reader};
+use table::{KeyRange, Page, StoreError};
 
 /// Skipping so many entries costs more than reading the ranks.
 const WORTH_RANKS: u64 = 500;
 
-/// What was read of a column before it was known who asks.
+/// Prefetched reads of a column.
 #[derive(Debug)]
-pub struct ColumnStart {
+pub struct PrefetchedColumn {
     /// Where the page begins.
     bookmark: Option<PageCursor>,
     early: Option<Early>,
@@ -35,20 +35,19 @@ pub struct ColumnStart {
 /// A list that was read on a guess, from where the page was likely to begin.
 #[derive(Debug)]
 struct Early {
-    list: BoardList,
-    bounds: Bounds,
+    range: KeyRange,
     page: Page,
 }
 
 impl Reader {
-    pub(super) async fn begin_column(
+    pub(crate) async fn begin_column(
         &self,
         request: &BoardRequest,
         column: ColumnId,
-        guess: &Guess,
-        sight: Option<&Sight>,
-    ) -> Result<ColumnStart, StoreError> {
-        let walk = request.walk();
+        guess: &PrefetchHint,
+        sight: Option<&VisibleLists>,
+    ) -> Result<PrefetchedColumn, StoreError> {
+        let walk = request.walk(&self.caller);
         let first = guess.skipped(Some(request.page), request.limit) == 0;
         let bookmark = async {
             // Whether page 1 is the first depends on a setting that is not yet known.
@@ -60,7 +59,7 @@ impl Reader {
         let begins = if first {
             Some(PageCursor::default())
         } else {
-            self.guesses.begin(&walk.page(request.page))
+            self.hints.pages.get(&walk.page(request.page))
         };
         let list = sight.and_then(|sight| sight.only_list(request, column));
         let early = async {
@@ -73,16 +72,22 @@ impl Reader {
             }
         };
         let (bookmark, early) = tokio::try_join!(bookmark, early)?;
-        Ok(ColumnStart { bookmark, early })
+        Ok(PrefetchedColumn { bookmark, early })
     }
 
     async fn early(&self, list: BoardList, begins: &PageCursor, limit: usize) -> Result<Early, StoreError> {
-        let bounds = Bounds::new(begins, &TimeRange::default());
-        let page = self.table.query(bounds.span(self, list, limit)).await?;
-        Ok(Early { list, bounds, page })
+        let range = Bounds::new(begins, &TimeRange::default()).span(self, list);
+        let page = self
+            .table
+            .query(KeyRange {
+                limit,
+                ..range.clone()
+            })
+            .await?;
+        Ok(Early { range, page })
     }
 
-    /// What is needed of the totals and ranks: where the column's lists are merged, or an offset is far.
+    /// The totals and ranks that are needed: where the column's lists are merged, or an offset is far.
     async fn counts_for(
         &self,
         asked: &Asked<'_>,
@@ -104,14 +109,14 @@ impl Reader {
 }
 
 impl InstanceStore {
-    pub(super) async fn finish_column(
+    pub(crate) async fn finish_column(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
-        truth: &Guess,
-        start: BoardStart,
-    ) -> Result<Vec<Card>, StoreError> {
-        let (request, notices) = (asked.request, start.notices);
+        truth: &PrefetchHint,
+        start: PrefetchedBoard,
+    ) -> Result<Vec<OpportunitySnapshot>, StoreError> {
+        let (request, markers) = (asked.request, start.markers);
         let (bookmark, early) = start
             .column
             .map_or((None, None), |start| (start.bookmark, start.early));
@@ -119,7 +124,7 @@ impl InstanceStore {
         let far = bookmark.is_none() && skipped >= WORTH_RANKS;
         let ((totals, ranks), fresh) = tokio::try_join!(
             self.counts_for(asked, column, start.totals, far),
-            self.fresh(asked, &notices)
+            self.fresh(asked, &markers)
         )?;
         if far && skipped >= asked.most(column, &totals) {
             return Ok(Vec::new());
@@ -134,22 +139,22 @@ impl InstanceStore {
             },
         };
         let plan = match asked.sight.only_list(request, column) {
-            Some(list) => Plan::Merge(vec![Part { list, share: 1.0 }]),
+            Some(list) => QueryPlan::Merge(vec![Part { list, share: 1.0 }]),
             None => asked.sight.plan(request, column, &totals.classes),
         };
         let bounds = Bounds::new(&begins, &asked.filter.created);
         let mut walk = Walk::new(self, asked, &fresh, plan, &bounds);
         if let Some(early) = early {
-            walk.begin_with(early.list, &early.bounds, &early.page)?;
+            walk.begin_with(&early.range, early.page)?;
         }
         let page = ReadBudget::in_time(walk.page(skip, usize::from(request.limit))).await?;
-        self.shown(request, truth, &notices, page, begins).await
+        self.shown(request, truth, &markers, page, begins).await
     }
 
-    /// For a search in leads, those whose copies may be behind: it looks into every copy.
-    pub(super) async fn fresh(&self, asked: &Asked<'_>, notices: &Notices) -> Result<Fresh, StoreError> {
+    /// For a search in leads, those whose copies may be stale: it looks into every copy.
+    pub(crate) async fn fresh(&self, asked: &Asked<'_>, markers: &StaleMarkers) -> Result<Fresh, StoreError> {
         if asked.filter.search.is_some() {
-            return self.fresh_leads(notices, &asked.budget).await;
+            return self.fresh_leads(markers, &asked.budget).await;
         }
         Ok(Fresh::default())
     }
@@ -158,11 +163,11 @@ impl InstanceStore {
     async fn shown(
         &self,
         request: &BoardRequest,
-        truth: &Guess,
-        notices: &Notices,
+        truth: &PrefetchHint,
+        markers: &StaleMarkers,
         page: Vec<Entry>,
         begins: PageCursor,
-    ) -> Result<Vec<Card>, StoreError> {
+    ) -> Result<Vec<OpportunitySnapshot>, StoreError> {
         let ends = page.first().zip(page.last());
         let ends = ends.map(|(first, last)| (first.place.as_str(), last.place.as_str()));
         let goes_on = begins.next(ends, page.len() == usize::from(request.limit));
@@ -171,10 +176,10 @@ impl InstanceStore {
         let next = request.page.max(truth.page_base).saturating_add(1);
         // A page whose end cannot be remembered fails: the next one would begin where the same page of an earlier walk
         // ended, and skip without a word what was added in between (C-42).
-        let walk = request.walk();
+        let walk = request.walk(&self.caller);
         let remember = self.put_bookmark(&walk, next, goes_on);
         let mut borrowed: Vec<_> = cards.iter_mut().collect();
-        tokio::try_join!(self.freshen(notices, &mut borrowed), remember)?;
+        tokio::try_join!(self.refresh_snapshots(markers, &mut borrowed), remember)?;
         Ok(cards)
     }
 }

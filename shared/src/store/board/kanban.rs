@@ -8,28 +8,28 @@ use std::collections::BTreeSet;
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
-use super::lists::{Part, Plan};
-use super::totals::{Seen, Sum, Totals};
+use super::lists::{Part, QueryPlan};
+use super::totals::{Sum, Totals, TotalsSeen};
 use super::walk::{Bounds, Entry, Walk};
-use super::{Asked, BoardStart, ColumnCards};
+use super::{Asked, ColumnSnapshots, PrefetchedBoard};
 use crate::funnel::{Column, Funnel};
 use crate::store::InstanceStore;
-use crate::store::bookmarks::PageCursor;
 use crate::store::budget::ReadBudget;
-use crate::store::error::StoreError;
-use crate::store::notices::Fresh;
-use crate::store::opportunities::Card;
-use crate::store::table::{PAGE, Page, key_of};
+use crate::store::opportunities::OpportunitySnapshot;
+use crate::store::opportunities::fresh::Fresh;
+use crate::store::page_cursor::PageCursor;
+use table::StoreError;
+use table::{Pages, key_of};
 
 /// Columns, and lists, that are read at the same time.
-const TOGETHER: usize = 50;
+const CONCURRENCY: usize = 50;
 
 impl InstanceStore {
-    pub(super) async fn finish_kanban(
+    pub(crate) async fn finish_kanban(
         &self,
         asked: Option<Asked<'_>>,
-        start: BoardStart,
-    ) -> Result<Vec<ColumnCards>, StoreError> {
+        start: PrefetchedBoard,
+    ) -> Result<Vec<ColumnSnapshots>, StoreError> {
         let columns = start
             .funnel
             .as_ref()
@@ -44,15 +44,17 @@ impl InstanceStore {
                 None => self.board_totals(asked.request, None).await,
             }
         };
-        let (totals, fresh) = tokio::try_join!(totals, self.fresh(&asked, &start.notices))?;
+        let (totals, fresh) = tokio::try_join!(totals, self.fresh(&asked, &start.markers))?;
         let columns = columns
             .into_iter()
             .map(|column| self.column(&asked, &fresh, column, &totals));
         let columns: Vec<_> = columns.collect();
-        let columns = stream::iter(columns).buffered(TOGETHER).try_collect::<Vec<_>>();
+        let columns = stream::iter(columns)
+            .buffered(CONCURRENCY)
+            .try_collect::<Vec<_>>();
         let mut columns = ReadBudget::in_time(columns).await?;
         let mut cards: Vec<_> = columns.iter_mut().flat_map(|column| &mut column.cards).collect();
-        self.freshen(&start.notices, &mut cards).await?;
+        self.refresh_snapshots(&start.markers, &mut cards).await?;
         Ok(columns)
     }
 
@@ -62,13 +64,13 @@ impl InstanceStore {
         fresh: &Fresh,
         column: &Column,
         totals: &Totals,
-    ) -> Result<ColumnCards, StoreError> {
+    ) -> Result<ColumnSnapshots, StoreError> {
         let plan = asked.sight.plan(asked.request, column.id, &totals.classes);
         if !asked.filter.is_empty() {
             return self.counted(asked, fresh, column, plan).await;
         }
         let limit = usize::from(asked.request.limit);
-        let Seen { mut sum, unclear } = totals.seen(asked, column.id);
+        let TotalsSeen { mut sum, unclear } = totals.seen(asked, column.id);
         let mut rest = None;
         if sum.count == 0 && unclear > 0 {
             // Perhaps nothing of the column is seen, which is worth knowing before it is read.
@@ -92,7 +94,7 @@ impl InstanceStore {
             return Ok(Counted::all(page).column(column));
         }
         sum.add(rest);
-        Ok(ColumnCards {
+        Ok(ColumnSnapshots {
             count: u64::try_from(sum.count)
                 .unwrap_or_default()
                 .max(page.len() as u64),
@@ -102,7 +104,7 @@ impl InstanceStore {
         })
     }
 
-    /// What is seen of a column in spite of restrictions.
+    /// The visible part of a column's restricted opportunities.
     async fn rest(&self, asked: &Asked<'_>, column: &Column, totals: &Totals) -> Result<Sum, StoreError> {
         let restricted = self.seen_restricted(asked, column.id, totals).await?;
         let mut sum = Sum::default();
@@ -118,19 +120,19 @@ impl InstanceStore {
         asked: &Asked<'_>,
         fresh: &Fresh,
         column: &Column,
-        plan: Plan,
-    ) -> Result<ColumnCards, StoreError> {
+        plan: QueryPlan,
+    ) -> Result<ColumnSnapshots, StoreError> {
         let parts = match plan {
-            Plan::Nothing => Vec::new(),
-            Plan::Merge(parts) => parts,
-            Plan::Sift(wide, _) => vec![wide],
+            QueryPlan::Nothing => Vec::new(),
+            QueryPlan::Merge(parts) => parts,
+            QueryPlan::Sift(wide, _) => vec![wide],
         };
         let parts: Vec<_> = parts
             .into_iter()
             .map(|part| self.counted_part(asked, fresh, part))
             .collect();
         let parts: Vec<_> = stream::iter(parts)
-            .buffer_unordered(TOGETHER)
+            .buffer_unordered(CONCURRENCY)
             .try_collect()
             .await?;
         let mut all = Counted::default();
@@ -150,36 +152,33 @@ impl InstanceStore {
         fresh: &Fresh,
         part: Part,
     ) -> Result<Counted, StoreError> {
-        let mut bounds = Bounds::new(&PageCursor::default(), &asked.filter.created);
+        let bounds = Bounds::new(&PageCursor::default(), &asked.filter.created);
         let mut counted = Counted::default();
-        let mut more = !bounds.are_empty();
-        while more {
-            let span = bounds.span(self, part.list, PAGE);
-            let page: Page = asked.budget.query(&self.table, span).await?;
+        let mut pages = Pages::of(bounds.span(self, part.list));
+        let read = |span| asked.budget.query(&self.table, span);
+        while let Some(page) = pages.next_with(read).await? {
             if !fresh.is_empty() {
                 let mut leads = BTreeSet::new();
                 for item in &page.items {
-                    leads.extend(fresh.lacks(&Card::read(item)?));
+                    leads.extend(fresh.lacks(&OpportunitySnapshot::read(item)?));
                 }
                 fresh.read(self, &asked.budget, leads).await?;
             }
             for item in &page.items {
-                let mut card = Card::read(item)?;
+                let mut card = OpportunitySnapshot::read(item)?;
                 fresh.apply(&mut card);
                 let place = key_of(item)?.sk;
-                bounds.after = Some(place.clone());
                 if asked.admits(&card) {
                     let card = Box::new(card);
                     counted.add(Entry { place, card }, usize::from(asked.request.limit));
                 }
             }
-            more = page.more;
         }
         Ok(counted)
     }
 }
 
-/// What a list holds of what is asked for.
+/// The requested entries of a list.
 #[derive(Debug, Default)]
 struct Counted {
     count: u64,
@@ -196,8 +195,8 @@ impl Counted {
         })
     }
 
-    fn column(self, column: &Column) -> ColumnCards {
-        ColumnCards {
+    fn column(self, column: &Column) -> ColumnSnapshots {
+        ColumnSnapshots {
             column: column.clone(),
             count: self.count,
             cents: self.cents,
@@ -214,6 +213,6 @@ impl Counted {
     }
 }
 
-fn empty(column: &Column) -> ColumnCards {
+fn empty(column: &Column) -> ColumnSnapshots {
     Counted::default().column(column)
 }

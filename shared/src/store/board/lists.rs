@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::BoardRequest;
 use super::totals::BoardTotal;
-use crate::directory::Coverage;
-use crate::id::{ColumnId, UserId};
+use crate::ids::{ColumnId, UserId};
 use crate::opportunity::Status;
-use crate::store::guess::Guess;
 use crate::store::key::BoardList;
+use crate::store::prefetch_cache::PrefetchHint;
+use crate::viewer::OwnerScope;
 
 /// More lists than these are only merged where what they hold is rare.
-const MOST_MERGED: usize = 8;
-/// What is at least so dense in a wider list, one in so many, is read out of that.
+const MAX_MERGED: usize = 8;
+/// Entries that are at least so dense in a wider list, one in so many, are read from it.
 const DENSE: i64 = 4;
 
 /// The users and statuses that are asked for and may be seen. Never nobody's and never none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sight {
+pub struct VisibleLists {
     /// `None` for everyone's.
     users: Option<BTreeSet<UserId>>,
     /// `None` for all.
@@ -34,7 +34,7 @@ pub struct Part {
 
 /// How what is sought is read in its order.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Plan {
+pub enum QueryPlan {
     /// There is none of it.
     Nothing,
     /// By merging these lists.
@@ -43,15 +43,15 @@ pub enum Plan {
     Sift(Part, Vec<Part>),
 }
 
-impl Sight {
-    /// What somebody of whom `guess` is true sees of what is asked for; `None` for nothing. A filter by users who may
+impl VisibleLists {
+    /// The requested lists that a caller like `guess` sees; `None` for nothing. A filter by users who may
     /// not be seen narrows (C-46).
-    pub fn of(guess: &Guess, request: &BoardRequest) -> Option<Self> {
+    pub fn of(guess: &PrefetchHint, request: &BoardRequest) -> Option<Self> {
         let users = match (&guess.opportunities, &request.users) {
-            (Coverage::Nothing, _) => return None,
-            (Coverage::All, wanted) => wanted.clone(),
-            (Coverage::Users(seen), None) => Some(seen.clone()),
-            (Coverage::Users(seen), Some(wanted)) => Some(seen & wanted),
+            (OwnerScope::Nothing, _) => return None,
+            (OwnerScope::All, wanted) => wanted.clone(),
+            (OwnerScope::Users(seen), None) => Some(seen.clone()),
+            (OwnerScope::Users(seen), Some(wanted)) => Some(seen & wanted),
         };
         let mut statuses = request.statuses.clone();
         if statuses.is_empty() {
@@ -93,7 +93,7 @@ impl Sight {
     }
 
     /// How to read what is seen of a column of which the totals are known.
-    pub fn plan(&self, request: &BoardRequest, column: ColumnId, totals: &[BoardTotal]) -> Plan {
+    pub fn plan(&self, request: &BoardRequest, column: ColumnId, totals: &[BoardTotal]) -> QueryPlan {
         let status = self.statuses.as_ref().filter(|statuses| statuses.len() == 1);
         let wide = list(
             request,
@@ -120,12 +120,12 @@ impl Sight {
         });
         let parts: Vec<_> = parts.collect();
         if parts.is_empty() {
-            Plan::Nothing
-        } else if parts.len() > MOST_MERGED && sought.saturating_mul(DENSE) >= all {
+            QueryPlan::Nothing
+        } else if parts.len() > MAX_MERGED && sought.saturating_mul(DENSE) >= all {
             let share = part(sought, all);
-            Plan::Sift(Part { list: wide, share }, parts)
+            QueryPlan::Sift(Part { list: wide, share }, parts)
         } else {
-            Plan::Merge(parts)
+            QueryPlan::Merge(parts)
         }
     }
 }

@@ -16,21 +16,21 @@ mod walk;
 
 use std::collections::BTreeSet;
 
-use super::bookmarks::Walk as Bookmarks;
 use super::budget::ReadBudget;
-use super::error::StoreError;
-use super::guess::Guess;
-use super::notices::Notices;
-use super::opportunities::{BoardClass, Card};
-use super::{InstanceStore, Reader};
-use crate::directory::Viewer;
+use super::leads::stale_markers::StaleMarkers;
+use super::opportunities::{BoardClass, OpportunitySnapshot};
+use super::page_cursor::CursorKey;
+use super::prefetch_cache::PrefetchHint;
+use super::{CallerId, InstanceStore, Reader};
 use crate::funnel::{Column, Funnel};
-use crate::id::{ColumnId, FunnelId, UserId};
+use crate::ids::{ColumnId, FunnelId, UserId};
 use crate::opportunity::{Filter, Status};
+use crate::viewer::Viewer;
+use table::StoreError;
 
-use column::ColumnStart;
-use lists::Sight;
-use totals::{Seen, Totals};
+use column::PrefetchedColumn;
+use lists::VisibleLists;
+use totals::{Totals, TotalsSeen};
 
 /// Which opportunities are asked for, as far as lists and totals tell them apart.
 #[derive(Debug, Clone)]
@@ -51,27 +51,23 @@ pub struct BoardRequest {
     pub page: u64,
     /// Opportunities on a page, or in each column of the board.
     pub limit: u16,
-    /// Stands for who asks.
-    pub walker: String,
-    /// What is known of the caller's program.
-    pub client: String,
     /// Everything that is asked but the page: what makes two pages parts of one walk.
     pub query: String,
 }
 
-/// What was read before it was known who asks.
+/// Reads that run in parallel with authentication.
 #[derive(Debug)]
-pub struct BoardStart {
+pub struct PrefetchedBoard {
     funnel: Option<Funnel>,
-    notices: Notices,
+    markers: StaleMarkers,
     /// The totals that the guess calls for.
     totals: Option<Totals>,
-    column: Option<ColumnStart>,
+    column: Option<PrefetchedColumn>,
 }
 
 /// A column of the board.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ColumnCards {
+pub struct ColumnSnapshots {
     /// The column.
     pub column: Column,
     /// How many opportunities of it the viewer sees under the filters.
@@ -79,10 +75,10 @@ pub struct ColumnCards {
     /// The sum of their values, in cents.
     pub cents: i128,
     /// The newest of them.
-    pub cards: Vec<Card>,
+    pub cards: Vec<OpportunitySnapshot>,
 }
 
-impl BoardStart {
+impl PrefetchedBoard {
     /// The funnel, if there is one.
     #[must_use]
     pub fn funnel(&self) -> Option<&Funnel> {
@@ -91,12 +87,8 @@ impl BoardStart {
 }
 
 impl BoardRequest {
-    fn walk(&self) -> Bookmarks {
-        Bookmarks::new(
-            &self.walker,
-            &self.client,
-            &format!("opportunities {}", self.query),
-        )
+    fn walk(&self, caller: &CallerId) -> CursorKey {
+        CursorKey::new(caller, &format!("opportunities {}", self.query))
     }
 }
 
@@ -105,9 +97,9 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
-    pub async fn begin_board(&self, request: &BoardRequest) -> Result<BoardStart, StoreError> {
-        let guess = self.guesses.of(&request.walker);
-        let sight = Sight::of(&guess, request);
+    pub async fn begin_board(&self, request: &BoardRequest) -> Result<PrefetchedBoard, StoreError> {
+        let guess = self.hints.of(&self.caller.credentials);
+        let sight = VisibleLists::of(&guess, request);
         let column = async {
             match request.column {
                 Some(column) => self
@@ -125,11 +117,11 @@ impl Reader {
                 _ => Ok(None),
             }
         };
-        let (funnel, notices, column, totals) =
-            tokio::try_join!(self.funnel(request.funnel), self.notices(), column, totals)?;
-        Ok(BoardStart {
+        let (funnel, markers, column, totals) =
+            tokio::try_join!(self.funnel(request.funnel), self.stale_markers(), column, totals)?;
+        Ok(PrefetchedBoard {
             funnel,
-            notices,
+            markers,
             totals,
             column,
         })
@@ -146,10 +138,10 @@ impl InstanceStore {
         viewer: &Viewer,
         request: &BoardRequest,
         filter: &Filter,
-        start: BoardStart,
-    ) -> Result<Vec<Card>, StoreError> {
-        let truth = self.learn(viewer, request);
-        let (Some(sight), Some(column)) = (Sight::of(&truth, request), request.column) else {
+        start: PrefetchedBoard,
+    ) -> Result<Vec<OpportunitySnapshot>, StoreError> {
+        let truth = self.learn(viewer);
+        let (Some(sight), Some(column)) = (VisibleLists::of(&truth, request), request.column) else {
             return Ok(Vec::new());
         };
         self.finish_column(
@@ -176,10 +168,10 @@ impl InstanceStore {
         viewer: &Viewer,
         request: &BoardRequest,
         filter: &Filter,
-        start: BoardStart,
-    ) -> Result<Vec<ColumnCards>, StoreError> {
-        let truth = self.learn(viewer, request);
-        let sight = Sight::of(&truth, request);
+        start: PrefetchedBoard,
+    ) -> Result<Vec<ColumnSnapshots>, StoreError> {
+        let truth = self.learn(viewer);
+        let sight = VisibleLists::of(&truth, request);
         self.finish_kanban(
             sight.map(|sight| Asked {
                 viewer,
@@ -193,19 +185,19 @@ impl InstanceStore {
         .await
     }
 
-    fn learn(&self, viewer: &Viewer, request: &BoardRequest) -> Guess {
-        let truth = Guess::truth(viewer);
-        self.guesses.learn(&request.walker, truth.clone());
+    fn learn(&self, viewer: &Viewer) -> PrefetchHint {
+        let truth = PrefetchHint::truth(viewer);
+        self.hints.learn(&self.caller.credentials, truth.clone());
         truth
     }
 }
 
 /// Who asks for what, and what of it may be seen.
-struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     viewer: &'a Viewer,
     request: &'a BoardRequest,
     filter: &'a Filter,
-    sight: Sight,
+    sight: VisibleLists,
     budget: ReadBudget,
 }
 
@@ -220,12 +212,12 @@ impl Asked<'_> {
 
     /// How many opportunities of a column are seen at most, whatever only the records tell of them.
     fn most(&self, column: ColumnId, totals: &Totals) -> u64 {
-        let Seen { sum, unclear } = totals.seen(self, column);
+        let TotalsSeen { sum, unclear } = totals.seen(self, column);
         u64::try_from(sum.count + unclear).unwrap_or_default()
     }
 
     /// Whether an opportunity is asked for and seen.
-    fn admits(&self, card: &Card) -> bool {
+    fn admits(&self, card: &OpportunitySnapshot) -> bool {
         self.takes(&BoardClass::of(&card.opportunity))
             && self.filter.admits(&card.opportunity, card.lead.as_ref())
     }

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::totals::{RestrictedTotal, Totals};
 use super::{Asked, BoardRequest};
-use crate::id::{ColumnId, UserId};
-use crate::opportunity::{Narrowing, Status};
+use crate::ids::{ColumnId, UserId};
+use crate::opportunity::Status;
 use crate::store::Reader;
-use crate::store::error::StoreError;
-use crate::store::item::Item;
 use crate::store::key;
 use crate::store::opportunities::BoardClass;
-use crate::store::table::{PAGE, Span, key_of};
+use crate::visibility::Restriction;
+use table::StoreError;
+use table::item::Item;
+use table::{KeyRange, PAGE, key_of};
 
 /// A place at or before an offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,13 +30,13 @@ pub struct Ranks(BTreeMap<String, i64>);
 impl Reader {
     /// The ranks of a column for who asks. They cost what its days and users cost, however many opportunities those have: a
     /// query for each 1 MB. A viewer from whom restrictions may hide some waits for the restricted totals and ranks.
-    pub(super) async fn ranks(
+    pub(crate) async fn ranks(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
     ) -> Result<(Totals, Ranks), StoreError> {
         let BoardRequest { funnel, archived, .. } = *asked.request;
-        let ranks = Span::head(self.keys().board_ranks(funnel, column, archived), PAGE);
+        let ranks = KeyRange::head(self.keys().board_ranks(funnel, column, archived), PAGE);
         let totals = self.board_totals(asked.request, Some(column));
         let (items, totals) = tokio::try_join!(self.table.query_all(ranks), totals)?;
         if totals.seen(asked, column).unclear == 0 {
@@ -45,7 +46,7 @@ impl Reader {
         let partition = self.keys().restricted_ranks(funnel, column, archived);
         let (seen, restricted) = tokio::try_join!(
             self.seen_restricted(asked, column, &totals),
-            self.table.query_all(Span::head(partition, PAGE))
+            self.table.query_all(KeyRange::head(partition, PAGE))
         )?;
         let ranks = Ranks::of(asked, column, &items, &seen, &restricted)?;
         Ok((totals, ranks))
@@ -74,7 +75,7 @@ impl Ranks {
         }
         for item in restricted {
             let key = key_of(item)?;
-            if let Some((day, class)) = key.sk.split_once('#')
+            if let Some((day, class)) = key::restricted_ranked(&key.sk)
                 && names.contains(class)
             {
                 *days.entry(day.to_owned()).or_default() += number(item, "n").unwrap_or_default();
@@ -99,9 +100,9 @@ impl Ranks {
 }
 
 /// Whether the opportunities of a class that a day's rank counts are asked for and seen. The class is a user and a status,
-/// and what is behind those says that they are restricted; before format 2 that was the name of the restriction.
+/// and what is after those says that they are restricted; before format 2 that was the name of the restriction.
 fn is_seen(asked: &Asked<'_>, column: ColumnId, class: &str, seen: &BTreeSet<String>) -> bool {
-    let mut parts = class.split('#');
+    let mut parts = key::class_parts(class);
     let user = parts.next().and_then(|user| UserId::new(user.parse().ok()?));
     let status = parts.next().and_then(Status::parse);
     let Some((user, status)) = user.zip(status) else {
@@ -112,7 +113,7 @@ fn is_seen(asked: &Asked<'_>, column: ColumnId, class: &str, seen: &BTreeSet<Str
         column,
         user,
         status,
-        narrowing: Narrowing::Open,
+        narrowing: Restriction::Open,
     };
     asked.takes(&total) && (open || seen.contains(class))
 }

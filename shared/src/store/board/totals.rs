@@ -1,4 +1,4 @@
-//! What a funnel's columns count, and how much of it a viewer sees.
+//! Totals of a funnel's columns, and the part that a viewer sees.
 //!
 //! Every page needs the totals by column, user and status. Only a viewer from whom service permissions may hide some of
 //! them needs the restricted ones by themselves: neither admins nor who sees its own alone do.
@@ -6,16 +6,16 @@
 use std::collections::BTreeMap;
 
 use super::{Asked, BoardRequest};
-use crate::id::ColumnId;
+use crate::ids::ColumnId;
 use crate::store::Reader;
 use crate::store::derived::is_number;
-use crate::store::error::StoreError;
-use crate::store::gate::MAX_COUNTERS_AHEAD;
-use crate::store::item::{self, Item};
 use crate::store::key;
 use crate::store::opportunities::BoardClass;
 use crate::store::opportunities::class::RESTRICTED;
-use crate::store::table::{PAGE, Span};
+use table::MAX_COUNTERS_AHEAD;
+use table::StoreError;
+use table::item::{self, Item};
+use table::{KeyRange, PAGE};
 
 const TOTAL: &str = "board total";
 
@@ -33,7 +33,7 @@ impl Sum {
     }
 }
 
-/// What a column has of a user and status.
+/// The total of a column's opportunities with one user and status.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoardTotal {
     pub class: BoardClass,
@@ -42,7 +42,7 @@ pub struct BoardTotal {
     pub restricted: Sum,
 }
 
-/// What a column has of a user, a status and a restriction.
+/// The total of a column's opportunities with one user, status and restriction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RestrictedTotal {
     pub class: BoardClass,
@@ -57,9 +57,9 @@ pub struct Totals {
     former: Vec<RestrictedTotal>,
 }
 
-/// What a viewer sees of a column under a request.
+/// The part of a column that a viewer sees under a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Seen {
+pub struct TotalsSeen {
     pub sum: Sum,
     /// How many more may be seen, which the restricted totals tell.
     pub unclear: i64,
@@ -90,9 +90,9 @@ impl Totals {
         Ok(Self { classes, former })
     }
 
-    /// What is asked for and seen of a column.
-    pub(super) fn seen(&self, asked: &Asked<'_>, column: ColumnId) -> Seen {
-        let mut seen = Seen::default();
+    /// The requested and visible part of a column.
+    pub(crate) fn seen(&self, asked: &Asked<'_>, column: ColumnId) -> TotalsSeen {
+        let mut seen = TotalsSeen::default();
         let classes = self.classes.iter().filter(|total| total.class.column == column);
         for total in classes.filter(|total| asked.takes(&total.class)) {
             seen.sum.add(total.open);
@@ -108,22 +108,22 @@ impl Totals {
 
 impl Reader {
     /// The totals of a column, or of all columns. One query for each 1 MB.
-    pub(super) async fn board_totals(
+    pub(crate) async fn board_totals(
         &self,
         request: &BoardRequest,
         column: Option<ColumnId>,
     ) -> Result<Totals, StoreError> {
         let totals = self.keys().board_totals(request.funnel, request.archived);
         let span = match column {
-            Some(column) => Span::beginning(totals, key::total_column(column)),
-            None => Span::head(totals, PAGE),
+            Some(column) => KeyRange::beginning(totals, key::total_column(column)),
+            None => KeyRange::head(totals, PAGE),
         };
         Totals::read(self.table.query_all_ahead(span, MAX_COUNTERS_AHEAD).await?)
     }
 
     /// The restricted totals of a column that are asked for and seen, except those that [`Totals::seen`] counts. They cost
     /// what the column's restrictions cost, some 150 bytes each: a query for each 1 MB.
-    pub(super) async fn seen_restricted(
+    pub(crate) async fn seen_restricted(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
@@ -131,7 +131,7 @@ impl Reader {
     ) -> Result<Vec<RestrictedTotal>, StoreError> {
         let request = asked.request;
         let partition = self.keys().restricted_totals(request.funnel, request.archived);
-        let span = Span::beginning(partition, key::total_column(column));
+        let span = KeyRange::beginning(partition, key::total_column(column));
         let items = self.table.query_all(span).await?;
         let former = totals.former.iter().filter(|total| total.class.column == column);
         let mut restricted: Vec<_> = former.cloned().collect();

@@ -1,8 +1,9 @@
 //! The keys of automations, and of the outbox of what they are still to do.
 
 use super::{Key, Keys};
-use crate::id::{AutomationId, CallId};
+use crate::ids::{AutomationId, CallId};
 use crate::instance::InstanceName;
+use table::KeyRange;
 
 impl Keys<'_> {
     /// All automations by id.
@@ -15,7 +16,7 @@ impl Keys<'_> {
         Key::new(self.automations(), id.padded())
     }
 
-    /// What automations are still to do: calls that none or not all have dealt with, and notifications that are not
+    /// Pending work of automations: calls that none or not all have processed, and notifications that are not
     /// delivered.
     pub fn outbox(self) -> String {
         self.pk("trigger")
@@ -36,9 +37,19 @@ impl Keys<'_> {
     }
 }
 
-/// What the sort keys of a call's notifications begin with.
+/// The prefix of the sort keys of a call's notifications.
 pub fn notifications(call: CallId) -> String {
     format!("notify#{}#", call.padded())
+}
+
+/// The triggers of the outbox.
+pub fn outbox_triggers(keys: Keys<'_>) -> KeyRange {
+    KeyRange::beginning(keys.outbox(), "call#".to_owned())
+}
+
+/// The notifications of the outbox.
+pub fn outbox_notifications(keys: Keys<'_>) -> KeyRange {
+    KeyRange::beginning(keys.outbox(), "notify#".to_owned())
 }
 
 /// The call of a trigger's sort key; `None` for every other one.
@@ -71,7 +82,7 @@ mod tests {
     use crate::store::key;
 
     #[test]
-    fn the_outbox_is_read_back_from_its_keys() {
+    fn outbox_keys_round_trip() {
         let instance = InstanceName::parse("acme").unwrap();
         let (keys, call) = (Keys(&instance), CallId::new(12).unwrap());
         let automation = AutomationId::new(3).unwrap();

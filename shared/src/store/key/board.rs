@@ -1,7 +1,7 @@
 //! The keys of funnels and opportunities.
 
 use super::{Key, Keys};
-use crate::id::{ColumnId, FunnelId, LeadId, MAX_ID, OpportunityId, UserId};
+use crate::ids::{ColumnId, FunnelId, LeadId, MAX_ID, OpportunityId, UserId};
 use crate::opportunity::Status;
 use crate::time::Timestamp;
 
@@ -99,8 +99,8 @@ impl Keys<'_> {
     }
 }
 
-pub(super) const RESTRICTED_TOTAL: &str = "board-total-restricted";
-pub(super) const RESTRICTED_RANK: &str = "board-rank-restricted";
+pub(crate) const RESTRICTED_TOTAL: &str = "board-total-restricted";
+pub(crate) const RESTRICTED_RANK: &str = "board-rank-restricted";
 
 /// The latest time and day that there are, in the units of a place.
 const LAST_MILLI: i64 = Timestamp::LAST_MILLIS;
@@ -113,8 +113,18 @@ pub fn place(create_date: Timestamp, id: impl Into<u64>) -> String {
 }
 
 /// With what the places of that moment begin; those of later moments sort before it.
-pub fn place_time(time: Timestamp) -> String {
+fn place_time(time: Timestamp) -> String {
     format!("{:015}#", LAST_MILLI - time.unix_millis())
+}
+
+/// Text before all places of a moment, and after those of later moments: a space sorts before `#`.
+pub fn before_places(time: Timestamp) -> String {
+    format!("{:015} ", LAST_MILLI - time.unix_millis())
+}
+
+/// Text after all places of a moment, and before those of earlier moments.
+pub fn after_places(time: Timestamp) -> String {
+    format!("{:015}~", LAST_MILLI - time.unix_millis())
 }
 
 /// The id of the record at a place.
@@ -149,8 +159,27 @@ pub fn ranked_day(rank: &str) -> &str {
 pub fn rank_begins(day: &str) -> Option<String> {
     let day = LAST_DAY - day.parse::<i64>().ok()?;
     let last = day.checked_add(1)?.checked_mul(DAY_MILLIS)? - 1;
-    // A place has `#` behind its moment, and a space sorts before that.
     Some(format!("{:015} ", LAST_MILLI - last))
+}
+
+/// The sort key of a restricted class on a day among a column's ranks.
+pub fn restricted_rank(day: &str, class: &str) -> String {
+    format!("{day}#{class}")
+}
+
+/// The day and the restricted class of such a sort key.
+pub fn restricted_ranked(rank: &str) -> Option<(&str, &str)> {
+    rank.split_once('#')
+}
+
+/// The name of a class of records that are counted together: each part narrows the one before it.
+pub fn class<const N: usize>(parts: [&str; N]) -> String {
+    parts.join("#")
+}
+
+/// The parts of such a name.
+pub fn class_parts(class: &str) -> impl Iterator<Item = &str> {
+    class.split('#')
 }
 
 /// The class of opportunities that a total counts: with this begin those of a column.

@@ -2,7 +2,7 @@
 
 use super::{Key, Keys};
 use crate::calendar::LinkName;
-use crate::id::{CalendarId, LeadId, MeetingId};
+use crate::ids::{CalendarId, LeadId, MeetingId};
 use crate::time::{Day, Timestamp};
 
 impl Keys<'_> {
@@ -56,12 +56,12 @@ impl Keys<'_> {
         Key::new(self.lead_meetings(lead), id.padded())
     }
 
-    /// What is taken of a calendar, an item for each day.
+    /// The busy times of a calendar, an item for each day.
     pub fn agenda(self, calendar: CalendarId) -> String {
         self.pk(&format!("agenda#{calendar}"))
     }
 
-    /// What is taken of a calendar on a day (UTC).
+    /// The busy times of a calendar on a day (UTC).
     pub fn agenda_day(self, calendar: CalendarId, day: Day) -> Key {
         Key::new(self.agenda(calendar), day.to_string())
     }
@@ -72,7 +72,7 @@ impl Keys<'_> {
     }
 
     /// How many meetings of a calendar begin on the days of a month (UTC), written `YYYY-MM`. The key is that of its first
-    /// day, so that it lies behind the month's own text.
+    /// day, so that it lies after the month's own text.
     pub fn meeting_month(self, calendar: CalendarId, month: &str) -> Key {
         Key::new(self.meeting_months(calendar), format!("{month}-01"))
     }
@@ -84,12 +84,12 @@ impl Keys<'_> {
 }
 
 /// The meeting with this sort key among those of a calendar.
-pub(super) fn listed(sk: &str) -> Option<MeetingId> {
+pub(crate) fn listed(sk: &str) -> Option<MeetingId> {
     let (_, id) = sk.split_once('#')?;
     id.parse().ok().and_then(MeetingId::new)
 }
 
 /// Whether a sort key is that of a month of meetings: its first day.
-pub(super) fn is_month(sk: &str) -> bool {
+pub(crate) fn is_month(sk: &str) -> bool {
     sk.ends_with("-01") && Day::parse(sk).is_some()
 }

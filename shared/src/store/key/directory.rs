@@ -1,7 +1,7 @@
 //! The keys of the directory and of what is derived from all users' records.
 
 use super::{Key, Keys, number};
-use crate::id::{DepartmentId, UserId};
+use crate::ids::{DepartmentId, UserId};
 
 /// Ids of users whose names are in one item: names of 500 characters each still fit it.
 const NAMES: u64 = 100;
@@ -41,7 +41,7 @@ impl Keys<'_> {
     }
 }
 
-/// What the sort keys of a department's members begin with.
+/// The prefix of the sort keys of a department's members.
 pub fn department_members(department: DepartmentId) -> String {
     format!("{}#", department.padded())
 }

@@ -1,7 +1,7 @@
 //! The keys of reports and of what was added up for them.
 
 use super::{Key, Keys};
-use crate::id::ReportId;
+use crate::ids::ReportId;
 use crate::report::Entity;
 
 /// Which months of a stored result: the first and the last, each written `YYYY-MM`.
@@ -22,7 +22,7 @@ impl Months {
         }
     }
 
-    /// What the names of their parts lie between.
+    /// The bounds of the names of their parts.
     pub fn bounds(&self) -> (String, String) {
         (self.first.clone(), format!("{}#~", self.last))
     }
@@ -37,6 +37,21 @@ pub fn report_part_name(month: &str, at: usize) -> String {
 /// apart.
 pub fn report_version(generation: u64, token: &str) -> String {
     format!("{generation:012}#{token}")
+}
+
+/// The sort key of a part in a version of it.
+pub fn report_part_sort(name: &str, version: &str) -> String {
+    format!("{name}#{version}")
+}
+
+/// A slice of a scan, which begins the sort keys of its drafts.
+pub fn report_slice(token: &str, number: u64) -> String {
+    format!("{token}#{number:012}")
+}
+
+/// The prefix of the sort keys of a slice's drafts.
+pub fn report_slice_begins(slice: &str) -> String {
+    format!("{slice}#")
 }
 
 /// The number of the refresh that wrote the part with this sort key.
@@ -55,12 +70,12 @@ impl Keys<'_> {
         Key::new(self.reports(), id.padded())
     }
 
-    /// The stored result of a report: its parts by month, and behind them its head.
+    /// The stored result of a report: its parts by month, and after them its head.
     pub fn report_data(self, id: ReportId) -> String {
         self.pk(&format!("report-data#{id}"))
     }
 
-    /// What says of which parts a stored result consists.
+    /// The head of a stored result, which lists its parts.
     pub fn report_head(self, id: ReportId) -> Key {
         Key::new(self.report_data(id), "head")
     }
@@ -70,7 +85,7 @@ impl Keys<'_> {
         Key::new(self.pk("report-walk"), entity.as_str())
     }
 
-    /// What walks have added up for a report so far.
+    /// Partial sums that scans have saved for a report.
     pub fn report_drafts(self, id: ReportId) -> String {
         self.pk(&format!("report-draft#{id}"))
     }
@@ -82,7 +97,7 @@ impl Keys<'_> {
 
     /// A part of a stored result, in a version of it.
     pub fn report_part(self, id: ReportId, name: &str, version: &str) -> Key {
-        Key::new(self.report_data(id), format!("{name}#{version}"))
+        Key::new(self.report_data(id), report_part_sort(name, version))
     }
 }
 

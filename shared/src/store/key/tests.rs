@@ -5,11 +5,14 @@
     reason = "a table of cases is as long as it has cases"
 )]
 
+mod origin;
+mod properties;
+
 use super::*;
-use crate::ambient::Ambient;
 use crate::calendar::LinkName;
 use crate::credential::Secret;
-use crate::id::{CalendarId, ColumnId, DepartmentId, FunnelId, MAX_ID};
+use crate::environment::Environment;
+use crate::ids::{CalendarId, CallId, ColumnId, DepartmentId, EventId, FunnelId, MAX_ID};
 use crate::opportunity::Status;
 use crate::time::{Day, Timestamp};
 
@@ -35,7 +38,7 @@ fn user() -> UserId {
 
 #[test]
 fn the_text_of_keys_outside_instances() {
-    let hash = Secret::issue(Kind::Key, &Ambient::system()).hash();
+    let hash = Secret::issue(Kind::Key, &Environment::system()).hash();
     let credential_pk = format!("#credential#{}", hash.as_str());
     assert_texts([
         (credential(&hash), &credential_pk, "credential"),
@@ -251,7 +254,7 @@ fn the_text_of_calendars_and_meetings_keys() {
     assert_eq!(records, ["acme#calendar", "acme#meeting"]);
 }
 
-/// A calendar's meetings sort by start and then by id, behind the moment at which they start, the day and the month.
+/// A calendar's meetings sort by start and then by id, after the moment at which they start, the day and the month.
 #[test]
 fn listed_meetings_sort_by_their_start() {
     let acme = acme();
@@ -278,7 +281,7 @@ fn listed_meetings_sort_by_their_start() {
     }
 }
 
-/// Places sort from the newest to the oldest, tell their opportunity, and lie behind where their day begins.
+/// Places sort from the newest to the oldest, tell their opportunity, and lie after where their day begins.
 #[test]
 fn places_sort_from_new_to_old() {
     let time = |date: &str| Timestamp::parse(date).unwrap();
@@ -318,119 +321,4 @@ fn the_text_of_calls_keys() {
         ),
         (keys.new_caller("ab"), "acme#new-caller#ab", "new-caller"),
     ]);
-}
-
-/// What is derived is known by its key again, and nothing else is taken for it.
-#[test]
-fn the_origin_of_items() {
-    let acme = acme();
-    let keys = Keys(&acme);
-    let (event, call) = (EventId::new(5).unwrap(), CallId::new(3).unwrap());
-    let of_lead = Origin::Lead(Some(lead()));
-    let meeting = MeetingId::new(30);
-    for (key, origin) in [
-        (entry(keys.lead_list(true), lead()), of_lead),
-        (entry(keys.owner_list(false, user()), lead()), of_lead),
-        (keys.phone_lead("5511", true, lead()), of_lead),
-        (keys.event(lead(), event), Origin::Event),
-        (
-            entry(keys.company_leads(CompanyId::new(2).unwrap()), lead()),
-            of_lead,
-        ),
-        (Key::new(keys.lead_list(true), "x"), Origin::Lead(None)),
-        (
-            keys.lead_opportunity(lead(), OpportunityId::new(30).unwrap()),
-            Origin::Opportunity(OpportunityId::new(30)),
-        ),
-        (
-            Key::new(
-                "acme#board#3#31#1#-#-".to_owned(),
-                "251613786599999#999999999999969",
-            ),
-            Origin::Opportunity(OpportunityId::new(30)),
-        ),
-        (
-            Key::new("acme#board#3#31#1#-#-".to_owned(), "x"),
-            Origin::Opportunity(None),
-        ),
-        (keys.opportunity(OpportunityId::new(30).unwrap()), Origin::None),
-        (keys.lead_notice(lead()), Origin::None),
-        (keys.erasure(lead()), Origin::None),
-        (keys.lead_call(lead(), CallId::new(12).unwrap()), Origin::None),
-        (Key::new(keys.phone("5511"), "x"), Origin::Lead(None)),
-        (total(keys.lead_totals(false), "7"), Origin::LeadTotal),
-        (
-            Key::new("acme#board-total#3#1".to_owned(), "31#7#open"),
-            Origin::OpportunityTotal,
-        ),
-        (
-            Key::new("acme#board-rank#3#31#0".to_owned(), "2912196#0"),
-            Origin::OpportunityTotal,
-        ),
-        (
-            Key::new("acme#board-total-restricted#3#1".to_owned(), "31#7#open#ab"),
-            Origin::OpportunityTotal,
-        ),
-        (
-            Key::new(
-                "acme#board-rank-restricted#3#31#0".to_owned(),
-                "2912196#7#open#ab",
-            ),
-            Origin::OpportunityTotal,
-        ),
-        (
-            Key::new("acme#calendar-link#a-b_c".to_owned(), "calendar"),
-            Origin::CalendarLink,
-        ),
-        (
-            Key::new("acme#calendar-public#pub_5".to_owned(), "calendar"),
-            Origin::CalendarLink,
-        ),
-        (
-            Key::new(
-                "acme#meetings#5".to_owned(),
-                "2027-03-01T12:30:00.000Z#000000000000030",
-            ),
-            Origin::Meeting(meeting),
-        ),
-        (Key::new("acme#meetings#5".to_owned(), "x"), Origin::Meeting(None)),
-        (
-            Key::new("acme#meetings#5".to_owned(), "x#0"),
-            Origin::Meeting(None),
-        ),
-        (
-            Key::new("acme#lead-meeting#1001".to_owned(), "000000000000030"),
-            Origin::Meeting(meeting),
-        ),
-        (
-            Key::new("acme#lead-meeting#1001".to_owned(), "x"),
-            Origin::Meeting(None),
-        ),
-        (
-            Key::new("acme#agenda#5".to_owned(), "2027-03-01"),
-            Origin::MeetingTotal,
-        ),
-        (
-            Key::new("acme#meeting-month#5".to_owned(), "2027-03-01"),
-            Origin::MeetingTotal,
-        ),
-        (
-            Key::new("acme#calendar".to_owned(), "000000000000005"),
-            Origin::None,
-        ),
-        (
-            Key::new("acme#meeting".to_owned(), "000000000000030"),
-            Origin::None,
-        ),
-        (keys.reschedule_secret(), Origin::None),
-        (keys.lead(lead()), Origin::None),
-        (keys.call(call), Origin::None),
-        (keys.directory(), Origin::None),
-        (
-            Key::new("acme2#leads#0".to_owned(), lead().padded()),
-            Origin::None,
-        ),
-    ] {
-        assert_eq!(keys.origin(&key), origin, "{key}");
-    }
 }

@@ -1,7 +1,7 @@
 //! The keys of tickets and their files.
 
 use super::{Key, Keys, place, placed};
-use crate::id::{FileId, LeadId, TicketId};
+use crate::ids::{FileId, LeadId, TicketId};
 use crate::ticket::FileName;
 use crate::time::Timestamp;
 
@@ -187,7 +187,7 @@ mod tests {
     fn listed_files() {
         let acme = acme();
         let keys = Keys(&acme);
-        let longest = "\u{1f600}".repeat(crate::ticket::TicketFile::MOST_PATH);
+        let longest = "\u{1f600}".repeat(crate::ticket::TicketFile::MAX_PATH);
         let paths = ["s/10", "", "#", "id#5", "a#b#", "~", &longest].map(path);
         for name in paths.into_iter().chain([id()]) {
             assert!(keys.file(&name).sk.len() <= 1024);

@@ -1,28 +1,30 @@
-//! What is taken of a calendar, day by day (UTC).
+//! Occupancy of a calendar by UTC days: one item per day with a count for each busy time span, and a version.
 //!
-//! A day's item counts each stretch of time that meetings take of it. It says nothing of the meetings themselves, so what
-//! the public reads to book holds nothing of anybody.
+//! Two starts can exclude each other without being equal (changed duration, imported meeting), so an item per start would not
+//! prevent double bookings. A booking's transaction instead requires the versions of the days that it checked. DynamoDB reads
+//! of several items are not of one moment, but version and spans of a day are one item. The items contain no personal data, so
+//! public requests may read them.
 
 use std::collections::BTreeMap;
 
 use super::{day_of, days};
 use crate::calendar::Busy;
-use crate::id::CalendarId;
+use crate::ids::CalendarId;
 use crate::store::Reader;
-use crate::store::error::StoreError;
-use crate::store::item::{self, Item};
 use crate::store::key::{Key, Keys};
-use crate::store::table::{PAGE, Page, Span, key_of};
-use crate::store::transaction::{Condition, Transaction};
 use crate::time::Timestamp;
+use table::StoreError;
+use table::item::{self, Item};
+use table::{Condition, Transaction};
+use table::{KeyRange, PAGE, Pages, key_of};
 
 const KIND: &str = "agenda";
 /// Days that are read at first for the next meeting: today's may be over.
 const FIRST: usize = 2;
-/// Days that are read at a time behind those.
+/// Days that are read at a time after those.
 const MORE: usize = 100;
 
-/// What is taken of a calendar on some days, by the days' sort keys. A day without an item has nothing.
+/// The busy times of a calendar on some days, by the days' sort keys. A day without an item is free.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Agenda(BTreeMap<String, AgendaDay>);
 
@@ -85,7 +87,7 @@ impl Agenda {
         Ok(())
     }
 
-    /// What is taken, without one meeting's own time.
+    /// The busy times, without one meeting's own time.
     #[must_use]
     pub fn taken(&self, except: Option<Busy>) -> Vec<Busy> {
         let others = |(busy, count): (&Busy, &u64)| {
@@ -105,7 +107,7 @@ impl Agenda {
         }
     }
 
-    /// The first start behind a moment.
+    /// The first start after a moment.
     fn next_start(&self, now: Timestamp) -> Option<Timestamp> {
         let starts = self.0.values().flat_map(|day| day.taken.keys());
         let ahead = starts.map(|busy| busy.start_millis());
@@ -120,7 +122,7 @@ pub fn day_keys(keys: Keys<'_>, calendar: CalendarId, busy: Busy) -> impl Iterat
 }
 
 impl Reader {
-    /// What is taken of a calendar on every day that a stretch of time touches. One query for each 1 MB.
+    /// The busy times of a calendar on every day of an interval. One query for each 1 MB.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -130,7 +132,7 @@ impl Reader {
         from: Timestamp,
         to: Timestamp,
     ) -> Result<Agenda, StoreError> {
-        let span = Span {
+        let span = KeyRange {
             through: Some(day_of(to).to_string()),
             ..self.agenda_from(calendar, from, PAGE)
         };
@@ -144,23 +146,22 @@ impl Reader {
         calendar: CalendarId,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, StoreError> {
-        let mut span = self.agenda_from(calendar, now, FIRST);
-        loop {
-            let Page { items, more } = self.table.query(span.clone()).await?;
+        let mut pages = Pages::of(self.agenda_from(calendar, now, FIRST));
+        while let Some(items) = pages.next(&self.table).await? {
             let next = Agenda::of(&items)?.next_start(now);
-            if next.is_some() || !more {
+            if next.is_some() {
                 return Ok(next);
             }
-            span.after = items.last().map(key_of).transpose()?.map(|key| key.sk);
-            span.limit = MORE;
+            pages.limit(MORE);
         }
+        Ok(None)
     }
 
     /// The days from that of a moment on.
-    fn agenda_from(&self, calendar: CalendarId, from: Timestamp, limit: usize) -> Span {
-        Span {
+    fn agenda_from(&self, calendar: CalendarId, from: Timestamp, limit: usize) -> KeyRange {
+        KeyRange {
             after: day_of(from).previous().map(|day| day.to_string()),
-            ..Span::head(self.keys().agenda(calendar), limit)
+            ..KeyRange::head(self.keys().agenda(calendar), limit)
         }
     }
 }

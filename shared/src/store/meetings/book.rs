@@ -1,7 +1,7 @@
 //! Booking a meeting and moving one: the record, all that is derived from it, the lead, the numbers they take and the
 //! request's claim are one transaction, on condition that the days which were judged are as they were (C-53 to C-55).
 //!
-//! What a refused attempt tells of a day is what the next one judges, so whoever loses a time knows it without another
+//! A refused attempt returns the current day item, which the retry checks, so a lost time is known without another
 //! read. A booking that is refused leaves nothing behind: no meeting, no lead.
 
 mod attempt;
@@ -10,36 +10,36 @@ mod start;
 use serde_json::{Map, Value};
 
 use crate::calendar::{Calendar, Unavailable};
-use crate::id::{LeadId, MeetingId, OpportunityId};
-use crate::meeting::{Meeting, MeetingStatus, Visitor};
-use crate::store::idempotency::{Claim, Claimed};
+use crate::ids::{LeadId, MeetingId, OpportunityId};
+use crate::meeting::{Meeting, MeetingStatus, NewContact};
+use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::time::Timestamp;
 
-pub use start::{BookingRequest, BookingStart};
+pub use start::{Bookable, BookingRequest, PrefetchedBooking};
 
 /// For whom a meeting is booked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Guest {
+pub enum Attendee {
     /// A lead that exists.
     Known(LeadId),
     /// Somebody who becomes a lead with the booking.
-    New(Box<Visitor>),
+    New(Box<NewContact>),
 }
 
 /// A meeting as it is booked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMeeting {
     /// For whom.
-    pub guest: Guest,
+    pub guest: Attendee,
     /// About which opportunity of that lead.
     pub opportunity: Option<OpportunityId>,
-    /// What the form held beside the lead's own fields.
+    /// Form fields other than the lead's own.
     pub form_data: Map<String, Value>,
-    /// What the caller wants kept with it.
+    /// Properties to store with the meeting.
     pub properties: Map<String, Value>,
 }
 
-/// What became of a booking.
+/// Outcome of a booking.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Booked {
     /// It is written: the meeting, and the key that proves to have booked it.
@@ -56,13 +56,13 @@ pub enum Booked {
     Claimed(Claimed),
 }
 
-/// What is to be written.
+/// The booking to write.
 #[derive(Debug, Clone)]
 struct Booking<'a> {
     calendar: &'a Calendar,
     date: Timestamp,
     now: Timestamp,
-    claim: Option<&'a Claim>,
+    claim: Option<&'a IdempotencyKey>,
 }
 
 impl Booking<'_> {

@@ -1,17 +1,17 @@
 //! The meetings of a calendar by their start, a page at a time, and how many there are (C-51).
 //!
-//! How many begin on each day is counted by month, so neither a total nor a page far behind reads the meetings before it.
+//! How many begin on each day is counted by month, so neither a total nor a page far down reads the meetings before it.
 
-use super::{WITHOUT_FORM, day_of, decode, month_and_day, read};
+use super::{MeetingRecord, WITHOUT_FORM, day_of, month_and_day, read};
 use crate::calendar::LinkName;
-use crate::id::CalendarId;
+use crate::ids::{CalendarId, MeetingId};
 use crate::meeting::Meeting;
-use crate::store::erasure::FirstErasures;
-use crate::store::error::StoreError;
-use crate::store::item::{self, Item};
-use crate::store::table::{PAGE, Page, Span, key_of};
+use crate::store::leads::deleted_leads::FirstErasures;
 use crate::store::{Reader, calendars};
 use crate::time::{Day, Timestamp};
+use table::StoreError;
+use table::item::{self, Item};
+use table::{KeyRange, PAGE, Pages, key_of};
 
 /// Which meetings are asked for.
 #[derive(Debug, Clone)]
@@ -35,9 +35,9 @@ pub struct MeetingPage {
     pub meetings: Vec<Meeting>,
 }
 
-/// What was read of a list before it was known who asks.
+/// Prefetched reads of a list.
 #[derive(Debug)]
-pub struct MeetingStart {
+pub struct PrefetchedMeetings {
     calendar: Option<CalendarId>,
     begun: Option<Begun>,
     erasures: FirstErasures,
@@ -51,16 +51,28 @@ struct Begun {
     days: Vec<(Day, u64)>,
     /// The meetings from the requested time on: the first page, or for a later one the rest of that day.
     front: Vec<Item>,
-    /// Whether there may be more behind them.
+    /// Whether there may be more after them.
     more: bool,
 }
 
 impl Reader {
+    /// A meeting by id, as it may be shown; `None` where there is none. A get and a query, side by side.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn shown_meeting(&self, id: MeetingId) -> Result<Option<Meeting>, StoreError> {
+        let (stored, first) = tokio::try_join!(self.meeting(id), self.first_erasures())?;
+        let Some(stored) = stored else { return Ok(None) };
+        let lead = stored.meeting.lead_id.into_iter();
+        let erasures = self.erasures_of(first, lead).await?;
+        Ok(Some(erasures.meeting(stored.value.meeting)))
+    }
+
     /// Finds the calendar and, where it was named by its id, reads the front of its list. Three queries and a batch of gets.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
-    pub async fn begin_meetings(&self, request: &MeetingRequest) -> Result<MeetingStart, StoreError> {
+    pub async fn begin_meetings(&self, request: &MeetingRequest) -> Result<PrefetchedMeetings, StoreError> {
         let id = CalendarId::parse(request.calendar.as_str());
         let begun = async {
             match id {
@@ -71,7 +83,7 @@ impl Reader {
         let calendar = self.named_calendar(id, &request.calendar);
         let (calendar, begun, erasures) = tokio::try_join!(calendar, begun, self.first_erasures())?;
         let begun = begun.filter(|begun| Some(begun.calendar) == calendar);
-        Ok(MeetingStart {
+        Ok(PrefetchedMeetings {
             calendar,
             begun,
             erasures,
@@ -85,7 +97,7 @@ impl Reader {
     /// [`StoreError`] where it cannot be read.
     pub async fn finish_meetings(
         &self,
-        start: MeetingStart,
+        start: PrefetchedMeetings,
         request: &MeetingRequest,
     ) -> Result<Option<MeetingPage>, StoreError> {
         let Some(calendar) = start.calendar else {
@@ -131,8 +143,8 @@ impl Reader {
             if request.page == 0 {
                 return self.some(list, usize::from(request.limit)).await;
             }
-            // The rest of the day: days that begin behind it are counted.
-            let day = Span {
+            // The rest of the day: days that begin after it are counted.
+            let day = KeyRange {
                 through: Some(format!("{}~", day_of(request.from))),
                 ..list
             };
@@ -152,12 +164,12 @@ impl Reader {
         let today = day_of(request.from);
         let of_day = |meeting: &&Meeting| day_of(meeting.date) == today;
         let total = if !begun.more {
-            // All of one moment, whatever is booked meanwhile.
+            // All of one moment, whatever is booked concurrently.
             meetings.len() as u64
         } else if meetings.last().is_some_and(|last| day_of(last.date) > today) {
             meetings.iter().filter(of_day).count() as u64 + behind(&begun.days, today)
         } else {
-            let rest = Span {
+            let rest = KeyRange {
                 through: Some(format!("{today}~")),
                 ..self.list_behind(begun.calendar, request.from.to_string())
             };
@@ -200,40 +212,39 @@ impl Reader {
             .get_many(cut.iter().map(|(key, _)| key.clone()))
             .await?;
         for (key, meeting) in cut {
-            let record = records.get(&key).map(decode).transpose()?;
-            meeting.form_data = record.and_then(|record| record.meeting.form_data);
+            let record = records.get(&key).map(MeetingRecord::decode).transpose()?;
+            meeting.form_data = record.and_then(|record| record.value.meeting.form_data);
         }
         Ok(meetings)
     }
 
-    /// The list behind a text of its sort keys: a moment, or the beginning of a day.
-    fn list_behind(&self, calendar: CalendarId, after: String) -> Span {
-        Span {
+    /// The list after a text of its sort keys: a moment, or the beginning of a day.
+    fn list_behind(&self, calendar: CalendarId, after: String) -> KeyRange {
+        KeyRange {
             after: Some(after),
-            ..Span::head(self.keys().meeting_list(calendar), PAGE)
+            ..KeyRange::head(self.keys().meeting_list(calendar), PAGE)
         }
     }
 
     /// The first so many items of a span, and whether there may be more.
-    async fn some(&self, mut span: Span, count: usize) -> Result<(Vec<Item>, bool), StoreError> {
-        let mut items = Vec::new();
-        loop {
-            span.limit = count - items.len();
-            let Page { items: page, more } = self.table.query(span.clone()).await?;
+    async fn some(&self, span: KeyRange, count: usize) -> Result<(Vec<Item>, bool), StoreError> {
+        let (mut items, mut pages) = (Vec::new(), Pages::of(span));
+        while items.len() < count {
+            pages.limit(count - items.len());
+            let Some(page) = pages.next(&self.table).await? else {
+                break;
+            };
             items.extend(page);
-            if !more || items.len() >= count {
-                return Ok((items, more));
-            }
-            span.after = items.last().map(key_of).transpose()?.map(|key| key.sk);
         }
+        Ok((items, pages.rest().is_some()))
     }
 
     /// The days from that of a moment on that have meetings, and how many. One query of an item for each month.
     async fn days_from(&self, calendar: CalendarId, from: Timestamp) -> Result<Vec<(Day, u64)>, StoreError> {
         let (month, _) = month_and_day(from);
-        let months = Span {
+        let months = KeyRange {
             after: Some(month),
-            ..Span::head(self.keys().meeting_months(calendar), PAGE)
+            ..KeyRange::head(self.keys().meeting_months(calendar), PAGE)
         };
         let mut days = Vec::new();
         for item in self.table.query_all(months).await? {
@@ -253,7 +264,7 @@ fn days_of(item: &Item) -> Result<Vec<(Day, u64)>, StoreError> {
         .keys()
         .filter_map(|name| Some((name, name.strip_prefix("n.")?)));
     let days = names.filter(|(name, _)| {
-        // What the doctor repaired counts nothing, and may be no day.
+        // The doctor's repairs leave zeros, whose names may be no days.
         item::number("month", item, name).map_or(true, |count| count > 0)
     });
     let days = days.map(|(name, day)| {
@@ -270,7 +281,7 @@ fn behind(days: &[(Day, u64)], day: Day) -> u64 {
     later.map(|(_, count)| count).sum()
 }
 
-/// The day behind `today` on which the meeting at an offset begins, and how many of that day come before it.
+/// The day after `today` on which the meeting at an offset begins, and how many of that day come before it.
 fn place(days: &[(Day, u64)], today: Day, offset: u64) -> Option<(Day, usize)> {
     let mut skip = offset;
     for (day, count) in days.iter().filter(|(day, _)| *day > today) {

@@ -1,10 +1,11 @@
-//! What a record holds, what is derived of a meeting, and what is read back of a day.
+//! Contents of records, derived items, and the days that are read back.
 
 use serde_json::{Value, json};
 
 use super::*;
-use crate::id::CalendarId;
+use crate::ids::CalendarId;
 use crate::instance::InstanceName;
+use table::Transaction;
 
 /// A meeting of lead 7 on calendar 5, at noon of 1 March 2027, but for what `but` says.
 fn meeting(but: &Value) -> Meeting {
@@ -30,19 +31,13 @@ fn acme() -> InstanceName {
 type Keyed = (Vec<String>, Vec<(String, Vec<(String, i64)>)>);
 
 fn stored(meeting: &Meeting) -> MeetingRecord {
-    MeetingRecord {
-        meeting: meeting.clone(),
-        version: 1,
-        edited: false,
-        nonce: None,
-        moves: 0,
-        raw: Raw::default(),
-    }
+    let meeting = meeting.clone();
+    Stored::new(MeetingState { meeting, moves: 0 })
 }
 
 fn keyed(meeting: &Meeting) -> Keyed {
     let acme = acme();
-    let derived = derived(Keys(&acme), &stored(meeting));
+    let derived = stored(meeting).derived(Keys(&acme)).unwrap();
     let totals = derived.totals.iter().map(|(key, share)| {
         assert_eq!(share.attributes, Item::new());
         (key.to_string(), share.numbers.clone().into_iter().collect())
@@ -58,7 +53,7 @@ fn once(key: &str, number: &str) -> (String, Vec<(String, i64)>) {
 }
 
 #[test]
-fn a_record_is_read_as_it_was_written() {
+fn records_round_trip() {
     let free = r#"{"formData":{"z":null,"a":[1e21,-0.0,12345678901234567890],"":{}},"properties":{"b":{}}}"#;
     let full = json!({ "opportunityId": 9, "userId": 3, "status": "rescheduled" });
     let mut full = meeting(&full);
@@ -67,46 +62,42 @@ fn a_record_is_read_as_it_was_written() {
     full.properties.clone_from(&free.properties);
     let erased = meeting(&json!({ "leadId": null, "formData": null, "status": "canceled" }));
     for (meeting, edited, nonce) in [(full, true, Some("n".to_owned())), (erased, false, None)] {
+        let moves = u64::from(edited);
         let record = MeetingRecord {
-            meeting,
             version: 3,
             edited,
             nonce,
-            moves: u64::from(edited),
-            raw: Raw::default(),
+            ..Stored::new(MeetingState { meeting, moves })
         };
-        assert_eq!(decode(&encode(&record)).unwrap(), record);
+        let item = record.encode().unwrap();
+        assert_eq!(MeetingRecord::decode(item).unwrap(), record);
     }
 }
 
 #[test]
 fn a_record_is_its_text_and_what_writes_need_of_it() {
     let plain = MeetingRecord {
-        meeting: meeting(&json!({ "formData": { "b": 1, "a": 4.0 } })),
         version: 3,
-        edited: false,
-        nonce: None,
-        moves: 0,
-        raw: Raw::default(),
+        ..stored(&meeting(&json!({ "formData": { "b": 1, "a": 4.0 } })))
     };
     let text = r#"{"id":30,"calendarId":5,"date":"2027-03-01T12:00:00.000Z","endDate":"2027-03-01T12:30:00.000Z","leadId":7,"status":"scheduled","formData":{"b":1,"a":4.0},"createDate":"2027-01-01T00:00:00.000Z","updateDate":"2027-01-02T00:00:00.000Z"}"#;
-    let stored = Item::from([
+    let expected = Item::from([
         ("id".to_owned(), n(30)),
         ("meeting".to_owned(), s(text)),
         ("v".to_owned(), n(3)),
     ]);
-    assert_eq!(encode(&plain), stored);
+    assert_eq!(plain.encode().unwrap(), expected);
     for broken in [
         Item::new(),
         Item::from([("meeting".to_owned(), s("{}"))]),
         Item::from([("meeting".to_owned(), n(1))]),
     ] {
-        assert!(decode(&broken).is_err(), "{broken:?}");
+        assert!(MeetingRecord::decode(&broken).is_err(), "{broken:?}");
     }
 }
 
 #[test]
-fn what_is_derived() {
+fn derived_items() {
     let acme = acme();
     let meeting = meeting(&json!({}));
     let stretch = once("acme#agenda#5 2027-03-01", "n.1803902400000_1803904200000");
@@ -120,7 +111,7 @@ fn what_is_derived() {
             vec![stretch, once("acme#meeting-month#5 2027-03-01", "n.01")]
         )
     );
-    let derived = derived(Keys(&acme), &stored(&meeting));
+    let derived = stored(&meeting).derived(Keys(&acme)).unwrap();
     let items: Vec<_> = derived.items.values().collect();
     assert_eq!(items[0], &Item::new());
     assert_eq!(read(items[1]).unwrap(), meeting);
@@ -216,9 +207,9 @@ fn day(sk: &str, numbers: &[(&str, &str)]) -> Item {
     item
 }
 
-/// What is taken is told without a meeting's own time, and with it where another meeting shares it.
+/// Busy times exclude a meeting's own time, unless another meeting shares it.
 #[test]
-fn what_is_taken_of_days() {
+fn occupied_days() {
     let (alone, shared) = (Busy::of_millis(10, 20), Busy::of_millis(20, 30));
     let items = [
         day(
@@ -241,7 +232,7 @@ fn what_is_taken_of_days() {
     }
 }
 
-/// What the agenda reads is what meetings count under.
+/// The agenda reads the names under which meetings count.
 #[test]
 fn a_stretch_of_time_is_read_under_its_name() {
     for (from, to) in [

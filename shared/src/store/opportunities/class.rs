@@ -1,4 +1,4 @@
-//! What filters and permissions tell apart of a column's opportunities, and the items that count it.
+//! Classes of a column's opportunities, as filters and permissions distinguish them, and the items that count them.
 //!
 //! A column, user and status have one total, and one number in the ranks of a day. What a service permission restricts is
 //! counted there as a whole, and by its restriction in items of its own, which only those viewers need whom a restriction
@@ -11,27 +11,28 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::id::{ColumnId, UserId};
-use crate::opportunity::{Narrowing, Opportunity, Status};
+use crate::ids::{ColumnId, UserId};
+use crate::opportunity::{Opportunity, Status};
 use crate::store::derived::{Share, one};
-use crate::store::error::StoreError;
-use crate::store::item::{self, Item};
 use crate::store::key::{self, Key, Keys};
 use crate::text::hex;
+use crate::visibility::Restriction;
+use table::StoreError;
+use table::item::{self, Item};
 
-/// What a total's numbers of restricted opportunities are called behind `n.` and `c.`.
+/// The suffix after `n.` and `c.` of a total's numbers of restricted opportunities.
 pub const RESTRICTED: &str = "restricted";
 /// How many of a total are restricted.
 pub const RESTRICTED_COUNT: &str = "n.restricted";
 
-/// What the opportunities of a total share: what filters and permissions ask of them.
+/// The attributes that the opportunities of a total share: those that filters and permissions read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BoardClass {
     pub column: ColumnId,
     pub user: UserId,
     pub status: Status,
-    #[serde(default, skip_serializing_if = "Narrowing::is_open")]
-    pub narrowing: Narrowing,
+    #[serde(default, skip_serializing_if = "Restriction::is_open")]
+    pub narrowing: Restriction,
 }
 
 impl BoardClass {
@@ -47,19 +48,19 @@ impl BoardClass {
     /// The class as if nothing restricted it.
     pub fn unrestricted(&self) -> Self {
         Self {
-            narrowing: Narrowing::Open,
+            narrowing: Restriction::Open,
             ..self.clone()
         }
     }
 
-    /// What the class is called within its column.
+    /// The name of the class within its column.
     pub fn name(&self) -> String {
-        let name = format!("{}#{}", self.user, self.status.as_str());
+        let (user, status) = (self.user.to_string(), self.status.as_str());
         if self.narrowing.is_open() {
-            return name;
+            return key::class([&user, status]);
         }
         let text = json!(self.narrowing).to_string();
-        format!("{name}#{}", hex(&Sha256::digest(text)[..8]))
+        key::class([&user, status, &hex(&Sha256::digest(text)[..8])])
     }
 
     /// The sort key of its total.
@@ -85,11 +86,11 @@ pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key,
     let mut counts = BTreeMap::new();
     if !class.narrowing.is_open() {
         part = format!(".{RESTRICTED}");
-        ranked = format!("{ranked}#{RESTRICTED}");
+        ranked = key::class([&ranked, RESTRICTED]);
         let totals = keys.restricted_totals(funnel, archived);
         counts.insert(key::total(totals, &class.total()), sums("", &class)?);
         let ranks = keys.restricted_ranks(funnel, class.column, archived);
-        let rank = format!("{day}#{}", class.name());
+        let rank = key::restricted_rank(&day, &class.name());
         counts.insert(key::total(ranks, &rank), one(Item::new()));
     }
     let totals = keys.board_totals(funnel, archived);

@@ -1,45 +1,42 @@
 //! Making an opportunity: the record, all that is derived from it, the number it takes and the request's claim are one
 //! transaction, which checks that the lead still is the one whose copy is embedded (C-24).
 
-use super::{Card, OpportunityRecord};
+use super::{OpportunityRecord, OpportunitySnapshot};
 use crate::funnel::Funnel;
-use crate::id::{FunnelId, LeadId, OpportunityId, UserId};
+use crate::ids::{FunnelId, LeadId, OpportunityId, UserId};
 use crate::opportunity::Opportunity;
-use crate::store::error::StoreError;
-use crate::store::idempotency::{Claim, Claimed};
-use crate::store::item;
+use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::Counter;
-use crate::store::leads::{self, LeadRecord};
-use crate::store::number::Number;
-use crate::store::transaction::{CommitError, Condition, Transaction};
-use crate::store::unknown::Raw;
+use crate::store::leads::LeadRecord;
+use crate::store::sequence::Sequence;
 use crate::store::{InstanceStore, Reader};
+use table::StoreError;
+use table::item;
+use table::{CommitError, Condition, Policy, Transaction};
 
-/// Attempts before a contested creation is given up. None waits: creations do not get in each other's way once they have
-/// their numbers, and what a refusal tells of the lead is newest at once.
-const ATTEMPTS: u32 = 12;
 const NUMBER: &str = "opportunity";
 
-/// What a creation rests on.
+/// Prefetched reads of a creation.
 #[derive(Debug)]
-pub struct CreationStart {
+pub struct PrefetchedCreation {
     /// The funnel, if there is one.
     pub funnel: Option<Funnel>,
     /// The lead's record, if there is one.
     pub lead: Option<LeadRecord>,
     /// The user that is named, if there is one.
     pub user: Option<UserId>,
-    /// What became of earlier requests with the same key.
+    /// Outcome of earlier requests with the same key.
     pub claimed: Claimed,
     /// The number that the opportunity takes.
-    number: Number,
+    number: Sequence,
+    claim: Option<IdempotencyKey>,
 }
 
-/// What became of a creation.
+/// Outcome of a creation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Created {
     /// It is written.
-    Made(Box<Card>),
+    Made(Box<OpportunitySnapshot>),
     /// The lead is gone; nothing is written.
     LeadGone,
     /// Another request with the same key came first; nothing is written.
@@ -55,28 +52,30 @@ impl Reader {
         &self,
         funnel: FunnelId,
         (lead, user): (LeadId, Option<UserId>),
-        claim: Option<&Claim>,
-    ) -> Result<CreationStart, StoreError> {
+        claim: Option<IdempotencyKey>,
+    ) -> Result<PrefetchedCreation, StoreError> {
         let keys = self.keys();
         let (funnel, lead, counter) = (
             keys.funnel(funnel),
             keys.lead(lead),
             keys.counter(Counter::Opportunity),
         );
-        let claim = claim.map(|claim| (claim, claim.key(keys)));
+        let claim_key = claim.as_ref().map(|claim| claim.key(keys));
         let wanted = [funnel.clone(), lead.clone(), counter.clone()];
-        let wanted = wanted.into_iter().chain(claim.iter().map(|(_, key)| key.clone()));
+        let wanted = wanted.into_iter().chain(claim_key.clone());
         let wanted = wanted.chain(user.map(|user| keys.user(user)));
         let mut found = self.table.get_many(wanted).await?;
-        let now = self.table.ambient.now();
-        let claimed = claim.and_then(|(claim, key)| Some(claim.judge(found.get(&key)?, now)));
+        let now = self.environment.now();
+        let claimed = claim.as_ref().zip(claim_key);
+        let claimed = claimed.and_then(|(claim, key)| Some(claim.judge(found.get(&key)?, now)));
         let funnel = found.remove(&funnel).map(|item| item::decode("funnel", item));
-        Ok(CreationStart {
+        Ok(PrefetchedCreation {
             funnel: funnel.transpose()?,
-            lead: found.remove(&lead).map(leads::decode).transpose()?,
+            lead: found.remove(&lead).map(LeadRecord::decode).transpose()?,
             user: user.filter(|user| found.contains_key(&keys.user(*user))),
-            claimed: claimed.transpose()?.unwrap_or(Claimed::Free),
-            number: Number::next(found.get(&counter), NUMBER)?,
+            claimed: claimed.transpose()?.unwrap_or(Claimed::New),
+            number: Sequence::next(found.get(&counter), NUMBER)?,
+            claim,
         })
     }
 }
@@ -88,18 +87,18 @@ impl InstanceStore {
     /// [`StoreError`] where it failed, or where nobody knows whether it happened.
     pub async fn insert_opportunity(
         &self,
-        start: CreationStart,
-        claim: Option<&Claim>,
+        start: PrefetchedCreation,
         make: impl Fn(OpportunityId) -> Opportunity,
     ) -> Result<Created, StoreError> {
-        let nonce = self.table.ambient.token();
+        let (nonce, claim) = (self.environment.token(), start.claim.as_ref());
         let Some(mut lead) = start.lead else {
             return Ok(Created::LeadGone);
         };
         let mut number = start.number;
-        for _ in 0..ATTEMPTS {
+        let mut retry = self.table.retry(Policy::AT_ONCE, "making an opportunity");
+        loop {
             let id: OpportunityId = number.id()?;
-            let card = Card::of(make(id), Some(&lead));
+            let card = OpportunitySnapshot::of(make(id), Some(&lead));
             let transaction = self.creation(&card, &lead, number, claim, &nonce)?;
             let refused = match self.table.commit(transaction).await {
                 Ok(()) => return Ok(Created::Made(Box::new(card))),
@@ -123,34 +122,28 @@ impl InstanceStore {
                 if item.is_empty() {
                     return Ok(Created::LeadGone);
                 }
-                lead = leads::decode(item.clone())?;
+                lead = LeadRecord::decode(item)?;
             }
             if refused.contains_key(&record) || refused.contains_key(&counter) {
-                number = self.table.take_number(&counter, NUMBER).await?;
+                number = Sequence::reserve(&self.table, &counter, NUMBER).await?;
             }
+            retry.again().await?;
         }
-        Err(StoreError::Contention("making an opportunity"))
     }
 
     /// The writes that make an opportunity of a lead under a number, on condition that the lead is as it was read. `nonce`
     /// makes the opportunity recognisable to the one who wrote it.
-    pub(in crate::store) fn creation(
+    pub(crate) fn creation(
         &self,
-        card: &Card,
+        card: &OpportunitySnapshot,
         lead: &LeadRecord,
-        number: Number,
-        claim: Option<&Claim>,
+        number: Sequence,
+        claim: Option<&IdempotencyKey>,
         nonce: &str,
     ) -> Result<Transaction, StoreError> {
         let id = card.opportunity.id;
-        let record = OpportunityRecord {
-            card: card.clone(),
-            version: 1,
-            edited: true,
-            nonce: Some(nonce.to_owned()),
-            raw: Raw::default(),
-        };
-        let mut transaction = self.put_record(None, &record)?;
+        let record = OpportunityRecord::made(card.clone(), Some(nonce));
+        let mut transaction = record.put(self.keys(), None)?;
         transaction.check(self.keys().lead(lead.lead.id), Condition::Version(lead.version));
         number.take(
             &mut transaction,
@@ -158,15 +151,15 @@ impl InstanceStore {
             NUMBER,
         );
         if let Some(claim) = claim {
-            claim.put(&mut transaction, self.keys(), id.get(), self.table.ambient.now());
+            claim.put(&mut transaction, self.keys(), id.get(), self.environment.now());
         }
         Ok(transaction)
     }
 
-    /// What an attempt of unknown outcome made, if it did.
+    /// Looks up whether an attempt of unknown outcome succeeded.
     async fn made_after_all(&self, id: OpportunityId, nonce: &str) -> Result<Option<Created>, StoreError> {
         let stored = self.opportunity(id).await?;
         let own = stored.filter(|record| record.nonce.as_deref() == Some(nonce));
-        Ok(own.map(|record| Created::Made(Box::new(record.card))))
+        Ok(own.map(|record| Created::Made(Box::new(record.value))))
     }
 }

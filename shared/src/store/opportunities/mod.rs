@@ -2,11 +2,12 @@
 //! totals and ranks, the link from its lead.
 //!
 //! The record holds a copy of the lead and of the lead's company, because every answer embeds both; the entries of the
-//! lists are copies of the record, so that a page of a list is one query. A copy that may be behind has a
-//! [notice](super::notices), which every reader heeds.
+//! lists are copies of the record, so that a page of a list is one query. A copy that may be stale has a
+//! [marker](super::leads::stale_markers), which every reader checks.
 
 pub mod class;
 mod create;
+pub mod fresh;
 mod update;
 
 use serde::ser::Error as _;
@@ -16,21 +17,21 @@ use serde_json::{Value, json};
 
 use super::Reader;
 use super::derived::Derived;
-use super::error::StoreError;
-use super::item::{self, Item, n, s};
-use super::key::{self, BoardList, Keys};
+use super::entity::{Entity, Stored};
+use super::key::{self, BoardList, Key, Keys};
 use super::leads::{self, LeadRecord};
-use super::transaction::{Condition, Transaction};
-use super::unknown::Raw;
-use crate::id::OpportunityId;
+use crate::ids::OpportunityId;
 use crate::instance::InstanceName;
 use crate::lead::Lead;
 use crate::opportunity::{Opportunity, OpportunityView};
 use crate::people::Company;
+use table::StoreError;
+use table::Transaction;
+use table::item::{self, Item, n, s};
 
 pub use class::BoardClass;
-pub use create::{Created, CreationStart};
-pub use update::{UpdateStart, Updated};
+pub use create::{Created, PrefetchedCreation};
+pub use update::{PrefetchedUpdate, Updated};
 
 const KIND: &str = "opportunity";
 /// Record and entries hold the card as text: whole entries are read by the hundred, and text is read fastest.
@@ -38,7 +39,7 @@ const CARD: &str = "card";
 
 /// An opportunity with what an answer embeds of others.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Card {
+pub struct OpportunitySnapshot {
     /// The opportunity.
     pub opportunity: Opportunity,
     /// Its lead, without custom fields; `None` once that is deleted.
@@ -48,22 +49,11 @@ pub struct Card {
 }
 
 /// An opportunity as it is stored.
-#[derive(Debug, Clone, PartialEq)]
-pub struct OpportunityRecord {
-    /// The opportunity and its copies.
-    pub card: Card,
-    /// Rises with every write of the record.
-    pub version: u64,
-    /// Made or changed through the interface since it was last imported (C-81).
-    pub edited: bool,
-    /// By which the request that made it recognises it; imported ones have none.
-    pub nonce: Option<String>,
-    pub(super) raw: Raw,
-}
+pub type OpportunityRecord = Stored<OpportunitySnapshot>;
 
 /// The text of a card.
 #[derive(Deserialize)]
-struct Stored {
+struct SnapshotText {
     #[serde(rename = "o")]
     opportunity: Opportunity,
     #[serde(rename = "l")]
@@ -76,15 +66,15 @@ struct Stored {
 
 /// Cards as a list of an answer shows them.
 #[derive(Debug)]
-pub struct CardList<'a> {
-    cards: &'a [Card],
+pub struct SnapshotList<'a> {
+    cards: &'a [OpportunitySnapshot],
     instance: &'a InstanceName,
 }
 
-impl<'a> CardList<'a> {
+impl<'a> SnapshotList<'a> {
     /// Cards of an instance.
     #[must_use]
-    pub fn of(cards: &'a [Card], instance: &'a InstanceName) -> Self {
+    pub fn of(cards: &'a [OpportunitySnapshot], instance: &'a InstanceName) -> Self {
         Self { cards, instance }
     }
 
@@ -95,19 +85,19 @@ impl<'a> CardList<'a> {
     }
 }
 
-impl Serialize for CardList<'_> {
+impl Serialize for SnapshotList<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.written().map_err(S::Error::custom)?.serialize(serializer)
     }
 }
 
-impl Card {
+impl OpportunitySnapshot {
     /// An opportunity with the copies of a lead's record; of none where the lead is gone, and then without the link to it
     /// (C-24).
     #[must_use]
-    pub(crate) fn of(opportunity: Opportunity, lead: Option<&LeadRecord>) -> Self {
+    pub fn of(opportunity: Opportunity, lead: Option<&LeadRecord>) -> Self {
         let lead_id = lead.map(|record| record.lead.id);
-        let (lead, company) = lead.map(LeadRecord::copied).unzip();
+        let (lead, company) = lead.map(|record| record.copied()).unzip();
         Self {
             opportunity: Opportunity {
                 lead_id,
@@ -152,7 +142,7 @@ impl Card {
 
     /// The card that a record or an entry holds.
     pub(in crate::store) fn read(item: &Item) -> Result<Self, StoreError> {
-        let stored: Stored = item::need_json(KIND, item, CARD)?;
+        let stored: SnapshotText = item::need_json(KIND, item, CARD)?;
         let utm_tags = stored.utm_tags;
         Ok(Self {
             opportunity: stored.opportunity,
@@ -169,103 +159,63 @@ impl Reader {
     /// [`StoreError`] where it cannot be read.
     pub async fn opportunity(&self, id: OpportunityId) -> Result<Option<OpportunityRecord>, StoreError> {
         let item = self.table.get(&self.keys().opportunity(id)).await?;
-        item.as_ref().map(decode).transpose()
+        item.map(Stored::decode).transpose()
     }
 }
 
-impl Reader {
-    /// Puts a record in the place of what is stored, or where nothing is, and changes what is derived, on condition that
-    /// it still is so.
-    pub(super) fn put_record(
+impl OpportunityRecord {
+    /// Puts another snapshot in the place of this one.
+    ///
+    /// # Errors
+    /// [`StoreError::Unstorable`] where it cannot be encoded.
+    pub fn replace(
         &self,
-        stored: Option<&OpportunityRecord>,
-        record: &OpportunityRecord,
-    ) -> Result<Transaction, StoreError> {
-        let old = stored.map(|stored| derived(self.keys(), stored)).transpose()?;
-        let condition = stored.map_or(Condition::Absent, |stored| Condition::Version(stored.version));
-        let mut transaction = Transaction::default();
-        let key = self.keys().opportunity(record.card.opportunity.id);
-        transaction.put(key, encode(record), condition);
-        let new = derived(self.keys(), record)?;
-        Derived::change(&mut transaction, &old.unwrap_or_default(), new);
-        Ok(transaction)
-    }
-
-    /// The same with a card in the place of the one that is stored.
-    pub(super) fn replace_card(
-        &self,
-        stored: &OpportunityRecord,
-        card: Card,
+        keys: Keys<'_>,
+        snapshot: OpportunitySnapshot,
         edited: bool,
     ) -> Result<Transaction, StoreError> {
-        let record = OpportunityRecord {
-            version: stored.version + 1,
+        let record = Self {
             edited,
-            nonce: stored.nonce.clone(),
-            raw: stored.raw.clone(),
-            card,
+            ..self.next(snapshot)
         };
-        self.put_record(Some(stored), &record)
+        record.put(keys, Some(self))
     }
 }
 
-/// The record of an opportunity as an item.
-pub fn encode(record: &OpportunityRecord) -> Item {
-    let recode = |raw: &Item| Some(encode_known(&decode_known(raw).ok()?));
-    record.raw.carry(encode_known(record), recode)
-}
+impl Entity for OpportunitySnapshot {
+    const KIND: &'static str = KIND;
 
-fn encode_known(record: &OpportunityRecord) -> Item {
-    let mut item = Item::from([
-        ("id".to_owned(), n(record.card.opportunity.id)),
-        (CARD.to_owned(), s(record.card.text())),
-        ("v".to_owned(), n(record.version)),
-    ]);
-    if record.edited {
-        item.insert("edited".to_owned(), n(1));
+    fn key(&self, keys: Keys<'_>) -> Key {
+        keys.opportunity(self.opportunity.id)
     }
-    if let Some(nonce) = &record.nonce {
-        item.insert("nonce".to_owned(), s(nonce));
-    }
-    item
-}
 
-/// The record that an item holds.
-pub fn decode(item: &Item) -> Result<OpportunityRecord, StoreError> {
-    let raw = Raw::of(item);
-    Ok(OpportunityRecord {
-        raw,
-        ..decode_known(item)?
-    })
-}
-
-fn decode_known(item: &Item) -> Result<OpportunityRecord, StoreError> {
-    Ok(OpportunityRecord {
-        card: Card::read(item)?,
-        version: item::number(KIND, item, "v")?,
-        edited: item::number(KIND, item, "edited")? > 0,
-        nonce: item.get("nonce").and_then(|nonce| nonce.as_s().ok()).cloned(),
-        raw: Raw::default(),
-    })
-}
-
-/// Everything that is derived from an opportunity: a pure function of its record.
-pub fn derived(keys: Keys<'_>, record: &OpportunityRecord) -> Result<Derived, StoreError> {
-    let opportunity = &record.card.opportunity;
-    let mut derived = Derived::default();
-    let entry = item::part(&encode(record), CARD);
-    let place = key::place(opportunity.create_date, opportunity.id);
-    for list in lists(opportunity) {
-        derived
-            .items
-            .insert(key::total(keys.board(list), &place), entry.clone());
+    fn encode(&self) -> Result<Item, StoreError> {
+        Ok(Item::from([
+            ("id".to_owned(), n(self.opportunity.id)),
+            (CARD.to_owned(), s(self.text())),
+        ]))
     }
-    if let Some(lead) = opportunity.lead_id {
-        let link = keys.lead_opportunity(lead, opportunity.id);
-        derived.items.insert(link, Item::new());
+
+    fn decode(item: &Item) -> Result<Self, StoreError> {
+        Self::read(item)
     }
-    derived.totals = class::counts(keys, opportunity)?;
-    Ok(derived)
+
+    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError> {
+        let opportunity = &record.opportunity;
+        let mut derived = Derived::default();
+        let entry = item::part(&record.encode()?, CARD);
+        let place = key::place(opportunity.create_date, opportunity.id);
+        for list in lists(opportunity) {
+            let key = key::total(keys.board(list), &place);
+            derived.items.insert(key, entry.clone());
+        }
+        if let Some(lead) = opportunity.lead_id {
+            let link = keys.lead_opportunity(lead, opportunity.id);
+            derived.items.insert(link, Item::new());
+        }
+        derived.totals = class::counts(keys, opportunity)?;
+        Ok(derived)
+    }
 }
 
 /// The lists that hold an opportunity: one for each filter by at most one user and at most one status.

@@ -1,13 +1,14 @@
-//! What record and entries hold, and what is derived.
+//! Contents of records and entries, and derived items.
 
 #![expect(clippy::too_many_lines, reason = "an opportunity has as many fields")]
 
 use serde_json::json;
 
 use super::*;
-use crate::id::{ColumnId, CompanyId, DepartmentId, FunnelId, LeadId, UserId};
+use crate::ids::{ColumnId, CompanyId, DepartmentId, FunnelId, LeadId, UserId};
 use crate::money::Cents;
 use crate::opportunity::{ServicePermission, Status};
+use crate::store::leads::LeadState;
 use crate::time::Timestamp;
 use serde_json::Map;
 
@@ -70,7 +71,7 @@ fn lead() -> LeadRecord {
     let company = json!({ "id": 1, "companyname": "Padaria Estrela", "companynemployees": "10-50" });
     let mut custom = Map::new();
     custom.insert("filial".to_owned(), json!("Apucarana"));
-    LeadRecord {
+    LeadRecord::new(LeadState {
         lead: Lead {
             firstname: Some("Antônia".to_owned()),
             company: CompanyId::new(1),
@@ -80,17 +81,14 @@ fn lead() -> LeadRecord {
             custom,
             ..Lead::new(LeadId::new(1001).unwrap(), time("2026-03-11T12:00:01.123Z"))
         },
-        version: 4,
-        edited: false,
         company: Some(serde_json::from_value(company).unwrap()),
-        raw: Raw::default(),
-    }
+    })
 }
 
 #[test]
-fn a_record_is_read_as_it_was_written() {
-    let card = Card::of(full(), Some(&lead()));
-    let bare = Card::of(
+fn records_round_trip() {
+    let card = OpportunitySnapshot::of(full(), Some(&lead()));
+    let bare = OpportunitySnapshot::of(
         Opportunity {
             lead_id: None,
             ..full()
@@ -99,20 +97,20 @@ fn a_record_is_read_as_it_was_written() {
     );
     for (card, edited, nonce) in [(card, true, Some("n".to_owned())), (bare, false, None)] {
         let record = OpportunityRecord {
-            card,
             version: 3,
             edited,
             nonce,
-            raw: Raw::default(),
+            ..Stored::new(card)
         };
-        assert_eq!(decode(&encode(&record)).unwrap(), record);
+        let item = record.encode().unwrap();
+        assert_eq!(OpportunityRecord::decode(item).unwrap(), record);
     }
 }
 
 /// C-21, C-33: an opportunity embeds the lead's fixed fields, and the password for admins alone.
 #[test]
 fn a_card_has_no_custom_fields_of_the_lead() {
-    let card = Card::of(full(), Some(&lead()));
+    let card = OpportunitySnapshot::of(full(), Some(&lead()));
     let embedded = card.lead.clone().unwrap();
     assert!(embedded.custom.is_empty());
     assert_eq!(embedded.initial_password.as_deref(), Some("s3nh4"));
@@ -123,18 +121,11 @@ fn a_card_has_no_custom_fields_of_the_lead() {
 }
 
 #[test]
-fn what_is_derived() {
+fn derived_items() {
     let instance = InstanceName::parse("acme").unwrap();
     let keys = Keys(&instance);
-    let card = Card::of(full(), Some(&lead()));
-    let record = OpportunityRecord {
-        card: card.clone(),
-        version: 1,
-        edited: false,
-        nonce: None,
-        raw: Raw::default(),
-    };
-    let derived = derived(keys, &record).unwrap();
+    let card = OpportunitySnapshot::of(full(), Some(&lead()));
+    let derived = Stored::new(card.clone()).derived(keys).unwrap();
     let places: Vec<_> = derived.items.keys().map(ToString::to_string).collect();
     let place = "251613786599999#999999999999969";
     assert_eq!(
@@ -148,7 +139,7 @@ fn what_is_derived() {
         ]
     );
     for entry in derived.items.values().take(4) {
-        assert_eq!(Card::read(entry).unwrap(), card);
+        assert_eq!(OpportunitySnapshot::read(entry).unwrap(), card);
     }
     let class = BoardClass::of(&card.opportunity).name();
     assert!(class.starts_with("8#open#"), "{class}");
@@ -189,7 +180,7 @@ fn what_is_derived() {
 
 /// C-82: what a service permission narrows is counted by itself, whatever else the opportunities share.
 #[test]
-fn classes_differ_by_who_sees_them() {
+fn classes_differ_by_visibility() {
     let class = |change: fn(&mut Opportunity)| {
         let mut opportunity = full();
         change(&mut opportunity);

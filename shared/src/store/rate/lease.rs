@@ -1,4 +1,4 @@
-//! What a process holds of one minute of a budget. Pure arithmetic: nothing is read or written here.
+//! The lease of a process on one minute of a budget. Pure arithmetic without reads or writes.
 
 use crate::settings::Rate;
 use crate::time::Timestamp;
@@ -25,7 +25,7 @@ pub struct Lease {
     rest: Option<Timestamp>,
 }
 
-/// What is to be done with a request.
+/// The decision about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// It has a place and is let in.
@@ -37,7 +37,7 @@ pub enum Step {
 }
 
 impl Lease {
-    /// What was held of another minute is nothing in this one.
+    /// Places of another minute do not count in this one.
     pub fn turn(&mut self, minute: u64) {
         if self.minute != minute {
             *self = Self {
@@ -49,7 +49,7 @@ impl Lease {
         }
     }
 
-    /// Gives the next place to a request. Under a limit that was lowered meanwhile, places beyond it are none.
+    /// Gives the next place to a request. Under a limit that was lowered concurrently, places beyond it are none.
     pub fn step(&mut self, limit: Rate) -> Step {
         let limit = u64::from(limit.get());
         if self.next <= self.end.min(limit) {
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_follow_the_limit_and_what_is_left() {
+    fn block_sizes_follow_limit_and_remainder() {
         for (limit, left, expected) in [
             (1, 1, 1),
             (19, 19, 1),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn the_counter_is_left_alone_for_a_while() {
+    fn an_unreachable_counter_is_skipped_for_a_while() {
         let mut lease = begun();
         let at = |text: &str| Timestamp::parse(text).unwrap();
         assert!(!lease.rests(at("2026-11-21T12:00:58Z")));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever asks in whatever order, under limits that change: all processes together never let in more than the
+        /// For any order of requests and changing limits, all processes together never admit more than the
         /// highest limit there was, and exactly the limit once each has been refused.
         #[test]
         fn processes_together_keep_the_limit(

@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::Store;
-use super::error::StoreError;
 use super::key::Keys;
 use crate::instance::InstanceName;
 use crate::settings::Rate;
 use crate::time::Timestamp;
+use table::StoreError;
 
 use lease::{Lease, Step};
 
@@ -23,13 +23,13 @@ use lease::{Lease, Step};
 /// lost to that minute.
 const MOST: usize = 1000;
 /// How long a request waits for the counter: as long as for one attempt of any other call.
-const PATIENCE: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 /// For so many seconds a counter that could not be reached is left alone, and requests go on without it.
-const RESPITE: u32 = 5;
+const COOLDOWN: u32 = 5;
 /// For so long a minute's item outlasts it, because clocks differ.
 const KEPT_SECONDS: u32 = 600;
 
-/// Whose requests are counted together.
+/// The requests that are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Budget<'a> {
     /// Those of an instance with a key that has no limit of its own.
@@ -54,8 +54,8 @@ pub enum PublicRoute {
 }
 
 impl PublicRoute {
-    /// What it is called in keys.
-    pub(super) fn as_str(self) -> &'static str {
+    /// The name in keys.
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Booking => "booking",
             Self::Slots => "slots",
@@ -64,7 +64,7 @@ impl PublicRoute {
     }
 }
 
-/// What is left of a budget, as far as this process knows.
+/// The remainder of a budget, as far as this process knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
     /// Requests a minute.
@@ -82,11 +82,11 @@ pub struct Spent {
     pub allowance: Allowance,
 }
 
-/// What a process has taken of its budgets.
+/// The leases of a process, by budget.
 #[derive(Debug, Clone, Default)]
 pub struct Leases(Arc<Mutex<HashMap<String, Held>>>);
 
-/// What is held of one budget. Whoever has to wait for the counter lets the others wait too: its answer is for all.
+/// The lease of one budget. All requests wait for one answer of the counter.
 type Held = Arc<tokio::sync::Mutex<Lease>>;
 
 impl Leases {
@@ -110,10 +110,10 @@ impl Store {
     /// Whether this process let all of these callers in lately and holds a place of their budgets, so that a page may be
     /// read before they are checked again (C-86).
     pub(crate) fn knows(&self, callers: &[String]) -> bool {
-        let now = self.table.ambient.now();
+        let now = self.environment.now();
         let has_place = |(budget, limit): (String, Rate)| self.leases.has_place(&budget, limit, now);
         let known = |caller: &String| {
-            let accepted = self.guesses.accepted(caller, now);
+            let accepted = self.hints.accepted(caller, now);
             accepted.is_some_and(|accepted| accepted.budget.is_none_or(has_place))
         };
         !callers.is_empty() && callers.iter().all(known)
@@ -126,17 +126,17 @@ impl Store {
         instance: &InstanceName,
         (budget, limit): (Budget<'_>, Option<Rate>),
     ) {
-        let now = self.table.ambient.now();
+        let now = self.environment.now();
         let budget = limit.map(|limit| (Keys(instance).rates(budget), limit));
         for caller in callers {
-            self.guesses.accept(caller, now, budget.clone());
+            self.hints.accept(caller, now, budget.clone());
         }
     }
 
     /// Forgets callers that were refused.
     pub(crate) fn refuse(&self, callers: &[String]) {
         for caller in callers {
-            self.guesses.refuse(caller);
+            self.hints.refuse(caller);
         }
     }
 }
@@ -148,7 +148,7 @@ impl Store {
         let held = self.leases.of(&Keys(instance).rates(budget));
         let mut lease = held.lock().await;
         // Only now, because whoever waited may have waited into the next minute.
-        let now = self.table.ambient.now();
+        let now = self.environment.now();
         lease.turn(minute(now));
         let admitted = match lease.step(limit) {
             Step::Admitted => true,
@@ -161,7 +161,7 @@ impl Store {
                 }
                 Err(cause) => {
                     tracing::warn!(%cause, %instance, "requests go on uncounted");
-                    lease.rest_until(now.plus_seconds(RESPITE));
+                    lease.rest_until(now.plus_seconds(COOLDOWN));
                     true
                 }
             },
@@ -188,9 +188,9 @@ impl Store {
         let taking = self
             .table
             .add_below(&key, "taken", block, limit.get().into(), until);
-        let patient = tokio::time::timeout(PATIENCE, taking).await;
+        let patient = tokio::time::timeout(TIMEOUT, taking).await;
         patient.unwrap_or_else(|_| {
-            let cause = format!("no answer within {} s", PATIENCE.as_secs());
+            let cause = format!("no answer within {} s", TIMEOUT.as_secs());
             Err(StoreError::Unavailable {
                 operation: "UpdateItem",
                 cause,
@@ -215,7 +215,7 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
-    use crate::ambient::Ambient;
+    use crate::environment::Environment;
     use crate::store::Location;
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    /// A request waits for one attempt, and those behind it for none.
+    /// A request waits for one attempt, and those after it for none.
     #[tokio::test]
     async fn a_counter_that_never_answers() {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -241,8 +241,8 @@ mod tests {
             table: "silent".to_owned(),
             endpoint: Some(format!("http://{}", silent.local_addr().unwrap())),
         };
-        let (ambient, _clock) = Ambient::held(Timestamp::parse("2026-11-21T12:00:00Z").unwrap());
-        let store = Store::connect(location, ambient).await;
+        let (environment, _clock) = Environment::frozen(Timestamp::parse("2026-11-21T12:00:00Z").unwrap());
+        let store = Store::connect(location, environment).await;
         let instance = InstanceName::parse("acme").unwrap();
         let spend = || {
             store.spend(

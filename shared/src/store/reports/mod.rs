@@ -1,27 +1,25 @@
 //! Reports: their definitions, which only the operator changes, and their results (C-60, C-61).
 //!
 //! A result holds what was added up for every day there is, so every range is answered from it. It is written by the
-//! clock, see [`refresh`]; a report without one, which is new or was changed, is computed when it is asked for, see
+//! clock, see `jobs::reports::refresh`; a report without one, which is new or was changed, is computed when it is asked for, see
 //! [`walk`].
 
-mod progress;
-mod refresh;
-mod stored;
-mod walk;
+pub(crate) mod stored;
+pub(crate) mod walk;
 
 use std::collections::BTreeMap;
 
-use super::error::StoreError;
-use super::item::{self, Item, n, s};
 use super::key::Months;
-use super::people::NamesStart;
-use super::table::{PAGE, Span};
+use super::people::PrefetchedNames;
 use super::{InstanceStore, Reader};
 use crate::funnel::Funnel;
-use crate::id::ReportId;
+use crate::ids::ReportId;
 use crate::report::{Aspect, Cube, Definition, Known, Plot, Question, Range};
 use crate::time::{Day, Timestamp, Zone};
 use stored::{Found, Head};
+use table::StoreError;
+use table::item::{self, Item, n, s};
+use table::{KeyRange, PAGE};
 
 pub use stored::Checked;
 
@@ -29,7 +27,7 @@ const KIND: &str = "report";
 /// The definition as text.
 const TEXT: &str = "report";
 
-/// What is asked of a report: the days, as far as they are given, and all that they may turn out to be.
+/// The requested days of a report, as far as they are given, and all that they may turn out to be.
 #[derive(Debug, Clone)]
 pub struct ReportRequest {
     /// The report.
@@ -40,13 +38,13 @@ pub struct ReportRequest {
     pub to: Option<Day>,
 }
 
-/// What was read for a report before it was known who asks.
+/// Prefetched reads of a report.
 #[derive(Debug)]
-pub struct ReportStart {
+pub struct PrefetchedReport {
     definition: Option<Definition>,
     head: Option<Head>,
     parts: Parts,
-    names: NamesStart,
+    names: PrefetchedNames,
     funnels: Vec<Funnel>,
 }
 
@@ -62,10 +60,10 @@ pub enum Report {
         definition: Definition,
         /// Of when it tells.
         generated_at: Timestamp,
-        /// What is plotted.
+        /// The plotted values.
         plot: Plot,
     },
-    /// It has no result yet, and there are too many records to compute it meanwhile.
+    /// It has no result yet, and there are too many records to compute it concurrently.
     Preparing,
     /// It has more groups than can be stored.
     TooLarge,
@@ -77,7 +75,7 @@ impl ReportRequest {
         let today = Zone::UTC.day_of(now);
         let to = self.to.unwrap_or(today);
         // A first day that is too far back is refused, but only when today is known: until then not all is read for it.
-        let first = Range::first_of(self.from, to).max(to.minus_days(Range::MOST_DAYS));
+        let first = Range::first_of(self.from, to).max(to.minus_days(Range::MAX_DAYS));
         let first = first.minus_days(1);
         Months {
             first: first.month(),
@@ -92,7 +90,7 @@ impl Reader {
     /// # Errors
     /// [`StoreError`] where they cannot be read.
     pub async fn reports(&self) -> Result<Vec<Definition>, StoreError> {
-        let span = Span::head(self.keys().reports(), PAGE);
+        let span = KeyRange::head(self.keys().reports(), PAGE);
         let items = self.table.query_all(span).await?;
         items.iter().map(definition).collect()
     }
@@ -106,7 +104,7 @@ impl Reader {
         &self,
         request: &ReportRequest,
         now: Timestamp,
-    ) -> Result<ReportStart, StoreError> {
+    ) -> Result<PrefetchedReport, StoreError> {
         let (key, head) = (
             self.keys().report(request.id),
             self.keys().report_head(request.id),
@@ -118,7 +116,7 @@ impl Reader {
             self.begin_names(),
             self.funnels(),
         )?;
-        Ok(ReportStart {
+        Ok(PrefetchedReport {
             definition: items.remove(&key).as_ref().map(definition).transpose()?,
             head: items
                 .remove(&head)
@@ -132,7 +130,7 @@ impl Reader {
     /// The groups there are: all users with their names where the question is grouped by user, and the funnels.
     async fn known(
         &self,
-        names: NamesStart,
+        names: PrefetchedNames,
         funnels: Vec<Funnel>,
         question: &Question,
     ) -> Result<Known, StoreError> {
@@ -153,7 +151,7 @@ impl InstanceStore {
     /// [`StoreError`] where they cannot be read.
     pub async fn finish_report(
         &self,
-        start: ReportStart,
+        start: PrefetchedReport,
         range: Range,
         zone: Zone,
     ) -> Result<Option<Report>, StoreError> {
@@ -180,7 +178,7 @@ impl InstanceStore {
         }))
     }
 
-    /// What a report's records come to, stored or computed; else the report as it is without that.
+    /// The result of a report, stored or computed; else the report without it.
     async fn cube(
         &self,
         definition: &Definition,
@@ -193,7 +191,7 @@ impl InstanceStore {
             Some(Found::Cube(generated_at, cube)) => Ok((generated_at, cube)),
             Some(Found::TooLarge) => Err(Report::TooLarge),
             None => {
-                let computed = self.compute(question, zone, walk::MOST_TIME).await?;
+                let computed = self.compute(question, zone, walk::MAX_TIME).await?;
                 computed.ok_or(Report::Preparing)
             }
         })

@@ -14,23 +14,21 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::Parts;
-use crate::id::ReportId;
+use crate::ids::ReportId;
 use crate::report::Cube;
 use crate::store::Reader;
-use crate::store::error::StoreError;
-use crate::store::item::{self, Item, n, s};
-use crate::store::key::{Key, Months, report_generation};
+use crate::store::key::{Key, Months, report_generation, report_part_sort};
 use crate::store::quarantine::as_read;
-use crate::store::table::{PAGE, Span, key_of};
-use crate::store::transaction::Transaction;
 use crate::text::hex;
 use crate::time::Timestamp;
+use table::StoreError;
+use table::item::{self, Item, n, s};
+use table::{KeyRange, PAGE, Pages, key_of};
+use table::{Policy, Transaction};
 
 const KIND: &str = "report's result";
 /// The days of a part as text.
 const DAYS: &str = "days";
-/// How often a result is read anew that was refreshed meanwhile.
-const ATTEMPTS: u32 = 8;
 
 /// What says of which parts a result consists.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,12 +65,12 @@ pub enum Found {
     Cube(Timestamp, Cube),
 }
 
-/// What a stored result is, compared with its head.
+/// A stored result compared with its head.
 #[derive(Debug)]
 pub enum Checked {
     /// As it should be, or there is none.
     Sound,
-    /// It was refreshed meanwhile.
+    /// It was refreshed concurrently.
     Changing,
     /// Items and what is wrong with each, and the writes that have the result made anew.
     Damaged {
@@ -125,7 +123,7 @@ impl Head {
 impl Part {
     /// The sort key of the part with this name.
     pub fn key(&self, name: &str) -> String {
-        format!("{name}#{}", self.version)
+        report_part_sort(name, &self.version)
     }
 
     /// Whether an item is what was written for it.
@@ -165,12 +163,12 @@ fn text<'i>(item: &'i Item, name: &str) -> Result<&'i str, StoreError> {
 
 impl Reader {
     /// The parts of some months, in every version there is. One query for each 1 MB.
-    pub(super) async fn report_parts(&self, id: ReportId, months: &Months) -> Result<Parts, StoreError> {
+    pub(crate) async fn report_parts(&self, id: ReportId, months: &Months) -> Result<Parts, StoreError> {
         let (after, through) = months.bounds();
-        let span = Span {
+        let span = KeyRange {
             after: Some(after),
             through: Some(through),
-            ..Span::head(self.keys().report_data(id), PAGE)
+            ..KeyRange::head(self.keys().report_data(id), PAGE)
         };
         let items = self.table.query_all(span).await?;
         let by_key = items.into_iter().map(|item| Ok((key_of(&item)?.sk, item)));
@@ -179,7 +177,7 @@ impl Reader {
 
     /// The stored result of some months, and of when it tells; `None` where there is none with this digest, or it is
     /// damaged, so that it is to be computed. No call, unless it was refreshed while `read` was read.
-    pub(super) async fn stored_cube(
+    pub(crate) async fn stored_cube(
         &self,
         (id, digest): (ReportId, String),
         months: &Months,
@@ -187,7 +185,9 @@ impl Reader {
     ) -> Result<Option<Found>, StoreError> {
         let (mut head, mut parts) = read;
         let key = self.keys().report_head(id);
-        for attempt in 0..ATTEMPTS {
+        let mut retry = self.table.retry(Policy::CONFLICT, "reading a result");
+        let mut is_first = true;
+        loop {
             let Some(found) = head.filter(|head| head.digest == digest) else {
                 return Ok(None);
             };
@@ -199,12 +199,15 @@ impl Reader {
                 Err(Lacking::Damaged) => break,
                 Err(Lacking::Missing) => {}
             }
-            self.table.pause(attempt).await;
+            if retry.again().await.is_err() {
+                break;
+            }
             let newer = tokio::try_join!(self.report_head(&key), self.report_parts(id, months))?;
-            if attempt > 0 && newer.0.as_ref() == Some(&found) {
+            if !is_first && newer.0.as_ref() == Some(&found) {
                 // No refresh replaced it: it is gone.
                 break;
             }
+            is_first = false;
             (head, parts) = newer;
         }
         self.log_unreadable(&key, KIND, "a damaged result is computed anew");
@@ -217,7 +220,7 @@ impl Reader {
     }
 
     /// The head that an item holds; `None`, which is logged, where it cannot be read: then there is no result.
-    pub(super) fn readable_head(&self, key: &Key, item: &Item) -> Option<Head> {
+    pub(crate) fn readable_head(&self, key: &Key, item: &Item) -> Option<Head> {
         let head = Head::decode(item);
         if head.is_err() {
             self.log_unreadable(key, KIND, "an item cannot be read");
@@ -227,7 +230,7 @@ impl Reader {
 
     /// The sort keys of the parts that are what a head says of them, and the number of the latest refresh that wrote any.
     /// One query for each 1 MB.
-    pub(super) async fn sound_parts(
+    pub(crate) async fn sound_parts(
         &self,
         id: ReportId,
         head: Option<&Head>,
@@ -239,29 +242,25 @@ impl Reader {
             .collect();
         let (mut sound, mut latest) = (BTreeSet::new(), 0);
         let (after, through) = Months::all().bounds();
-        let mut span = Span {
+        let mut pages = Pages::of(KeyRange {
             after: Some(after),
             through: Some(through),
-            ..Span::head(self.keys().report_data(id), PAGE)
-        };
-        loop {
-            let page = self.table.query(span.clone()).await?;
-            for item in &page.items {
+            ..KeyRange::head(self.keys().report_data(id), PAGE)
+        });
+        while let Some(items) = pages.next(&self.table).await? {
+            for item in &items {
                 let sk = key_of(item)?.sk;
                 latest = latest.max(report_generation(&sk).unwrap_or(0));
                 if named.get(&sk).is_some_and(|part| part.is(item)) {
-                    sound.insert(sk.clone());
+                    sound.insert(sk);
                 }
-                span.after = Some(sk);
-            }
-            if !page.more {
-                return Ok((sound, latest));
             }
         }
+        Ok((sound, latest))
     }
 
     /// Compares a stored result with its head. A get, a query for each 1 MB of parts, and a get.
-    pub(in crate::store) async fn check_result(&self, id: ReportId) -> Result<Checked, StoreError> {
+    pub async fn check_result(&self, id: ReportId) -> Result<Checked, StoreError> {
         let key = self.keys().report_head(id);
         let Some(item) = self.table.get(&key).await? else {
             return Ok(Checked::Sound);

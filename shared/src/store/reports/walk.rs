@@ -5,33 +5,36 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 
-use crate::id::MAX_ID;
 use crate::report::{Cube, Entity, Question, Record};
 use crate::store::Reader;
 use crate::store::calls::CallRecord;
-use crate::store::error::StoreError;
-use crate::store::item::{self, Item};
+use crate::store::entity::Entity as _;
 use crate::store::key::{self, Counter, Key};
-use crate::store::table::{PAGE, Page, Span, key_of};
-use crate::store::{leads, meetings, opportunities, tickets};
+use crate::store::leads;
+use crate::store::meetings::MeetingState;
+use crate::store::opportunities::OpportunitySnapshot;
+use crate::store::tickets::TicketState;
 use crate::time::{Timestamp, Zone};
+use table::StoreError;
+use table::item::{self, Item};
+use table::{KeyRange, PAGE, Page, key_of};
 
-/// What a report may read that is computed while somebody waits for it, in read units: some 8 MB of records.
-pub const MOST_UNITS: u64 = 2_000;
+/// Read units of a report that is computed during a request: some 8 MB of records.
+pub const MAX_UNITS: u64 = 2_000;
 /// How long that may take. With what is read before it, it stays below the 29 seconds of a function that answers.
-pub const MOST_TIME: Duration = Duration::from_secs(12);
+pub const MAX_TIME: Duration = Duration::from_secs(12);
 /// The most read units of a query, which ends at 1 MB, and some more because sizes are estimates.
 const QUERY_UNITS: u64 = 270;
-/// The parts in which the records behind the first are read: so many that a round of them is within what is allowed.
-const TOGETHER: usize = 6;
+/// The parts in which the records after the first are read: so many that a round of them is within what is allowed.
+const CONCURRENCY: usize = 6;
 /// The bytes of one read unit.
 const UNIT: usize = 4096;
 
-/// What is left of the units that may be consumed.
+/// The remaining read units.
 #[derive(Debug)]
-struct Allowance(u64);
+struct ScanAllowance(u64);
 
-impl Allowance {
+impl ScanAllowance {
     /// How many queries may be made side by side, whatever they turn out to cost.
     fn queries(&self) -> usize {
         usize::try_from(self.0 / QUERY_UNITS).unwrap_or(usize::MAX)
@@ -47,7 +50,7 @@ impl Allowance {
 
 /// Questions about one entity, and what has been added up for each.
 #[derive(Debug)]
-pub struct Tally<'q> {
+pub struct ReportAccumulator<'q> {
     pub zone: Zone,
     /// `None` where it was given up.
     pub cubes: Vec<(&'q Question, Option<Cube>)>,
@@ -57,7 +60,7 @@ pub struct Tally<'q> {
     pub unreadable: Vec<(Key, &'static str)>,
 }
 
-impl<'q> Tally<'q> {
+impl<'q> ReportAccumulator<'q> {
     pub fn new(questions: impl IntoIterator<Item = &'q Question>, zone: Zone) -> Self {
         let cubes = questions
             .into_iter()
@@ -97,13 +100,13 @@ impl<'q> Tally<'q> {
             .sum()
     }
 
-    /// What one question comes to, where just one was asked.
+    /// The result of the only question.
     fn only(self) -> Cube {
         self.cubes.into_iter().filter_map(|(_, cube)| cube).collect()
     }
 
-    /// Adds a page's records of an entity, and moves the span behind them. Whether there is more.
-    pub fn add_page(&mut self, entity: Entity, page: Page, span: &mut Span) -> Result<bool, StoreError> {
+    /// Adds a page's records of an entity, and moves the span after them. Whether there is more.
+    pub fn add_page(&mut self, entity: Entity, page: Page, span: &mut KeyRange) -> Result<bool, StoreError> {
         let last = page.items.last().map(key_of).transpose()?;
         span.after = last.map(|key| key.sk).or(span.after.take());
         for item in page.items {
@@ -123,11 +126,11 @@ impl<'q> Tally<'q> {
         match entity {
             Entity::Leads => self.add(Record::Lead(&leads::read(item)?)),
             Entity::Opportunities => {
-                let record = opportunities::decode(&item)?;
-                self.add(Record::Opportunity(&record.card.opportunity));
+                let snapshot = OpportunitySnapshot::decode(&item)?;
+                self.add(Record::Opportunity(&snapshot.opportunity));
             }
-            Entity::Tickets => self.add(Record::Ticket(&tickets::decode(&item)?.ticket)),
-            Entity::Meetings => self.add(Record::Meeting(&meetings::decode(&item)?.meeting)),
+            Entity::Tickets => self.add(Record::Ticket(&TicketState::decode(&item)?.ticket)),
+            Entity::Meetings => self.add(Record::Meeting(&MeetingState::decode(&item)?.meeting)),
             Entity::Calls => {
                 let record: CallRecord = item::decode("call", item)?;
                 self.add(Record::Call(&record.call));
@@ -138,15 +141,15 @@ impl<'q> Tally<'q> {
 }
 
 impl Reader {
-    /// What a report comes to now, and the time; `None` where that would take more than [`MOST_UNITS`] or longer than
+    /// The current result of a report, and the time; `None` where it would take more than [`MAX_UNITS`] or longer than
     /// `within`. A query of the first records and a get of their counter; the others in parallel parts.
-    pub(super) async fn compute(
+    pub(crate) async fn compute(
         &self,
         question: &Question,
         zone: Zone,
         within: Duration,
     ) -> Result<Option<(Timestamp, Cube)>, StoreError> {
-        let now = self.table.ambient.now();
+        let now = self.environment.now();
         let computed = tokio::time::timeout(within, self.compute_within_units(question, zone)).await;
         let cube = computed.unwrap_or(Ok(None))?;
         Ok(cube.map(|cube| (now, cube)))
@@ -160,15 +163,15 @@ impl Reader {
         zone: Zone,
     ) -> Result<Option<Cube>, StoreError> {
         let entity = question.entity();
-        let mut left = Allowance(MOST_UNITS);
+        let mut left = ScanAllowance(MAX_UNITS);
         let (counter, name) = counter(entity);
         let counter = self.keys().counter(counter);
-        let head = self.table.query(Span::head(self.records_of(entity), PAGE));
+        let head = self.table.query(KeyRange::head(self.records_of(entity), PAGE));
         let (head, counter) = tokio::try_join!(head, self.table.get(&counter))?;
         let last = item::number("counter", &counter.unwrap_or_default(), name)?;
         let mut rest = self.behind(entity, &head, last)?;
         left.take(&head);
-        let mut tally = Tally::new([question], zone);
+        let mut tally = ReportAccumulator::new([question], zone);
         for item in head.items {
             tally.add_item(entity, item)?;
         }
@@ -189,8 +192,8 @@ impl Reader {
         Ok(Some(tally.only()))
     }
 
-    /// What lies behind the first records, in parts of equally many ids.
-    fn behind(&self, entity: Entity, head: &Page, last: u64) -> Result<VecDeque<Span>, StoreError> {
+    /// The records after the first ones, in parts of equally many ids.
+    fn behind(&self, entity: Entity, head: &Page, last: u64) -> Result<VecDeque<KeyRange>, StoreError> {
         let Some(end) = head.items.last().filter(|_| head.more) else {
             return Ok(VecDeque::new());
         };
@@ -198,21 +201,12 @@ impl Reader {
             .sk
             .parse()
             .map_err(|cause| item::corrupt("record's key", cause))?;
-        let parts = u64::try_from(TOGETHER).unwrap_or(1);
-        let step = last.min(MAX_ID).saturating_sub(first).div_ceil(parts).max(1);
-        let bound = |part: u64| key::number((first + part * step).min(MAX_ID));
-        let spans = (0..parts).map(|part| Span {
-            partition: self.records_of(entity),
-            after: Some(bound(part)),
-            // Records may be added meanwhile, so the last part has no end.
-            through: (part + 1 < parts).then(|| bound(part + 1)),
-            limit: PAGE,
-        });
-        Ok(spans.filter(|span| span.after != span.through).collect())
+        let parts = u64::try_from(CONCURRENCY).unwrap_or(1);
+        Ok(key::split(&self.records_of(entity), first, last, parts).into())
     }
 
     /// The partition of an entity's records.
-    pub(super) fn records_of(&self, entity: Entity) -> String {
+    pub(crate) fn records_of(&self, entity: Entity) -> String {
         match entity {
             Entity::Leads => self.keys().leads(),
             Entity::Opportunities => self.keys().opportunities(),
@@ -259,7 +253,7 @@ mod tests {
 
     #[test]
     fn an_allowance_is_used_up_by_the_bytes_that_are_read() {
-        let mut left = Allowance(3 * QUERY_UNITS + 4);
+        let mut left = ScanAllowance(3 * QUERY_UNITS + 4);
         for (page, units, queries) in [
             (page(1, UNIT), 1, 3),
             (page(0, 1), 1, 3),
@@ -277,12 +271,12 @@ mod tests {
     /// However it goes, the first record and rounds of parts never consume more than is allowed.
     #[test]
     fn a_first_round_reads_all_parts() {
-        let mut left = Allowance(MOST_UNITS);
+        let mut left = ScanAllowance(MAX_UNITS);
         left.take(&page(256, UNIT));
-        assert_eq!(left.queries(), TOGETHER);
+        assert_eq!(left.queries(), CONCURRENCY);
     }
 
-    /// Whoever waits is told in time, whatever the table does: here it never answers.
+    /// A request ends in time even if the table never answers.
     #[tokio::test]
     async fn a_report_that_takes_too_long_is_given_up() {
         let mute = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
@@ -290,20 +284,21 @@ mod tests {
             table: "none".to_owned(),
             endpoint: Some(format!("http://{}", mute.local_addr().unwrap())),
         };
-        let (ambient, _) = crate::ambient::Ambient::held(Timestamp::parse("2026-11-21T12:00:00Z").unwrap());
-        let store = crate::store::Store::connect(location, ambient).await;
+        let (environment, _) =
+            crate::environment::Environment::frozen(Timestamp::parse("2026-11-21T12:00:00Z").unwrap());
+        let store = crate::store::Store::connect(location, environment).await;
         let reader = store.reader(crate::instance::InstanceName::parse("acme").unwrap());
         let question = question("day");
         let computed = reader.compute(&question, Zone::UTC, Duration::from_millis(50));
         assert_eq!(computed.await.unwrap(), None);
         // A function ends after 29 seconds, and a call before this may take 8.
-        assert!(MOST_TIME + Duration::from_secs(2 * 8) < Duration::from_secs(29));
+        assert!(MAX_TIME + Duration::from_secs(2 * 8) < Duration::from_secs(29));
     }
 
     #[test]
     fn a_question_with_too_many_groups_is_given_up_and_the_others_are_not() {
         let (service, status) = (question("service"), question("status"));
-        let mut tally = Tally::new([&service, &status], Zone::UTC);
+        let mut tally = ReportAccumulator::new([&service, &status], Zone::UTC);
         for name in ["a", "b", "a", "c", "a"] {
             let call = json!({
                 "id": 1, "user": 8, "type": "INCOMING", "status": "COMPLETE", "duration": 1, "record": false,

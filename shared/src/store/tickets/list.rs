@@ -1,20 +1,21 @@
-//! What endpoints 16 to 18 read: each one list, and what decides whether the caller may see it.
+//! Reads of endpoints 16 to 18: one list each, and the records that decide whether the caller may see it.
 
 use super::files::read_file;
-use super::pages::{Growth, ListRequest, ListStart};
-use super::{TicketRecord, decode, read};
-use crate::directory::Viewer;
-use crate::id::{LeadId, TicketId};
+use super::pages::{Growth, ListRequest, PrefetchedTickets};
+use super::{TicketRecord, read};
+use crate::ids::{LeadId, TicketId};
 use crate::lead::Lead;
-use crate::store::error::StoreError;
-use crate::store::{InstanceStore, Reader, leads};
+use crate::store::leads::LeadRecord;
+use crate::store::{InstanceStore, Reader};
 use crate::ticket::{Ticket, TicketFile};
+use crate::viewer::Viewer;
+use table::StoreError;
 
 /// The files of a ticket, with what was read of whose they are.
 #[derive(Debug)]
 pub struct TicketFiles {
     /// The beginning of the list of its files: those with an id by it, then the others by their path.
-    pub start: ListStart,
+    pub start: PrefetchedTickets,
     record: TicketRecord,
     /// The lead that the ticket was likely to have; `None` inside where it does not exist.
     guessed: Option<(LeadId, Option<Lead>)>,
@@ -22,7 +23,7 @@ pub struct TicketFiles {
 
 impl InstanceStore {
     /// A page of tickets that was begun. No call where the page was read whole, else one query for each MB of the rest; with
-    /// a limit one put for the bookmark.
+    /// a limit one put for the page cursor.
     ///
     /// # Errors
     /// [`StoreError`] where more must be read and cannot be.
@@ -30,7 +31,7 @@ impl InstanceStore {
         &self,
         viewer: &Viewer,
         request: &ListRequest,
-        start: ListStart,
+        start: PrefetchedTickets,
     ) -> Result<Vec<Ticket>, StoreError> {
         let items = self.finish_list(viewer, request, start, Growth::Front).await?;
         items.iter().map(read).collect()
@@ -44,7 +45,7 @@ impl InstanceStore {
         &self,
         viewer: &Viewer,
         request: &ListRequest,
-        start: ListStart,
+        start: PrefetchedTickets,
     ) -> Result<Vec<TicketFile>, StoreError> {
         let items = self.finish_list(viewer, request, start, Growth::Anywhere).await?;
         items.iter().map(read_file).collect()
@@ -52,7 +53,7 @@ impl InstanceStore {
 }
 
 impl Reader {
-    /// Begins to read the tickets of a lead, the newest first (C-62). One query of at most 50, beside the bookmark of a
+    /// Begins to read the tickets of a lead, the newest first (C-62). One query of at most 50, beside the page cursor of a
     /// later page.
     ///
     /// # Errors
@@ -61,7 +62,7 @@ impl Reader {
         &self,
         lead: LeadId,
         request: &ListRequest,
-    ) -> Result<ListStart, StoreError> {
+    ) -> Result<PrefetchedTickets, StoreError> {
         self.begin_list(self.keys().lead_tickets(lead), request).await
     }
 
@@ -74,7 +75,7 @@ impl Reader {
         &self,
         lead: LeadId,
         request: &ListRequest,
-    ) -> Result<ListStart, StoreError> {
+    ) -> Result<PrefetchedTickets, StoreError> {
         self.begin_list(self.keys().lead_files(lead), request).await
     }
 
@@ -89,18 +90,21 @@ impl Reader {
         request: &ListRequest,
     ) -> Result<Option<TicketFiles>, StoreError> {
         let keys = self.keys();
-        let guess = self.guesses.ticket_lead(&self.instance, ticket);
+        let guess = self.hints.ticket_leads.get(&(self.instance.clone(), ticket));
         let at = keys.ticket(ticket);
         let wanted = guess.map(|lead| keys.lead(lead));
         let records = self.table.get_many(wanted.into_iter().chain([at.clone()]));
         let files = self.begin_list(keys.ticket_files(ticket), request);
         let (mut records, start) = tokio::try_join!(records, files)?;
-        let Some(record) = records.get(&at).map(decode).transpose()? else {
+        let Some(record) = records.remove(&at).map(TicketRecord::decode).transpose()? else {
             return Ok(None);
         };
         let guessed = guess.map(|lead| {
-            let found = records.remove(&keys.lead(lead)).map(leads::decode).transpose()?;
-            Ok::<_, StoreError>((lead, found.map(|record| record.lead)))
+            let found = records
+                .remove(&keys.lead(lead))
+                .map(LeadRecord::decode)
+                .transpose()?;
+            Ok::<_, StoreError>((lead, found.map(|record| record.value.lead)))
         });
         Ok(Some(TicketFiles {
             start,
@@ -122,7 +126,8 @@ impl Reader {
         match &found.guessed {
             Some((guess, found)) if *guess == lead => Ok(found.clone()),
             _ => {
-                self.guesses.learn_ticket_lead(&self.instance, ticket.id, lead);
+                let known = (self.instance.clone(), ticket.id);
+                self.hints.ticket_leads.put(known, lead);
                 self.lead(lead).await
             }
         }

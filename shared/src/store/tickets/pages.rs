@@ -3,14 +3,14 @@
 //!
 //! The beginning of a page is read beside the credential; the rest once the caller is known.
 
-use crate::directory::Viewer;
-use crate::store::bookmarks::{PageCursor, Walk};
 use crate::store::budget::ReadBudget;
-use crate::store::error::StoreError;
-use crate::store::guess::Guess;
-use crate::store::item::{self, Item};
-use crate::store::table::{PAGE, Page, Span, key_of};
-use crate::store::{InstanceStore, Reader};
+use crate::store::page_cursor::{CursorKey, PageCursor};
+use crate::store::prefetch_cache::PrefetchHint;
+use crate::store::{CallerId, InstanceStore, Reader};
+use crate::viewer::Viewer;
+use table::StoreError;
+use table::item::{self, Item};
+use table::{KeyRange, PAGE, Page, key_of};
 
 /// The most entries that are read before it is known who asks (C-86).
 const MAX_EARLY: usize = 50;
@@ -24,28 +24,24 @@ pub struct ListRequest {
     pub page: Option<u64>,
     /// Records on a page; where absent the first page has all.
     pub limit: Option<u16>,
-    /// Stands for who asks.
-    pub walker: String,
-    /// What is known of the caller's program.
-    pub client: String,
 }
 
 impl ListRequest {
     /// How many records come before the page.
-    fn skipped(&self, caller: &Guess) -> u64 {
+    fn skipped(&self, caller: &PrefetchHint) -> u64 {
         // Without a limit everything is on the first page.
         caller.skipped(self.page, self.limit.unwrap_or(u16::MAX))
     }
 
-    fn walk(&self, list: &str) -> Walk {
+    fn walk(&self, caller: &CallerId, list: &str) -> CursorKey {
         let limit = self.limit.unwrap_or_default();
-        Walk::new(&self.walker, &self.client, &format!("{list} {limit}"))
+        CursorKey::new(caller, &format!("{list} {limit}"))
     }
 }
 
-/// What was read of a list beside the credential.
+/// Prefetched reads of a list.
 #[derive(Debug)]
-pub struct ListStart {
+pub struct PrefetchedTickets {
     list: String,
     bookmark: Option<PageCursor>,
     early: Option<(PageCursor, Page)>,
@@ -53,26 +49,28 @@ pub struct ListStart {
 
 /// In which direction a list grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Growth {
+pub(crate) enum Growth {
     /// The newest come first.
     Front,
-    /// What is added stands anywhere.
+    /// New entries may be anywhere.
     Anywhere,
 }
 
 impl Reader {
     /// Reads where a page is likely to begin. At most two calls, side by side.
-    pub(super) async fn begin_list(
+    pub(crate) async fn begin_list(
         &self,
         list: String,
         request: &ListRequest,
-    ) -> Result<ListStart, StoreError> {
-        let walk = request.walk(&list);
-        let guess = self.guesses.of(&request.walker);
+    ) -> Result<PrefetchedTickets, StoreError> {
+        let walk = request.walk(&self.caller, &list);
+        let guess = self.hints.of(&self.caller.credentials);
         let begins = if request.skipped(&guess) == 0 {
             Some(PageCursor::default())
         } else {
-            request.page.and_then(|page| self.guesses.begin(&walk.page(page)))
+            request
+                .page
+                .and_then(|page| self.hints.pages.get(&walk.page(page)))
         };
         let bookmark = async {
             match (request.page, request.limit) {
@@ -87,7 +85,7 @@ impl Reader {
             Ok::<_, StoreError>(Some((begins, page)))
         };
         let (bookmark, early) = tokio::try_join!(bookmark, early)?;
-        Ok(ListStart {
+        Ok(PrefetchedTickets {
             list,
             bookmark,
             early,
@@ -97,15 +95,15 @@ impl Reader {
 
 impl InstanceStore {
     /// The entries of the page, and what remembers where it ends.
-    pub(super) async fn finish_list(
+    pub(crate) async fn finish_list(
         &self,
         viewer: &Viewer,
         request: &ListRequest,
-        start: ListStart,
+        start: PrefetchedTickets,
         growth: Growth,
     ) -> Result<Vec<Item>, StoreError> {
-        let truth = Guess::truth(viewer);
-        self.guesses.learn(&request.walker, truth.clone());
+        let truth = PrefetchHint::truth(viewer);
+        self.hints.learn(&self.caller.credentials, truth.clone());
         let skipped = request.skipped(&truth);
         let Some(limit) = request.limit.map(usize::from) else {
             return match skipped {
@@ -118,7 +116,7 @@ impl InstanceStore {
             Some(begins) => (begins.clone(), 0),
             None => (PageCursor::at_offset(None), skipped),
         };
-        let walk = request.walk(&start.list);
+        let walk = request.walk(&self.caller, &start.list);
         let budget = ReadBudget::of(viewer);
         let mut rest = PageReader::new(start, begins.clone());
         let page = ReadBudget::in_time(rest.page(self, &budget, skip, limit)).await?;
@@ -138,7 +136,7 @@ impl InstanceStore {
     }
 
     /// All entries, up to [`MAX_BYTES`].
-    async fn whole_list(&self, start: ListStart) -> Result<Vec<Item>, StoreError> {
+    async fn whole_list(&self, start: PrefetchedTickets) -> Result<Vec<Item>, StoreError> {
         let mut rest = PageReader::new(start, PageCursor::default());
         let (mut items, mut bytes) = (Vec::new(), 0);
         while bytes <= MAX_BYTES {
@@ -152,8 +150,8 @@ impl InstanceStore {
     }
 }
 
-fn span(list: &str, begins: &PageCursor, limit: usize) -> Span {
-    Span {
+fn span(list: &str, begins: &PageCursor, limit: usize) -> KeyRange {
+    KeyRange {
         partition: list.to_owned(),
         after: begins.after.clone(),
         through: begins.through(),
@@ -161,7 +159,7 @@ fn span(list: &str, begins: &PageCursor, limit: usize) -> Span {
     }
 }
 
-/// What is left to be read of a list.
+/// The unread rest of a list.
 struct PageReader {
     list: String,
     begins: PageCursor,
@@ -170,7 +168,7 @@ struct PageReader {
 }
 
 impl PageReader {
-    fn new(start: ListStart, begins: PageCursor) -> Self {
+    fn new(start: PrefetchedTickets, begins: PageCursor) -> Self {
         let early = start.early.filter(|(guess, _)| *guess == begins);
         Self {
             list: start.list,
@@ -203,7 +201,7 @@ impl PageReader {
         Ok(page)
     }
 
-    /// The next entries; `None` behind the last.
+    /// The next entries; `None` after the last.
     async fn read(
         &mut self,
         reader: &Reader,

@@ -19,7 +19,7 @@ pub(super) const MERGED: &str = "Each of several users has a list of its own. Th
 pub(super) const FIRST: &str = "The first request of a process from one who does not see all: it is taken for one who does. What was \
     read for that is of no use, and the rest comes one round trip later.";
 
-/// A funnel's columns, and what lies in each.
+/// Columns of a funnel, and the opportunities in each.
 #[derive(Clone, Copy)]
 struct Shop {
     columns: u64,
@@ -140,7 +140,7 @@ fn board(what: &str) -> Line {
     Line::of(Target::Board, "10", format!("board, {what}")).shows("board")
 }
 
-/// What only the records know is looked for in each entry within reach, once, the columns side by side.
+/// Filters on the record itself read each reachable entry once, with columns in parallel.
 async fn looked_through(desk: &Desk, wallet: &Wallet, all: usize) {
     let condition = json!({ "field": FIELDS[0], "value": "y" });
     let dates = json!({ "start": "2026-01-01", "end": "2026-12-31" });

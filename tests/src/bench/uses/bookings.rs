@@ -97,7 +97,7 @@ async fn bookings(desk: &Desk) {
 
 async fn refusals(desk: &Desk) {
     let taken = somebody_new(&day(0, 0));
-    // The link has another name by now.
+    // The link has changed in the record.
     let mut taken_now = taken.clone();
     taken_now["keyName"] = json!("nova");
     desk.measure(line("the time is taken"), 409, book(desk, &taken_now))
@@ -141,7 +141,7 @@ async fn moves() -> Vec<Row> {
     desk.close()
 }
 
-/// A lead of many meetings, on a calendar whose past they fill.
+/// A lead with many meetings, which fill the past of a calendar.
 async fn of_many(meetings: u32) -> Vec<Row> {
     let desk = office().await;
     let ids: Vec<u32> = (1..=meetings).collect();

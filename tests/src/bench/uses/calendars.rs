@@ -1,4 +1,4 @@
-//! Endpoints 11 and 12, and the free times.
+//! Endpoints 11 and 12, and free times.
 
 use serde_json::{Value, json};
 use shared::meeting::Meeting;
@@ -59,7 +59,8 @@ async fn listed(calendars: u32) -> Vec<Row> {
     desk.close()
 }
 
-/// So many meetings a day on calendar 5 from 03:00 on, for so many days from so many days after the first that is free.
+/// `a_day` meetings a day on calendar 5 from 03:00, for `days` days, starting `from` days after the first
+/// free one.
 fn crowd(a_day: u32, days: u32, from: i32) -> impl Iterator<Item = Meeting> {
     (0..days * a_day).map(move |turn| {
         let first = at("2026-11-23T03:00:00Z").unix_millis() + i64::from(from) * 86_400_000;
@@ -69,7 +70,7 @@ fn crowd(a_day: u32, days: u32, from: i32) -> impl Iterator<Item = Meeting> {
     })
 }
 
-/// Half of them are past. All are of lead 1001.
+/// Half of them are in the past; all are of lead 1001.
 async fn meetings_of(meetings: u32, days: u32) -> Vec<Row> {
     let desk = Desk::open().await;
     open_calendars(&desk.operator()).await;

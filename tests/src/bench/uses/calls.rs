@@ -1,5 +1,6 @@
 //! Endpoint 19.
 
+use operator::kinds::Automations;
 use serde_json::{Value, json};
 use shared::automation::Automation;
 
@@ -9,7 +10,7 @@ use crate::bench::target::{Line, Target};
 use crate::people::{add_leads, plain_lead};
 use crate::world::Request;
 
-/// A call from the number of lead 1001, with these fields changed.
+/// A call from the number of lead 1001, with changes.
 pub(super) fn call(changes: &Value) -> Value {
     let mut data = json!({ "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING", "status": "COMPLETE",
         "duration": 65, "record": true, "service": "acme-voip" });
@@ -60,7 +61,7 @@ pub(super) async fn measure() -> Vec<Row> {
     rows
 }
 
-/// A call rewrites its lead's record.
+/// A call rewrites its lead's record, here a large one.
 async fn large_lead(desk: &Desk) {
     let mut lead = plain_lead(3001, "Pessoa", "de Tal", Some(8));
     lead.custom.insert("nota".to_owned(), json!("x".repeat(3_700)));
@@ -79,7 +80,7 @@ async fn with_automations() -> Vec<Row> {
     .expect("an automation");
     let operator = desk.operator();
     operator
-        .import_automations(&[automation])
+        .import::<Automations>(&[automation], false)
         .await
         .expect("it can be written");
     desk.measure(

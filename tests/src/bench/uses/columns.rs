@@ -83,7 +83,7 @@ async fn filtered(desk: &Desk, wallet: &Wallet) {
     }
 }
 
-/// A walk in order; its bookmarks are a write each.
+/// Pages in order; each writes a cursor.
 async fn in_order(desk: &Desk, wallet: &Wallet) {
     for number in 1..=40 {
         let request = ask(desk, wallet, &page(number, 25, &json!({})));

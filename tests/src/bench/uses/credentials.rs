@@ -1,4 +1,4 @@
-//! What it costs to find out who asks, shown on endpoint 2: the same everywhere.
+//! Cost of checking the caller, on endpoint 2; the same for all endpoints.
 
 use serde_json::json;
 use shared::credential::Kind;
@@ -38,7 +38,7 @@ pub(super) async fn measure() -> Vec<Row> {
     let revoked = desk.get(URI).with(&revoked);
     desk.measure(refused(1, "revoked credentials"), 401, revoked)
         .await;
-    // A process takes a twentieth of a limit by one write and lets those in from memory.
+    // A process reserves a twentieth of a limit in one write and then counts in memory.
     desk.set("requests_per_minute", &json!(40)).await;
     for (trips, what) in [
         (3, "under a limit, the first of a block"),

@@ -1,4 +1,4 @@
-//! Endpoint 1. An entry of the list holds name, e-mail and who may see it; the full view needs the record.
+//! Endpoint 1. A list entry contains name, e-mail and access lists; the full view reads the record.
 
 use serde_json::json;
 
@@ -9,9 +9,9 @@ use crate::bench::target::Line;
 use crate::people::{add_leads, plain_lead};
 use crate::world::Wallet;
 
-/// The leads beside those of `acme`.
+/// Leads in addition to those of `acme`.
 const LEADS: u64 = 1_000;
-/// Those of `acme` that are not archived.
+/// Leads of `acme` that are not archived.
 const KNOWN: u64 = 6;
 const SKIPPED: &str = "An offset: up to the 500th lead, what lies before a page is skipped and not remembered. To remember \
     costs a write unit a page, which is five read units, and these are fewer.";
@@ -40,7 +40,7 @@ pub(super) async fn measure(scale: Scale) -> Vec<Row> {
     rows
 }
 
-/// `acme` with so many leads more.
+/// `acme` with additional leads.
 async fn office(leads: u64, owner: Option<u64>) -> Desk {
     let desk = Desk::open().await;
     let ids: Vec<u64> = (2001..2001 + leads).collect();
@@ -80,7 +80,7 @@ async fn pages(desk: &Desk, wallet: &Wallet) {
         .await;
 }
 
-/// Who sees its own leads alone has a list of its own; who sees departments', a list for each owner.
+/// Viewers of their own leads read one list; viewers of departments read a list for each owner.
 async fn others(desk: &Desk) {
     let own = desk.wallet(8).await;
     let ask = |wallet| desk.get("/leads?i=acme").with(wallet);
@@ -94,7 +94,7 @@ async fn others(desk: &Desk) {
         .await;
 }
 
-/// From the 500th lead on a page continues where the one before ended.
+/// From the 500th lead, each page continues after the previous one.
 async fn walk() -> Vec<Row> {
     let desk = office(2_500, None).await;
     let wallet = desk.wallet(7).await;
@@ -125,7 +125,7 @@ async fn in_full(pad: usize, size: &str) -> Vec<Row> {
     };
     let line = |trips, what| Line::within(trips, "1", format!("{what} in full, {size}")).shows("lead");
     for (what, limit) in [("first page of 25", 25), ("first page of 100", 100)] {
-        // Of little a tenth more is soon a started unit more.
+        // For small amounts, a tenth is often another started unit.
         let is_little = pad * limit < 20_000;
         let line = line(1 + u32::from(limit > 50), what);
         let line = if is_little { line.but_units(A_TENTH) } else { line };

@@ -10,7 +10,7 @@ use crate::world::Wallet;
 
 const LEAD_FIRST: &str = "A call, a booking or a change of the lead came within the last minutes, so the copy of the lead may be \
     behind and the lead itself is read. Which one it is only the record tells.";
-/// Custom fields that make a record have up to 0.5, 1 and 4 KB.
+/// Custom fields for records of up to 0.5, 1 and 4 KB.
 const PADS: [(&str, usize); 3] = [("0.6", 0), ("1", 380), ("4", 3_400)];
 
 pub(super) async fn measure() -> Vec<Row> {
@@ -29,7 +29,7 @@ fn write(endpoint: &'static str, what: impl Into<String>) -> Line {
     Line::of(Target::Write, endpoint, what)
 }
 
-/// Record, four entries, link, total, rank and number are written, and the lead is checked.
+/// Writes record, four entries, link, total, rank and id counter, and checks the lead.
 async fn creations(desk: &Desk, wallet: &Wallet) {
     let uri = "/crmopportunity?id=3&i=acme";
     let post = |body: &Value| desk.call("POST", uri).with(wallet).json(body);

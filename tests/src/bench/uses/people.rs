@@ -52,8 +52,8 @@ async fn reads(desk: &Desk, wallet: &Wallet) {
         .await;
 }
 
-/// Lead 1001 has an owner and one number: its record, two entries, a look-up and a total are deleted or changed, beside the
-/// mark and the notice.
+/// Lead 1001 has an owner and one number: deletes or changes its record, two entries, a lookup and a total,
+/// and writes marker and pending erasure.
 async fn changes(desk: &Desk, wallet: &Wallet) {
     let archive = |id: u64, archived: bool| {
         let body = json!({ "archived": archived, "id": id });
@@ -87,7 +87,7 @@ async fn bulk(desk: &Desk, wallet: &Wallet) {
     desk.measure(line("5", "delete 120"), 200, request).await;
 }
 
-/// What a lead has does not matter to its deletion: the rest is done behind it.
+/// The cost of a deletion does not depend on linked records, which are handled later.
 async fn with_many(linked: u64) -> Vec<Row> {
     let desk = Desk::open().await;
     let (operator, wallet) = (desk.operator(), desk.wallet(7).await);

@@ -33,7 +33,7 @@ pub(super) async fn measure() -> Vec<Row> {
     let computed = computed.looks_through("opportunity", 300);
     desk.measure(computed, 200, get(chart)).await;
     desk.store().refresh_reports().await.expect("they are refreshed");
-    // The head and a part for each month that has any.
+    // The head, and a part for each month with records.
     let year = line("15", "a year by day, stored").looks_through("report-data", 11);
     desk.measure(year, 200, get(chart)).await;
     let days = line("15", "30 days by column, stored").looks_through("report-data", 2);

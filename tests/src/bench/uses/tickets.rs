@@ -1,4 +1,4 @@
-//! Endpoints 16 to 18: tickets of 0.5 to 4 KB and files of 0.2 KB, of a lead with one to ten thousand.
+//! Endpoints 16 to 18: tickets of 0.5 to 4 KB and files of 0.2 KB, of a lead with 1 to 10,000.
 
 use serde_json::json;
 use shared::ticket::Ticket;
@@ -12,12 +12,12 @@ use crate::world::{Request, Wallet};
 
 const MEGABYTES: &str = "The first 50 are read beside the credential, the others once the caller is known (C-86). DynamoDB answers a query \
     with 1 MB at most, and where the next one begins is known only then.";
-/// From here on an answer with tickets would have more than the 5 MB that the platform passes on, and is refused.
+/// From this number, a response with tickets exceeds the platform's 5 MB and is rejected.
 const TOO_MANY: u64 = 10_000;
 const WHOSE: &str =
     "Whose a ticket is only the ticket tells; the process remembers it, and an admin never waits for it.";
 
-/// How many there are, how much longer a ticket is than the shortest, and the round trips of 16, 17 and 18.
+/// Number of tickets, extra length of a ticket, and round trips of 16, 17 and 18.
 struct Size {
     count: u64,
     pad: usize,

@@ -1,14 +1,14 @@
-//! C-76: archived leads raise no trigger. The call's own write decides it, and nothing that comes behind.
+//! C-76: calls of archived leads write no trigger, whatever happens after the call.
 
 use futures_util::future::join_all;
 use serde_json::json;
-use shared::store::fault::Fault;
+use shared::store::testing::faults::Fault;
 use tests::people::lead;
 use tests::{Wallet, World};
 
 use super::{MARIA, automation, call, call_for, lead_of, outbox, receive, run, world};
 
-/// Where each call of a lead adds seven points.
+/// Each call of a lead adds seven points.
 async fn shop() -> (World, Wallet) {
     let points = json!([{ "type": "addPoints", "points": 7 }]);
     let world = world(&[automation(1, true, &points)]).await;
@@ -22,9 +22,9 @@ async fn archive(world: &World, wallet: &Wallet, id: u64, archived: bool) {
     assert_eq!(world.call("POST", &uri).json(&body).send().await.status, 200);
 }
 
-/// The call is recorded as ever, and raises nothing: not even for a lead that has left the archive when its turn comes.
+/// Also not if the lead is unarchived before the trigger would run.
 #[tokio::test]
-async fn an_archived_lead_raises_nothing() {
+async fn calls_of_archived_leads_write_no_trigger() {
     let (world, wallet) = shop().await;
     archive(&world, &wallet, 1001, true).await;
     for call in [call_for(1001), call("INCOMING", MARIA)] {
@@ -43,9 +43,8 @@ async fn an_archived_lead_raises_nothing() {
     world.is_sound().await;
 }
 
-/// Who is archived behind the call has called all the same.
 #[tokio::test]
-async fn an_archived_lead_had_called_before() {
+async fn archiving_after_the_call_does_not_stop_its_trigger() {
     let (world, wallet) = shop().await;
     receive(&world, &call_for(1001)).await;
     archive(&world, &wallet, 1001, true).await;
@@ -56,9 +55,9 @@ async fn an_archived_lead_had_called_before() {
     world.is_sound().await;
 }
 
-/// C-74, C-75: however often a lead changes sides meanwhile, no call of it is lost, doubled or without its lead.
+/// C-74, C-75: concurrent archiving does not lose, duplicate or unlink calls.
 #[tokio::test]
-async fn calls_and_archiving_at_once() {
+async fn concurrent_archiving_keeps_every_call() {
     let (world, wallet) = shop().await;
     let calls = (0..8).map(async |_| receive(&world.elsewhere(), &call_for(1001)).await);
     let moves = (0..8).map(async |at| archive(&world.elsewhere(), &wallet, 1001, at % 2 == 0).await);
@@ -71,9 +70,9 @@ async fn calls_and_archiving_at_once() {
     world.is_sound().await;
 }
 
-/// A write of unknown outcome raises nothing either, and is one call.
+/// A transaction of unknown outcome still records one call and no trigger.
 #[tokio::test]
-async fn an_unknown_outcome_of_an_archived_lead() {
+async fn unknown_outcomes_write_no_trigger_for_archived_leads() {
     for spared in 0..2 {
         for (fault, times) in [
             (Fault::FailedAfter, 1),

@@ -1,8 +1,8 @@
-//! What cannot be read fails once, holds up nobody, and can be put back.
+//! Unreadable entries fail once, delay nothing, and can be restored.
 
 use funil::engine::Engine;
 use serde_json::{Value, json};
-use shared::courier::Courier;
+use shared::jobs::webhook_client::WebhookClient;
 use tests::raw::RawTable;
 use tests::sales::open_shop;
 use tests::{ACME, World, people};
@@ -14,7 +14,7 @@ const ASIDE: &str = "acme#trigger-aside";
 const FIRST: &str = "call#000000000000001";
 const NOTICE: &str = "notify#000000000000001#000000000000001#00";
 
-/// Two calls of two leads, and what an automation does for each.
+/// Two calls of two leads, and an automation with these actions.
 async fn shop(actions: &Value) -> (World, RawTable) {
     let engine = Engine::in_memory().expect("an engine starts");
     let endpoint = engine.endpoint();
@@ -38,7 +38,7 @@ fn seven() -> Value {
     json!([{ "type": "addPoints", "points": 7 }])
 }
 
-/// What the doctor tells, and whether it repaired it.
+/// The doctor's findings: text, and whether it was repaired.
 async fn told(world: &World, repair: bool) -> Vec<(String, String, bool)> {
     let seen = world.operator(ACME).doctor(repair, &|_| {}).await;
     let differences = seen.expect("the doctor comes to an end").differences.into_iter();
@@ -48,7 +48,7 @@ async fn told(world: &World, repair: bool) -> Vec<(String, String, bool)> {
 }
 
 #[tokio::test]
-async fn a_poison_trigger_is_set_aside() {
+async fn unreadable_triggers_are_quarantined() {
     let (world, table) = shop(&seven()).await;
     table.put(
         OUTBOX,
@@ -64,13 +64,12 @@ async fn a_poison_trigger_is_set_aside() {
         json!({ "pk": { "S": ASIDE }, "sk": { "S": FIRST }, "v": { "S": "poison" }, "action": { "N": "0" },
             "unreadable": { "S": "trigger" } })
     );
-    // The next run meets nothing.
+    // The next run finds nothing.
     run(&world).await;
 }
 
-/// The stream goes on at once, and is not asked to bring it again.
 #[tokio::test]
-async fn a_poison_trigger_does_not_hold_up_the_stream() {
+async fn unreadable_triggers_do_not_block_the_stream() {
     let (world, table) = shop(&seven()).await;
     table.put(OUTBOX, FIRST, &json!({ "v": { "S": "poison" } }));
     let records = [FIRST, "call#000000000000002"].map(|sk| {
@@ -85,7 +84,7 @@ async fn a_poison_trigger_does_not_hold_up_the_stream() {
 }
 
 #[tokio::test]
-async fn a_poison_notification_is_set_aside() {
+async fn unreadable_notifications_are_quarantined() {
     let notify = json!([{ "type": "notify", "url": "https://erp.example/", "secret": "s" }]);
     let (world, table) = shop(&notify).await;
     run(&world).await;
@@ -96,8 +95,8 @@ async fn a_poison_notification_is_set_aside() {
         &json!({ "v": { "N": "1" }, "due": { "S": "poison" } }),
     );
     world.clock.set(world.clock.get().plus_seconds(10));
-    let courier = Courier::plain(|_, _| Vec::new(), |_| true);
-    maintenance::automate(&world.store, &courier)
+    let webhook_client = WebhookClient::plain(|_, _| Vec::new(), |_| true);
+    maintenance::automate(&world.store, &webhook_client)
         .await
         .expect("it does not fail");
     assert_eq!(table.get(OUTBOX, NOTICE), None);
@@ -105,9 +104,9 @@ async fn a_poison_notification_is_set_aside() {
     assert_eq!(aside["unreadable"], json!({ "S": "notification" }));
 }
 
-/// Where an automation cannot be read, nothing that was to be done is lost: the doctor tells, and puts it back.
+/// If an automation is unreadable, its triggers are quarantined; the doctor reports and restores them.
 #[tokio::test]
-async fn what_was_set_aside_can_be_put_back() {
+async fn the_doctor_restores_quarantined_entries() {
     let (world, table) = shop(&seven()).await;
     let (pk, sk) = ("acme#automation", "000000000000001");
     let sound = table.get(pk, sk).expect("the automation");
@@ -133,9 +132,8 @@ async fn what_was_set_aside_can_be_put_back() {
     assert_eq!(outbox(&world).await, 0);
 }
 
-/// The doctor says that an automation cannot be read, and nothing of its secrets.
 #[tokio::test]
-async fn an_unreadable_automation_is_told_without_its_secrets() {
+async fn the_doctor_reports_unreadable_automations_without_secrets() {
     let (world, table) = shop(&seven()).await;
     let text = r#"{"id":1,"name":["s3gr3do"]}"#;
     let poison = json!({ "id": { "N": "1" }, "automation": { "S": text } });

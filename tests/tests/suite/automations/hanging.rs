@@ -1,12 +1,13 @@
-//! Receivers that never answer hold up nobody: no action, no other receiver, no other instance (C-87).
+//! Receivers that never answer delay no action, no other receiver and no other instance (C-87).
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use operator::kinds::Automations;
 use serde_json::json;
-use shared::courier::{Courier, Limits};
+use shared::jobs::webhook_client::{Limits, WebhookClient};
 use tests::people::settle;
 use tests::sales::open_shop;
 use tests::{ACME, World};
@@ -16,7 +17,7 @@ use tokio::net::TcpListener;
 use super::automation;
 
 const OTHER: &str = "other-shop";
-/// Longer than any test takes.
+/// Longer than any test.
 const LONG: Duration = Duration::from_mins(1);
 
 /// Counts the connections to a receiver that answers, or never does.
@@ -41,10 +42,10 @@ async fn receiver(answers: bool) -> (SocketAddr, Arc<AtomicUsize>) {
     (address, met)
 }
 
-/// `acme` tells a receiver that hangs and one that answers of each call; the other shop gives points.
+/// `acme` notifies a receiver that hangs and one that answers of each call; the other shop adds points.
 struct Shops {
     world: World,
-    courier: Courier,
+    webhook_client: WebhookClient,
     hangs: Arc<AtomicUsize>,
     answers: Arc<AtomicUsize>,
 }
@@ -71,7 +72,10 @@ impl Shops {
             (OTHER, vec![automation(1, true, &points)]),
         ] {
             let operator = world.operator(instance);
-            operator.import_automations(&automations).await.expect("written");
+            operator
+                .import::<Automations>(&automations, false)
+                .await
+                .expect("written");
         }
         let (hanging, hangs) = receiver(false).await;
         let (answering, answers) = receiver(true).await;
@@ -88,10 +92,11 @@ impl Shops {
             whole,
             batch,
         };
-        let courier = Courier::plain(found, |address: IpAddr| address.is_loopback()).within(limits);
+        let webhook_client =
+            WebhookClient::plain(found, |address: IpAddr| address.is_loopback()).within(limits);
         Self {
             world,
-            courier,
+            webhook_client,
             hangs,
             answers,
         }
@@ -105,7 +110,7 @@ impl Shops {
         assert_eq!(answer.status, 201);
     }
 
-    /// The stream brings these calls.
+    /// Delivers these calls as stream records.
     async fn bring(&self, calls: &[(&str, u64)]) {
         let records = calls.iter().map(|(instance, call)| {
             json!({ "eventName": "INSERT", "dynamodb": { "SequenceNumber": "1", "Keys": {
@@ -113,11 +118,11 @@ impl Shops {
         });
         let records: Vec<_> = records.collect();
         let batch = serde_json::from_value(json!({ "Records": records })).expect("a batch");
-        let failures = automations::run(&self.world.store, &self.courier, batch).await;
+        let failures = automations::run(&self.world.store, &self.webhook_client, batch).await;
         assert_eq!(json!(failures), json!({ "batchItemFailures": [] }));
     }
 
-    /// Whether the lead has so many points.
+    /// Whether the lead has this number of points.
     async fn has(&self, instance: &str, points: u64) -> bool {
         let wallet = self.world.wallet_of(instance, 7).await;
         let uri = format!("/leads/1001?i={instance}&allFields=1");
@@ -136,10 +141,10 @@ impl Shops {
     }
 }
 
-/// A batch of the stream ends though a receiver does not answer, with all actions done and all others told. The next
-/// batches do not ask that receiver, which is left to maintenance.
+/// A batch ends although a receiver hangs, with all actions done and all other receivers notified. Later
+/// batches skip that receiver, which is left to maintenance.
 #[tokio::test]
-async fn a_batch_waits_for_no_receiver() {
+async fn a_batch_does_not_wait_for_a_hanging_receiver() {
     let shops = Shops::open(LONG, Duration::from_millis(500)).await;
     for call in 1..=3 {
         shops.call(ACME).await;
@@ -148,31 +153,31 @@ async fn a_batch_waits_for_no_receiver() {
         assert!(shops.has(OTHER, 7 * call).await && shops.has(ACME, 7 * call).await);
         assert_eq!(shops.heard(), (1, usize::try_from(call).expect("a count")));
     }
-    // A minute later it gets another chance.
+    // After a minute it is tried again.
     shops.world.clock.set(shops.world.clock.get().plus_seconds(60));
     shops.call(ACME).await;
     shops.bring(&[(ACME, 4)]).await;
     assert_eq!(shops.heard(), (2, 4));
 }
 
-/// While a receiver does not answer, others of the same instance are told, a second run of the process tells what comes
-/// meanwhile, and what hangs is begun a few at a time.
+/// While a receiver hangs, others of the instance are notified, a second run of the process delivers new
+/// notifications, and only a few deliveries to the hanging one are begun.
 #[tokio::test]
-async fn a_receiver_waits_for_no_other() {
+async fn a_hanging_receiver_delays_no_other() {
     let shops = Shops::open(LONG, LONG).await;
     for _ in 0..20 {
         shops.call(ACME).await;
     }
     let store = &shops.world.store;
     maintenance::act(store).await.expect("actions");
-    let hanging = maintenance::deliver(store, &shops.courier);
+    let hanging = maintenance::deliver(store, &shops.webhook_client);
     let others = async {
         while shops.heard().1 < 20 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         assert_eq!(shops.heard().0, 4);
         shops.call(ACME).await;
-        maintenance::automate(store, &shops.courier)
+        maintenance::automate(store, &shops.webhook_client)
             .await
             .expect("another run");
         assert_eq!(shops.heard(), (4, 21));
@@ -183,17 +188,20 @@ async fn a_receiver_waits_for_no_other() {
     }
 }
 
-/// Once a receiver was late no more is begun for it in the same run, so a run ends soon.
 #[tokio::test]
-async fn a_late_receiver_ends_its_turn() {
+async fn a_late_receiver_gets_no_more_deliveries_in_the_run() {
     let shops = Shops::open(Duration::from_millis(300), LONG).await;
     for _ in 0..20 {
         shops.call(ACME).await;
     }
     let store = &shops.world.store;
-    maintenance::automate(store, &shops.courier).await.expect("a run");
+    maintenance::automate(store, &shops.webhook_client)
+        .await
+        .expect("a run");
     assert_eq!(shops.heard(), (4, 20));
-    // Then it is asked by one at a time.
-    maintenance::automate(store, &shops.courier).await.expect("a run");
+    // Then it gets one delivery at a time.
+    maintenance::automate(store, &shops.webhook_client)
+        .await
+        .expect("a run");
     assert_eq!(shops.heard(), (5, 20));
 }

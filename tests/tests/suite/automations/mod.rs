@@ -1,30 +1,30 @@
-//! Automations: what happens when a lead calls (C-76).
+//! Automations triggered by calls of leads (C-76).
 
 mod archived;
 mod aside;
-mod courier;
 mod hanging;
 mod notify;
 mod once;
 mod stream;
+mod webhook_client;
 
+use operator::CallLine;
+use operator::kinds::{Automations, Calls, Leads};
 use serde_json::{Value, json};
 use shared::automation::Automation;
-use shared::courier::Courier;
+use shared::jobs::webhook_client::WebhookClient;
 use shared::lead::Lead;
 use shared::opportunity::Opportunity;
-use shared::store::operator::CallLine;
-use shared::store::{Card, OpportunityRecord};
+use shared::store::{OpportunityRecord, OpportunitySnapshot};
 use tests::people::{department, lead, user};
 use tests::sales::open_shop;
 use tests::{ACME, World};
 
 use crate::delete_leads_id::delete;
 
-/// The number of lead 1001.
+/// Number of lead 1001.
 const MARIA: &str = "+55 11 97326-3471";
 
-/// An automation with these actions.
 fn automation(id: u64, active: bool, actions: &Value) -> Automation {
     let line = json!({ "id": id, "name": format!("Ligou {id}"), "trigger": "leadPhoneCall", "event": "received",
         "filters": { "operatorNumber": "ignored" }, "actions": actions, "active": active });
@@ -34,7 +34,7 @@ fn automation(id: u64, active: bool, actions: &Value) -> Automation {
 async fn install(world: &World, automations: &[Automation]) {
     let operator = world.operator(ACME);
     operator
-        .import_automations(automations)
+        .import::<Automations>(automations, false)
         .await
         .expect("the automations can be written");
 }
@@ -47,13 +47,11 @@ async fn world(automations: &[Automation]) -> World {
     world
 }
 
-/// A call by user 8.
 fn call(kind: &str, phone: &str) -> Value {
     json!({ "event": "call", "data": { "user": 8, "leadPhone": phone, "type": kind, "status": "COMPLETE",
         "duration": 65, "record": true, "service": "acme-voip" } })
 }
 
-/// A call for a lead by its id.
 fn call_for(id: u64) -> Value {
     let mut body = call("INCOMING", "");
     body["data"]["lead"] = json!(id);
@@ -64,9 +62,9 @@ async fn receive(world: &World, call: &Value) {
     assert_eq!(world.webhook(call).send().await.status, 201);
 }
 
-/// A courier that finds nobody.
-fn nobody() -> Courier {
-    Courier::plain(|_, _| Vec::new(), |_| false)
+/// A webhook client that resolves no host.
+fn nobody() -> WebhookClient {
+    WebhookClient::plain(|_, _| Vec::new(), |_| false)
 }
 
 async fn run(world: &World) {
@@ -76,7 +74,7 @@ async fn run(world: &World) {
         .expect("the automations are run");
 }
 
-/// How many items the outbox has.
+/// Number of items in the outbox.
 async fn outbox(world: &World) -> usize {
     let acme = world.operator(ACME).instance().clone();
     let items = world.store.dump(&acme).await.expect("the items");
@@ -91,17 +89,17 @@ async fn lead_of(world: &World, id: u64) -> Lead {
         .expect("the lead")
 }
 
-async fn opportunities(world: &World) -> Vec<Card> {
+async fn opportunities(world: &World) -> Vec<OpportunitySnapshot> {
     let mut pages = world.operator(ACME).opportunities();
     let mut found = Vec::new();
     while let Some(page) = pages.next().await.expect("the opportunities") {
-        found.extend(page.into_iter().map(|record: OpportunityRecord| record.card));
+        found.extend(page.into_iter().map(|record: OpportunityRecord| record.value));
     }
     found
 }
 
 #[tokio::test]
-async fn actions_are_carried_out_in_their_order() {
+async fn actions_run_in_order() {
     let actions = json!([
         { "type": "addPoints", "points": 7 },
         { "type": "addPoints", "points": -2 },
@@ -142,9 +140,9 @@ async fn actions_are_carried_out_in_their_order() {
     world.is_sound().await;
 }
 
-/// What a change of an automation leaves in the lead is a change through the interface: an import does not undo it.
+/// Changes by automations count as changes through the interface.
 #[tokio::test]
-async fn a_changed_lead_is_kept_by_an_import() {
+async fn imports_keep_changes_by_automations() {
     let world = world(&[automation(
         1,
         true,
@@ -156,13 +154,13 @@ async fn a_changed_lead_is_kept_by_an_import() {
     run(&world).await;
     let again = world
         .operator(ACME)
-        .import_leads(vec![before.into()], false)
+        .import::<Leads>(&[before.into()], false)
         .await;
     assert!(format!("{again:?}").contains("Refused"), "{again:?}");
 }
 
 #[tokio::test]
-async fn automations_come_in_the_order_of_their_ids() {
+async fn automations_run_in_order_of_ids() {
     let owner = |id, active, user| automation(id, active, &json!([{ "type": "setOwner", "user": user }]));
     let world = world(&[owner(2, true, 9), owner(1, true, 10), owner(3, false, 11)]).await;
     receive(&world, &call("INCOMING", MARIA)).await;
@@ -171,9 +169,8 @@ async fn automations_come_in_the_order_of_their_ids() {
     assert_eq!(outbox(&world).await, 0);
 }
 
-/// A lead that the call itself makes has called too.
 #[tokio::test]
-async fn a_new_lead_counts() {
+async fn calls_that_create_a_lead_trigger_automations() {
     let world = world(&[automation(
         1,
         true,
@@ -187,9 +184,10 @@ async fn a_new_lead_counts() {
     world.is_sound().await;
 }
 
-/// Only incoming calls with a lead raise anything, and nothing is done for one that is deleted meanwhile.
+/// Only incoming calls with a lead write a trigger, and it does nothing if the lead is deleted before it
+/// runs.
 #[tokio::test]
-async fn nothing_else_raises_a_trigger() {
+async fn only_incoming_calls_with_a_lead_write_triggers() {
     let world = world(&[automation(
         1,
         true,
@@ -215,7 +213,7 @@ async fn nothing_else_raises_a_trigger() {
         .await
         .into_iter()
         .map(|mut call| {
-            call.id = shared::id::CallId::new(call.id.get() + 100).expect("an id");
+            call.id = shared::ids::CallId::new(call.id.get() + 100).expect("an id");
             call.lead = Some(lead(1001));
             CallLine {
                 create_date: Some(call.create_date),
@@ -226,7 +224,7 @@ async fn nothing_else_raises_a_trigger() {
         .collect();
     world
         .operator(ACME)
-        .import_calls(imported, true)
+        .import::<Calls>(&imported, true)
         .await
         .expect("the calls can be written");
     assert_eq!(outbox(&world).await, 0);
@@ -234,9 +232,8 @@ async fn nothing_else_raises_a_trigger() {
     assert!(unmoved(&world).await);
 }
 
-/// An action that can never be carried out holds up nothing.
 #[tokio::test]
-async fn what_is_gone_is_left_out() {
+async fn impossible_actions_are_skipped() {
     let opportunity = |funnel: u64, column: u64| json!({ "type": "createOpportunity", "funnel": funnel, "column": column, "title": "x" });
     let actions = json!([
         opportunity(99, 31),
@@ -257,9 +254,9 @@ async fn what_is_gone_is_left_out() {
     world.is_sound().await;
 }
 
-/// C-12: an automation that is switched off is so at once, for calls that came before too.
+/// C-12: also for earlier calls.
 #[tokio::test]
-async fn switching_off_holds_at_once() {
+async fn deactivated_automations_stop_at_once() {
     let points = |active| automation(1, active, &json!([{ "type": "addPoints", "points": 7 }]));
     let world = world(&[points(true)]).await;
     receive(&world, &call("INCOMING", MARIA)).await;
@@ -271,7 +268,7 @@ async fn switching_off_holds_at_once() {
     assert_eq!(outbox(&world).await, 0);
 }
 
-/// Without active automations a call costs what it cost; with them, the one item more.
+/// Without active automations the cost is unchanged; with them, one more item.
 #[tokio::test]
 async fn a_trigger_costs_one_item() {
     let points = |active| automation(1, active, &json!([{ "type": "addPoints", "points": 7 }]));

@@ -1,4 +1,4 @@
-//! Notifications: signed, to public addresses alone, at least once, and set aside after some tries (C-76).
+//! Notifications: signed, to public addresses only, at least once, quarantined after the last try (C-76).
 
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -10,8 +10,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde_json::{Value, json};
 use sha2::Sha256;
 use shared::automation::is_public;
-use shared::courier::Courier;
-use shared::store::fault::Fault;
+use shared::jobs::webhook_client::WebhookClient;
+use shared::store::testing::faults::Fault;
 use tests::{ACME, World};
 
 use super::once::dying;
@@ -21,7 +21,7 @@ use crate::faults::held::Held;
 
 const SECRET: &str = "whsec_s3gr3do";
 
-/// A receiver that answers one request after the other as told, and then 200, and keeps what it was sent.
+/// A receiver that sends these responses in turn, then 200, and keeps the requests.
 #[derive(Clone)]
 struct Receiver {
     address: SocketAddr,
@@ -51,10 +51,10 @@ impl Receiver {
         self.seen.lock().expect("the requests").clone()
     }
 
-    /// One that finds every host here.
-    fn courier(&self) -> Courier {
+    /// A client that resolves every host to this receiver.
+    fn webhook_client(&self) -> WebhookClient {
         let address = self.address;
-        Courier::plain(move |_, _| vec![address], |address: IpAddr| address.is_loopback())
+        WebhookClient::plain(move |_, _| vec![address], |address: IpAddr| address.is_loopback())
     }
 }
 
@@ -86,8 +86,8 @@ async fn shop() -> World {
     world
 }
 
-async fn run(world: &World, courier: &Courier) {
-    maintenance::automate(&world.store, courier)
+async fn run(world: &World, webhook_client: &WebhookClient) {
+    maintenance::automate(&world.store, webhook_client)
         .await
         .expect("the automations are run");
 }
@@ -99,10 +99,10 @@ fn header<'a>(request: &'a str, name: &str) -> &'a str {
 }
 
 #[tokio::test]
-async fn a_notification_is_signed_and_tells_of_the_call() {
+async fn notifications_are_signed_and_describe_the_call() {
     let world = shop().await;
     let receiver = Receiver::answering(&[]);
-    run(&world, &receiver.courier()).await;
+    run(&world, &receiver.webhook_client()).await;
     let seen = receiver.seen();
     assert_eq!(seen.len(), 1);
     let (head, body) = seen[0].split_once("\r\n\r\n").expect("head and body");
@@ -131,12 +131,12 @@ async fn a_notification_is_signed_and_tells_of_the_call() {
     assert_eq!(outbox(&world).await, 0);
 }
 
-/// A receiver that does not take it holds up no other action, is asked again later, and at last no more.
+/// A receiver that rejects it delays no other action, is retried later, and finally given up.
 #[tokio::test]
-async fn a_delivery_is_tried_some_times() {
+async fn deliveries_are_retried_and_given_up() {
     let world = shop().await;
     let receiver = Receiver::answering(&["500 Internal Server Error\r\n"; 9]);
-    let courier = receiver.courier();
+    let webhook_client = receiver.webhook_client();
     for (wait, tries) in [
         (0, 1),
         (9, 1),
@@ -149,7 +149,7 @@ async fn a_delivery_is_tried_some_times() {
         (99_999, 6),
     ] {
         world.clock.set(world.clock.get().plus_seconds(wait));
-        run(&world, &courier).await;
+        run(&world, &webhook_client).await;
         assert_eq!(receiver.seen().len(), tries, "{wait}");
         assert_eq!(outbox(&world).await, usize::from(tries < 6), "{wait}");
         assert_eq!(lead_of(&world, 1001).await.points, 5.into());
@@ -167,10 +167,10 @@ async fn a_delivery_is_tried_some_times() {
 async fn a_later_try_may_succeed() {
     let world = shop().await;
     let receiver = Receiver::answering(&["503 Service Unavailable\r\n"]);
-    run(&world, &receiver.courier()).await;
+    run(&world, &receiver.webhook_client()).await;
     assert_eq!(outbox(&world).await, 1);
     world.clock.set(world.clock.get().plus_seconds(10));
-    run(&world, &receiver.courier()).await;
+    run(&world, &receiver.webhook_client()).await;
     assert_eq!((receiver.seen().len(), outbox(&world).await), (2, 0));
 }
 
@@ -180,20 +180,20 @@ async fn a_redirect_is_not_followed() {
     let other = Receiver::answering(&[]);
     let redirect = format!("302 Found\r\nlocation: http://{}/\r\n", other.address).leak();
     let receiver = Receiver::answering(&[redirect]);
-    run(&world, &receiver.courier()).await;
+    run(&world, &receiver.webhook_client()).await;
     assert_eq!((receiver.seen().len(), other.seen().len()), (1, 0));
     assert_eq!(outbox(&world).await, 1);
 }
 
-/// What a name leads to is judged once it is known, and one private address is enough to refuse.
+/// The resolved addresses are checked; one private address suffices for a rejection.
 #[tokio::test]
 async fn private_addresses_get_nothing() {
     let world = shop().await;
     let receiver = Receiver::answering(&[]);
     let (local, public) = (receiver.address, SocketAddr::from(([8, 8, 8, 8], 443)));
     for found in [vec![local], vec![local, public], vec![public, local]] {
-        let courier = Courier::plain(move |_, _| found.clone(), is_public);
-        run(&world, &courier).await;
+        let webhook_client = WebhookClient::plain(move |_, _| found.clone(), is_public);
+        run(&world, &webhook_client).await;
         world.clock.set(world.clock.get().plus_seconds(10_000));
     }
     assert_eq!(receiver.seen().len(), 0);
@@ -201,51 +201,55 @@ async fn private_addresses_get_nothing() {
 }
 
 #[tokio::test]
-async fn of_many_processes_one_delivers() {
+async fn one_of_many_processes_delivers() {
     let world = shop().await;
     let receiver = Receiver::answering(&[]);
-    let courier = receiver.courier();
+    let webhook_client = receiver.webhook_client();
     let others: Vec<_> = (0..20).map(|_| world.store.elsewhere()).collect();
-    let runs = others.iter().map(|store| maintenance::automate(store, &courier));
+    let runs = others
+        .iter()
+        .map(|store| maintenance::automate(store, &webhook_client));
     join_all(runs).await;
-    run(&world, &courier).await;
+    run(&world, &webhook_client).await;
     assert_eq!((receiver.seen().len(), outbox(&world).await), (1, 0));
 }
 
-/// A process that saw a notification due, which another then delivers, does not deliver it.
+/// A process that read a due notification does not deliver it after another did.
 #[tokio::test]
-async fn who_comes_late_delivers_nothing() {
+async fn a_late_process_delivers_nothing() {
     let world = shop().await;
     let receiver = Receiver::answering(&[]);
-    let courier = receiver.courier();
-    // The steps of the trigger are three transactions, the last of which takes it down.
+    let webhook_client = receiver.webhook_client();
+    // A trigger takes three transactions, the last of which deletes it.
     let late = Held::behind(&world, 3);
     let work = async {
-        let done = maintenance::automate(&late.store, &courier).await;
+        let done = maintenance::automate(&late.store, &webhook_client).await;
         assert!(done.is_ok(), "{done:?}");
     };
     let meanwhile = async {
         assert_eq!((receiver.seen().len(), outbox(&world).await), (0, 1));
-        run(&world, &receiver.courier()).await;
+        run(&world, &receiver.webhook_client()).await;
         assert_eq!((receiver.seen().len(), outbox(&world).await), (1, 0));
     };
     late.during(work, meanwhile).await;
     assert_eq!((receiver.seen().len(), outbox(&world).await), (1, 0));
 }
 
-/// Wherever a process dies, another delivers once its time is over: at least once, and under the same name.
+/// If a process dies, another delivers after the delay: at least once, with the same delivery id.
 #[tokio::test]
-async fn a_process_may_die_anywhere() {
+async fn deliveries_survive_a_crash_at_any_call() {
     for last in [Fault::FailedBefore, Fault::FailedAfter] {
         for lived in 0.. {
             let world = shop().await;
             let receiver = Receiver::answering(&[]);
             let met = Arc::new(AtomicUsize::new(0));
             let mortal = world.store.clone().with_faults(dying(lived, last, &met));
-            let survived = maintenance::automate(&mortal, &receiver.courier()).await.is_ok();
+            let survived = maintenance::automate(&mortal, &receiver.webhook_client())
+                .await
+                .is_ok();
             for _ in 0..2 {
                 world.clock.set(world.clock.get().plus_seconds(30));
-                run(&world, &receiver.courier()).await;
+                run(&world, &receiver.webhook_client()).await;
             }
             let seen = receiver.seen();
             let names: Vec<_> = seen
@@ -263,13 +267,13 @@ async fn a_process_may_die_anywhere() {
     }
 }
 
-/// Nothing is said of a lead that is gone, nor by an automation that no longer says so.
+/// If the lead is gone, or the automation has no such action any more.
 #[tokio::test]
-async fn what_is_no_longer_true_is_not_said() {
+async fn obsolete_notifications_are_dropped() {
     for (deleted, active) in [(true, true), (false, true), (false, false)] {
         let world = shop().await;
         let receiver = Receiver::answering(&["500 Internal Server Error\r\n"]);
-        run(&world, &receiver.courier()).await;
+        run(&world, &receiver.webhook_client()).await;
         if deleted {
             let wallet = world.wallet(7).await;
             assert_eq!(delete(&world, &wallet, "1001").await.status, 200);
@@ -280,17 +284,16 @@ async fn what_is_no_longer_true_is_not_said() {
             super::install(&world, &[automation(4, active, &actions)]).await;
         }
         world.clock.set(world.clock.get().plus_seconds(10));
-        run(&world, &receiver.courier()).await;
+        run(&world, &receiver.webhook_client()).await;
         assert_eq!((receiver.seen().len(), outbox(&world).await), (1, 0));
     }
 }
 
-/// The outbox names nobody.
 #[tokio::test]
-async fn the_outbox_holds_nothing_of_a_person() {
+async fn the_outbox_contains_no_personal_data() {
     let world = shop().await;
     let receiver = Receiver::answering(&["500 Internal Server Error\r\n"]);
-    run(&world, &receiver.courier()).await;
+    run(&world, &receiver.webhook_client()).await;
     let items = world
         .store
         .dump(world.operator(ACME).instance())

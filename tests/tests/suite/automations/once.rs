@@ -1,13 +1,13 @@
-//! Each action happens exactly once, however often a trigger is delivered and wherever a process dies.
+//! Each action happens exactly once, despite redeliveries and crashes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
 use serde_json::json;
-use shared::id::CallId;
+use shared::ids::CallId;
 use shared::store::Store;
-use shared::store::fault::{Fault, Plan};
+use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::people::user;
 use tests::{ACME, World};
 
@@ -30,7 +30,7 @@ async fn run_one(store: &Store, world: &World, call: u64) -> bool {
     store.run_trigger(&acme, call).await.is_ok()
 }
 
-/// Requires what so many calls of the lead come to.
+/// Requires the results of this number of the lead's calls.
 async fn is_done(world: &World, calls: usize, case: &str) {
     let lead = lead_of(world, 1001).await;
     assert_eq!(lead.points, (6 * calls).into(), "{case}");
@@ -41,7 +41,7 @@ async fn is_done(world: &World, calls: usize, case: &str) {
 }
 
 #[tokio::test]
-async fn repeated_deliveries_do_nothing() {
+async fn redelivered_records_do_nothing() {
     let world = two_automations().await;
     receive(&world, &call("INCOMING", MARIA)).await;
     for _ in 0..3 {
@@ -51,7 +51,7 @@ async fn repeated_deliveries_do_nothing() {
 }
 
 #[tokio::test]
-async fn twenty_processes_do_what_one_does() {
+async fn twenty_processes_do_the_work_once() {
     let world = two_automations().await;
     receive(&world, &call("INCOMING", MARIA)).await;
     let others: Vec<_> = (0..20).map(|_| world.store.elsewhere()).collect();
@@ -61,7 +61,7 @@ async fn twenty_processes_do_what_one_does() {
 }
 
 #[tokio::test]
-async fn many_calls_of_one_lead_all_count() {
+async fn concurrent_calls_of_one_lead_all_count() {
     let world = two_automations().await;
     for _ in 0..6 {
         receive(&world, &call("INCOMING", MARIA)).await;
@@ -76,8 +76,8 @@ async fn many_calls_of_one_lead_all_count() {
     is_done(&world, 6, "six calls").await;
 }
 
-/// The first `lived` attempts go well, the next one meets `last`, and then the process is dead.
-pub fn dying(lived: usize, last: Fault, met: &Arc<AtomicUsize>) -> Plan {
+/// The first `lived` attempts succeed, the next one gets `last`, then all fail.
+pub fn dying(lived: usize, last: Fault, met: &Arc<AtomicUsize>) -> FaultPlan {
     let met = Arc::clone(met);
     Arc::new(move |_| match met.fetch_add(1, Ordering::Relaxed) {
         at if at < lived => None,
@@ -86,9 +86,8 @@ pub fn dying(lived: usize, last: Fault, met: &Arc<AtomicUsize>) -> Plan {
     })
 }
 
-/// Wherever a process dies, the next one goes on.
 #[tokio::test]
-async fn a_process_may_die_anywhere() {
+async fn actions_happen_once_despite_a_crash_at_any_call() {
     for last in [Fault::FailedBefore, Fault::FailedAfter, Fault::Throttled] {
         for lived in 0.. {
             let world = two_automations().await;
@@ -106,9 +105,8 @@ async fn a_process_may_die_anywhere() {
     }
 }
 
-/// A fault that passes is not seen.
 #[tokio::test]
-async fn one_bad_attempt_is_retried() {
+async fn a_transient_fault_is_retried() {
     for fault in [Fault::Conflict, Fault::Throttled, Fault::FailedAfter] {
         for operation in ["BatchGetItem", "GetItem", "Query", "TransactWriteItems"] {
             let world = two_automations().await;
@@ -123,9 +121,9 @@ async fn one_bad_attempt_is_retried() {
     }
 }
 
-/// C-75, C-76: a call whose write is of unknown outcome raises what it raises once, and only with its lead.
+/// C-75, C-76: a call with a write of unknown outcome writes its trigger once, and only with its lead.
 #[tokio::test]
-async fn a_call_and_its_trigger_are_one() {
+async fn a_call_and_its_trigger_are_written_together() {
     for (fault, times, raised) in [
         (Fault::FailedAfter, 1, 1),
         (Fault::FailedAfter, 4, 1),

@@ -1,7 +1,7 @@
-//! What the table's stream brings, as Lambda hands it over.
+//! Batches of the table's stream, as Lambda delivers them.
 
 use serde_json::{Value, json};
-use shared::store::fault::Fault;
+use shared::store::testing::faults::Fault;
 use tests::World;
 
 use super::{MARIA, automation, call, lead_of, nobody, outbox, receive, world};
@@ -36,9 +36,9 @@ async fn bring(store: &shared::store::Store, records: &Value) -> Value {
 const FIRST: &str = "call#000000000000001";
 const SECOND: &str = "call#000000000000002";
 
-/// Triggers that came are run, some of them twice; what else the stream brings does nothing and fails nothing.
+/// New triggers run, some of them delivered twice; other records do nothing.
 #[tokio::test]
-async fn a_batch_is_carried_out() {
+async fn a_batch_runs_its_triggers() {
     let world = shop().await;
     let records = json!([
         record("100", "REMOVE", "acme#trigger", SECOND),
@@ -65,9 +65,9 @@ async fn a_batch_is_carried_out() {
     assert_eq!(outbox(&world).await, 0);
 }
 
-/// What fails is told by its sequence number, and stays in the outbox for who comes next.
+/// Failures are reported by sequence number, and remain in the outbox.
 #[tokio::test]
-async fn what_fails_is_brought_again() {
+async fn failed_records_are_redelivered() {
     let world = shop().await;
     let sick = world
         .store

@@ -1,4 +1,4 @@
-//! Endpoint 13. What must be written is told beside each: an item of a started KB is one unit, in a transaction two.
+//! Endpoint 13. Comments list the written items: one of a started KB is one unit, in a transaction two.
 
 use serde_json::{Value, json};
 use tests::bookings::{FREE, add_calendars, calendar, open_calendars};
@@ -49,14 +49,14 @@ fn booked(what: &str, answer: &Answer, expected: (u32, usize, f64, f64)) -> Valu
     answer.body["data"].clone()
 }
 
-/// Two round trips on a link that the process knows, three the first time. A transaction writes and bills twice: the
-/// meeting, its entry, the link from its lead, the day and the month, and the number (6 items); for a new lead its record,
-/// its entry, its class's total, the look-up of its number, and its number (5 more); for a known one its mark and the notice
-/// of it (2 more).
+/// Two round trips for a link known to the process, three for a new one. The transaction writes and bills
+/// twice: the meeting, its entry, the link from its lead, the day and the month, and the id counter (6
+/// items); for a new lead its record, its entry, its class's total, the lookup of its number, and the id
+/// counter (5 more); for a known one its pending change and its stale marker (2 more).
 #[tokio::test]
-async fn bookings() {
+async fn booking_costs() {
     let world = office().await;
-    // The very first one makes the secret, too.
+    // The first booking of an instance also writes the secret.
     booked(
         "13: first of an instance and a process",
         &book(&world, None, &new_lead(&day(0, 0))).await,
@@ -110,10 +110,10 @@ async fn bookings() {
     );
 }
 
-/// A meeting that moves: its record, its entry left and entered, its lead's mark and notice, and the days and months that it
-/// leaves and enters.
+/// A meeting that moves: its record, two entries, its lead's activity and stale marker, and the old and new
+/// days and months.
 #[tokio::test]
-async fn moves() {
+async fn moving_costs() {
     let world = office().await;
     let mut data = booked(
         "13: arranged",
@@ -136,9 +136,9 @@ async fn moves() {
     }
 }
 
-/// What is refused costs what had to be read.
+/// Rejections cost only reads.
 #[tokio::test]
-async fn refusals() {
+async fn rejected_bookings_cost_only_reads() {
     let world = office().await;
     let taken = json!({ "error": "slot_unavailable", "msg": "the start is taken" });
     let data = booked(

@@ -1,4 +1,4 @@
-//! Endpoints 11 and 12, and the free times.
+//! Endpoints 11 and 12, and free times.
 
 use serde_json::{Value, json};
 use shared::meeting::Meeting;
@@ -6,7 +6,7 @@ use tests::bookings::{add_calendars, add_meetings, calendar, meeting, open_calen
 use tests::world::at;
 use tests::{ACME, Answer, World};
 
-/// Asserts what a request costs: sequential round trips, calls, read units and write units.
+/// Asserts the cost of a request: sequential round trips, calls, read units and write units.
 #[track_caller]
 pub fn costs(what: &str, answer: &Answer, expected: (u32, usize, f64, f64)) {
     let cost = &answer.cost;
@@ -48,11 +48,11 @@ async fn ask(world: &World, uri: &str) -> Answer {
     answer
 }
 
-/// Endpoint 11: one round trip where the process knows the calendars or next meetings are not asked for, one more for a key
-/// that comes without `i` for the first time, for more than 50 calendars and for each 100 next meetings. Credential and
+/// Endpoint 11: one round trip if the process knows the calendars or next meetings are not requested; one
+/// more for a new key without `i`, for more than 50 calendars, and for each 100 next meetings. Credential and
 /// directory are two units, forty calendars of 510 bytes five, and each next meeting one.
 #[tokio::test]
-async fn calendars() {
+async fn calendar_list_costs() {
     for (calendars, units, trips) in [(1_u32, 1.0, 1), (10, 2.0, 1), (40, 5.0, 1), (60, 9.0, 2)] {
         let world = World::new().await;
         let lines = (0..calendars).map(|at| {
@@ -67,7 +67,7 @@ async fn calendars() {
             units + 2.0 + f64::from(calendars),
             2 + usize::try_from(calendars).expect("small"),
         );
-        // A list of more than 50 takes a second query.
+        // More than 50 take a second query.
         let more = usize::from(trips > 1);
         for (what, uri, expected) in [
             (
@@ -80,7 +80,8 @@ async fn calendars() {
             ("known", &uri, (trips, queries + more, all, 0.0)),
         ] {
             let answer = ask(&world, uri).await;
-            // Some of more than 50 next meetings are read after the check, in one trip with the rest of the list or the next.
+            // Of more than 50 next meetings some are read after the check, together with the rest of the list
+            // or one trip later.
             let latest = expected.0 + u32::from(trips > 1 && what == "known");
             let trips = answer.cost.round_trips.clamp(expected.0, latest);
             let expected = (trips, expected.1, expected.2, expected.3);
@@ -89,9 +90,9 @@ async fn calendars() {
     }
 }
 
-/// Next meetings behind a long past cost what they cost without one.
+/// Their cost does not depend on the number of past meetings.
 #[tokio::test]
-async fn next_meetings() {
+async fn next_meetings_cost_the_same_after_a_long_past() {
     let world = office().await;
     add_meetings(&world.operator(ACME), crowd(1, 600, -300)).await;
     let uri = format!("/pcalendar?apitoken={}", world.known(7).await.key);
@@ -103,7 +104,8 @@ async fn next_meetings() {
     );
 }
 
-/// So many meetings a day on calendar 5 from 03:00 on, for so many days from so many days after the first that is free.
+/// `a_day` meetings a day on calendar 5 from 03:00, for `days` days, starting `from` days after the first
+/// free one.
 fn crowd(a_day: u32, days: u32, from: i32) -> impl Iterator<Item = Meeting> {
     (0..days * a_day).map(move |turn| {
         let first = at("2026-11-23T03:00:00Z").unix_millis() + i64::from(from) * 86_400_000;
@@ -113,10 +115,10 @@ fn crowd(a_day: u32, days: u32, from: i32) -> impl Iterator<Item = Meeting> {
     })
 }
 
-/// Endpoint 12: one round trip for the first page, two for a later one, one more where the calendar is named by its
-/// `publicId`; and the same whatever lies before the page, whether past or other pages.
+/// Endpoint 12: one round trip for the first page, two for a later one, one more for a calendar named by its
+/// `publicId`; independent of past meetings and earlier pages.
 #[tokio::test]
-async fn meetings() {
+async fn meeting_list_costs() {
     for (meetings, days) in [(10, 10), (1_000, 50), (10_000, 500)] {
         let world = office().await;
         let a_day = meetings / days;
@@ -167,10 +169,10 @@ async fn meetings() {
     }
 }
 
-/// The free times of 62 days: one round trip where the process knows the link, two the first time and where more than 50
-/// of the days have meetings.
+/// Free times of 62 days: one round trip for a link known to the process; two for a new one, or if more than
+/// 50 days have meetings.
 #[tokio::test]
-async fn slots() {
+async fn free_time_costs() {
     let world = office().await;
     let uri = "/calendarmeeting/slots?i=acme&keyName=demo";
     costs(
@@ -201,7 +203,7 @@ async fn slots() {
     costs("slots: CL006", &none, (1, 2, 2.0, 0.0));
 }
 
-/// What is answered for a link that leads nowhere.
+/// The response to an unknown link.
 pub fn cl006() -> Value {
     json!({ "error": "CL006", "msg": "the calendar does not belong to the instance or is not active" })
 }

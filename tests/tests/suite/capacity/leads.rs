@@ -1,4 +1,4 @@
-//! Endpoints 5 and 6, and what the others pay for deletions that are not finished.
+//! Endpoints 5 and 6, and the cost of pending deletions for other endpoints.
 
 use serde_json::{Value, json};
 use tests::bookings::open_calendars;
@@ -7,7 +7,7 @@ use tests::{Answer, Wallet, World};
 
 use super::{Budget, call, read, within};
 
-/// Two round trips: the lead is read beside the credential and the directory, three units; then all is written together.
+/// Two round trips: a read of credential, directory and lead, three units; then one transaction.
 fn written(write_units: f64) -> Budget {
     Budget {
         round_trips: 2,
@@ -21,10 +21,10 @@ async fn send(world: &World, wallet: &Wallet, method: &str, path: &str, body: &V
     world.call(method, &uri).json(body).send().await
 }
 
-/// Lead 1001 has an owner and one number: its record, two entries, a look-up and a total are deleted or changed, beside the
-/// mark and the notice. A transaction bills every item twice.
+/// Lead 1001 has an owner and one number: deletes or changes its record, two entries, a lookup and a total,
+/// and writes pending erasure and marker. A transaction bills every item twice.
 #[tokio::test]
-async fn deleting_and_archiving() {
+async fn deletion_and_archiving_costs() {
     let world = World::new().await;
     let wallet = world.known(7).await;
     for (what, archived, budget) in [
@@ -43,9 +43,9 @@ async fn deleting_and_archiving() {
     }
 }
 
-/// In bulk the leads are read together, and 16 at a time are written.
+/// In bulk the leads are read together, and written 16 at a time.
 #[tokio::test]
-async fn in_bulk() {
+async fn bulk_deletion_costs() {
     let world = World::new().await;
     let wallet = world.known(7).await;
     let people = (2001..2121).map(|id| plain_lead(id, "Pessoa", "de Tal", Some(8)));
@@ -63,9 +63,9 @@ async fn in_bulk() {
     within("5: 120 leads", &answer, &budget(120.0 * 12.0));
 }
 
-/// Deletions that are not finished cost the list of meetings a query of next to nothing, and the webhook nothing.
+/// Pending deletions cost the list of meetings a query of almost nothing, and the webhook nothing.
 #[tokio::test]
-async fn while_deletions_are_not_finished() {
+async fn pending_deletions_cost_little() {
     let world = World::new().await;
     open_calendars(&world.operator("acme")).await;
     world.meet_public().await;

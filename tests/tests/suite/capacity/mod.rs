@@ -1,4 +1,4 @@
-//! What requests cost: sequential round trips and units, as docs/access-patterns.md promises them.
+//! Cost of requests: sequential round trips and units, as in docs/access-patterns.md.
 
 mod bookings;
 mod calendars;
@@ -45,7 +45,7 @@ pub fn read(round_trips: u32, read_units: f64) -> Budget {
 
 /// Endpoints 2 to 4: one round trip. Two credentials, the directory and the lead are four units.
 #[tokio::test]
-async fn one_lead() {
+async fn one_lead_costs() {
     let world = World::new().await;
     let wallet = world.known(7).await;
     for (what, uri, units) in [
@@ -70,9 +70,10 @@ async fn one_lead() {
     within("2: malformed credential", &refused, &read(0, 0.0));
 }
 
-/// Endpoint 1: one round trip for the first page of 50, whoever asks for all; two for pages near the front.
+/// Endpoint 1: one round trip for the first page of 50 of viewers who see all; two for other pages near the
+/// front.
 #[tokio::test]
-async fn the_list() {
+async fn lead_list_costs() {
     let world = World::new().await;
     let people = |ids: std::ops::Range<u64>| {
         ids.map(|id| plain_lead(id, "Pessoa", "de Tal", Some(8)))
@@ -80,7 +81,7 @@ async fn the_list() {
     };
     add_leads(&world.operator("acme"), people(2001..3001)).await;
     let wallet = world.known(7).await;
-    // An entry has about 75 bytes here: 50 of them are one started 4 KB.
+    // An entry has about 75 bytes, so 50 are one started 4 KB.
     for (what, uri, budget) in [
         ("1: first page of 50", "/leads?i=acme", read(1, 5.0)),
         ("1: page 5 of 50", "/leads?i=acme&page=5", read(2, 10.0)),
@@ -89,7 +90,7 @@ async fn the_list() {
         let answer = world.get(uri).with(&wallet).send().await;
         within(what, &answer, &budget);
     }
-    // The first request of a caller who does not see all is a wrong guess, the next one is not.
+    // The first request of a viewer who does not see all prefetches the wrong list.
     let own = world.known(8).await;
     for (what, budget) in [
         ("1: own leads, first request", read(2, 8.0)),
@@ -124,9 +125,9 @@ async fn the_list() {
     within("1: behind the last page", &empty, &read(2, 5.0));
 }
 
-/// Deep pages continue where the page before ended.
+/// Deep pages continue after the previous page.
 #[tokio::test]
-async fn a_deep_page_costs_what_a_page_costs() {
+async fn deep_pages_cost_the_same() {
     let world = World::new().await;
     let people = (2001..4501).map(|id| plain_lead(id, "Pessoa", "de Tal", None));
     add_leads(&world.operator("acme"), people.collect()).await;
@@ -157,7 +158,7 @@ fn call(changes: &Value) -> Value {
 
 /// Endpoint 19: two round trips for a known lead, three for a new one. A transaction bills every item twice.
 #[tokio::test]
-async fn a_call() {
+async fn call_costs() {
     let world = World::new().await;
     world.meet_public().await;
     for (what, changes, round_trips, reads, writes) in [

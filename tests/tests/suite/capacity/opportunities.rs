@@ -1,5 +1,3 @@
-//! Endpoints 7 to 10.
-
 use serde_json::{Value, json};
 use shared::opportunity::{ServicePermission, Status};
 use tests::people::user;
@@ -38,9 +36,9 @@ async fn list(world: &World, wallet: &Wallet, body: &Value) -> Answer {
     answer
 }
 
-/// Endpoints 7 and 8: two round trips, and of every item just what it weighs, twice.
+/// Endpoints 7 and 8: two round trips, and twice the size of every item.
 #[tokio::test]
-async fn writes() {
+async fn opportunity_write_costs() {
     let world = shop().await;
     let wallet = world.known(7).await;
     let write = |write_units| Budget {
@@ -50,7 +48,8 @@ async fn writes() {
     };
     let body = json!({ "title": "Pedido", "crm_column": 31, "lead_id": 1001, "value": "213.20", "fields": { "Origem do Lead": "Google" } });
     let uri = "/crmopportunity?id=3&i=acme";
-    // Record, four lists, link, total, rank, number and the check of the lead: ten items of a started KB.
+    // Record, four entries, link, total, rank, id counter and the check of the lead: ten items of a started
+    // KB.
     within(
         "7: made",
         &world.call("POST", uri).with(&wallet).json(&body).send().await,
@@ -77,11 +76,14 @@ async fn writes() {
         .await;
     within("7: refused body", &refused, &read(1, 3.0));
     let uri = "/crmopportunity/1?id=3&i=acme";
+    let answer = world.call("GET", uri).with(&wallet).send().await;
+    assert_eq!(answer.status, 200);
+    within("one opportunity", &answer, &read(1, 6.0));
     for (what, body, units) in [
-        // Record and four lists.
+        // Record and four entries.
         ("8: title", json!({ "title": "Outro" }), 10.0),
         ("8: value", json!({ "value": "1.00" }), 12.0),
-        // The two lists of a status are left and entered, two totals and one rank change.
+        // Entries leave and enter two lists; two totals and one rank change.
         ("8: status", json!({ "status": "gain" }), 20.0),
         ("8: column", json!({ "crm_column": 32 }), 26.0),
         ("8: nothing", json!({}), 0.0),
@@ -90,7 +92,7 @@ async fn writes() {
         assert_eq!(answer.status, 200);
         within(what, &answer, &write(units));
     }
-    // While a copy may be behind, the lead itself is read.
+    // While a copy may be stale, the lead itself is read.
     let call = super::call(&json!({ "lead": 1001 }));
     assert_eq!(world.webhook(&call).send().await.status, 201);
     let answer = world
@@ -117,7 +119,7 @@ async fn writes() {
 
 /// Endpoint 9: one round trip.
 #[tokio::test]
-async fn funnels() {
+async fn funnel_costs() {
     let world = shop().await;
     let wallet = world.known(7).await;
     let answer = world
@@ -127,13 +129,13 @@ async fn funnels() {
     within("9: three funnels", &answer, &read(1, 3.0));
 }
 
-/// Endpoint 10: two round trips, and of the entries just those that are answered.
+/// Endpoint 10: two round trips, and the units of the listed entries.
 #[tokio::test]
-async fn lists() {
+async fn board_and_column_costs() {
     let world = stocked().await;
     let (admin, own, department) = (world.known(7).await, world.known(8).await, world.known(10).await);
-    // An entry has about 560 bytes here, so 25 of them are 4 started 4 KB; credential, directory, funnel and notices are 4
-    // units more, and a board's totals one.
+    // An entry has about 560 bytes, so 25 of them are 4 started 4 KB; credential, directory, funnel and
+    // markers are 4 units more, and a board's totals one.
     for (what, wallet, body, units, round_trips) in [
         ("10: board", &admin, page(1, 25, &json!({})), 11.0, 2),
         (
@@ -258,7 +260,7 @@ async fn lists() {
             },
         );
     }
-    // Everything within reach is read once: 1,010 entries of about 560 bytes.
+    // Every reachable entry is read once: 1,010 entries of about 560 bytes.
     for (what, body) in [
         ("10: board, search", page(1, 25, &json!({ "search": "maria" }))),
         (
@@ -281,9 +283,9 @@ async fn lists() {
     within("10: malformed credential", &unauthorised, &read(0, 0.0));
 }
 
-/// A walk in order costs the same for every page, and what is remembered of it one write each.
+/// Every page in order costs the same, and one write for the cursor.
 #[tokio::test]
-async fn a_walk() {
+async fn pages_in_order_cost_the_same() {
     let world = stocked().await;
     let wallet = world.known(7).await;
     let mut units = Vec::new();
@@ -297,10 +299,10 @@ async fn a_walk() {
     assert!(units[39] <= units[1] * 1.3);
 }
 
-/// So many opportunities in column 31, of users 8, 9 and 10 and all statuses.
+/// This number of opportunities in column 31, of users 8, 9 and 10 and all statuses.
 async fn column_of(count: u64) -> World {
     let world = shop().await;
-    // Ids of one length, so that entries are of one length too.
+    // Ids of equal length, so that entries have equal lengths too.
     let ids: Vec<_> = (100_000..100_000 + count).collect();
     for ids in ids.chunks(1_000) {
         let stock = ids.iter().map(|id| {
@@ -313,10 +315,10 @@ async fn column_of(count: u64) -> World {
     world
 }
 
-/// What is answered from as many entries as it shows costs the same in a column that is ten times as long; the benchmark
-/// `growth` holds that up to a million.
+/// Work that reads only the listed entries costs the same in a column ten times as long; the benchmark
+/// `growth` measures up to a million.
 #[tokio::test]
-async fn a_column_grows() {
+async fn costs_do_not_grow_with_the_column() {
     let (small, large) = (column_of(300).await, column_of(3_000).await);
     let (of_small, of_large) = (small.known(7).await, large.known(7).await);
     for filter in [
@@ -344,10 +346,10 @@ async fn a_column_grows() {
     }
 }
 
-/// C-89: thousands of service permissions on one day of a column cost nothing but whom they may exclude, and no item that
-/// counts grows with them.
+/// C-89: thousands of service permissions on one day of a column cost only viewers that they may exclude, and
+/// no counting item grows.
 #[tokio::test]
-async fn service_permissions_grow() {
+async fn service_permissions_cost_only_excluded_viewers() {
     let (open, restricted) = (shop().await, shop().await);
     for (world, each) in [(&open, false), (&restricted, true)] {
         for ids in (100_000..102_400).collect::<Vec<u64>>().chunks(600) {
@@ -385,7 +387,7 @@ async fn service_permissions_grow() {
             );
         }
     }
-    // Whom they may exclude reads each of them once: of 2,400 some 130 bytes, and some 85 for an offset.
+    // Viewers that they may exclude read each once: 2,400 of about 130 bytes, and about 85 for an offset.
     let (of_open, of_restricted) = (open.wallet(11).await, restricted.wallet(11).await);
     for (body, more) in [
         (page(1, 25, &json!({})), 80.0),

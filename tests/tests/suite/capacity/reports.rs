@@ -1,4 +1,4 @@
-//! Endpoints 14 and 15: one round trip each, once a report has its result.
+//! Endpoints 14 and 15: one round trip each for a report with a result.
 
 use serde_json::json;
 use tests::World;
@@ -7,7 +7,7 @@ use tests::reports::{add_reports, report};
 use super::{read, within};
 
 #[tokio::test]
-async fn reports() {
+async fn report_costs() {
     let world = World::new().await;
     let operator = world.operator("acme");
     tests::sales::open_shop(&operator).await;

@@ -1,11 +1,11 @@
-//! Every use of every endpoint against the targets, as `cargo bench -p tests --bench capacity` measures it, at the sizes that
-//! are made quickly.
+//! Every use of every endpoint compared with the targets, like `cargo bench -p tests --bench capacity`, at
+//! sizes that are quick to set up.
 
 use tests::bench::row::{Row, table};
 use tests::bench::target::{BY_ITSELF, IN_TRANSACTION, LISTED, Target};
 use tests::bench::uses::{Group, Scale};
 
-/// The targets, as the architecture names them: for which endpoints, and the sequential round trips that they may take.
+/// The targets: endpoints, and maximum sequential round trips.
 const ROUND_TRIPS: [(Target, &[&str], u32); 6] = [
     (
         Target::Thing,
@@ -19,11 +19,11 @@ const ROUND_TRIPS: [(Target, &[&str], u32); 6] = [
     (Target::Call, &["19"], 2),
 ];
 
-/// Units ÷ the least: of what a list answers, of what a transaction writes, of what is written by itself.
+/// Maximum units ÷ minimum: of listed items, of a transaction, of single writes.
 const RATIOS: [f64; 3] = [1.15, 2.2, 1.1];
 
 #[test]
-fn nobody_moved_the_targets() {
+fn the_targets_are_unchanged() {
     for (target, endpoints, round_trips) in ROUND_TRIPS {
         assert_eq!(
             (target.endpoints(), target.round_trips()),
@@ -40,8 +40,8 @@ fn nobody_moved_the_targets() {
     );
 }
 
-/// Measures a group and requires that each use meets its targets, and that some use of each endpoint does so without
-/// a reason to be excused.
+/// Measures a group and requires that each use meets its targets, and that some use of each endpoint meets
+/// them without an exception.
 async fn hold(group: Group, endpoints: &[&str]) {
     let rows = group.measure(Scale::Quick).await;
     println!("{}", table(&rows));

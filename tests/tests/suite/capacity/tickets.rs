@@ -1,4 +1,4 @@
-//! Endpoints 16 to 18: one round trip for a page of 50, two for more, and the units of what is shown.
+//! Endpoints 16 to 18: one round trip for a page of 50, two for more, and the units of the shown items.
 
 use serde_json::{Value, json};
 use tests::World;
@@ -6,10 +6,11 @@ use tests::tickets::{add_files, add_tickets, ask, file, ticket};
 
 use super::{Budget, read, within};
 
-/// A ticket has about 500 bytes here and a file 200, and each list is read once, 4 KB a unit and 1 MB a query: 50 entries
-/// beside the credential (C-86), the rest in a second round trip. Credential, directory, and lead or ticket are three units.
+/// A ticket has about 500 bytes and a file 200. Each list is read once, 4 KB a unit and 1 MB a query: 50
+/// entries in parallel with the credential (C-86), the rest in a second round trip. Credential, directory,
+/// and lead or ticket are three units.
 #[tokio::test]
-async fn lists() {
+async fn ticket_and_file_list_costs() {
     for (count, tickets, files) in [(1_u64, 1.0, 1.0), (100, 15.0, 7.0), (1_500, 196.0, 84.0)] {
         let world = World::new().await;
         let operator = world.operator("acme");
@@ -42,9 +43,9 @@ async fn lists() {
     }
 }
 
-/// What is unknown costs what an empty list costs; what is malformed is not looked for.
+/// Unknown ids cost as much as an empty list; malformed ones are not looked up.
 #[tokio::test]
-async fn nothing() {
+async fn unknown_and_malformed_id_costs() {
     let world = World::new().await;
     let wallet = world.known(7).await;
     add_tickets(&world.operator("acme"), [ticket(&Value::Null)]).await;
@@ -59,9 +60,9 @@ async fn nothing() {
     within("lead/abc", &ask(&world, &wallet, "lead/abc").await, &read(1, 2.0));
 }
 
-/// C-62: a page read in its order costs what it shows, and a put for the bookmark, however far it lies.
+/// C-62: a page in order costs its entries and a put for the cursor, however deep it is.
 #[tokio::test]
-async fn pages() {
+async fn ticket_page_costs() {
     let world = World::new().await;
     add_tickets(
         &world.operator("acme"),

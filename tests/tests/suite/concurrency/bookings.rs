@@ -1,7 +1,7 @@
-//! Bookings (endpoint 13) at once: of those that exclude each other exactly one happens and the others leave nothing, all
-//! others happen, and what was answered is there (C-53 to C-55).
+//! Concurrent bookings (endpoint 13): of mutually exclusive ones exactly one happens and the others leave
+//! nothing, all others happen, and acknowledged ones exist (C-53 to C-55).
 //!
-//! Each storm goes through every weather of the table. What it was answered and what it cost is printed.
+//! Each storm runs with every set of faults, and prints its responses and cost.
 
 mod deletions;
 mod exclusion;
@@ -17,10 +17,11 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use operator::kinds::Meetings;
 use serde_json::{Value, json};
 use shared::lead::Lead;
 use shared::meeting::Meeting;
-use shared::store::fault::{Fault, Plan};
+use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::bookings::open_calendars;
 use tests::world::Answer;
 use tests::{ACME, World};
@@ -28,23 +29,22 @@ use tests::{ACME, World};
 use super::bad_moments;
 use crate::faults::none;
 
-/// What the table is like, and the faults that make it so.
-pub type Weather = (&'static str, fn() -> Plan);
+/// Name and faults of the table.
+pub type Weather = (&'static str, fn() -> FaultPlan);
 
-/// How the table fares meanwhile: well; with faults of all kinds in every eighth attempt; with every fourth answer lost
-/// behind the commit.
+/// No faults; faults of all kinds in every eighth attempt; every fourth response lost after the commit.
 pub const WEATHERS: [Weather; 3] = [
     ("calm", none),
     ("faults", || bad_moments(12)),
     ("lost answers", lost_answers),
 ];
-/// How long those who are ready wait for the others.
+/// How long ready callers wait for the others.
 const MOMENT: Duration = Duration::from_secs(5);
-/// The number of the next lead of `acme`.
+/// Id of the next lead of `acme`.
 pub const NEXT_LEAD: u64 = 1013;
 
-/// `acme` with its calendars, where so many callers do the same at once.
-pub async fn crowded(callers: usize, plan: Plan) -> Arc<World> {
+/// `acme` with its calendars and this number of concurrent callers.
+pub async fn crowded(callers: usize, plan: FaultPlan) -> Arc<World> {
     Arc::new(office().await.with_faults(all_at_once(callers, plan)))
 }
 
@@ -55,8 +55,8 @@ pub async fn office() -> World {
     world
 }
 
-/// Every fourth transaction is carried out and nobody hears of it.
-fn lost_answers() -> Plan {
+/// Every fourth transaction is executed without a response.
+fn lost_answers() -> FaultPlan {
     let attempts = AtomicUsize::new(0);
     Arc::new(move |operation| {
         let is_lost = operation == "TransactWriteItems" && attempts.fetch_add(1, Ordering::Relaxed) % 4 == 3;
@@ -64,9 +64,9 @@ fn lost_answers() -> Plan {
     })
 }
 
-/// Nobody's first transaction arrives before those of `callers` have all been sent: whatever each of them read, it read
-/// before the first one wrote. Whoever fails before that is waited for no longer than a moment.
-pub fn all_at_once(callers: usize, plan: Plan) -> Plan {
+/// Delays first transactions until `callers` of them have been sent, so every caller reads before the first
+/// write. Callers that fail earlier delay the others only for a moment.
+pub fn all_at_once(callers: usize, plan: FaultPlan) -> FaultPlan {
     let gate = Arc::new((Mutex::new(0), Condvar::new()));
     Arc::new(move |operation| {
         if operation == "TransactWriteItems" {
@@ -83,8 +83,12 @@ pub fn all_at_once(callers: usize, plan: Plan) -> Plan {
     })
 }
 
-/// Right before the `nth` attempt of an operation something else happens, from its beginning to its end.
-pub fn before<F>(operation: &'static str, nth: usize, action: impl Fn() -> F + Send + Sync + 'static) -> Plan
+/// Runs an action completely before the `nth` attempt of an operation.
+pub fn before<F>(
+    operation: &'static str,
+    nth: usize,
+    action: impl Fn() -> F + Send + Sync + 'static,
+) -> FaultPlan
 where
     F: Future<Output = ()>,
 {
@@ -97,7 +101,7 @@ where
     })
 }
 
-/// A request to book.
+/// A booking request.
 #[derive(Debug, Clone)]
 pub struct Sent {
     pub body: Value,
@@ -121,7 +125,7 @@ impl Sent {
         call.json(&self.body).send().await
     }
 
-    /// Sends it again until it is answered by something else than the honest failure, which tells nothing.
+    /// Repeats it until the response is not an internal error, which leaves the outcome unknown.
     pub async fn insist(&self, world: &World) -> Answer {
         loop {
             let answer = self.send(world).await;
@@ -133,21 +137,21 @@ impl Sent {
     }
 }
 
-/// What became of requests that were sent at once.
+/// The results of concurrent requests.
 #[derive(Debug, Default)]
 pub struct Tally {
-    /// What each booking was answered.
+    /// The response of each booking.
     pub booked: Vec<Value>,
-    /// How many of them were told that they came before.
+    /// Number of replays.
     pub replayed: usize,
     pub taken: usize,
     pub failed: usize,
-    /// The calls of each request, and how many of them were transactions.
+    /// Number of calls of each request, and of its transactions.
     costs: Vec<(usize, usize)>,
 }
 
 impl Tally {
-    /// Sends requests at once, and counts the answers. Nothing but what the contract knows is answered.
+    /// Sends requests concurrently, and counts the responses, which must be those of the contract.
     pub async fn of(world: &Arc<World>, requests: impl IntoIterator<Item = Sent>) -> Self {
         let mut tally = Self::default();
         let send = |request: Sent| {
@@ -184,12 +188,12 @@ impl Tally {
         }
     }
 
-    /// How many answers were bookings, how many were refusals, and how many failures.
+    /// Number of bookings, refusals and failures.
     pub fn counts(&self) -> (usize, usize, usize) {
         (self.booked.len(), self.taken, self.failed)
     }
 
-    /// Says what it was: a line of a table.
+    /// Prints a line of a table.
     pub fn print(&self, what: &str, weather: &str) {
         let (booked, taken, failed) = self.counts();
         let sum = |part: fn(&(usize, usize)) -> usize| self.costs.iter().map(part).sum::<usize>();
@@ -213,17 +217,15 @@ impl Tally {
 pub async fn meetings(world: &World) -> Vec<Meeting> {
     let operator = world.operator(ACME);
     let mut found = Vec::new();
-    if let Some(last) = operator.last_meeting().await.expect("the counter can be read") {
-        let mut pages = operator.meetings(last);
-        while let Some(page) = pages.next().await.expect("the meetings can be read") {
-            found.extend(page);
-        }
+    let mut pages = operator.records::<Meetings>();
+    while let Some(page) = pages.next().await.expect("the meetings can be read") {
+        found.extend(page);
     }
     found.sort_by_key(|meeting| meeting.id);
     found
 }
 
-/// The leads that bookings made, by id.
+/// The leads created by bookings, by id.
 pub async fn visitors(world: &World) -> Vec<Lead> {
     let mut leads = world.leads().await;
     leads.retain(|lead| lead.created_by_type.as_deref() == Some("booking"));
@@ -231,9 +233,9 @@ pub async fn visitors(world: &World) -> Vec<Lead> {
     leads
 }
 
-/// Requires what holds after every storm: whoever was told of a meeting has it, as it was told and once; those whose
-/// outcome is not known explain the others; no lead is there without its meeting; no two meetings of a calendar
-/// overlap; and everything derived is right. Returns the meetings.
+/// Requires the invariants after every storm: acknowledged meetings exist unchanged and once; requests of
+/// unknown outcome explain the others; no lead exists without its meeting; no two meetings of a calendar
+/// overlap; all derived items are correct. Returns the meetings.
 pub async fn settle(world: &World, tally: &Tally) -> Vec<Meeting> {
     let meetings = meetings(world).await;
     let by_id: BTreeMap<u64, &Meeting> = meetings
@@ -266,14 +268,14 @@ pub async fn settle(world: &World, tally: &Tally) -> Vec<Meeting> {
     meetings
 }
 
-/// A meeting as the answer that carries its key shows it.
+/// A meeting as in a response with its key.
 pub fn with_key(meeting: &Meeting, data: &Value) -> Value {
     let mut shown = json!(meeting);
     shown["rescheduleKey"] = data["rescheduleKey"].clone();
     shown
 }
 
-/// Requires that no two meetings of a calendar take place at one time.
+/// Requires that no two meetings of a calendar overlap.
 #[track_caller]
 pub fn do_not_overlap(meetings: &[Meeting]) {
     let mut by_calendar = BTreeMap::<_, Vec<_>>::new();

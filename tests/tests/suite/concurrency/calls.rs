@@ -1,10 +1,10 @@
-//! Calls (endpoint 19): one new number one lead, no call lost, no number taken twice.
+//! Concurrent calls (endpoint 19): one lead for a new number, no lost call, no duplicate id.
 
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use shared::store::fault::Fault;
+use shared::store::testing::faults::Fault;
 use tests::World;
 use tests::people::lead;
 
@@ -13,7 +13,7 @@ fn call(phone: &str) -> Value {
         "duration": 65, "record": true, "service": "acme-voip" } })
 }
 
-/// Sends a call from each number at once, and returns the calls' ids.
+/// Sends a call from each number concurrently. Returns the calls' ids.
 async fn storm(world: &World, phones: impl IntoIterator<Item = String>) -> BTreeSet<u64> {
     let calls = phones.into_iter().map(async |phone| {
         let answer = world.webhook(&call(&phone)).send().await;
@@ -26,9 +26,9 @@ async fn storm(world: &World, phones: impl IntoIterator<Item = String>) -> BTree
     distinct
 }
 
-/// C-72: simultaneous first calls from one number, in both its forms, make one lead; every call and event is there.
+/// C-72: concurrent first calls from one number, in both forms, create one lead; every call and event exists.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_new_number_one_lead() {
+async fn one_new_number_creates_one_lead() {
     let world = World::new().await;
     let forms = ["+55 41 98888-0001", "554188880001", "41988880001"];
     let ids = storm(&world, forms.into_iter().cycle().take(30).map(str::to_owned)).await;
@@ -53,9 +53,8 @@ async fn one_new_number_one_lead() {
     world.is_sound().await;
 }
 
-/// Simultaneous first calls from different numbers make a lead each, and the totals are exact.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_new_numbers() {
+async fn different_new_numbers_create_a_lead_each() {
     let world = World::new().await;
     storm(&world, (0..40).map(|n| format!("554198888{n:04}"))).await;
     let made: BTreeSet<_> = world.calls().await.iter().filter_map(|call| call.lead).collect();
@@ -70,9 +69,8 @@ async fn many_new_numbers() {
     world.is_sound().await;
 }
 
-/// Calls of one lead at once: all are there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_calls_of_one_lead() {
+async fn all_concurrent_calls_of_one_lead_are_stored() {
     let world = World::new().await;
     let ids = storm(&world, (0..40).map(|_| "+55 11 97326-3471".to_owned())).await;
     let calls = world.calls().await;
@@ -85,10 +83,10 @@ async fn many_calls_of_one_lead() {
     world.is_sound().await;
 }
 
-/// C-10: of equal requests with one key at once one does the work, and all answer its call, in good moments and in bad
-/// ones; also where they make a lead.
+/// C-10: of concurrent equal requests with one key one does the work, and all return its call, with and
+/// without faults, and also if they create a lead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_key_one_call() {
+async fn equal_requests_with_one_key_create_one_call() {
     for bad in [0, 30] {
         for phone in ["+55 11 97326-3471", "+55 41 98888-0001", "anonymous"] {
             let world = World::new().await.with_faults(super::bad_moments(bad));
@@ -122,12 +120,12 @@ async fn one_key_one_call() {
     }
 }
 
-/// The same with conflicts, throttling and time-outs after the commit among the attempts.
+/// With conflicts, throttling and timeouts after the commit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_new_number_one_lead_in_bad_moments() {
+async fn one_new_number_creates_one_lead_despite_faults() {
     let attempts = std::sync::atomic::AtomicU64::new(0);
     let plan = move |operation: &str| {
-        // Spread by the golden ratio, so that no request meets a fault in each attempt by keeping step with the others.
+        // Spread by the golden ratio, so that no request gets a fault in every attempt.
         let attempt = attempts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let spread = attempt.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         match (operation, spread % 11) {
@@ -152,7 +150,7 @@ async fn one_new_number_one_lead_in_bad_moments() {
         .filter(|lead| lead.created_by_type.as_deref() == Some("voip"))
         .count();
     assert_eq!(made, 1);
-    // A call whose every attempt met a fault is stored without its lead (C-74), never with another.
+    // A call with a fault in every attempt is stored without its lead (C-74), never with another.
     assert!(
         calls
             .iter()

@@ -1,5 +1,5 @@
-//! Calls for a lead (endpoint 19) while opportunities of it are made and changed, and while copies are brought up to
-//! date: what was acknowledged is shown from that moment on (C-12), and in the end every copy is right.
+//! Calls for a lead (endpoint 19) during changes of its opportunities and refreshes of copies: acknowledged
+//! changes are visible from then on (C-12), and finally every copy is current.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,14 +13,14 @@ use tests::{ACME, Wallet, World};
 use super::{FAILED, bad_moments, look, persist, post, put, records, shop};
 
 const LEADS: [u64; 2] = [1001, 1004];
-/// A second apart each, so that no notice outlasts its copies for long enough to be taken down while readers are slow.
+/// One second apart, so that no marker outlives its copies by enough to be deleted while readers are slow.
 const CALLS: u64 = 28;
 
-/// Two leads that are called and sold to all the time.
+/// Two leads with concurrent calls and sales.
 struct Line {
     world: World,
     wallet: Wallet,
-    /// When each lead was last active, as far as it was acknowledged.
+    /// The last acknowledged activity of each lead.
     active: [Mutex<String>; 2],
     looks: AtomicU64,
     over: AtomicBool,
@@ -45,7 +45,7 @@ impl Line {
         }
     }
 
-    /// All at once, until the last call is acknowledged.
+    /// Runs all concurrently until the last call is acknowledged.
     async fn rage(&self) {
         let calls = async {
             tokio::join!(self.call(0), self.call(1));
@@ -70,7 +70,7 @@ impl Line {
             let now = self.world.clock.get().plus_seconds(1);
             self.world.clock.set(now);
             let answer = self.world.webhook(&body).send().await;
-            // Where every attempt fails, the call is stored without its lead, or not at all (C-74).
+            // If every attempt fails, the call is stored without its lead, or not at all (C-74).
             let linked = self.world.calls().await.into_iter();
             let linked = linked.filter(|call| call.lead == Some(lead(LEADS[at])));
             let last = linked.map(|call| call.create_date).max();
@@ -80,12 +80,12 @@ impl Line {
         }
     }
 
-    /// What every later answer shows at least.
+    /// The minimum that later responses must show.
     fn promised(&self) -> [String; 2] {
         [0, 1].map(|at| self.active[at].lock().expect("no panic").clone())
     }
 
-    /// Sends a request, and requires that it shows what was acknowledged before.
+    /// Sends a request, and requires that it shows everything acknowledged before.
     async fn shows(
         &self,
         send: impl AsyncFn() -> Answer,
@@ -170,7 +170,7 @@ impl Line {
         }
     }
 
-    /// Every copy says what its lead says.
+    /// Requires that every copy equals its lead.
     async fn settle(&self) {
         self.world.is_sound().await;
         self.world
@@ -180,22 +180,22 @@ impl Line {
             .expect("the copies are brought up to date");
         let leads = self.world.leads().await;
         for record in records(&self.world).await {
-            let copy = record.card.lead.expect("a lead");
+            let copy = record.value.lead.expect("a lead");
             let lead = leads.iter().find(|lead| lead.id == copy.id).expect("it exists");
             assert_eq!(
                 copy.last_active, lead.last_active,
                 "of {}",
-                record.card.opportunity.id
+                record.value.opportunity.id
             );
         }
         self.world.is_sound().await;
     }
 }
 
-/// Once the copies are written and every reader who may have met the old ones has answered, nobody reads the lead beside
-/// them any more.
+/// After the copies are written and all earlier readers have ended, the lead is no longer read together with
+/// them.
 #[tokio::test]
-async fn a_notice_ends() {
+async fn a_stale_marker_is_deleted_after_the_refresh() {
     let line = Line::open(0).await;
     line.world.meet(&line.wallet).await;
     let round_trips = async || look(&line.world, &line.wallet, &json!({})).await.cost.round_trips;
@@ -217,15 +217,15 @@ async fn a_notice_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn copies_of_busy_leads() {
+async fn copies_of_busy_leads_are_never_stale() {
     let line = Line::open(0).await;
     Box::pin(line.rage()).await;
     line.settle().await;
 }
 
-/// The same while a fifth of all attempts fails.
+/// A fifth of all attempts fails.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn copies_of_busy_leads_in_bad_moments() {
+async fn copies_of_busy_leads_are_never_stale_despite_faults() {
     let line = Line::open(20).await;
     Box::pin(line.rage()).await;
     line.settle().await;

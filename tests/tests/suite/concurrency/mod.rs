@@ -1,5 +1,5 @@
-//! Many callers at once, in good moments of the table and in bad ones: no call lost, no number taken twice, no change
-//! lost, and what is derived right at every moment.
+//! Concurrent callers, with and without faults of the table: no lost call, no duplicate id, no lost change,
+//! and derived items correct at every moment.
 
 pub mod bookings;
 mod calls;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
 use shared::store::OpportunityRecord;
-use shared::store::fault::{Fault, Plan};
+use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::sales::open_shop;
 use tests::world::Answer;
 use tests::{ACME, Wallet, World};
@@ -24,7 +24,7 @@ pub async fn shop() -> World {
     world
 }
 
-/// Makes an opportunity in funnel 3 (endpoint 7), under an `Idempotency-Key` where one is given.
+/// Creates an opportunity in funnel 3 (endpoint 7), optionally with an `Idempotency-Key`.
 pub async fn post(world: &World, wallet: &Wallet, key: Option<&str>, body: &Value) -> Answer {
     let mut call = world.call("POST", "/crmopportunity?id=3&i=acme").with(wallet);
     if let Some(key) = key {
@@ -46,7 +46,7 @@ pub async fn look(world: &World, wallet: &Wallet, more: &Value) -> Answer {
     world.call("POST", &uri).json(&body).send().await
 }
 
-/// The opportunities of `acme` as they are stored.
+/// The stored opportunities of `acme`.
 pub async fn records(world: &World) -> Vec<OpportunityRecord> {
     let mut pages = world.operator(ACME).opportunities();
     let mut found = Vec::new();
@@ -56,11 +56,11 @@ pub async fn records(world: &World) -> Vec<OpportunityRecord> {
     found
 }
 
-/// So many of a hundred attempts meet a fault, each kind as often as the others and no two runs of them alike.
-pub fn bad_moments(of_hundred: u64) -> Plan {
+/// Injects faults into this number of a hundred attempts, each kind equally often, in an irregular sequence.
+pub fn bad_moments(of_hundred: u64) -> FaultPlan {
     let attempts = AtomicU64::new(0);
     Arc::new(move |_| {
-        // The golden ratio spreads the running numbers.
+        // The golden ratio spreads the attempts.
         let attempt = attempts.fetch_add(1, Ordering::Relaxed);
         let spread = attempt.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let faults = [
@@ -74,11 +74,11 @@ pub fn bad_moments(of_hundred: u64) -> Plan {
     })
 }
 
-/// What endpoint 7 answers where the table fails, and what all others do.
+/// The error of endpoint 7 when the table fails, and that of the others.
 pub const FAILED: [(&str, &str); 2] = [("msg", "Internal error"), ("error", "Internal error")];
 
-/// Sends a request until it is answered by something else than the honest failure, which tells nothing. Returns how often
-/// it failed, too.
+/// Repeats a request until the response is not an internal error, which leaves the outcome unknown. Also
+/// returns the number of failures.
 pub async fn persist(send: impl AsyncFn() -> Answer, (name, text): (&str, &str)) -> (Answer, usize) {
     let mut failures = 0;
     loop {

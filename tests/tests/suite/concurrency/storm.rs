@@ -1,5 +1,5 @@
-//! Opportunities that several users make, move and change at once (endpoints 7 and 8) while others look at the board
-//! all the time (endpoint 10): what a column counts is what it shows, and in the end what the records say.
+//! Concurrent creations, moves and changes of opportunities (endpoints 7 and 8) with concurrent reads of the
+//! board (endpoint 10): a column's count equals its content, and finally the records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use super::{FAILED, bad_moments, look, persist, post, put, records, shop};
 
 const MADE_BY_EACH: u64 = 6;
 const CHANGES_OF_EACH: u64 = 30;
-/// Who makes opportunities, of which lead, and to whom they give them. All may do with them what they do even after that.
+/// Creators of opportunities, with lead and later owners. All remain allowed to change them.
 const MAKERS: [(u64, u64, &[u64]); 5] = [
     (7, 1001, &[7, 8, 9, 10, 11, 14]),
     (8, 1004, &[8]),
@@ -24,10 +24,10 @@ const MAKERS: [(u64, u64, &[u64]); 5] = [
     (14, 1006, &[14]),
 ];
 
-/// What an opportunity's fields were acknowledged to be, by its id.
+/// The acknowledged fields of each opportunity, by id.
 type Promised = BTreeMap<u64, BTreeMap<&'static str, Value>>;
 
-/// A storm that is going on.
+/// A running storm.
 struct Storm {
     world: World,
     wallets: BTreeMap<u64, Wallet>,
@@ -51,7 +51,7 @@ impl Storm {
         }
     }
 
-    /// Everybody does what they do: the makers through to their ends, the movers and the lookers until then.
+    /// Creators run to their end; movers and readers until then.
     async fn rage(&self) {
         let makers = async {
             join_all(MAKERS.map(|(user, lead, heirs)| self.make(user, lead, heirs))).await;
@@ -67,7 +67,7 @@ impl Storm {
         );
     }
 
-    /// Sends until there is an answer, and counts the failures on the way.
+    /// Repeats until there is a response, and counts the failures.
     async fn persist(&self, send: impl AsyncFn() -> tests::Answer, failed: (&str, &str)) -> Value {
         let (answer, failures) = persist(send, failed).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
@@ -107,7 +107,8 @@ impl Storm {
         }
     }
 
-    /// Changes one of the user's own opportunities in a way that leaves it in reach. Without `wonLost` they stay open.
+    /// Changes one of the user's own opportunities such that it stays visible. Without `wonLost` it stays
+    /// open.
     async fn change(&self, user: u64, own: &[u64], at: u64, heirs: &[u64]) {
         let id = *one(own, at * 7);
         let (name, value) = match at % 4 {
@@ -133,7 +134,7 @@ impl Storm {
         promised.entry(id).or_default().insert(name, shown);
     }
 
-    /// Moves everybody's opportunities from column to column.
+    /// Moves all opportunities between columns.
     async fn keep_moving(&self, step: u64) -> u64 {
         let mut moved = 0;
         while !self.over.load(Ordering::Relaxed) {
@@ -161,7 +162,7 @@ impl Storm {
         moved
     }
 
-    /// Looks at the board, and at a column.
+    /// Reads the board and a column.
     async fn keep_looking(&self, user: u64, archived: bool) -> u64 {
         let (wallet, mut looks) = (&self.wallets[&user], 0);
         while !self.over.load(Ordering::Relaxed) {
@@ -187,12 +188,12 @@ impl Storm {
         looks
     }
 
-    /// What was acknowledged is there, once, and the totals are what the records say.
+    /// Acknowledged records exist once, and the totals match the records.
     async fn settle(&self) {
         let records: Vec<_> = records(&self.world)
             .await
             .into_iter()
-            .map(|record| record.card.opportunity)
+            .map(|record| record.value.opportunity)
             .collect();
         let promised = self.promised.lock().expect("no panic").clone();
         let ids: Vec<_> = records.iter().map(|record| record.id.get()).collect();
@@ -233,7 +234,7 @@ fn one<T>(list: &[T], at: u64) -> &T {
     &list[usize::try_from(at).expect("small") % list.len()]
 }
 
-/// What a column counts is what it shows.
+/// A column's count equals its content.
 #[track_caller]
 fn is_even(column: &Value) {
     let items = &column["items"];
@@ -252,7 +253,7 @@ fn is_even(column: &Value) {
     );
 }
 
-/// Newest first, and none twice (C-42).
+/// Newest first, without duplicates (C-42).
 #[track_caller]
 fn in_order(items: &Value) {
     let items = items.as_array().expect("items");
@@ -269,7 +270,7 @@ fn in_order(items: &Value) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_storm() {
+async fn counts_match_during_concurrent_changes() {
     let storm = Storm::gather(shop().await).await;
     storm.rage().await;
     assert_eq!(
@@ -280,9 +281,9 @@ async fn a_storm() {
     storm.settle().await;
 }
 
-/// The same while a fourth of all attempts fails: whoever is told so sends the request again.
+/// A fourth of all attempts fails; callers repeat failed requests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_storm_in_bad_moments() {
+async fn counts_match_during_concurrent_changes_despite_faults() {
     let world = shop().await.with_faults(bad_moments(25));
     let mut storm = Storm::gather(world).await;
     storm.rage().await;
@@ -291,7 +292,7 @@ async fn a_storm_in_bad_moments() {
     storm.settle().await;
 }
 
-/// C-10: twenty equal requests with one `Idempotency-Key` make one record, and each is answered with it.
+/// C-10: twenty equal requests with one `Idempotency-Key` create one record, and each returns it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn equal_requests_make_one_record() {
     for of_hundred in [0, 30] {
@@ -314,9 +315,9 @@ async fn equal_requests_make_one_record() {
     }
 }
 
-/// Without a key each acknowledged request made one record, and each that failed made one or none.
+/// Each acknowledged request created one record, and each failed one at most one.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn requests_without_a_key_in_bad_moments() {
+async fn requests_without_a_key_create_at_most_one_record_each() {
     let world = shop().await.with_faults(bad_moments(40));
     let wallet = world.wallet(7).await;
     let calls = (0..40).map(async |at| {
@@ -333,7 +334,7 @@ async fn requests_without_a_key_in_bad_moments() {
     for (title, id) in &answers {
         let made: Vec<_> = records
             .iter()
-            .map(|record| &record.card.opportunity)
+            .map(|record| &record.value.opportunity)
             .filter(|made| made.title == *title)
             .collect();
         match id {

@@ -1,4 +1,4 @@
-//! Changes of one opportunity at once (endpoint 8): all survive (C-31).
+//! Concurrent changes of one opportunity (endpoint 8): all survive (C-31).
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{FAILED, bad_moments, persist, put, records, shop};
 
 const ROUNDS: u64 = 10;
 
-/// Eight changes, none of a field that another one names.
+/// Eight changes of different fields.
 fn changes(round: u64) -> [Value; 8] {
     let (text, statuses) = (format!("Rodada {round}"), ["open", "gain", "lost"]);
     [
@@ -26,7 +26,7 @@ fn changes(round: u64) -> [Value; 8] {
     ]
 }
 
-/// Opportunity 1, and a wallet for each of eight callers.
+/// Opportunity 1, and credentials for each of eight callers.
 async fn desk() -> (World, Vec<Wallet>) {
     let world = shop().await;
     add_opportunities(&world.operator(ACME), vec![plain_opportunity(1, 7, 0)]).await;
@@ -37,7 +37,7 @@ async fn desk() -> (World, Vec<Wallet>) {
     (world, wallets)
 }
 
-/// Requires of a record everything that `changes` name.
+/// Requires every field of `changes` in a record.
 #[track_caller]
 fn holds(record: &Value, changes: &[Value]) {
     for (name, value) in changes.iter().filter_map(Value::as_object).flatten() {
@@ -69,25 +69,25 @@ async fn storm(world: &World, wallets: &[Wallet]) -> usize {
     failures
 }
 
-/// Eight callers change different fields: no update is lost, and no conflict is shown.
+/// No change is lost, and no conflict is reported.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn eight_callers_of_different_fields() {
+async fn eight_concurrent_changes_of_different_fields_all_survive() {
     let (world, wallets) = desk().await;
     assert_eq!(storm(&world, &wallets).await, 0, "no caller saw a failure");
 }
 
-/// The same while a third of all attempts fails. Who is told so sends the change again.
+/// A third of all attempts fails; callers repeat failed requests.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn eight_callers_in_bad_moments() {
+async fn eight_concurrent_changes_survive_despite_faults() {
     let (world, wallets) = desk().await;
     let world = world.with_faults(bad_moments(33));
     let failures = storm(&world, &wallets).await;
     println!("{failures} failures in {} changes", ROUNDS * 8);
 }
 
-/// Any number of callers get through, each change on top of those before it.
+/// Any number of callers succeed, each change based on the previous ones.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn forty_callers_of_one_opportunity() {
+async fn forty_concurrent_changes_all_survive() {
     let (world, wallets) = desk().await;
     let before = records(&world).await[0].version;
     let values: Vec<u64> = (1..=40).collect();
@@ -102,9 +102,9 @@ async fn forty_callers_of_one_opportunity() {
     world.is_sound().await;
 }
 
-/// C-31: `fields` merges by name, also where callers add different names at once.
+/// C-31: `fields` merges by name, also when callers concurrently add different names.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn different_custom_fields() {
+async fn concurrent_changes_of_custom_fields_merge() {
     let (world, wallets) = desk().await;
     for round in 0..ROUNDS {
         let added: BTreeMap<_, _> = FIELDS[..2].iter().map(|name| (name, json!(round))).collect();
@@ -122,9 +122,10 @@ async fn different_custom_fields() {
     world.is_sound().await;
 }
 
-/// C-32: of callers who close an opportunity at once each gets its answer; it is won or lost, and dated as what it is.
+/// C-32: all callers who concurrently close an opportunity get a response; its status and dates are
+/// consistent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn closed_in_two_ways_at_once() {
+async fn concurrent_closings_leave_consistent_dates() {
     let (world, wallets) = desk().await;
     for _ in 0..ROUNDS {
         let calls = ["gain", "lost"].into_iter().zip(&wallets);

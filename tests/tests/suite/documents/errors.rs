@@ -1,10 +1,10 @@
-//! docs/errors.md says what the code says: every text of an error that a caller can get, and none that nobody gets.
+//! docs/errors.md contains every error text that a caller can get, and no other.
 
 use std::fs;
 
 use super::{code, files, read, root};
 
-/// The texts between quotes in the sources, those of tests left out.
+/// The string literals of the sources, without tests.
 fn literals(below: &str) -> Vec<String> {
     let mut found = Vec::new();
     for path in files(below, &["rs"]) {
@@ -20,7 +20,7 @@ fn literals(below: &str) -> Vec<String> {
     found
 }
 
-/// A text with what varies in it taken out: `<name>` in the document, `{0}` in the code.
+/// The fixed parts of a text with placeholders: `<name>` in the document, `{0}` in the code.
 fn fixed(text: &str, open: char, close: char) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut within = false;
@@ -40,7 +40,7 @@ fn fixed(text: &str, open: char, close: char) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// The rules and texts that the page shows.
+/// The rules and texts of the page.
 fn shown() -> Vec<String> {
     let spans = code(&read("docs/errors.md"));
     let told = spans
@@ -50,11 +50,8 @@ fn shown() -> Vec<String> {
 }
 
 #[test]
-fn what_the_page_shows_is_in_the_code() {
-    let code: Vec<_> = ["functions", "shared/src"]
-        .into_iter()
-        .flat_map(literals)
-        .collect();
+fn every_text_of_the_page_is_in_the_code() {
+    let code: Vec<_> = ["functions", "shared"].into_iter().flat_map(literals).collect();
     let shown = shown();
     assert!(shown.len() > 40, "{shown:?}");
     for text in shown {
@@ -78,12 +75,12 @@ fn what_the_page_shows_is_in_the_code() {
 }
 
 #[test]
-fn what_the_code_answers_is_on_the_page() {
+fn every_error_text_of_the_code_is_on_the_page() {
     let page = read("docs/errors.md");
     let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut rules = 0;
     for literal in literals("functions") {
-        // A rule, or a field with its rule: the details of an answer.
+        // A rule, or a field with its rule: the details of a response.
         let rule = literal.starts_with("must ") || literal.starts_with("is not ") || literal == "is required";
         let details = literal.contains(": must ") || literal.contains(" does not exist");
         if !rule && !details {

@@ -1,7 +1,8 @@
-//! What the documents name exists: routes, files, settings, variables of the environment, and the texts of errors. (That the
-//! commands they show can be understood is tested with the command itself.)
+//! Compares the documents with the code: routes, files, settings, variables of the environment, items of the table and texts of
+//! errors. (The command's own tests check the command lines.)
 
 mod errors;
+mod items;
 mod names;
 
 use std::fs;
@@ -56,7 +57,7 @@ fn files(below: &str, extensions: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// What a document sets in code: spans between backticks, and the lines of fenced blocks.
+/// The code of a document: backticked spans and lines of fenced blocks.
 fn code(text: &str) -> Vec<String> {
     let (mut found, mut fenced) = (Vec::new(), false);
     let mut prose = String::new();

@@ -1,5 +1,6 @@
-//! Routes, files, settings and variables of the environment that the documents name.
+//! Routes, files, names in the code, settings and variables of the environment that the documents name.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use shared::settings::NAMES;
@@ -7,7 +8,7 @@ use tests::template::routes;
 
 use super::{code, documents, files, read, root};
 
-/// The words of a text that are in capitals: `TABLE_NAME`.
+/// The words of a text in upper case: `TABLE_NAME`.
 fn variables(text: &str) -> Vec<String> {
     let words = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_');
     let named = words.filter(|word| {
@@ -20,7 +21,7 @@ fn variables(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_route_is_one() {
+fn every_route_exists() {
     let routes = routes();
     let mut named = 0;
     for document in documents() {
@@ -51,7 +52,7 @@ fn every_route_is_one() {
 }
 
 #[test]
-fn every_link_leads_to_a_file() {
+fn every_link_refers_to_a_file() {
     for document in documents() {
         let text = read(&document);
         let directory = root().join(&document);
@@ -70,10 +71,82 @@ fn every_link_leads_to_a_file() {
     }
 }
 
+/// Paths in code spans, such as `shared/src/store`.
+#[test]
+fn every_path_exists() {
+    let mut named = 0;
+    for document in documents() {
+        for span in code(&read(&document)) {
+            for word in span.split_whitespace() {
+                let (top, rest) = word.split_once('/').unwrap_or_default();
+                let is_path = ["shared", "functions", "cli", "tests", "fuzz", "docs"].contains(&top)
+                    && rest
+                        .chars()
+                        .all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c));
+                if is_path {
+                    named += 1;
+                    assert!(
+                        root().join(word).exists(),
+                        "{document} names {word}, which does not exist"
+                    );
+                }
+            }
+        }
+    }
+    assert!(named > 20, "{named}");
+}
+
+/// The segments after the first of a path such as `faults::matrix` or `Transaction::set`; none of another word.
+fn segments(word: &str) -> Vec<&str> {
+    let path = word.trim_end_matches(':');
+    let name = |segment: &str| {
+        let letters = segment.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
+        letters && !segment.is_empty()
+    };
+    if !path.split("::").all(name) {
+        return Vec::new();
+    }
+    path.split("::").skip(1).collect()
+}
+
+/// Modules, functions and tests that the documents name.
+#[test]
+fn every_name_in_the_code_exists() {
+    let mut sources = String::new();
+    for path in ["shared", "functions", "cli", "tests"]
+        .into_iter()
+        .flat_map(|below| files(below, &["rs"]))
+    {
+        sources.push_str(&fs::read_to_string(path).expect("a source"));
+    }
+    let declared: BTreeSet<_> = ["fn ", "mod ", "const ", "struct ", "trait ", "enum "]
+        .into_iter()
+        .flat_map(|keyword| sources.split(keyword).skip(1))
+        .map(|rest| {
+            rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .next()
+                .unwrap_or_default()
+        })
+        .collect();
+    let mut named = 0;
+    for document in documents() {
+        for span in code(&read(&document)) {
+            for segment in span.split_whitespace().flat_map(segments) {
+                named += 1;
+                assert!(
+                    declared.contains(segment),
+                    "{document} names {segment}, which is not in the code"
+                );
+            }
+        }
+    }
+    assert!(named > 15, "{named}");
+}
+
 #[test]
 fn every_variable_is_read_somewhere() {
     let mut known = String::new();
-    for path in ["shared/src", "functions", "cli", "tests", ".ci"]
+    for path in ["shared", "functions", "cli", "tests", ".ci"]
         .into_iter()
         .flat_map(|below| files(below, &["rs", "sh", "json", "toml"]))
     {
@@ -84,7 +157,7 @@ fn every_variable_is_read_somewhere() {
     }
     for document in documents() {
         for name in code(&read(&document)).iter().flat_map(|span| variables(span)) {
-            // Those of AWS's own tools are theirs.
+            // Variables of AWS's own tools.
             let foreign = name.starts_with("AWS_") || name.starts_with("SAM_");
             assert!(
                 foreign || known.contains(&name),

@@ -1,26 +1,26 @@
-//! A process that dies in a deletion, or in the erasure behind it, at any call: what remains is finished by the next one
-//! (C-24), and meanwhile nothing shows anything of the lead.
+//! A process that dies at any call of a deletion or of the later erasure: the next process completes it
+//! (C-24), and until then nothing shows the lead.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use shared::store::fault::{Fault, Plan};
+use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::{Wallet, World};
 
 use super::{PERSON, betrayed, erase, exported, is_erased, stage, tend};
 use crate::delete_leads_id::delete;
 
-/// The process dies with its `nth` call: nothing from there on arrives. Where that call itself is carried out, nobody hears
-/// of it. How many calls there were is counted.
-fn dying(nth: usize, carried_out: bool, count: &Arc<AtomicUsize>) -> Plan {
+/// The process dies at its `nth` call, so later calls do not arrive. If that call is executed, its response
+/// is lost. Calls are counted.
+fn dying(nth: usize, carried_out: bool, count: &Arc<AtomicUsize>) -> FaultPlan {
     let count = count.clone();
     Arc::new(move |operation| {
         let call = count.fetch_add(1, Ordering::Relaxed) + 1;
         if call < nth {
             return None;
         }
-        // The SDK's further attempts find it dead.
+        // The SDK's retries fail too.
         let happens = carried_out && call == nth && operation != "Query";
         Some(if happens {
             Fault::FailedAfter
@@ -30,7 +30,7 @@ fn dying(nth: usize, carried_out: bool, count: &Arc<AtomicUsize>) -> Plan {
     })
 }
 
-/// Nothing of the person is shown in a list, by its id, or exported.
+/// The person is not in a list, by id, or in an export.
 async fn nothing_is_shown(world: &World, wallet: &Wallet) {
     let gone = world
         .get(&format!("/leads/{PERSON}?i=acme"))
@@ -51,9 +51,9 @@ async fn nothing_is_shown(world: &World, wallet: &Wallet) {
     }
 }
 
-/// Deleted or not, but not in between; sent again it is deleted.
+/// The lead is deleted or not, never partly; a repeated request deletes it.
 #[tokio::test]
-async fn in_a_deletion() {
+async fn a_crash_in_a_deletion_leaves_no_partial_state() {
     for carried_out in [false, true] {
         for nth in 1.. {
             let world = stage().await;
@@ -87,9 +87,10 @@ async fn in_a_deletion() {
     }
 }
 
-/// Every call of the erasure and of what takes the mark down. The doctor finds no difference meanwhile (C-84).
+/// Every call of the erasure and of the deletion of its marker. The doctor finds no inconsistency at any time
+/// (C-84).
 #[tokio::test]
-async fn in_an_erasure() {
+async fn a_crash_in_an_erasure_is_completed() {
     for carried_out in [false, true] {
         for nth in 1.. {
             let world = stage().await;
@@ -119,9 +120,8 @@ async fn in_an_erasure() {
     }
 }
 
-/// Several processes that erase at once do what one does.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn several_at_once() {
+async fn concurrent_erasures_do_the_work_once() {
     let world = stage().await;
     let wallet = world.wallet(7).await;
     super::delete_person(&world, &wallet).await;

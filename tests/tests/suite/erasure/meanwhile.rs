@@ -1,14 +1,15 @@
-//! What happens right before a write of a deletion or an erasure, at each of them: the write is decided anew, and nothing of
-//! what came in between is lost (C-24).
+//! Changes just before each write of a deletion or an erasure: the write is decided again, and no change is
+//! lost (C-24).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use operator::kinds::{Calls, Events, Leads, Meetings, Opportunities, Tickets};
+use operator::{CallLine, Operator, Outcome};
 use serde_json::json;
 use shared::call::{Call, Event};
 use shared::lead::Lead;
-use shared::store::fault::{Fault, Plan};
-use shared::store::operator::{CallLine, Operator, Outcome};
+use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::ACME;
 use tests::bookings::meeting;
 use tests::people::{lead, user};
@@ -20,8 +21,8 @@ use crate::delete_leads_id::{delete, listed};
 
 const WRITE: &str = "TransactWriteItems";
 
-/// Right before the `nth` transaction something else happens, from its beginning to its end.
-fn before<F>(nth: usize, met: &Arc<AtomicUsize>, action: impl Fn() -> F + Send + Sync + 'static) -> Plan
+/// Runs an action completely before the `nth` transaction.
+fn before<F>(nth: usize, met: &Arc<AtomicUsize>, action: impl Fn() -> F + Send + Sync + 'static) -> FaultPlan
 where
     F: Future<Output = ()>,
 {
@@ -34,7 +35,7 @@ where
     })
 }
 
-/// An import gives the person's records to lead 1001.
+/// An import assigns the person's records to lead 1001.
 async fn give_away(operator: Operator, calls: Vec<Call>) {
     let to = Some(lead(1001));
     let calls = calls.into_iter().map(|call| Call { lead: to, ..call }.into());
@@ -45,31 +46,30 @@ async fn give_away(operator: Operator, calls: Vec<Call>) {
     let meeting = meeting(&json!({ "leadId": 1001, "formData": { "nota": "de outra pessoa" } }));
     let ticket = ticket(&json!({ "lead_relation": 1001, "name": "de outra pessoa" }));
     operator
-        .import_calls(calls.collect(), true)
+        .import::<Calls>(&calls.collect::<Vec<_>>(), true)
         .await
         .expect("an import");
     operator
-        .import_opportunities(vec![opportunity.into()], true)
+        .import::<Opportunities>(&[opportunity.into()], true)
         .await
         .expect("an import");
     operator
-        .import_meetings(vec![meeting.into()], true)
+        .import::<Meetings>(&[meeting.into()], true)
         .await
         .expect("an import");
     operator
-        .import_tickets(vec![ticket.into()])
+        .import::<Tickets>(&[ticket.into()], false)
         .await
         .expect("an import");
 }
 
-/// Records that come to another lead while they are being erased are that lead's, whole.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn records_that_come_to_another_lead() {
+async fn records_reassigned_during_the_erasure_are_kept() {
     for nth in 1.. {
         let world = stage().await;
         let wallet = world.wallet(7).await;
         delete_person(&world, &wallet).await;
-        // Nothing of what they say is the person's.
+        // Their content is not personal data of the person.
         let mut calls = world.calls().await;
         for call in &mut calls {
             (call.lead_phone, call.lead_name) = (Some("551100001111".to_owned()), Some("Outra".to_owned()));
@@ -101,9 +101,8 @@ async fn records_that_come_to_another_lead() {
     }
 }
 
-/// Whoever does not see the lead any more when it comes to the write deletes nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lead_that_goes_out_of_sight() {
+async fn a_lead_that_becomes_invisible_is_not_deleted() {
     let world = stage().await;
     let wallet = world.wallet(9).await;
     let own = Lead {
@@ -122,9 +121,8 @@ async fn a_lead_that_goes_out_of_sight() {
     assert!(listed(&world, false).await.contains(&PERSON));
 }
 
-/// A lead that is archived or called right before it is deleted is deleted as it is then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lead_that_changes() {
+async fn a_lead_changed_before_its_deletion_is_deleted_as_it_is() {
     let world = stage().await;
     let wallet = world.wallet(7).await;
     let operator = world.operator(ACME);
@@ -146,9 +144,8 @@ async fn a_lead_that_changes() {
     is_erased(&world).await;
 }
 
-/// An import that had seen the lead before it was deleted does not bring it back.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_import_of_the_lead() {
+async fn an_import_does_not_restore_a_deleted_lead() {
     let world = Arc::new(stage().await);
     let wallet = world.wallet(7).await;
     let beside = Arc::new(world.beside());
@@ -160,13 +157,16 @@ async fn an_import_of_the_lead() {
         .store
         .clone()
         .with_faults(before(1, &Arc::default(), action));
-    let operator = store.operator(shared::instance::InstanceName::parse(ACME).expect("a name"));
+    let operator = Operator::new(
+        &store,
+        shared::instance::InstanceName::parse(ACME).expect("a name"),
+    );
     let line = Lead {
         city: Some("Curitiba".to_owned()),
         ..person()
     };
     let outcomes = operator
-        .import_leads(vec![line.into()], true)
+        .import::<Leads>(&[line.into()], true)
         .await
         .expect("an import");
     assert!(
@@ -177,12 +177,12 @@ async fn an_import_of_the_lead() {
     is_erased(&world).await;
 }
 
-/// Each transaction is carried out and nobody hears of it: what was done is answered as done, once.
+/// Each transaction is executed without a response: the deletion is acknowledged, and done once.
 #[tokio::test]
-async fn nobody_hears_of_it() {
+async fn lost_responses_do_not_repeat_the_deletion() {
     let world = stage().await;
     let wallet = world.wallet(7).await;
-    let lost: Plan = Arc::new(|called| (called == WRITE).then_some(Fault::FailedAfter));
+    let lost: FaultPlan = Arc::new(|called| (called == WRITE).then_some(Fault::FailedAfter));
     let world = world.with_faults(lost);
     let uri = format!("/lead/archive?i=acme&apitoken={}", wallet.key);
     let archive = world
@@ -199,14 +199,13 @@ async fn nobody_hears_of_it() {
     is_erased(&world).await;
 }
 
-/// A transaction that fails for good changes nothing, and says so without telling why.
 #[tokio::test]
-async fn a_table_that_fails() {
+async fn a_permanent_failure_changes_nothing_and_reveals_no_cause() {
     let world = stage().await;
     let wallet = world.wallet(7).await;
     let before = world.leads().await;
     for fault in [Fault::Throttled, Fault::FailedBefore, Fault::Conflict] {
-        let failing: Plan = Arc::new(move |called| (called == WRITE).then_some(fault));
+        let failing: FaultPlan = Arc::new(move |called| (called == WRITE).then_some(fault));
         let broken = world.beside().with_faults(failing);
         let failed = json!({ "error": "Internal error" });
         delete(&broken, &wallet, &PERSON.to_string())
@@ -233,9 +232,9 @@ async fn a_table_that_fails() {
     assert_eq!(world.leads().await, before);
 }
 
-/// The link that leads to a call goes once its event is there, which leads to it then.
+/// The link to a call is deleted after its event exists, which then leads to the call.
 #[tokio::test]
-async fn a_call_whose_event_comes_later() {
+async fn a_call_with_a_later_event_is_erased() {
     let world = stage().await;
     let links = async || {
         items(&world)
@@ -248,18 +247,21 @@ async fn a_call_whose_event_comes_later() {
     let operator = world.operator(ACME);
     let event = world.events().await.remove(0);
     let event = Event {
-        id: shared::id::EventId::new(7).expect("an id"),
-        call: shared::id::CallId::new(2).expect("an id"),
+        id: shared::ids::EventId::new(7).expect("an id"),
+        call: shared::ids::CallId::new(2).expect("an id"),
         ..event
     };
-    let outcomes = operator.import_events(&[event], false).await.expect("an import");
+    let outcomes = operator
+        .import::<Events>(&[event], false)
+        .await
+        .expect("an import");
     assert_eq!((outcomes, links().await), (vec![Outcome::Written], 0));
     world.is_sound().await;
-    // So it does where the import brought none that could be used, or the call came to another lead.
+    // Also if the import brought no valid event, or the call went to another lead.
     let stored = world.calls().await.remove(0);
     for (id, to, again) in [(3, PERSON, PERSON), (4, PERSON, 1001)] {
         let call = |to: u64| Call {
-            id: shared::id::CallId::new(id).expect("an id"),
+            id: shared::ids::CallId::new(id).expect("an id"),
             lead: Some(lead(to)),
             call_id: Some(to.to_string()),
             lead_phone: None,
@@ -270,10 +272,10 @@ async fn a_call_whose_event_comes_later() {
             with_event: true,
             ..call(to).into()
         };
-        operator.import_calls(vec![line], false).await.expect("an import");
+        operator.import::<Calls>(&[line], false).await.expect("an import");
         assert_eq!(links().await, 1);
         operator
-            .import_calls(vec![call(again).into()], false)
+            .import::<Calls>(&[call(again).into()], false)
             .await
             .expect("an import");
         assert_eq!(links().await, 0);

@@ -1,5 +1,5 @@
-//! What is left of a deleted lead (C-24): from the acknowledged moment nothing shows any of it, and soon after nothing of
-//! it is in the table.
+//! Erasure of a deleted lead (C-24): after the acknowledgement nothing shows it, and soon after nothing of it
+//! is in the table.
 
 mod crashes;
 mod meanwhile;
@@ -8,13 +8,14 @@ mod numbers;
 mod races;
 mod shown;
 
-use funil::export::export;
 use indicatif::ProgressBar;
+use operator::CallLine;
+use operator::export::export;
+use operator::kinds::Calls;
 use serde_json::{Value, json};
 use shared::call::Call;
 use shared::instance::InstanceName;
 use shared::lead::Lead;
-use shared::store::operator::CallLine;
 use tests::bookings::{FREE, add_meetings, book, made, meeting, open_calendars};
 use tests::people::{add_leads, lead, plain_lead};
 use tests::sales::{add_opportunities, open_shop, plain_opportunity};
@@ -24,9 +25,8 @@ use tests::{ACME, Wallet, World};
 
 use crate::delete_leads_id::delete;
 
-/// The lead that is deleted.
 pub const PERSON: u64 = 2001;
-/// What nobody may find any more: each is in some record of the person's and nowhere else.
+/// Texts that must disappear: each occurs only in the person's records.
 pub const SECRETS: [&str; 9] = [
     "zulmira",
     "quaresma",
@@ -38,10 +38,8 @@ pub const SECRETS: [&str; 9] = [
     "foto-rara",
     "maria do zap",
 ];
-/// The number of the person.
 pub const PHONE: &str = "+55 41 97777-6666";
 
-/// The person's record.
 pub fn person() -> Lead {
     let text = |text: &str| Some(text.to_owned());
     let mut custom = serde_json::Map::new();
@@ -57,15 +55,15 @@ pub fn person() -> Lead {
     }
 }
 
-/// `acme` where the person has what a person can have: an opportunity, a meeting, a ticket and a call with its event, and a
-/// call whose event an import has not brought yet.
+/// `acme` with a person who has an opportunity, a meeting, a ticket, a call with its event, and a call whose
+/// event is not imported yet.
 pub async fn stage() -> World {
     let world = World::new().await;
     furnish(&world).await;
     world
 }
 
-/// The same in a world that has `acme`.
+/// The same in a world with `acme`.
 pub async fn furnish(world: &World) {
     let operator = world.operator(ACME);
     open_shop(&operator).await;
@@ -86,18 +84,18 @@ pub async fn furnish(world: &World) {
     let coming = CallLine {
         with_event: true,
         ..Call {
-            id: shared::id::CallId::new(2).expect("an id"),
+            id: shared::ids::CallId::new(2).expect("an id"),
             ..stored
         }
         .into()
     };
     operator
-        .import_calls(vec![coming], false)
+        .import::<Calls>(&[coming], false)
         .await
         .expect("an import");
 }
 
-/// Records a call of the person, with these fields changed.
+/// Records a call of the person, with changes.
 pub async fn call(world: &World, changes: &Value) -> Answer {
     let mut data = json!({ "user": 8, "leadPhone": PHONE, "leadName": "Zulmira", "type": "INCOMING",
         "status": "COMPLETE", "duration": 1, "record": false, "service": "x" });
@@ -110,18 +108,17 @@ pub async fn call(world: &World, changes: &Value) -> Answer {
         .await
 }
 
-/// Deletes the person.
 pub async fn delete_person(world: &World, wallet: &Wallet) {
     let answer = delete(world, wallet, &PERSON.to_string()).await;
     answer.is(200, &json!({ "msg": "deleted", "data": { "id": PERSON } }));
 }
 
-/// Has maintenance run.
+/// Runs maintenance.
 pub async fn tend(world: &World) {
     maintenance::tend(&world.store).await.expect("it is tended");
 }
 
-/// Has maintenance run until nothing is left to be done.
+/// Runs maintenance until nothing is left to do.
 pub async fn erase(world: &World) {
     for _ in 0..2 {
         tend(world).await;
@@ -138,7 +135,7 @@ pub async fn exported(world: &World) -> String {
     String::from_utf8(text).expect("text")
 }
 
-/// Which of the secrets a text holds.
+/// The secrets that a text contains.
 pub fn betrayed(text: &str) -> Vec<&'static str> {
     let text = text.to_lowercase();
     SECRETS
@@ -147,15 +144,16 @@ pub fn betrayed(text: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// The items of `acme`, as text.
+/// The items of `acme` as text.
 async fn items(world: &World) -> Vec<String> {
     let acme = InstanceName::parse(ACME).expect("a name");
     world.store.dump(&acme).await.expect("the table can be read")
 }
 
-/// Requires that nothing of the person is in the table, nor that it was deleted, and that what remains is sound.
+/// Requires that the table contains nothing of the person, nor the fact of the deletion, and that the rest is
+/// consistent.
 pub async fn is_erased(world: &World) {
-    // The number that was given stays given.
+    // The used id stays used.
     let items = items(world)
         .await
         .into_iter()
@@ -175,9 +173,9 @@ pub async fn is_erased(world: &World) {
     world.is_sound().await;
 }
 
-/// The records stay, with their links null (C-24), and they are what an import takes.
+/// Records remain, with null links (C-24), and can be imported.
 #[tokio::test]
-async fn everything_else_stays() {
+async fn records_remain_with_null_links() {
     let world = stage().await;
     let wallet = world.wallet(7).await;
     delete_person(&world, &wallet).await;
@@ -211,15 +209,14 @@ async fn everything_else_stays() {
         ),
         (&Value::Null, &Value::Null, &json!(1))
     );
-    // Its time stays taken.
+    // Its time stays occupied.
     let taken = book(&world, &tests::bookings::booking(FREE[0], &json!({}))).await;
     taken.is(409, &tests::bookings::unavailable(tests::bookings::TAKEN));
     made(&book(&world, &tests::bookings::booking(FREE[1], &json!({}))).await);
 }
 
-/// A lead that has nothing is deleted and erased like any other.
 #[tokio::test]
-async fn a_lead_without_anything() {
+async fn a_lead_without_records_is_erased() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     for id in [1004, 1012] {
@@ -229,9 +226,9 @@ async fn a_lead_without_anything() {
     is_erased(&world).await;
 }
 
-/// The mark stays until every request that began before it is over.
+/// They are kept until every earlier request has ended.
 #[tokio::test]
-async fn mark_and_notice_outlast_the_requests() {
+async fn markers_outlive_earlier_requests() {
     let world = stage().await;
     let wallet = world.wallet(7).await;
     delete_person(&world, &wallet).await;
@@ -245,7 +242,7 @@ async fn mark_and_notice_outlast_the_requests() {
     for seconds in [0, 0, 59] {
         world.clock.set(world.clock.get().plus_seconds(seconds));
         assert_eq!(marks().await, 2, "after {seconds} seconds");
-        // Also where an import brings copies up to date at once.
+        // Also if an import refreshes copies at once.
         world.operator(ACME).refresh_copies().await.expect("refreshed");
         tend(&world).await;
     }

@@ -1,4 +1,4 @@
-//! The number of a deleted lead is nobody's: the next call from it makes a new one (C-24, C-73).
+//! The number of a deleted lead is free: the next call from it creates a new lead (C-24, C-73).
 
 use serde_json::json;
 use tests::World;
@@ -7,12 +7,12 @@ use super::{PERSON, PHONE, call, delete_person, erase, stage, tend};
 use crate::delete_leads_id::delete;
 
 async fn lead_of(world: &World, call: usize) -> Option<u64> {
-    world.calls().await[call].lead.map(shared::id::LeadId::get)
+    world.calls().await[call].lead.map(shared::ids::LeadId::get)
 }
 
-/// What is erased afterwards is the old lead's, not the new one's.
+/// The later erasure affects only the old lead.
 #[tokio::test]
-async fn the_next_call_makes_a_new_lead() {
+async fn the_next_call_creates_a_new_lead() {
     for tended in [false, true] {
         let world = stage().await;
         let wallet = world.wallet(7).await;
@@ -53,9 +53,9 @@ async fn the_next_call_makes_a_new_lead() {
     }
 }
 
-/// The marker that keeps two first calls from making two leads outlives the lead and stands in nobody's way.
+/// The item that prevents two leads for concurrent first calls outlives the lead, without effect.
 #[tokio::test]
-async fn a_lead_that_a_call_made() {
+async fn leads_created_by_calls_can_be_replaced() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     for made in 1013..1016 {
@@ -65,7 +65,7 @@ async fn a_lead_that_a_call_made() {
             calls
                 .last()
                 .and_then(|call| call.lead)
-                .map(shared::id::LeadId::get),
+                .map(shared::ids::LeadId::get),
             Some(made)
         );
         assert_eq!(delete(&world, &wallet, &made.to_string()).await.status, 200);
@@ -74,9 +74,8 @@ async fn a_lead_that_a_call_made() {
     super::is_erased(&world).await;
 }
 
-/// The leads that share a number with a deleted one are found as before.
 #[tokio::test]
-async fn others_with_the_number() {
+async fn other_leads_with_the_number_are_found() {
     let world = stage().await;
     let wallet = world.wallet(7).await;
     let other = shared::lead::Lead {

@@ -1,14 +1,13 @@
-//! A deletion beside everything that links or changes the lead: whatever comes first, nothing links a lead that is gone, and
+//! A deletion concurrent with everything that links or changes the lead: nothing links a deleted lead, and
 //! totals are exact (C-24).
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_util::future::join_all;
+use operator::kinds::{Leads, Meetings, Opportunities};
 use serde_json::{Value, json};
-use shared::store::fault::{Fault, Plan};
 use tests::bookings::meeting;
 use tests::people::lead;
 use tests::sales::{add_opportunities, plain_opportunity};
@@ -16,35 +15,19 @@ use tests::world::Answer;
 use tests::{ACME, Wallet, World};
 
 use super::{PERSON, call, erase, is_erased, stage, tend};
+use crate::concurrency::bad_moments;
 use crate::delete_leads_id::delete;
 
-/// So many callers of each kind.
+/// Callers of each kind.
 const EACH: u64 = 12;
 
 type Doing<'a> = Pin<Box<dyn Future<Output = (&'static str, u16)> + 'a>>;
-
-/// Every eighth attempt meets a fault, each kind as often as the others.
-fn bad_moments() -> Plan {
-    let attempts = AtomicU64::new(0);
-    Arc::new(move |_| {
-        let attempt = attempts.fetch_add(1, Ordering::Relaxed);
-        let spread = attempt.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let faults = [
-            Fault::Conflict,
-            Fault::Throttled,
-            Fault::FailedBefore,
-            Fault::FailedAfter,
-        ];
-        let fault = faults[usize::try_from(spread / 8 % 4).expect("small")];
-        spread.is_multiple_of(8).then_some(fault)
-    })
-}
 
 fn status(what: &'static str, answer: &Answer) -> (&'static str, u16) {
     (what, answer.status.as_u16())
 }
 
-/// What one caller of each kind does.
+/// One request of each kind.
 fn doings<'a>(world: &'a World, wallet: &'a Wallet, at: u64) -> Vec<Doing<'a>> {
     let hour = |hour: u64| format!("2026-11-23T{:02}:00:00.000Z", hour % 24);
     let archive = format!("/lead/archive?i=acme&apitoken={}", wallet.key);
@@ -95,7 +78,7 @@ fn doings<'a>(world: &'a World, wallet: &'a Wallet, at: u64) -> Vec<Doing<'a>> {
             let line = vec![opportunity.into()];
             world
                 .operator(ACME)
-                .import_opportunities(line, false)
+                .import::<Opportunities>(&line, false)
                 .await
                 .expect("an import");
             let line = meeting(
@@ -104,7 +87,7 @@ fn doings<'a>(world: &'a World, wallet: &'a Wallet, at: u64) -> Vec<Doing<'a>> {
             );
             world
                 .operator(ACME)
-                .import_meetings(vec![line.into()], false)
+                .import::<Meetings>(&[line.into()], false)
                 .await
                 .expect("an import");
             ("import", 200)
@@ -113,7 +96,7 @@ fn doings<'a>(world: &'a World, wallet: &'a Wallet, at: u64) -> Vec<Doing<'a>> {
             let line = super::person().into();
             world
                 .operator(ACME)
-                .import_leads(vec![line], true)
+                .import::<Leads>(&[line], true)
                 .await
                 .expect("an import");
             ("import", 200)
@@ -121,7 +104,7 @@ fn doings<'a>(world: &'a World, wallet: &'a Wallet, at: u64) -> Vec<Doing<'a>> {
     ]
 }
 
-/// How many answers of each kind there were; a failure only where there were faults.
+/// Number of responses of each kind; failures only with faults.
 fn tally(answers: &[(&'static str, u16)], faults: bool) -> BTreeMap<(&'static str, u16), usize> {
     let mut tally = BTreeMap::new();
     for (what, status) in answers {
@@ -145,7 +128,7 @@ async fn storm(faults: bool) {
     let others = (0..EACH).map(|at| plain_opportunity(100 + at, 8, 0));
     add_opportunities(&world.operator(ACME), others.collect()).await;
     let world = if faults {
-        world.with_faults(bad_moments())
+        world.with_faults(bad_moments(12))
     } else {
         world
     };
@@ -171,22 +154,22 @@ async fn storm(faults: bool) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn everything_at_once() {
+async fn all_requests_concurrent_with_the_deletion() {
     for _ in 0..3 {
         storm(false).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn everything_at_once_in_bad_moments() {
+async fn all_requests_concurrent_with_the_deletion_despite_faults() {
     for _ in 0..2 {
         storm(true).await;
     }
 }
 
-/// A hundred callers delete one lead: one did it, and it is counted once.
+/// One of them deletes it, and it is counted once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_hundred_deletions() {
+async fn a_hundred_deletions_of_one_lead() {
     let world = stage().await;
     let wallet = world.wallet(7).await;
     let id = PERSON.to_string();

@@ -1,5 +1,5 @@
-//! From the acknowledged moment no endpoint and no export shows the lead or any copy (C-24), before and after what is left
-//! of it is erased.
+//! From the acknowledgement on, no endpoint and no export shows the lead or a copy (C-24), before and after
+//! the erasure.
 
 use serde_json::{Value, json};
 use tests::bookings::{FREE, booking};
@@ -8,7 +8,7 @@ use tests::{Answer, Wallet, World};
 
 use super::{PERSON, betrayed, call, delete_person, erase, exported, is_erased, stage, tend};
 
-/// An opportunity of funnel 3 as endpoint 10 shows it.
+/// An opportunity of funnel 3 from endpoint 10.
 pub async fn opportunity(world: &World, id: u64) -> Value {
     let uri = format!(
         "/crm/opportunities/3?i=acme&apitoken={}",
@@ -23,14 +23,14 @@ pub async fn opportunity(world: &World, id: u64) -> Value {
         .clone()
 }
 
-/// Makes an opportunity of the person under a key (endpoint 7).
+/// Creates an opportunity of the person with an idempotency key (endpoint 7).
 async fn make(world: &World, wallet: &Wallet) -> Answer {
     let body = json!({ "title": "Pedido", "crm_column": 31, "lead_id": PERSON });
     let request = world.call("POST", "/crmopportunity?id=3&i=acme").with(wallet);
     request.header("idempotency-key", "k").json(&body).send().await
 }
 
-/// Books a meeting of the person under a key (endpoint 13).
+/// Books a meeting of the person with an idempotency key (endpoint 13).
 async fn meet(world: &World) -> Answer {
     let body = booking(FREE[1], &json!({ "leadId": PERSON, "formData": null }));
     let request = world
@@ -39,7 +39,7 @@ async fn meet(world: &World) -> Answer {
     request.json(&body).send().await
 }
 
-/// What all endpoints that show anything of leads answer, and the export.
+/// The responses of all endpoints that show leads, and the export.
 async fn everything(world: &World, wallet: &Wallet) -> Vec<(String, String)> {
     let mut said = Vec::new();
     for uri in [
@@ -89,7 +89,7 @@ async fn everything(world: &World, wallet: &Wallet) -> Vec<(String, String)> {
     said
 }
 
-/// The whole bodies of those that name the lead, and of those that had made something of it.
+/// Complete bodies of endpoints that name the lead, and of those that created its records.
 async fn answers_as_if_it_had_never_been(world: &World, wallet: &Wallet) {
     for rest in ["", "&allFields=1", "&query={lead{id}}"] {
         let answer = world
@@ -168,7 +168,7 @@ async fn answers_as_if_it_had_never_been(world: &World, wallet: &Wallet) {
 }
 
 #[tokio::test]
-async fn no_endpoint_and_no_export_shows_it() {
+async fn no_endpoint_and_no_export_shows_the_lead() {
     let world = stage().await;
     let wallet = world.wallet(7).await;
     assert_eq!(make(&world, &wallet).await.status, 200);
@@ -180,7 +180,7 @@ async fn no_endpoint_and_no_export_shows_it() {
         .count();
     assert!(telling > 15, "{telling}");
     delete_person(&world, &wallet).await;
-    // At first; when all is erased and the mark still stands; when that is gone too.
+    // At first; after the erasure, with its marker; after the marker is deleted.
     for round in 0..3 {
         for (what, text) in everything(&world, &wallet).await {
             assert_eq!(betrayed(&text), [""; 0], "{round}, {what}: {text}");
@@ -197,9 +197,9 @@ async fn no_endpoint_and_no_export_shows_it() {
     is_erased(&world).await;
 }
 
-/// What comes to records meanwhile is written without the lead, and what is erased later is what was there.
+/// Records changed before the erasure are written without the lead, and the erasure keeps the changes.
 #[tokio::test]
-async fn records_go_on_meanwhile() {
+async fn records_can_be_changed_before_the_erasure() {
     let world = stage().await;
     let wallet = world.wallet(7).await;
     let meeting = meet(&world).await.body["data"].clone();
@@ -235,9 +235,9 @@ async fn records_go_on_meanwhile() {
     assert_eq!(opportunity(&world, 1).await["title"], "Outro título");
 }
 
-/// A call by the id of a deleted lead is stored without one, and without an event (C-74).
+/// It is stored without a lead and an event (C-74).
 #[tokio::test]
-async fn a_call_sent_for_it() {
+async fn a_call_for_a_deleted_lead_is_stored_without_it() {
     let world = stage().await;
     let wallet = world.wallet(7).await;
     delete_person(&world, &wallet).await;

@@ -1,16 +1,16 @@
-//! A process that is held up right before it writes, while others do what they like.
+//! A process that is paused just before it writes, while others proceed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use futures_util::future::LocalBoxFuture;
+use operator::Operator;
 use shared::store::Store;
-use shared::store::fault::Fault;
-use shared::store::operator::Operator;
+use shared::store::testing::faults::Fault;
 use tests::{ACME, World};
 use tokio::sync::Notify;
 
-/// A store whose transactions, but for the first `spared`, wait until what is to happen meanwhile is done.
+/// A store whose transactions, except the first `spared`, wait for a concurrent action.
 pub struct Held {
     pub store: Store,
     begun: Arc<Notify>,
@@ -34,10 +34,10 @@ impl Held {
     }
 
     pub fn operator(&self, world: &World) -> Operator {
-        self.store.operator(world.operator(ACME).instance().clone())
+        Operator::new(&self.store, world.operator(ACME).instance().clone())
     }
 
-    /// Does `work`, and `meanwhile` once its first transaction that is not spared is about to be sent.
+    /// Runs `work`, and `meanwhile` just before its first transaction that is not spared.
     pub fn during<'a>(
         &'a self,
         work: impl Future<Output = ()> + 'a,

@@ -1,9 +1,10 @@
-//! Every background job × an item of each kind that it reads and cannot decode, in instance `acme`: the work of another
-//! instance is done all the same, and so is what else there is to do in `acme` (C-87).
+//! Every background job × an undecodable item of each kind that it reads, in instance `acme`: other instances
+//! and the rest of `acme` are processed (C-87).
 
 use funil::engine::Engine;
+use operator::kinds::Automations;
 use serde_json::{Value, json};
-use shared::courier::Courier;
+use shared::jobs::webhook_client::WebhookClient;
 use tests::people::{lead, settle};
 use tests::raw::RawTable;
 use tests::reports::{add_reports, report};
@@ -17,7 +18,7 @@ const BOTH: [&str; 2] = [ACME, OTHER];
 const FIRST: &str = "000000000000001";
 const LEAD: &str = "000000000001001";
 
-/// What the doctor reports: items, reasons, and whether they are repaired.
+/// The doctor's findings: item, reason, and whether it is repaired.
 type Told = Vec<(String, String, bool)>;
 
 struct Shops {
@@ -46,7 +47,7 @@ impl Shops {
         Self { world, table }
     }
 
-    /// Makes an item one that cannot be decoded: it keeps its key. Returns it as it was.
+    /// Makes an item undecodable except for its key. Returns the original.
     fn spoil(&self, pk: &str, sk: &str) -> Value {
         let sound = self.table.get(pk, sk).unwrap_or_else(|| panic!("{pk} {sk}"));
         let mut spoilt = sound.clone();
@@ -80,7 +81,10 @@ impl Shops {
         for instance in BOTH {
             let automation = serde_json::from_value(line.clone()).expect("an automation");
             let operator = self.world.operator(instance);
-            operator.import_automations(&[automation]).await.expect("written");
+            operator
+                .import::<Automations>(&[automation], false)
+                .await
+                .expect("written");
             for lead in [1001, 1006] {
                 self.call(instance, lead).await;
             }
@@ -92,7 +96,7 @@ impl Shops {
         item.map_or(Value::Null, |item| item[name].clone())
     }
 
-    /// Whether the copy that an opportunity has of its lead says that it is archived.
+    /// Whether an opportunity's copy of its lead is archived.
     fn is_copied(&self, instance: &str, opportunity: u64) -> bool {
         let card = self.attribute(instance, "opportunity", &format!("{opportunity:015}"), "card");
         card.to_string().contains(r#"\"archived\":true"#)
@@ -122,7 +126,7 @@ fn told(found: &Told, item: &str, reason: &str, repaired: bool) -> bool {
 }
 
 #[tokio::test]
-async fn copies() {
+async fn refresh_of_copies_survives_undecodable_items() {
     let notice = format!("lead#{LEAD}");
     for (pk, sk, heals) in [
         ("#instance", ACME, true),
@@ -147,7 +151,7 @@ async fn copies() {
         if heals {
             continue;
         }
-        // It fails once and not with every round, the doctor names it, and has it done once it can be read.
+        // It fails once, not in every round; the doctor names it, and retries it once it is readable.
         let at = format!("acme#notice {notice}");
         let kind = pk.trim_start_matches("acme#");
         let reason = format!("is stuck, because the {kind} could not be read");
@@ -163,9 +167,9 @@ async fn copies() {
     }
 }
 
-/// Readers go on while a notice or a mark cannot be read: its key says what it is about.
+/// Readers continue with an unreadable marker: its key has all they need.
 #[tokio::test]
-async fn unreadable_notices_and_marks_still_hold() {
+async fn unreadable_markers_remain_effective() {
     let shops = Shops::open().await;
     let body = json!({ "archived": true, "id": [1001] });
     shops.send("POST", ACME, "/lead/archive", &body).await;
@@ -208,7 +212,7 @@ async fn unreadable_notices_and_marks_still_hold() {
 }
 
 #[tokio::test]
-async fn erasures() {
+async fn erasure_survives_undecodable_items() {
     let person = format!("{PERSON:015}");
     for (pk, sk) in [
         ("acme#notice", format!("lead#{person}")),
@@ -239,7 +243,7 @@ async fn erasures() {
         for item in shops.table.items() {
             let partition = item["pk"]["S"].as_str().expect("a key");
             let is_sound = (partition, item["sk"]["S"].as_str()) != (pk, Some(sk.as_str()));
-            // An event that cannot be read does not say which call it tells of.
+            // An unreadable event does not name its call.
             let names_call = !pk.starts_with("acme#timeline") || partition != "acme#call";
             if is_sound && names_call && records.contains(&partition) {
                 assert_eq!(betrayed(&item.to_string()), [""; 0], "{pk}: {item}");
@@ -263,7 +267,7 @@ async fn erasures() {
 }
 
 #[tokio::test]
-async fn automations() {
+async fn automations_survive_undecodable_items() {
     let first = format!("call#{FIRST}");
     for (pk, sk) in [
         ("#instance", ACME),
@@ -287,7 +291,7 @@ async fn automations() {
             let points = shops.attribute(instance, "lead", lead, "points");
             assert_eq!(points, json!({ "N": "7" }), "{pk}: {instance} {lead}");
         }
-        // Without a directory the doctor says so, and nothing else.
+        // Without a directory the doctor reports only that.
         if !["#instance", "acme#directory"].contains(&pk) {
             let found = shops.doctor(false).await;
             let reason = format!(
@@ -303,7 +307,7 @@ async fn automations() {
 }
 
 #[tokio::test]
-async fn deliveries() {
+async fn deliveries_survive_undecodable_items() {
     let first = format!("notify#{FIRST}#{FIRST}#00");
     for (pk, sk) in [
         ("#instance", ACME),
@@ -316,7 +320,7 @@ async fn deliveries() {
         shops.automate_with(&notify).await;
         maintenance::act(&shops.world.store).await.expect("actions");
         shops.spoil(pk, sk);
-        let nobody = Courier::plain(|_, _| Vec::new(), |_| false);
+        let nobody = WebhookClient::plain(|_, _| Vec::new(), |_| false);
         maintenance::deliver(&shops.world.store, &nobody)
             .await
             .expect("deliveries");
@@ -329,7 +333,7 @@ async fn deliveries() {
 }
 
 #[tokio::test]
-async fn reports() {
+async fn report_refresh_survives_undecodable_items() {
     for (pk, sk) in [
         ("#instance", ACME),
         ("acme#report", FIRST),

@@ -1,12 +1,12 @@
-//! Endpoints 7 and 8 where the outcome of a write is not known, and where several things go wrong together.
+//! Endpoints 7 and 8 with writes of unknown outcome, and with combinations of faults.
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use shared::store::fault::Fault;
+use shared::store::testing::faults::Fault;
 use tests::sales::{add_opportunities, plain_opportunity};
 use tests::{ACME, Wallet, World};
 
-use super::{SDK_ATTEMPTS, always, either, first, none};
+use super::{SDK_ATTEMPTS, always, either, first};
 use crate::concurrency::{post, put, records, shop};
 
 const WRITE: &str = "TransactWriteItems";
@@ -21,23 +21,9 @@ fn body() -> Value {
     json!({ "title": "Pedido", "crm_column": 31, "lead_id": 1001, "value": "213.20" })
 }
 
-/// Nobody heard that it was made: it is recognised, with a key and without, and answered as what it is.
+/// A lost response, and the next attempt conflicts with its own write.
 #[tokio::test]
-async fn made_and_nobody_heard() {
-    for key in [None, Some("k")] {
-        let (world, wallet) = desk().await;
-        let world = world.with_faults(first(WRITE, Fault::FailedAfter, SDK_ATTEMPTS));
-        let answer = post(&world, &wallet, key, &body()).await;
-        assert_eq!((answer.status.as_u16(), &answer.body["id"]), (200, &json!(1)));
-        assert!(!answer.headers.contains_key("idempotent-replayed"));
-        assert_eq!(records(&world).await.len(), 1);
-        world.is_sound().await;
-    }
-}
-
-/// Nobody heard, and the next attempt met a conflict: what stands in its way is its own work.
-#[tokio::test]
-async fn made_and_in_its_own_way() {
+async fn a_conflict_with_the_own_write_is_recognised() {
     for times in 1..SDK_ATTEMPTS {
         let (world, wallet) = desk().await;
         let plan = || {
@@ -61,9 +47,10 @@ async fn made_and_in_its_own_way() {
     }
 }
 
-/// C-32: whoever closes an opportunity out of its own sight is told that it did, also where nobody heard at first.
+/// C-32: a user who closes an opportunity and can then no longer see it gets a response, also after a lost
+/// one.
 #[tokio::test]
-async fn closed_out_of_sight_and_nobody_heard() {
+async fn closing_out_of_sight_is_answered_after_a_lost_response() {
     for plan in [
         first(WRITE, Fault::FailedAfter, SDK_ATTEMPTS),
         either(
@@ -86,49 +73,10 @@ async fn closed_out_of_sight_and_nobody_heard() {
     }
 }
 
-/// Nobody heard, and it cannot be looked up either: an honest failure. With a key the same request finds what it made
-/// (C-10).
-#[tokio::test]
-async fn made_and_not_to_be_found() {
-    let (world, wallet) = desk().await;
-    let world = world.with_faults(either(
-        always(WRITE, Fault::FailedAfter),
-        always("GetItem", Fault::FailedBefore),
-    ));
-    let answer = post(&world, &wallet, Some("k"), &body()).await;
-    answer.is(500, &json!({ "msg": "Internal error" }));
-    let world = world.with_faults(none());
-    let answer = post(&world, &wallet, Some("k"), &body()).await;
-    assert_eq!((answer.status.as_u16(), &answer.body["id"]), (200, &json!(1)));
-    assert_eq!(answer.headers["idempotent-replayed"], "true");
-    assert_eq!(records(&world).await.len(), 1);
-    world.is_sound().await;
-}
-
-/// A request that failed before anything was done is done when it is sent again, once (C-10).
-#[tokio::test]
-async fn refused_and_sent_again() {
-    for fault in [Fault::Throttled, Fault::FailedBefore, Fault::Conflict] {
-        let (world, wallet) = desk().await;
-        let world = world.with_faults(always(WRITE, fault));
-        let answer = post(&world, &wallet, Some("k"), &body()).await;
-        answer.is(500, &json!({ "msg": "Internal error" }));
-        assert!(records(&world).await.is_empty());
-        let world = world.with_faults(none());
-        for replayed in [false, true] {
-            let answer = post(&world, &wallet, Some("k"), &body()).await;
-            assert_eq!((answer.status.as_u16(), &answer.body["id"]), (200, &json!(1)));
-            assert_eq!(answer.headers.contains_key("idempotent-replayed"), replayed);
-        }
-        assert_eq!(records(&world).await.len(), 1);
-        world.is_sound().await;
-    }
-}
-
 /// Whoever finds its number taken takes another one by a single write. A fault that passes there is not seen, a conflict
 /// with the transactions of others least of all.
 #[tokio::test]
-async fn numbers_taken_meanwhile() {
+async fn reserving_an_id_survives_faults() {
     let made_by_eight = async |world: &World, wallet: &Wallet| {
         let calls = (0..8).map(async |at: u64| {
             let body = json!({ "title": format!("Pedido {at}"), "crm_column": 31, "lead_id": 1001 });

@@ -1,5 +1,5 @@
-//! Bad moments of the table: the answer is right or an honest error, nothing is lost or done twice, nothing internal
-//! reaches a caller.
+//! Faults of the table: the response is correct or an internal error, nothing is lost or done twice, nothing
+//! internal reaches a caller.
 
 mod bookings;
 mod calls;
@@ -7,20 +7,18 @@ pub mod held;
 mod jobs;
 mod lost_answers;
 mod matrix;
-mod opportunities;
 mod ticket_races;
-mod tickets;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use shared::store::fault::{Fault, Plan};
+use shared::store::testing::faults::{Fault, FaultPlan};
 
-/// A call is attempted so often before the SDK gives up.
+/// Attempts of the SDK at one call.
 pub const SDK_ATTEMPTS: usize = 4;
 
-/// The first `times` attempts of `operation` meet a fault.
-pub fn first(operation: &'static str, fault: Fault, times: usize) -> Plan {
+/// The first `times` attempts of `operation` get a fault.
+pub fn first(operation: &'static str, fault: Fault, times: usize) -> FaultPlan {
     let met = AtomicUsize::new(0);
     Arc::new(move |called| {
         let hit = called == operation && met.fetch_add(1, Ordering::Relaxed) < times;
@@ -28,13 +26,13 @@ pub fn first(operation: &'static str, fault: Fault, times: usize) -> Plan {
     })
 }
 
-/// Every attempt of `operation` meets a fault.
-pub fn always(operation: &'static str, fault: Fault) -> Plan {
+/// Every attempt of `operation` gets a fault.
+pub fn always(operation: &'static str, fault: Fault) -> FaultPlan {
     first(operation, fault, usize::MAX)
 }
 
-/// Every attempt of `operation` but the first `spared` meets a fault.
-pub fn behind(operation: &'static str, fault: Fault, spared: usize) -> Plan {
+/// Every attempt of `operation` except the first `spared` gets a fault.
+pub fn behind(operation: &'static str, fault: Fault, spared: usize) -> FaultPlan {
     let met = AtomicUsize::new(0);
     Arc::new(move |called| {
         let hit = called == operation && met.fetch_add(1, Ordering::Relaxed) >= spared;
@@ -42,12 +40,11 @@ pub fn behind(operation: &'static str, fault: Fault, spared: usize) -> Plan {
     })
 }
 
-/// Those of the plans together: the first that has a fault for an attempt.
-pub fn either(one: Plan, other: Plan) -> Plan {
+/// The faults of both plans, the first plan taking precedence.
+pub fn either(one: FaultPlan, other: FaultPlan) -> FaultPlan {
     Arc::new(move |called| one(called).or_else(|| other(called)))
 }
 
-/// No faults.
-pub fn none() -> Plan {
+pub fn none() -> FaultPlan {
     Arc::new(|_| None)
 }

@@ -1,14 +1,16 @@
-//! Tickets and files that others change between the reads and the writes of an import or an erasure: what is written rests on
-//! what is stored then.
+//! Tickets and files that change between the reads and the writes of an import or an erasure: writes are
+//! based on the stored state.
 
+use operator::kinds::Tickets;
+use operator::{Operator, OperatorError, Outcome};
 use serde_json::{Value, json};
-use shared::store::fault::Fault;
-use shared::store::operator::Outcome;
+use shared::store::StoreError;
+use shared::store::testing::faults::Fault;
 use tests::tickets::{add_files, add_tickets, ask, file, ticket};
 use tests::{ACME, World};
 
-use super::behind;
 use super::held::Held;
+use super::{behind, none};
 
 /// Ticket 501 of lead 1001 with some files.
 async fn stocked(files: u64) -> World {
@@ -41,9 +43,8 @@ fn of(lead: &Value) -> Value {
     json!({ "lead_relation": lead })
 }
 
-/// Of two imports that move a ticket the files follow the one that came last, whatever it had read before.
 #[tokio::test]
-async fn two_imports_of_a_ticket() {
+async fn files_follow_the_last_of_two_concurrent_imports() {
     let world = stocked(8).await;
     let slow = Held::behind(&world, 0);
     let operator = slow.operator(&world);
@@ -57,9 +58,8 @@ async fn two_imports_of_a_ticket() {
     world.is_sound().await;
 }
 
-/// A file comes to the lead that its ticket has when it is written.
 #[tokio::test]
-async fn a_file_of_a_ticket_that_moves() {
+async fn a_file_goes_to_the_current_lead_of_its_ticket() {
     for (from, to, counts) in [
         (Value::Null, json!(1001), (1, 0)),
         (json!(1001), json!(1002), (0, 1)),
@@ -81,9 +81,8 @@ async fn a_file_of_a_ticket_that_moves() {
     }
 }
 
-/// A file that others moved meanwhile is taken off the lists that it came to.
 #[tokio::test]
-async fn two_imports_of_a_file() {
+async fn a_concurrently_moved_file_leaves_its_former_lists() {
     let world = stocked(0).await;
     let operator = world.operator(ACME);
     add_tickets(&operator, [ticket(&json!({ "id": 502, "lead_relation": 1002 }))]).await;
@@ -99,9 +98,9 @@ async fn two_imports_of_a_file() {
     world.is_sound().await;
 }
 
-/// C-24: a lead that is deleted meanwhile gets neither a ticket nor a file any more.
+/// C-24.
 #[tokio::test]
-async fn links_to_a_lead_that_is_deleted() {
+async fn a_concurrently_deleted_lead_gets_no_tickets_and_files() {
     let world = stocked(0).await;
     let slow = Held::behind(&world, 0);
     let operator = slow.operator(&world);
@@ -110,8 +109,8 @@ async fn links_to_a_lead_that_is_deleted() {
     let slow = Held::behind(&world, 0);
     let operator = slow.operator(&world);
     let work = async {
-        let outcomes =
-            operator.import_tickets(vec![ticket(&json!({ "id": 502, "lead_relation": 1002 })).into()]);
+        let tickets = [ticket(&json!({ "id": 502, "lead_relation": 1002 })).into()];
+        let outcomes = operator.import::<Tickets>(&tickets, false);
         let reason = "lead_relation: lead 1002 does not exist".to_owned();
         assert_eq!(outcomes.await.expect("an import"), [Outcome::Refused(reason)]);
     };
@@ -132,9 +131,9 @@ async fn links_to_a_lead_that_is_deleted() {
     world.is_sound().await;
 }
 
-/// C-24: a lead that is deleted while files move to it gets none of them, and they do not stay with the former one.
+/// C-24: neither do they stay with the former lead.
 #[tokio::test]
-async fn a_lead_that_is_deleted_while_files_move_to_it() {
+async fn a_lead_deleted_while_files_move_to_it_gets_none() {
     let world = stocked(3).await;
     // The ticket is written; the first file waits.
     let slow = Held::behind(&world, 1);
@@ -149,22 +148,22 @@ async fn a_lead_that_is_deleted_while_files_move_to_it() {
     world.is_sound().await;
 }
 
-/// The same where the import ended before: either the same line, which is refused now, or the erasure moves the files.
+/// The same after an interrupted import: a repeated line is rejected, or the erasure moves the files.
 #[tokio::test]
-async fn a_lead_that_is_deleted_before_files_moved_to_it() {
+async fn a_lead_deleted_after_an_interrupted_import_gets_no_files() {
     for again in [true, false] {
         let world = stocked(3).await;
         let broken = world
             .store
             .clone()
             .with_faults(behind("TransactWriteItems", Fault::FailedBefore, 1));
-        let broken = broken.operator(world.operator(ACME).instance().clone());
+        let broken = Operator::new(&broken, world.operator(ACME).instance().clone());
         let moved = || vec![ticket(&of(&json!(1002))).into()];
-        assert!(broken.import_tickets(moved()).await.is_err());
+        assert!(broken.import::<Tickets>(&moved(), false).await.is_err());
         delete(&world, 1002).await;
         if again {
             let reason = "lead_relation: lead 1002 does not exist".to_owned();
-            let outcomes = world.operator(ACME).import_tickets(moved()).await;
+            let outcomes = world.operator(ACME).import::<Tickets>(&moved(), false).await;
             assert_eq!(outcomes.expect("an import"), [Outcome::Refused(reason)]);
             assert_eq!(of_lead(&world, 1001).await, 0);
         }
@@ -174,9 +173,8 @@ async fn a_lead_that_is_deleted_before_files_moved_to_it() {
     }
 }
 
-/// A ticket that an import gave to another lead while the former one is being erased keeps what the import said.
 #[tokio::test]
-async fn a_ticket_that_leaves_a_lead_that_is_being_erased() {
+async fn a_ticket_reassigned_during_an_erasure_is_kept() {
     let world = stocked(0).await;
     // The newer one is erased first.
     let older = json!({ "id": 500, "createDate": "2026-04-01T10:00:00.000Z" });
@@ -200,4 +198,31 @@ async fn a_ticket_that_leaves_a_lead_that_is_being_erased() {
         )]),
     );
     world.is_sound().await;
+}
+
+/// A repeated line for the ticket contains no change, but completes the move.
+#[tokio::test]
+async fn an_interrupted_move_of_files_is_completed() {
+    // The ticket is written, then each file, then the mark is deleted.
+    for broken_at in [1, 2, 8, 9] {
+        let world = stocked(8).await;
+        let plan = behind("TransactWriteItems", Fault::FailedBefore, broken_at);
+        let faulty = world.store.clone().with_faults(plan);
+        let moved = || vec![ticket(&json!({ "lead_relation": 1002 })).into()];
+        let ended = Operator::new(&faulty, world.operator(ACME).instance().clone())
+            .import::<Tickets>(&moved(), false)
+            .await;
+        assert!(
+            matches!(ended, Err(OperatorError::Store(StoreError::Unavailable { .. }))),
+            "{broken_at}: {ended:?}"
+        );
+        let again = world.operator(ACME).import::<Tickets>(&moved(), false).await;
+        assert_eq!(again.map(|outcomes| outcomes.len()).ok(), Some(1));
+        assert_eq!(
+            (of_lead(&world, 1001).await, of_lead(&world, 1002).await),
+            (0, 8),
+            "{broken_at}"
+        );
+        world.with_faults(none()).is_sound().await;
+    }
 }

@@ -1,11 +1,11 @@
-//! Requests that read something of every kind, and what they were answered.
+//! Requests that read every kind of record, and their responses.
 
 use serde_json::{Value, json};
 use tests::{Wallet, World};
 
 use super::stage::made;
 
-/// A request and its answer.
+/// A request and its response.
 #[derive(Debug)]
 pub struct Asked {
     pub method: String,
@@ -30,7 +30,7 @@ impl Asked {
     }
 }
 
-/// Asks an instance for all there is.
+/// All requests to an instance.
 pub async fn asks(world: &World, wallet: &Wallet) -> Vec<Asked> {
     let column = |page: u64| json!({ "page": page, "limit": 3, "columnId": 31 });
     let board = json!({ "page": 1, "limit": 2 });
@@ -69,7 +69,7 @@ pub async fn asks(world: &World, wallet: &Wallet) -> Vec<Asked> {
         ("GET", "/reportchart/3", &none),
     ] {
         let join = if path.contains('?') { '&' } else { '?' };
-        // Endpoints want the key in different places, and none minds the others.
+        // Endpoints expect the key in different places and ignore the others.
         let uri = format!("{path}{join}i=acme&apitoken={}", wallet.key);
         let uri = uri.replace('{', "%7B").replace('}', "%7D");
         let mut call = world

@@ -1,5 +1,5 @@
-//! Items of a later build: it put something more into each, at the top and in the objects within. This build reads them,
-//! changes them and writes them again, and keeps what it does not know (C-88).
+//! Items of a later build, with additional attributes at the top level and in nested objects. This build
+//! reads, changes and rewrites them, and keeps the unknown attributes (C-88).
 
 use serde_json::{Value, json};
 use tests::raw::RawTable;
@@ -8,10 +8,10 @@ use tests::{ACME, Wallet, World};
 use super::stage::{Kept, export, import};
 use super::{KEPT, reads_as_before, world_over};
 
-/// What the later build wrote.
+/// Name of the later build's attributes.
 const LATER: &str = "later";
 
-/// Members that are free-form or name something by their own names: more in them would say more.
+/// Free-form members, where additional names would be data.
 const FREE: [&str; 16] = [
     "custom",
     "fields",
@@ -31,7 +31,7 @@ const FREE: [&str; 16] = [
     "days",
 ];
 
-/// Items that are made anew and never rewritten: results of reports, and what expires.
+/// Items that are replaced and never rewritten: results of reports, and expiring items.
 fn is_passing(pk: &str) -> bool {
     [
         "#report-",
@@ -47,7 +47,7 @@ fn is_passing(pk: &str) -> bool {
     .any(|part| pk.contains(part))
 }
 
-/// Puts something more into an item.
+/// Adds attributes to an item.
 fn extend(item: &Value) -> Value {
     let mut item = item.clone();
     for (name, value) in item.as_object_mut().expect("an item") {
@@ -87,7 +87,7 @@ fn extend_json(name: &str, value: &mut Value) {
     match value {
         Value::Object(members) => {
             for (name, value) in &mut *members {
-                // What is named by ids is entered all the same.
+                // Maps by id are extended nevertheless.
                 if !FREE.contains(&name.as_str()) || ["departments", "groups"].contains(&name.as_str()) {
                     extend_json(name, value);
                 }
@@ -101,16 +101,18 @@ fn extend_json(name: &str, value: &mut Value) {
     }
 }
 
-/// How often an item holds what the later build wrote.
+/// Number of the later build's attributes in an item.
 fn count(item: &Value) -> usize {
     item.to_string().matches(LATER).count()
 }
 
-/// The acme of a kept table as a later build would have written it.
+/// `acme` of a stored table, as a later build would have written it.
 async fn later_world() -> (World, RawTable, Kept) {
     let kept = Kept::read(KEPT[KEPT.len() - 1]);
     let (world, table) = world_over(&kept).await;
-    world.store.migrate(true, &|_, _| {}).await.expect("a migration");
+    operator::migrate(&world.store, true, &|_, _| {})
+        .await
+        .expect("a migration");
     let items: Vec<_> = table.items().iter().map(extend).collect();
     table.put_all(&items);
     (world, table, kept)
@@ -123,7 +125,7 @@ async fn items_of_a_later_build_are_read() {
     world.is_sound().await;
 }
 
-/// Every record of an export, with one thing changed.
+/// Every record of an export, with one change each.
 fn changed(record: &Value) -> Value {
     let mut record = record.clone();
     let kind = record["kind"].as_str().expect("a kind").to_owned();
@@ -153,7 +155,7 @@ fn changed(record: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn what_a_later_build_wrote_outlives_a_change() {
+async fn attributes_of_a_later_build_survive_changes() {
     let (world, table, kept) = later_world().await;
     let before = table.items();
     let wallet = kept.wallet();
@@ -183,7 +185,7 @@ async fn what_a_later_build_wrote_outlives_a_change() {
     are_kept(&before, &table.items());
 }
 
-/// Requires that every item that is still there holds what the later build wrote.
+/// Requires that every remaining item has the later build's attributes.
 #[track_caller]
 fn are_kept(before: &[Value], after: &[Value]) {
     let mut rewritten = 0;
@@ -201,7 +203,7 @@ fn are_kept(before: &[Value], after: &[Value]) {
     assert!(rewritten > 5, "{rewritten}");
 }
 
-/// Changes the text of an item that holds JSON with this member.
+/// Edits the text of an item with JSON in this member.
 fn edit(table: &RawTable, pk: &str, sk: &str, member: &str, edit: impl Fn(&mut Value)) {
     let mut item = table.get(pk, sk).expect("the item");
     let attributes = item.as_object_mut().expect("an item").values_mut();
@@ -215,9 +217,9 @@ fn edit(table: &RawTable, pk: &str, sk: &str, member: &str, edit: impl Fn(&mut V
     table.put(pk, sk, &item);
 }
 
-/// A level of a permission and a value of a setting that this build does not know narrow, and stay.
+/// Unknown access levels and unknown values of settings are restrictive, and are kept.
 #[tokio::test]
-async fn an_unknown_permission_allows_nothing_and_stays() {
+async fn unknown_permissions_allow_nothing_and_are_kept() {
     let (world, table, kept) = later_world().await;
     let at = ("acme#directory", "directory");
     edit(&table, at.0, at.1, "groups", |directory| {
@@ -250,9 +252,9 @@ async fn an_unknown_permission_allows_nothing_and_stays() {
     }
 }
 
-/// An automation with an action of a later build is neither run nor changed, and holds up no other and no import.
+/// An automation with an unknown action is neither run nor changed, and does not stop others or imports.
 #[tokio::test]
-async fn an_automation_of_a_later_build_is_left_alone() {
+async fn automations_of_a_later_build_are_skipped() {
     let (world, table, _) = later_world().await;
     let at = ("acme#automation", "000000000000001");
     edit(&table, at.0, at.1, "actions", |automation| {
@@ -272,11 +274,11 @@ async fn an_automation_of_a_later_build_is_left_alone() {
     let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING",
         "status": "COMPLETE", "duration": 65, "record": true, "service": "acme-voip" } });
     assert_eq!(world.webhook(&call).send().await.status, 201);
-    let nobody = shared::courier::Courier::plain(|_, _| Vec::new(), |_| false);
+    let nobody = shared::jobs::webhook_client::WebhookClient::plain(|_, _| Vec::new(), |_| false);
     maintenance::automate(&world.store, &nobody)
         .await
         .expect("automations are run");
-    // The kept table has a call in its outbox too.
+    // The stored table also has a call in its outbox.
     assert_eq!(points().await, before.map(|points| points + 6));
     assert_eq!(table.get(at.0, at.1), automation);
     world.is_sound().await;

@@ -1,7 +1,8 @@
-//! Stored tables of every released form (C-88): a build reads its own and the former one, and migrates it.
+//! Stored tables of every released format (C-88): a build reads its own and the previous one, and migrates
+//! it.
 //!
-//! `tests/formats/<format>.ndjson` holds a table as a build wrote it, with what that build answered and exported. `KEEP_TABLE=file`
-//! writes such a file with the present build, when it is released.
+//! `tests/formats/<format>.ndjson` contains a table as a build wrote it, with that build's responses and
+//! export. `KEEP_TABLE=file` writes such a file with the current build, at its release.
 
 mod asks;
 mod later;
@@ -11,18 +12,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use shared::store::{Format, fault};
+use shared::store::Format;
+use shared::store::testing::faults;
 use tests::{Wallet, World};
 
+use crate::model::{Dice, tries_every_case};
 use asks::asks;
 use stage::{Kept, empty, export, set};
 
-/// The tables of former builds that this build has to read.
+/// Tables of previous builds that this build must read.
 const KEPT: [&str; 1] = [include_str!("../../../formats/1.ndjson")];
 
 const NAME: (&str, &str) = ("#format", "format");
 
-/// Requires every answer and every exported record of the build that wrote the table. A later build may show more.
+/// Requires every response and every exported record of the build that wrote the table. A later build may
+/// return more.
 async fn reads_as_before(world: &World, kept: &Kept, wallet: &Wallet, when: &str) {
     for (asked, before) in asks(world, wallet).await.iter().zip(&kept.answers) {
         let case = format!("{when}: {} {}", asked.method, asked.path);
@@ -50,7 +54,7 @@ async fn reads_as_before(world: &World, kept: &Kept, wallet: &Wallet, when: &str
     assert_eq!(exported.len(), kept.export.len(), "{when}");
 }
 
-/// Requires that `value` has everything that `expected` has.
+/// Requires that `value` contains everything of `expected`.
 #[track_caller]
 fn holds(value: &Value, expected: &Value, case: &str) {
     match (value, expected) {
@@ -72,7 +76,7 @@ fn holds(value: &Value, expected: &Value, case: &str) {
     }
 }
 
-/// A world over a kept table, five seconds after its last write.
+/// A world on a stored table, five seconds after its last write.
 async fn world_over(kept: &Kept) -> (World, tests::raw::RawTable) {
     let (world, table) = empty().await;
     table.put_all(&kept.items);
@@ -81,14 +85,16 @@ async fn world_over(kept: &Kept) -> (World, tests::raw::RawTable) {
 }
 
 #[tokio::test]
-async fn every_kept_table_is_read_and_migrated() {
+async fn every_stored_table_is_read_and_migrated() {
     for (text, format) in KEPT.iter().zip(1..) {
         let kept = Kept::read(text);
         let (world, table) = world_over(&kept).await;
         let wallet = kept.wallet();
         reads_as_before(&world, &kept, &wallet, "unmigrated").await;
         world.is_sound().await;
-        let migration = world.store.migrate(true, &|_, _| {}).await.expect("a migration");
+        let migration = operator::migrate(&world.store, true, &|_, _| {})
+            .await
+            .expect("a migration");
         assert_eq!(migration.from.number(), format);
         assert_eq!(migration.to, Format::CURRENT);
         assert_eq!(migration.instances, 2);
@@ -99,7 +105,9 @@ async fn every_kept_table_is_read_and_migrated() {
         }
         world.is_sound().await;
         let items = table.items();
-        let again = world.store.migrate(true, &|_, _| {}).await.expect("a migration");
+        let again = operator::migrate(&world.store, true, &|_, _| {})
+            .await
+            .expect("a migration");
         assert_eq!((again.from, again.changed), (Format::CURRENT, 0));
         assert_eq!(sorted(table.items()), sorted(items));
     }
@@ -110,14 +118,14 @@ fn sorted(mut items: Vec<Value>) -> Vec<Value> {
     items
 }
 
-/// The clock goes on and what was half-done is ended by this build.
+/// Pending work of the previous build is completed by this one.
 #[tokio::test]
-async fn work_that_a_former_build_left_is_ended() {
+async fn pending_work_of_a_previous_build_is_completed() {
     for text in KEPT {
         let kept = Kept::read(text);
         let (world, table) = world_over(&kept).await;
         for _ in 0..4 {
-            let nobody = shared::courier::Courier::plain(|_, _| Vec::new(), |_| false);
+            let nobody = shared::jobs::webhook_client::WebhookClient::plain(|_, _| Vec::new(), |_| false);
             maintenance::automate(&world.store, &nobody)
                 .await
                 .expect("automations are run");
@@ -135,39 +143,40 @@ async fn work_that_a_former_build_left_is_ended() {
     }
 }
 
-/// A migration of which nothing more is heard after any of its calls is ended by the next one.
+/// The next migration completes one that was interrupted after any call. The ordinary run interrupts after the
+/// first calls and then after every ninth on average, `EVERY_CASE=1` after each.
 #[tokio::test]
-async fn a_migration_may_end_at_any_call() {
+async fn an_interrupted_migration_is_completed_by_the_next() {
     let kept = Kept::read(KEPT[KEPT.len() - 1]);
     let wallet = kept.wallet();
+    let dice = Dice::new(KEPT.len() as u64);
     let mut at = 0;
     loop {
         let (world, _) = world_over(&kept).await;
         let calls = AtomicUsize::new(0);
         let plan = Arc::new(move |_: &str| {
             let call = calls.fetch_add(1, Ordering::Relaxed);
-            (call >= at).then_some(fault::Fault::FailedAfter)
+            (call >= at).then_some(faults::Fault::FailedAfter)
         });
-        let cut_off = world
-            .store
-            .clone()
-            .with_faults(plan)
-            .migrate(true, &|_, _| {})
-            .await;
+        let faulty = world.store.clone().with_faults(plan);
+        let cut_off = operator::migrate(&faulty, true, &|_, _| {}).await;
         let whole = cut_off.is_ok();
         reads_as_before(&world, &kept, &wallet, &format!("cut off at {at}")).await;
-        world.store.migrate(true, &|_, _| {}).await.expect("a migration");
+        operator::migrate(&world.store, true, &|_, _| {})
+            .await
+            .expect("a migration");
         reads_as_before(&world, &kept, &wallet, &format!("cut off at {at} and ended")).await;
         world.is_sound().await;
         if whole {
             break;
         }
-        at += 1;
+        let is_near = at < 6 || tries_every_case();
+        at += 1 + usize::try_from(if is_near { 0 } else { dice.below(17) }).expect("small");
     }
     assert!(at > 2, "{at}");
 }
 
-/// The present build's table is one that the same tests would keep.
+/// The current build's table passes the same tests.
 #[tokio::test]
 async fn the_first_instance_writes_the_format() {
     let kept = set().await;
@@ -181,9 +190,9 @@ async fn the_first_instance_writes_the_format() {
     }
 }
 
-/// Refused by name, before anything is read or written.
+/// By name, before anything is read or written.
 #[tokio::test]
-async fn a_table_of_another_format_is_refused() {
+async fn tables_of_other_formats_are_rejected() {
     let (world, table) = empty().await;
     let current = Format::CURRENT.number();
     for (format, next, refused) in [
@@ -199,8 +208,7 @@ async fn a_table_of_another_format_is_refused() {
         table.put(NAME.0, NAME.1, &item);
         let store = world.store.elsewhere();
         let checked = store.check_format().await.map_err(|cause| cause.to_string());
-        let migrated = store
-            .migrate(true, &|_, _| {})
+        let migrated = operator::migrate(&store, true, &|_, _| {})
             .await
             .map(drop)
             .map_err(|cause| cause.to_string());

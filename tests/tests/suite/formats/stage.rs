@@ -1,4 +1,5 @@
-//! A table with something of every kind, as clients, an operator and the clock leave it: half-done work included.
+//! A table with records of every kind, as clients, an operator and maintenance leave it, including pending
+//! work.
 
 use std::fmt::Write as _;
 
@@ -11,7 +12,7 @@ use tests::{ACME, Wallet, World};
 
 use super::asks::{Asked, asks};
 
-/// A stored table, with what the build that wrote it answered.
+/// A stored table, with the responses of the build that wrote it.
 #[derive(Debug, Default)]
 pub struct Kept {
     pub wallet: Value,
@@ -21,7 +22,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Reads a file of `tests/formats`.
+    /// Parses a file of `tests/formats`.
     pub fn read(text: &str) -> Self {
         let mut kept = Self::default();
         for line in text.lines() {
@@ -66,7 +67,7 @@ impl Kept {
     }
 }
 
-/// A world on an engine whose table can be seen.
+/// A world on an engine with access to its table.
 pub async fn empty() -> (World, RawTable) {
     let engine = Engine::in_memory().expect("an engine starts");
     let endpoint = engine.endpoint();
@@ -74,7 +75,7 @@ pub async fn empty() -> (World, RawTable) {
     (world, RawTable::at(&endpoint))
 }
 
-/// Fills a table and keeps it.
+/// Fills a table and stores it.
 pub async fn set() -> Kept {
     let (world, table) = empty().await;
     let acme = world.operator(ACME);
@@ -123,7 +124,7 @@ fn sample() -> String {
     whole.lines().filter(few).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// What clients do, what the clock does after them, and what is not yet done.
+/// Requests of clients, maintenance, and then work that remains pending.
 async fn write(world: &World, wallet: &Wallet) {
     let sent = |method: &'static str, path: &'static str, body: Value| async move {
         let call = world
@@ -152,13 +153,13 @@ async fn write(world: &World, wallet: &Wallet) {
     let body = booking("2027-03-01T10:00:00.000Z", &json!({ "keyName": "plantao-2027" }));
     sent("POST", "/calendarmeeting", body).await;
     sent("POST", "/voip/webhook", call("+55 11 91234-0001")).await;
-    let nobody = shared::courier::Courier::plain(|_, _| Vec::new(), |_| false);
+    let nobody = shared::jobs::webhook_client::WebhookClient::plain(|_, _| Vec::new(), |_| false);
     maintenance::automate(&world.store, &nobody)
         .await
         .expect("automations are run");
     maintenance::tend(&world.store).await.expect("it is tended");
     world.clock.set(world.clock.get().plus_seconds(5));
-    // From here on nobody does what is left to do.
+    // Work from here on remains pending.
     sent("POST", "/voip/webhook", call("+55 11 97326-3471")).await;
     let path = format!("/leads/1012?i=acme&apitoken={}", wallet.key);
     let gone = world.call("DELETE", &path).with(wallet).send().await;
@@ -168,7 +169,7 @@ async fn write(world: &World, wallet: &Wallet) {
     import(world, &renamed.to_string()).await;
 }
 
-/// The opportunity that is made with an `Idempotency-Key`.
+/// The opportunity created with an `Idempotency-Key`.
 pub fn made() -> Value {
     json!({ "title": "Reforma", "value": 1234.5, "crm_column": 31, "lead_id": 1001, "user": 8,
         "fields": { "Origem do Lead": "feira" }, "service_permission": "users", "service_permission_users": [8, 9] })
@@ -179,20 +180,20 @@ fn call(phone: &str) -> Value {
         "duration": 65, "record": true, "service": "acme-voip", "callId": "c-9" } })
 }
 
-/// Imports lines into `acme`, over what is there.
+/// Imports lines into `acme`.
 pub async fn import(world: &World, lines: &str) {
-    let source = funil::import::Source::spool(lines.as_bytes()).expect("a source");
+    let source = operator::import::Source::spool(lines.as_bytes()).expect("a source");
     let bar = ProgressBar::hidden();
-    let report = funil::import::import(&world.operator(ACME), &source, true, &bar).await;
+    let report = operator::import::import(&world.operator(ACME), &source, true, &bar).await;
     let report = report.expect("an import");
     assert_eq!((report.refused.len(), report.unlisted), (0, 0), "{report:?}");
 }
 
-/// The records of `acme` as an export writes them.
+/// The records of `acme` as exported.
 pub async fn export(world: &World) -> Vec<Value> {
     let mut lines = Vec::new();
     let bar = ProgressBar::hidden();
-    funil::export::export(&world.operator(ACME), &mut lines, &bar)
+    operator::export::export(&world.operator(ACME), &mut lines, &bar)
         .await
         .expect("an export");
     let lines = String::from_utf8(lines).expect("text");

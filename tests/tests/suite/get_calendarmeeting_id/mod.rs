@@ -5,7 +5,7 @@ mod refusals;
 
 use serde_json::{Value, json};
 use shared::directory::Group;
-use shared::id::GroupId;
+use shared::ids::GroupId;
 use shared::permissions::Permissions;
 use tests::bookings::{add_calendars, add_meetings, calendar, meeting, open_calendars};
 use tests::people::{add_users, users};
@@ -17,7 +17,7 @@ async fn world() -> World {
     world
 }
 
-/// Asks for what stands behind `/calendarmeeting/`.
+/// Requests a path below `/calendarmeeting/`.
 async fn get(world: &World, wallet: &Wallet, rest: &str) -> Answer {
     let join = if rest.contains('?') { "&" } else { "?" };
     let uri = format!("/calendarmeeting/{rest}{join}apitoken={}", wallet.key);
@@ -28,7 +28,7 @@ fn body(total: usize, meetings: &[Value]) -> Value {
     json!({ "data": { "total": total, "meetings": meetings } })
 }
 
-/// Has user 14 in a group that has every permission but `calendars`.
+/// Moves user 14 to a group with every permission except `calendars`.
 pub async fn forbid_calendars(world: &World) {
     let operator = world.operator("acme");
     let permissions = Permissions {
@@ -46,7 +46,7 @@ pub async fn forbid_calendars(world: &World) {
     add_users(&operator, &[hugo]).await;
 }
 
-/// Meeting 1 of [`meeting`], and 2 with everything that a meeting may have, as they are shown.
+/// Meeting 1 of [`meeting`], and meeting 2 with every field, as in responses.
 fn two() -> [Value; 2] {
     let created = "2026-11-01T12:00:00.000Z";
     [
@@ -67,10 +67,9 @@ async fn add_two(world: &World) {
     add_meetings(&world.operator("acme"), two().map(|line| meeting(&line))).await;
 }
 
-/// C-51: every field of a meeting, in the order of the contract, of all statuses; other calendars' meetings are not among
-/// them.
+/// C-51: every field of meetings of all statuses, in the contract's order, without other calendars' meetings.
 #[tokio::test]
-async fn whole_meetings() {
+async fn meetings_have_every_field() {
     let world = world().await;
     let admin = world.wallet(7).await;
     get(&world, &admin, "5").await.is(200, &body(0, &[]));
@@ -100,9 +99,9 @@ async fn whole_meetings() {
     get(&world, &admin, "6").await.is(200, &body(0, &[]));
 }
 
-/// By id or by `publicId`; digits are an id first. An unpublished calendar is one like any other here.
+/// By id or by `publicId`; digits are an id first. Unpublished calendars are included.
 #[tokio::test]
-async fn the_two_names_of_a_calendar() {
+async fn calendars_are_found_by_id_and_public_id() {
     let world = world().await;
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     add_two(&world).await;
@@ -144,9 +143,8 @@ async fn the_two_names_of_a_calendar() {
     }
 }
 
-/// `from` is now where nothing else is said, and included.
 #[tokio::test]
-async fn from_when() {
+async fn from_is_inclusive_and_defaults_to_now() {
     let world = world().await;
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     let of = |(at, date): (usize, &&str)| {
@@ -205,7 +203,7 @@ async fn from_when() {
     }
 }
 
-/// One round trip for the first page of a calendar named by its id, two for a later one; one more by its `publicId`.
+/// One round trip for the first page of a calendar by id, two for a later one; one more by `publicId`.
 #[tokio::test]
 async fn round_trips() {
     let world = world().await;

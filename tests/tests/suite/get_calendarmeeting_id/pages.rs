@@ -1,4 +1,4 @@
-//! Pages (C-51): from 0, of 50 or `limit`, by start and then id, and a total that counts whatever the page is.
+//! Pages (C-51): from 0, of 50 or `limit`, by start and then id, with the total of all pages.
 
 use serde_json::{Value, json};
 use tests::World;
@@ -7,7 +7,7 @@ use tests::world::at;
 
 use super::{body, get, world};
 
-/// The starts of 123 meetings: many of one moment, many of one day, over the ends of days, months and years.
+/// The starts of 123 meetings: many at one moment, many on one day, across ends of days, months and years.
 fn starts() -> Vec<String> {
     let of_a_moment = |_| "2026-11-23T10:00:00.000Z".to_owned();
     let of_a_day = |minute: u32| format!("2026-11-23T{:02}:{:02}:00.000Z", 11 + minute / 60, minute % 60);
@@ -27,12 +27,12 @@ fn starts() -> Vec<String> {
     all.chain(today.map(str::to_owned)).collect()
 }
 
-/// Writes them under ids that do not follow their starts, and tells them in the order of the list.
+/// Writes them with ids in another order; returns them in the order of the list.
 async fn fill(world: &World) -> Vec<Value> {
     let statuses = ["scheduled", "rescheduled", "canceled"];
     let starts = starts();
     let lines = starts.iter().enumerate().map(|(at_id, start)| {
-        // 124 is no multiple of 7, so each id comes once.
+        // 124 is not a multiple of 7, so each id occurs once.
         let id = at_id * 7 % 124 + 1;
         let end = at(start).plus_seconds(1800).to_string();
         let note = json!({ "note": "x".repeat(at_id) });
@@ -44,9 +44,9 @@ async fn fill(world: &World) -> Vec<Value> {
     meetings.iter().map(|meeting| json!(meeting)).collect()
 }
 
-/// Whatever the limit and from wherever: page after page is the whole list, each once, with one total.
+/// With any limit and from any start, the pages are the whole list, each item once, with one total.
 #[tokio::test]
-async fn page_after_page() {
+async fn pages_are_the_whole_list_without_duplicates() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let all = fill(&world).await;
@@ -86,9 +86,8 @@ async fn page_after_page() {
     }
 }
 
-/// Fifty where nothing else is said.
 #[tokio::test]
-async fn the_default() {
+async fn the_default_page_has_fifty() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let all = fill(&world).await;
@@ -105,9 +104,8 @@ async fn the_default() {
     }
 }
 
-/// A page far behind is empty, whatever its number.
 #[tokio::test]
-async fn far_behind() {
+async fn pages_after_the_last_are_empty() {
     let world = world().await;
     let admin = world.known(7).await;
     for total in [0, 122] {
@@ -128,9 +126,9 @@ async fn far_behind() {
     }
 }
 
-/// What changes between pages is seen by the next one: counted, and in its place.
+/// Changes between pages appear on the next page, in order and in the total.
 #[tokio::test]
-async fn what_changes_meanwhile() {
+async fn pages_show_concurrent_changes() {
     let world = world().await;
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     let mut all = fill(&world).await.split_off(1);
@@ -158,9 +156,9 @@ async fn what_changes_meanwhile() {
     world.is_sound().await;
 }
 
-/// A page of large meetings is put together from several reads.
+/// Several reads are combined.
 #[tokio::test]
-async fn large_meetings() {
+async fn pages_of_large_meetings_are_complete() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let large = |id: u64| {

@@ -1,4 +1,4 @@
-//! What endpoint 12 refuses (C-4, C-51, C-82).
+//! Errors of endpoint 12 (C-4, C-51, C-82).
 
 use serde_json::json;
 use tests::bookings::{add_meetings, calendar, invalid, meeting};
@@ -8,9 +8,8 @@ use super::{add_two, forbid_calendars, get, world};
 
 const ID: &str = "calendar_id: must be an id or a publicId: 1 to 64 characters of A-Z, a-z, 0-9, _ and -";
 
-/// A path that is neither id nor `publicId`.
 #[tokio::test]
-async fn names_that_cannot_be() {
+async fn malformed_names_are_rejected() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let long = "x".repeat(65);
@@ -21,9 +20,9 @@ async fn names_that_cannot_be() {
     }
 }
 
-/// Well-formed, and no calendar's: 404; so is another instance's.
+/// 404, also for another instance's calendars.
 #[tokio::test]
-async fn calendars_that_are_not_there() {
+async fn unknown_calendars_are_not_found() {
     let world = world().await;
     let admin = world.wallet(7).await;
     add_two(&world).await;
@@ -62,9 +61,9 @@ async fn calendars_that_are_not_there() {
     assert_eq!(get(&world, &theirs, "theirs").await.body["data"]["total"], 1);
 }
 
-/// C-4: `page`, `limit` and `from` that are malformed or out of range.
+/// C-4: malformed or out-of-range `page`, `limit` and `from`.
 #[tokio::test]
-async fn parameters() {
+async fn invalid_parameters_are_rejected() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let limit = "limit: must be a whole number from 1 to 100";
@@ -110,9 +109,9 @@ async fn parameters() {
     );
 }
 
-/// C-82: 403 without the permission, after 401 and before 404.
+/// C-82: 403 without the permission, checked after 401 and before 404.
 #[tokio::test]
-async fn permissions() {
+async fn calendars_require_the_permission() {
     let world = world().await;
     add_two(&world).await;
     forbid_calendars(&world).await;

@@ -1,5 +1,5 @@
-//! Stored results that were damaged: whoever asks gets the right figures, the doctor reports them, and the next refresh
-//! heals them (C-61).
+//! Damaged stored results: readers get correct figures, the doctor reports the damage, and the next refresh
+//! repairs it (C-61).
 
 use funil::engine::Engine;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use super::{add_calls, call};
 const DATA: &str = "acme#report-data#1";
 const DAYS: &str = "from=2026-09-01&to=2026-10-31";
 
-/// What befalls a result.
+/// A kind of damage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Damage {
     Lost,
@@ -22,7 +22,7 @@ enum Damage {
 }
 
 #[tokio::test]
-async fn a_damaged_result_is_told_and_healed() {
+async fn damaged_results_are_reported_and_repaired() {
     for damage in [Damage::Lost, Damage::Altered, Damage::Unreadable, Damage::Head] {
         for by_doctor in [false, true] {
             heals(damage, by_doctor).await;
@@ -88,7 +88,7 @@ async fn heals(damage: Damage, by_doctor: bool) {
     }
     maintenance::refresh(&world.store).await.expect("refreshed");
     assert_eq!(told(false).await, [], "{damage:?}");
-    // A process that has not met the key lately checks it first.
+    // A process that does not know the key checks it first.
     world.meet(&wallet).await;
     let healed = chart(&world, &wallet, 1, DAYS).await;
     right(&healed);

@@ -5,15 +5,16 @@ mod recomputed;
 mod refresh;
 mod slices;
 
+use operator::Outcome;
+use operator::kinds::Calls;
 use serde_json::{Value, json};
-use shared::store::operator::Outcome;
 use tests::people::lead;
 use tests::reports::{add_reports, chart, plotted, report};
 use tests::sales::{add_opportunities, column, open_shop, plain_opportunity};
 use tests::world::at;
 use tests::{Answer, Wallet, World};
 
-/// A call of user 8 that was made then.
+/// A call of user 8 at this time.
 fn call(id: u64, time: &str, changes: &Value) -> shared::call::Call {
     let mut line = json!({
         "id": id, "user": 8, "type": "INCOMING", "status": "COMPLETE", "duration": 60, "record": true, "service": "acme",
@@ -26,10 +27,10 @@ fn call(id: u64, time: &str, changes: &Value) -> shared::call::Call {
 }
 
 async fn add_calls(world: &World, calls: impl IntoIterator<Item = shared::call::Call>) {
-    let lines = calls.into_iter().map(Into::into).collect();
+    let lines: Vec<_> = calls.into_iter().map(Into::into).collect();
     let outcomes = world
         .operator("acme")
-        .import_calls(lines, true)
+        .import::<Calls>(&lines, true)
         .await
         .expect("the calls can be written");
     assert!(
@@ -40,7 +41,7 @@ async fn add_calls(world: &World, calls: impl IntoIterator<Item = shared::call::
     );
 }
 
-/// Asks for a report computed now, then for the stored one, and requires that they say the same.
+/// Requests a report computed on demand, then the stored one, and requires that they are equal.
 async fn both(world: &World, wallet: &Wallet, id: u64, days: &str) -> Answer {
     let computed = chart(world, wallet, id, days).await;
     world.store.refresh_reports().await.expect("it is refreshed");
@@ -49,9 +50,9 @@ async fn both(world: &World, wallet: &Wallet, id: u64, days: &str) -> Answer {
     stored
 }
 
-/// C-60: whole bodies, of a computed report and of a stored one.
+/// C-60: complete bodies of a computed report and of a stored one.
 #[tokio::test]
-async fn whole_bodies() {
+async fn computed_and_stored_reports_have_the_same_body() {
     let world = World::new().await;
     let operator = world.operator("acme");
     open_shop(&operator).await;
@@ -84,9 +85,9 @@ async fn whole_bodies() {
     );
 }
 
-/// C-60, C-8: without days the last 30, in the instance's zone, today included.
+/// C-60, C-8: by default the last 30 days in the instance's zone, including today.
 #[tokio::test]
-async fn the_last_thirty_days() {
+async fn the_default_range_is_thirty_days() {
     let world = World::new().await;
     add_reports(&world.operator("acme"), [report(1, &Value::Null)]).await;
     add_calls(
@@ -145,9 +146,9 @@ async fn the_last_thirty_days() {
     assert_eq!(range(&answer), json!(["2026-12-31", "2027-01-01", 2, 0]));
 }
 
-/// C-61: days are the zone's, those of 23 and 25 hours too.
+/// C-61: including days of 23 and 25 hours.
 #[tokio::test]
-async fn days_on_which_clocks_change() {
+async fn days_are_those_of_the_zone() {
     let world = World::new().await;
     let operator = world.operator("acme");
     operator
@@ -188,7 +189,7 @@ async fn days_on_which_clocks_change() {
             "from=2026-10-31&to=2026-11-02",
             json!([["2026-10-31", "2026-11-01", "2026-11-02"], [1, 2, 1], 4]),
         ),
-        // 2026 is a year of 53 weeks, and its last one goes on in 2027.
+        // 2026 has 53 weeks, and the last extends into 2027.
         (
             2,
             "from=2026-12-28&to=2027-01-04",
@@ -257,9 +258,9 @@ async fn refusals() {
         .is(404, &json!({ "error": "Not found" }));
 }
 
-/// C-24: what is left of a deleted lead still counts; the lead itself does not.
+/// C-24: records of a deleted lead still count; the lead does not.
 #[tokio::test]
-async fn deleted_leads() {
+async fn records_of_deleted_leads_count() {
     let world = World::new().await;
     let operator = world.operator("acme");
     open_shop(&operator).await;
@@ -289,12 +290,12 @@ async fn deleted_leads() {
     }
 }
 
-/// A report that is new is computed within bounds, whatever there is to be read; once it is stored it is answered.
+/// A new report is computed within limits, however many records there are; once stored it is returned.
 #[tokio::test]
-async fn too_much_to_compute() {
+async fn too_large_computations_are_rejected_until_stored() {
     let world = World::new().await;
     add_reports(&world.operator("acme"), [report(1, &Value::Null)]).await;
-    // A call with a description has some 4.3 KB here: more than 2,000 of them are too many.
+    // A call with a description has about 4.3 KB: more than 2,000 are too many.
     let long = json!({ "description": "😀".repeat(1000) });
     let wallet = world.wallet(14).await;
     for (ids, status) in [(1..1501_u64, 200), (1501..2501, 400)] {
@@ -312,7 +313,7 @@ async fn too_much_to_compute() {
             answer.cost.round_trips,
             answer.cost.read_units()
         );
-        // 2,000 for the records, and what is read of the report, the directory and the credential.
+        // 2,000 for the records, plus report, directory and credential.
         assert!(answer.cost.round_trips <= 20 && answer.cost.read_units() <= 2_020.0);
     }
     let details = "report_id: the report is being prepared; try again in 5 minutes";

@@ -1,12 +1,13 @@
-//! Every entity with every grouping and measure, held against a count of the records as they are exported.
+//! Every entity with every grouping and measure, compared with a count of the exported records.
 
 use std::collections::BTreeMap;
 
+use operator::Pages;
+use operator::kinds::{Calls, Leads, Meetings, Opportunities, Tickets};
 use serde::Serialize;
 use serde_json::{Value, json};
 use shared::lead::Lead;
 use shared::opportunity::Status;
-use shared::store::operator::Pages;
 use shared::time::{Day, Timestamp, Zone};
 use tests::World;
 use tests::bookings::{add_meetings, meeting, open_calendars};
@@ -20,13 +21,13 @@ use super::{add_calls, call};
 
 const ZONE: &str = "America/Sao_Paulo";
 
-/// A time within the year, another for each number.
+/// A time within the year, different for each number.
 fn time(number: u64) -> Timestamp {
     let seconds = number * 613_333 % (365 * 24 * 3600);
     at("2026-01-01T00:00:00Z").plus_seconds(u32::try_from(seconds).expect("less than a year"))
 }
 
-/// One of these, another for each number.
+/// One of these, by number.
 fn pick<T: Clone>(of: &[T], number: u64) -> T {
     let at = usize::try_from(number).expect("small") % of.len();
     of[at].clone()
@@ -92,27 +93,15 @@ async fn settle(world: &World) {
     add_calls(world, calls).await;
 }
 
-/// An entity's records as an export has them.
+/// An entity's records as exported.
 async fn exported(world: &World, entity: &str) -> Vec<Value> {
     let operator = world.operator("acme");
-    let all = "the counter can be read";
     match entity {
-        "leads" => lines(operator.leads()).await,
-        "opportunities" => {
-            let mut pages = operator.opportunities();
-            let mut found = Vec::new();
-            while let Some(page) = pages.next().await.expect("a page") {
-                found.extend(page.iter().map(|record| json!(record.card.opportunity)));
-            }
-            found
-        }
-        "tickets" => {
-            lines(operator.tickets(operator.last_ticket().await.expect(all).expect("a ticket"))).await
-        }
-        "meetings" => {
-            lines(operator.meetings(operator.last_meeting().await.expect(all).expect("a meeting"))).await
-        }
-        _ => lines(operator.calls(operator.last_call().await.expect(all).expect("a call"))).await,
+        "leads" => lines(operator.records::<Leads>()).await,
+        "opportunities" => lines(operator.records::<Opportunities>()).await,
+        "tickets" => lines(operator.records::<Tickets>()).await,
+        "meetings" => lines(operator.records::<Meetings>()).await,
+        _ => lines(operator.records::<Calls>()).await,
     }
 }
 
@@ -124,7 +113,7 @@ async fn lines<T: Serialize>(mut pages: Pages<T>) -> Vec<Value> {
     found
 }
 
-/// The name under which an entity's record has what it is grouped by.
+/// The field of an entity's record that it is grouped by.
 fn field(entity: &str, aspect: &str) -> &'static str {
     match (entity, aspect) {
         ("leads", "user") => "owner",
@@ -165,7 +154,7 @@ fn amount(entity: &str, record: &Value) -> Option<u64> {
     }
 }
 
-/// Labels with their counts and amounts, of days from `from` to `to`.
+/// Labels with counts and amounts, of days from `from` to `to`.
 fn counted(
     records: &[Value],
     (entity, group_by, measure): (&str, &str, &str),
@@ -201,7 +190,7 @@ fn counted(
             "day" => day.to_string(),
             "week" => day.week(),
             "month" => day.month(),
-            // A ticket's status is free, and no id.
+            // A ticket's status is free-form, not an id.
             "status" if record["status"].is_u64() => record["status"].to_string(),
             aspect => label(&record[field(entity, aspect)]),
         };
@@ -222,7 +211,7 @@ fn number(entity: &str, measure: &str, (count, amount): (u64, u64)) -> f64 {
     }
 }
 
-/// Every combination that the table allows, with an id each, and for opportunities each with a status.
+/// Every permitted combination with an id, and for opportunities each with a status.
 fn combinations() -> Vec<(&'static str, &'static str, &'static str, Option<&'static str>)> {
     let mut all = Vec::new();
     for (entity, aspects, measures) in [
@@ -258,7 +247,7 @@ fn combinations() -> Vec<(&'static str, &'static str, &'static str, Option<&'sta
 }
 
 #[tokio::test]
-async fn every_report_is_what_a_count_of_the_export_says() {
+async fn every_report_equals_a_count_of_the_export() {
     let world = World::new().await;
     settle(&world).await;
     let wallet = world.wallet(14).await;

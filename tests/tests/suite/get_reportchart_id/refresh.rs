@@ -1,11 +1,11 @@
-//! Stored results: when they are refreshed, and that whoever reads finds one of them whole, whatever happens.
+//! Stored results: when they are refreshed, and that readers always get a consistent one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use shared::instance::InstanceName;
-use shared::store::fault::{Fault, Plan};
+use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::raw::RawTable;
 use tests::reports::{add_reports, chart, plotted, report};
 use tests::world::at;
@@ -16,7 +16,7 @@ use crate::faults::always;
 
 const DAYS: &str = "from=2026-09-01&to=2026-10-31";
 
-/// A call in September and one in October, the `number`th of each.
+/// The `number`th calls in September and in October.
 async fn add_pair(world: &World, number: u64) {
     let september = call(2 * number, "2026-09-10T12:00:00Z", &Value::Null);
     add_calls(
@@ -52,7 +52,7 @@ async fn shown(world: &World, wallet: &Wallet) -> Value {
     json!([plotted(&answer)[1], answer.body["data"]["report"]["generatedAt"]])
 }
 
-/// How many parts lie in the table, named by a head or not.
+/// Number of stored parts, referenced or not.
 async fn parts(world: &World) -> usize {
     let acme = InstanceName::parse("acme").expect("a name");
     let items = world.store.dump(&acme).await.expect("the items can be read");
@@ -68,7 +68,7 @@ fn later(world: &World, seconds: u32) {
 
 /// C-61, C-12: a report shows the state at `generatedAt`, and is refreshed every six hours.
 #[tokio::test]
-async fn results_stay_for_six_hours() {
+async fn results_are_kept_for_six_hours() {
     let (world, wallet) = world().await;
     assert_eq!(refresh(&world).await, 1);
     let first = json!([[1, 1], "2026-11-21T12:00:00.000Z"]);
@@ -85,10 +85,10 @@ async fn results_stay_for_six_hours() {
     world.is_sound().await;
 }
 
-/// What was stored for another question, or for days of another zone, is no answer: the report is computed until it is
-/// refreshed. A new name changes nothing.
+/// Results for another query or zone are stale: the report is computed until it is refreshed. A new name
+/// changes nothing.
 #[tokio::test]
-async fn a_changed_definition_or_zone_counts_at_once() {
+async fn a_changed_definition_or_zone_applies_at_once() {
     let (world, wallet) = world().await;
     let operator = world.operator("acme");
     refresh(&world).await;
@@ -130,9 +130,8 @@ async fn a_changed_definition_or_zone_counts_at_once() {
     assert_eq!(refresh(&world).await, 0);
 }
 
-/// Only months that are other than before are written.
 #[tokio::test]
-async fn what_did_not_change_is_not_written() {
+async fn unchanged_months_are_not_written() {
     let (world, wallet) = world().await;
     refresh(&world).await;
     let written = Arc::new(AtomicUsize::new(0));
@@ -140,7 +139,7 @@ async fn what_did_not_change_is_not_written() {
         add_calls(&world, more.map(|time| call(9, time, &Value::Null))).await;
         later(&world, 6 * 3600);
         let seen = Arc::clone(&written);
-        let plan: Plan = Arc::new(move |operation| {
+        let plan: FaultPlan = Arc::new(move |operation| {
             seen.fetch_add(usize::from(operation == "PutItem"), Ordering::Relaxed);
             None
         });
@@ -155,15 +154,15 @@ async fn what_did_not_change_is_not_written() {
     assert_eq!(plotted(&chart(&world, &wallet, 1, DAYS).await)[1], json!([1, 2]));
 }
 
-/// A refresh that is cut off at any of its writes leaves the result of before; the next one leaves nothing of it.
+/// A refresh interrupted at any write leaves the previous result; the next one deletes its parts.
 #[tokio::test]
-async fn a_refresh_that_is_cut_off() {
+async fn interrupted_refreshes_keep_the_previous_result() {
     let (world, wallet) = world().await;
     refresh(&world).await;
     let before = json!([[1, 1], "2026-11-21T12:00:00.000Z"]);
     add_pair(&world, 2).await;
     later(&world, 6 * 3600);
-    let second_put = || -> Plan {
+    let second_put = || -> FaultPlan {
         let puts = AtomicUsize::new(0);
         Arc::new(move |operation| {
             let cut = operation == "PutItem" && puts.fetch_add(1, Ordering::Relaxed) > 0;
@@ -189,11 +188,12 @@ async fn a_refresh_that_is_cut_off() {
         json!([[2, 2], "2026-11-21T18:00:00.000Z"])
     );
     assert_eq!(parts(&world).await, 2);
-    // The head was put, and nobody heard of it: the result is the new one, and what is left over goes the next time.
+    // The head was written without a response: the new result is valid, and the old parts are deleted by the
+    // next refresh.
     add_pair(&world, 3).await;
     later(&world, 6 * 3600);
-    // The first of the transactions is the walk's claim.
-    let head: Plan = {
+    // The first transaction claims the scan.
+    let head: FaultPlan = {
         let met = AtomicUsize::new(0);
         Arc::new(move |operation| {
             let unheard =
@@ -211,9 +211,9 @@ async fn a_refresh_that_is_cut_off() {
     assert_eq!((refresh(&world).await, parts(&world).await), (1, 2));
 }
 
-/// Of refreshes at the same time one counts, and nothing is damaged.
+/// One of them counts, and nothing is damaged.
 #[tokio::test]
-async fn refreshes_at_the_same_time() {
+async fn one_of_concurrent_refreshes_counts() {
     let (world, wallet) = world().await;
     for round in 2..8 {
         let stores = [0; 4].map(|_| world.store.elsewhere());
@@ -231,13 +231,13 @@ async fn refreshes_at_the_same_time() {
     assert_eq!(shown(&world, &wallet).await[0], json!([7, 7]));
 }
 
-/// Maintainers that go on though their claims are over: still only one's result counts.
+/// Runs that continue after their claims expired: one result counts.
 #[tokio::test]
-async fn maintainers_that_lost_their_claims() {
+async fn runs_without_a_claim_do_no_damage() {
     let (world, wallet) = world().await;
     let clock = world.clock.clone();
-    // Each write of a walk or a head takes longer than a claim lasts.
-    let slow: Plan = Arc::new(move |operation| {
+    // Each write of a checkpoint or a head takes longer than a claim.
+    let slow: FaultPlan = Arc::new(move |operation| {
         if operation == "TransactWriteItems" {
             clock.set(clock.get().plus_seconds(361));
         }
@@ -256,9 +256,9 @@ async fn maintainers_that_lost_their_claims() {
     }
 }
 
-/// Whoever reads while results are replaced sees one of them, and never two mixed.
+/// Readers get one of the results, never a mixture.
 #[tokio::test]
-async fn readers_meanwhile() {
+async fn concurrent_readers_get_one_consistent_result() {
     let (world, wallet) = world().await;
     refresh(&world).await;
     let writing = async {
@@ -281,9 +281,9 @@ async fn readers_meanwhile() {
     tokio::join!(writing, reading);
 }
 
-/// One instance's failure is not another's, and nothing is refreshed where there is nothing to be.
+/// A failure of one instance does not affect others, and nothing is refreshed that is not due.
 #[tokio::test]
-async fn other_instances() {
+async fn failures_of_one_instance_do_not_affect_others() {
     let (world, _) = world().await;
     tests::people::settle(&world.operator("other-shop")).await;
     assert_eq!((refresh(&world).await, refresh(&world).await), (1, 0));
@@ -292,9 +292,9 @@ async fn other_instances() {
     assert_eq!(refresh(&world).await, 2);
 }
 
-/// A report whose groups are too many to be stored is not tried again and again, and says what is to be done about it.
+/// A report with too many groups is not retried every time, and its error says how to fix it.
 #[tokio::test]
-async fn a_result_that_is_too_large() {
+async fn too_large_results_are_not_retried() {
     let engine = funil::engine::Engine::in_memory().expect("an engine starts");
     let endpoint = engine.endpoint();
     let world = World::on(engine).await;

@@ -1,11 +1,11 @@
-//! A refresh that is longer than a maintainer's time: it goes on where the last one came to its end, counts every record
-//! once whatever happens meanwhile, and leaves no other instance waiting.
+//! A refresh that exceeds the time of a run: the next run continues, every record counts once despite
+//! changes, and no instance is starved.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use shared::store::Store;
-use shared::store::fault::{Fault, Plan};
+use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::raw::RawTable;
 use tests::reports::{add_reports, chart, plotted, report};
 use tests::{Wallet, World};
@@ -17,7 +17,7 @@ use crate::faults::{behind, either};
 const CALLS: u64 = 2_300;
 const DAY: &str = "from=2026-11-20&to=2026-11-20";
 
-/// A world with so many calls on a day.
+/// A world with this number of calls on a day.
 async fn settle(world: &World, calls: u64) -> Wallet {
     let ids: Vec<_> = (1..=calls).collect();
     for ids in ids.chunks(200) {
@@ -40,8 +40,8 @@ async fn many() -> (World, Wallet, String) {
     (world, wallet, endpoint)
 }
 
-/// Each query takes 90 seconds: a maintainer has time for the instances, their reports and one page of records.
-fn slow(world: &World) -> Plan {
+/// Each query takes 90 seconds: a run has time for the instances, their reports and one page of records.
+fn slow(world: &World) -> FaultPlan {
     let clock = world.clock.clone();
     Arc::new(move |operation| {
         if operation == "Query" {
@@ -55,14 +55,14 @@ async fn refresh(store: &Store) -> u64 {
     store.refresh_reports().await.expect("they are refreshed")
 }
 
-/// How many items of the instance have this in their key.
+/// Number of the instance's items with this text in the key.
 async fn items(world: &World, of: &str) -> usize {
     let acme = shared::instance::InstanceName::parse("acme").expect("a name");
     let items = world.store.dump(&acme).await.expect("the items can be read");
     items.iter().filter(|item| item.contains(of)).count()
 }
 
-/// The count of the day, from the stored result alone.
+/// The count of the day, from the stored result only.
 async fn stored(world: &World, wallet: &Wallet, id: u64) -> Value {
     world.meet(wallet).await;
     let answer = chart(world, wallet, id, DAY).await;
@@ -70,13 +70,13 @@ async fn stored(world: &World, wallet: &Wallet, id: u64) -> Value {
     json!([plotted(&answer)[2], answer.body["data"]["report"]["generatedAt"]])
 }
 
-/// C-61: what one maintainer begins others end, and each record is read once.
+/// C-61: runs continue each other's scans, and each record is read once.
 #[tokio::test]
-async fn a_walk_goes_on_where_it_was_left() {
+async fn an_unfinished_scan_is_continued() {
     let (world, wallet, _) = many().await;
     let counted = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let seen = Arc::clone(&counted);
-    let counting: Plan = Arc::new(move |operation| {
+    let counting: FaultPlan = Arc::new(move |operation| {
         seen.fetch_add(
             usize::from(operation == "Query"),
             std::sync::atomic::Ordering::Relaxed,
@@ -89,7 +89,7 @@ async fn a_walk_goes_on_where_it_was_left() {
         assert_eq!(refresh(&hurried).await, done);
         assert_eq!(counted.load(std::sync::atomic::Ordering::Relaxed), queries);
     }
-    // It tells of when its walk began: behind the queries of the instances and the reports.
+    // Its time is the start of the scan, after the queries of instances and reports.
     assert_eq!(
         stored(&world, &wallet, 1).await,
         json!([CALLS, "2026-11-21T12:03:00.000Z"])
@@ -100,10 +100,10 @@ async fn a_walk_goes_on_where_it_was_left() {
     );
 }
 
-/// A maintainer that dies behind its drafts: nobody else goes on as long as its claim lasts, then one does, and what the
-/// dead one left is not added.
+/// A run that dies after writing drafts: no other run continues until its claim expires, and then its drafts
+/// are not added.
 #[tokio::test]
-async fn what_a_dead_maintainer_left_is_not_counted() {
+async fn drafts_of_a_dead_run_are_not_counted() {
     let (world, wallet, _) = many().await;
     let hurried = world.store.clone().with_faults(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);
@@ -118,9 +118,8 @@ async fn what_a_dead_maintainer_left_is_not_counted() {
     assert_eq!(stored(&world, &wallet, 1).await[0], CALLS);
 }
 
-/// A maintainer whose slice fails gives it back at once.
 #[tokio::test]
-async fn a_slice_that_fails_is_given_back() {
+async fn a_failed_slice_is_released_at_once() {
     let (world, wallet, _) = many().await;
     let hurried = world.store.clone().with_faults(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);
@@ -133,9 +132,9 @@ async fn a_slice_that_fails_is_given_back() {
     assert_eq!(stored(&world, &wallet, 1).await[0], CALLS);
 }
 
-/// Of reports that are added up together one is changed meanwhile: that one is added up anew, from the first record on.
+/// Of reports in one scan one changes: that one is computed again from the first record.
 #[tokio::test]
-async fn a_report_that_is_changed_meanwhile() {
+async fn a_report_changed_during_its_scan_is_computed_again() {
     let (world, wallet, _) = many().await;
     let operator = world.operator("acme");
     add_reports(&operator, [report(2, &json!({ "measure": "sum" }))]).await;
@@ -151,9 +150,9 @@ async fn a_report_that_is_changed_meanwhile() {
     assert_eq!(stored(&world, &wallet, 2).await[0], 0);
 }
 
-/// A walk that was left for hours is begun anew: a result tells of one time.
+/// A result is of one time.
 #[tokio::test]
-async fn a_walk_of_long_ago_is_begun_anew() {
+async fn old_scans_are_restarted() {
     let (world, wallet, _) = many().await;
     let hurried = world.store.clone().with_faults(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);
@@ -163,9 +162,8 @@ async fn a_walk_of_long_ago_is_begun_anew() {
     assert_eq!(stored(&world, &wallet, 1).await, json!([CALLS, now]));
 }
 
-/// More reports than are added up in one walk, and all are stored.
 #[tokio::test]
-async fn more_reports_than_a_walk_takes() {
+async fn more_reports_than_one_scan_allows_are_all_stored() {
     let world = World::new().await;
     let wallet = settle(&world, 3).await;
     let reports: Vec<_> = (1..=40).map(|id| report(id, &Value::Null)).collect();
@@ -176,10 +174,9 @@ async fn more_reports_than_a_walk_takes() {
     }
 }
 
-/// An instance with a record that cannot be read takes all the time there is, again and again: others have their turn all
-/// the same.
+/// An instance with an unreadable record uses all the time repeatedly: others still have their turn.
 #[tokio::test]
-async fn nobody_waits_for_ever_for_another() {
+async fn a_slow_instance_does_not_starve_others() {
     let (world, _, endpoint) = many().await;
     tests::people::settle(&world.operator("other-shop")).await;
     let leads = json!({ "entity": "leads" });
@@ -201,9 +198,9 @@ async fn nobody_waits_for_ever_for_another() {
     }
 }
 
-/// A record that cannot be read is left out by a refresh, and holds up no report. The doctor names it.
+/// Unreadable records are skipped by a refresh, and the doctor names them.
 #[tokio::test]
-async fn one_kind_that_cannot_be_read() {
+async fn unreadable_records_are_skipped() {
     let engine = funil::engine::Engine::in_memory().expect("an engine starts");
     let table_at = engine.endpoint();
     let world = World::on(engine).await;
@@ -226,10 +223,10 @@ async fn one_kind_that_cannot_be_read() {
     );
 }
 
-/// A result whose parts its head could not name is too large; what is asked of centuries is refused at the price of a
-/// decade.
+/// A result with more parts than its head can name is too large; requests for centuries are rejected at the
+/// cost of a decade.
 #[tokio::test]
-async fn records_of_centuries() {
+async fn results_of_centuries_are_too_large() {
     let world = World::new().await;
     add_reports(
         &world.operator("acme"),
@@ -256,7 +253,7 @@ async fn records_of_centuries() {
         assert_eq!(answer.status, status, "{}", answer.body);
         assert_eq!(answer.cost.round_trips, 1);
         assert_eq!(plotted(&chart(&world, &wallet, 2, "to=0001-12-31").await)[2], 0);
-        // The head alone has some 300 KB; the parts of all months have as many again.
+        // The head alone has about 300 KB; the parts of all months about as much.
         let far = chart(&world, &wallet, 1, "from=0001-01-01").await;
         assert_eq!(far.status, 400);
         assert!(far.cost.read_units() < 100.0, "{:?}", far.cost);
@@ -266,9 +263,9 @@ async fn records_of_centuries() {
     chart(&world, &wallet, 1, DAY).await.is(400, &refused);
 }
 
-/// Drafts that cannot be read are of no use: the walk begins anew, and counts every record once.
+/// The scan restarts, and counts every record once.
 #[tokio::test]
-async fn drafts_that_cannot_be_read() {
+async fn unreadable_drafts_restart_the_scan() {
     let (world, wallet, endpoint) = many().await;
     let hurried = world.store.clone().with_faults(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);

@@ -1,4 +1,4 @@
-//! Two instances with equal calendars, meetings and keys: nothing of one is the other's.
+//! Two instances with equal calendars, meetings and keys are isolated.
 
 use serde_json::{Value, json};
 use tests::bookings::{FREE, add_meetings, booking, invalid, made, meeting};
@@ -12,7 +12,7 @@ async fn book(world: &World, instance: &str, changes: &Value, date: &str) -> Ans
     call.json(&booking(date, changes)).send().await
 }
 
-/// The starts of calendar 5's meetings, by its two names, and its next one.
+/// The starts of calendar 5's meetings, by both names, and its next one.
 async fn starts(world: &World, wallet: &Wallet) -> Value {
     let mut found = Vec::new();
     for name in ["5", "pub_5"] {
@@ -38,9 +38,9 @@ async fn starts(world: &World, wallet: &Wallet) -> Value {
     found.remove(0)
 }
 
-/// The same calendar, time, meeting and lead in both; a key of one moves nothing of the other.
+/// Equal calendar, time, meeting and lead in both; a key of one does not move a meeting of the other.
 #[tokio::test]
-async fn equal_meetings() {
+async fn equal_meetings_of_two_instances_are_isolated() {
     let world = world().await;
     let (acme, other) = (world.wallet(7).await, world.wallet_of(OTHER, 7).await);
     let (here, key) = made(&book(&world, "acme", &json!({}), FREE[0]).await);
@@ -70,15 +70,14 @@ async fn equal_meetings() {
     }
 }
 
-/// What one instance imports, the other does not list.
 #[tokio::test]
-async fn imported_meetings() {
+async fn imported_meetings_are_listed_in_their_instance_only() {
     let world = world().await;
     let (acme, other) = (world.wallet(7).await, world.wallet_of(OTHER, 7).await);
     add_meetings(&world.operator(OTHER), [meeting(&json!({}))]).await;
     assert_eq!(starts(&world, &acme).await, json!([]));
     assert_eq!(starts(&world, &other).await, json!([FREE[0]]));
-    // A name in `i` that is not the credential's is refused, whichever calendar is asked for.
+    // An `i` other than the credential's instance is rejected for every calendar.
     for path in [
         "/pcalendar",
         "/calendarmeeting/5",
@@ -92,9 +91,9 @@ async fn imported_meetings() {
     }
 }
 
-/// Two keys of one user may stand side by side; of two users or two instances, they may not, with `i` or without it.
+/// Two keys of one user may be combined; keys of two users or instances may not, with or without `i`.
 #[tokio::test]
-async fn two_keys() {
+async fn keys_of_two_users_or_instances_are_rejected() {
     let world = world().await;
     let (one, same) = (world.wallet(7).await, world.wallet(7).await);
     let (colleague, foreign) = (world.wallet(8).await, world.wallet_of(OTHER, 7).await);

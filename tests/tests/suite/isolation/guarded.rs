@@ -1,4 +1,4 @@
-//! The routes that take credentials, each as a request that is answered 200 where they are good, and those that take none.
+//! The protected routes, each as a request that returns 200 with valid credentials, and the public routes.
 
 use serde_json::{Value, json};
 use tests::World;
@@ -6,7 +6,7 @@ use tests::sales::page;
 use tests::template::{Route, routes};
 use tests::world::Request;
 
-/// The routes that take no credentials. A route of the template that is not among them takes some.
+/// The public routes. All other routes of the template are protected.
 pub const PUBLIC: [(&str, &str); 4] = [
     ("GET", "/book/{instance}/{keyName}"),
     ("POST", "/calendarmeeting"),
@@ -14,20 +14,20 @@ pub const PUBLIC: [(&str, &str); 4] = [
     ("POST", "/voip/webhook"),
 ];
 
-/// Where an endpoint takes its credentials from (spec.md, Authentication; C-2).
+/// Placement of an endpoint's credentials (spec.md, Authentication; C-2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// The key and an access token in their headers.
+    /// Key and access token in their headers.
     Headers,
-    /// The key in its header, and no access token.
+    /// The key in its header, without access token.
     Header,
     /// The key in the query.
     Query,
-    /// The key in either; and `i` may be absent (C-1).
+    /// The key in either place; `i` is optional (C-1).
     Either,
 }
 
-/// Where a route that takes credentials takes them from.
+/// Placement of a protected route's credentials.
 pub fn place(method: &str, path: &str) -> Place {
     match (method, path) {
         ("DELETE", _)
@@ -41,19 +41,19 @@ pub fn place(method: &str, path: &str) -> Place {
     }
 }
 
-/// A route that takes credentials, as a request that is answered 200 where they are good.
+/// A protected route, as a request that returns 200 with valid credentials.
 #[derive(Debug, Clone)]
 pub struct Guarded {
     pub method: String,
     pub path: String,
-    /// Parameters that it needs beside `i` and the credentials.
+    /// Required parameters other than `i` and the credentials.
     pub params: &'static str,
     pub body: Value,
-    /// Where the credentials stand.
+    /// Placement of the credentials.
     pub place: Place,
-    /// What its errors call their text.
+    /// Name of the text in its errors.
     pub text: &'static str,
-    /// Whether spec.md says all that the body of a 400 holds.
+    /// Whether spec.md fixes the complete body of a 400.
     pub fixed: bool,
 }
 
@@ -67,7 +67,7 @@ impl Guarded {
             ("GET", "/leads" | "/leads/{id}" | "/sac360/lead/{id}" | "/sac360/list_file_lead/{id}") => {
                 ("1001", "", Value::Null)
             }
-            // What is deleted here no other route asks for.
+            // No other route uses the deleted lead.
             ("DELETE", "/leads/{id}") => ("1006", "", Value::Null),
             ("DELETE", "/leads") => ("", "", json!({ "ids": [1007] })),
             (_, "/lead/archive") => ("", "", json!({ "archived": true, "id": 1005 })),
@@ -78,9 +78,9 @@ impl Guarded {
                 "id=3",
                 json!({ "title": "x", "crm_column": 31, "lead_id": 1001 }),
             ),
-            (_, "/crmopportunity/{id}") => ("1", "id=3", json!({})),
+            ("PUT", "/crmopportunity/{id}") => ("1", "id=3", json!({})),
             (_, "/calendarmeeting/{id}") => ("5", "", Value::Null),
-            (_, "/reportchart/{id}") => ("1", "", Value::Null),
+            (_, "/crmopportunity/{id}" | "/reportchart/{id}") => ("1", "", Value::Null),
             (_, "/sac360/list_file_attendance/{id}") => ("501", "", Value::Null),
             other => panic!("{other:?} has no good request here"),
         };
@@ -96,7 +96,7 @@ impl Guarded {
         }
     }
 
-    /// A request with these parameters, which are written out, and without credentials in headers.
+    /// A request with these parameters and without credentials in headers.
     pub fn call<'w>(&self, world: &'w World, params: &[&str]) -> Request<'w> {
         let params: Vec<_> = params
             .iter()
@@ -112,7 +112,7 @@ impl Guarded {
         }
     }
 
-    /// A request to `acme` with a key and a token where they belong.
+    /// A request to `acme` with key and token in their places.
     pub fn with<'w>(&self, world: &'w World, i: &str, key: &str, token: &str) -> Request<'w> {
         if key.is_empty() {
             return self.call(world, &[i]);
@@ -129,7 +129,7 @@ impl Guarded {
     }
 }
 
-/// The routes that take credentials: all that are not public.
+/// All routes that are not public.
 pub fn guarded() -> Vec<Guarded> {
     let is_public = |route: &Route| PUBLIC.contains(&(route.method.as_str(), route.path.as_str()));
     let guarded = routes()

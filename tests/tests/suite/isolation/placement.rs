@@ -1,4 +1,4 @@
-//! Where credentials may stand (C-2).
+//! Placement of credentials (C-2).
 
 use serde_json::json;
 use shared::credential::Kind;
@@ -6,12 +6,12 @@ use shared::credential::Kind;
 use super::guarded::{Place, guarded};
 use super::world;
 
-/// Parameters and headers of a request with credentials in the wrong place, and whether the table is asked about them.
+/// Parameters and headers of a request with misplaced credentials, and whether the table is read.
 type Misplaced<'a> = (Vec<&'a str>, Vec<(&'a str, &'a str)>, bool);
 
-/// C-2: what stands in the wrong place is not there. C-3: what is malformed costs no read.
+/// C-2: misplaced credentials are ignored. C-3: malformed ones cost no read.
 #[tokio::test]
-async fn credentials_in_the_wrong_place() {
+async fn misplaced_credentials_are_ignored() {
     let world = world().await;
     let own = world.wallet(7).await;
     let (key, bearer) = (own.key.as_str(), format!("Bearer {}", own.token));
@@ -84,7 +84,7 @@ async fn credentials_in_the_wrong_place() {
         (vec![&in_query, &in_query], vec![("apitoken", key)], false),
     ];
     for route in guarded() {
-        // A garbled key in the query is nothing to those who take it from the header.
+        // A malformed key in the query is ignored where the key is in the header.
         let (own, common): (&[Misplaced<'_>], _) = match route.place {
             Place::Headers => (&not_in_headers, &neither[..2]),
             Place::Header => (&not_in_header, &neither[..2]),
@@ -125,7 +125,7 @@ async fn credentials_anywhere() {
         ("", vec![("apitoken", key.to_owned())], true),
         ("", vec![("authorization", format!("Bearer {key}"))], true),
         ("", vec![("authorization", format!("Bearer {token}"))], false),
-        // What is blank is absent, and another scheme is not for us.
+        // Blank counts as absent, and other schemes are ignored.
         ("&apitoken=", vec![("apitoken", key.to_owned())], true),
         (&query, vec![("apitoken", " ".to_owned())], true),
         (&query, vec![("authorization", "Bearer ".to_owned())], true),
@@ -165,9 +165,9 @@ async fn credentials_anywhere() {
     }
 }
 
-/// C-2: an access token is judged only where the endpoint asks for one.
+/// C-2: an access token is checked only where the endpoint requires one.
 #[tokio::test]
-async fn a_token_that_nobody_asked_for() {
+async fn unrequired_tokens_are_ignored() {
     let world = world().await;
     let (own, colleague) = (world.wallet(7).await, world.wallet(8).await);
     for route in guarded() {
@@ -186,9 +186,9 @@ async fn a_token_that_nobody_asked_for() {
     }
 }
 
-/// C-1: a credential that is not good has no instance of its own either; what is malformed costs no read.
+/// C-1: an invalid credential has no instance; a malformed one costs no read.
 #[tokio::test]
-async fn bad_credentials_without_an_instance() {
+async fn invalid_credentials_without_an_instance_are_rejected() {
     let world = world().await;
     let (own, revoked) = (world.wallet(7).await, world.wallet(7).await);
     let (inactive, expired) = (world.wallet(10).await, super::expired(&world).await);

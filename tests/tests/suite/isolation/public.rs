@@ -1,5 +1,4 @@
-//! The routes that take no credentials: they are those that are meant to be, and what is presented all the same is nothing
-//! to them.
+//! Public routes: exactly the intended ones, and independent of credentials.
 
 use serde_json::{Value, json};
 use tests::bookings::{FREE, booking};
@@ -8,9 +7,9 @@ use tests::template::routes;
 use super::guarded::{PUBLIC, guarded};
 use super::world;
 
-/// Every route of the template either takes credentials or is public, and no public one is gone.
+/// No public route is missing from the template.
 #[test]
-fn every_route_is_one_or_the_other() {
+fn every_route_is_public_or_protected() {
     let routes: Vec<_> = routes()
         .into_iter()
         .filter(|route| route.method != "ANY")
@@ -24,7 +23,7 @@ fn every_route_is_one_or_the_other() {
     assert_eq!(guarded().len() + PUBLIC.len(), routes.len());
 }
 
-/// A good request to a public route, and the status of its answer.
+/// A valid request to a public route, and the status of its response.
 pub fn good(method: &str, path: &str) -> (String, Value, u16) {
     let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "551130001000", "type": "INCOMING",
         "status": "COMPLETE", "duration": 1, "record": false, "service": "x" } });
@@ -44,9 +43,9 @@ pub fn good(method: &str, path: &str) -> (String, Value, u16) {
     }
 }
 
-/// Without credentials, with bad ones, and with those of another instance the answer is the same.
+/// The response is the same without credentials, with invalid ones, and with those of another instance.
 #[tokio::test]
-async fn credentials_are_nothing_to_them() {
+async fn public_routes_do_not_depend_on_credentials() {
     for (method, path) in PUBLIC {
         let (uri, body, status) = good(method, path);
         let mut answers = Vec::new();
@@ -79,7 +78,7 @@ async fn credentials_are_nothing_to_them() {
             let mut answer = call.send().await;
             assert_eq!(answer.status, status, "{method} {path} {case}");
             if let Some(data) = answer.body.get_mut("data").and_then(Value::as_object_mut) {
-                // Each world has a secret of its own.
+                // Each world has its own secret.
                 data.shift_remove("rescheduleKey");
             }
             answers.push((answer.body, answer.cost.calls.len()));

@@ -1,4 +1,4 @@
-//! Two instances with equal reports: nothing of one is the other's.
+//! Two instances with equal reports are isolated.
 
 use serde_json::json;
 use tests::reports::{add_reports, plotted, report};

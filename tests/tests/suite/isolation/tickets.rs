@@ -1,4 +1,4 @@
-//! Two instances with equal tickets and files: nothing of one is the other's.
+//! Two instances with equal tickets and files are isolated.
 
 use serde_json::json;
 use tests::tickets::{add_files, add_tickets, file, shown, shown_file, ticket};

@@ -1,7 +1,7 @@
-//! What answers say of a limit, in every route's own shape.
+//! Headers and errors of rate limits, in every route's format.
 
 use serde_json::{Value, json};
-use shared::store::fault::Fault;
+use shared::store::testing::faults::Fault;
 use tests::bookings::{FREE, booking, open_calendars};
 use tests::template::{Route, actions, routes};
 use tests::world::Request;
@@ -10,7 +10,7 @@ use tests::{Wallet, World};
 use super::{beyond, keyed, public, said, set, within};
 use crate::faults::always;
 
-/// The page is the one route that has no limit.
+/// The page is the only route without a limit.
 const PAGE: &str = "/book/{instance}/{keyName}";
 
 fn limited() -> impl Iterator<Item = Route> {
@@ -19,8 +19,8 @@ fn limited() -> impl Iterator<Item = Route> {
         .filter(|route| route.method != "ANY" && route.path != PAGE)
 }
 
-/// A request to a route that is let in: with credentials in every place where an endpoint may look for them. What does not
-/// matter beyond the limit is left out.
+/// An accepted request to a route, with credentials in every possible place and without parts that only
+/// matter within the limit.
 fn request<'w>(world: &'w World, wallet: &Wallet, Route { method, path, .. }: &Route) -> Request<'w> {
     let path = path.replace("{id}", "1001");
     match path.as_str() {
@@ -35,7 +35,7 @@ fn request<'w>(world: &'w World, wallet: &Wallet, Route { method, path, .. }: &R
     }
 }
 
-/// C-4, C-9: the whole answer beyond the limit, on every route of the template.
+/// C-4, C-9: the complete response on every route of the template.
 #[tokio::test]
 async fn beyond_the_limit_on_every_route() {
     let world = World::new().await;
@@ -47,7 +47,7 @@ async fn beyond_the_limit_on_every_route() {
     assert_eq!(said(&keyed(&world, &wallet).send().await), within(200, 1, 0, 60));
     assert_eq!(said(&public(&world).send().await), within(400, 1, 0, 60));
     for route in limited() {
-        // Each public route has a budget of its own.
+        // Each public route has its own limit.
         request(&world, &wallet, &route).send().await;
         let answer = request(&world, &wallet, &route).send().await;
         let text = if ["/crmopportunity", "/voip/webhook"].contains(&route.path.as_str()) {
@@ -82,9 +82,8 @@ async fn beyond_the_limit_on_every_route() {
     assert_eq!(world.calls().await.len(), 0);
 }
 
-/// Whatever a request is refused for, its answer says what is left.
 #[tokio::test]
-async fn errors_say_what_is_left() {
+async fn errors_contain_the_remaining_requests() {
     let world = World::new().await;
     let (wallet, nobody) = (world.wallet(7).await, world.wallet(13).await);
     for setting in ["requests_per_minute", "public_requests_per_minute"] {
@@ -116,9 +115,9 @@ async fn errors_say_what_is_left() {
     );
 }
 
-/// Nothing but the limit is told beyond it: neither what is wrong with the request nor what it asks for.
+/// The response reveals neither errors of the request nor its target.
 #[tokio::test]
-async fn the_limit_comes_before_what_else_is_wrong() {
+async fn the_limit_is_checked_before_the_request() {
     let world = super::world("requests_per_minute", 1).await;
     let wallet = world.wallet(7).await;
     keyed(&world, &wallet).send().await;
@@ -136,9 +135,9 @@ async fn the_limit_comes_before_what_else_is_wrong() {
     assert_eq!((said(&stranger).1, stranger.status.as_u16()), ([None; 4], 401));
 }
 
-/// Every function that answers clients may count them.
+/// Every function with client routes may write counters.
 #[test]
-fn functions_may_count() {
+fn functions_may_write_counters() {
     for route in limited() {
         let actions = actions(&route.function);
         assert!(actions.contains(&"dynamodb:UpdateItem".to_owned()), "{route:?}");

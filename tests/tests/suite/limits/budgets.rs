@@ -1,4 +1,4 @@
-//! Which requests are counted together, and when.
+//! Which requests share a limit, and in which period.
 
 use serde_json::{Value, json};
 use shared::credential::Kind;
@@ -8,9 +8,9 @@ use tests::{ACME, World};
 
 use super::{beyond, keyed, limit_key, limited_wallet, public, said, set, unlimited, within, world};
 
-/// As many as the limit says, and no more; the next minute begins anew.
+/// Exactly as many as the limit; the next minute starts again.
 #[tokio::test]
-async fn a_minute_of_requests() {
+async fn a_minute_has_the_limits_number_of_requests() {
     for limit in [1_u32, 7, 60] {
         let world = world("requests_per_minute", limit).await;
         let (wallet, limit) = (world.wallet(7).await, u64::from(limit));
@@ -32,9 +32,9 @@ async fn a_minute_of_requests() {
     }
 }
 
-/// The budget is the minute's, not the first request's: it ends on the wall clock's minute.
+/// The period is the minute of the clock, not one since the first request.
 #[tokio::test]
-async fn the_minute_is_the_clocks() {
+async fn periods_are_minutes_of_the_clock() {
     let world = world("requests_per_minute", 2).await;
     let wallet = world.wallet(7).await;
     for (time, expected) in [
@@ -48,7 +48,7 @@ async fn the_minute_is_the_clocks() {
     }
 }
 
-/// All keys of an instance share its limit, whoever they are; another instance has its own or none.
+/// Another instance has its own limit or none.
 #[tokio::test]
 async fn keys_of_an_instance_share_its_limit() {
     let world = world("requests_per_minute", 3).await;
@@ -69,9 +69,9 @@ async fn keys_of_an_instance_share_its_limit() {
     assert_eq!(said(&theirs), unlimited(200));
 }
 
-/// A key's own limit goes before the instance's, and neither uses up the other.
+/// A key's own limit replaces the instance's, and neither consumes the other.
 #[tokio::test]
-async fn a_key_with_a_limit_of_its_own() {
+async fn keys_with_their_own_limit_are_counted_separately() {
     let world = world("requests_per_minute", 2).await;
     let (shared, own) = (world.wallet(7).await, limited_wallet(&world, 3).await);
     for (wallet, expected) in [
@@ -91,10 +91,10 @@ async fn a_key_with_a_limit_of_its_own() {
     assert_eq!(said(&keyed(&world, &own).send().await), beyond(3, 60));
 }
 
-/// Requests without credentials are counted by route, malformed ones too, and never use up the keys' limit, nor they theirs. Only
-/// an answer that leads to something says what is left.
+/// Public requests are counted by route, including malformed ones, independently of the keys' limit. Only
+/// responses for existing targets have the headers.
 #[tokio::test]
-async fn public_requests_are_counted_apart() {
+async fn public_requests_are_counted_by_route() {
     let world = world("public_requests_per_minute", 2).await;
     open_calendars(&world.operator(ACME)).await;
     let wallet = world.wallet(7).await;
@@ -122,9 +122,9 @@ async fn public_requests_are_counted_apart() {
     assert_eq!(said(&public(&world).send().await), unlimited(400));
 }
 
-/// C-9: no stranger uses up what the provider may send, which has a limit of its own; a wrong secret takes nothing.
+/// C-9: the provider's calls have their own limit; requests with a wrong secret do not consume it.
 #[tokio::test]
-async fn calls_with_the_secret_are_counted_apart_from_strangers() {
+async fn calls_with_the_secret_have_their_own_limit() {
     let world = world("public_requests_per_minute", 1).await;
     set(&world, "voip_webhook_secret", &json!("right")).await;
     let signed = |secret| public(&world).header("x-voip-signature", secret);
@@ -142,10 +142,10 @@ async fn calls_with_the_secret_are_counted_apart_from_strangers() {
     }
 }
 
-/// C-1: for a link that leads nowhere and for a malformed booking, an instance that exists answers byte for byte like one
-/// that does not, whether it has a limit or not.
+/// C-1: for an unknown link and for a malformed booking, an existing instance responds byte for byte like an
+/// unknown one, with or without a limit.
 #[tokio::test]
-async fn a_limit_reveals_no_instance() {
+async fn limits_do_not_reveal_instances() {
     let world = world("public_requests_per_minute", 100).await;
     let body = json!({ "keyName": "nowhere", "date": FREE[0], "leadId": 1001 }).to_string();
     for (method, path, body) in [
@@ -170,9 +170,9 @@ async fn a_limit_reveals_no_instance() {
     }
 }
 
-/// C-12: what the operator sets holds from the next request, in every process.
+/// C-12: from the next request, in every process.
 #[tokio::test]
-async fn limits_that_change() {
+async fn changed_limits_apply_from_the_next_request() {
     let world = world("requests_per_minute", 100).await;
     let wallet = world.wallet(7).await;
     for remaining in (90..100).rev() {
@@ -195,9 +195,8 @@ async fn limits_that_change() {
     assert_eq!(said(&keyed(&world, &wallet).send().await), unlimited(200));
 }
 
-/// Who is not let in takes nothing.
 #[tokio::test]
-async fn what_is_refused_at_the_door_is_not_counted() {
+async fn unauthorized_requests_are_not_counted() {
     let world = world("requests_per_minute", 2).await;
     for (name, value) in [
         ("webhook_requests_per_minute", json!(1)),
@@ -228,7 +227,7 @@ async fn what_is_refused_at_the_door_is_not_counted() {
             assert_eq!(said(&request.send().await), unlimited(status));
         }
     }
-    // Whoever is let in and then refused is counted.
+    // Authorized requests count, even if they are rejected.
     let wrong = world.get("/leads/x?i=acme").with(&wallet).send().await;
     assert_eq!(said(&wrong), within(400, 2, 1, 60));
     assert_eq!(said(&keyed(&world, &wallet).send().await), within(200, 2, 0, 60));
@@ -236,9 +235,9 @@ async fn what_is_refused_at_the_door_is_not_counted() {
     assert_eq!(said(&signed), within(400, 1, 0, 60));
 }
 
-/// The page on which people book holds nothing of the instance, and no limit.
+/// The booking page contains nothing of the instance.
 #[tokio::test]
-async fn the_page_is_not_limited() {
+async fn the_booking_page_has_no_limit() {
     let world = world("public_requests_per_minute", 1).await;
     for _ in 0..3 {
         let page = world.get("/book/acme/demo").send().await;
@@ -247,9 +246,9 @@ async fn the_page_is_not_limited() {
     assert_eq!(said(&public(&world).send().await), within(400, 1, 0, 60));
 }
 
-/// Where nothing is limited nothing is counted and nothing is said.
+/// No counter is written, and no header is sent.
 #[tokio::test]
-async fn without_a_limit() {
+async fn without_a_limit_nothing_is_counted() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     for request in [keyed(&world, &wallet), public(&world)] {

@@ -1,16 +1,16 @@
-//! What counting costs: a write for each block, two more round trips for the request that takes it, whose target is read
-//! only once it has its place (C-86), and no read.
+//! Cost of counting: a write for each block, with two more round trips for that request, whose target is read
+//! only after the write (C-86), and no read.
 
 use tests::World;
 
 use super::{keyed, said, world};
 use crate::capacity;
 
-/// So many requests, each within what it may cost: how many writes and write units they cost together.
+/// Sends requests, each within its maximum cost; returns the number of writes and write units of all.
 async fn cost(world: &World, requests: usize) -> (u32, f64) {
     let wallet = world.known(7).await;
     let (mut writes, mut units) = (0, 0.0);
-    // The first was the one that made the credentials known.
+    // The first one made the credentials known.
     for _ in 1..requests {
         let answer = keyed(world, &wallet).send().await;
         let taking = answer
@@ -30,9 +30,9 @@ async fn cost(world: &World, requests: usize) -> (u32, f64) {
     (writes, units)
 }
 
-/// A block is a twentieth of the limit, at most 100, and at most an eighth of what is left.
+/// A block is a twentieth of the limit, at most 100, and at most an eighth of the remainder.
 #[tokio::test]
-async fn a_thousand_requests() {
+async fn a_thousand_requests_cost_a_write_per_block() {
     for (limit, most) in [(1_000, 60), (2_000, 12), (10_000, 10), (1_000_000, 10)] {
         let world = world("requests_per_minute", limit).await;
         let (writes, units) = cost(&world, 1_000).await;
@@ -44,14 +44,14 @@ async fn a_thousand_requests() {
     }
 }
 
-/// Beyond the limit a request costs what its check costs.
+/// Beyond the limit a request costs only its check.
 #[tokio::test]
-async fn beyond_the_limit() {
+async fn requests_beyond_the_limit_cost_only_the_check() {
     let world = world("requests_per_minute", 1).await;
     let wallet = world.wallet(7).await;
     keyed(&world, &wallet).send().await;
     for process in [&world.elsewhere(), &world] {
-        // A process that has not asked yet asks once; the condition that does not hold is no write.
+        // A new process tries once; the failed condition is not a write.
         keyed(process, &wallet).send().await;
         let answer = keyed(process, &wallet).send().await;
         assert_eq!(said(&answer).0, 429);
@@ -63,7 +63,7 @@ async fn beyond_the_limit() {
     );
 }
 
-/// The one item that counts the minute.
+/// The item that counts the minute.
 async fn kept(world: &World) -> String {
     let items = world.store.dump(world.operator(tests::ACME).instance()).await;
     let mut items = items.expect("the table can be read");
@@ -72,9 +72,9 @@ async fn kept(world: &World) -> String {
     items.remove(0)
 }
 
-/// What is taken of a minute is one item, which the table forgets ten minutes after: of a limit of 100, a block of 5.
+/// One item per minute, which expires ten minutes later: of a limit of 100, a block of 5.
 #[tokio::test]
-async fn what_is_kept() {
+async fn a_minute_is_one_expiring_item() {
     let world = world("requests_per_minute", 100).await;
     let wallet = world.wallet(7).await;
     for _ in 0..2 {

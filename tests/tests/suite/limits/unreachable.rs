@@ -1,9 +1,9 @@
-//! A counter that cannot be reached: a limit must not take the service down, nor let more in than it must.
+//! An unreachable counter: the service continues, and never accepts more than the limit when it can count.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use shared::store::fault::Fault;
+use shared::store::testing::faults::Fault;
 use tests::World;
 use tests::world::at;
 
@@ -14,9 +14,9 @@ async fn world(limit: u32) -> World {
     super::world("requests_per_minute", limit).await
 }
 
-/// Requests go on, and the counter is left alone for five seconds; then they are counted again.
+/// The counter is not tried for five seconds; then requests are counted again.
 #[tokio::test]
-async fn requests_go_on() {
+async fn requests_continue_without_the_counter() {
     for fault in [Fault::Throttled, Fault::FailedBefore] {
         let world = world(1).await;
         let wallet = world.wallet(7).await;
@@ -50,9 +50,8 @@ async fn requests_go_on() {
     }
 }
 
-/// A bad moment that passes is not seen.
 #[tokio::test]
-async fn one_bad_attempt() {
+async fn a_transient_fault_is_retried() {
     for fault in [Fault::Throttled, Fault::FailedBefore, Fault::Conflict] {
         let world = world(2).await;
         let wallet = world.wallet(7).await;
@@ -63,9 +62,9 @@ async fn one_bad_attempt() {
     }
 }
 
-/// A block that was taken and not heard of is lost to the minute: never are more let in than the limit says.
+/// A block with a lost response is not used in this minute, so the limit is not exceeded.
 #[tokio::test]
-async fn an_answer_that_is_lost() {
+async fn a_block_with_a_lost_response_is_not_used() {
     let world = world(3).await;
     let wallet = world.wallet(7).await;
     let world = world.with_faults(first("UpdateItem", Fault::FailedAfter, 1));
@@ -79,9 +78,8 @@ async fn an_answer_that_is_lost() {
     assert_eq!(said(&keyed(&world, &wallet).send().await), beyond(3, 55));
 }
 
-/// What a process knows to be used up stays so, whether the counter can be reached or not.
 #[tokio::test]
-async fn what_is_used_up_stays_so() {
+async fn an_exhausted_limit_stays_exhausted_without_the_counter() {
     let world = world(1).await;
     let wallet = world.wallet(7).await;
     keyed(&world, &wallet).send().await;

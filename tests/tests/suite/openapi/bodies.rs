@@ -1,4 +1,4 @@
-//! The bodies of endpoints 10 and 19 are what the service's own schemas say (C-41, C-70).
+//! The bodies of endpoints 10 and 19 equal the service's schemas (C-41, C-70).
 
 use std::fs;
 
@@ -15,7 +15,7 @@ fn shared(path: &str) -> Value {
     serde_json::from_str(&fs::read_to_string(path).expect("a file")).expect("JSON")
 }
 
-/// What a schema asks for: without what only explains, references followed, the required names in order.
+/// A schema without annotations, with references resolved and required names sorted.
 fn meaning(schema: &Value) -> Value {
     match INTERFACE.resolve(schema) {
         Value::Object(members) => {
@@ -40,7 +40,7 @@ fn meaning(schema: &Value) -> Value {
 }
 
 #[test]
-fn both_schemas_ask_for_the_same() {
+fn both_schemas_are_equal() {
     for (name, file) in BODIES {
         let declared = &INTERFACE.document()["components"]["schemas"][name];
         let judged_by = shared(&format!("schemas/{file}.schema.json"));
@@ -49,7 +49,7 @@ fn both_schemas_ask_for_the_same() {
 }
 
 #[test]
-fn both_schemas_refuse_the_same_bodies() {
+fn both_schemas_reject_the_same_bodies() {
     for (name, file) in BODIES {
         let validator = INTERFACE.validator(&format!("/components/schemas/{name}"));
         let vectors = shared(&format!("vectors/ajv-{file}.json"));

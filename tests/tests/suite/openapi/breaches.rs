@@ -1,11 +1,11 @@
-//! An answer that the document does not declare is found: the judge of all other tests is no formality.
+//! Undeclared responses are detected, so the validation in all other tests is effective.
 
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
 use tests::openapi::INTERFACE;
 use tests::{Answer, World};
 
-/// What is wrong with an answer to `GET` that was changed.
+/// The error for a changed response to a `GET`.
 async fn told(path: &str, change: impl FnOnce(&mut Answer)) -> Result<(), String> {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
@@ -22,7 +22,7 @@ fn put(answer: &mut Answer, header: &'static str, value: &'static str) {
 const LEAD: &str = "/leads/1001?i=acme";
 
 #[tokio::test]
-async fn a_sound_answer_has_none() {
+async fn valid_responses_have_no_violation() {
     assert_eq!(told(LEAD, |_| {}).await, Ok(()));
     let sound = |answer: &mut Answer| {
         answer
@@ -37,7 +37,7 @@ async fn a_sound_answer_has_none() {
 }
 
 #[tokio::test]
-async fn a_breach_is_told() {
+async fn undeclared_parts_are_detected() {
     type Change = fn(&mut Answer);
     let cases: [(Change, &str); 9] = [
         (
@@ -75,7 +75,7 @@ async fn a_breach_is_told() {
 }
 
 #[tokio::test]
-async fn what_is_no_operation_is_judged_too() {
+async fn responses_without_an_operation_are_validated_too() {
     let world = World::empty().await;
     for (method, path, status) in [
         ("GET", "/nowhere", 404),
@@ -91,12 +91,12 @@ async fn what_is_no_operation_is_judged_too() {
             Err("200 is not declared".to_owned())
         );
     }
-    // A route that is there must not answer what belongs to no operation.
+    // An existing route must not send the response for unknown paths.
     let missing = world.get("/nowhere").send().await;
     assert!(INTERFACE.judge("GET", "/leads", &missing).is_err());
 }
 
-/// An opportunity and its lead are made of several schemas, and closed all the same.
+/// An opportunity and its lead are composed of several schemas, but closed.
 #[tokio::test]
 async fn composed_objects_are_closed() {
     let change = |answer: &mut Answer| answer.body["data"]["lead"]["channelRestrictions"]["sms"] = json!({});

@@ -1,4 +1,4 @@
-//! The credentials that operations declare are those that the service takes (C-2).
+//! Declared credentials of operations equal those that the service accepts (C-2).
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tests::openapi::{INTERFACE, Operation, members};
 use tests::{ACME, Wallet, World};
 
-/// A request to an operation with these credentials and nothing but what is required.
+/// A request to an operation with these credentials and only required parameters.
 async fn status(world: &World, operation: Operation<'_>, wallet: &Wallet, shown: &[&str]) -> u16 {
     let (mut path, mut query) = (operation.path.to_owned(), vec![format!("i={ACME}")]);
     for parameter in INTERFACE.parameters(operation) {
@@ -37,7 +37,7 @@ async fn status(world: &World, operation: Operation<'_>, wallet: &Wallet, shown:
     call.send().await.status.as_u16()
 }
 
-/// Whether what is shown has all that one of the alternatives asks for.
+/// Whether the credentials satisfy one of the alternatives.
 fn suffices(security: &Value, shown: &[&str]) -> bool {
     let alternatives = security.as_array().expect("alternatives");
     let met = |needed: &Value| members(needed).all(|(name, _)| shown.contains(&name));
@@ -45,7 +45,7 @@ fn suffices(security: &Value, shown: &[&str]) -> bool {
 }
 
 #[tokio::test]
-async fn the_service_takes_what_is_declared() {
+async fn the_service_accepts_the_declared_credentials() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     let all = ["apiKeyHeader", "apiKeyQuery", "accessToken"];
@@ -68,9 +68,9 @@ async fn the_service_takes_what_is_declared() {
     }
 }
 
-/// C-75: the secret may stand in the header or in the query, and an instance may have none.
+/// C-75: the secret may be in the header or in the query, and an instance may have none.
 #[tokio::test]
-async fn the_webhook_takes_what_is_declared() {
+async fn the_webhook_accepts_the_declared_credentials() {
     let world = World::new().await;
     let operator = world.operator(ACME);
     operator

@@ -1,5 +1,5 @@
-//! openapi.yaml: it has the routes of template.yaml, says of each what is so, and can be relied on. (That every answer is one
-//! that it declares is asked by [`World`](tests::World) of all end-to-end tests.)
+//! openapi.yaml: it declares the routes of template.yaml correctly and precisely. [`World`](tests::World)
+//! validates every response of all end-to-end tests against it.
 
 mod bodies;
 mod breaches;

@@ -1,9 +1,9 @@
-//! The schemas are closed, so that an answer with more than they list is found.
+//! The schemas are closed, so that undeclared properties are detected.
 
 use serde_json::Value;
 use tests::openapi::{INTERFACE, members};
 
-/// Bodies of requests whose unknown properties are ignored (C-4), or that spec.md leaves open.
+/// Bodies of requests that ignore unknown properties (C-4), or that spec.md leaves open.
 const OPEN: [&str; 8] = [
     "ArchiveRequest",
     "Booking",
@@ -30,8 +30,8 @@ fn schemas() -> impl Iterator<Item = (&'static str, &'static Value)> {
 }
 
 #[test]
-fn objects_say_whether_they_have_more_properties() {
-    // A part is closed by what is made of it.
+fn objects_declare_additional_properties() {
+    // A part is closed by the schema that includes it.
     fn look(name: &str, schema: &Value, is_part: bool) {
         let says = ["additionalProperties", "unevaluatedProperties"]
             .iter()
@@ -58,7 +58,7 @@ fn objects_say_whether_they_have_more_properties() {
 }
 
 #[test]
-fn what_others_are_made_of_is_used_for_nothing_else() {
+fn composed_parts_are_used_only_in_compositions() {
     let text = INTERFACE.document().to_string();
     for (name, _) in schemas().filter(|(name, _)| name.ends_with("Fields")) {
         let reference = format!("{{\"$ref\":\"#/components/schemas/{name}\"}}");
@@ -69,7 +69,7 @@ fn what_others_are_made_of_is_used_for_nothing_else() {
 }
 
 #[test]
-fn every_part_is_used_and_every_reference_leads_somewhere() {
+fn every_schema_is_used_and_every_reference_resolves() {
     let mut references = Vec::new();
     visit(INTERFACE.document(), &mut |value| {
         references.extend(value["$ref"].as_str().map(str::to_owned));
@@ -82,7 +82,7 @@ fn every_part_is_used_and_every_reference_leads_somewhere() {
     }
     for kind in ["parameters", "headers", "responses", "schemas"] {
         for (name, _) in members(&INTERFACE.document()["components"][kind]) {
-            // It is told in words where `filters` are, which take anything (C-44).
+            // Described in words at `filters`, which accept anything (C-44).
             let used =
                 references.contains(&format!("#/components/{kind}/{name}")) || name == "FilterCondition";
             assert!(used, "{kind}/{name} is used by nobody");
@@ -90,7 +90,7 @@ fn every_part_is_used_and_every_reference_leads_somewhere() {
     }
 }
 
-/// A keyword that nobody knows asks for nothing, and mostly is a slip of the pen.
+/// Unknown keywords have no effect and are usually typing errors.
 #[test]
 fn schemas_have_known_keywords_only() {
     const KNOWN: [&str; 27] = [

@@ -1,4 +1,4 @@
-//! What endpoint 13 books: whole answers.
+//! Successful bookings of endpoint 13, with complete responses.
 
 use serde_json::{Map, Value, json};
 use tests::bookings::{FREE, add_calendars, book, booking, calendar, made, meetings, no_calendar, shown};
@@ -7,9 +7,9 @@ use tests::world::at;
 
 use super::{book_bytes, world};
 
-/// C-53, C-54: a booking for somebody new makes lead and meeting, and answers the meeting.
+/// C-53, C-54: a booking of a new contact creates lead and meeting, and returns the meeting.
 #[tokio::test]
-async fn for_somebody_new() {
+async fn a_new_contact_books() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let answer = book(&world, &booking(FREE[0], &json!({}))).await;
@@ -23,9 +23,9 @@ async fn for_somebody_new() {
     world.is_sound().await;
 }
 
-/// spec.md, endpoint 13: for a lead of the instance; the form may be absent, null or empty.
+/// spec.md, endpoint 13: the form may be absent, null or empty.
 #[tokio::test]
-async fn for_a_lead() {
+async fn a_lead_books() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let before = world.leads().await.len();
@@ -50,9 +50,9 @@ async fn for_a_lead() {
     world.is_sound().await;
 }
 
-/// C-7: a number has many spellings in JSON.
+/// C-7: JSON has several forms of a number.
 #[tokio::test]
-async fn spellings_of_a_lead() {
+async fn lead_ids_have_several_forms() {
     let world = world().await;
     for (at, lead) in ["1001.0", "1.001e3", "1001"].iter().enumerate() {
         let text = format!(r#"{{"keyName":"demo","date":"{}","leadId":{lead}}}"#, FREE[at]);
@@ -61,9 +61,9 @@ async fn spellings_of_a_lead() {
     }
 }
 
-/// C-8: any offset; the answer is UTC with milliseconds, below which nothing counts.
+/// C-8: any offset; the response is UTC with milliseconds, and further digits are ignored.
 #[tokio::test]
-async fn spellings_of_a_time() {
+async fn times_have_several_forms() {
     let world = world().await;
     for (date, written) in [
         ("2026-11-23T06:00:00-03:00", FREE[0]),
@@ -75,9 +75,9 @@ async fn spellings_of_a_time() {
     }
 }
 
-/// C-6: a content type with a charset, another one, or none; C-4: unknown properties and parameters are ignored.
+/// C-6: a content type with charset, another one, or none; C-4: unknown properties and parameters.
 #[tokio::test]
-async fn what_is_ignored() {
+async fn content_type_and_unknown_properties_are_ignored() {
     let world = world().await;
     let unknown = json!({
         "id": 77, "status": "canceled", "userId": 9, "endDate": "2030-01-01T00:00:00Z", "calendarId": 7,
@@ -112,7 +112,7 @@ async fn what_is_ignored() {
     }
 }
 
-/// `properties` are kept as they were sent, in their order, up to 4 KB (C-54).
+/// Verbatim and in order, up to 4 KB (C-54).
 #[tokio::test]
 async fn properties_are_kept() {
     let world = world().await;
@@ -133,7 +133,7 @@ async fn properties_are_kept() {
         let kept: Option<Map<_, _>> = serde_json::from_str(properties).expect("JSON");
         let mut kept = kept.unwrap_or_default();
         kept.retain(|name, _| !["rescheduleMeetingId", "rescheduleKey"].contains(&name.as_str()));
-        // As text, for the order.
+        // As text, to compare the order.
         let kept = Value::from(kept).to_string();
         assert_eq!(meeting["properties"].to_string(), kept);
         let listed = meetings(&world, &admin, 5).await;
@@ -142,9 +142,9 @@ async fn properties_are_kept() {
     world.is_sound().await;
 }
 
-/// C-52: a calendar's own duration, zone and user; C-12: what an import changed holds from the next booking.
+/// C-52: a calendar's duration, zone and user; C-12: an import applies from the next booking.
 #[tokio::test]
-async fn by_the_calendar_as_it_is() {
+async fn bookings_follow_the_current_calendar() {
     let world = world().await;
     let lisbon = |date: &str| {
         booking(
@@ -189,9 +189,9 @@ async fn by_the_calendar_as_it_is() {
     world.is_sound().await;
 }
 
-/// A link that leads to another calendar now, whatever this process took it for.
+/// Despite the process's cached calendar.
 #[tokio::test]
-async fn a_link_that_leads_elsewhere() {
+async fn a_reassigned_link_books_its_new_calendar() {
     let world = world().await;
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     let known = json!({ "leadId": 1001, "formData": null });
@@ -211,9 +211,9 @@ async fn a_link_that_leads_elsewhere() {
     world.is_sound().await;
 }
 
-/// C-11: numbers are sequential, above what was imported, and a refused booking takes none.
+/// C-11: ids are sequential, above imported ones, and a rejected booking uses none.
 #[tokio::test]
-async fn numbers() {
+async fn ids_are_sequential() {
     let world = world().await;
     let (old, refused) = (
         tests::bookings::meeting(&json!({ "id": 40, "status": "canceled" })),
@@ -240,7 +240,7 @@ async fn numbers() {
     world.is_sound().await;
 }
 
-/// Two round trips where the link is known, three where it is not; a refused booking writes nothing.
+/// Two round trips for a known link, three for an unknown one; a rejected booking writes nothing.
 #[tokio::test]
 async fn round_trips() {
     let world = world().await;

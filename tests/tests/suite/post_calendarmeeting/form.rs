@@ -1,18 +1,18 @@
-//! The form of somebody new (C-54): what it must hold, what reaches the lead, and what stays with the meeting.
+//! The form of a new contact (C-54): required fields, fields of the lead, and fields of the meeting.
 
 use serde_json::{Map, Value, json};
-use shared::meeting::Visitor;
+use shared::meeting::NewContact;
 use tests::bookings::{FREE, book, booking, invalid, made, meetings, shown};
 
 use super::{book_bytes, everything, world};
 
-const LEAD: [&str; 13] = Visitor::FIELDS;
+const LEAD: [&str; 13] = NewContact::FIELDS;
 const NAMED: &str = "formData: must have a firstname or an email that is not blank";
 const OBJECT: &str = "formData: must be an object with a firstname or an email where leadId is null";
 
-/// Only the thirteen fields reach the lead; every other key stays with the meeting in its order, whatever it is called.
+/// Only the thirteen fields are stored in the lead; every other key remains in the meeting, in order.
 #[tokio::test]
-async fn what_reaches_the_lead() {
+async fn thirteen_fields_reach_the_lead() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let text = r#"{"keyName":"demo","date":"2026-11-23T09:00:00Z","leadId":null,"formData":{
@@ -52,9 +52,9 @@ async fn what_reaches_the_lead() {
     world.is_sound().await;
 }
 
-/// Nothing but a first name or an e-mail address is needed; null says nothing.
+/// A first name or an e-mail address suffices; null counts as absent.
 #[tokio::test]
-async fn the_least() {
+async fn a_name_or_an_email_suffices() {
     let world = world().await;
     let admin = world.wallet(7).await;
     for (at, (form, fullname, email)) in [
@@ -96,9 +96,9 @@ fn of_keys(count: usize) -> Value {
     form.into()
 }
 
-/// 50 keys, the lead's own among them, texts of 1,000 characters, however many bytes those have, and 16 KB in all.
+/// 50 keys including the lead's, texts of 1,000 characters regardless of bytes, and 16 KB in total.
 #[tokio::test]
-async fn the_most() {
+async fn the_maximum_form_is_accepted() {
     let world = world().await;
     let long = |count: usize| "😀".repeat(count);
     let mut largest =
@@ -124,7 +124,7 @@ async fn the_most() {
     world.is_sound().await;
 }
 
-/// Numbers may be as long as any text, and one may stand in several fields.
+/// Numbers may be as long as any text, and occur in several fields.
 #[tokio::test]
 async fn long_numbers() {
     let world = world().await;
@@ -138,9 +138,9 @@ async fn long_numbers() {
     world.is_sound().await;
 }
 
-/// Everything else is refused with the name of the field, and leaves nothing behind.
+/// The error names the field, and nothing is written.
 #[tokio::test]
-async fn what_is_refused() {
+async fn invalid_forms_are_rejected() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let before = everything(&world, &admin).await;
@@ -226,9 +226,8 @@ async fn what_is_refused() {
     assert_eq!(everything(&world, &admin).await, before);
 }
 
-/// A form beside a lead is refused unless it is empty.
 #[tokio::test]
-async fn a_form_beside_a_lead() {
+async fn a_form_with_a_lead_must_be_empty() {
     let world = world().await;
     let refused = invalid("formData: must not be sent with a leadId");
     for lead in [1001, 4711, 0, -3] {

@@ -1,16 +1,16 @@
-//! Random calendars around the days on which clocks change: what the free times list can be booked, what they do not list
-//! cannot, and no two meetings that were booked take one time (C-52, C-53).
+//! Random calendars around clock changes: all listed starts can be booked, others cannot, and booked meetings
+//! never overlap (C-52, C-53).
 //!
-//! `GRID_ROUNDS` and `GRID_SEED` run it longer or elsewhere; a failure says its seed.
+//! `GRID_ROUNDS` and `GRID_SEED` change length and seed; a failure prints its seed.
 
 use serde_json::{Value, json};
-use shared::ambient::Ambient;
+use shared::environment::Environment;
 use shared::time::Timestamp;
 use tests::bookings::{add_calendars, add_meetings, book, booking, calendar, made, meeting, slots};
 use tests::world::at;
 use tests::{NOW, World};
 
-/// Zones, each with times shortly before which its clocks were or will be changed; Apia's skipped a whole day.
+/// Zones, each with times shortly before its clock changes; Apia skipped a whole day.
 const PLACES: [(&str, &str); 9] = [
     ("America/Sao_Paulo", "2018-11-04T03:00:00Z"),
     ("America/Sao_Paulo", "2018-02-18T02:00:00Z"),
@@ -28,14 +28,14 @@ const STEPS: u64 = 7;
 const MINUTE: i64 = 60_000;
 const DAY: i64 = 1440 * MINUTE;
 
-struct Dice(Ambient);
+struct Dice(Environment);
 
 impl Dice {
     fn below(&self, bound: u64) -> u64 {
         self.0.below(bound)
     }
 
-    /// A whole number of minutes within a stretch of time.
+    /// A whole minute within a range.
     fn minute(&self, from: i64, to: i64) -> i64 {
         let minutes = u64::try_from((to - from) / MINUTE).expect("a stretch of time");
         from + i64::try_from(self.below(minutes)).expect("minutes") * MINUTE
@@ -46,7 +46,7 @@ impl Dice {
         (count > 0).then(|| &of[usize::try_from(self.below(count)).expect("an index")])
     }
 
-    /// The openings of a day: up to three, often at its very ends.
+    /// The openings of a day: up to three, often at its ends.
     fn openings(&self) -> Value {
         let mut times: Vec<_> = (0..2 * self.below(4))
             .map(|_| match self.below(4) {
@@ -65,25 +65,25 @@ impl Dice {
     }
 }
 
-/// What takes time of the calendar: from when until when, and whether it was booked.
+/// An occupied time, and whether it was booked.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     start: i64,
     end: i64,
 }
 
-/// A calendar, and what the test knows of it.
+/// A calendar with its expected state.
 struct Round<'w> {
     world: &'w World,
     dice: &'w Dice,
     id: u64,
-    /// Milliseconds that a meeting takes, and its buffer.
+    /// Duration and buffer in milliseconds.
     length: i64,
     buffer: i64,
     from: i64,
     to: i64,
     booked: Vec<Taken>,
-    /// What is told where something fails.
+    /// Context for the message of a failure.
     told: String,
 }
 
@@ -160,7 +160,7 @@ impl<'w> Round<'w> {
         (answer.status.as_u16(), answer.body)
     }
 
-    /// Minutes near what is listed, and others.
+    /// Minutes near listed starts, and others.
     fn others(&self, listed: &[i64]) -> Vec<i64> {
         let step = self.length + self.buffer;
         let mut others = Vec::new();
@@ -179,7 +179,7 @@ impl<'w> Round<'w> {
         others
     }
 
-    /// Whether a meeting and its buffer would overlap another one and its buffer (C-52).
+    /// Whether a meeting with buffer would overlap another one with buffer (C-52).
     fn overlaps(&self, start: i64, taken: Taken) -> bool {
         start < taken.end + self.buffer && taken.start < start + self.length + self.buffer
     }
@@ -203,7 +203,7 @@ impl<'w> Round<'w> {
             );
         }
         self.booked.push(new);
-        // What it takes is gone from the list, and nothing else.
+        // Exactly the starts that it takes are no longer listed.
         let left: Vec<_> = listed
             .iter()
             .copied()
@@ -281,11 +281,11 @@ fn variable(name: &str, default: u64) -> u64 {
 }
 
 #[tokio::test]
-async fn what_is_listed_can_be_booked_and_nothing_else() {
+async fn exactly_the_listed_starts_can_be_booked() {
     let world = World::new().await;
     let seed = variable("GRID_SEED", 20_261_121);
     println!("GRID_SEED={seed}");
-    let dice = Dice(Ambient::held(at(NOW)).0.seeded(seed));
+    let dice = Dice(Environment::frozen(at(NOW)).0.seeded(seed));
     let mut booked = 0;
     for id in 1..=variable("GRID_ROUNDS", ROUNDS) {
         let mut round = Round::begin(&world, &dice, id).await;

@@ -1,7 +1,7 @@
-//! What a booking does to leads (C-54, C-73): it makes one, or sets `lastActive` of the one that is named.
+//! Effects of a booking on leads (C-54, C-73): it creates one, or sets `lastActive` of the given one.
 
 use serde_json::{Value, json};
-use shared::id::LeadId;
+use shared::ids::LeadId;
 use tests::bookings::{FREE, TAKEN, book, booking, made, open_calendars, unavailable};
 use tests::records::{maria, with};
 use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
@@ -21,7 +21,7 @@ fn call(phone: &str) -> Value {
         "duration": 1, "record": false, "service": "x" } })
 }
 
-/// C-12: the new lead stands in the list, is found by name, address and number, and is whom a call from it is of.
+/// C-12: in the list, by name, address and number, and as the lead of a call.
 #[tokio::test]
 async fn a_new_lead_is_found_everywhere() {
     let world = world().await;
@@ -64,7 +64,7 @@ async fn a_new_lead_is_found_everywhere() {
     world.is_sound().await;
 }
 
-/// C-73: nobody owns it, so who sees its own leads only does not see it.
+/// C-73: users who see only their own leads do not see it.
 #[tokio::test]
 async fn a_new_lead_has_no_owner() {
     let world = world().await;
@@ -84,9 +84,9 @@ async fn a_new_lead_has_no_owner() {
     answer.is(404, &json!({ "error": "Not found" }));
 }
 
-/// Two bookings make two leads, even of one person: nothing is guessed.
+/// Even two bookings of the same person.
 #[tokio::test]
-async fn each_booking_makes_a_lead() {
+async fn each_booking_creates_a_lead() {
     let world = world().await;
     let form = json!({ "formData": { "email": "lead1001@example.com", "phone": "554136782554" } });
     for (at, lead) in [(0, 1013), (1, 1014)] {
@@ -141,9 +141,9 @@ async fn a_known_lead_becomes_active() {
     world.is_sound().await;
 }
 
-/// C-54: a booking refused for its slot leaves no lead and no number behind.
+/// C-54: nor does it use an id.
 #[tokio::test]
-async fn a_refused_booking_leaves_no_lead() {
+async fn a_rejected_booking_leaves_no_lead() {
     let world = world().await;
     let admin = world.wallet(7).await;
     made(&book(&world, &booking(FREE[0], &json!({}))).await);

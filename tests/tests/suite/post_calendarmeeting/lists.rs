@@ -1,4 +1,4 @@
-//! C-12: what endpoints 11 and 12 and the free times show right after a booking, a move and an import.
+//! C-12: endpoints 11 and 12 and free times immediately after a booking, a move and an import.
 
 use serde_json::{Value, json};
 use tests::bookings::{
@@ -9,7 +9,7 @@ use tests::{Wallet, World};
 
 use super::world;
 
-/// The first two free times of calendar 5, its next meeting, and the dates and statuses of all its meetings.
+/// The first two free times of calendar 5, its next meeting, and dates and statuses of all its meetings.
 async fn now(world: &World, wallet: &Wallet) -> (Value, Value, Vec<(String, String)>) {
     let free = slots(world, "keyName=demo").await;
     let free = free.body["data"]["slots"].as_array().expect("slots")[..2].to_vec();
@@ -25,7 +25,7 @@ async fn now(world: &World, wallet: &Wallet) -> (Value, Value, Vec<(String, Stri
 }
 
 #[tokio::test]
-async fn at_once() {
+async fn lists_show_changes_at_once() {
     let world = world().await;
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     let of = |all: &[(&str, &str)]| -> Vec<(String, String)> {
@@ -54,7 +54,7 @@ async fn at_once() {
         now(&world, &admin).await,
         (json!([FREE[1], FREE[3]]), json!(FREE[0]), moved)
     );
-    // An import cancels the one that is next.
+    // An import cancels the next meeting.
     let canceled = json!({ "id": 2, "leadId": 1014, "status": "canceled" });
     add_meetings(&operator, [meeting(&canceled)]).await;
     let left = of(&[(FREE[0], "canceled"), (FREE[2], "rescheduled")]);
@@ -62,7 +62,7 @@ async fn at_once() {
         now(&world, &admin).await,
         (json!(FREE[..2]), json!(FREE[2]), left.clone())
     );
-    // Another one that comes cancelled changes no more than the list.
+    // An imported cancelled meeting changes only the list.
     let never = json!({ "id": 9, "date": FREE[1], "endDate": "2026-11-23T10:10:00Z", "status": "canceled" });
     add_meetings(&operator, [meeting(&never)]).await;
     let three = of(&[
@@ -74,16 +74,15 @@ async fn at_once() {
         now(&world, &admin).await,
         (json!(FREE[..2]), json!(FREE[2]), three.clone())
     );
-    // Once it begins, it is not the next any more.
+    // Once it begins, it is not the next one any more.
     world.clock.set(at(FREE[2]));
     let free = json!([FREE[3], "2026-11-24T09:00:00.000Z"]);
     assert_eq!(now(&world, &admin).await, (free, json!(null), three));
     world.is_sound().await;
 }
 
-/// An import may move a booked meeting to another calendar.
 #[tokio::test]
-async fn to_another_calendar() {
+async fn an_import_moves_a_meeting_to_another_calendar() {
     let world = world().await;
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     made(&book(&world, &booking(FREE[0], &json!({}))).await);

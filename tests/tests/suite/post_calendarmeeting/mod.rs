@@ -17,7 +17,6 @@ use tests::bookings::{meetings, open_calendars};
 use tests::world::Answer;
 use tests::{Wallet, World};
 
-/// `acme` with its calendars.
 async fn world() -> World {
     let world = World::new().await;
     open_calendars(&world.operator("acme")).await;

@@ -1,4 +1,4 @@
-//! `opportunityId`: one of the lead's, and null for somebody new (C-53).
+//! `opportunityId`: one of the lead's, or null for a new contact (C-53).
 
 use serde_json::{Value, json};
 use shared::opportunity::Opportunity;
@@ -9,7 +9,8 @@ use tests::sales::{add_opportunities, open_shop, plain_opportunity};
 
 use super::everything;
 
-/// Opportunities 1 (won, archived) and 2 of lead 1001, and 3 of lead 1002; the other instance has 9 of lead 1001.
+/// Opportunities 1 (won, archived) and 2 of lead 1001, and 3 of lead 1002; the other instance has 9 of lead
+/// 1001.
 async fn world() -> World {
     let world = World::new().await;
     let (acme, other) = (world.operator("acme"), world.operator("other-shop"));
@@ -32,7 +33,7 @@ async fn world() -> World {
 }
 
 #[tokio::test]
-async fn one_of_the_leads() {
+async fn an_opportunity_of_the_lead_is_accepted() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let mut all = Vec::new();
@@ -58,9 +59,9 @@ async fn one_of_the_leads() {
     world.is_sound().await;
 }
 
-/// C-12: an opportunity that was given to another lead is that lead's at once.
+/// C-12.
 #[tokio::test]
-async fn one_that_changes_its_lead() {
+async fn a_reassigned_opportunity_is_accepted_at_once() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let about = |lead: u64| json!({ "leadId": lead, "opportunityId": 2, "formData": null });
@@ -76,7 +77,7 @@ async fn one_that_changes_its_lead() {
 }
 
 #[tokio::test]
-async fn any_other() {
+async fn other_opportunities_are_rejected() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let before = everything(&world, &admin).await;

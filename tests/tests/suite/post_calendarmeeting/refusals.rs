@@ -1,4 +1,4 @@
-//! What endpoint 13 refuses: malformed data, and times at which there can be no meeting (spec.md, Errors; C-53).
+//! Errors of endpoint 13: malformed data, and impossible times (spec.md, Errors; C-53).
 
 use serde_json::{Value, json};
 use tests::bookings::{
@@ -15,7 +15,7 @@ const LEAD: &str = "leadId: must be the id of a lead, or null for a new one";
 const ABOUT: &str = "opportunityId: must be the id of an opportunity or null";
 const PROPERTIES: &str = "properties: must be an object";
 
-/// A good body without one of its fields, or with another value in it.
+/// A valid body without one of its fields, or with another value in it.
 fn wrong(name: &str, value: Option<Value>) -> Value {
     let mut body = booking(FREE[0], &json!({}));
     match value {
@@ -25,9 +25,9 @@ fn wrong(name: &str, value: Option<Value>) -> Value {
     body
 }
 
-/// spec.md: missing or malformed data, such as the text `null` in the place of null. Nothing is read or written for it.
+/// spec.md: missing or malformed data, such as the text `null` instead of null. Nothing is read or written.
 #[tokio::test]
-async fn malformed_data() {
+async fn malformed_data_is_rejected_without_reads() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let before = everything(&world, &admin).await;
@@ -110,9 +110,9 @@ async fn malformed_data() {
     assert_eq!(everything(&world, &admin).await, before);
 }
 
-/// C-1: `i` comes before the body.
+/// C-1: `i` is checked before the body.
 #[tokio::test]
-async fn the_instance() {
+async fn the_instance_is_checked_before_the_body() {
     let world = world().await;
     let refused = invalid("i: must name the instance, once");
     let good = booking(FREE[0], &json!({})).to_string();
@@ -129,9 +129,9 @@ async fn the_instance() {
     }
 }
 
-/// C-53: body, CL006, CL008, `opportunityId`, reschedule key, slot: the first that is wrong is told.
+/// C-53: body, CL006, CL008, `opportunityId`, reschedule key, slot: the first error is returned.
 #[tokio::test]
-async fn the_order_of_judgement() {
+async fn errors_are_checked_in_order() {
     let world = world().await;
     let proof = json!({ "rescheduleMeetingId": 1, "rescheduleKey": "x" });
     let mut body = json!({
@@ -162,9 +162,9 @@ async fn the_order_of_judgement() {
     assert_eq!(made(&book(&world, &body).await).0["id"], 1);
 }
 
-/// C-53: not on the grid, taken, past, or outside the horizon. No lead is left behind (C-54).
+/// C-53: off the grid, taken, past, or outside the horizon. No lead is created (C-54).
 #[tokio::test]
-async fn times_that_cannot_be_booked() {
+async fn impossible_times_are_rejected() {
     let world = world().await;
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     let narrow = calendar(&json!({
@@ -220,10 +220,10 @@ async fn times_that_cannot_be_booked() {
     world.is_sound().await;
 }
 
-/// C-52: a start is taken when its time plus buffer overlaps those of a meeting that is not cancelled, also one imported, over
-/// midnight, or made under another duration; of the other calendars' meetings it knows nothing.
+/// C-52: a start is taken if its time plus buffer overlaps a meeting with buffer that is not cancelled,
+/// including imported ones, over midnight, and of another duration; other calendars' meetings do not matter.
 #[tokio::test]
-async fn what_is_in_the_way() {
+async fn overlapping_meetings_are_rejected() {
     let world = world().await;
     let operator = world.operator("acme");
     let long = json!({ "date": "2026-11-22T20:00:00Z", "endDate": "2026-11-23T09:00:00.001Z" });
@@ -260,7 +260,7 @@ async fn what_is_in_the_way() {
             made(&answer);
         }
     }
-    // Under a longer duration the meetings that were booked before are in the way of more starts.
+    // With a longer duration, earlier meetings take more starts.
     let longer = calendar(&json!({ "durationMinutes": 50, "bufferMinutes": 0 }));
     add_calendars(&operator, [longer]).await;
     for (date, taken) in [

@@ -14,7 +14,7 @@ use tests::world::{Answer, at};
 
 use super::{everything, world};
 
-/// The body that moves a meeting, with these fields changed.
+/// The body that moves a meeting, with changes.
 fn moving(id: u64, key: &str, date: &str, changes: &Value) -> Value {
     let mut body = json!({
         "keyName": "demo", "date": date, "leadId": 1001,
@@ -30,9 +30,9 @@ async fn move_to(world: &World, key: &str, date: &str) -> Answer {
     book(world, &moving(1, key, date, &json!({}))).await
 }
 
-/// C-54: a meeting can be moved 20 times; the 21st is refused before its time is judged, whoever else has the key.
+/// C-54: the 21st move is rejected before its time is checked; requests with other keys are unaffected.
 #[tokio::test]
-async fn twenty_times() {
+async fn a_meeting_moves_at_most_twenty_times() {
     let world = world().await;
     let (_, key) = made(&book(&world, &booking(FREE[0], &json!({}))).await);
     for at in 0..20 {
@@ -47,9 +47,10 @@ async fn twenty_times() {
     world.is_sound().await;
 }
 
-/// The old time becomes free; id, lead, calendar, user, opportunity, form, properties, creation and key stay.
+/// The old time becomes free; id, lead, calendar, user, opportunity, form, properties, creation time and key
+/// remain.
 #[tokio::test]
-async fn a_meeting_moves() {
+async fn a_move_changes_only_the_time() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let form = json!({ "z": 1, "firstname": "Bia", "a": null });
@@ -59,7 +60,7 @@ async fn a_meeting_moves() {
     );
     let (booked, key) = made(&book(&world, &first).await);
     world.clock.set(at("2026-11-22T08:00:00Z"));
-    // What is sent beside the proof changes nothing of the meeting.
+    // Other fields of the request change nothing.
     let sent = json!({
         "leadId": null, "formData": { "firstname": "Eva", "note": "x" },
         "properties": { "rescheduleKey": key, "new": 1, "rescheduleMeetingId": 1 },
@@ -74,7 +75,7 @@ async fn a_meeting_moves() {
     assert_eq!(moved["properties"].to_string(), booked["properties"].to_string());
     assert_eq!(meetings(&world, &admin, 5).await, json!([moved]));
     assert_eq!(next_meetings(&world, &admin).await, json!([FREE[2], null, null]));
-    // The lead is the same one, and active.
+    // The same lead, now active.
     let mut leads = before;
     leads.last_mut().expect("the lead").last_active = at("2026-11-22T08:00:00Z");
     assert_eq!(world.leads().await, leads);
@@ -87,9 +88,9 @@ async fn a_meeting_moves() {
     world.is_sound().await;
 }
 
-/// It moves as often as its key comes, also back, over days and months, and about its opportunity.
+/// Repeatedly with its key, also back, over days and months, and with its opportunity.
 #[tokio::test]
-async fn again_and_again() {
+async fn a_meeting_moves_repeatedly() {
     let world = world().await;
     let operator = world.operator("acme");
     open_shop(&operator).await;
@@ -120,9 +121,9 @@ async fn again_and_again() {
     }
 }
 
-/// It is not in its own way, and the calendar's duration of now decides about its end.
+/// It does not conflict with itself, and the current duration determines its end.
 #[tokio::test]
-async fn over_its_own_time() {
+async fn a_meeting_may_overlap_its_old_time() {
     let world = world().await;
     let operator = world.operator("acme");
     let (_, key) = made(&book(&world, &booking(FREE[0], &json!({}))).await);
@@ -142,7 +143,7 @@ async fn over_its_own_time() {
         );
         world.is_sound().await;
     }
-    // Another meeting at the very same time, as an import may bring, is in its way all the same.
+    // Another meeting at the same time, possible after an import, conflicts.
     let twin = json!({ "id": 9, "date": "2026-11-23T08:40:00Z", "endDate": "2026-11-23T09:25:00Z" });
     add_meetings(&operator, [meeting(&twin)]).await;
     move_to(&world, &key, "2026-11-23T08:40:00Z")
@@ -152,9 +153,8 @@ async fn over_its_own_time() {
     world.is_sound().await;
 }
 
-/// A move that is refused leaves everything as it was.
 #[tokio::test]
-async fn a_refused_move() {
+async fn rejected_moves_change_nothing() {
     let world = world().await;
     let (admin, operator) = (world.wallet(7).await, world.operator("acme"));
     let (_, key) = made(&book(&world, &booking(FREE[0], &json!({}))).await);
@@ -193,7 +193,7 @@ async fn a_refused_move() {
         key_of(u64::MAX),
         only("rescheduleMeetingId", json!(1)),
         only("rescheduleKey", json!(key)),
-        // The meeting of another calendar, under either's link.
+        // The meeting of another calendar, with either link.
         json!({ "keyName": "lisboa" }),
         key_of(3),
     ] {
@@ -239,9 +239,9 @@ async fn a_refused_move() {
     world.is_sound().await;
 }
 
-/// A meeting that was cancelled cannot be moved, with whatever key; one that was imported as scheduled has none that is known.
+/// A cancelled meeting cannot be moved with any key; an imported one has no known key.
 #[tokio::test]
-async fn cancelled_and_imported_ones() {
+async fn cancelled_and_imported_meetings_cannot_be_moved() {
     let world = world().await;
     let operator = world.operator("acme");
     let (booked, key) = made(
@@ -255,10 +255,10 @@ async fn cancelled_and_imported_ones() {
     move_to(&world, &key, FREE[1])
         .await
         .is(400, &invalid("rescheduleKey"));
-    // The cancelled one's time is free.
+    // The time of the cancelled meeting is free.
     let (second, _) = made(&book(&world, &booking(FREE[0], &json!({}))).await);
     assert_eq!((&booked["id"], &second["id"]), (&json!(1), &json!(2)));
-    // An import that revives it elsewhere keeps its key.
+    // An import that reactivates it elsewhere keeps its key.
     add_meetings(
         &operator,
         [meeting(
@@ -274,9 +274,9 @@ async fn cancelled_and_imported_ones() {
     world.is_sound().await;
 }
 
-/// Without a single booking there is no secret, and so no key.
+/// Before the first booking there is no secret, and so no key.
 #[tokio::test]
-async fn before_any_booking() {
+async fn nothing_can_be_moved_before_the_first_booking() {
     let world = world().await;
     add_meetings(&world.operator("acme"), [meeting(&json!({}))]).await;
     for key in ["", "0", &"0".repeat(64)] {
@@ -286,7 +286,7 @@ async fn before_any_booking() {
     }
 }
 
-/// The key is derived: it stands nowhere in the table, and no more does what was sent to prove something.
+/// The key is derived; neither keys nor attempted keys are in the table.
 #[tokio::test]
 async fn the_key_is_stored_nowhere() {
     let engine = Engine::in_memory().expect("an engine starts");

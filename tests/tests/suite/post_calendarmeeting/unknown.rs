@@ -1,4 +1,4 @@
-//! What the public must not learn: which instances, calendars, leads and meetings there are (C-1, C-53).
+//! Secrecy of instances, calendars, leads and meetings from the public (C-1, C-53).
 
 use serde_json::{Value, json};
 use tests::World;
@@ -11,7 +11,7 @@ use tests::world::Answer;
 
 const OTHER: &str = "other-shop";
 
-/// `acme` and another instance, which has a calendar and a lead of its own.
+/// `acme` and another instance, which has its own calendar and lead.
 async fn world() -> World {
     let world = World::new().await;
     open_calendars(&world.operator("acme")).await;
@@ -26,8 +26,8 @@ async fn world() -> World {
     world
 }
 
-/// What a stranger can tell answers apart by: status, headers, body and size; and the round trips, which decide about the
-/// time of a process that is warm. Of an instance that is not there nothing more is read (C-86).
+/// Observable parts of a response: status, headers, body and size; and round trips, which determine the time
+/// in a warm process. Of an unknown instance nothing more is read (C-86).
 fn told(answer: &Answer) -> (u16, Vec<String>, Value, u32) {
     let names = answer.headers.keys().map(ToString::to_string);
     (
@@ -38,7 +38,7 @@ fn told(answer: &Answer) -> (u16, Vec<String>, Value, u32) {
     )
 }
 
-/// A calendar that is another instance's, unpublished, or not there, and an instance that is not there.
+/// A calendar of another instance, an unpublished and an unknown one, and an unknown instance.
 const NOWHERE: [(&str, &str); 6] = [
     ("acme", "nowhere"),
     ("acme", "closed"),
@@ -49,7 +49,7 @@ const NOWHERE: [(&str, &str); 6] = [
 ];
 
 #[tokio::test]
-async fn calendars() {
+async fn unknown_calendars_are_indistinguishable() {
     let world = world().await;
     for body in [
         booking(FREE[0], &json!({})),
@@ -82,9 +82,8 @@ async fn calendars() {
     }
 }
 
-/// The free times tell no more.
 #[tokio::test]
-async fn free_times() {
+async fn unknown_free_times_are_indistinguishable() {
     let world = world().await;
     for rest in [
         "",
@@ -104,9 +103,9 @@ async fn free_times() {
     }
 }
 
-/// What no instance or calendar can be called is refused like what none is, without a read.
+/// Malformed names are rejected like unknown ones, without a read.
 #[tokio::test]
-async fn names_that_cannot_be() {
+async fn malformed_names_are_rejected_like_unknown_ones() {
     let world = world().await;
     for i in ["ACME", "acme%20", "acme%23", "%FF", "..", "acme%00"] {
         let booking = world
@@ -139,9 +138,9 @@ async fn names_that_cannot_be() {
     }
 }
 
-/// CL008: another instance's lead is none, as is a number that can be no lead's; in the same calls.
+/// CL008: leads of another instance and impossible ids are unknown, with the same calls.
 #[tokio::test]
-async fn leads() {
+async fn unknown_leads_are_indistinguishable() {
     let world = world().await;
     let mut answers = Vec::new();
     for lead in [json!(5001), json!(4711), json!(999_999_999_999_999_u64)] {
@@ -166,10 +165,10 @@ async fn leads() {
     }
 }
 
-/// C-55: whether a meeting is there, was cancelled, is another calendar's or another instance's, whoever has not its key
-/// is told the same.
+/// C-55: without the key, unknown meetings, cancelled ones, and those of another calendar or instance have
+/// the same response.
 #[tokio::test]
-async fn meetings() {
+async fn meetings_are_indistinguishable_without_their_key() {
     let world = world().await;
     made(&book(&world, &booking(FREE[0], &json!({}))).await);
     let imported = [
@@ -190,9 +189,9 @@ async fn meetings() {
     assert!(answers.iter().all(|answer| *answer == answers[0]));
 }
 
-/// An answer never carries lead data beyond the id (C-53), whoever the lead is.
+/// C-53: only its id.
 #[tokio::test]
-async fn an_answer_holds_nothing_of_the_lead() {
+async fn responses_contain_no_lead_data() {
     let world = world().await;
     let fields = [
         "id",

@@ -1,4 +1,4 @@
-//! The board: every column with its totals and its newest opportunities (C-45).
+//! The board: every column with totals and newest opportunities (C-45).
 
 use serde_json::{Value, json};
 use shared::funnel::Funnel;
@@ -11,7 +11,7 @@ use tests::world::Answer;
 
 use super::{Client, IGNORED, four, ids, refused, shop, stocked};
 
-/// What the columns of a board say but their items.
+/// The columns of a board without items.
 fn heads(answer: &Answer) -> Value {
     let mut columns = answer.body.clone();
     for column in columns.as_array_mut().expect("columns") {
@@ -25,10 +25,10 @@ fn head(id: u64, name: &str, sequence: u64, total: u64, value: &Value) -> Value 
     json!({ "id": id, "name": name, "sequence": sequence, "crm": 3, "total": total, "totalValue": value })
 }
 
-/// Ids are not in the order of sequence; `page` is ignored; an empty column is worth the number 0, and one of nothing
-/// but worthless opportunities the text 0.00.
+/// By sequence, not by id; `page` is ignored; an empty column has the value number 0, one with only worthless
+/// opportunities the text 0.00.
 #[tokio::test]
-async fn every_column_in_its_order() {
+async fn columns_are_ordered_by_sequence() {
     let world = four().await;
     let admin = Client::of(&world, 7).await;
     let expected = json!([
@@ -53,7 +53,7 @@ async fn every_column_in_its_order() {
     assert_eq!(heads(&answer)[2], head(33, "Fechamento", 3, 1, &json!("0.00")));
 }
 
-/// The whole answer: a board's items are the records of a column's page.
+/// Complete: a board's items equal the records of a column's page.
 #[tokio::test]
 async fn items_are_whole_records() {
     let world = four().await;
@@ -66,9 +66,9 @@ async fn items_are_whole_records() {
     admin.ask(3, &page(1, 2, &Value::Null)).await.is(200, &expected);
 }
 
-/// Totals count what is found, also beyond what is shown.
+/// Totals count all matches, including those not shown.
 #[tokio::test]
-async fn totals_are_of_everything_found() {
+async fn totals_count_all_matches() {
     let some = (1..=60).map(|id| {
         let mut one = plain_opportunity(id, 7 + id % 3, 0);
         one.begin_as(Status::ALL[usize::try_from(id % 2).expect("small")]);
@@ -106,7 +106,7 @@ async fn totals_are_of_everything_found() {
     }
 }
 
-/// C-7: sums are exact to the cent, beyond what a float of 64 bits holds exactly.
+/// C-7: to the cent, beyond the exact range of doubles.
 #[tokio::test]
 async fn sums_are_exact() {
     let most = Cents::new(999_999_999_999_999).expect("the largest amount");
@@ -139,10 +139,10 @@ async fn sums_are_exact() {
     world.is_sound().await;
 }
 
-/// A board that is larger than an answer may be shows as many of each column as fit, with the totals of all. A page of a column
-/// that is larger is refused, and its body is the fixed one (spec.md).
+/// A board larger than a response may be returns as many of each column as fit, with complete totals. A
+/// larger page of a column is rejected with the fixed body (spec.md).
 #[tokio::test]
-async fn more_than_fits() {
+async fn too_large_boards_are_truncated_and_pages_rejected() {
     let text = Value::from("é".repeat(10_000));
     let made = |id: u64| {
         let stage = if id <= 90 { 31 } else { 32 + id % 2 };
@@ -176,9 +176,8 @@ async fn more_than_fits() {
     );
 }
 
-/// Limits: 100 in each column at most.
 #[tokio::test]
-async fn a_hundred_in_each_column() {
+async fn at_most_a_hundred_in_each_column() {
     let some = (1..=220).map(|id| Opportunity {
         crm_column: column(31 + id % 2),
         ..plain_opportunity(id, 7, 0)
@@ -239,9 +238,9 @@ async fn a_board_of_fifty_columns() {
     }
 }
 
-/// A funnel without columns has an empty board, and no column to ask for.
+/// A funnel without columns has an empty board, and no valid column.
 #[tokio::test]
-async fn a_board_of_no_columns() {
+async fn a_board_without_columns_is_empty() {
     let world = shop().await;
     let bare = Funnel {
         id: funnel(6),
@@ -257,9 +256,8 @@ async fn a_board_of_no_columns() {
     super::refused(&answer, "columnId: is not a column of funnel 6");
 }
 
-/// Columns of one sequence stand by id.
 #[tokio::test]
-async fn columns_of_one_sequence() {
+async fn columns_of_one_sequence_are_ordered_by_id() {
     let world = shop().await;
     let tied = Funnel {
         id: funnel(6),

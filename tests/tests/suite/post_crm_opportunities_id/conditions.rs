@@ -7,11 +7,11 @@ use tests::sales::{FIELDS, add_funnels, add_opportunities, plain_opportunity, sa
 
 use super::{Client, IGNORED, shop};
 
-/// 1 to 7 in column 31 with these fields; what else they have differs by id alone.
+/// 1 to 7 in column 31 with these fields; otherwise they differ by id only.
 async fn world() -> World {
     let world = shop().await;
     let operator = world.operator("acme");
-    // A field that was defined once leaves its values behind.
+    // Values of a field that is no longer defined.
     let fields = [
         json!({}),
         json!({ "Origem do Lead": "Google Ads", " Número do pedido ": "77" }),
@@ -41,9 +41,9 @@ fn joined(by: &str, mut condition: Value) -> Value {
 const SOURCE: &str = FIELDS[0];
 const NUMBER: &str = FIELDS[1];
 
-/// `=`, `!=` and `contains`, in any case; accents count, and names are compared byte for byte.
+/// `=`, `!=` and `contains`, ignoring case; accents count, and names are compared byte for byte.
 #[tokio::test]
-async fn one_condition() {
+async fn each_operator_matches() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     for (field, operator, value, found) in [
@@ -56,20 +56,20 @@ async fn one_condition() {
         (SOURCE, "contains", "GLE a", vec![5, 2]),
         (SOURCE, "contains", "cação", vec![3]),
         (SOURCE, "contains", "g%", vec![]),
-        // The empty text is a value, and a part of every value.
+        // The empty text is a value, and part of every value.
         (SOURCE, "=", "", vec![4]),
         (SOURCE, "contains", "", vec![6, 5, 4, 3, 2]),
         (SOURCE, "!=", "", vec![7, 6, 5, 3, 2, 1]),
-        // A record without a value is different from everything.
+        // A record without a value matches `!=`.
         (SOURCE, "!=", "google ads", vec![7, 6, 4, 3, 1]),
         (SOURCE, "!=", "nothing like it", vec![7, 6, 5, 4, 3, 2, 1]),
-        // Numbers and booleans are compared as they are written.
+        // Numbers and booleans are compared as text.
         (NUMBER, "=", "77", vec![3, 2]),
         (NUMBER, "contains", "7", vec![7, 4, 3, 2]),
         (NUMBER, "=", "7.5", vec![4]),
         (SOURCE, "=", "TRUE", vec![6]),
         (FIELDS[2], "contains", "2026-03", vec![6]),
-        // A test for an active filter (spec.md): a value that no record has.
+        // A value that no record has (spec.md).
         (SOURCE, "=", "no such value", vec![]),
         // Fields that the funnel does not define, one of them with a value: false for every record.
         ("Número do pedido", "=", "77", vec![]),
@@ -94,7 +94,7 @@ async fn one_condition() {
     }
 }
 
-/// Custom fields are each funnel's own (spec.md): one that another funnel defines is none here.
+/// Custom fields belong to a funnel (spec.md): fields of other funnels are undefined.
 #[tokio::test]
 async fn fields_are_of_their_funnel() {
     let world = world().await;
@@ -107,9 +107,9 @@ async fn fields_are_of_their_funnel() {
     assert_eq!(admin.found(&more).await, [0; 0]);
 }
 
-/// Each condition is joined to the result of those before it; there is no precedence.
+/// Each condition is joined to the result of those before it, without precedence.
 #[tokio::test]
-async fn several_conditions() {
+async fn conditions_are_joined_in_order() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     let (google, number, visit) = (
@@ -124,7 +124,7 @@ async fn several_conditions() {
         (json!([google(), joined("xor", number())]), vec![2]),
         (json!([google(), joined("OR", number())]), vec![5, 3, 2]),
         (json!([google(), joined("oR", number())]), vec![5, 3, 2]),
-        // The operator of the first joins it to nothing.
+        // The operator of the first condition has no effect.
         (json!([joined("OR", google()), number()]), vec![2]),
         // (google or visit) and number; not google or (visit and number).
         (json!([google(), joined("OR", visit()), number()]), vec![2]),
@@ -139,7 +139,7 @@ async fn several_conditions() {
         (json!([google(), joined("OR", nowhere())]), vec![5, 2]),
         (json!([google(), nowhere()]), vec![]),
         (json!([google(), nowhere(), joined("OR", visit())]), vec![6]),
-        // A discarded one neither filters nor joins.
+        // A discarded condition neither filters nor joins.
         (json!([condition(SOURCE, "like", "x"), number()]), vec![3, 2]),
         (
             json!([
@@ -155,9 +155,9 @@ async fn several_conditions() {
     }
 }
 
-/// A malformed condition is discarded, the rest applies, and a header counts the discarded ones.
+/// A malformed condition is discarded, the rest applies, and a header has the number of discarded ones.
 #[tokio::test]
-async fn discarded_conditions() {
+async fn malformed_conditions_are_discarded_and_counted() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     let good = || condition(SOURCE, "=", "google ads");
@@ -223,7 +223,7 @@ async fn discarded_conditions() {
     counted(&admin, &json!(null), 0).await;
 }
 
-/// The header is on both forms of the answer.
+/// The header is on lists and boards.
 async fn counted(admin: &Client<'_>, filters: &Value, discarded: usize) {
     for column in [json!(31), Value::Null] {
         let body = json!({ "page": 1, "limit": 25, "filters": filters, "columnId": column });

@@ -8,7 +8,7 @@ use tests::world::at;
 
 use super::{Client, refused, shop, stocked};
 
-/// Opportunities made, or expected to close, at these moments: 1, 2, … in their order.
+/// Opportunities created, or expected to close, at these moments: 1, 2, … in order.
 async fn world(moments: &[&str], made: bool) -> World {
     let opportunities = moments.iter().zip(1..).map(|(moment, id)| {
         let mut one = plain_opportunity(id, 7, u32::try_from(id).expect("small"));
@@ -24,7 +24,7 @@ async fn world(moments: &[&str], made: bool) -> World {
 
 const NAMES: [(&str, bool); 2] = [("filterByCreateDate", true), ("filterByExpectedCloseDate", false)];
 
-/// Both filters, in an instance of this zone: which of the moments are within each range, in the order of time.
+/// Both filters, in an instance of this zone: the moments within each range, by time.
 async fn each_range(zone: &str, moments: &[&str], ranges: &[(Value, &[u64])]) {
     for (name, made) in NAMES {
         let world = world(moments, made).await;
@@ -42,7 +42,7 @@ async fn each_range(zone: &str, moments: &[&str], ranges: &[(Value, &[u64])]) {
     }
 }
 
-/// A day has both its ends, to the millisecond; either end of a range may be open.
+/// A day includes both ends, to the millisecond; either end of a range may be open.
 #[tokio::test]
 async fn days_of_utc() {
     let moments = [
@@ -77,7 +77,7 @@ async fn days_of_utc() {
     .await;
 }
 
-/// C-8: the day is that of the instance: three hours behind UTC in São Paulo.
+/// C-8: days of the instance, UTC-3 in São Paulo.
 #[tokio::test]
 async fn days_of_sao_paulo() {
     let moments = [
@@ -101,7 +101,7 @@ async fn days_of_sao_paulo() {
     .await;
 }
 
-/// Where clocks change at two in the night: 8 March 2026 has 23 hours, 1 November 25.
+/// Clock changes at 2 a.m.: 8 March 2026 has 23 hours, 1 November 25.
 #[tokio::test]
 async fn days_of_23_and_25_hours() {
     let moments = [
@@ -128,9 +128,9 @@ async fn days_of_23_and_25_hours() {
     .await;
 }
 
-/// Where clocks change at midnight: 4 November 2018 began at one o'clock, 17 February had its last hour twice.
+/// Clock changes at midnight: 4 November 2018 began at 1 a.m., 17 February repeated its last hour.
 #[tokio::test]
-async fn days_without_their_midnight() {
+async fn days_with_clock_changes_at_midnight() {
     let moments = [
         "2018-02-18T02:59:59.999Z",
         "2018-02-18T03:00:00.000Z",
@@ -152,10 +152,10 @@ async fn days_without_their_midnight() {
     .await;
 }
 
-/// RFC 3339 with any offset: a start is an instant, an end counts its whole day in the instance's zone (C-43); either may
-/// stand beside a day.
+/// RFC 3339 with any offset: a start is an instant, an end includes its whole day in the instance's zone
+/// (C-43); both may be combined with days.
 #[tokio::test]
-async fn instants() {
+async fn ranges_accept_instants() {
     let moments = [
         "2026-03-10T11:59:59.999Z",
         "2026-03-10T12:00:00.000Z",
@@ -190,7 +190,7 @@ async fn instants() {
     .await;
 }
 
-/// One without an expected close is in no range of them, however wide, and in no way missed without one.
+/// It matches only without a range on the expected closing date.
 #[tokio::test]
 async fn an_absent_date_is_in_no_range() {
     let close = |id, date: Option<&str>| Opportunity {
@@ -212,9 +212,9 @@ async fn an_absent_date_is_in_no_range() {
     }
 }
 
-/// Filters apply before pagination (spec.md): a range is paged by itself, also behind what it leaves out.
+/// Filters apply before pagination (spec.md).
 #[tokio::test]
-async fn a_range_is_paged() {
+async fn ranges_are_paged() {
     let world = stocked((1..=30).map(|id| {
         let mut one = plain_opportunity(id, 7 + id % 2, 0);
         one.create_date = at("2026-01-01T12:00:00Z").plus_days(u32::try_from(id).expect("small"));
@@ -235,9 +235,9 @@ async fn a_range_is_paged() {
     }
 }
 
-/// C-43: a range that begins on a later day of the instance's zone than it ends on; more conditions than 50.
+/// C-43: a start on a later day of the instance's zone than the end; more than 50 conditions.
 #[tokio::test]
-async fn ranges_out_of_order_and_too_many_conditions() {
+async fn reversed_ranges_and_too_many_conditions_are_rejected() {
     let world = shop().await;
     let operator = world.operator("acme");
     operator

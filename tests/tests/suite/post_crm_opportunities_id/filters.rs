@@ -1,4 +1,4 @@
-//! Users, statuses and the archive, and all filters together (C-43, C-46).
+//! Filters by user, status and archive, and all filters together (C-43, C-46).
 
 use serde_json::{Value, json};
 use shared::opportunity::{Opportunity, Status};
@@ -9,7 +9,8 @@ use tests::world::at;
 
 use super::{Client, stocked};
 
-/// 1 to 12 in column 31: of users 8, 9 and 10 in turn; 1 to 4 open, 5 to 8 won, 9 to 12 lost; every fourth archived.
+/// 1 to 12 in column 31: alternately of users 8, 9 and 10; 1 to 4 open, 5 to 8 won, 9 to 12 lost; every
+/// fourth archived.
 async fn world() -> World {
     let opportunities = (1..=12).map(|id| {
         let mut one = plain_opportunity(id, 8 + (id - 1) % 3, 0);
@@ -23,7 +24,7 @@ async fn world() -> World {
 }
 
 #[tokio::test]
-async fn each_alone() {
+async fn each_filter_alone() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     for (more, found) in [
@@ -65,7 +66,7 @@ async fn each_alone() {
 }
 
 #[tokio::test]
-async fn together() {
+async fn filters_combined() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     for (more, found) in [
@@ -95,9 +96,9 @@ async fn together() {
     }
 }
 
-/// A user that there is not, or that cannot be, has no opportunities; it does not lift the filter.
+/// An unknown or impossible user has no opportunities; the filter still applies.
 #[tokio::test]
-async fn users_that_are_not() {
+async fn unknown_users_match_nothing() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     for users in [json!([99]), json!([0]), json!([-8, 1e30]), json!([u64::MAX])] {
@@ -108,9 +109,9 @@ async fn users_that_are_not() {
     assert_eq!(admin.found(&with_one).await, [10, 7, 1]);
 }
 
-/// C-46: a filter by users whom the key may not see narrows to what it may see; so does one by statuses.
+/// C-46: a filter by invisible users or statuses selects only visible ones.
 #[tokio::test]
-async fn a_filter_never_widens() {
+async fn filters_never_extend_visibility() {
     let world = world().await;
     // Own; own without won and lost; the departments'; all without won and lost; own department 3.
     for (user, more, found) in [
@@ -137,16 +138,16 @@ async fn a_filter_never_widens() {
         (14, json!({ "filterByUsers": [8, 14] }), vec![]),
     ] {
         let client = Client::of(&world, user).await;
-        // Asked twice: what is read beside the credential is a guess the first time.
+        // Twice: in the first request the prefetch hint is missing.
         for _ in 0..2 {
             assert_eq!(client.found(&more).await, found, "user {user} {more}");
         }
     }
 }
 
-/// Everything applies together: eight that each miss one filter, and one that misses none.
+/// Eight records that each fail one filter, and one that matches all.
 #[tokio::test]
-async fn all_at_once() {
+async fn all_filters_apply_together() {
     let hit = |id| Opportunity {
         title: "Obra".to_owned(),
         expected_close_date: Some(at("2026-05-05T12:00:00Z")),

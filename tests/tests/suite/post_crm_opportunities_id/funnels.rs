@@ -1,8 +1,8 @@
-//! Who sees a funnel (C-82): 401 on endpoint 10, absent from 9, unknown to 7 and 8.
+//! Access to funnels (C-82): 401 on endpoint 10, absent from 9, unknown to 7 and 8.
 
 use serde_json::{Value, json};
 use shared::funnel::{Funnel, FunnelAccess};
-use shared::id::GroupId;
+use shared::ids::GroupId;
 use shared::opportunity::Opportunity;
 use tests::people::{department, user};
 use tests::sales::{add_funnels, add_opportunities, column, columns, funnel, page, plain_opportunity, sales};
@@ -11,9 +11,9 @@ use super::{Client, ids, refused, shop};
 
 type Ids = &'static [u64];
 
-/// Access by users, departments and groups, and which of the users 7 to 11 it admits: 7 is an admin, 8 and 9 are of
-/// department 2 below 1 and of groups 21 and 22, 10 is of 1 and of group 23, 11 of 3 and of group 24. A funnel has the id
-/// 60 and its place here.
+/// Access by users, departments and groups, and the permitted ones of users 7 to 11: 7 is an admin, 8 and 9
+/// are of department 2 below 1 and of groups 21 and 22, 10 of 1 and group 23, 11 of 3 and group 24. A
+/// funnel's id is 60 plus its index.
 const ACCESS: [(Ids, Ids, Ids, Ids); 12] = [
     (&[], &[], &[], &[7, 8, 9, 10, 11]),
     (&[8], &[], &[], &[7, 8]),
@@ -25,7 +25,7 @@ const ACCESS: [(Ids, Ids, Ids, Ids); 12] = [
     (&[], &[3], &[], &[7, 11]),
     (&[], &[], &[22], &[7, 9]),
     (&[], &[], &[22, 24], &[7, 9, 11]),
-    // Any match admits.
+    // Any match suffices.
     (&[8], &[3], &[23], &[7, 8, 10, 11]),
     (&[9], &[2], &[22], &[7, 8, 9]),
     (&[99], &[9], &[99], &[7]),
@@ -48,7 +48,7 @@ fn guarded() -> impl Iterator<Item = Funnel> {
 }
 
 #[tokio::test]
-async fn who_sees_a_funnel() {
+async fn funnels_are_visible_by_their_access_lists() {
     let world = shop().await;
     let operator = world.operator("acme");
     let funnels: Vec<_> = guarded().collect();
@@ -105,7 +105,8 @@ async fn who_sees_a_funnel() {
     }
 }
 
-/// One who does not see the funnel does not see its own opportunities in it, and sees nothing of it in another.
+/// A user who does not see the funnel sees neither the own opportunities in it, nor any of it through another
+/// funnel.
 #[tokio::test]
 async fn a_funnel_shows_its_own_opportunities() {
     let world = shop().await;

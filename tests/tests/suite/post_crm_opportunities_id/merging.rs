@@ -1,9 +1,9 @@
-//! Departments of many users (C-42): their lists are merged where they are few or rare, and read out of a wider list
-//! where they are dense in it, unless what is sought lies too far behind there.
+//! Departments of many users (C-42): their lists are merged if they are few or sparse, and filtered from a
+//! wider list if they are dense in it, unless the matches are too far back.
 
 use serde_json::{Value, json};
 use shared::directory::Department;
-use shared::id::GroupId;
+use shared::ids::GroupId;
 use shared::opportunity::{Opportunity, Status};
 use shared::people::User;
 use tests::World;
@@ -41,7 +41,7 @@ async fn world() -> World {
     world
 }
 
-/// The `n`th of the team's, made at this moment; every fourth is won.
+/// The `n`th of the team, created at this moment; every fourth is won.
 fn of_the_team(n: u64, at: u64, stage: u64) -> Opportunity {
     let mut one = plain_opportunity(
         10_000 + n,
@@ -65,7 +65,8 @@ fn of_another(n: u64, at: u64, stage: u64) -> Opportunity {
     }
 }
 
-/// What one of the team reads of a column: whole, page by page and alone, and the first of it on the board.
+/// Requires the reads of a team's user: the column whole, in pages and by single pages, and its top on the
+/// board.
 async fn reads(world: &World, stage: u64, team: &[Opportunity]) {
     let member = Client::of(world, 41).await;
     let mut team: Vec<_> = team.iter().collect();
@@ -107,9 +108,9 @@ async fn reads(world: &World, stage: u64, team: &[Opportunity]) {
     }
 }
 
-/// Half of a column, all through it.
+/// Half of a column, evenly.
 #[tokio::test]
-async fn dense() {
+async fn dense_departments_are_filtered() {
     let world = world().await;
     let team: Vec<_> = (1..=130).map(|n| of_the_team(n, n * 20 + n % 3, 31)).collect();
     let others = (1..=130).map(|n| of_another(n, n * 20 + 1, 31));
@@ -120,7 +121,7 @@ async fn dense() {
 
 /// One in twenty.
 #[tokio::test]
-async fn sparse() {
+async fn sparse_departments_are_merged() {
     let world = world().await;
     let team: Vec<_> = (1..=26).map(|n| of_the_team(n, n * 400, 31)).collect();
     let others = (1..=500).map(|n| of_another(n, n * 20 + 1, 31));
@@ -128,9 +129,9 @@ async fn sparse() {
     reads(&world, 31, &team).await;
 }
 
-/// A third of a column, all of it behind 1,400 of others: the wider list is given up on the way to it.
+/// A third of a column, all after 1,400 of others: the wider list is abandoned before the first match.
 #[tokio::test]
-async fn far_behind() {
+async fn departments_far_back_are_merged() {
     let world = world().await;
     let team: Vec<_> = (1..=620).map(|n| of_the_team(n, n * 20, 32)).collect();
     let others = (1..=1400).map(|n| of_another(n, 100_000 + n * 20, 32));
@@ -138,9 +139,9 @@ async fn far_behind() {
     reads(&world, 32, &team).await;
 }
 
-/// A few in front, the rest far behind: the wider list is given up in the middle of a page.
+/// A few at the front, the rest far back: the wider list is abandoned within a page.
 #[tokio::test]
-async fn given_up_in_the_middle_of_a_page() {
+async fn the_wider_list_is_abandoned_within_a_page() {
     let world = world().await;
     let behind = (1..=600).map(|n| of_the_team(n, n * 20, 32));
     let before = (601..=605).map(|n| of_the_team(n, 200_000 + n * 20, 32));

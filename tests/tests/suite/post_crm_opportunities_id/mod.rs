@@ -1,5 +1,5 @@
-//! `POST /crm/opportunities/{id}`: endpoint 10. Random requests are held against a model in `model`; here is one exact
-//! case for each sentence of the contract.
+//! `POST /crm/opportunities/{id}`: endpoint 10. `model` compares random requests with a model; here is one
+//! exact case for each sentence of the contract.
 
 mod board;
 mod conditions;
@@ -49,7 +49,7 @@ async fn four() -> World {
     stocked(others.chain([moved])).await
 }
 
-/// A program that asks with a user's credentials.
+/// A client with a user's credentials.
 struct Client<'w> {
     world: &'w World,
     wallet: Wallet,
@@ -67,7 +67,7 @@ impl<'w> Client<'w> {
         }
     }
 
-    /// Another program with the same credentials.
+    /// Another client with the same credentials.
     fn program(&self, agent: &str) -> Self {
         Self {
             world: self.world,
@@ -77,7 +77,7 @@ impl<'w> Client<'w> {
         }
     }
 
-    /// The same program on another machine.
+    /// The same client at another address.
     fn machine(&self, last: u8) -> Self {
         Self {
             address: [192, 0, 2, last],
@@ -85,7 +85,7 @@ impl<'w> Client<'w> {
         }
     }
 
-    /// Asks for opportunities of a funnel.
+    /// Requests opportunities of a funnel.
     async fn ask(&self, funnel: impl std::fmt::Display, body: &Value) -> Answer {
         let uri = format!("/crm/opportunities/{funnel}?i=acme&apitoken={}", self.wallet.key);
         let call = self.world.call("POST", &uri).header("user-agent", &self.agent);
@@ -104,7 +104,7 @@ impl<'w> Client<'w> {
         ids(&answer.body)
     }
 
-    /// What filters find in column 31 of funnel 3: alike as a list and on the board, with its totals.
+    /// The matches in column 31 of funnel 3; requires that list and board agree, with totals.
     async fn found(&self, more: &Value) -> Vec<u64> {
         let mut body = page(1, 100, more);
         let board = self.ask(3, &body).await;
@@ -148,7 +148,7 @@ impl<'w> Client<'w> {
         call.with(&self.wallet).json(body).send().await
     }
 
-    /// Changes it as is allowed.
+    /// Requires a successful change.
     async fn must_change(&self, id: u64, body: &Value) {
         let answer = self.change(id, body).await;
         assert_eq!(answer.status, 200, "{id}: {}", answer.body);
@@ -161,7 +161,7 @@ fn ids(list: &Value) -> Vec<u64> {
     ids.map(|id| id.expect("an id")).collect()
 }
 
-/// What a column of just these is worth.
+/// The value of a column with these records.
 fn sum(list: &Value) -> Value {
     let values = list.as_array().expect("a list").iter().map(|one| &one["value"]);
     let cents = values.map(|value| {
@@ -175,7 +175,7 @@ fn sum(list: &Value) -> Value {
     }
 }
 
-/// Requires a refusal of which a header tells the reason.
+/// Requires a rejection with this reason in a header.
 #[track_caller]
 fn refused(answer: &Answer, details: &str) {
     answer.is(400, &json!({ "error": "Invalid request" }));

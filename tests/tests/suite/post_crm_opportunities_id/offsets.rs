@@ -1,4 +1,4 @@
-//! Pages that are asked for alone (C-42): each is the slice of the whole list that its number says.
+//! Single pages (C-42): each is the slice of the whole list by its number.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,9 @@ use tests::sales::{add_opportunities, column, page, plain_opportunity};
 
 use super::{Client, shop};
 
-/// 1 to 1,200 in column 31 over eleven days, several of one second; of users 8 (seven in twelve), 9, 10 and 11; three in
-/// four open, one in three of lead 1002. One in ten is for user 11 alone beside its own user, another for department 3.
+/// 1 to 1,200 in column 31 over eleven days, several per second; of users 8 (seven in twelve), 9, 10 and 11;
+/// three in four open, one in three of lead 1002. One in ten is restricted to user 11 in addition to its own
+/// user, another to department 3.
 fn listed(id: u64) -> Opportunity {
     let of = [8, 8, 9, 8, 10, 8, 8, 11, 8, 9, 8, 10];
     let place = |of: u64| usize::try_from(id % of).expect("small");
@@ -32,8 +33,7 @@ fn listed(id: u64) -> Opportunity {
     one
 }
 
-/// Beside what is listed, others that must not be counted: in another column, in the archive, and one that came in and
-/// went.
+/// Includes records that must not count: in another column, in the archive, and one that came and left.
 async fn world() -> (World, Vec<Opportunity>) {
     let world = shop().await;
     let operator = world.operator("acme");
@@ -57,8 +57,8 @@ async fn world() -> (World, Vec<Opportunity>) {
     (world, all)
 }
 
-/// Whether a user sees one of these (C-82): 7 all, 8 and 9 their own, 9 no won and lost ones, 10 those of departments 1
-/// and 2, 11 all but won and lost ones.
+/// Whether a user sees one of these (C-82): 7 all, 8 and 9 their own, 9 no won and lost ones, 10 those of
+/// departments 1 and 2, 11 all but won and lost ones.
 fn sees(viewer: u64, one: &Opportunity) -> bool {
     let own = one.user.get() == viewer;
     let open = one.status == Status::Open;
@@ -68,12 +68,12 @@ fn sees(viewer: u64, one: &Opportunity) -> bool {
         8 => own,
         9 => own && open,
         10 => one.user.get() != 11 && admitted,
-        // In department 3, and named by those that are for users.
+        // In department 3, and in the users' list of restricted ones.
         _ => open,
     }
 }
 
-/// Pages whose offsets are 0, 100, 400, 499, 500, 501, 600, 1100 and beyond.
+/// Pages with offsets 0, 100, 400, 499, 500, 501, 600, 1100 and beyond.
 const PAGES: [(u64, u64); 11] = [
     (1, 100),
     (2, 100),
@@ -119,7 +119,7 @@ async fn pages_are_slices(world: &World, all: &[Opportunity], viewer: u64, more:
 }
 
 #[tokio::test]
-async fn pages_alone_are_slices_of_the_list() {
+async fn single_pages_are_slices_of_the_list() {
     let (world, all) = world().await;
     for (viewer, more) in [
         (7, json!({})),
@@ -146,9 +146,9 @@ async fn pages_alone_are_slices_of_the_list() {
     world.is_sound().await;
 }
 
-/// What only records tell is skipped by reading it.
+/// Filters on records skip by reading.
 #[tokio::test]
-async fn offsets_into_what_only_records_tell() {
+async fn offsets_with_filters_on_records() {
     let (world, all) = world().await;
     let admin = Client::of(&world, 7).await;
     let day = |one: &Opportunity| one.create_date.to_string()[..10].to_owned();
@@ -177,8 +177,8 @@ async fn offsets_into_what_only_records_tell() {
     }
 }
 
-/// Puts totals and ranks into the form before format 2: all counts of a day in one item, and the totals of restricted
-/// classes among the others.
+/// Converts totals and ranks to the form before format 2: all counts of a day in one item, and the totals of
+/// restricted classes among the others.
 fn make_former(world: &World) {
     let table = world.raw();
     let mut former = BTreeMap::<_, Value>::new();
@@ -211,10 +211,10 @@ fn make_former(world: &World) {
     }
 }
 
-/// C-88: counts in the form of the former release and in the new one are added up exactly, while requests write the new
-/// form and after all were moved.
+/// C-88: counts in the old and the new form add up exactly, while requests write the new form and after all
+/// were migrated.
 #[tokio::test]
-async fn counts_in_the_former_form() {
+async fn counts_in_the_old_form_are_added() {
     let (world, mut all) = world().await;
     let viewers = [7, 10, 11];
     let boards = async |world: &World| {
@@ -228,7 +228,7 @@ async fn counts_in_the_former_form() {
     let before = boards(&world).await;
     make_former(&world);
     assert_eq!(boards(&world).await, before);
-    // Of both services permissions and of none, these leave classes that the former form counts.
+    // These leave classes that the old form counts, with and without service permissions.
     let admin = Client::of(&world, 7).await;
     for id in [13, 14, 15, 603, 604, 605] {
         admin.must_change(id, &json!({ "status": "lost" })).await;
@@ -242,7 +242,7 @@ async fn counts_in_the_former_form() {
         pages_are_slices(&world, &all, viewer, &json!({})).await;
     }
     let operator = world.operator("acme");
-    // An unmigrated table is sound; its totals are compared once they are moved.
+    // An unmigrated table is consistent; its totals are compared after the migration.
     world.is_sound().await;
     let moved = operator.doctor(true, &|_| {}).await.expect("a diagnosis");
     assert!(

@@ -9,7 +9,7 @@ use super::{Client, ids, shop, stocked};
 
 /// C-42: `createDate` descending, then id descending, in both modes.
 #[tokio::test]
-async fn newest_first_and_of_one_moment_the_higher_id() {
+async fn order_is_by_creation_then_id_descending() {
     let dated = [
         (9, "2026-01-05T00:00:00.000Z"),
         (100, "2026-01-05T00:00:00.000Z"),
@@ -44,10 +44,10 @@ async fn newest_first_and_of_one_moment_the_higher_id() {
     world.is_sound().await;
 }
 
-/// C-40: pages count from 1, and 0 is the first too; or from 0, where the instance says so. Beyond the end there is
-/// nothing.
+/// C-40: pages count from 1, and 0 is the first too; or from 0 by the instance's setting. Beyond the end they
+/// are empty.
 #[tokio::test]
-async fn the_base_of_pages() {
+async fn pages_count_from_the_configured_base() {
     let world = stocked((1..=5).map(|id| plain_opportunity(id, 7, 0))).await;
     let admin = Client::of(&world, 7).await;
     let (first, second, third) = (vec![5, 4], vec![3, 2], vec![1]);
@@ -65,7 +65,7 @@ async fn the_base_of_pages() {
         let empty = Vec::new();
         let pages: Vec<_> = pages.into_iter().chain([&empty, &empty]).collect();
         for more in [json!({}), json!({ "search": "maria" })] {
-            // In order, as one program; and each page alone, as a program of its own.
+            // In sequence by one client; and each page by its own client.
             for (number, expected) in pages.iter().enumerate() {
                 let walked = admin
                     .program(&format!("walk from {base}"))
@@ -84,7 +84,7 @@ async fn the_base_of_pages() {
 
 /// spec.md: a column has ended when a page has fewer items than `limit`, or none.
 #[tokio::test]
-async fn the_end_of_a_column() {
+async fn the_last_page_is_short_or_empty() {
     let world = stocked((1..=6).map(|id| plain_opportunity(id, 7, 0))).await;
     let admin = Client::of(&world, 7).await;
     for (limit, lengths) in [
@@ -103,9 +103,8 @@ async fn the_end_of_a_column() {
     admin.ask(3, &empty).await.is(200, &json!([]));
 }
 
-/// spec.md: every record of a page has the column that was asked for.
 #[tokio::test]
-async fn a_page_is_of_its_column() {
+async fn a_page_contains_only_its_column() {
     let some = (1..=9).map(|id| Opportunity {
         crm_column: tests::sales::column(31 + id % 3),
         ..plain_opportunity(id, 7, 0)

@@ -1,5 +1,6 @@
-//! The records of a list, with every field (spec.md, Opportunity; C-33).
+//! Records of a list with every field (spec.md, Opportunity; C-33).
 
+use operator::kinds::Companies;
 use serde_json::{Value, json};
 use shared::opportunity::Opportunity;
 use shared::people::Company;
@@ -9,7 +10,7 @@ use tests::world::at;
 
 use super::{Client, IGNORED, four, ids, shop};
 
-/// An opportunity as an import brings it, with something in every field.
+/// An import line with every field set.
 fn line() -> Value {
     json!({
         "id": 70, "title": "Reforma do salão", "value": "213.20", "crm_column": 32, "crm_id": 3, "lead_id": 1100,
@@ -58,18 +59,21 @@ fn embedded_lead() -> Value {
     })
 }
 
-/// A flat array of whole records: with the lead without its custom fields, and companies with `_id` in `dataCompany`
-/// alone.
+/// A flat array of complete records: with the lead without custom fields, and companies with `_id` in
+/// `dataCompany` only.
 #[tokio::test]
 async fn every_field_of_a_record() {
     let world = shop().await;
     let operator = world.operator("acme");
     let firm: Company = serde_json::from_value(json!({ "id": 2, "companyname": "Alfa" })).expect("a company");
-    operator.import_companies(&[firm]).await.expect("companies");
+    operator
+        .import::<Companies>(&[firm], false)
+        .await
+        .expect("companies");
     let mut lead = shared::lead::Lead {
         email: Some("nair@example.com".to_owned()),
         city: Some("Londrina".to_owned()),
-        company: shared::id::CompanyId::new(2),
+        company: shared::ids::CompanyId::new(2),
         utm_tags: vec![json!({ "utm_source": "ads" })],
         ..plain_lead(1100, "Nair", "Prado", Some(9))
     };
@@ -115,9 +119,9 @@ async fn every_field_of_a_record() {
     world.is_sound().await;
 }
 
-/// C-33: `archived` is 0 or 1.
+/// C-33.
 #[tokio::test]
-async fn an_archived_record() {
+async fn archived_is_0_or_1() {
     let world = four().await;
     let admin = Client::of(&world, 7).await;
     admin.must_change(2, &json!({ "archived": true })).await;
@@ -131,7 +135,7 @@ async fn an_archived_record() {
     world.is_sound().await;
 }
 
-/// C-33: a list differs from endpoint 8 in `value` alone, which is text in the one and a number in the other.
+/// C-33: they differ only in `value`, which is text in a list and a number in endpoint 8.
 #[tokio::test]
 async fn a_list_and_an_update_show_the_same_record() {
     let world = four().await;
@@ -143,9 +147,9 @@ async fn a_list_and_an_update_show_the_same_record() {
     assert_eq!(list, json!([record]));
 }
 
-/// C-21: a lead's password is for admins, in both forms of the answer.
+/// C-21: in lists and on the board.
 #[tokio::test]
-async fn passwords_are_for_admins() {
+async fn only_admins_see_initial_passwords() {
     let world = four().await;
     for (who, password) in [(7, json!("s3nh4-inicial")), (15, Value::Null)] {
         let client = Client::of(&world, who).await;

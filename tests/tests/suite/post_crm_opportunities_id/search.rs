@@ -1,4 +1,4 @@
-//! Search, by lead and by opportunity (C-43), also while copies of a lead are behind (C-12).
+//! Search by lead and by opportunity (C-43), also while copies of a lead are stale (C-12).
 
 use serde_json::{Value, json};
 use shared::lead::Lead;
@@ -9,7 +9,7 @@ use tests::sales::{page, plain_opportunity};
 
 use super::{Client, stocked};
 
-/// One opportunity for each lead of `acme`: 1 of lead 1001, 2 of 1002, …, 7 of 1007, and 42 without any.
+/// One opportunity for each lead of `acme`: 1 of lead 1001, 2 of 1002, …, 7 of 1007, and 42 without a lead.
 async fn world() -> World {
     let mut opportunities: Vec<_> = (1..=7)
         .map(|id| Opportunity {
@@ -32,9 +32,9 @@ async fn by(client: &Client<'_>, searched: &str, term: &str) -> Vec<u64> {
     client.found(&more).await
 }
 
-/// The linked lead's full name, e-mail and phone digits: in any case, with or without accents, a part is enough.
+/// The linked lead's full name, e-mail and phone digits: substrings, regardless of case and accents.
 #[tokio::test]
-async fn by_lead() {
+async fn search_by_lead() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     for (term, found) in [
@@ -54,7 +54,7 @@ async fn by_lead() {
         ("7162", vec![5]),
         ("554136782554", vec![2]),
         ("a7326", vec![]),
-        // Neither title, nor custom field, nor the lead's own id or city.
+        // Neither title, nor custom fields, nor the lead's id or city.
         ("renovação", vec![]),
         ("zebra", vec![]),
         ("curitiba", vec![]),
@@ -68,9 +68,8 @@ async fn by_lead() {
     }
 }
 
-/// Its title and id.
 #[tokio::test]
-async fn by_opportunity() {
+async fn search_by_title_and_id() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     for (term, found) in [
@@ -88,9 +87,9 @@ async fn by_opportunity() {
     }
 }
 
-/// spec.md: an empty search is none, and `searchBy` is ignored with it.
+/// spec.md: a blank search is disabled, and `searchBy` is ignored with it.
 #[tokio::test]
-async fn a_blank_search() {
+async fn blank_searches_are_disabled() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     let all = [42, 7, 6, 5, 4, 3, 2, 1];
@@ -105,9 +104,9 @@ async fn a_blank_search() {
     }
 }
 
-/// C-30: whoever sees an opportunity sees its lead and may search by it, also one who may not see the lead elsewhere.
+/// C-30: users who see an opportunity may search by its lead, even if they cannot see the lead itself.
 #[tokio::test]
-async fn leads_that_are_not_ones_own() {
+async fn search_by_invisible_leads() {
     let world = world().await;
     let seller = Client::of(&world, 9).await;
     let of_nine = Opportunity {
@@ -121,9 +120,8 @@ async fn leads_that_are_not_ones_own() {
     assert_eq!(hidden.status, 404);
 }
 
-/// A walk through what a search finds.
 #[tokio::test]
-async fn a_search_is_paged() {
+async fn searches_are_paged() {
     let some = (1..=150).map(|id| Opportunity {
         lead_id: Some(lead(if id % 7 == 0 { 1001 } else { 1002 })),
         ..plain_opportunity(id, 7 + id % 3, 0)
@@ -139,7 +137,7 @@ async fn a_search_is_paged() {
     assert_eq!(alone, expected[15..20]);
 }
 
-/// What the lead's copy shows on the list and on the board.
+/// The lead's field in the list and on the board.
 async fn shown(client: &Client<'_>, field: &str) -> Value {
     let list = client.ask(3, &page(7, 1, &json!({ "columnId": 31 }))).await.body;
     let board = client.ask(3, &page(1, 100, &Value::Null)).await.body;
@@ -153,10 +151,10 @@ async fn shown(client: &Client<'_>, field: &str) -> Value {
     list[0]["dataLead"][field].clone()
 }
 
-/// C-12: a lead's new name is found and shown at once, the old one no more, before the copies are brought up to date and
-/// after.
+/// C-12: a lead's new name is found and shown at once, the old one no more, before and after the copies are
+/// refreshed.
 #[tokio::test]
-async fn a_lead_that_changed() {
+async fn a_changed_lead_is_found_at_once() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     assert_eq!(shown(&admin, "fullname").await, "João Pereira");
@@ -187,16 +185,16 @@ async fn a_lead_that_changed() {
             assert_eq!(by(&admin, "lead", term).await, found, "{term} {refreshed}");
         }
         assert_eq!(shown(&admin, "fullname").await, "Beatriz Alvim");
-        // One who sees an own list of the column.
+        // A viewer with an own list of the column.
         let seller = Client::of(&world, 8).await;
         assert_eq!(by(&seller, "lead", "beatriz").await, [2]);
     }
     world.is_sound().await;
 }
 
-/// C-73: a call moves `lastActive`, which the lead's copies show at once.
+/// C-73: a call changes `lastActive`, which the lead's copies show at once.
 #[tokio::test]
-async fn a_lead_that_was_called() {
+async fn a_called_lead_is_shown_at_once() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "", "lead": 1002, "type": "INCOMING",

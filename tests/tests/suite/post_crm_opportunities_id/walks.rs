@@ -1,4 +1,4 @@
-//! Walks through the pages of a column while it changes (C-42).
+//! Sequences of pages of a column that changes (C-42).
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,8 @@ use tests::sales::{add_opportunities, column, plain_opportunity};
 
 use super::{Client, shop, stocked};
 
-/// 1 to 40 in column 31 and 101 to 140 in column 32, made in turn ten seconds apart; all open and of user 8.
+/// 1 to 40 in column 31 and 101 to 140 in column 32, created alternately ten seconds apart; all open and of
+/// user 8.
 async fn world() -> World {
     let made = |id: u64, seconds| plain_opportunity(id, 8, u32::try_from(seconds).expect("small"));
     let listed = (1..=40).map(|id| made(id, id * 20));
@@ -20,7 +21,7 @@ async fn world() -> World {
     stocked(listed.chain(beside)).await
 }
 
-/// What happens between two pages. Of 1 to 40 it takes away only those that are [`gone`].
+/// Changes between two pages. Of 1 to 40 only those of [`gone`] leave.
 async fn meanwhile(admin: &Client<'_>, page: u64, user: u64) {
     // Newer than all.
     let new = json!({ "title": "Novo", "crm_column": 31, "lead_id": 1001, "user": user });
@@ -29,17 +30,17 @@ async fn meanwhile(admin: &Client<'_>, page: u64, user: u64) {
         let answer = call.with(&admin.wallet).json(&new).send().await;
         assert_eq!(answer.status, 200, "{}", answer.body);
     }
-    // Old ones into the column, among what is read and among what is not.
+    // Old records move into the column, in the parts already read and not yet read.
     for id in [101 + page, 120 + page, 140 - page] {
         admin.must_change(id, &json!({ "crm_column": 31 })).await;
     }
-    // Out of it: one that was read, one that was not; into the archive the last that was read.
+    // Records leave it: one already read, one not yet; the last read one is archived.
     for (id, change) in gone(page) {
         admin.must_change(id, &change).await;
     }
 }
 
-/// Which ones leave after a page: of pages of six, the newest first.
+/// Records that leave after a page: for pages of six, newest first.
 fn gone(page: u64) -> [(u64, Value); 3] {
     let last = 41 - page * 6;
     [
@@ -49,7 +50,7 @@ fn gone(page: u64) -> [(u64, Value); 3] {
     ]
 }
 
-/// Everything that stays is read once, in order, and nothing twice.
+/// Every remaining record is read once, in order.
 #[track_caller]
 fn is_whole(walked: &[u64], changes: u64, what: &str) {
     let distinct: BTreeSet<_> = walked.iter().collect();
@@ -63,7 +64,7 @@ fn is_whole(walked: &[u64], changes: u64, what: &str) {
     assert_eq!(read, expected, "{what}: {walked:?}");
 }
 
-/// Walks while the column changes after each of the first four pages.
+/// Reads all pages while the column changes after each of the first four.
 async fn walk_through_changes(viewer: u64, more: &Value) {
     let world = world().await;
     let (admin, reader) = (Client::of(&world, 7).await, Client::of(&world, viewer).await);
@@ -82,9 +83,9 @@ async fn walk_through_changes(viewer: u64, more: &Value) {
     world.is_sound().await;
 }
 
-/// Through every kind of list: of all, of a status, of a user, of both, merged ones, and with what only records tell.
+/// In every kind of list: of all, of a status, of a user, of both, merged ones, and with filters on records.
 #[tokio::test]
-async fn whatever_is_added_moved_or_taken_away() {
+async fn pages_survive_changes_of_the_column() {
     for (viewer, more) in [
         (7, json!({})),
         (7, json!({ "filterByStatus": ["open"] })),
@@ -104,10 +105,10 @@ async fn whatever_is_added_moved_or_taken_away() {
     }
 }
 
-/// "Whoever else walks": the same key in another program, another key, and the same program through something else, side
-/// by side and behind each other; before every page there is something new in front.
+/// Independent sequences: the same key with another user agent, another key, and the same client through
+/// another address, concurrently and in turn; new records arrive before every page.
 #[tokio::test]
-async fn several_walks_at_once() {
+async fn sequences_of_pages_are_independent() {
     let world = world().await;
     let (admin, seller) = (Client::of(&world, 7).await, Client::of(&world, 8).await);
     let walks = [
@@ -141,9 +142,8 @@ async fn several_walks_at_once() {
     }
 }
 
-/// Two walks of one program with pages of different sizes are two walks.
 #[tokio::test]
-async fn sizes_of_pages_tell_walks_apart() {
+async fn page_sizes_distinguish_sequences() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     let mut walked = [Vec::new(), Vec::new()];
@@ -161,9 +161,9 @@ async fn sizes_of_pages_tell_walks_apart() {
     assert_eq!(walked, [all.clone(), all]);
 }
 
-/// A page that is asked for twice is answered twice, and the walk goes on.
+/// A repeated page is the same, and the sequence continues.
 #[tokio::test]
-async fn a_page_is_asked_for_again() {
+async fn a_page_can_be_repeated() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     let mut walked = Vec::new();
@@ -179,10 +179,10 @@ async fn a_page_is_asked_for_again() {
     assert_eq!(walked, (1..=40).rev().collect::<Vec<_>>());
 }
 
-/// A column has ended with a page that is not full "or an empty array" (spec.md): who reads on gets nothing again of what it
-/// has, and what came meanwhile.
+/// spec.md: a column ends with a page that is not full "or an empty array"; later pages repeat nothing and
+/// contain new records.
 #[tokio::test]
-async fn a_walk_that_goes_on_after_its_end() {
+async fn a_sequence_continues_after_its_end() {
     for (limit, last) in [(6, 7), (50, 1)] {
         let world = world().await;
         let admin = Client::of(&world, 7).await;
@@ -202,9 +202,9 @@ async fn a_walk_that_goes_on_after_its_end() {
     }
 }
 
-/// C-42: a column that was short grows; no later page is empty while there is something that was not shown.
+/// C-42: no later page is empty while there are records not shown yet.
 #[tokio::test]
-async fn a_short_column_that_grows() {
+async fn a_short_column_can_grow() {
     let world = stocked((1..=5).map(|id| plain_opportunity(id, 8, 10))).await;
     let admin = Client::of(&world, 7).await;
     for more in [
@@ -226,15 +226,15 @@ async fn a_short_column_that_grows() {
         let expected: Vec<u64> = (101..=120).rev().collect();
         assert_eq!([second, third].concat(), expected, "{more}");
         assert_eq!(admin.ids(4, 10, &more).await, [0; 0]);
-        // The first page begins anew, and a page that no bookmark leads to is an offset.
+        // The first page starts again, and a page without a cursor is an offset.
         let alone = admin.program("another").ids(3, 10, &more).await;
         assert_eq!(alone, [5, 4, 3, 2, 1]);
     }
 }
 
-/// The same where an earlier walk of the same program found more.
+/// An earlier sequence of the same client found more.
 #[tokio::test]
-async fn a_walk_that_is_shorter_than_the_one_before() {
+async fn a_sequence_shorter_than_an_earlier_one() {
     let world = world().await;
     let admin = Client::of(&world, 7).await;
     assert_eq!(admin.walk(10, &Value::Null).await.len(), 40);
@@ -249,9 +249,9 @@ async fn a_walk_that_is_shorter_than_the_one_before() {
     assert_eq!(walked, left);
 }
 
-/// From page 0 to page 2 is a walk too where pages count from 1 (C-40), and from 0 on where they count from 0.
+/// C-40: page 2 may follow page 0 if pages count from 1, and page 1 follows page 0 if they count from 0.
 #[tokio::test]
-async fn walks_from_page_0() {
+async fn sequences_may_start_at_page_0() {
     for (base, numbers) in [(1, [0, 2, 3, 4]), (0, [0, 1, 2, 3])] {
         let world = world().await;
         let operator = world.operator("acme");
@@ -271,10 +271,9 @@ async fn walks_from_page_0() {
     }
 }
 
-/// A page that is asked for alone is an offset into what is there now; also one whose walk has rested for more than an
-/// hour, while one that rests less goes on.
+/// A page without a cursor is an offset into the current list; a cursor expires an hour after its last use.
 #[tokio::test]
-async fn a_walk_that_rests() {
+async fn cursors_expire_after_an_hour() {
     let world = world().await;
     let operator = world.operator("acme");
     let admin = Client::of(&world, 7).await;
@@ -301,7 +300,7 @@ async fn a_walk_that_rests() {
     assert_eq!(alone, (21..=30).rev().collect::<Vec<_>>());
     rest(2 * 3600);
     assert_eq!(admin.ids(3, 10, &Value::Null).await, alone);
-    // It is a walk again.
+    // It is a sequence again.
     add(400).await;
     assert_eq!(
         admin.ids(4, 10, &Value::Null).await,
@@ -309,9 +308,9 @@ async fn a_walk_that_rests() {
     );
 }
 
-/// One who is permitted more, or less, in the middle of a walk reads on from where it stands.
+/// After a change of permissions a sequence continues at its position.
 #[tokio::test]
-async fn permissions_change_on_the_way() {
+async fn permissions_may_change_between_pages() {
     let world = shop().await;
     let operator = world.operator("acme");
     let mixed = (1..=30).map(|id| {
@@ -324,7 +323,7 @@ async fn permissions_change_on_the_way() {
     assert_eq!(reader.ids(1, 5, &Value::Null).await, [29, 27, 25, 23, 21]);
     let allow = async |won_lost| {
         let edit = |directory: &mut shared::directory::Directory| {
-            let group = shared::id::GroupId::new(24).expect("a group id");
+            let group = shared::ids::GroupId::new(24).expect("a group id");
             let group = directory.groups.get_mut(&group).expect("the group of user 11");
             group.permissions.won_lost = won_lost;
         };

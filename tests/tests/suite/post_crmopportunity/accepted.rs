@@ -1,4 +1,4 @@
-//! What a new opportunity may hold, and how it is answered.
+//! Accepted values of a new opportunity, and the response.
 
 use serde_json::json;
 use tests::NOW;
@@ -7,8 +7,8 @@ use tests::sales::{FIELDS, page};
 
 use super::{body, listed, post, post_bytes, total, world};
 
-/// C-30: what is absent or null has its default; C-4: unknown properties are ignored, and so are those which only the
-/// operator or endpoint 8 sets.
+/// C-30: absent and null properties have defaults; C-4: unknown properties are ignored, as are those that
+/// only the operator or endpoint 8 sets.
 #[tokio::test]
 async fn defaults() {
     let world = world().await;
@@ -42,7 +42,7 @@ async fn everything_sent_is_kept() {
     world.is_sound().await;
 }
 
-/// A good body whose property `name` is written so.
+/// A valid body with this text as the value of property `name`.
 fn written(name: &str, sent: &str) -> String {
     let mut rest = body(&json!({}));
     rest.as_object_mut().expect("an object").shift_remove(name);
@@ -50,9 +50,9 @@ fn written(name: &str, sent: &str) -> String {
     format!("{},\"{name}\":{sent}}}", &rest[..rest.len() - 1])
 }
 
-/// C-7: numbers may arrive as text, and in any of JSON's spellings; money is exact to the cent, up to the limit.
+/// C-7: numbers may be text, and have any JSON form; money is exact to the cent, up to the limit.
 #[tokio::test]
-async fn numbers_in_every_spelling() {
+async fn numbers_are_accepted_in_every_form() {
     let world = world().await;
     let seller = world.wallet(8).await;
     for (id, (name, sent, kept)) in (1..).zip([
@@ -90,7 +90,7 @@ async fn numbers_in_every_spelling() {
     world.is_sound().await;
 }
 
-/// C-7, C-33: what lists show of the largest amounts and their sum is exact.
+/// C-7, C-33: the largest amounts and their sum.
 #[tokio::test]
 async fn money_is_exact_in_lists() {
     let world = world().await;
@@ -118,9 +118,9 @@ async fn money_is_exact_in_lists() {
     world.is_sound().await;
 }
 
-/// C-30: lengths are counted in characters, and text is kept as it was sent.
+/// C-30: lengths are counted in characters, and text is stored verbatim.
 #[tokio::test]
-async fn titles() {
+async fn titles_are_limited_in_characters() {
     let world = world().await;
     let admin = world.wallet(7).await;
     for title in [
@@ -147,7 +147,7 @@ async fn titles() {
     world.is_sound().await;
 }
 
-/// C-30: names of custom fields are those of the funnel byte for byte; a value is text, a number, a boolean or null.
+/// C-30: names of custom fields are compared byte for byte; a value is text, a number, a boolean or null.
 #[tokio::test]
 async fn custom_fields() {
     let world = world().await;
@@ -182,7 +182,8 @@ async fn custom_fields() {
     world.is_sound().await;
 }
 
-/// C-8, C-31: RFC 3339 with any offset; a day begins in the instance's zone, also where its clocks skip midnight.
+/// C-8, C-31: RFC 3339 with any offset; a day begins at midnight of the instance's zone, also if its clock
+/// skips midnight.
 #[tokio::test]
 async fn dates() {
     let world = world().await;
@@ -211,7 +212,7 @@ async fn dates() {
     world.is_sound().await;
 }
 
-/// C-8: the first and the last day there is can be written in every zone, and so be read again.
+/// C-8: the first and the last day can be stored and read in every zone.
 #[tokio::test]
 async fn the_ends_of_time() {
     let world = world().await;
@@ -254,7 +255,7 @@ async fn the_ends_of_time() {
     world.is_sound().await;
 }
 
-/// C-30: created as won or lost it has that date, and no other.
+/// C-30: an opportunity created as won or lost has only that date.
 #[tokio::test]
 async fn statuses() {
     let world = world().await;
@@ -271,9 +272,9 @@ async fn statuses() {
     world.is_sound().await;
 }
 
-/// C-6: the content type decides nothing; unknown headers and parameters neither.
+/// C-6: content type, unknown headers and parameters.
 #[tokio::test]
-async fn whatever_stands_around_a_body() {
+async fn content_type_headers_and_parameters_are_ignored() {
     let world = world().await;
     let seller = world.wallet(8).await;
     for (id, (query, headers)) in (1..).zip([

@@ -22,7 +22,7 @@ async fn world() -> World {
     world
 }
 
-/// A good body with changes; what is changed to null counts as absent.
+/// A valid body with changes; null removes a property.
 fn body(changes: &Value) -> Value {
     with(
         json!({ "title": "Reforma", "crm_column": 31, "lead_id": 1001 }),
@@ -47,7 +47,7 @@ async fn listed(world: &World, wallet: &Wallet, column: u64) -> Value {
     world.call("POST", &uri).json(&body).send().await.body
 }
 
-/// How many opportunities funnel 3 has in its columns.
+/// Number of opportunities in the columns of funnel 3.
 async fn total(world: &World, wallet: &Wallet) -> u64 {
     let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);
     let board = world
@@ -63,10 +63,9 @@ async fn total(world: &World, wallet: &Wallet) -> u64 {
         .sum()
 }
 
-/// spec.md, Opportunity: every field; C-21: `initial_password` has its value for admins only; C-30: `user` is the
-/// key's.
+/// spec.md, Opportunity: every field; C-21: only admins see `initial_password`; C-30: `user` is the key's.
 #[tokio::test]
-async fn the_whole_record() {
+async fn the_response_has_every_field() {
     let world = world().await;
     let (admin, seller) = (world.known(7).await, world.wallet(8).await);
     let answer = post(&world, &admin, &body(&json!({}))).await;
@@ -82,7 +81,7 @@ async fn the_whole_record() {
 
 /// spec.md, Lead and Company: every fixed field of the lead, no custom one, and its company.
 #[tokio::test]
-async fn a_lead_with_a_company() {
+async fn the_lead_and_its_company_are_embedded() {
     let world = world().await;
     let (admin, seller) = (world.wallet(7).await, world.wallet(8).await);
     let company = embedded(full_company());
@@ -97,7 +96,7 @@ async fn a_lead_with_a_company() {
     );
     let answer = post(&world, &seller, &body(&json!({ "lead_id": 2002 }))).await;
     assert_eq!(answer.body["dataCompany"], embedded(bare_company()));
-    // A lead whose company is nowhere has none.
+    // A lead with an unknown company has none.
     let answer = post(&world, &admin, &body(&json!({ "lead_id": 1002 }))).await;
     assert_eq!(
         (&answer.body["dataLead"]["company"], &answer.body["dataCompany"]),
@@ -106,7 +105,7 @@ async fn a_lead_with_a_company() {
     world.is_sound().await;
 }
 
-/// C-11: numbers follow each other, above imported ones, and none comes twice.
+/// C-11: also above imported ids.
 #[tokio::test]
 async fn ids_are_sequential() {
     let world = world().await;

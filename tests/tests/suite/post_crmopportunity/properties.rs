@@ -1,5 +1,5 @@
-//! What the properties of a body must be: each breach is a 400 whose `msg` names the field (C-4, C-7, C-30), and nothing
-//! is written.
+//! Rules for the properties of a body: each violation is a 400 that names the field in `msg` (C-4, C-7,
+//! C-30), and nothing is written.
 
 use serde_json::json;
 use tests::properties::bad_properties;
@@ -7,9 +7,9 @@ use tests::records::with;
 
 use super::{body, post, total, world};
 
-/// C-7, C-30: what a property of the body must be.
+/// C-7, C-30.
 #[tokio::test]
-async fn what_a_property_must_be() {
+async fn invalid_properties_are_rejected() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let bad = bad_properties();
@@ -27,9 +27,9 @@ async fn what_a_property_must_be() {
     world.is_sound().await;
 }
 
-/// C-30: what is required.
+/// C-30.
 #[tokio::test]
-async fn what_is_missing() {
+async fn missing_properties_are_rejected() {
     let world = world().await;
     let admin = world.wallet(7).await;
     for name in ["title", "crm_column", "lead_id"] {
@@ -44,7 +44,7 @@ async fn what_is_missing() {
     post(&world, &admin, &json!({}))
         .await
         .is(400, &json!({ "msg": "title: is required" }));
-    // A name is the name byte for byte.
+    // Names are compared byte for byte.
     let respelt = with(
         body(&json!({ "lead_id": null })),
         &json!({ "leadId": 1001, "lead_id ": 1001, "Lead_id": 1001 }),

@@ -1,13 +1,13 @@
-//! What endpoint 7 refuses beside properties: what is not there, and who is not let in. Nothing is written.
+//! Errors of endpoint 7 other than properties: unknown records and invalid credentials. Nothing is written.
 
 use serde_json::{Value, json};
 use tests::properties::ID;
 
-use super::{body, total, world};
+use super::{body, world};
 
-/// C-30, C-82: what must exist, be the funnel's, or be seen by the key.
+/// C-30, C-82: records must exist, belong to the funnel, and be visible to the key.
 #[tokio::test]
-async fn what_is_not_there() {
+async fn unknown_and_invisible_records_are_rejected() {
     let world = world().await;
     let (admin, own, all) = (
         world.wallet(7).await,
@@ -166,68 +166,4 @@ async fn what_is_not_there() {
         );
     }
     world.is_sound().await;
-}
-
-/// C-1, C-4: `i`, credentials and the method, each in `msg`; credentials come before everything else but `i`.
-#[tokio::test]
-async fn who_is_not_let_in() {
-    let world = world().await;
-    let admin = world.wallet(7).await;
-    let good = body(&json!({})).to_string();
-    for (uri, key, token, status, msg) in [
-        (
-            "/crmopportunity?id=3",
-            &admin.key,
-            &admin.token,
-            400,
-            "i: must name the instance, once",
-        ),
-        (
-            "/crmopportunity?id=3&i=",
-            &admin.key,
-            &admin.token,
-            400,
-            "i: must name the instance, once",
-        ),
-        (
-            "/crmopportunity?id=3&i=nobody",
-            &admin.key,
-            &admin.token,
-            401,
-            "Unauthorized",
-        ),
-        (
-            "/crmopportunity?id=3&i=acme",
-            &admin.token,
-            &admin.key,
-            401,
-            "Unauthorized",
-        ),
-        (
-            "/crmopportunity?i=acme",
-            &admin.key,
-            &admin.key,
-            401,
-            "Unauthorized",
-        ),
-    ] {
-        let call = world.call("POST", uri).header("apitoken", key);
-        let call = call.header("authorization", &format!("Bearer {token}"));
-        let answer = call
-            .header("idempotency-key", "")
-            .bytes(good.clone())
-            .send()
-            .await;
-        answer.is(status, &json!({ "msg": msg }));
-    }
-    let query = format!("/crmopportunity?id=3&i=acme&apitoken={}", admin.key);
-    let answer = world.call("POST", &query).bytes(good).send().await;
-    answer.is(401, &json!({ "msg": "Unauthorized" }));
-    let answer = world
-        .call("PUT", "/crmopportunity?id=3&i=acme")
-        .with(&admin)
-        .send()
-        .await;
-    answer.is(405, &json!({ "msg": "Method not allowed" }));
-    assert_eq!(total(&world, &admin).await, 0);
 }

@@ -1,4 +1,4 @@
-//! Who may make what, and who sees it then, at once (C-12, C-30, C-82).
+//! Permission to create, and visibility afterwards (C-12, C-30, C-82).
 
 use serde_json::json;
 use tests::people::{add_users, users};
@@ -7,9 +7,9 @@ use tests::sales::page;
 
 use super::{body, listed, post, total, world};
 
-/// C-12: what was made is in endpoints 8 and 10 at once, whole.
+/// C-12: in endpoints 8 and 10, complete.
 #[tokio::test]
-async fn what_is_made_is_seen_at_once() {
+async fn created_opportunities_are_visible_at_once() {
     let world = world().await;
     let seller = world.wallet(8).await;
     for id in 1..=3 {
@@ -25,16 +25,16 @@ async fn what_is_made_is_seen_at_once() {
             .await;
         answer.is(200, &json!({ "msg": "updated", "data": made.body }));
         let list = listed(&world, &seller, 31).await;
-        // C-42: of one moment the higher id comes first.
+        // C-42: for equal creation times the higher id is first.
         assert_eq!(list[0], with(made.body, &json!({ "value": "213.20" })));
         assert_eq!(total(&world, &seller).await, id);
     }
     world.is_sound().await;
 }
 
-/// C-30: `user` may be anyone, also who is inactive; whoever made it need not see it then.
+/// C-30: `user` may be anyone, also inactive; the creator need not see the opportunity afterwards.
 #[tokio::test]
-async fn an_opportunity_for_someone_else() {
+async fn opportunities_can_be_created_for_others() {
     let world = world().await;
     let (admin, own, other) = (
         world.wallet(7).await,
@@ -46,7 +46,7 @@ async fn an_opportunity_for_someone_else() {
         answer.is(200, &opportunity(&json!({ "id": id, "user": user })));
     }
     assert_eq!((total(&world, &own).await, total(&world, &admin).await), (0, 4));
-    // C-30: who sees an opportunity sees its lead and may search by it, though this lead itself is out of its sight.
+    // C-30: a user who sees an opportunity may search by its lead, although the lead itself is not visible.
     let list = listed(&world, &other, 31).await;
     assert_eq!(
         list,
@@ -63,9 +63,9 @@ async fn an_opportunity_for_someone_else() {
     world.is_sound().await;
 }
 
-/// C-32, C-82: without `wonLost` one may make a closed opportunity, and then does not see it.
+/// C-32, C-82: without `wonLost` a closed opportunity may be created, and is then not visible.
 #[tokio::test]
-async fn closed_without_seeing_what_is_closed() {
+async fn closed_opportunities_can_be_created_without_seeing_them() {
     let world = world().await;
     let (admin, seller) = (world.wallet(7).await, world.wallet(9).await);
     for (id, status) in (1..).zip(["open", "gain", "lost"]) {
@@ -85,9 +85,9 @@ async fn closed_without_seeing_what_is_closed() {
     world.is_sound().await;
 }
 
-/// C-30: a lead that is archived is a lead; C-82: its access lists decide for whom.
+/// C-30: archived leads are accepted; C-82: access lists apply.
 #[tokio::test]
-async fn which_leads() {
+async fn archived_leads_are_accepted_and_access_lists_apply() {
     let world = world().await;
     for (who, lead, status) in [
         (7, 1003, 200),
@@ -112,9 +112,9 @@ async fn which_leads() {
     world.is_sound().await;
 }
 
-/// C-2: permissions are those of now.
+/// C-2.
 #[tokio::test]
-async fn permissions_hold_from_the_next_request() {
+async fn permissions_apply_from_the_next_request() {
     let world = world().await;
     let (operator, wallet) = (world.operator("acme"), world.wallet(15).await);
     let refused = json!({ "msg": "editOpportunities: the user does not have this permission" });

@@ -1,8 +1,9 @@
-//! How large an opportunity may be (C-30), and that the table takes it.
+//! Maximum size of an opportunity (C-30), within the table's limits.
 
+use operator::kinds::Companies;
 use serde_json::{Map, Value, json};
 use shared::funnel::{CustomField, Funnel, FunnelAccess};
-use shared::id::CompanyId;
+use shared::ids::CompanyId;
 use shared::lead::Lead;
 use tests::people::{add_leads, plain_lead};
 use tests::records::{opportunity, with};
@@ -25,7 +26,7 @@ fn wide() -> Funnel {
     }
 }
 
-/// All of them, each with so many characters of two bytes.
+/// All of them, each with this number of two-byte characters.
 fn filled(characters: usize) -> Value {
     let fields = wide().fields.into_iter();
     let fields: Map<String, Value> = fields
@@ -34,9 +35,9 @@ fn filled(characters: usize) -> Value {
     Value::Object(fields)
 }
 
-/// C-30: a record has up to 100 KB, in bytes; what is refused for it leaves nothing, on 8 as on 7.
+/// C-30: up to 100 KB, in bytes; rejected changes have no effect, on 8 as on 7.
 #[tokio::test]
-async fn the_size_of_a_record() {
+async fn records_are_limited_to_100_kilobytes() {
     let world = world().await;
     add_funnels(&world.operator("acme"), &[wide()]).await;
     let seller = world.wallet(8).await;
@@ -46,7 +47,7 @@ async fn the_size_of_a_record() {
     };
     let ask = |fields: &Value| body(&json!({ "crm_column": 61, "fields": fields }));
     let msg = "fields: the record must not be larger than 100 KB";
-    // 18 bytes for each name and 228 for each value are 98,400, with 240 for each they are 103,200.
+    // With 18 bytes for each name, values of 228 are 98,400 bytes, and values of 240 are 103,200.
     send("POST", "", &ask(&filled(120)))
         .await
         .is(400, &json!({ "msg": msg }));
@@ -86,17 +87,17 @@ async fn the_size_of_a_record() {
     world.is_sound().await;
 }
 
-/// The limits of a lead, a company and an opportunity add up to what the table takes: an opportunity of the heaviest of
-/// each is made, moved and listed.
+/// The maximum lead, company and opportunity together fit the table: such an opportunity is created, moved
+/// and listed.
 #[tokio::test]
-async fn the_heaviest_of_everything() {
+async fn the_largest_records_fit_the_table() {
     let world = world().await;
     let operator = world.operator("acme");
     add_funnels(&operator, &[wide()]).await;
     let company = json!({ "id": 8, "companyname": "Pesada", "pain_points": "ã".repeat(49_000) });
     let company = serde_json::from_value(company).expect("a company");
     operator
-        .import_companies(&[company])
+        .import::<Companies>(&[company], false)
         .await
         .expect("the company can be written");
     let heavy = Lead {

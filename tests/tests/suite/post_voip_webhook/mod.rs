@@ -8,7 +8,7 @@ use shared::lead::Lead;
 use tests::World;
 use tests::people::{add_leads, lead, plain_lead};
 
-/// A body that is recorded, with changes to its `data`; a null takes a field away.
+/// The body of a stored call, with changes to its `data`; null removes a field.
 fn body(changes: &Value) -> Value {
     let mut data = json!({
         "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING", "status": "COMPLETE", "duration": 65,
@@ -32,9 +32,9 @@ fn as_json(record: impl serde::Serialize) -> Value {
     serde_json::to_value(record).expect("records are JSON")
 }
 
-/// spec.md, endpoint 19: the call, the event and the answer; C-75's event; C-73's `lastActive`.
+/// spec.md, endpoint 19: call, event and response; C-75's event; C-73's `lastActive`.
 #[tokio::test]
-async fn a_call_of_a_known_lead() {
+async fn a_call_of_a_known_lead_is_recorded() {
     let world = World::new().await;
     let changes =
         json!({ "leadName": "Dona Maria", "userName": "Bruno", "callId": "c-9", "description": "retorno" });
@@ -65,9 +65,9 @@ async fn a_call_of_a_known_lead() {
     lead.is(200, &json!({ "data": { "lead": shown } }));
 }
 
-/// spec.md: outgoing and unanswered calls; no deduplication by `callId`; ids are sequential (C-11).
+/// spec.md: outgoing and unanswered calls; no deduplication by `callId`; sequential ids (C-11).
 #[tokio::test]
-async fn every_call_is_a_record_of_its_own() {
+async fn every_call_is_a_separate_record() {
     let world = World::new().await;
     let missed = json!({ "type": "OUTGOING", "status": "INCOMPLETE", "duration": 0, "callId": "same" });
     for id in 1..=3 {
@@ -81,9 +81,9 @@ async fn every_call_is_a_record_of_its_own() {
     assert_eq!(world.calls().await.len(), 3);
 }
 
-/// C-72, C-73: an unknown number makes a lead, the next call of either form finds it.
+/// C-72, C-73: the next call from either form of the number finds the lead.
 #[tokio::test]
-async fn a_call_from_an_unknown_number() {
+async fn a_call_from_an_unknown_number_creates_a_lead() {
     let world = World::new().await;
     let call = |phone: &str| body(&json!({ "leadPhone": phone, "leadName": "Kept in the call only" }));
     world
@@ -133,9 +133,9 @@ async fn a_call_from_an_unknown_number() {
     world.is_sound().await;
 }
 
-/// C-72: a foreign number that without its `+` would read as a Brazilian one is the same line at the next call.
+/// C-72: a foreign number that would be read as Brazilian without its `+` is the same line in the next call.
 #[tokio::test]
-async fn a_foreign_number_that_looks_brazilian() {
+async fn foreign_numbers_that_look_brazilian() {
     let world = World::new().await;
     for id in 1..=2 {
         world
@@ -165,9 +165,9 @@ async fn a_foreign_number_that_looks_brazilian() {
     );
 }
 
-/// A number that was taken from the lead an earlier call made belongs to nobody again.
+/// A number removed from a lead that a call created is free again.
 #[tokio::test]
-async fn a_number_that_its_lead_gave_up() {
+async fn a_removed_number_is_free_again() {
     let world = World::new().await;
     let unknown = body(&json!({ "leadPhone": "5541988880001" }));
     world.webhook(&unknown).send().await.is(201, &created(1));
@@ -183,9 +183,9 @@ async fn a_number_that_its_lead_gave_up() {
     assert_eq!(linked, [Some(lead(1013)), Some(lead(1014)), Some(lead(1014))]);
 }
 
-/// C-73: the messaging profile names the lead, matched like a lead's number.
+/// C-73: the messaging profile names the lead; its number is matched like a lead's.
 #[tokio::test]
-async fn a_call_from_a_number_with_a_profile() {
+async fn a_profile_names_the_new_lead() {
     let world = World::new().await;
     for phone in ["+55 11 98700-1122", "+55 11 99123-4567"] {
         world.webhook(&body(&json!({ "leadPhone": phone }))).send().await;
@@ -205,7 +205,7 @@ async fn a_call_from_a_number_with_a_profile() {
 
 /// C-72: exact before twin, then not archived, then the lowest id.
 #[tokio::test]
-async fn the_best_of_several_leads() {
+async fn the_best_match_of_several_leads() {
     let world = World::new().await;
     let with = |id, phone: &str, archived| Lead {
         mobile: Some(phone.to_owned()),
@@ -221,7 +221,7 @@ async fn the_best_of_several_leads() {
             .await
             .pop()
             .and_then(|call| call.lead)
-            .map(shared::id::LeadId::get)
+            .map(shared::ids::LeadId::get)
     };
     add_leads(&operator, vec![with(3001, eight, false)]).await;
     assert_eq!(linked(nine).await, Some(3001), "a twin, where nothing is exact");
@@ -247,9 +247,9 @@ async fn the_best_of_several_leads() {
     );
 }
 
-/// C-73, C-74: no digit, no lead; a lead that does not exist; numbers that are no ids.
+/// C-73, C-74: no digits, an unknown lead, and invalid ids.
 #[tokio::test]
-async fn calls_without_a_lead() {
+async fn calls_can_be_stored_without_a_lead() {
     let world = World::new().await;
     let before = world.leads().await;
     for (at, changes) in [
@@ -284,9 +284,9 @@ async fn calls_without_a_lead() {
     );
 }
 
-/// C-71: text over its limit is cut in characters; durations and numbers of any size do no harm.
+/// C-71: text is cut to its limit in characters; durations and numbers of any size are accepted.
 #[tokio::test]
-async fn oversize_values() {
+async fn oversized_values_are_cut() {
     let world = World::new().await;
     let long = "😀".repeat(3000);
     let changes = json!({

@@ -1,4 +1,4 @@
-//! Each property that endpoint 8 changes, alone: what it may be, and what null does (C-7, C-31).
+//! Each property of endpoint 8 alone: valid values, and null (C-7, C-31).
 
 use serde_json::{Value, json};
 use tests::records::with;
@@ -6,9 +6,9 @@ use tests::world::at;
 
 use super::{NOW, first, put, record, refused, sixth, updated, world};
 
-/// One property after another: it changes, with the dates that tell of it, and nothing else.
+/// Each property changes with its dates, and nothing else does.
 #[tokio::test]
-async fn one_property_at_a_time() {
+async fn each_property_changes_alone() {
     let world = world().await;
     let seller = world.wallet(9).await;
     let mut expected = first(&json!({}));
@@ -65,9 +65,9 @@ async fn one_property_at_a_time() {
     world.is_sound().await;
 }
 
-/// C-31: `user` may be anyone who exists.
+/// C-31.
 #[tokio::test]
-async fn the_responsible_user() {
+async fn the_responsible_user_may_be_any_existing_user() {
     let world = world().await;
     let admin = world.wallet(10).await;
     for user in [8, 12, 13, 7, 9] {
@@ -77,9 +77,9 @@ async fn the_responsible_user() {
     world.is_sound().await;
 }
 
-/// C-31: null clears three properties and, inside `fields`, takes the name away; elsewhere it is refused.
+/// C-31: null clears three properties and removes names of `fields`; elsewhere it is rejected.
 #[tokio::test]
-async fn nulls() {
+async fn nulls_clear_or_are_rejected() {
     let world = world().await;
     let seller = world.wallet(8).await;
     let id = "must be a whole number from 1 to 999999999999999";
@@ -121,8 +121,8 @@ async fn nulls() {
     world.is_sound().await;
 }
 
-/// C-31: `fields` merges by name, byte for byte; a value whose field the funnel no longer defines stays, may be sent
-/// back, and may be taken away, but not changed.
+/// C-31: `fields` merges by name, byte for byte; a value of a field that is no longer defined is kept, may be
+/// sent unchanged or removed, but not changed.
 #[tokio::test]
 async fn custom_fields_merge() {
     let world = world().await;
@@ -184,9 +184,9 @@ async fn a_day_begins_in_the_instances_zone() {
     }
 }
 
-/// Archived opportunities are in the archived list only, and may be changed there.
+/// Archived opportunities are only in the archived list, and can be changed.
 #[tokio::test]
-async fn archived() {
+async fn archived_opportunities_can_be_changed() {
     let world = world().await;
     let seller = world.wallet(9).await;
     let lists = async || {

@@ -1,7 +1,8 @@
-//! The embedded lead: it follows the opportunity's lead, and shows at once what becomes of it (C-12, C-73).
+//! The embedded lead follows the opportunity's lead, and shows its changes at once (C-12, C-73).
 
+use operator::kinds::Companies;
 use serde_json::{Value, json};
-use shared::id::CompanyId;
+use shared::ids::CompanyId;
 use shared::lead::Lead;
 use tests::World;
 use tests::people::{add_leads, plain_lead};
@@ -19,7 +20,8 @@ async fn call(world: &World, lead: u64, now: &str) {
     assert_eq!(world.webhook(&body).send().await.status, 201);
 }
 
-/// The embedded lead of opportunity 1 in both modes of endpoint 10, and in endpoint 8 reading and writing.
+/// The embedded lead of opportunity 1 in both modes of endpoint 10, and in endpoint 8 with and without a
+/// change.
 async fn shown(world: &World, sequence: usize) -> [Value; 4] {
     let admin = world.wallet(7).await;
     let found = |list: &Value| {
@@ -45,7 +47,7 @@ fn without_secret(lead: &Value) -> Value {
     with(lead.clone(), &json!({ "initial_password": null }))
 }
 
-/// C-12: a call is in the embedded lead at once, before and after the copies are brought up to date.
+/// C-12: before and after the copies are refreshed.
 #[tokio::test]
 async fn a_call_shows_at_once() {
     let world = world().await;
@@ -75,9 +77,9 @@ async fn a_call_shows_at_once() {
     world.is_sound().await;
 }
 
-/// C-12: also in an opportunity that is made, or gets the lead, while other copies are behind.
+/// C-12: in an opportunity that is created, or gets the lead, while other copies are stale.
 #[tokio::test]
-async fn a_call_before_the_lead_is_embedded() {
+async fn a_call_shows_in_opportunities_embedding_the_lead_later() {
     let world = world().await;
     let (seller, called) = (world.wallet(8).await, "2026-11-21T12:05:00.000Z");
     call(&world, 2001, called).await;
@@ -101,9 +103,9 @@ async fn a_call_before_the_lead_is_embedded() {
     world.is_sound().await;
 }
 
-/// C-31: with another lead its copies are the other's, with its company; calls of the one that is left show no more.
+/// C-31: the embedded lead and company are replaced; calls of the former lead have no effect.
 #[tokio::test]
-async fn another_lead() {
+async fn a_new_lead_replaces_the_embedded_one() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let answer = put(&world, &admin, 1, &json!({ "lead_id": "2002" })).await;
@@ -143,7 +145,7 @@ async fn another_lead() {
             .map(Vec::len),
         Some(3)
     );
-    // And back: no company, and the call that was missed meanwhile.
+    // And back: no company, and with the call in between.
     world.clock.set(at(NOW));
     put(&world, &admin, 1, &json!({ "lead_id": 1001 })).await;
     let back = with(maria(), &json!({ "lastActive": "2026-11-21T12:05:00.000Z" }));
@@ -154,7 +156,7 @@ async fn another_lead() {
     world.is_sound().await;
 }
 
-/// C-12: what the operator imports of a lead or a company is in the opportunities that embed them at once.
+/// C-12: imports of a lead or a company are in the opportunities at once.
 #[tokio::test]
 async fn an_import_shows_at_once() {
     let world = world().await;
@@ -162,7 +164,7 @@ async fn an_import_shows_at_once() {
     let company = with(full_company(), &json!({ "companyname": "Obra Nova" }));
     let read = serde_json::from_value(company.clone()).expect("a company");
     operator
-        .import_companies(&[read])
+        .import::<Companies>(&[read], false)
         .await
         .expect("the company can be written");
     let mut expected = with(sixth(), &json!({ "dataCompany": embedded(company) }));

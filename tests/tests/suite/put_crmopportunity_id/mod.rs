@@ -15,13 +15,13 @@ use tests::sales::{add_opportunities, column, funnel, open_shop, page, plain_opp
 use tests::world::{Answer, at};
 use tests::{Wallet, World};
 
-/// When the opportunities were made.
+/// Creation time of the opportunities.
 const BEGUN: &str = "2026-01-01T00:00:00.000Z";
-/// When they are changed.
+/// Time of the changes.
 const NOW: &str = tests::NOW;
 
-/// Opportunities of funnel 3: 1 is open, 2 won, 3 lost, all of user 9; 4 is user 7's, for user 8 beside it; 5 stands in
-/// funnel 4; 6 is user 8's, of lead 2001, and everything about it that can be imported is set.
+/// Opportunities of funnel 3: 1 is open, 2 won, 3 lost, all of user 9; 4 is user 7's and also visible to user
+/// 8; 5 is in funnel 4; 6 is user 8's, of lead 2001, with every field that can be imported.
 async fn world() -> World {
     let world = World::new().await;
     let operator = world.operator("acme");
@@ -61,7 +61,7 @@ fn imported() -> Opportunity {
     fields.insert("Origem do Lead".to_owned(), json!("site"));
     fields.insert("Extinto".to_owned(), json!(1.5));
     Opportunity {
-        lead_id: shared::id::LeadId::new(2001),
+        lead_id: shared::ids::LeadId::new(2001),
         sale_channel: text("loja"),
         campaign: text("natal"),
         loss_reason: text("preço"),
@@ -86,7 +86,7 @@ fn imported() -> Opportunity {
     }
 }
 
-/// Opportunity 1 as who is no admin sees it, with changes.
+/// Opportunity 1 for a user who is not an admin, with changes.
 fn first(changes: &Value) -> Value {
     let record = opportunity(
         &json!({ "title": "Pedido 001", "value": 1.01, "user": 9, "createDate": BEGUN,
@@ -95,7 +95,7 @@ fn first(changes: &Value) -> Value {
     with(record, changes)
 }
 
-/// Opportunity 6 as who is no admin sees it.
+/// Opportunity 6 for a user who is not an admin.
 fn sixth() -> Value {
     opportunity(&json!({
         "id": 6, "title": "Pedido 006", "value": 6.01, "user": 8, "lead_id": 2001, "createDate": BEGUN,
@@ -112,7 +112,7 @@ fn sixth() -> Value {
     }))
 }
 
-/// The body of endpoint 8 for a record.
+/// The response of endpoint 8 with a record.
 fn updated(record: &Value) -> Value {
     json!({ "msg": "updated", "data": record })
 }
@@ -122,7 +122,7 @@ async fn put(world: &World, wallet: &Wallet, id: u64, body: &Value) -> Answer {
     call.with(wallet).json(body).send().await
 }
 
-/// The record as who is no admin reads it, by a change of nothing.
+/// The record for a user who is not an admin, from an empty change.
 async fn record(world: &World, id: u64) -> Value {
     let mut answer = put(world, &world.wallet(7).await, id, &json!({})).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
@@ -137,16 +137,16 @@ async fn listed(world: &World, wallet: &Wallet, column: u64, more: &Value) -> Va
     world.call("POST", &uri).json(&body).send().await.body
 }
 
-/// Requires a refusal with a reason: the body says nothing more (spec.md, Errors).
+/// Requires a rejection with this reason; the body has no more (spec.md, Errors).
 #[track_caller]
 fn refused(answer: &Answer, details: &str) {
     answer.is(400, &json!({ "error": "Invalid request" }));
     assert_eq!(answer.headers["x-error-details"], details);
 }
 
-/// C-31: what is named changes, and nothing else; the answer is the whole record.
+/// C-31: exactly the named properties change; the response is the complete record.
 #[tokio::test]
-async fn everything_at_once() {
+async fn exactly_the_named_properties_change() {
     let world = world().await;
     let (seller, admin) = (world.known(9).await, world.wallet(7).await);
     let changes = json!({
@@ -176,14 +176,14 @@ async fn everything_at_once() {
     world.is_sound().await;
 }
 
-/// C-31: an empty object changes nothing, `updateDate` included, and so does what already holds; nothing is written.
+/// C-31: an empty object, or unchanged values, change nothing, not even `updateDate`; nothing is written.
 #[tokio::test]
-async fn a_change_of_nothing() {
+async fn unchanged_values_are_not_written() {
     let world = world().await;
     let seller = world.known(9).await;
     let same = json!({ "title": "Pedido 001", "value": "1.01", "crm_column": "31", "lead_id": 1001, "sequence": 0,
         "status": "open", "expectedCloseDate": null, "user": 9, "gain_reason": null, "archived": false, "fields": {} });
-    // A whole record may be sent back, with the flag as a boolean.
+    // A complete record may be sent back, with the flag as a boolean.
     let mut whole = first(&json!({}));
     whole["archived"] = json!(false);
     for body in [json!({}), json!({ "unknown": 5, "dataLead": null }), same, whole] {
@@ -197,9 +197,9 @@ async fn a_change_of_nothing() {
     world.is_sound().await;
 }
 
-/// C-21: the value of `initial_password` is for admins.
+/// C-21: the value of `initial_password`.
 #[tokio::test]
-async fn secrets_are_for_admins() {
+async fn only_admins_see_secrets() {
     let world = world().await;
     let (admin, seller) = (world.wallet(7).await, world.wallet(9).await);
     for (wallet, password) in [(&admin, json!("s3nh4-inicial")), (&seller, Value::Null)] {
@@ -210,9 +210,9 @@ async fn secrets_are_for_admins() {
     }
 }
 
-/// C-30: what the operator imported is carried, and endpoint 8 does not change it.
+/// C-30: imported fields are kept, and endpoint 8 does not change them.
 #[tokio::test]
-async fn what_only_an_import_sets() {
+async fn import_only_fields_are_kept() {
     let world = world().await;
     let seller = world.wallet(8).await;
     put(&world, &seller, 6, &json!({}))
@@ -238,7 +238,7 @@ async fn what_only_an_import_sets() {
 
 /// C-31: concurrent updates of different fields all survive.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn changes_at_once() {
+async fn concurrent_changes_all_survive() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let changes = [
@@ -269,7 +269,7 @@ async fn changes_at_once() {
     world.is_sound().await;
 }
 
-/// C-10 is for endpoint 7: here an `Idempotency-Key` is an unknown header (C-6).
+/// C-10 applies to endpoint 7; here `Idempotency-Key` is an unknown header (C-6).
 #[tokio::test]
 async fn an_idempotency_key_is_ignored() {
     let world = world().await;

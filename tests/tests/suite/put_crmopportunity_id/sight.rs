@@ -1,4 +1,4 @@
-//! Who may change what, and who does not see it any more then (C-12, C-32, C-82).
+//! Permission to change, and visibility afterwards (C-12, C-32, C-82).
 
 use serde_json::{Value, json};
 use tests::people::{add_users, users};
@@ -10,9 +10,9 @@ fn missing(id: u64) -> String {
     format!("opportunity_id: opportunity {id} does not exist in funnel 3")
 }
 
-/// C-82: what a key does not see is not there.
+/// C-82.
 #[tokio::test]
-async fn what_is_not_seen_is_not_there() {
+async fn invisible_opportunities_are_not_found() {
     let world = world().await;
     for (id, sees) in [
         (1, &[7, 9, 10, 11][..]),
@@ -32,9 +32,9 @@ async fn what_is_not_seen_is_not_there() {
     }
 }
 
-/// C-32, C-82: without `wonLost` an opportunity can be closed; it is answered once more, and then out of reach.
+/// C-32, C-82: without `wonLost` an opportunity can be closed; it is returned once, and is then not visible.
 #[tokio::test]
-async fn closing_without_seeing_what_is_closed() {
+async fn opportunities_can_be_closed_without_seeing_them_afterwards() {
     let world = world().await;
     let (seller, admin) = (world.wallet(9).await, world.wallet(7).await);
     let closed = put(
@@ -73,9 +73,10 @@ async fn closing_without_seeing_what_is_closed() {
     world.is_sound().await;
 }
 
-/// C-82: whoever gives an opportunity away is answered, and does not see it then; the other does at once (C-12).
+/// C-82: a user who reassigns an opportunity gets it in the response, and then does not see it; the new user
+/// does at once (C-12).
 #[tokio::test]
-async fn giving_it_away() {
+async fn opportunities_can_be_reassigned() {
     let world = world().await;
     let (giver, other) = (world.wallet(9).await, world.wallet(8).await);
     let answer = put(&world, &giver, 1, &json!({ "user": 8 })).await;
@@ -94,9 +95,9 @@ async fn giving_it_away() {
     world.is_sound().await;
 }
 
-/// C-30: a lead that the key may not see is no hindrance while it stays, and may be named again.
+/// C-30: an invisible lead does not prevent changes while it is unchanged, and may be sent again.
 #[tokio::test]
-async fn a_lead_out_of_sight() {
+async fn an_invisible_lead_can_be_kept() {
     let world = world().await;
     let seller = world.wallet(9).await;
     let lead = world.get("/leads/1001?i=acme").with(&seller).send().await;
@@ -109,9 +110,9 @@ async fn a_lead_out_of_sight() {
     world.is_sound().await;
 }
 
-/// C-2, C-82: permissions are those of now.
+/// C-2, C-82.
 #[tokio::test]
-async fn permissions_hold_from_the_next_request() {
+async fn permissions_apply_from_the_next_request() {
     let world = world().await;
     let (operator, wallet) = (world.operator("acme"), world.wallet(9).await);
     let mut carla = users().remove(2);

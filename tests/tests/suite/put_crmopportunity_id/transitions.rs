@@ -1,4 +1,4 @@
-//! Statuses and columns, and the dates that tell of them (C-32).
+//! Statuses and columns, with their dates (C-32).
 
 use serde_json::{Value, json};
 use tests::records::{opportunity, with};
@@ -10,7 +10,7 @@ const LATER: &str = "2026-11-21T13:00:00.000Z";
 
 /// Any status to any other; the same one is no change.
 #[tokio::test]
-async fn all_pairs() {
+async fn every_pair_of_statuses() {
     let world = world().await;
     let seller = world.wallet(8).await;
     let now = tests::NOW;
@@ -51,9 +51,9 @@ async fn all_pairs() {
     world.is_sound().await;
 }
 
-/// A chain: each step sets its own dates and leaves the others; reasons stay until they are cleared.
+/// Each step sets its own dates and keeps the others; reasons remain until cleared.
 #[tokio::test]
-async fn a_chain() {
+async fn dates_of_a_chain_of_changes() {
     let world = world().await;
     let seller = world.wallet(8).await;
     let now = |hour: u64| format!("2026-11-21T{hour}:00:00.000Z");
@@ -95,9 +95,10 @@ async fn a_chain() {
     world.is_sound().await;
 }
 
-/// A column change sets `last_column_change`, whatever else changes; lists and totals follow at once (C-12).
+/// A column change sets `last_column_change`, also with other changes; lists and totals follow at once
+/// (C-12).
 #[tokio::test]
-async fn columns() {
+async fn column_changes_set_their_date() {
     let world = world().await;
     let admin = world.wallet(7).await;
     let board = async |status: &str| {

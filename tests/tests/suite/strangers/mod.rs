@@ -1,5 +1,5 @@
-//! What a request costs that is refused at the door (C-86): every route × a credential that is not good, and × a budget that
-//! is used up, on targets that are large.
+//! Cost of rejected requests (C-86): every route × an invalid credential, and × an exhausted limit, with
+//! large targets.
 
 mod worst;
 
@@ -16,14 +16,14 @@ use tests::{ACME, Answer, World};
 use crate::isolation::guarded::{Guarded, PUBLIC, Place, guarded};
 use crate::isolation::unknown;
 
-/// Of each kind of record that a list shows.
+/// Records of each kind in a list.
 const MANY: u64 = 300;
-/// What checking a request takes, at most.
+/// Maximum units for checking a request.
 const CHECK: f64 = 4.0;
-/// What a page of 50 of the largest records here takes beside the check, at most.
+/// Maximum units for a page of 50 of the largest records, in addition to the check.
 const PAGE: f64 = 30.0;
 
-/// An instance with a lead that has much of everything, and funnel, calendar and lists that are long.
+/// An instance with a lead that has many records of every kind, and long lists.
 async fn crowded() -> World {
     let world = World::new().await;
     let operator = world.operator(ACME);
@@ -59,7 +59,7 @@ async fn crowded() -> World {
     world
 }
 
-/// Every route that takes credentials, asking for as much as it can.
+/// Every protected route, requesting as much as possible.
 fn greedy() -> Vec<Guarded> {
     let ids: Vec<_> = (2001..2121).collect();
     let mut all = guarded();
@@ -96,7 +96,7 @@ fn is_cheap(what: &str, answer: &Answer, status: u16, units: f64) {
     );
 }
 
-/// One of the public routes on `instance`, or the webhook with a wrong secret; the page reads nothing of the table.
+/// A public route of `instance`, the webhook with a wrong secret; the booking page reads nothing.
 fn public<'w>(world: &'w World, path: &str, instance: &str) -> Request<'w> {
     match path {
         "/calendarmeeting" => world
@@ -123,9 +123,10 @@ async fn set(world: &World, name: &str, value: Value) {
         .expect("a setting");
 }
 
-/// A made-up credential reads what checking it takes, also where the process knows good ones, and where one of two is good.
+/// An invented credential costs only its check, also if the process knows valid ones, and if one of two is
+/// valid.
 #[tokio::test]
-async fn made_up_credentials() {
+async fn invented_credentials_cost_only_the_check() {
     let world = crowded().await;
     let (good, made_up) = (world.known(7).await, [Kind::Key, Kind::Token].map(unknown));
     for route in greedy() {
@@ -160,9 +161,9 @@ async fn made_up_credentials() {
     }
 }
 
-/// A credential that was good until a moment ago reads a page where the process knows it, once; then what checking takes.
+/// A credential that has just been revoked costs a page once where the process knows it, then only its check.
 #[tokio::test]
-async fn revoked_credentials() {
+async fn revoked_credentials_cost_one_page() {
     let world = crowded().await;
     for route in greedy() {
         let wallet = world.known(7).await;
@@ -178,10 +179,9 @@ async fn revoked_credentials() {
     }
 }
 
-/// Beyond a budget nothing of the target is read, whether this process knows that it is used up or another process used
-/// it up.
+/// Beyond a limit nothing of the target is read, whether this process or another one exhausted it.
 #[tokio::test]
-async fn used_up_budgets() {
+async fn exhausted_limits_cost_only_the_check() {
     let world = crowded().await;
     let wallet = world.wallet(7).await;
     for setting in ["requests_per_minute", "public_requests_per_minute"] {
@@ -220,9 +220,9 @@ async fn used_up_budgets() {
     }
 }
 
-/// A process knows a credential for five minutes from when it last let it in, and no other process does.
+/// A process knows a credential for five minutes after its last acceptance; other processes do not.
 #[tokio::test]
-async fn a_credential_is_known_for_a_while() {
+async fn a_credential_is_known_for_five_minutes() {
     let world = World::new().await;
     let wallet = world.known(7).await;
     let elsewhere = world.elsewhere();

@@ -1,4 +1,4 @@
-//! The table "Worst request of each route" of docs/performance.md: what it says is what the requests cost.
+//! Compares docs/figures/worst-requests.md with the measured units of the requests.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,18 +10,14 @@ use tests::{ACME, Answer};
 use super::{CHECK, crowded, greedy, public, unknown};
 use crate::isolation::guarded::{Guarded, PUBLIC};
 
-/// Read units where the request is refused, read units and write units where it is answered.
+/// Read units of a rejected request, read units and write units of an accepted one.
 type Units = [f64; 3];
 
-/// What the table says, by request.
+/// The document's table, by request.
 fn told() -> BTreeMap<String, Units> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/performance.md");
-    let text = fs::read_to_string(path).expect("the document stands beside the tests");
-    let (_, text) = text
-        .split_once("## Worst request of each route")
-        .expect("the section");
-    let (table, _) = text.split_once("\n## ").unwrap_or((text, ""));
-    let rows = table.lines().filter(|line| line.starts_with("| `"));
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/figures/worst-requests.md");
+    let text = fs::read_to_string(path).expect("docs/figures/worst-requests.md");
+    let rows = text.lines().filter(|line| line.starts_with("| `"));
     let row = |line: &str| {
         let cells: Vec<_> = line.split('|').map(str::trim).collect();
         let units = |at: usize| cells[at].parse().expect("units");
@@ -30,7 +26,7 @@ fn told() -> BTreeMap<String, Units> {
     rows.map(row).collect()
 }
 
-/// What a request is called in the table.
+/// Name of a request in the table.
 fn name(route: &Guarded) -> String {
     let params = if route.params.is_empty() { "" } else { "?" };
     let of = match &route.body {
@@ -53,12 +49,12 @@ fn units(refused: &Answer, answered: &Answer) -> Units {
 }
 
 #[tokio::test]
-async fn what_the_table_says() {
+async fn the_table_matches_the_measured_units() {
     let world = crowded().await;
     let (good, made_up) = (world.known(7).await, [Kind::Key, Kind::Token].map(unknown));
     let mut measured = BTreeMap::new();
     let mut routes = greedy();
-    // What is deleted was asked for before.
+    // Deletions last, so that other requests find their records.
     routes.sort_by_key(|route| route.method == "DELETE");
     for route in routes {
         let refused = route
@@ -83,7 +79,7 @@ async fn what_the_table_says() {
     for (request, units) in &measured {
         assert!(units[0] <= CHECK, "{request}: {units:?}");
         for (told, units) in told[request].iter().zip(units) {
-            // What is told bounds what is measured, and not from far.
+            // Documented values are close upper bounds of the measured ones.
             assert!(
                 told >= units && *told <= units * 1.25 + 3.0,
                 "{request}: {units}, not {told}"

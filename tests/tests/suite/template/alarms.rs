@@ -1,4 +1,4 @@
-//! The alarms: what they look at, when they go off, and whom they tell.
+//! Alarms: metrics, conditions and notifications.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ pub fn alarms() -> BTreeMap<String, Value> {
     resources("AWS::CloudWatch::Alarm").into_iter().collect()
 }
 
-/// The metrics of an alarm that are named one by one.
+/// The individual metrics of an alarm.
 pub fn metrics(alarm: &Value) -> Vec<Value> {
     match alarm.get("Metrics") {
         None => vec![alarm.clone()],
@@ -51,7 +51,7 @@ fn condition(alarm: &Value) -> String {
 }
 
 #[test]
-fn what_they_look_at() {
+fn alarms_have_these_conditions() {
     let found: BTreeMap<_, _> = alarms()
         .iter()
         .map(|(name, alarm)| (name.clone(), condition(alarm)))
@@ -112,9 +112,8 @@ fn what_they_look_at() {
     assert_eq!(found, expected.map(|(name, text)| (name.to_owned(), text)).into());
 }
 
-/// A function that nobody watches would be one that fails unseen.
 #[test]
-fn every_function_is_watched() {
+fn every_function_has_an_alarm() {
     for name in ["FunctionErrorsAlarm", "FunctionThrottlesAlarm"] {
         let alarm = &alarms()[name];
         assert_eq!(alarm["Metrics"][0]["Expression"], "SUM(METRICS())", "{name}");
@@ -122,7 +121,7 @@ fn every_function_is_watched() {
             .iter()
             .map(|metric| metric["Dimensions"].clone())
             .collect();
-        // CloudWatch takes ten in one alarm.
+        // CloudWatch's maximum per alarm.
         assert!(watched.len() <= 10);
         let watched: BTreeSet<_> = watched.iter().map(Value::to_string).collect();
         let all = function_names();
@@ -134,7 +133,7 @@ fn every_function_is_watched() {
 }
 
 #[test]
-fn every_queue_is_watched() {
+fn every_queue_has_an_alarm() {
     let dimensions: BTreeSet<_> = alarms()
         .values()
         .filter(|alarm| alarm["Namespace"] == "AWS/SQS")
@@ -147,9 +146,9 @@ fn every_queue_is_watched() {
     assert_eq!(dimensions, queues.collect());
 }
 
-/// No traffic is no trouble; but no run of what runs by the clock is.
+/// No data is acceptable, except for scheduled runs.
 #[test]
-fn silence_is_good_but_for_the_clocks() {
+fn missing_data_alarms_only_for_scheduled_runs() {
     for (name, alarm) in alarms() {
         let silence = if name == "MaintenanceStoppedAlarm" {
             "breaching"
@@ -160,9 +159,9 @@ fn silence_is_good_but_for_the_clocks() {
     }
 }
 
-/// All tell one topic when they go off and when they are over, and say in words what it is about.
+/// All notify one topic at the beginning and at the end, with a description.
 #[test]
-fn whom_they_tell() {
+fn alarms_notify_one_topic_with_a_description() {
     for (name, alarm) in alarms() {
         for actions in ["AlarmActions", "OKActions"] {
             assert_eq!(alarm[actions], json!([reference("AlarmTopic")]), "{name}");
@@ -179,7 +178,7 @@ fn whom_they_tell() {
         &template["Resources"]["AlarmTopic"],
         &template["Resources"]["AlarmSubscription"],
     );
-    // CloudWatch may not use the account's own key for topics.
+    // CloudWatch may not use the account's default key for topics.
     assert_eq!(*topic, json!({ "Type": "AWS::SNS::Topic" }));
     assert_eq!(told["Condition"], "HasAlarmEmail");
     assert_eq!(default_of("AlarmEmail"), "");

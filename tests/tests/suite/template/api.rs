@@ -1,4 +1,4 @@
-//! The HTTP API: how much each route takes, and what is written of a request.
+//! The HTTP API: throttling of routes, and the access log.
 
 use std::collections::BTreeSet;
 
@@ -17,10 +17,10 @@ fn limits(rate: &str, burst: &str) -> Value {
     json!({ "ThrottlingRateLimit": reference(rate), "ThrottlingBurstLimit": reference(burst) })
 }
 
-/// Every route has a limit, and a tighter one have those that take no credentials: the public ones, other methods of all paths,
-/// and unknown paths. No route with credentials has settings, so that it can go in one deployment.
+/// Every route is throttled, and public ones more: public routes, other methods of all paths, and unknown
+/// paths. Protected routes have no settings, so that one deployment suffices.
 #[test]
-fn public_routes_take_less() {
+fn public_routes_have_lower_throttling() {
     let api = api();
     assert_eq!(api["DefaultRouteSettings"], limits("RouteRate", "RouteBurst"));
 
@@ -44,15 +44,15 @@ fn public_routes_take_less() {
     }
 }
 
-/// The functions answer preflight and set the CORS headers (C-5); API Gateway would replace theirs.
+/// Functions answer preflight and set the CORS headers (C-5); API Gateway would replace them.
 #[test]
 fn cors_is_left_to_the_functions() {
     assert_eq!(api().get("CorsConfiguration"), None);
 }
 
-/// A path may hold an id, a query a key, and an address is a person's.
+/// Paths may contain ids, queries a key, and addresses are personal data.
 #[test]
-fn the_access_log_tells_of_nobody() {
+fn the_access_log_contains_no_personal_data() {
     let log = &api()["AccessLogSettings"];
     let format = log["Format"].as_str().expect("a format");
     let line: serde_json::Map<String, Value> = serde_json::from_str(format).expect("one JSON object");

@@ -1,17 +1,17 @@
-//! The dashboard: whatever is watched can be seen, by function, and whatever it shows is measured.
+//! The dashboard shows everything that has an alarm, by function, and only existing metrics.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use shared::ambient::Ambient;
-use shared::telemetry::{BATCH, Lines, REQUEST, ROUND};
+use shared::environment::Environment;
+use shared::telemetry::{BATCH, JsonSubscriber, REQUEST, ROUND};
 use tests::NOW;
 use tests::template::{function_names, resources, template};
 use tests::world::at;
 use tracing::level_filters::LevelFilter;
 
-/// One line of a graph: namespace and metric, then pairs of names and values of dimensions.
+/// One line of a graph: namespace and metric, then names and values of dimensions.
 type Shown = Vec<String>;
 
 fn body() -> String {
@@ -21,7 +21,8 @@ fn body() -> String {
     body.expect("a body with the resources' names put in").to_owned()
 }
 
-/// What each graph shows, by its title, without the abbreviations: `...` stands for what the line before begins with.
+/// The lines of each graph by title, with the abbreviation `...` replaced by the beginning of the previous
+/// line.
 fn graphs() -> BTreeMap<String, Vec<Shown>> {
     let body: Value = serde_json::from_str(&body()).expect("JSON");
     let widgets = body["widgets"].as_array().expect("widgets");
@@ -52,12 +53,12 @@ fn graphs() -> BTreeMap<String, Vec<Shown>> {
     widgets.iter().map(graph).collect()
 }
 
-/// The metrics in the functions' own lines.
+/// The metrics in the functions' log lines.
 fn measured() -> BTreeSet<String> {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&lines);
-    let subscriber = Lines::new(
-        Ambient::held(at(NOW)).0,
+    let subscriber = JsonSubscriber::new(
+        Environment::frozen(at(NOW)).0,
         LevelFilter::INFO,
         String::new(),
         move |line| {
@@ -89,7 +90,7 @@ fn measured() -> BTreeSet<String> {
 }
 
 #[test]
-fn every_function_is_shown() {
+fn every_function_is_on_the_dashboard() {
     let all: BTreeSet<_> = function_names()
         .into_iter()
         .map(|name| format!("${{{name}}}"))
@@ -108,9 +109,9 @@ fn every_function_is_shown() {
     }
 }
 
-/// CloudWatch shows an empty graph for a name that nobody writes, and says nothing.
+/// CloudWatch shows an empty graph for unknown metrics, without an error.
 #[test]
-fn what_it_shows_is_measured() {
+fn every_shown_metric_exists() {
     let (measured, graphs) = (measured(), graphs());
     assert!(!measured.is_empty());
     let own: BTreeSet<_> = graphs
@@ -122,7 +123,7 @@ fn what_it_shows_is_measured() {
     for line in own {
         assert!(line[2] == "function" && measured.contains(&line[1]), "{line:?}");
     }
-    // Nor does an alarm.
+    // The same for alarms.
     let watched: Vec<_> = super::alarms::alarms()
         .values()
         .flat_map(super::alarms::metrics)
@@ -135,9 +136,9 @@ fn what_it_shows_is_measured() {
     );
 }
 
-/// Of each metric that an alarm looks at there is a graph, in which its cause is seen.
+/// Each metric with an alarm has a graph that shows its cause.
 #[test]
-fn what_is_watched_is_shown() {
+fn every_metric_with_an_alarm_is_shown() {
     let shown: BTreeSet<_> = graphs()
         .into_values()
         .flatten()
@@ -163,9 +164,9 @@ fn what_is_watched_is_shown() {
     }
 }
 
-/// What stands in `${…}` is there, and dashboards of up to 50 metrics are among those that cost nothing.
+/// Names in `${…}` exist, and dashboards of up to 50 metrics are in the free tier.
 #[test]
-fn it_can_be_deployed_and_is_cheap() {
+fn the_dashboard_is_valid_and_free() {
     let template = template();
     for part in body().split("${").skip(1) {
         let (name, _) = part.split_once('}').expect("a closing brace");

@@ -1,4 +1,4 @@
-//! The functions: how they are built, what they may use, where their logs go, and what becomes of what they fail at.
+//! Functions: build, permissions, logs, and failures.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -26,9 +26,9 @@ fn events(function: &Value, kind: &str) -> Vec<Value> {
     events.map(|event| event["Properties"].clone()).collect()
 }
 
-/// Whoever changes what every function has reads here what else depends on it.
+/// Common properties, on which other settings depend.
 #[test]
-fn what_all_have_in_common() {
+fn functions_have_common_properties() {
     let globals = template()["Globals"]["Function"].clone();
     assert_eq!(
         globals,
@@ -56,9 +56,9 @@ fn what_all_have_in_common() {
     assert_eq!(default_of("Architecture"), "arm64");
 }
 
-/// Each is built from a program of the crate it names, and each crate of `functions` is deployed.
+/// Each is built from the binary of its crate, and each crate of `functions` is deployed.
 #[test]
-fn each_crate_is_a_function() {
+fn every_crate_is_a_deployed_function() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut deployed = BTreeSet::new();
     for (name, properties) in resources(FUNCTION) {
@@ -76,13 +76,52 @@ fn each_crate_is_a_function() {
         assert!(deployed.insert(code.to_owned()), "{code} is deployed twice");
     }
     let crates = fs::read_dir(root.join("functions")).expect("the functions' crates");
-    let crates = crates.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
-    assert_eq!(deployed, crates.map(|name| format!("functions/{name}")).collect());
+    let crates = crates.map(|entry| entry.expect("an entry").path());
+    let crates = crates.filter(|path| path.join("Cargo.toml").is_file());
+    let names = crates.map(|path| path.file_name().expect("a name").display().to_string());
+    assert_eq!(deployed, names.map(|name| format!("functions/{name}")).collect());
 }
 
-/// An HTTP API gives up after 30 seconds; 128 to 256 MB are enough for all.
+/// The lines of one table of a TOML file.
+fn table(file: &str, name: &str) -> BTreeSet<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
+    let text = fs::read_to_string(path).expect(file);
+    let header = format!("[{name}]");
+    let lines = text.lines().skip_while(|line| *line != header).skip(1);
+    let lines = lines.take_while(|line| !line.starts_with('['));
+    lines.map(str::to_owned).collect()
+}
+
+/// `sam build` starts Cargo in a function's folder, where functions/.cargo/config.toml applies. cargo-lambda adds each of four keys
+/// that the manifest's `[profile.release]` lacks, with precedence over that file and `panic = "abort"`.
 #[test]
-fn none_is_larger_or_slower_than_it_may_be() {
+fn the_build_is_for_size_and_unwinds() {
+    let manifest = table("Cargo.toml", "profile.release");
+    for key in ["strip", "lto", "codegen-units", "panic"] {
+        let start = format!("{key} = ");
+        assert!(manifest.iter().any(|line| line.starts_with(&start)), "{key}");
+    }
+    assert!(manifest.contains("strip = true") && manifest.contains("panic = \"unwind\""));
+    let config = table("functions/.cargo/config.toml", "profile.release");
+    for line in ["opt-level = \"s\"", "lto = \"fat\"", "codegen-units = 1"] {
+        assert!(config.contains(line), "{line}");
+    }
+    let replaced = table("functions/.cargo/config.toml", "profile.release.package");
+    let levels = table("Cargo.toml", "profile.release.package");
+    for line in levels.iter().filter(|line| line.contains(".opt-level = ")) {
+        let (key, _) = line.split_once(" = ").expect("<key> = <value>");
+        let is_replaced = replaced.iter().any(|line| line.starts_with(&format!("{key} = ")));
+        // No function links the engine.
+        assert!(
+            is_replaced || key.starts_with("dynoxide-rs"),
+            "{key} is for `funil` alone"
+        );
+    }
+}
+
+/// An HTTP API times out after 30 seconds; 128 to 256 MB suffice.
+#[test]
+fn timeouts_and_memory_are_limited() {
     let globals = template()["Globals"]["Function"].clone();
     for (name, properties) in resources(FUNCTION) {
         let of = |field: &str| properties.get(field).unwrap_or(&globals[field]).as_u64();
@@ -93,14 +132,14 @@ fn none_is_larger_or_slower_than_it_may_be() {
             29
         };
         assert!((Some(1)..=Some(most)).contains(&of("Timeout")), "{name}");
-        // What one reserves all others lack, and a new account has nothing to reserve.
+        // Reserved concurrency is taken from the account's pool, and a new account has none to reserve.
         assert_eq!(properties.get("ReservedConcurrentExecutions"), None, "{name}");
     }
 }
 
-/// Every log is deleted some day, and none is shared.
+/// Every log has a retention period, and none is shared.
 #[test]
-fn each_has_a_log_of_its_own() {
+fn each_function_has_its_own_log() {
     let mut groups = resources("AWS::Logs::LogGroup");
     for (group, properties) in &groups {
         assert_eq!(
@@ -127,9 +166,9 @@ fn each_has_a_log_of_its_own() {
     assert_eq!(default_of("LogRetentionDays"), 30);
 }
 
-/// A role each, for the one table and nothing else, and no credential of it is written.
+/// Each role permits only the one table, and no writes of credentials.
 #[test]
-fn each_reaches_the_table_alone() {
+fn each_role_permits_only_the_table() {
     let table = json!({ "Fn::GetAtt": "Table.Arn" });
     for (name, properties) in resources(FUNCTION) {
         let unseen = name == "AutomationsFunction";
@@ -165,9 +204,9 @@ fn each_reaches_the_table_alone() {
     }
 }
 
-/// The patterns above are those of the keys under which credentials are stored.
+/// The patterns above match the keys of stored credentials.
 #[tokio::test]
-async fn credentials_have_the_keys_that_nobody_writes() {
+async fn the_write_protected_keys_are_those_of_credentials() {
     let engine = Engine::in_memory().expect("an engine starts");
     let endpoint = engine.endpoint();
     let world = World::on(engine).await;
@@ -176,7 +215,7 @@ async fn credentials_have_the_keys_that_nobody_writes() {
     let before = table.items();
     world.wallet(7).await;
     let mut made = table.items();
-    // Issuing a credential moves the directory's version on.
+    // Issuing a credential increments the directory's version.
     made.retain(|item| !before.contains(item) && item["pk"]["S"] != "acme#directory");
     assert_eq!(made.len(), 4, "{made:?}");
     for item in made {
@@ -188,9 +227,9 @@ async fn credentials_have_the_keys_that_nobody_writes() {
     }
 }
 
-/// One bad record neither stops those behind it nor is lost.
+/// One bad record neither stops later ones nor is lost.
 #[test]
-fn the_stream_sets_bad_records_aside() {
+fn the_stream_isolates_bad_records() {
     let [stream] =
         <[_; 1]>::try_from(events(&function("AutomationsFunction"), "DynamoDB")).expect("one stream");
     let pattern = stream["FilterCriteria"]["Filters"][0]["Pattern"]
@@ -215,8 +254,8 @@ fn the_stream_sets_bad_records_aside() {
     }
 }
 
-/// A run that fails is not run again, because the next minute's does its work; but it is kept. And the schedule's name is
-/// not taken by the first stack of a region.
+/// A failed run is not retried, because the next one does its work, but recorded. The schedule's name does
+/// not prevent a second stack in a region.
 #[test]
 fn maintenance_runs_every_minute() {
     let maintenance = function("MaintenanceFunction");
@@ -235,9 +274,9 @@ fn maintenance_runs_every_minute() {
     );
 }
 
-/// What no client waits for has a queue for what it failed at, and there is no other queue.
+/// Functions without client routes have a queue for failures, and there is no other queue.
 #[test]
-fn what_fails_unseen_is_kept() {
+fn asynchronous_failures_are_queued() {
     let unseen = function_names()
         .into_iter()
         .filter(|name| events(&function(name), "HttpApi").is_empty());

@@ -1,5 +1,5 @@
-//! What is deployed beside the routes: what the template says is what an operator is promised, and nothing in it is left
-//! over or missing.
+//! Deployed resources other than routes: the template matches the documentation, and has no unused or missing
+//! parts.
 
 mod alarms;
 mod api;

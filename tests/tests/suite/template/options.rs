@@ -1,9 +1,10 @@
-//! `samconfig.toml`: `sam build && sam deploy` is the whole deployment, and never ships an old program.
+//! `samconfig.toml`: `sam build && sam deploy` is the whole deployment, and never deploys an outdated
+//! program.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-/// The options, by the command they are for: `deploy.resolve_s3`.
+/// The options by command: `deploy.resolve_s3`.
 fn options() -> BTreeMap<String, String> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../samconfig.toml");
     let text = fs::read_to_string(path).expect("samconfig.toml stands beside the tests' directory");
@@ -29,12 +30,12 @@ fn options() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn a_deployment_needs_no_more() {
+fn deployment_options_are_complete() {
     let expected = [
         (".version", "0.1"),
         ("global.stack_name", "\"funil\""),
         ("validate.lint", "true"),
-        // SAM's cache does not see an edit in shared/, and would ship the program of before it.
+        // SAM's cache does not detect changes in shared/ and would deploy an outdated program.
         ("build.cached", "false"),
         ("build.parallel", "false"),
         ("package.resolve_s3", "true"),

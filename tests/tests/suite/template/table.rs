@@ -1,13 +1,13 @@
-//! The table, and what the operator sets and is told.
+//! The table, parameters and outputs.
 
 use serde_json::{Map, Value, json};
 use tests::template::{resources, template};
 
 use super::reference;
 
-/// The one thing that cannot be deployed again.
+/// It is the only resource that cannot be deployed again.
 #[test]
-fn the_table_outlives_everything() {
+fn the_table_is_retained() {
     let template = template();
     let table = &template["Resources"]["Table"];
     assert_eq!(resources("AWS::DynamoDB::Table").len(), 1);
@@ -38,13 +38,13 @@ fn the_table_outlives_everything() {
     );
 }
 
-/// A maximum where the operator sets one.
+/// An optional maximum set by the operator.
 fn maximum(condition: &str, parameter: &str) -> Value {
     json!({ "Fn::If": [condition, reference(parameter), reference("AWS::NoValue")] })
 }
 
 #[test]
-fn no_maximum_is_zero() {
+fn a_maximum_of_zero_is_none() {
     let conditions = template()["Conditions"].clone();
     for (condition, parameter) in [
         ("HasMaxReads", "MaxReadRequestUnits"),
@@ -57,9 +57,9 @@ fn no_maximum_is_zero() {
     assert_eq!(conditions["HasMaximum"], json!({ "Fn::Or": either }));
 }
 
-/// Each parameter has a default, so that `sam deploy` asks for none.
+/// Each parameter has a default, so `sam deploy` asks for none.
 #[test]
-fn no_parameter_has_to_be_given() {
+fn no_parameter_is_required() {
     let template = template();
     let parameters = template["Parameters"].as_object().expect("parameters");
     let defaults: Map<_, _> = parameters
@@ -78,7 +78,7 @@ fn no_parameter_has_to_be_given() {
     );
     for (name, parameter) in parameters {
         assert!(parameter["Description"].is_string(), "{name} is not described");
-        // A limit of 0 refuses everything, a threshold of 0 alarms always; a maximum of 0 is none.
+        // A limit of 0 rejects everything, a threshold of 0 always alarms; a maximum of 0 is none.
         let least = parameter["Type"] == "Number" && parameter.get("AllowedValues").is_none();
         let least = least.then(|| json!(i32::from(!name.starts_with("Max"))));
         assert_eq!(parameter.get("MinValue"), least.as_ref(), "{name}");
@@ -86,7 +86,7 @@ fn no_parameter_has_to_be_given() {
 }
 
 #[test]
-fn what_the_operator_is_told() {
+fn outputs_describe_the_deployment() {
     let outputs = template()["Outputs"].clone();
     let outputs = outputs.as_object().expect("outputs");
     let values: Map<_, _> = outputs

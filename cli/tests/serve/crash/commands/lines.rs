@@ -1,8 +1,8 @@
-//! Records of every kind that an import writes, in versions of which each changes every record.
+//! Records of every kind for an import; each version changes every record.
 
 use serde_json::{Value, json};
 
-/// How many of those there are many of.
+/// Number of records of frequent kinds.
 const MANY: u64 = 30;
 const CREATED: &str = "2026-01-01T00:00:00.000Z";
 
@@ -32,7 +32,7 @@ pub fn of(version: u64) -> Vec<Value> {
     lines
 }
 
-/// A lead, who changes owner and number, and its opportunity, which changes column and status.
+/// A lead, with changing owner and number, and its opportunity, with changing column and status.
 fn person(id: u64, version: u64) -> [Value; 2] {
     let status = ["open", "gain", "lost"][usize::try_from((id + version) % 3).unwrap()];
     let phone = format!("55419{:08}", 70_000_000 + id * 100 + version % 100);
@@ -52,7 +52,7 @@ fn person(id: u64, version: u64) -> [Value; 2] {
 
 /// A meeting, a ticket with a file, and a call with its event.
 fn history(id: u64, version: u64) -> [Value; 5] {
-    // Every version has them at other times, and no two at one.
+    // The times differ in every version and do not overlap.
     let at = |minutes: u64| {
         let hour = (id + version) % 24;
         format!(

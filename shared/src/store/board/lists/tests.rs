@@ -1,10 +1,10 @@
 //! Which lists are read for whom.
 
 use super::*;
-use crate::id::FunnelId;
-use crate::opportunity::Narrowing;
+use crate::ids::FunnelId;
 use crate::store::board::totals::Sum;
 use crate::store::opportunities::BoardClass;
+use crate::visibility::Restriction;
 
 fn user(id: u64) -> UserId {
     UserId::new(id).unwrap()
@@ -24,18 +24,16 @@ fn request(users: Option<&[u64]>, statuses: &[Status]) -> BoardRequest {
         filtered: false,
         page: 1,
         limit: 25,
-        walker: String::new(),
-        client: String::new(),
         query: String::new(),
     }
 }
 
-fn guess(seen: Option<&[u64]>, won_lost: bool) -> Guess {
+fn guess(seen: Option<&[u64]>, won_lost: bool) -> PrefetchHint {
     let seen = seen.map(|users| users.iter().copied().map(user).collect());
-    Guess {
-        opportunities: seen.map_or(Coverage::All, Coverage::Users),
+    PrefetchHint {
+        opportunities: seen.map_or(OwnerScope::All, OwnerScope::Users),
         won_lost,
-        ..Guess::default()
+        ..PrefetchHint::default()
     }
 }
 
@@ -45,7 +43,7 @@ fn total(id: u64, status: Status, count: i64) -> BoardTotal {
             column: column(),
             user: user(id),
             status,
-            narrowing: Narrowing::Open,
+            narrowing: Restriction::Open,
         },
         open: Sum { count, cents: 0 },
         restricted: Sum::default(),
@@ -53,7 +51,7 @@ fn total(id: u64, status: Status, count: i64) -> BoardTotal {
 }
 
 /// The lists as `user status share`, after what the plan is.
-fn plan(guess: &Guess, request: &BoardRequest, totals: &[BoardTotal]) -> (String, Vec<String>) {
+fn plan(guess: &PrefetchHint, request: &BoardRequest, totals: &[BoardTotal]) -> (String, Vec<String>) {
     let shown = |part: &Part| {
         let user = part
             .list
@@ -62,13 +60,13 @@ fn plan(guess: &Guess, request: &BoardRequest, totals: &[BoardTotal]) -> (String
         let status = part.list.status.map_or("-", Status::as_str);
         format!("{user} {status} {:.2}", part.share)
     };
-    let Some(sight) = Sight::of(guess, request) else {
+    let Some(sight) = VisibleLists::of(guess, request) else {
         return ("nothing".to_owned(), Vec::new());
     };
     match sight.plan(request, column(), totals) {
-        Plan::Nothing => ("nothing".to_owned(), Vec::new()),
-        Plan::Merge(parts) => ("merge".to_owned(), parts.iter().map(shown).collect()),
-        Plan::Sift(wide, parts) => (
+        QueryPlan::Nothing => ("nothing".to_owned(), Vec::new()),
+        QueryPlan::Merge(parts) => ("merge".to_owned(), parts.iter().map(shown).collect()),
+        QueryPlan::Sift(wide, parts) => (
             format!("sift {}", shown(&wide)),
             parts.iter().map(shown).collect(),
         ),
@@ -77,8 +75,10 @@ fn plan(guess: &Guess, request: &BoardRequest, totals: &[BoardTotal]) -> (String
 
 /// C-46, C-82: what is asked for is cut down to what is seen.
 #[test]
-fn a_sight_is_what_is_asked_for_and_seen() {
-    let lists = |guess: &Guess, request: &BoardRequest| Sight::of(guess, request).map(|sight| sight.lists());
+fn visible_lists_are_both_requested_and_permitted() {
+    let lists = |guess: &PrefetchHint, request: &BoardRequest| {
+        VisibleLists::of(guess, request).map(|sight| sight.lists())
+    };
     let (all, some) = (guess(None, true), guess(Some(&[8, 9]), true));
     assert_eq!(lists(&all, &request(None, &[])), Some(1));
     assert_eq!(lists(&all, &request(None, &Status::ALL)), Some(1));
@@ -92,17 +92,17 @@ fn a_sight_is_what_is_asked_for_and_seen() {
     assert_eq!(lists(&some, &request(Some(&[10]), &[])), None);
     let open_only = guess(None, false);
     assert_eq!(lists(&open_only, &request(None, &[Status::Gain])), None);
-    let sight = Sight::of(&open_only, &request(None, &[])).unwrap();
+    let sight = VisibleLists::of(&open_only, &request(None, &[])).unwrap();
     assert!(sight.covers(user(8), Status::Open) && !sight.covers(user(8), Status::Gain));
-    let nothing = Guess {
-        opportunities: Coverage::Nothing,
-        ..Guess::default()
+    let nothing = PrefetchHint {
+        opportunities: OwnerScope::Nothing,
+        ..PrefetchHint::default()
     };
     assert_eq!(lists(&nothing, &request(None, &[])), None);
 }
 
 #[test]
-fn lists_that_hold_nothing_are_not_read() {
+fn empty_lists_are_not_read() {
     let totals = [
         total(8, Status::Open, 3),
         total(9, Status::Open, 1),
@@ -130,7 +130,7 @@ fn lists_that_hold_nothing_are_not_read() {
 
 /// Many users are sifted out of a wider list while they make up much of it, else their lists are merged.
 #[test]
-fn many_users_are_sifted_where_they_are_dense() {
+fn dense_users_are_filtered_from_a_wider_list() {
     let ids: Vec<_> = (101..=109).collect();
     let mut totals: Vec<_> = ids.iter().map(|id| total(*id, Status::Open, 10)).collect();
     totals.push(total(7, Status::Gain, 1_000));

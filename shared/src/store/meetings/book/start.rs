@@ -1,26 +1,27 @@
-//! What a booking rests on, read in one batch of gets where this process knows the calendar's link already.
+//! Prefetched reads of a booking, in one batch of gets where this process knows the calendar's link already.
 
 use std::collections::HashMap;
 
 use crate::calendar::{Busy, Calendar, LinkName};
-use crate::id::{LeadId, MeetingId, OpportunityId};
-use crate::meeting::RescheduleSecret;
-use crate::store::error::StoreError;
-use crate::store::idempotency::{Claim, Claimed};
-use crate::store::item::{self, Item};
+use crate::ids::{LeadId, MeetingId, OpportunityId};
+use crate::meeting::{Meeting, MeetingStatus, RescheduleSecret};
+use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::{Counter, Key};
+use crate::store::meetings::MeetingRecord;
 use crate::store::meetings::agenda::{Agenda, day_keys};
-use crate::store::meetings::{MeetingRecord, decode};
-use crate::store::number::Number;
-use crate::store::{Reader, calendars, opportunities};
+use crate::store::opportunities::OpportunityRecord;
+use crate::store::sequence::Sequence;
+use crate::store::{Reader, calendars};
 use crate::time::Timestamp;
+use table::StoreError;
+use table::item::{self, Item};
 
 /// The numbers of meetings and of leads in their counters.
 pub const MEETING: &str = "meeting";
 pub const LEAD: &str = "lead";
 const SECRET: &str = "secret";
 
-/// What a booking names.
+/// The records that a booking names.
 #[derive(Debug, Clone)]
 pub struct BookingRequest {
     /// The calendar's link.
@@ -34,47 +35,90 @@ pub struct BookingRequest {
     /// The meeting that is to be moved.
     pub meeting: Option<MeetingId>,
     /// By which an equal request is recognised, where the caller wants that.
-    pub claim: Option<Claim>,
+    pub claim: Option<IdempotencyKey>,
 }
 
-/// What a booking rests on.
+/// Prefetched reads of a booking.
 #[derive(Debug)]
-pub struct BookingStart {
+pub struct PrefetchedBooking {
+    /// Outcome of earlier requests with the same key.
+    pub claimed: Claimed,
     /// The calendar that the link names, if there is one.
-    pub calendar: Option<Calendar>,
-    /// Whether the lead that was named exists.
-    pub lead_exists: bool,
-    /// The lead of the opportunity that was named, if both exist.
+    calendar: Option<Calendar>,
+    references: References,
+    date: Timestamp,
+    claim: Option<IdempotencyKey>,
+    preconditions: BookingPreconditions,
+}
+
+/// A booking on a published calendar: what it is judged by, and what its writes depend on.
+#[derive(Debug)]
+pub struct Bookable {
+    /// The calendar.
+    pub calendar: Calendar,
+    /// The records that the request names.
+    pub references: References,
+    pub(super) date: Timestamp,
+    pub(super) claim: Option<IdempotencyKey>,
+    pub(super) preconditions: BookingPreconditions,
+}
+
+/// The records that a booking names.
+#[derive(Debug)]
+pub struct References {
+    /// The lead, if it exists.
+    pub lead: Option<LeadId>,
+    /// The lead of the opportunity, if both exist.
     pub opportunity_of: Option<LeadId>,
     /// The meeting that is to be moved, if it exists.
     pub meeting: Option<MeetingRecord>,
-    /// What became of earlier requests with the same key.
-    pub claimed: Claimed,
-    pub(super) ground: Ground,
 }
 
-/// What the writes of a booking depend on.
+/// The preconditions of a booking's writes.
 #[derive(Debug)]
-pub struct Ground {
-    /// What is taken of the days that are judged; `None` until it is known which those are.
+pub struct BookingPreconditions {
+    /// The busy times of the days that are checked; `None` until the days are known.
     pub agenda: Option<Agenda>,
-    pub meeting: Number,
-    pub lead: Number,
+    pub meeting: Sequence,
+    pub lead: Sequence,
     pub secret: Option<RescheduleSecret>,
 }
 
-impl BookingStart {
-    /// Whether a text is the key of a meeting (C-55).
+impl PrefetchedBooking {
+    /// Whether the link names a published calendar.
     #[must_use]
-    pub fn admits(&self, meeting: MeetingId, key: &str) -> bool {
-        let secret = self.ground.secret.as_ref();
-        secret.is_some_and(|secret| secret.admits(meeting, key))
+    pub fn is_published(&self) -> bool {
+        let calendar = self.calendar.as_ref();
+        calendar.is_some_and(|calendar| calendar.is_published)
     }
 
-    /// The key of a meeting that was booked; `None` where none ever was.
+    /// The booking; `None` where the link names no published calendar.
     #[must_use]
-    pub fn key_of(&self, meeting: MeetingId) -> Option<String> {
-        self.ground.secret.as_ref().map(|secret| secret.key_of(meeting))
+    pub fn published(self) -> Option<Bookable> {
+        Some(Bookable {
+            calendar: self.calendar.filter(|calendar| calendar.is_published)?,
+            references: self.references,
+            date: self.date,
+            claim: self.claim,
+            preconditions: self.preconditions,
+        })
+    }
+}
+
+impl Bookable {
+    /// The meeting that is to be moved, if `key` is its key and it can be moved on this calendar (C-55).
+    #[must_use]
+    pub fn admits(&self, key: &str) -> Option<&MeetingRecord> {
+        let secret = self.preconditions.secret.as_ref()?;
+        let record = self.references.meeting.as_ref()?;
+        let Meeting {
+            id,
+            calendar_id,
+            status,
+            ..
+        } = record.meeting;
+        let movable = calendar_id == self.calendar.id && status != MeetingStatus::Canceled;
+        (secret.admits(id, key) && movable).then_some(record)
     }
 }
 
@@ -88,9 +132,9 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
-    pub async fn begin_booking(&self, request: &BookingRequest) -> Result<BookingStart, StoreError> {
+    pub async fn begin_booking(&self, request: &BookingRequest) -> Result<PrefetchedBooking, StoreError> {
         let keys = self.keys();
-        let known = self.guesses.link(&self.instance, &request.link);
+        let known = self.expected_calendar(&request.link);
         let days: Vec<_> = known
             .iter()
             .flat_map(|calendar| day_keys(keys, calendar.id, judged(calendar, request.date)))
@@ -103,23 +147,44 @@ impl Reader {
         let calendar = found.get(&named.link).map(calendars::calendar).transpose()?;
         let agenda = (calendar.is_some() && known == calendar)
             .then(|| Agenda::of(days.iter().filter_map(|day| found.get(day))));
-        let opportunity = find(&found, named.opportunity.as_ref(), opportunities::decode)?;
-        let now = self.table.ambient.now();
+        let opportunity = find(&found, named.opportunity.as_ref(), OpportunityRecord::decode)?;
+        let now = self.environment.now();
         let claimed = request.claim.as_ref().zip(named.claim.as_ref());
         let claimed = claimed.and_then(|(claim, key)| Some(claim.judge(found.get(key)?, now)));
-        Ok(BookingStart {
+        Ok(PrefetchedBooking {
+            claimed: claimed.transpose()?.unwrap_or(Claimed::New),
             calendar,
-            lead_exists: named.lead.is_some_and(|lead| found.contains_key(&lead)),
-            opportunity_of: opportunity.and_then(|record| record.card.opportunity.lead_id),
-            meeting: find(&found, named.meeting.as_ref(), decode)?,
-            claimed: claimed.transpose()?.unwrap_or(Claimed::Free),
-            ground: Ground {
+            references: References {
+                lead: request.lead.filter(|lead| found.contains_key(&keys.lead(*lead))),
+                opportunity_of: opportunity.and_then(|record| record.opportunity.lead_id),
+                meeting: find(&found, named.meeting.as_ref(), MeetingRecord::decode)?,
+            },
+            date: request.date,
+            claim: request.claim.clone(),
+            preconditions: BookingPreconditions {
                 agenda: agenda.transpose()?,
-                meeting: Number::next(found.get(&named.meeting_number), MEETING)?,
-                lead: Number::next(found.get(&named.lead_number), LEAD)?,
+                meeting: Sequence::next(found.get(&named.meeting_number), MEETING)?,
+                lead: Sequence::next(found.get(&named.lead_number), LEAD)?,
                 secret: found.get(&named.secret).map(secret).transpose()?,
             },
         })
+    }
+
+    /// The meeting that an equal request made, and its key (C-10). One get, and the lead's deletion mark.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn replayed_booking(
+        &self,
+        found: &PrefetchedBooking,
+        made: u64,
+    ) -> Result<(Meeting, String), StoreError> {
+        // Meetings are never deleted, and the first booking made the secret.
+        let gone = || StoreError::Contention("finding what a key stands for");
+        let id = MeetingId::new(made).ok_or_else(gone)?;
+        let meeting = self.shown_meeting(id).await?.ok_or_else(gone)?;
+        let secret = found.preconditions.secret.as_ref().ok_or_else(gone)?;
+        Ok((meeting, secret.key_of(id)))
     }
 }
 
@@ -163,10 +228,10 @@ impl Named {
     }
 }
 
-fn find<T>(
-    found: &HashMap<Key, Item>,
+fn find<'i, T>(
+    found: &'i HashMap<Key, Item>,
     key: Option<&Key>,
-    decode: impl FnOnce(&Item) -> Result<T, StoreError>,
+    decode: impl FnOnce(&'i Item) -> Result<T, StoreError>,
 ) -> Result<Option<T>, StoreError> {
     key.and_then(|key| found.get(key)).map(decode).transpose()
 }

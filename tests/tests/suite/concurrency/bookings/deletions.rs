@@ -1,7 +1,7 @@
-//! Leads that are deleted while somebody books for them (C-24): nothing is booked for a lead that is gone, and no booking
-//! brings a part of one back.
+//! Leads that are deleted during bookings (C-24): nothing is booked for a deleted lead, and no booking
+//! restores a part of one.
 //!
-//! A deletion is played here: the record goes, and the doctor takes away what was derived from it.
+//! A deletion is simulated: the record is deleted, and the doctor removes the items derived from it.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use tests::{ACME, World};
 use super::moves::moving;
 use super::{WEATHERS, before, meetings};
 
-/// A lead whom no record but its own names.
+/// A lead that no other record refers to.
 const LEAD: u64 = 1002;
 
-/// `acme` with its calendars, and the table behind it.
+/// `acme` with its calendars, and its raw table.
 async fn office() -> (World, RawTable) {
     let engine = Engine::in_memory().expect("an engine starts");
     let endpoint = engine.endpoint();
@@ -30,7 +30,6 @@ async fn office() -> (World, RawTable) {
     (world, RawTable::at(&endpoint))
 }
 
-/// Deletes the lead.
 async fn delete(world: &World, table: &RawTable) {
     table.delete("acme#lead", &format!("{LEAD:015}"));
     let repaired = world.operator(ACME).doctor(true, &|_| {}).await;
@@ -49,9 +48,9 @@ fn unknown() -> Value {
     json!({ "error": "CL008", "msg": "the lead does not exist or does not belong to the instance" })
 }
 
-/// The lead goes right before a booking is written: it is unknown, and nothing is written.
+/// The lead is deleted just before the booking is written: it is unknown, and nothing is written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn before_it_is_booked() {
+async fn a_lead_deleted_before_the_booking_is_unknown() {
     for key in [None, Some("k")] {
         let (world, table) = office().await;
         let (beside, seen) = (Arc::new(world.beside()), table.clone());
@@ -80,9 +79,9 @@ async fn before_it_is_booked() {
     }
 }
 
-/// A meeting of a lead that goes right before it is moved is moved, and nothing of the person is left in it.
+/// The lead is deleted just before its meeting is moved: the meeting moves, without personal data.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn before_it_is_moved() {
+async fn a_meeting_of_a_deleted_lead_moves_without_personal_data() {
     let (world, table) = office().await;
     let data = book(&world, &for_lead(FREE[0])).await.body["data"].clone();
     let (beside, seen) = (Arc::new(world.beside()), table.clone());
@@ -113,9 +112,9 @@ async fn before_it_is_moved() {
     world.is_sound().await;
 }
 
-/// Bookings and moves for a lead that is deleted among them: those that were answered are there, and the lead is not.
+/// Bookings and moves for a lead that is deleted in between: acknowledged ones exist, the lead does not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn among_many() {
+async fn bookings_concurrent_with_a_deletion() {
     for (weather, plan) in WEATHERS {
         let (world, table) = office().await;
         let all = json!([["00:00", "24:00"]]);
@@ -137,7 +136,7 @@ async fn among_many() {
         let gone = {
             let (world, table) = (world.clone(), table.clone());
             async move {
-                // In the middle of them.
+                // About half of them.
                 while meetings(&world).await.len() < 4 {
                     tokio::task::yield_now().await;
                 }

@@ -1,4 +1,4 @@
-//! Different starts that exclude each other, at once: what overlaps is not there twice, whatever its start is.
+//! Concurrent bookings of different starts that exclude each other: no two overlapping meetings.
 
 use serde_json::{Value, json};
 use tests::ACME;
@@ -8,7 +8,7 @@ use super::{Sent, Tally, WEATHERS, crowded, settle};
 
 const CALLERS: usize = 100;
 
-/// A calendar and starts that exclude each other: a hundred want them at once, and one gets one.
+/// A hundred callers want starts that exclude each other, and one gets one.
 async fn one_of(what: &str, changes: &Value, starts: &[&str]) {
     for (weather, plan) in WEATHERS {
         let world = crowded(CALLERS, plan()).await;
@@ -24,27 +24,26 @@ async fn one_of(what: &str, changes: &Value, starts: &[&str]) {
     }
 }
 
-/// Hours that are the same every day.
 fn daily(hours: &Value) -> Value {
     json!({ "mon": hours, "tue": hours, "wed": hours, "thu": hours, "fri": hours, "sat": hours, "sun": hours })
 }
 
-/// Where a clock is set back, two openings that touch by the clock overlap in time: in Lisbon the hour from 01:00 passes
-/// twice, at 00:00 and at 01:00 UTC.
+/// When the clock is set back, two openings that touch in local time overlap: in Lisbon the hour from 01:00
+/// occurs twice, at 00:00 and at 01:00 UTC.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn openings_that_overlap() {
+async fn overlapping_openings_exclude_each_other() {
     let back = json!({
         "timezone": "Europe/Lisbon", "durationMinutes": 40, "bufferMinutes": 0,
         "hours": daily(&json!([["00:30", "01:30"], ["01:30", "03:00"]])),
     });
-    // The first opening goes on until the second 01:30, the second one begins at the first.
+    // The first opening lasts until the second 01:30, the second one begins at the first 01:30.
     let starts = ["2027-10-31T00:10:00.000Z", "2027-10-31T00:30:00.000Z"];
     one_of("100 for openings that overlap", &back, &starts).await;
 }
 
-/// Meetings over midnight (UTC), and one whose buffer alone reaches into the next day.
+/// Meetings over midnight (UTC), and one of which only the buffer extends into the next day.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn over_midnight() {
+async fn meetings_over_midnight_exclude_each_other() {
     let late = json!({
         "timezone": "America/Sao_Paulo", "durationMinutes": 45, "hours": daily(&json!([["20:30", "22:00"]])),
     });

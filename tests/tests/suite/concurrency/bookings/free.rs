@@ -1,4 +1,4 @@
-//! A hundred for times of their own: nobody is in anybody's way, so everybody gets what it wants.
+//! A hundred callers for different times: all succeed.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::{Sent, Tally, WEATHERS, Weather, crowded, settle};
 const CALLERS: usize = 100;
 const DAY: &str = "2026-11-24T00:00:00.000Z";
 
-/// The `at`th caller's time, so many days behind each other, on one of so many calendars. A day has 144 times.
+/// The time of caller `at`, spread over days and calendars. A day has 144 times.
 fn wish(at: usize, days: u32, calendars: usize) -> Sent {
     let turn = u32::try_from(at).expect("small");
     let date = self::at(DAY)

@@ -1,4 +1,4 @@
-//! Equal requests with one `Idempotency-Key` at once (C-10), and the secret of an instance that has none yet (C-55).
+//! Concurrent equal requests with one `Idempotency-Key` (C-10), and the first secret of an instance (C-55).
 
 use std::collections::BTreeSet;
 
@@ -19,9 +19,9 @@ fn is_replayed(answer: &Answer) -> bool {
     answer.headers.contains_key("idempotent-replayed")
 }
 
-/// One of them books; all are told the same, and all others that it came before.
+/// One of them books; all get the same response, the others marked as replays.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn equal_requests() {
+async fn equal_requests_book_once() {
     for (weather, plan) in WEATHERS {
         let world = crowded(CALLERS, plan()).await;
         let request = keyed(booking(FREE[0], &json!({})), "k");
@@ -44,9 +44,9 @@ async fn equal_requests() {
     }
 }
 
-/// With other bodies under the key the first to be written counts: its like are answered with it, all others 422.
+/// With different bodies under one key the first written counts: equal requests replay it, others get 422.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn other_bodies() {
+async fn different_bodies_under_one_key_conflict() {
     for (weather, plan) in WEATHERS {
         let world = crowded(CALLERS, plan()).await;
         let requests = (0..CALLERS).map(|at| keyed(booking(FREE[at % 2], &json!({})), "k"));
@@ -74,10 +74,10 @@ async fn other_bodies() {
     }
 }
 
-/// An equal request that comes through between two reads is found, though its claim was not there at the first: what
-/// takes the time then is the caller's own meeting.
+/// An equal request that is written between two reads is found, although its key was absent at the first: the
+/// time is taken by the caller's own meeting.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_equal_request_between_the_reads() {
+async fn an_equal_request_written_between_the_reads_is_replayed() {
     let world = office().await;
     let request = keyed(booking(FREE[0], &json!({})), "k");
     let twin = std::sync::Arc::new(world.beside());
@@ -88,7 +88,7 @@ async fn an_equal_request_between_the_reads() {
             async move { assert_eq!(request.send(&twin).await.status, 200) }
         }
     };
-    // The first batch finds the calendar, the second what is taken of it.
+    // The first batch reads the calendar, the second its occupied times.
     let world = world.with_faults(before("BatchGetItem", 2, action));
     let answer = request.send(&world).await;
     assert_eq!(
@@ -103,9 +103,9 @@ async fn an_equal_request_between_the_reads() {
     world.is_sound().await;
 }
 
-/// The first bookings of an instance make its secret: one, and each key that was given moves its meeting.
+/// Concurrent first bookings create one secret, and each returned key moves its meeting.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_first_bookings() {
+async fn first_bookings_create_one_secret() {
     for (weather, plan) in WEATHERS {
         let world = crowded(CALLERS, plan()).await;
         let weeks = (0..CALLERS).map(|at| {

@@ -1,5 +1,4 @@
-//! What others do between the moment in which a booking was judged and the moment in which it is written. Nothing is left
-//! to chance: it happens right before the transaction is sent.
+//! Concurrent changes between the decision on a booking and its write, placed exactly before the transaction.
 
 use std::sync::Arc;
 
@@ -13,12 +12,12 @@ use super::{NEXT_LEAD, before, meetings, office, visitors};
 
 const WRITE: &str = "TransactWriteItems";
 
-/// What others do.
+/// A concurrent change.
 #[derive(Clone)]
 enum Deed {
-    /// They book or move.
+    /// A booking or a move.
     Send(Value),
-    /// The operator imports a meeting, or a calendar.
+    /// An import of a meeting or of a calendar.
     Meeting(Value),
     Calendar(Value),
 }
@@ -37,7 +36,7 @@ impl Deed {
     }
 }
 
-/// Sends a booking, and right before its first transaction others do something.
+/// Sends a booking, with changes just before its first transaction.
 async fn interrupted(world: World, body: &Value, deeds: &[Deed]) -> (World, Answer) {
     let (beside, deeds) = (Arc::new(world.beside()), deeds.to_vec());
     let action = move || {
@@ -53,7 +52,6 @@ async fn interrupted(world: World, body: &Value, deeds: &[Deed]) -> (World, Answ
     (world, answer)
 }
 
-/// Hours that are the same every day.
 fn daily(hours: &Value) -> Value {
     json!({ "mon": hours, "tue": hours, "wed": hours, "thu": hours, "fri": hours, "sat": hours, "sun": hours })
 }
@@ -62,10 +60,10 @@ fn taken() -> Value {
     json!({ "error": "slot_unavailable", "msg": "the start is taken" })
 }
 
-/// An imported meeting that begins or ends at no start of the grid: a start whose time and buffer overlap the meeting's
-/// is taken, one that only touches them is free.
+/// An imported meeting off the grid: starts that overlap it with the buffer are taken, starts that only touch
+/// are free.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_imported_meeting_arrives() {
+async fn imported_meetings_off_the_grid_take_overlapping_starts() {
     for (from, to, is_free) in [
         ("2026-11-23T08:40", "2026-11-23T08:50", true),
         ("2026-11-23T08:40", "2026-11-23T08:51", false),
@@ -97,10 +95,9 @@ async fn an_imported_meeting_arrives() {
     }
 }
 
-/// A calendar's meetings get longer and one is booked: what was judged under the old duration is judged again by time, not
-/// by its start.
+/// A calendar's duration grows, and a meeting is booked: the retry compares times, not starts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_duration_changes() {
+async fn bookings_are_decided_again_when_the_duration_changes() {
     let deeds = [
         Deed::Calendar(json!({ "durationMinutes": 60, "bufferMinutes": 0 })),
         Deed::Send(booking("2026-11-23T09:00:00.000Z", &json!({}))),
@@ -116,10 +113,10 @@ async fn the_duration_changes() {
     world.is_sound().await;
 }
 
-/// Of two openings that touch, a meeting of each reaches into the other's with its buffer: exactly one is booked,
-/// whichever comes first.
+/// In two openings that touch, a meeting of each overlaps the other's buffer: exactly one is booked,
+/// whichever is first.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn openings_that_touch() {
+async fn meetings_of_touching_openings_exclude_each_other() {
     let touching = json!({ "hours": daily(&json!([["09:00", "09:35"], ["09:35", "12:00"]])) });
     let (first, second) = (FREE[0], "2026-11-23T09:35:00.000Z");
     for (wanted, meanwhile) in [(first, second), (second, first)] {
@@ -137,9 +134,9 @@ async fn openings_that_touch() {
     }
 }
 
-/// A buffer that reaches over midnight (UTC) into another day's meetings, from the earlier side and from the later.
+/// A buffer over midnight (UTC) into another day's meetings, from both sides.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_buffer_over_midnight() {
+async fn buffers_over_midnight_are_respected() {
     let late =
         json!({ "hours": daily(&json!([["00:05", "08:00"], ["23:00", "24:00"]])), "bufferMinutes": 40 });
     let evening = ("2026-11-24T23:00:00.000Z", "2026-11-24T23:30:00.000Z");
@@ -157,10 +154,10 @@ async fn a_buffer_over_midnight() {
     }
 }
 
-/// A meeting that is moved itself meanwhile is moved from where it is then. One that is cancelled, or taken to another
-/// calendar, cannot be moved any more.
+/// A meeting that was moved concurrently is moved from its new time. One that was cancelled, or moved to
+/// another calendar, cannot be moved.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_moved_changes() {
+async fn a_concurrently_changed_meeting_is_moved_or_rejected() {
     let elsewhere = json!({ "calendarId": 7, "endDate": "2026-11-23T10:00:00.000Z" });
     for (changes, status) in [
         (json!({ "status": "canceled" }), 400),
@@ -206,13 +203,14 @@ async fn what_is_moved_changes() {
     }
 }
 
-/// A meeting that another request moves to the very time that this one wants is not in its own way, though it was seen
-/// where it was and the time was seen taken.
+/// A meeting that another request moves to the requested time does not conflict with itself, although an
+/// earlier read saw that time taken.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_meeting_is_not_in_its_own_way() {
+async fn a_meeting_does_not_conflict_with_itself() {
     let world = office().await;
     let data = booked(&world, 1).await.remove(0);
-    // The same calendar under another link is new to this process: the meeting is read first, then what is taken.
+    // With a new link the process does not know the calendar: it reads the meeting first, then the occupied
+    // times.
     add_calendars(&world.operator(ACME), [calendar(&json!({ "keyName": "nova" }))]).await;
     let body = {
         let mut body = moving(&data, FREE[2]);
@@ -232,9 +230,8 @@ async fn a_meeting_is_not_in_its_own_way() {
     world.is_sound().await;
 }
 
-/// Another meeting at just its own time is in its way all the same.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn another_meeting_at_its_own_time() {
+async fn another_meeting_at_the_same_time_conflicts() {
     let world = office().await;
     let data = booked(&world, 1).await.remove(0);
     let twin = Deed::Meeting(json!({ "id": 77 }));
@@ -248,9 +245,8 @@ async fn another_meeting_at_its_own_time() {
     world.is_sound().await;
 }
 
-/// The numbers that were seen are gone: the booking takes the next ones.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_numbers_are_taken() {
+async fn a_booking_takes_the_next_free_ids() {
     let deeds = [1, 2, 3].map(|at| Deed::Send(booking(FREE[at], &json!({}))));
     let (world, answer) = interrupted(office().await, &booking(FREE[0], &json!({})), &deeds).await;
     let numbers = (&answer.body["data"]["id"], &answer.body["data"]["leadId"]);

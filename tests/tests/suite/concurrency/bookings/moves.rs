@@ -1,4 +1,4 @@
-//! Meetings that are moved at once (C-55): a time has one meeting, a meeting one time, and what it leaves is free.
+//! Concurrent moves (C-55): a time has one meeting, a meeting one time, and the old time is free.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::faults::none;
 
 const MEETINGS: usize = 20;
 
-/// Books so many meetings, one a week at the first time of Monday.
+/// Books this number of meetings, one each Monday at the first time.
 pub async fn booked(world: &World, meetings: usize) -> Vec<Value> {
     let mut booked = Vec::new();
     for week in 0..meetings {
@@ -24,7 +24,7 @@ pub async fn booked(world: &World, meetings: usize) -> Vec<Value> {
     booked
 }
 
-/// The body that moves a meeting, by what its booking was answered.
+/// The body that moves a meeting, from the response to its booking.
 pub fn moving(data: &Value, to: &str) -> Value {
     let proof = json!({ "rescheduleMeetingId": data["id"], "rescheduleKey": data["rescheduleKey"] });
     booking(
@@ -33,9 +33,8 @@ pub fn moving(data: &Value, to: &str) -> Value {
     )
 }
 
-/// Twenty meetings to one time: one gets there, the others stay where they are.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn many_meetings_to_one_time() {
+async fn one_of_many_meetings_moves_to_a_time() {
     for (weather, plan) in WEATHERS {
         let world = office().await;
         let booked = booked(&world, MEETINGS).await;
@@ -65,15 +64,15 @@ async fn many_meetings_to_one_time() {
     }
 }
 
-/// One meeting to two times: both moves happen, one behind the other. It has one time in the end, and all others are free.
+/// One meeting to two times: both moves happen in sequence, and only the last time is occupied.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_meeting_to_two_times() {
+async fn two_moves_of_one_meeting_leave_one_time_occupied() {
     for (weather, plan) in WEATHERS {
         for _ in 0..5 {
             let world = office().await;
             let data = booked(&world, 1).await.remove(0);
             let world = Arc::new(world.with_faults(all_at_once(2, plan())));
-            // One of the same day, the other of the next.
+            // One on the same day, the other on the next.
             let times = [FREE[2].to_owned(), at(FREE[1]).plus_days(1).to_string()];
             let tally = Tally::of(&world, times.iter().map(|time| moving(&data, time).into())).await;
             assert_eq!(tally.taken, 0, "{weather}: both are free");
@@ -97,9 +96,9 @@ async fn one_meeting_to_two_times() {
     }
 }
 
-/// A time that is being left: whoever wants it gets it once the meeting is gone from there, one of them.
+/// Bookings of a time that a meeting is leaving: one succeeds, after the move.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_time_that_is_being_left() {
+async fn one_booking_gets_a_time_being_left() {
     for (weather, plan) in WEATHERS {
         let world = office().await;
         let data = booked(&world, 1).await.remove(0);
@@ -123,9 +122,9 @@ async fn a_time_that_is_being_left() {
     }
 }
 
-/// Everybody moves its meeting to where the next one is, around a circle of taken times: nobody gets anywhere.
+/// Each meeting moves to the time of the next, in a cycle of occupied times: none succeeds.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn around_a_circle() {
+async fn moves_in_a_cycle_all_fail() {
     let world = office().await;
     let booked = booked(&world, MEETINGS).await;
     let world = Arc::new(world.with_faults(none()));

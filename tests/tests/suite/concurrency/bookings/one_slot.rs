@@ -1,4 +1,4 @@
-//! A hundred for one time.
+//! A hundred callers for one time.
 
 use serde_json::json;
 use tests::bookings::{FREE, booking};
@@ -8,15 +8,15 @@ use super::{NEXT_LEAD, Sent, Tally, WEATHERS, crowded, settle};
 
 const CALLERS: usize = 100;
 
-/// The bodies of so many visitors who want a time.
+/// Bodies of this number of visitors for a time.
 fn visitors(date: &str) -> Vec<Sent> {
     let form = |at: usize| json!({ "formData": { "firstname": format!("Visita {at}"), "phone": format!("554198888{at:04}") } });
     (0..CALLERS).map(|at| booking(date, &form(at)).into()).collect()
 }
 
-/// C-53, C-54: exactly one gets it, with the next numbers, and becomes a lead; the others leave nothing.
+/// C-53, C-54: exactly one books, with the next ids, and becomes a lead; the others leave nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn somebody_new() {
+async fn one_of_a_hundred_visitors_books() {
     for (weather, plan) in WEATHERS {
         let world = crowded(CALLERS, plan()).await;
         let tally = Tally::of(&world, visitors(FREE[0])).await;
@@ -36,9 +36,9 @@ async fn somebody_new() {
     }
 }
 
-/// The same for leads that exist: one of them gets it, and only that one is marked as active.
+/// The same for existing leads: one books, and only that one becomes active.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn leads_that_exist() {
+async fn one_of_a_hundred_leads_books() {
     for (weather, plan) in WEATHERS {
         let world = crowded(CALLERS, plan()).await;
         let known = [1001, 1002, 1004, 1006];

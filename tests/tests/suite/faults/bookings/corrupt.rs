@@ -1,5 +1,5 @@
-//! Items that nobody writes: none is taken for an absent one or for another, nothing is written that rests on it, and
-//! nothing of it is told.
+//! Invalid items: none is treated as absent or as another, nothing is written based on it, and no response
+//! reveals its content.
 
 use funil::engine::Engine;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ enum Ask {
     Public,
 }
 
-/// `acme` with a meeting that was booked under a key, and the table behind it.
+/// `acme` with a meeting that was booked with an idempotency key, and its raw table.
 struct Office {
     world: World,
     table: RawTable,
@@ -84,7 +84,8 @@ impl Office {
         call.json(&body).send().await
     }
 
-    /// Whoever needs the item fails while it is broken, and changes nothing; when it is whole again, all is as before.
+    /// Requests that need the item fail while it is broken, and change nothing; after it is restored, they
+    /// succeed.
     async fn is_needed(&self, (pk, sk): (&str, &str), broken: &[Value], asks: &[Ask]) {
         let whole = self.table.get(pk, sk).expect(pk);
         for broken in broken {
@@ -111,7 +112,7 @@ impl Office {
 }
 
 #[tokio::test]
-async fn nothing_is_taken_for_what_it_is_not() {
+async fn invalid_items_fail_requests_that_need_them() {
     let office = Office::open().await;
     let text = |text: &str| json!({ "S": text });
     let calendar = [

@@ -1,4 +1,4 @@
-//! Every operation of the interface, in each of its uses that makes other calls.
+//! Every operation of the interface, in each use with a different pattern of calls.
 
 use std::sync::LazyLock;
 
@@ -13,18 +13,18 @@ use super::stage::Cast;
 use crate::concurrency::bookings::moves::moving;
 use crate::isolation::guarded::{Guarded, PUBLIC, Place};
 
-/// What becomes of the same request when it is sent again.
+/// The expected result of a repeated request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
-    /// It is answered the same.
+    /// The same response.
     Same,
-    /// With its `Idempotency-Key` it is answered the same, and nothing is done twice (C-10).
+    /// With an `Idempotency-Key`: the same response, and no second effect (C-10).
     Replayed,
-    /// What it asked for is done, if it is, and then it is not found.
+    /// Not found, if the first one had its effect.
     Gone,
-    /// It asks for several things, of which some may be done: it does the others.
+    /// Several targets, of which some may be done: the rest is done.
     Each,
-    /// It is another one.
+    /// It has another effect.
     Another,
 }
 
@@ -32,23 +32,23 @@ pub enum Again {
 #[derive(Debug, Clone)]
 pub struct Ask {
     pub method: &'static str,
-    /// As the template has it.
+    /// The route in the template.
     pub route: &'static str,
     pub what: &'static str,
     path: String,
-    /// Where it takes credentials from; `None` where it takes none.
+    /// Placement of its credentials; `None` for public routes.
     place: Option<Place>,
     params: &'static str,
     body: Value,
     who: fn(&Cast) -> &tests::Wallet,
-    /// What the process was asked before, so that it knows things.
+    /// Earlier requests that fill the process's caches.
     pub before: &'static str,
     pub again: Again,
-    /// Calls without which the answer is right all the same, as long as the others succeed.
+    /// Operations that may fail without changing the response, as long as the others succeed.
     pub spare: &'static [&'static str],
-    /// Items on whose content nothing rests, by the beginning of their keys: partition key, a space and sort key.
+    /// Items whose content does not matter, by prefix of the key: partition key, space, sort key.
     pub spare_items: &'static [&'static str],
-    /// Where it cannot find or make a lead, it does its work without one (C-74).
+    /// Works without a lead if it can neither find nor create one (C-74).
     pub may_lack_lead: bool,
 }
 
@@ -99,7 +99,7 @@ impl Ask {
         Self { spare, ..self }
     }
 
-    /// The body of the one answer to a table that fails.
+    /// The body of the response when the table fails.
     pub fn failed(&self) -> Value {
         match self.route {
             "/voip/webhook" => json!({ "msg": "failed_voip_webhook", "err": "storage" }),
@@ -132,7 +132,7 @@ impl Ask {
 
 static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(routes);
 
-/// Where a route takes its credentials from.
+/// Placement of a route's credentials.
 fn place(method: &str, path: &str) -> Option<Place> {
     if PUBLIC.contains(&(method, path)) {
         return None;
@@ -207,6 +207,7 @@ fn opportunities() -> Vec<Ask> {
         put("status and column", json!({ "status": "gain", "crm_column": 32 })),
         put("lead", json!({ "lead_id": 1002 })),
         put("nothing", json!({})),
+        Ask::of("GET", change, "1", "opportunity"),
         Ask::of("GET", "/crm", "", "funnels"),
         look("board", page(1, 25, &Value::Null)),
         look("board, own", page(1, 25, &Value::Null)).by(SELLER),
@@ -219,11 +220,11 @@ fn opportunities() -> Vec<Ask> {
     ]
 }
 
-/// Calendars' records.
+/// Records of calendars.
 const CALENDAR: &str = "acme#calendar ";
-/// Leads' records.
+/// Records of leads.
 const LEAD: &str = "acme#lead ";
-/// What is stored of reports' results: their heads and parts.
+/// Stored results of reports: heads and parts.
 const RESULT: &str = "acme#report-data#";
 
 const SLOTS: &str = "/calendarmeeting/slots?i=acme&keyName=demo";
@@ -235,7 +236,7 @@ fn calendars() -> Vec<Ask> {
         Ask::of("GET", list, "", "all"),
         Ask::of("GET", list, "", "all, known").knowing("/pcalendar?i=acme"),
         Ask::of("GET", list, "", "without i").params("query={calendars{id}}"),
-        // Of a calendar whose meetings are listed, and of a meeting that is passed over.
+        // The calendar of the listed meetings, and a skipped meeting.
         Ask::of("GET", meetings, "5", "first page")
             .params(day)
             .sparing_items(&[CALENDAR]),
@@ -262,7 +263,7 @@ fn bookings(cast: &Cast) -> Vec<Ask> {
             .again(Again::Replayed)
             .knowing(SLOTS),
         book("new lead, no key", &new).again(Again::Another),
-        // Of the lead that is named.
+        // The named lead.
         book("known lead", &booking(FREE[1], &lead))
             .again(Again::Replayed)
             .sparing_items(&[LEAD]),
@@ -287,7 +288,7 @@ fn tickets_and_reports() -> Vec<Ask> {
             .knowing("/sac360/list_file_attendance/501?i=acme"),
         Ask::of("GET", "/sac360/list_file_lead/{id}", "1001", "files"),
         Ask::of("GET", "/advancedreports", "", "all"),
-        // What is damaged of a result is computed instead.
+        // Damaged results are computed instead.
         Ask::of("GET", chart, "1", "stored").sparing_items(&[RESULT]),
         Ask::of("GET", chart, "2", "stored, columns").sparing_items(&[RESULT]),
         Ask::of("GET", chart, "2", "not stored")

@@ -1,10 +1,11 @@
-//! Every operation of the interface × every call that it makes × every fault that the call can meet.
+//! Every operation of the interface × every call that it makes × every fault of the call.
 //!
-//! The answer is right or the one honest failure, with no header more than in good moments. The table is as before or as
-//! after, or the doctor finds nothing wrong with what a request for several things left. The same request is then answered
-//! as it should be, by the same process, and with an `Idempotency-Key` nothing is done twice (C-4, C-10, C-12, C-24, C-84).
+//! The response is correct or the one internal error, without additional headers. The table is as before or
+//! as after, or, for requests with several targets, consistent by the doctor. A repeated request is then
+//! handled correctly by the same process, and with an `Idempotency-Key` nothing is done twice (C-4, C-10,
+//! C-12, C-24, C-84).
 //!
-//! With `--nocapture` it prints a table of what came of each.
+//! With `--nocapture` it prints a table of the results.
 
 mod asks;
 mod moment;
@@ -21,9 +22,8 @@ use asks::{Ask, asks};
 use stage::Stage;
 use trial::Trial;
 
-/// A route that nobody asks for here would be one whose bad moments nobody knows.
 #[tokio::test]
-async fn every_route_is_asked() {
+async fn every_route_is_covered() {
     let (_, cast) = Stage::set().await;
     let asks = asks(&cast);
     let asked: BTreeSet<_> = asks
@@ -35,12 +35,12 @@ async fn every_route_is_asked() {
     assert_eq!(asked, all);
 }
 
-/// So many uses are tried side by side, because most of the time is spent in waiting for the next attempt. With more, time
-/// would run out for calls while others have the one thread.
+/// Concurrent uses, because most of the time is spent waiting for retries. More would cause timeouts of calls
+/// on the single thread.
 const TOGETHER: usize = 16;
 
 #[tokio::test]
-async fn every_call_meets_every_fault() {
+async fn every_call_with_every_fault() {
     let (stage, cast) = Stage::set().await;
     let asks = asks(&cast);
     let trials = asks.iter().map(async |ask: &Ask| {

@@ -1,4 +1,4 @@
-//! Bad moments: which attempts of which of a request's calls meet which fault.
+//! Faults: which attempts of which of a request's calls get which fault.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use shared::store::MAX_CALL;
-use shared::store::fault::{Attempt, Fault, Found, PlanOfCalls};
+use shared::store::testing::faults::{Attempt, CallFaultPlan, Fault, Found};
 
-/// The calls that write.
+/// Operations that write.
 const WRITES: [&str; 3] = ["PutItem", "TransactWriteItems", "UpdateItem"];
 
-/// How long a bad moment lasts.
+/// Duration of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Length {
     /// One attempt of the call.
@@ -24,7 +24,7 @@ pub enum Length {
     Outage,
 }
 
-/// A fault in the call `at` of a request, counted from 0, or from there on.
+/// A fault in call `at` of a request, counted from 0, or from there on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Moment {
     pub at: usize,
@@ -34,7 +34,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// Every bad moment of whoever makes these calls, but for items that cannot be decoded.
+    /// Every fault of these calls, except undecodable items.
     pub fn all(calls: &[String]) -> Vec<Self> {
         let one = |(at, operation): (usize, &String)| {
             let lengths = kinds(operation);
@@ -49,7 +49,7 @@ impl Moment {
         calls.iter().enumerate().flat_map(one).collect()
     }
 
-    /// The item at this place of what call `at` is answered cannot be decoded.
+    /// The item at index `place` of the response to call `at` is undecodable.
     pub fn corrupt(at: usize, operation: &str, place: usize) -> Self {
         Self {
             at,
@@ -59,7 +59,8 @@ impl Moment {
         }
     }
 
-    /// Whether nobody may notice it: it passes, or it loses the answer to a write, which is looked up then.
+    /// Whether the request must succeed: the fault is transient, or it loses the response to a write, which
+    /// is then looked up.
     pub fn is_overcome(&self) -> bool {
         let is_lost = matches!(self.fault, Fault::FailedAfter | Fault::BrokenOff);
         let is_decodable = !matches!(self.fault, Fault::Corrupt(_));
@@ -71,7 +72,7 @@ impl Moment {
         }
     }
 
-    /// Whether it is one for the call `at`, where the fault has struck so often.
+    /// Whether it applies to call `at`, after `struck` faults.
     fn strikes(&self, at: usize, operation: &str, struck: usize) -> bool {
         match self.length {
             Length::Once => at == self.at && struck == 0,
@@ -94,7 +95,7 @@ impl fmt::Display for Moment {
     }
 }
 
-/// What can befall an operation, and for how long: a read that is carried out and not heard of is one that failed.
+/// The faults and durations of an operation: a read with a lost response equals a failed one.
 fn kinds(operation: &str) -> Vec<(Fault, Length)> {
     let mut kinds = Vec::new();
     for fault in [Fault::Throttled, Fault::FailedBefore, Fault::BrokenOff] {
@@ -123,14 +124,14 @@ struct Call {
     operation: String,
 }
 
-/// What a process lives through: nothing until it is armed, then a moment where there is one. It keeps the calls.
+/// The faults of a process: none until it is armed, then one moment, if any. Records the calls.
 #[derive(Debug, Default)]
 pub struct Script {
     moment: Option<Moment>,
     armed: AtomicBool,
     calls: Mutex<Vec<Call>>,
     struck: AtomicUsize,
-    /// Of each call that hangs, in their order, the length of the chain of such calls that ends with it.
+    /// For each hanging call, in order, the length of the chain of hanging calls that ends with it.
     chains: Mutex<Vec<u32>>,
     found: Found,
 }
@@ -143,12 +144,12 @@ impl Script {
         })
     }
 
-    pub fn plan(self: &Arc<Self>) -> PlanOfCalls {
+    pub fn plan(self: &Arc<Self>) -> CallFaultPlan {
         let script = self.clone();
         Arc::new(move |attempt| script.fault(*attempt))
     }
 
-    /// Where it is told how many items there were to be corrupt.
+    /// Records the number of items that could be undecodable.
     pub fn found(&self) -> Found {
         self.found.clone()
     }
@@ -157,29 +158,29 @@ impl Script {
         self.armed.store(armed, Ordering::SeqCst);
     }
 
-    /// The operations of the calls that were begun while it was armed.
+    /// The operations of the calls since it was armed.
     pub fn calls(&self) -> Vec<String> {
         let calls = self.calls.lock().expect("no panic");
         calls.iter().map(|call| call.operation.clone()).collect()
     }
 
-    /// How many attempts met the fault.
+    /// Number of attempts with the fault.
     pub fn struck(&self) -> usize {
         self.struck.load(Ordering::SeqCst)
     }
 
-    /// How long a function would have waited for the calls that hang.
+    /// How long a function would have waited for the hanging calls.
     pub fn hung(&self) -> Duration {
         let chains = self.chains.lock().expect("no panic");
         MAX_CALL * chains.iter().copied().max().unwrap_or_default()
     }
 
-    /// How many items there were to be corrupt.
+    /// Number of items that could be undecodable.
     pub fn items(&self) -> usize {
         self.found.count()
     }
 
-    /// The key of the item that was made corrupt: partition key, a space and sort key.
+    /// The key of the undecodable item: partition key, space, sort key.
     pub fn corrupt(&self) -> Option<String> {
         self.found.corrupt()
     }
@@ -203,7 +204,7 @@ impl Script {
         })
     }
 
-    /// Which of the calls an attempt belongs to.
+    /// Index of the call of an attempt.
     fn place(&self, attempt: Attempt<'_>) -> usize {
         let mut calls = self.calls.lock().expect("no panic");
         let known = calls.iter().position(|call| call.id == attempt.call);

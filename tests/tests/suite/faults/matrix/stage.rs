@@ -1,8 +1,9 @@
-//! The sample world in which each request meets its bad moments, and its table as a value.
+//! The sample world of the requests, and its table as a value.
 
 use std::collections::BTreeMap;
 
 use funil::engine::Engine;
+use operator::kinds::Automations;
 use serde_json::{Value, json};
 use shared::automation::Automation;
 use shared::settings::Rate;
@@ -14,32 +15,32 @@ use tests::sales::{add_opportunities, open_shop, plain_opportunity};
 use tests::tickets::{add_files, add_tickets, file, ticket};
 use tests::{ACME, Wallet, World};
 
-/// Everything that the requests need to know of it.
+/// Data that the requests need.
 #[derive(Debug, Clone)]
 pub struct Cast {
     /// An admin.
     pub admin: Wallet,
-    /// A seller who sees its own leads and opportunities.
+    /// A seller who sees only the own leads and opportunities.
     pub seller: Wallet,
-    /// The admin again, with a key that has a limit of its own.
+    /// The admin with a key that has its own limit.
     pub limited: Wallet,
-    /// The meeting that is booked, as it was answered.
+    /// The response to the booking of the meeting.
     pub booked: Value,
 }
 
-/// The items of a table by their keys, each as text that is the same wherever the item is.
+/// The items of a table by key, each as canonical text.
 pub type Items = BTreeMap<String, String>;
 
-/// A world on an engine of its own.
+/// A world on its own engine.
 pub struct Stage {
     pub world: World,
     table: RawTable,
-    /// What the table holds before each request.
+    /// The table before each request.
     base: BTreeMap<String, Value>,
 }
 
 impl Stage {
-    /// `acme` with something of every kind.
+    /// `acme` with records of every kind.
     pub async fn set() -> (Self, Cast) {
         let (world, table) = empty().await;
         let operator = world.operator(ACME);
@@ -56,7 +57,7 @@ impl Stage {
             "filters": {}, "actions": [{ "type": "addPoints", "points": 1 }], "active": true });
         let automation: Automation = serde_json::from_value(automation).expect("an automation");
         operator
-            .import_automations(&[automation])
+            .import::<Automations>(&[automation], false)
             .await
             .expect("the automation can be written");
         let (admin, seller, limited) = (
@@ -92,17 +93,17 @@ impl Stage {
         Self { world, table, base }
     }
 
-    /// What the table held at first.
+    /// The table before each request.
     pub fn base(&self) -> Items {
         told(&self.base)
     }
 
-    /// What it holds.
+    /// The current table.
     pub fn items(&self) -> Items {
         told(&keyed(self.table.items()))
     }
 
-    /// Makes the table what it was at first, where it holds this.
+    /// Restores the table from its current state.
     pub fn restore(&self, there: &Items, base: &Items) {
         for (key, item) in there {
             if base.get(key) != Some(item) {
@@ -137,7 +138,8 @@ fn part<'i>(item: &'i Value, name: &str) -> &'i str {
     item[name]["S"].as_str().expect("a key")
 }
 
-/// What of items is the same in every run: a nonce is by chance, and how much of a limit is taken depends on processes.
+/// Items without parts that vary between runs: nonces are random, and the used part of a limit depends on
+/// processes.
 fn told(items: &BTreeMap<String, Value>) -> Items {
     let items = items.iter().filter(|(key, _)| !key.contains("#rate#"));
     let items = items.map(|(key, item)| {
@@ -150,7 +152,7 @@ fn told(items: &BTreeMap<String, Value>) -> Items {
     items.collect()
 }
 
-/// A value as text, with the members of objects in order.
+/// A value as text with sorted members.
 fn canonical(value: &Value) -> String {
     let mut text = String::new();
     write(value, &mut text);

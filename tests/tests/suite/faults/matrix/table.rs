@@ -1,14 +1,14 @@
-//! What came of it, as a table: a line for each operation of each route, whatever the use.
+//! The results as a table with a line for each operation of each route.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use shared::store::fault::Fault;
+use shared::store::testing::faults::Fault;
 
 use super::moment::Length;
 use super::trial::{Answered, Left, Trial, Tried};
 
-/// The columns: a heading, and which moments it is about.
+/// A column: heading and selected moments.
 type Column = (&'static str, fn(&Tried) -> bool);
 
 const COLUMNS: [Column; 9] = [
@@ -41,7 +41,7 @@ fn stays(tried: &Tried, fault: Fault) -> bool {
     tried.moment.fault == fault && tried.moment.length == Length::Stays
 }
 
-/// The table, in Markdown, and under it the totals.
+/// The table in Markdown, followed by the totals.
 pub fn of(trials: &[Trial<'_>]) -> String {
     let mut text = String::from("| endpoint | call |");
     for (heading, _) in COLUMNS {
@@ -61,7 +61,7 @@ fn endpoint<'a>(trial: &Trial<'a>) -> (&'a str, &'a str) {
     (trial.ask.method, trial.ask.route)
 }
 
-/// The lines of one route: its operations in the order in which they are first called.
+/// The lines of one route: its operations in the order of first use.
 fn lines(text: &mut String, trials: &[Trial<'_>]) {
     let mut operations = Vec::new();
     for operation in trials.iter().flat_map(|trial| &trial.calls) {

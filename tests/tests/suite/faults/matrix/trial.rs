@@ -1,12 +1,12 @@
-//! One use of a route in all of its bad moments: what was answered, what became of the table, and what the same request is
-//! answered when the moment is over.
+//! One use of a route with all faults: the response, the table, and the response to a repeated request
+//! without faults.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use http::HeaderMap;
 use serde_json::{Value, json};
-use shared::store::fault::Fault;
+use shared::store::testing::faults::Fault;
 use tests::world::Answer;
 use tests::{ACME, World};
 
@@ -14,30 +14,30 @@ use super::asks::{Again, Ask};
 use super::moment::{Length, Moment, Script};
 use super::stage::{Cast, Items, Stage};
 
-/// A function is given so much time for a request (template.yaml); an answer has to come well before.
-const LONGEST: Duration = Duration::from_secs(25);
+/// Well below a function's timeout in template.yaml.
+const MAX: Duration = Duration::from_secs(25);
 
-/// What a request was answered.
+/// Kinds of responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Answered {
-    /// What it is answered in good moments.
+    /// The response without faults.
     Right,
-    /// The one answer to a table that fails.
+    /// The internal error.
     Failed,
 }
 
-/// What became of the table.
+/// Kinds of final states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Left {
-    /// Nothing was done, or there was nothing to do.
+    /// Nothing was done.
     Before,
     /// All was done.
     After,
-    /// Something else was done, which is whole in itself.
+    /// Something else was done, which is consistent.
     Other,
 }
 
-/// A bad moment, and what came of it.
+/// A fault and its result.
 #[derive(Debug)]
 pub struct Tried {
     pub moment: Moment,
@@ -45,7 +45,7 @@ pub struct Tried {
     pub left: Left,
 }
 
-/// A use of a route in good moments.
+/// A use of a route without faults.
 pub struct Trial<'a> {
     pub ask: &'a Ask,
     cast: &'a Cast,
@@ -54,17 +54,17 @@ pub struct Trial<'a> {
     pub calls: Vec<String>,
     base: Items,
     after: Items,
-    /// What the table was last seen to hold.
+    /// The last seen table.
     seen: Items,
-    /// What the doctor found nothing wrong with.
+    /// Tables that the doctor found consistent.
     sound: BTreeSet<Items>,
     pub tried: Vec<Tried>,
-    /// What fell short.
+    /// Violations.
     pub breaches: Vec<String>,
 }
 
 impl<'a> Trial<'a> {
-    /// Learns what the request is answered, and does, where nothing goes wrong.
+    /// Records response and effect without faults.
     pub async fn of(ask: &'a Ask, cast: &'a Cast, stage: Stage) -> Self {
         let base = stage.base();
         let script = Script::of(None);
@@ -96,7 +96,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Goes through all bad moments.
+    /// Runs all faults.
     pub async fn run(&mut self) {
         for moment in Moment::all(&self.calls) {
             self.live_through(moment).await;
@@ -119,16 +119,16 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// One bad moment; how many items there were to be corrupt.
+    /// Runs one fault; returns the number of items that could be undecodable.
     async fn live_through(&mut self, moment: Moment) -> usize {
         let script = Script::of(Some(moment.clone()));
         let world = process(&self.stage, &script, self.ask, self.cast).await;
         script.arm(true);
-        let answer = tokio::time::timeout(LONGEST, self.ask.request(&world, self.cast).send()).await;
+        let answer = tokio::time::timeout(MAX, self.ask.request(&world, self.cast).send()).await;
         script.arm(false);
         let items = script.items();
         if matches!(moment.fault, Fault::Corrupt(_)) && items == 0 {
-            // Nothing could be corrupt.
+            // No item could be undecodable.
             self.items();
             self.restore();
             return 0;
@@ -136,7 +136,7 @@ impl<'a> Trial<'a> {
         let judged = match answer {
             Err(_) => Err("no answer".to_owned()),
             Ok(_) if script.struck() == 0 => Err("the moment never came".to_owned()),
-            Ok(_) if script.hung() > LONGEST => Err("it takes too long".to_owned()),
+            Ok(_) if script.hung() > MAX => Err("it takes too long".to_owned()),
             Ok(answer) => {
                 self.judge((&moment, script.corrupt().as_deref()), &answer, &world)
                     .await
@@ -171,17 +171,17 @@ impl<'a> Trial<'a> {
         self.may_be(moment, corrupt, answered)?;
         let there = self.items();
         let left = self.look(answered, &there).await?;
-        let again = tokio::time::timeout(LONGEST, self.send_again(world)).await;
+        let again = tokio::time::timeout(MAX, self.send_again(world)).await;
         if let Some(again) = again.map_err(|_| "no answer, sent again")? {
             self.judge_again(&again, answered, left)
                 .map_err(|breach| format!("{breach}, sent again: {} {}", again.status, again.body))?;
             let now = self.items();
             let expected = match (self.ask.again, left) {
-                // What was done stays as it is.
+                // An effect remains.
                 (Again::Replayed, Left::After | Left::Other) => &there,
                 _ => &self.after,
             };
-            // Changing a record to what it is already may count as a change of it.
+            // Setting a record to its current value may count as a change.
             if now != *expected && (self.ask.again != Again::Same || left == Left::Before) {
                 return Err(format!("sent again: {}", difference(expected, &now)));
             }
@@ -190,13 +190,13 @@ impl<'a> Trial<'a> {
         Ok((answered, left))
     }
 
-    /// Right, or the one failure; either with no header more than it has in good moments.
+    /// The correct response or the internal error, in both cases without additional headers.
     fn read(&self, answer: &Answer) -> Result<Answered, String> {
         let told = |headers: &HeaderMap| {
             let told = headers
                 .iter()
                 .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())));
-            // An id by chance, a count that goes on, and what the body has anyway.
+            // Random ids, running counters, and headers of the body.
             let of_each = ["x-request-id", "ratelimit-", "content-length"];
             let told = told.filter(|told| !of_each.iter().any(|own| told.starts_with(own)));
             told.collect::<BTreeSet<_>>()
@@ -225,9 +225,9 @@ impl<'a> Trial<'a> {
         Err(format!("answered {} {}", answer.status, answer.body))
     }
 
-    /// Whether a moment, in which the item with a key was corrupt where one was, may be answered so.
+    /// Whether a fault, possibly with this undecodable item, may give this response.
     fn may_be(&self, moment: &Moment, corrupt: Option<&str>, answered: Answered) -> Result<(), String> {
-        // What has to wait for a call that is spare meets the outage too.
+        // Calls that wait for an optional call are affected by the outage too.
         let is_last = moment.at + 1 == self.calls.len();
         let is_spare = self.ask.spare.contains(&moment.operation.as_str())
             && (moment.length != Length::Outage || is_last);
@@ -245,7 +245,7 @@ impl<'a> Trial<'a> {
         good.then_some(()).ok_or_else(|| format!("{answered:?}{of}"))
     }
 
-    /// What was left, which has to fit the answer and to be sound.
+    /// The final state, which must match the response and be consistent.
     async fn look(&mut self, answered: Answered, there: &Items) -> Result<Left, String> {
         let left = if *there == self.base {
             Left::Before
@@ -313,7 +313,7 @@ impl<'a> Trial<'a> {
         self.base != self.after
     }
 
-    /// What the table holds; where the request writes nothing it is looked at once, at the end.
+    /// The table; for requests that write nothing it is read once, at the end.
     fn items(&mut self) -> Items {
         if self.writes() {
             self.seen = self.stage.items();
@@ -327,7 +327,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// A process of its own that lives through a script, and knows what the request wants it to know.
+/// A new process with these faults and with filled caches.
 async fn process(stage: &Stage, script: &std::sync::Arc<Script>, ask: &Ask, cast: &Cast) -> World {
     let store = stage.world.store.elsewhere();
     let world = stage
@@ -341,7 +341,7 @@ async fn process(stage: &Stage, script: &std::sync::Arc<Script>, ask: &Ask, cast
     world
 }
 
-/// The ids that the answer to a bulk request names, found or not.
+/// The ids in the response to a bulk request, found or not.
 fn all_ids(body: &Value) -> BTreeSet<u64> {
     let lists = body["data"].as_object().into_iter().flatten();
     let values = lists.filter_map(|(_, list)| list.as_array()).flatten();
@@ -350,7 +350,7 @@ fn all_ids(body: &Value) -> BTreeSet<u64> {
         .collect()
 }
 
-/// What is in one table only.
+/// Items that are in one table only.
 fn difference(expected: &Items, there: &Items) -> String {
     let of = |some: &Items, others: &Items| {
         let own = some.iter().filter(|(key, item)| others.get(*key) != Some(item));

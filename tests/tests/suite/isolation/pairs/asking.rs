@@ -1,4 +1,4 @@
-//! How a request comes to be: the names in its shape are filled in, and the credentials put where its route takes them.
+//! Building a request: fills the names of its shape, and adds the credentials in their place.
 
 use serde_json::Value;
 use tests::NOW;
@@ -9,7 +9,7 @@ use super::shapes::{LISTS, READS, Shape, WRITES};
 use super::shops::{NOWHERE, SHOPS};
 use super::{Arena, Asker};
 
-/// A shape that was filled in.
+/// A filled shape.
 #[derive(Debug, Clone)]
 pub struct Text {
     pub path: String,
@@ -18,7 +18,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// With this in place of a name.
+    /// The same with this value for a name.
     pub fn with(&self, name: &str, id: &str) -> Self {
         Self {
             path: self.path.replace(name, id),
@@ -29,7 +29,7 @@ impl Text {
 }
 
 impl Arena {
-    /// A shape of a route that takes credentials.
+    /// A shape of a protected route.
     pub fn guarded_shape(&self) -> Shape {
         loop {
             let lists: [&[Shape]; 3] = [&READS, &LISTS, &WRITES];
@@ -40,12 +40,12 @@ impl Arena {
         }
     }
 
-    /// One of the users, as an index.
+    /// Index of a random user.
     pub fn user(&self) -> usize {
         usize::try_from(self.dice.below(3)).expect("an index")
     }
 
-    /// A shape with something for every name: ids as they are given, all else at random.
+    /// A shape with a value for every name: ids as given, others random.
     pub fn filled(&self, shape: &Shape, asker: Asker<'_>, ids: &dyn Fn(&str) -> String) -> Text {
         let dice = &self.dice;
         let (own, any) = (
@@ -86,7 +86,7 @@ impl Arena {
         text
     }
 
-    /// The request of somebody, with the credentials where they belong.
+    /// A request with the asker's credentials in their place.
     pub fn call(&self, shape: &Shape, asker: Asker<'_>, text: &Text) -> Request<'_> {
         let wallet = &self.shops[asker.of].wallets[asker.user];
         let place = shape.place();
@@ -120,7 +120,7 @@ impl Arena {
     }
 }
 
-/// An address with its parameters.
+/// A URI with its parameters.
 pub fn uri(i: &str, text: &Text, key: &str) -> String {
     let named = |name: &str, value: &str| match value {
         "" => String::new(),
@@ -139,7 +139,7 @@ pub fn with_body<'w>(call: Request<'w>, text: &Text) -> Request<'w> {
         .bytes(text.body.clone())
 }
 
-/// What nobody has.
+/// A value that no instance has.
 pub fn nowhere(name: &str) -> String {
     match name {
         "$key" => "nenhuma".to_owned(),
@@ -148,13 +148,13 @@ pub fn nowhere(name: &str) -> String {
     }
 }
 
-/// An answer as JSON.
+/// A response as JSON.
 pub fn parsed(answer: &Raw) -> Value {
     serde_json::from_slice(&answer.text).expect("the answer is JSON")
 }
 
-/// What an answer says, and the reason in its header, with the id that nobody has in place of the one that was asked for. A
-/// call is stored all the same (C-74), under the next number.
+/// A response with the reason of its header, and with the unknown id replaced by the requested one. A call is
+/// stored anyway (C-74), with the next id.
 pub fn said(answer: &Raw, name: &str, asked: &str) -> String {
     let reason = answer
         .headers

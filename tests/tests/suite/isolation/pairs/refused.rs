@@ -1,4 +1,5 @@
-//! Requests that no instance lets in: what is malformed, credentials of another, what only another has.
+//! Requests that every instance rejects: malformed ones, credentials of another instance, and records of
+//! another instance only.
 
 use serde_json::json;
 
@@ -9,7 +10,7 @@ use super::shops::{SHOPS, USERS, common};
 use super::{Arena, Asker};
 
 impl Arena {
-    /// A request that is refused before the table is asked.
+    /// A request that is rejected before any read.
     pub async fn malformed(&mut self, of: usize) {
         let shape = self.guarded_shape();
         let user = self.user();
@@ -55,7 +56,7 @@ impl Arena {
         assert!(answer.cost.calls.is_empty(), "{}: {answer:?}", self.last);
     }
 
-    /// A good credential of one instance in the name of another, or with half of another's: it is nobody's (C-1).
+    /// A valid credential used for another instance, or combined with half of another's: unauthorized (C-1).
     pub async fn stranger(&mut self, of: usize) {
         let shape = self.guarded_shape();
         let other = (of + 1 + usize::try_from(self.dice.below(2)).expect("small")) % 3;
@@ -64,7 +65,7 @@ impl Arena {
             .dice
             .one(&[SHOPS[other], SHOPS[other], SHOPS[other], "nowhere"]);
         let asker = Asker { of, user, i };
-        // Records of the other, of both, of nobody: it makes no difference.
+        // Records of the other, of both, of neither: the response is the same.
         let whose = self.dice.below(3);
         let text = self.filled(&shape, asker, &|name| match whose {
             0 => self.shops[other].only_one(name),
@@ -75,14 +76,14 @@ impl Arena {
             "{} of {} as {i}: {} {text:?}",
             USERS[user], SHOPS[of], shape.method
         );
-        // Half of the time its own instance, but the token of somebody of the other.
+        // Half of the time the own instance, but with a token of the other.
         let call = match shape.place() {
             Some(Place::Headers) if self.dice.chance(50) => {
                 self.call_with_token_of(other, &shape, asker, &text)
             }
             _ => self.call(&shape, asker, &text),
         };
-        // Not even what is of the caller's own instance is in it.
+        // The response does not even contain data of the caller's instance.
         let answer = self.read(call.send_raw().await, SHOPS.len());
         let unauthorized = json!({ shape.text(): "Unauthorized" });
         assert_eq!(
@@ -93,7 +94,7 @@ impl Arena {
         );
     }
 
-    /// A public request to an instance with what only the attacker has.
+    /// A public request to an instance with data that only the attacker has.
     pub async fn aimed(&mut self) {
         let shape = *self.dice.one(&AIMED);
         let at = (self.attacker + 1 + usize::try_from(self.dice.below(2)).expect("small")) % 3;

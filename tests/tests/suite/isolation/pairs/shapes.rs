@@ -1,8 +1,8 @@
-//! What is asked, with names in place of the ids: `$lead` is an id of whichever kind the pair is about.
+//! Shapes of requests, with names instead of ids: `$lead` is an id of the kind that the pair selects.
 
 use super::super::guarded::{PUBLIC, Place, place};
 
-/// What stands for the id of a record; each is of one kind, which the route names or the body refers to.
+/// Names of ids, one for each kind of record that a route or body refers to.
 pub const NAMES: [&str; 11] = [
     "$lead",
     "$doomed",
@@ -17,7 +17,7 @@ pub const NAMES: [&str; 11] = [
     "$user",
 ];
 
-/// A request: method, route of the template, path, parameters beside `i` and the credential, body.
+/// A request: method, route of the template, path, parameters other than `i` and credentials, body.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     pub method: &'static str,
@@ -43,13 +43,20 @@ const fn shape(
     }
 }
 
-/// Reads of one thing, or of little. Whoever may, asks them of its own instance.
-pub const READS: [Shape; 21] = [
+/// Reads of one or few records in the own instance.
+pub const READS: [Shape; 22] = [
     shape(
         "GET",
         "/leads",
         "/leads",
         "archived=true&query={total,leads{fullname,owner{name}}}",
+        "",
+    ),
+    shape(
+        "GET",
+        "/crmopportunity/{id}",
+        "/crmopportunity/$opportunity",
+        "",
         "",
     ),
     shape("GET", "/leads/{id}", "/leads/$lead", "", ""),
@@ -128,7 +135,7 @@ pub const READS: [Shape; 21] = [
     ),
 ];
 
-/// Lists and boards, with terms, filters and pages that continue at bookmarks.
+/// Lists and boards, with search terms, filters, and pages with cursors.
 pub const LISTS: [Shape; 9] = [
     shape("GET", "/leads", "/leads", "limit=3", ""),
     shape("GET", "/leads", "/leads", "search=$mark&limit=3&page=$page", ""),
@@ -171,7 +178,7 @@ pub const LISTS: [Shape; 9] = [
     ),
 ];
 
-/// The very bytes that all instances send under the same key.
+/// The same bytes that all instances send with the same key.
 pub const SAME: Shape = shape(
     "POST",
     "/crmopportunity",
@@ -180,7 +187,7 @@ pub const SAME: Shape = shape(
     r#"{"title":"Pedido","crm_column":5,"lead_id":1001}"#,
 );
 
-/// Writes. Only the attacker makes them, in its own instance.
+/// Writes, made only by the attacker in its own instance.
 pub const WRITES: [Shape; 19] = [
     shape(
         "POST",
@@ -299,8 +306,7 @@ pub const WRITES: [Shape; 19] = [
     ),
 ];
 
-/// What anybody may send to an instance that is not its own, and must be refused there. The secret of the webhook and the
-/// ids are the sender's.
+/// Requests to another instance, which must be rejected. The webhook's secret and the ids are the sender's.
 pub const AIMED: [Shape; 5] = [
     shape("POST", "/voip/webhook", "/voip/webhook", "", WRITES[17].body),
     shape(
@@ -333,24 +339,24 @@ pub const AIMED: [Shape; 5] = [
     ),
 ];
 
-/// What is asked of one's own instance.
+/// Requests to the own instance.
 pub fn all() -> impl Iterator<Item = &'static Shape> {
     READS.iter().chain(&LISTS).chain(&WRITES)
 }
 
 impl Shape {
-    /// Where the route's credentials stand; none where it takes none.
+    /// Placement of the route's credentials; `None` for public routes.
     pub fn place(&self) -> Option<Place> {
         let is_public = PUBLIC.contains(&(self.method, self.route));
         (!is_public).then(|| place(self.method, self.route))
     }
 
-    /// Whether it changes nothing.
+    /// Whether it only reads.
     pub fn is_read(&self) -> bool {
         self.method == "GET" || self.route == "/crm/opportunities/{id}"
     }
 
-    /// What its errors call their text.
+    /// Name of the text in its errors.
     pub fn text(&self) -> &'static str {
         if self.route == "/crmopportunity" {
             "msg"
@@ -359,7 +365,7 @@ impl Shape {
         }
     }
 
-    /// The kinds of ids that it names.
+    /// The names of ids in it.
     pub fn names(&self) -> Vec<&'static str> {
         let has = |name: &&str| {
             [self.path, self.params, self.body]

@@ -1,37 +1,37 @@
-//! Three instances with the same ids and different texts: whatever a person wrote in one holds that one's mark.
+//! Three instances with the same ids and different texts: every text of one contains its mark.
 
-use funil::export::export;
-use funil::import::{Source, import};
 use indicatif::ProgressBar;
+use operator::export::export;
+use operator::import::{Source, import};
 use serde_json::{Value, json};
 use tests::{Wallet, World};
 
-/// The instances. Whose turn it is to attack is decided by the run.
+/// The instances. The run chooses the attacker.
 pub const SHOPS: [&str; 3] = ["acme", "bravo", "cobre"];
-/// An administrator, one who sees only its own, and one who sees all but is no administrator.
+/// An admin, a user who sees only own records, and one who sees all but is not an admin.
 pub const USERS: [u64; 3] = [7, 8, 9];
-/// An id that no instance has, of any kind. It has as many digits as those that only one has.
+/// An id that no instance has, with as many digits as the ids that only one instance has.
 pub const NOWHERE: u64 = 9_900_001;
-/// Leads of every instance that are never deleted, and those that may be.
+/// Leads of every instance that are never deleted, and number of those that may be.
 pub const KEPT: u64 = 12;
 pub const DOOMED: u64 = 28;
 
 /// One of the instances.
 pub struct Shop {
     pub name: &'static str,
-    /// What no other instance's answer may hold. Nobody sends it.
+    /// A text that no other instance's response may contain. No request contains it.
     pub secret: String,
     pub wallets: Vec<Wallet>,
-    /// The key that moves the meeting that was booked last before the attack.
+    /// The key of the last meeting booked before the attack.
     pub proof: String,
     /// That meeting.
     pub booked: u64,
-    /// What it exports when all is set up.
+    /// Its export after setup.
     pub export: String,
     index: u64,
 }
 
-/// What a name stands for among what every instance has; `nth` tells which, where there are several.
+/// The value of a name among the records that every instance has; `nth` selects one of several.
 pub fn common(name: &str, nth: u64) -> String {
     match name {
         "$lead" => (1001 + nth % KEPT).to_string(),
@@ -46,7 +46,7 @@ pub fn common(name: &str, nth: u64) -> String {
 }
 
 impl Shop {
-    /// What every text of it holds. The part before the secret may be searched for.
+    /// The mark in every text of it; search terms use the part before the secret.
     pub fn searched(&self) -> String {
         format!("MARK-{}", self.name)
     }
@@ -56,7 +56,7 @@ impl Shop {
         7_000_001 + 100_000 * self.index
     }
 
-    /// What a name stands for among what only this instance has.
+    /// The value of a name among the records that only this instance has.
     pub fn only_one(&self, name: &str) -> String {
         match name {
             "$public" => format!("pub_{}", self.name),
@@ -75,7 +75,7 @@ impl Shop {
         format!("segredo-{}", self.name)
     }
 
-    /// Creates it and loads what it has.
+    /// Creates it with its records.
     pub async fn open(world: &World, index: u64, secret: String) -> Self {
         let name = SHOPS[usize::try_from(index).expect("an index")];
         let mut shop = Self {
@@ -99,7 +99,7 @@ impl Shop {
         shop
     }
 
-    /// Everything that the instance has, as the operator would save it.
+    /// Its complete export.
     pub async fn exported(&self, world: &World) -> String {
         let mut text = Vec::new();
         let done = export(&world.operator(self.name), &mut text, &ProgressBar::hidden()).await;

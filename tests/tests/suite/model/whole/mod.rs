@@ -1,8 +1,8 @@
-//! Random operations on the whole interface by users with different permissions, each answer compared as a whole with what
-//! the [reference] says, which knows only the contract.
+//! Random operations on the whole interface by users with different permissions; each response is compared
+//! completely with the [reference], which implements only the contract.
 //!
-//! `WHOLE_OPERATIONS` and `MODEL_SEED` run it longer or elsewhere. Where service and reference differ, the recorded operations
-//! are shrunk to those that matter and printed, one a line; put into a file in `stored/` they are replayed by every run.
+//! `WHOLE_OPERATIONS` and `MODEL_SEED` change length and seed. If service and reference differ, the recorded
+//! operations are shrunk and printed, one per line; every run replays the files in `stored/`.
 
 mod bench;
 mod generate;
@@ -18,12 +18,12 @@ use bench::Bench;
 use generate::Maker;
 use op::{Ask, Op};
 
-/// Operations of one run; there are two runs.
+/// Operations of each of the two runs.
 const OPERATIONS: u64 = 4_000;
-/// So many operations at most happen to one instance: what it holds grows, and with it what each operation costs.
+/// Maximum operations on one instance, because each costs more as the instance grows.
 const LIFE: u64 = 5_000;
 
-/// Whether these operations, from the beginning, make service and reference differ.
+/// The first difference when these operations run from the beginning.
 async fn differs(ops: &[Op]) -> Option<String> {
     let mut bench = Bench::new().await;
     for op in ops {
@@ -34,7 +34,7 @@ async fn differs(ops: &[Op]) -> Option<String> {
     None
 }
 
-/// Each instance of a run has a seed of its own.
+/// Each instance of a run has its own seed.
 async fn run(run: u64) {
     let (first, mut left) = (
         from_environment("MODEL_SEED", 20_261_121) + run,
@@ -50,7 +50,7 @@ async fn run(run: u64) {
     }
 }
 
-/// Whether service and reference say the same; where they do not, what is left of the operations is printed.
+/// Whether service and reference agree; otherwise prints the shrunk operations.
 async fn live(seed: u64, operations: u64) -> bool {
     let (dice, mut bench, mut done) = (Dice::new(seed), Bench::new().await, Vec::new());
     for _ in 0..operations {
@@ -85,9 +85,9 @@ async fn second_run() {
     run(1).await;
 }
 
-/// What once made service and reference differ does so no more.
+/// Recordings of earlier differences.
 #[tokio::test]
-async fn stored_operations() {
+async fn stored_operations_no_longer_differ() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/model/whole/stored");
     let mut files = 0;
     for file in std::fs::read_dir(folder).expect("the folder of recordings") {
@@ -100,9 +100,8 @@ async fn stored_operations() {
     assert!(files > 0, "there are recordings");
 }
 
-/// A recording is read as it was written.
 #[test]
-fn recordings_are_text() {
+fn recordings_round_trip() {
     let archive = Ask {
         by: 7,
         method: "POST".to_owned(),

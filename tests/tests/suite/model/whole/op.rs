@@ -1,22 +1,22 @@
-//! An operation, as it is sent, recorded, shrunk and replayed: a request of somebody, time that passes, maintenance, or what
-//! the operator does with credentials.
+//! An operation, which can be sent, recorded, shrunk and replayed: a request of a user, passing time,
+//! maintenance, or the operator's changes of credentials.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One operation; a recording is a file with one a line.
+/// One operation; a recording is a file with one per line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, untagged)]
 pub enum Op {
-    /// A request of a user. `i` and the credentials are added when it is sent.
+    /// A request of a user, without `i` and credentials.
     Ask(Ask),
-    /// The clock goes on.
+    /// Advances the clock.
     Pass { seconds: u32 },
-    /// Maintenance runs, as it does every minute, behind the automations of the calls that came.
+    /// Runs the pending automations and then maintenance.
     Tend { tend: bool },
-    /// A user gets new credentials and uses the old ones no more.
+    /// Replaces a user's credentials.
     Issue { issue: u64 },
-    /// A user's key is revoked.
+    /// Revokes a user's key.
     Revoke { revoke: u64 },
 }
 
@@ -27,13 +27,13 @@ pub struct Ask {
     pub by: u64,
     pub method: String,
     pub path: String,
-    /// `"$key:<meeting>"` stands for the key that moves that meeting.
+    /// `"$key:<meeting>"` is replaced by the key of that meeting.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub body: Value,
     /// The header `Idempotency-Key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// Whether it is sent by the program that reads pages in order; every other request is of a program of its own.
+    /// Whether it is sent with the user agent that reads pages in order; every other request has its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub walks: bool,
 }

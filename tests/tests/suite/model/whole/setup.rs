@@ -1,20 +1,24 @@
-//! What the instance has at first: the lines that the service imports and the reference reads.
+//! The initial instance: lines that the service imports and the reference reads.
 
 use serde_json::{Value, json};
 
-/// The users, each with other permissions.
+/// The users, with different permissions.
 pub const USERS: [u64; 7] = [7, 8, 9, 10, 11, 12, 13];
 /// The columns by funnel.
 pub const FUNNELS: [(u64, &[u64]); 2] = [(3, &[31, 32]), (4, &[41])];
 
-/// The lines. Department 2 lies below 1; group `n` is that of user `n`.
+/// The custom fields of funnel 3.
+pub const FIELDS: [&str; 2] = ["Origem", " Número do pedido "];
+
+/// The lines. Department 2 is below 1; group `n` is that of user `n`.
 pub fn lines() -> Vec<Value> {
     let mut lines = vec![
         json!({ "kind": "setting", "name": "credential_placement", "value": "anywhere" }),
+        json!({ "kind": "setting", "name": "timezone", "value": "America/Sao_Paulo" }),
         json!({ "kind": "department", "id": 1, "name": "Comercial" }),
         json!({ "kind": "department", "id": 2, "name": "Vendas", "parent": 1 }),
         json!({ "kind": "department", "id": 3, "name": "Suporte" }),
-        json!({ "kind": "funnel", "id": 3, "name": "Vendas", "fields": [{ "name": "Origem", "type": "text" }],
+        json!({ "kind": "funnel", "id": 3, "name": "Vendas", "fields": FIELDS.map(|name| json!({ "name": name, "type": "text" })),
             "columns": [{ "id": 32, "name": "Fim", "sequence": 2 }, { "id": 31, "name": "Entrada", "sequence": 1 }] }),
         json!({ "kind": "funnel", "id": 4, "name": "Recompra", "fields": [],
             "columns": [{ "id": 41, "name": "Contato", "sequence": 1 }],
@@ -27,6 +31,7 @@ pub fn lines() -> Vec<Value> {
     ];
     lines.extend(people());
     lines.extend(leads());
+    lines.extend(restricted_opportunities());
     lines.extend(calendars());
     lines.extend(reports());
     lines.extend(service());
@@ -96,7 +101,26 @@ fn leads() -> impl Iterator<Item = Value> {
     })
 }
 
-/// One without horizon and notice, one of another zone with both, and one that is not published.
+/// Service permissions come only with an import: every third is for some users, every fourth for a department (C-82).
+fn restricted_opportunities() -> impl Iterator<Item = Value> {
+    (1..=24).map(|id| {
+        let (column, user) = (31 + id % 2, 7 + id % 7);
+        let day = format!("2026-01-{:02}T12:00:00.000Z", 1 + id / 2);
+        let mut line = json!({ "kind": "opportunity", "id": id, "title": format!("Pedido {id:03}"), "value": "10.01",
+            "crm_id": 3, "crm_column": column, "lead_id": 1001 + id % 9, "user": user, "createDate": day,
+            "updateDate": day });
+        if id % 3 == 0 {
+            line["service_permission"] = json!("users");
+            line["service_permission_users"] = json!([8, 11, 13]);
+        } else if id % 4 == 0 {
+            line["service_permission"] = json!("departments");
+            line["service_permission_departments"] = json!([1 + id % 3]);
+        }
+        line
+    })
+}
+
+/// One without horizon and notice, one of another zone with both, and one not published.
 fn calendars() -> impl Iterator<Item = Value> {
     let calendar = |id: u64, name: &str, changes: Value| {
         let mut line = json!({ "kind": "calendar", "id": id, "name": name, "publicId": format!("pub_{id}"),
@@ -133,7 +157,7 @@ fn calendars() -> impl Iterator<Item = Value> {
             "Fechada",
             json!({ "keyName": "fechada", "isPublished": false, "hours": { "mon": mornings } }),
         ),
-        // Not on the grid, so it takes two of its times, one by the buffer alone; and one that takes none.
+        // Off the grid, so it takes two starts, one by the buffer alone; and one that takes none.
         meeting(
             1,
             "2026-11-24T09:35:00.000Z",

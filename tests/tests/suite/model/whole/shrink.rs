@@ -1,10 +1,9 @@
-//! Makes a sequence that fails short: delta debugging over its operations.
+//! Shrinks a failing sequence of operations by delta debugging.
 
-/// How many shorter sequences are tried. What needs many operations (an id that takes as many to be given) is not worth more.
+/// Maximum number of tried sequences. Failures that need many operations are not worth more.
 const TRIES: u32 = 400;
 
-/// The shortest sequence that was found. Where the tries sufficed, none of its operations can be left out alone. `fails` is
-/// asked of sequences.
+/// The shortest failing sequence found. If the tries sufficed, no single operation can be removed.
 pub async fn shrink<T: Clone>(mut ops: Vec<T>, fails: impl AsyncFn(&[T]) -> bool) -> Vec<T> {
     let (mut size, mut tries) = (ops.len().div_ceil(2), 0);
     while size > 0 {
@@ -24,9 +23,9 @@ pub async fn shrink<T: Clone>(mut ops: Vec<T>, fails: impl AsyncFn(&[T]) -> bool
     ops
 }
 
-/// What fails because of three operations in their order is shrunk to these three.
+/// A failure by three operations in order is shrunk to these three.
 #[tokio::test]
-async fn only_what_matters_is_left() {
+async fn shrinking_leaves_the_required_operations() {
     let fails = async |ops: &[u32]| {
         let mut wanted = [3, 141, 592].into_iter().peekable();
         for op in ops {

@@ -1,5 +1,6 @@
-//! Random operations on what there is, what there was, and what there never was.
+//! Random operations on existing, former and unknown records.
 
+mod filters;
 mod sales;
 mod visits;
 
@@ -25,13 +26,13 @@ const LISTED: [&str; 4] = [
     "&query={leads{id,owner{name}}}",
     "&query={total,leads{fullname}}",
 ];
-/// So many of the last operations are known when one is to be sent again.
+/// Number of last operations that can be repeated.
 const REMEMBERED: usize = 60;
 
 /// Method, path and body.
 type Request = (&'static str, String, Value);
 
-/// Makes up operations.
+/// Generates operations.
 pub struct Maker<'a> {
     pub dice: &'a Dice,
     pub reference: &'a Reference,
@@ -52,34 +53,34 @@ impl Maker<'_> {
             82..112 => self.refused(),
             112..142 => return self.again(by),
             142..202 => return self.walk(by),
-            202..270 => ("GET", self.lead_list(), Value::Null),
-            270..330 => (
+            202..250 => ("GET", self.lead_list(), Value::Null),
+            250..300 => (
                 "GET",
                 format!("/leads/{}?{}", self.lead(), self.dice.one(&VIEWS)),
                 Value::Null,
             ),
-            330..345 => ("DELETE", format!("/leads/{}", self.lead()), Value::Null),
-            345..350 => (
+            300..315 => ("DELETE", format!("/leads/{}", self.lead()), Value::Null),
+            315..320 => (
                 "DELETE",
                 "/leads".to_owned(),
                 json!({ "ids": [self.lead(), self.lead()] }),
             ),
-            350..390 => ("POST", "/lead/archive".to_owned(), self.archive()),
-            390..490 => self.creation(),
-            490..600 => self.update(),
-            600..615 => ("GET", "/crm".to_owned(), Value::Null),
-            615..730 => self.board(),
-            730..810 => self.booking(),
-            810..855 => self.calendar(),
-            855..920 => self.call(),
-            920..940 => self.report(),
+            320..345 => ("POST", "/lead/archive".to_owned(), self.archive()),
+            345..450 => self.creation(),
+            450..580 => self.update(),
+            580..590 => ("GET", "/crm".to_owned(), Value::Null),
+            590..760 => self.board(),
+            760..830 => self.booking(),
+            830..870 => self.calendar(),
+            870..925 => self.call(),
+            925..945 => self.report(),
             _ => self.tickets(),
         };
         let key = self.key(&path);
         ask(by, (method, path, body), key)
     }
 
-    /// Mostly a moment; now and then so long that keys, walks, results or credentials expire.
+    /// Mostly a moment; sometimes long enough that keys, cursors, results or credentials expire.
     fn pass(&self) -> Op {
         let seconds = match self.dice.below(100) {
             0..30 => self.dice.one(&[0, 1]),
@@ -92,14 +93,14 @@ impl Maker<'_> {
         Op::Pass { seconds: *seconds }
     }
 
-    /// A key for some of the requests that take one: few, so that they come again with other bodies.
+    /// An idempotency key for some requests: few keys, so that they recur with other bodies.
     fn key(&self, path: &str) -> Option<String> {
         let takes =
             path.starts_with("/crmopportunity?") || ["/calendarmeeting", "/voip/webhook"].contains(&path);
         (takes && self.dice.chance(30)).then(|| format!("key-{}", self.dice.below(40)))
     }
 
-    /// One of the last requests that had a key, as it was sent or with another body.
+    /// One of the last requests with a key, unchanged or with another body.
     fn again(&self, by: u64) -> Op {
         let last = self.done.iter().rev().take(REMEMBERED);
         let keyed = last.filter_map(|op| match op {
@@ -130,7 +131,7 @@ impl Maker<'_> {
         (one.method, one.path.to_owned(), one.body.clone())
     }
 
-    /// A lead that is there, mostly; or one that was, or never was.
+    /// Mostly an existing lead, else a former or an unknown one.
     fn lead(&self) -> u64 {
         let (leads, _) = self.reference.known();
         if leads.is_empty() || self.dice.chance(15) {

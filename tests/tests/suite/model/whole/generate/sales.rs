@@ -1,13 +1,11 @@
-//! Random requests of endpoints 7 to 10.
-
 use serde_json::{Map, Value, json};
 
 use super::super::op::{Ask, Op};
-use super::super::setup::{FUNNELS, USERS};
+use super::super::setup::{FIELDS, FUNNELS};
 use super::{Maker, Request, TERMS};
 
 impl Maker<'_> {
-    /// Properties that endpoints 7 and 8 both take.
+    /// Properties that endpoints 7 and 8 accept.
     fn properties(&self, columns: &[u64]) -> Map<String, Value> {
         let dice = self.dice;
         let mut body = Map::new();
@@ -19,7 +17,12 @@ impl Maker<'_> {
         put(
             40,
             "title",
-            json!(dice.one(&["Pedido", "Orçamento São João", "renovação ANUAL 7"])),
+            json!(dice.one(&[
+                "Pedido",
+                "Orçamento São João",
+                "renovação ANUAL 7",
+                "Çelik & filhos"
+            ])),
         );
         put(
             50,
@@ -30,7 +33,14 @@ impl Maker<'_> {
         put(40, "lead_id", json!(self.lead()));
         put(50, "status", json!(dice.one(&["open", "gain", "lost"])));
         put(40, "user", json!(dice.one(&[7, 8, 9, 10, 11, 12, 13, 99])));
-        put(20, "expectedCloseDate", json!("2026-12-24T03:00:00.000Z"));
+        put(20, "sequence", json!(dice.below(9)));
+        let close = format!(
+            "2026-{:02}-{:02}T0{}:30:00.000Z",
+            1 + dice.below(12),
+            1 + dice.below(28),
+            dice.below(6)
+        );
+        put(40, "expectedCloseDate", json!(close));
         body
     }
 
@@ -57,12 +67,25 @@ impl Maker<'_> {
 
     fn add_fields(&self, funnel: u64, body: &mut Map<String, Value>, may_clear: bool) {
         if funnel == 3 && self.dice.chance(40) {
-            let value = if may_clear && self.dice.chance(30) {
-                Value::Null
-            } else {
-                json!(self.dice.below(9))
-            };
-            body.insert("fields".to_owned(), json!({ "Origem": value }));
+            let values = [
+                json!("Google"),
+                json!("google"),
+                json!("Indicação"),
+                json!(""),
+                json!(7),
+                json!(true),
+                json!(12.5),
+            ];
+            let named = self.dice.some(&FIELDS).into_iter().map(|name| {
+                let clears = may_clear && self.dice.chance(30);
+                let value = if clears {
+                    &Value::Null
+                } else {
+                    self.dice.one(&values)
+                };
+                (name.to_owned(), value.clone())
+            });
+            body.insert("fields".to_owned(), named.collect::<Map<_, _>>().into());
         }
     }
 
@@ -107,14 +130,23 @@ impl Maker<'_> {
             body["columnId"] = json!(99);
         }
         if dice.chance(30) {
-            body["filterByUsers"] = json!(dice.some(&USERS));
+            body["filterByUsers"] = json!(dice.some(&[7, 8, 9, 10, 11, 12, 13, 99, 0]));
         }
         if dice.chance(30) {
             body["filterByStatus"] = json!(dice.some(&["open", "gain", "lost"]));
         }
         if dice.chance(30) {
-            body["search"] = json!(dice.one(&TERMS));
+            let titles = ["", "  ", "nobrega", "renova", "são joão", "1"];
+            body["search"] = json!(dice.one(if dice.chance(40) { &titles[..] } else { &TERMS[..] }));
             body["searchBy"] = json!(dice.one(&["lead", "opportunity"]));
+        }
+        for (percent, name) in [(25, "filterByCreateDate"), (15, "filterByExpectedCloseDate")] {
+            if dice.chance(percent) {
+                body[name] = self.range();
+            }
+        }
+        if dice.chance(25) {
+            body["filters"] = (0..dice.below(4)).map(|_| self.condition()).collect();
         }
         if dice.chance(20) {
             body["onlyArchived"] = json!(dice.chance(70));
@@ -122,7 +154,7 @@ impl Maker<'_> {
         ("POST", format!("/crm/opportunities/{funnel}"), body)
     }
 
-    /// The next page of a walk through a column, or the first of a new one.
+    /// The next page of a sequence through a column, or the first of a new one.
     pub fn walk(&self, by: u64) -> Op {
         let walks = self.reference.walks.next();
         let (by, path, mut body, page) = if walks.is_empty() || self.dice.chance(20) {

@@ -1,12 +1,10 @@
-//! Random requests of endpoints 11 to 15 and 19.
-
 use serde_json::{Value, json};
 
 use super::super::reference::clock::{date, day, seconds, time};
 use super::super::reference::meetings::grid;
 use super::{Maker, Request};
 
-/// Numbers with and without country code and ninth digit, of leads, of a profile and of nobody.
+/// Numbers with and without country code and ninth digit, of leads, of a profile and unknown ones.
 const PHONES: [&str; 17] = [
     "",
     "anônimo",
@@ -34,7 +32,7 @@ impl Maker<'_> {
         day(seconds(&self.reference.now)) + ahead
     }
 
-    /// A time that is mostly one of a calendar's, and its link.
+    /// A time, mostly one of a calendar's starts, and the calendar's link.
     fn time_to_book(&self) -> (String, String) {
         let calendars: Vec<_> = self.reference.calendars().collect();
         let calendar = *self.dice.one(&calendars);

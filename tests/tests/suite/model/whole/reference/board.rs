@@ -1,42 +1,41 @@
-//! Endpoints 9 and 10.
-
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use shared::text::fold;
 
 use super::clock::seconds;
+use super::filters::{conditions_hold, covers, is_good};
 use super::leads::is_found;
 use super::{Asked, Record, Reference, Said, error, number, page, text};
 
-/// How long a reader may rest between two pages, in seconds.
+/// Lifetime of a cursor in seconds.
 const REST: i64 = 3600;
 
-/// When an opportunity was made, and its id: its place among others, the newest first.
+/// Creation time and id of an opportunity: its position in the order, newest first.
 type Place = (String, u64);
 
-/// A walk through pages is told apart by who asks, with which credentials, and for what.
+/// A sequence of pages, identified by user, credentials, user agent and query.
 type Walk = (u64, u64, String, String);
 
-/// Where a page begins.
+/// The beginning of a page.
 #[derive(Debug, Clone, Default)]
 struct Begin {
-    /// Behind this place.
+    /// After this position.
     older_than: Option<Place>,
-    /// What the walk has shown ends here.
+    /// The shown part ends here.
     newer_than: Option<Place>,
-    /// The newest that the walk has shown since it last began at the front.
+    /// The newest position shown since the sequence last began at the front.
     newest: Option<Place>,
-    /// It began at an offset.
+    /// Whether it began at an offset.
     is_part: bool,
 }
 
-/// Where the pages of walks begin, if that is known, and until when it counts.
+/// Beginnings of the pages of each sequence, if known, with their expiry.
 #[derive(Debug, Clone, Default)]
 pub struct Walks(BTreeMap<Walk, BTreeMap<u64, (Option<Begin>, i64)>>);
 
 impl Walks {
-    /// The furthest page that can be read next in each walk: by whom, of what, and its number.
+    /// The last page that can be read next in each sequence: user, query and number.
     pub fn next(&self) -> Vec<(u64, String, Value, u64)> {
         let walks = self.0.iter().filter_map(|((by, _, path, body), pages)| {
             let body = serde_json::from_str(body).expect("a body");
@@ -47,7 +46,7 @@ impl Walks {
 }
 
 impl Reference {
-    /// The columns of a funnel in their order.
+    /// The columns of a funnel in order.
     pub fn columns(&self, funnel: u64) -> Vec<Value> {
         let mut columns = self.funnels[&funnel]["columns"]
             .as_array()
@@ -79,13 +78,17 @@ impl Reference {
             return error(401);
         }
         let limit = asked.body["limit"].as_u64().expect("a limit");
+        let conditions = asked.body["filters"].as_array().map_or(&[][..], Vec::as_slice);
+        let ignored = conditions.iter().filter(|one| !is_good(one)).count();
         if let Some(column) = asked.body["columnId"].as_u64() {
             if !self.column_of(funnel, &json!(column)) {
                 return error(400);
             }
+            self.ignored = Some(ignored);
             let shown = self.column_page(asked, funnel, column, limit).into_iter();
             return (200, shown.map(|one| self.shown(asked.by, one, false)).collect());
         }
+        self.ignored = Some(ignored);
         let board = self.columns(funnel).into_iter().map(|mut column| {
             let found = self.found(asked, funnel, column["id"].as_u64().expect("an id"));
             let cents: u64 = found.iter().map(cents).sum();
@@ -101,8 +104,8 @@ impl Reference {
         (200, board.collect())
     }
 
-    /// A page alone is an offset; one that follows another begins where that ended, and behind the last there is what was
-    /// added since (C-42).
+    /// A page without a sequence is an offset; one that follows another begins where that ended, and after
+    /// the last page new records follow (C-42).
     fn column_page(&mut self, asked: &Asked<'_>, funnel: u64, column: u64, limit: u64) -> Vec<Record> {
         let found = self.found(asked, funnel, column);
         // Page 0 is the first too (C-40).
@@ -158,13 +161,14 @@ impl Reference {
         shown
     }
 
-    /// What of a column a request finds, the newest first (C-42, C-43).
+    /// The matches of a request in a column, newest first (C-42, C-43).
     fn found(&self, asked: &Asked<'_>, funnel: u64, column: u64) -> Vec<Record> {
         let body = asked.body;
         let holds = |name: &str, value: &Value| {
             let wanted = body[name].as_array().filter(|wanted| !wanted.is_empty());
             wanted.is_none_or(|wanted| wanted.contains(value))
         };
+        let fields = &self.funnels[&funnel]["fields"];
         let mut found: Vec<_> = self
             .opportunities
             .values()
@@ -172,6 +176,9 @@ impl Reference {
             .filter(|one| self.people.sees_opportunity(asked.by, one))
             .filter(|one| (one["archived"] == json!(1)) == (body["onlyArchived"] == json!(true)))
             .filter(|one| holds("filterByUsers", &one["user"]) && holds("filterByStatus", &one["status"]))
+            .filter(|one| covers(&body["filterByCreateDate"], &one["createDate"]))
+            .filter(|one| covers(&body["filterByExpectedCloseDate"], &one["expectedCloseDate"]))
+            .filter(|one| conditions_hold(&body["filters"], fields, &one["fields"]))
             .filter(|one| self.matches(one, body))
             .cloned()
             .collect();

@@ -1,4 +1,4 @@
-//! Endpoint 19, and what automations make of calls (C-76).
+//! Endpoint 19, and automations for calls (C-76).
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::claims::{Claimed, mismatch};
 use super::phones::{Line, digits, line};
 use super::{Asked, Reference, Said, text};
 
-/// What is known of a call.
+/// A call.
 #[derive(Debug, Clone)]
 pub struct Call {
     pub date: String,
@@ -58,8 +58,8 @@ impl Reference {
         (201, json!({ "msg": "created", "id": id }))
     }
 
-    /// Whose number it is (C-72: exact before twin, not archived before archived, then the lowest id); a new lead's where it is
-    /// nobody's (C-73).
+    /// The lead of a number (C-72: exact before twin, not archived before archived, then the lowest id); a
+    /// new lead if there is none (C-73).
     fn called(&mut self, phone: &str, line: &Line) -> u64 {
         let found = self.leads.iter().filter_map(|(id, lead)| {
             let numbers = ["phone", "mobile", "chatapp"].map(|name| text(lead, name));
@@ -75,7 +75,7 @@ impl Reference {
             .filter_map(|(number, profile)| Some((line.rank(number)?, profile)));
         let profile = known.min_by_key(|(rank, _)| *rank).map(|(_, profile)| profile);
         let number = digits(phone);
-        // A foreign number keeps its `+` where it would read as a Brazilian one without.
+        // A foreign number keeps its `+` if it would be read as Brazilian without.
         let is_same = super::phones::line(&number).as_ref() == Some(line);
         let kept = if is_same {
             number.clone()
@@ -91,12 +91,12 @@ impl Reference {
         )
     }
 
-    /// The calls whose automations have not run.
+    /// The calls with pending automations.
     pub fn raised(&self) -> Vec<u64> {
         self.raised.clone()
     }
 
-    /// Each call's lead gets points and an opportunity of the call's user, once; then reports are refreshed.
+    /// Adds points and an opportunity of the call's user for each call's lead, once; then refreshes reports.
     pub fn tend(&mut self) {
         for call in std::mem::take(&mut self.raised) {
             let call = self.calls[usize::try_from(call - 1).expect("small")].clone();
@@ -112,7 +112,7 @@ impl Reference {
         self.refresh_reports();
     }
 
-    /// C-73: a call or a booking was the last that was heard of a lead.
+    /// C-73: a call or a booking sets a lead's last activity.
     pub fn touch(&mut self, lead: u64) {
         let now = json!(self.now);
         if let Some(lead) = self.leads.get_mut(&lead) {
@@ -120,7 +120,7 @@ impl Reference {
         }
     }
 
-    /// A lead that a call or a booking makes.
+    /// A lead created by a call or a booking.
     pub fn make_lead(&mut self, mut fields: Value) -> u64 {
         self.last_lead += 1;
         fields["id"] = json!(self.last_lead);

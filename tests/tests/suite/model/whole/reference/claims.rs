@@ -1,5 +1,3 @@
-//! Credentials (C-2, C-3), and requests with an `Idempotency-Key` (C-10).
-
 use std::collections::BTreeMap;
 
 use serde_json::json;
@@ -7,36 +5,36 @@ use serde_json::json;
 use super::clock::seconds;
 use super::{Asked, Reference, Said, phones};
 
-/// How long a token counts, and how long a key is remembered.
+/// Lifetimes of a token and of an idempotency key.
 const TOKEN: i64 = 90 * 86_400;
 const MEMORY: i64 = 86_400;
 
 /// A user's key and token.
 #[derive(Debug, Clone)]
 pub struct Credential {
-    /// Each pair has another.
+    /// Number of the pair.
     number: u64,
-    /// From when on they are not good any more.
+    /// Expiry.
     until: i64,
 }
 
-/// A request that may be sent again: by whom, under which key, and what it asks for.
+/// A request with an idempotency key: caller, key and body.
 #[derive(Debug, Clone)]
 pub struct Claim {
     name: String,
     asked: String,
 }
 
-/// What was done under which name: for what, what it made, and until when that counts.
+/// Results by key: body, created id, and expiry.
 #[derive(Debug, Clone, Default)]
 pub struct Claims(BTreeMap<String, (String, u64, i64)>);
 
-/// What became of earlier requests with the same key.
+/// Result of an earlier request with the same key.
 pub enum Claimed {
     Free,
-    /// An equal one made this.
+    /// An equal request created this id.
     Done(u64),
-    /// It asked for something else.
+    /// It had another body.
     Other,
 }
 
@@ -55,7 +53,7 @@ impl Claims {
         }
     }
 
-    /// Only what was done is kept.
+    /// Only successful requests are kept.
     pub fn keep(&mut self, claim: Option<Claim>, made: u64, now: &str) {
         if let Some(claim) = claim {
             let until = seconds(now) + MEMORY;
@@ -84,7 +82,7 @@ impl Reference {
         self.credentials[&user].number
     }
 
-    /// A key is one for each endpoint and credential; where there is none, for each calendar's name or number called.
+    /// Keys are scoped by endpoint and credential; public ones by the calendar's name or the called number.
     pub fn key_claim(&self, asked: &Asked<'_>) -> Option<Claim> {
         let (key, body) = (asked.key?, asked.body);
         let scope = match asked.path[0] {
@@ -100,7 +98,7 @@ impl Reference {
     }
 }
 
-/// The answer to a key that came with another body.
+/// The response to a key with another body.
 pub fn mismatch(asked: &Asked<'_>) -> Said {
     let text = "Idempotency-Key was used with another body";
     match asked.path[0] {

@@ -1,16 +1,18 @@
-//! Time, as the reference counts it.
+//! Time arithmetic of the reference.
 
 use shared::time::Timestamp;
 use tests::world::at;
 
 const DAY: i64 = 86_400;
+/// São Paulo is three hours west of Greenwich, in summer too.
+const WEST: i64 = 3 * 3600;
 
 /// Seconds since 1970.
 pub fn seconds(time: &str) -> i64 {
     at(time).unix_seconds()
 }
 
-/// The same as text.
+/// Formats seconds since 1970.
 pub fn time(seconds: i64) -> String {
     let time = Timestamp::from_unix_millis(seconds * 1000);
     time.expect("a point in time").to_string()
@@ -21,7 +23,12 @@ pub fn day(seconds: i64) -> i64 {
     seconds.div_euclid(DAY)
 }
 
-/// When a day begins.
+/// The day in the instance's time zone.
+pub fn local_day(seconds: i64) -> i64 {
+    day(seconds - WEST)
+}
+
+/// Start of a day in seconds.
 pub fn start(day: i64) -> i64 {
     day * DAY
 }
@@ -31,7 +38,7 @@ pub fn date(day: i64) -> String {
     time(start(day))[..10].to_owned()
 }
 
-/// Which day of the week a day is.
+/// Weekday of a day.
 pub fn weekday(day: i64) -> &'static str {
     // 1970 began on a Thursday.
     let names = ["thu", "fri", "sat", "sun", "mon", "tue", "wed"];

@@ -1,5 +1,3 @@
-//! Endpoints 1 to 6.
-
 use serde_json::{Map, Value, json};
 use shared::text::fold;
 
@@ -28,7 +26,7 @@ impl Reference {
         self.leads.get(&id).filter(|lead| self.people.sees_lead(by, lead))
     }
 
-    /// As an opportunity embeds it.
+    /// The lead embedded in an opportunity.
     pub fn embedded_lead(&self, by: u64, id: &Value) -> Value {
         let Some(id) = id.as_u64() else {
             return Value::Null;
@@ -47,7 +45,7 @@ impl Reference {
         full
     }
 
-    /// What a request shows of a lead (C-21, C-22).
+    /// The view of a lead for a request (C-21, C-22).
     fn view(&self, asked: &Asked<'_>, lead: &Record) -> Value {
         let query = asked.param("query");
         if query.is_empty() {
@@ -130,7 +128,7 @@ impl Reference {
         )
     }
 
-    /// Takes the person out of everything (C-24).
+    /// Removes the person from all records (C-24).
     fn forget(&mut self, id: u64) {
         self.leads.remove(&id);
         self.customs.remove(&id);
@@ -169,7 +167,7 @@ impl Reference {
     }
 }
 
-/// The ids that a body names, each once.
+/// The distinct ids of a body.
 fn ids(body: &Value) -> Vec<u64> {
     let named = if body["ids"].is_array() {
         &body["ids"]
@@ -208,7 +206,6 @@ fn fullname(lead: &Record) -> String {
         .join(" ")
 }
 
-/// C-21.
 fn defaults() -> Record {
     let channel =
         json!({ "mainChannel": false, "disabled": false, "frequencyValue": null, "frequencyUnits": "DAY" });

@@ -1,4 +1,4 @@
-//! Endpoints 11 to 13 and the free times.
+//! Endpoints 11 to 13 and free times.
 
 use serde_json::{Value, json};
 use tests::bookings::{OFF_GRID, OUTSIDE, TAKEN, TOO_SOON};
@@ -17,7 +17,7 @@ fn coded(status: u16, code: &str, msg: &str) -> Said {
     (status, json!({ "error": code, "msg": msg }))
 }
 
-/// How far the clocks of a calendar's zone are from UTC. None of the zones has summer time.
+/// UTC offset of a calendar's zone. None of the zones has daylight saving time.
 fn offset(calendar: &Value) -> i64 {
     match calendar["timezone"].as_str() {
         Some("America/Sao_Paulo") => -180 * MINUTE,
@@ -29,7 +29,7 @@ fn minutes(calendar: &Value, name: &str) -> i64 {
     calendar[name].as_i64().unwrap_or(0) * MINUTE
 }
 
-/// When meetings can begin on a day of the calendar's zone, taken or not (C-52).
+/// Possible starts on a day of the calendar's zone, free or taken (C-52).
 pub fn grid(calendar: &Value, day: i64) -> Vec<i64> {
     let clock = |text: &Value| {
         let (hours, minutes) = text.as_str().expect("a time").split_once(':').expect("a time");
@@ -69,7 +69,7 @@ impl Reference {
         })
     }
 
-    /// A calendar whose link is active.
+    /// A calendar with an active link.
     fn published(&self, link: &str) -> Option<&Value> {
         self.calendars()
             .find(|one| one["keyName"] == json!(link) && one["isPublished"] == json!(true))
@@ -81,7 +81,7 @@ impl Reference {
             .filter(|one| one["calendarId"] == calendar["id"])
     }
 
-    /// Whether a meeting and its buffer overlap another one and its buffer (C-52).
+    /// Whether a meeting with buffer overlaps another one with buffer (C-52).
     fn is_taken(&self, calendar: &Value, from: i64, but: Option<u64>) -> bool {
         let buffer = minutes(calendar, "bufferMinutes");
         let until = from + minutes(calendar, "durationMinutes") + buffer;
@@ -95,14 +95,14 @@ impl Reference {
         from < seconds(&self.now) + minutes(calendar, "minimumNoticeMinutes")
     }
 
-    /// Whether a time's day cannot be booked yet.
+    /// Whether a time is after the horizon.
     fn is_too_late(&self, calendar: &Value, from: i64) -> bool {
         let local = |time| day(time + offset(calendar));
         let days = calendar["horizon"]["days"].as_i64();
         days.is_some_and(|days| local(from) > local(seconds(&self.now)) + days)
     }
 
-    /// What is in the way of a meeting at a time.
+    /// The reason against a meeting at a time.
     fn judge_time(&self, calendar: &Value, from: i64, moved: Option<u64>) -> Result<(), &'static str> {
         if self.is_too_soon(calendar, from) {
             return Err(TOO_SOON);
@@ -119,7 +119,7 @@ impl Reference {
         Ok(())
     }
 
-    /// Endpoint 13. What is wrong is told in the order of C-53.
+    /// Endpoint 13, with errors in the order of C-53.
     pub fn book(&mut self, asked: &Asked<'_>) -> Said {
         let body = asked.body;
         let claim = self.key_claim(asked);
@@ -166,8 +166,8 @@ impl Reference {
         (200, json!({ "msg": "created", "data": meeting }))
     }
 
-    /// Whether somebody has the key of a meeting on this calendar that can be moved (C-55). Nobody has that of one that was
-    /// imported.
+    /// Whether a key is valid for a movable meeting on this calendar (C-55). Imported meetings have no known
+    /// key.
     fn is_movable(&self, id: u64, calendar: &Value, body: &Value) -> bool {
         let proof = body["properties"]["rescheduleKey"].as_str().unwrap_or_default();
         let meeting = self
@@ -263,7 +263,7 @@ impl Reference {
         (200, json!({ "data": { "calendars": calendars } }))
     }
 
-    /// The starts that can be booked from a time until before another.
+    /// The bookable starts in a range.
     pub fn list_slots(&self, asked: &Asked<'_>) -> Said {
         let Some(calendar) = self.published(asked.param("keyName")) else {
             let msg = "the calendar does not belong to the instance or is not active";

@@ -1,9 +1,10 @@
-//! A reference of the service: what it answers to each request, by the contract alone, over maps in memory.
+//! A reference of the service: its response to each request by the contract alone, with maps in memory.
 
 mod board;
 mod calls;
 mod claims;
 pub mod clock;
+pub mod filters;
 mod leads;
 pub mod meetings;
 mod opportunities;
@@ -29,7 +30,7 @@ pub type Record = Map<String, Value>;
 /// A status and a body.
 pub type Said = (u16, Value);
 
-/// All that the service knows.
+/// The state of the reference.
 #[derive(Debug, Clone, Default)]
 pub struct Reference {
     people: People,
@@ -43,26 +44,28 @@ pub struct Reference {
     calendars: BTreeMap<u64, Value>,
     meetings: BTreeMap<u64, Record>,
     imported_meetings: BTreeSet<u64>,
-    /// The names of messaging accounts, by number.
+    /// Names of messaging accounts, by number.
     profiles: BTreeMap<String, Value>,
     calls: Vec<calls::Call>,
-    /// The calls whose automations have not run.
+    /// Calls with pending automations.
     raised: Vec<u64>,
     reports: Reports,
     credentials: BTreeMap<u64, Credential>,
     claims: Claims,
-    /// Where walks through pages stand.
+    /// Sequences of pages.
     pub walks: Walks,
     last_lead: u64,
     last_opportunity: u64,
     last_meeting: u64,
-    /// What time it is.
+    /// Current time.
     pub now: String,
-    /// Whether the last answer was one that was given before (C-10).
+    /// Whether the last response was a replay (C-10).
     pub replayed: bool,
+    /// How many conditions the last answer ignored (C-44).
+    pub ignored: Option<usize>,
 }
 
-/// A request, taken apart.
+/// A parsed request.
 pub struct Asked<'a> {
     pub by: u64,
     pub method: &'a str,
@@ -121,6 +124,7 @@ impl Reference {
                 "department" | "group" | "user" => reference.people.add(line),
                 "lead" => reference.add_lead(line),
                 "funnel" => drop(reference.funnels.insert(id, line.clone())),
+                "opportunity" => reference.add_opportunity(line),
                 "ticket" => reference.add_ticket(line),
                 "file" => reference.files.push(line.as_object().expect("a line").clone()),
                 "calendar" => drop(reference.calendars.insert(id, line.clone())),
@@ -136,9 +140,10 @@ impl Reference {
         reference
     }
 
-    /// What the service is to answer, and what it is to know then.
+    /// Computes the response and updates the state.
     pub fn answer(&mut self, asked: &Asked<'_>) -> Said {
         self.replayed = false;
+        self.ignored = None;
         if !asked.is_public() && !self.is_let_in(asked.by) {
             return match asked.path.as_slice() {
                 ["crmopportunity"] => (401, json!({ "msg": "Unauthorized" })),
@@ -172,7 +177,7 @@ impl Reference {
         }
     }
 
-    /// The ids of leads there are, and of opportunities: for those who make up requests.
+    /// Ids of the leads and opportunities, for generators.
     pub fn known(&self) -> (Vec<u64>, Vec<u64>) {
         (
             self.leads.keys().copied().collect(),
@@ -180,7 +185,7 @@ impl Reference {
         )
     }
 
-    /// How many meetings were made.
+    /// Number of created meetings.
     pub fn meetings_made(&self) -> u64 {
         self.last_meeting
     }
@@ -197,7 +202,7 @@ impl Reference {
     }
 }
 
-/// What stands on a page.
+/// The items of a page.
 fn page<T>(all: Vec<T>, skipped: u64, limit: u64) -> Vec<T> {
     let [skipped, limit] = [skipped, limit].map(|number| usize::try_from(number).expect("small"));
     all.into_iter().skip(skipped).take(limit).collect()
@@ -225,7 +230,7 @@ fn error(status: u16) -> Said {
     (status, json!({ "error": text }))
 }
 
-/// The records with the fields of a line in place of their defaults.
+/// Defaults, overwritten by the fields of a line.
 fn over(mut defaults: Record, line: &Value) -> Record {
     for (name, value) in line.as_object().expect("a line") {
         if let Some(field) = defaults.get_mut(name) {

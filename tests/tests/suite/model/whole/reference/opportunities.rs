@@ -1,11 +1,16 @@
-//! Endpoints 7 and 8.
-
 use serde_json::{Value, json};
 
 use super::claims::{Claimed, mismatch};
-use super::{Asked, Record, Reference, Said, error, number, text};
+use super::{Asked, Record, Reference, Said, error, number, over, text};
 
 impl Reference {
+    pub fn add_opportunity(&mut self, line: &Value) {
+        let [id, funnel, user] = ["id", "crm_id", "user"].map(|name| line[name].as_u64().expect("an id"));
+        let made = over(self.made(id, funnel, user, line), line);
+        self.last_opportunity = self.last_opportunity.max(id);
+        self.opportunities.insert(id, made);
+    }
+
     pub fn column_of(&self, funnel: u64, column: &Value) -> bool {
         let columns = self.funnels[&funnel]["columns"].as_array().expect("columns");
         columns.iter().any(|one| one["id"] == *column)
@@ -66,7 +71,8 @@ impl Reference {
         let date = |of: &str| if status == of { json!(now) } else { Value::Null };
         let made = json!({
             "id": id, "title": body["title"], "value": body["value"].as_str().unwrap_or("0.00"),
-            "crm_column": body["crm_column"], "crm_id": funnel, "lead_id": body["lead_id"], "sequence": 0,
+            "crm_column": body["crm_column"], "crm_id": funnel, "lead_id": body["lead_id"],
+            "sequence": body["sequence"].as_u64().unwrap_or(0),
             "status": status, "loss_reason": null, "gain_reason": null, "expectedCloseDate": body["expectedCloseDate"],
             "sale_channel": null, "campaign": null, "user": user, "last_column_change": null,
             "last_status_change": null, "gain_date": date("gain"), "lost_date": date("lost"), "reopen_date": null,
@@ -84,7 +90,7 @@ impl Reference {
         }
     }
 
-    /// As an answer shows it: with its lead as it is now, the amount a number or text (C-33).
+    /// An opportunity in a response: with its current lead, the amount as number or text (C-33).
     pub fn shown(&self, by: u64, mut record: Record, is_number: bool) -> Value {
         record.insert("dataLead".to_owned(), self.embedded_lead(by, &record["lead_id"]));
         if is_number {
@@ -107,7 +113,7 @@ impl Reference {
         let Some(old) = found.filter(|one| self.people.sees_opportunity(by, one)) else {
             return error(400);
         };
-        // The lead that it has already need not be seen.
+        // The current lead need not be visible.
         let lead = body["lead_id"].as_u64();
         let linked =
             lead.is_none_or(|lead| old["lead_id"] == json!(lead) || self.seen_lead(by, lead).is_some());
@@ -135,6 +141,7 @@ impl Reference {
             "title",
             "value",
             "lead_id",
+            "sequence",
             "user",
             "expectedCloseDate",
             "loss_reason",

@@ -1,4 +1,4 @@
-//! Who sees and may do what (C-82).
+//! Permissions (C-82).
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{Record, number, text};
 
 #[derive(Debug, Clone, Default)]
 pub struct People {
-    /// The department above each.
+    /// Parent departments.
     above: BTreeMap<u64, Option<u64>>,
     groups: BTreeMap<u64, Value>,
     users: BTreeMap<u64, Value>,
@@ -97,8 +97,21 @@ impl People {
 
     pub fn sees_opportunity(&self, by: u64, opportunity: &Record) -> bool {
         let closed = text(opportunity, "status") != "open";
-        self.reaches(by, "opportunities", Some(number(opportunity, "user")))
+        let responsible = number(opportunity, "user");
+        let listed = |name: &str| {
+            let list = opportunity[name].as_array().expect("a list").iter();
+            list.filter_map(Value::as_u64).collect::<Vec<_>>()
+        };
+        let admitted = match text(opportunity, "service_permission") {
+            "users" => listed("service_permission_users").contains(&by),
+            "departments" => listed("service_permission_departments")
+                .iter()
+                .any(|one| self.is_within(self.department(by), *one)),
+            _ => true,
+        };
+        self.reaches(by, "opportunities", Some(responsible))
             && (!closed || self.may(by, "wonLost"))
+            && (admitted || responsible == by || self.is_admin(by))
     }
 
     pub fn sees_funnel(&self, by: u64, funnel: &Value) -> bool {

@@ -1,4 +1,4 @@
-//! Telephone numbers that name the same line (C-72).
+//! Telephone numbers of the same line (C-72).
 
 /// A number's normal form, and the other form of the same line.
 #[derive(Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub fn digits(text: &str) -> String {
     text.chars().filter(char::is_ascii_digit).collect()
 }
 
-/// The line that a text names; `None` where it has no digit.
+/// The line of a text; `None` without digits.
 pub fn line(text: &str) -> Option<Line> {
     let mut digits = digits(text);
     let (before, _) = text.split_once(|c: char| c.is_ascii_digit())?;
@@ -27,7 +27,7 @@ pub fn line(text: &str) -> Option<Line> {
     Some(Line { digits, twin })
 }
 
-/// A mobile with its ninth digit, or without: only where 6 to 9 follows it.
+/// A mobile number with or without its ninth digit, if 6 to 9 follows it.
 fn twin(digits: &str) -> Option<String> {
     let (area, number) = digits.strip_prefix("55")?.split_at_checked(2)?;
     if !has_area_code(area) {
@@ -49,7 +49,7 @@ fn has_area_code(number: &str) -> bool {
 }
 
 impl Line {
-    /// How well another number fits: 0 is best.
+    /// Rank of another number: 0 is best.
     pub fn rank(&self, other: &str) -> Option<u8> {
         let other = line(other)?;
         if other.digits == self.digits {
@@ -59,10 +59,10 @@ impl Line {
     }
 }
 
-/// The same cases that the service is tested with.
+/// The same vectors as the service's.
 #[test]
-fn the_vectors_hold() {
-    let cases = include_str!("../../../../../../shared/vectors/phones.json");
+fn the_phone_vectors_match() {
+    let cases = include_str!("../../../../../../shared/domain/vectors/phones.json");
     let cases: Vec<serde_json::Value> = serde_json::from_str(cases).expect("JSON");
     assert!(cases.len() > 50, "there are cases");
     for case in cases {

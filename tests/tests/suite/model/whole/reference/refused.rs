@@ -1,5 +1,5 @@
-//! Requests that are invalid whatever there is and whoever sends them, with what each is answered. They change nothing, which
-//! all that is asked behind them shows.
+//! Requests that are invalid independently of state and caller, with their responses. They change nothing,
+//! which later requests verify.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Asked, Said};
 
-/// An invalid request and its answer.
+/// An invalid request and its response.
 pub struct Refused {
     pub method: &'static str,
     pub path: &'static str,
@@ -15,7 +15,8 @@ pub struct Refused {
     said: Said,
 }
 
-/// The invalid requests: some of each endpoint, and all bodies of endpoints 10 and 19 that AJV was asked about (C-41, C-70).
+/// The invalid requests: some of each endpoint, and all of AJV's vectors for endpoints 10 and 19 (C-41,
+/// C-70).
 pub static TABLE: LazyLock<Vec<Refused>> = LazyLock::new(|| {
     let reading = READING.map(|(path, field)| named("GET", path, Value::Null, field));
     let mut table: Vec<_> = reading.into_iter().chain(writing()).chain(fixed()).collect();
@@ -40,7 +41,7 @@ pub static TABLE: LazyLock<Vec<Refused>> = LazyLock::new(|| {
     table
 });
 
-/// What is read with a parameter or an id that it cannot have, and which (C-4).
+/// Reads with an invalid parameter or id, and its name (C-4).
 const READING: [(&str, &str); 21] = [
     ("/leads?limit=0", "limit"),
     ("/leads?limit=201", "limit"),
@@ -65,7 +66,7 @@ const READING: [(&str, &str); 21] = [
     ("/calendarmeeting/slots?keyName=", "keyName"),
 ];
 
-/// Bodies that lack something or hold what they must not, where the answer names the field.
+/// Bodies with missing or invalid fields, where the response names the field.
 fn writing() -> Vec<Refused> {
     let creation = |changes: Value| {
         changed(
@@ -181,7 +182,7 @@ fn writing() -> Vec<Refused> {
     .collect()
 }
 
-/// What is answered `Invalid request` and nothing else.
+/// Requests with the fixed response `Invalid request`.
 fn fixed() -> impl Iterator<Item = Refused> {
     let patch = "/crmopportunity/1?id=3";
     [
@@ -207,7 +208,7 @@ fn fixed() -> impl Iterator<Item = Refused> {
     })
 }
 
-/// The bodies that a schema refuses, and what AJV says of each. A body that is null is none.
+/// Bodies that a schema rejects, with AJV's error. A null body is an absent one.
 fn schema(path: &'static str, cases: &str, body: impl Fn(&Value) -> Value) -> Vec<Refused> {
     let cases: Vec<Value> = serde_json::from_str(cases).expect("JSON");
     let bad = cases
@@ -243,7 +244,7 @@ fn named(method: &'static str, path: &'static str, body: Value, field: &str) -> 
     }
 }
 
-/// What is answered to a request that is invalid whatever there is.
+/// The response to a request that is always invalid.
 pub fn said(asked: &Asked<'_>) -> Option<Said> {
     find(asked.method, asked.uri, asked.body).map(|one| one.said.clone())
 }
@@ -254,7 +255,8 @@ fn find(method: &str, path: &str, body: &Value) -> Option<&'static Refused> {
         .find(|one| one.method == method && one.path == path && one.body == *body)
 }
 
-/// An answer to an invalid request without the words behind the field's name: the contract says that it is named, not how.
+/// A response to an invalid request without the words after the field's name: the contract fixes only the
+/// name.
 pub fn without_words(method: &str, path: &str, body: &Value, mut said: Value) -> Value {
     if find(method, path, body).is_some() {
         for name in ["details", "msg"] {

@@ -1,20 +1,20 @@
-//! Endpoints 14 and 15, and the results that maintenance stores (C-60, C-61).
+//! Endpoints 14 and 15, and stored results (C-60, C-61).
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
 use super::board::cents;
-use super::clock::{date, day, seconds};
+use super::clock::{date, day, local_day, seconds};
 use super::{Asked, Reference, Said, error, number, text};
 
-/// How long a result counts, in seconds.
+/// Lifetime of a result in seconds.
 const LIFETIME: i64 = 6 * 3600;
 
-/// What one record adds: on which day, to which group, how much.
+/// Contribution of a record: day, group and amount.
 type Fact = (i64, String, u64);
 
-/// The definitions by id, and what is stored of each: since when, and all facts.
+/// The definitions by id, with the stored time and facts of each.
 #[derive(Debug, Clone, Default)]
 pub struct Reports {
     definitions: BTreeMap<u64, Value>,
@@ -29,7 +29,7 @@ impl Reports {
 }
 
 impl Reference {
-    /// What is as old as a result may be, or was never computed, is computed anew.
+    /// Recomputes expired and missing results.
     pub fn refresh_reports(&mut self) {
         for id in self.reports.definitions.keys().copied().collect::<Vec<_>>() {
             let since = self.reports.stored.get(&id).map(|(since, _)| seconds(since));
@@ -40,9 +40,9 @@ impl Reference {
         }
     }
 
-    /// What all records add. Archived ones do not count.
+    /// The contributions of all records. Archived ones do not count.
     fn facts(&self, definition: &Value) -> Vec<Fact> {
-        let on = |date: &str| day(seconds(date));
+        let on = |date: &str| local_day(seconds(date));
         let counts = |one: &&super::Record| one["archived"] == json!(false) || one["archived"] == json!(0);
         let opportunities = self.opportunities.values().filter(counts);
         match definition["id"].as_u64() {
@@ -72,7 +72,7 @@ impl Reference {
         }
     }
 
-    /// The groups with their labels, empty ones too.
+    /// The groups with labels, including empty ones.
     fn groups(&self, definition: &Value, days: impl Iterator<Item = i64>) -> Vec<(String, String)> {
         let same = |text: &str| (text.to_owned(), text.to_owned());
         match definition["id"].as_u64() {
@@ -116,7 +116,7 @@ impl Reference {
             "" => None,
             date => Some(day(seconds(&format!("{date}T00:00:00.000Z")))),
         };
-        let to = on("to").unwrap_or_else(|| day(seconds(&self.now)));
+        let to = on("to").unwrap_or_else(|| local_day(seconds(&self.now)));
         let from = on("from").unwrap_or(to - 29);
         let computed = || (self.now.clone(), self.facts(definition));
         let (since, facts) = self.reports.stored.get(&id).cloned().unwrap_or_else(computed);
@@ -152,7 +152,7 @@ fn sum<'a>(definition: &Value, facts: impl Iterator<Item = &'a Fact>) -> Value {
     json!(sum)
 }
 
-/// An amount as a number: a whole one where it has no cents.
+/// An amount as a number, whole without cents.
 fn money(cents: u64) -> Value {
     if cents.is_multiple_of(100) {
         return json!(cents / 100);

@@ -1,10 +1,8 @@
-//! Endpoints 16 to 18.
-
 use serde_json::{Value, json};
 
 use super::{Asked, Record, Reference, Said, error, over, text};
 
-/// What a ticket loses when its lead is deleted (C-24).
+/// Fields that a ticket loses when its lead is deleted (C-24).
 const PERSONAL: [&str; 8] = [
     "lead_relation",
     "name",
@@ -87,7 +85,7 @@ impl Reference {
         }
     }
 
-    /// The tickets of a lead that somebody sees, the newest first.
+    /// The visible tickets of a lead, newest first.
     fn tickets_of(&self, by: u64, lead: u64) -> Option<Vec<&Record>> {
         self.seen_lead(by, lead)?;
         let tickets = self
@@ -120,7 +118,7 @@ impl Reference {
             .tickets
             .get(&id)
             .filter(|_| self.people.may(asked.by, "tickets"));
-        // A ticket whose lead was deleted is nobody's: whoever sees all leads sees it (C-82).
+        // A ticket without a lead is visible to viewers of all leads (C-82).
         let seen = ticket.is_some_and(|ticket| match ticket["lead_relation"].as_u64() {
             Some(lead) => self.seen_lead(asked.by, lead).is_some(),
             None => self.people.reach(asked.by, "leads") == "all",

@@ -1,0 +1,166 @@
+//! Many small changes in few transactions: each record's change is whole in one of them.
+
+use crate::{Operator, OperatorError, Outcome};
+use table::StoreError;
+use table::{CommitError, MAX_WRITES, Policy, Transaction};
+
+/// The most bytes of one transaction, below DynamoDB's 4 MB.
+const MAX_BYTES: usize = 3_000_000;
+
+/// How lines are written.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mode {
+    /// Records that were changed through the API since they were imported are replaced too.
+    pub overwrite: bool,
+    /// Nothing is written.
+    pub judging: bool,
+    /// A transaction with the line was refused, so it is decided once more.
+    pub again: bool,
+}
+
+/// The writes that a record takes, or the reason why it takes none.
+pub type Decision = Result<Transaction, Skip>;
+
+/// Why nothing is written for a record.
+#[derive(Debug)]
+pub enum Skip {
+    /// The table has the same.
+    Unchanged,
+    /// The reason, as the import reports it.
+    Refused(String),
+    /// The table failed, or what it has cannot be read.
+    Failed(StoreError),
+}
+
+impl From<StoreError> for Skip {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Skip {
+    /// The outcome of the record. One that cannot be read is refused and does not stop the others.
+    fn outcome(self) -> Result<Outcome, StoreError> {
+        match self {
+            Self::Unchanged => Ok(Outcome::Unchanged),
+            Self::Refused(reason) => Ok(Outcome::Refused(reason)),
+            Self::Failed(cause @ StoreError::Corrupt { .. }) => Ok(Outcome::Refused(cause.to_string())),
+            Self::Failed(error) => Err(error),
+        }
+    }
+}
+
+/// Changes that go into one transaction, and the places of their records.
+#[derive(Debug, Default)]
+struct Batch {
+    transaction: Transaction,
+    bytes: usize,
+    members: Vec<usize>,
+}
+
+impl Batch {
+    fn takes(&self, change: &Transaction) -> bool {
+        self.transaction.len() + change.len() <= MAX_WRITES && self.bytes + change.bytes() <= MAX_BYTES
+    }
+
+    fn add(&mut self, at: usize, change: Transaction) {
+        self.bytes += change.bytes();
+        self.transaction.merge(change);
+        self.members.push(at);
+    }
+}
+
+impl Operator {
+    /// Decides about records and writes them in their order. `decide` is called once for all of them, and again for each
+    /// one of a transaction that was refused, because others changed the items that the decision depends on; such a record
+    /// then has a transaction of its own.
+    pub(crate) async fn carry_out<L, F>(
+        &self,
+        records: &[L],
+        mode: Mode,
+        decide: F,
+    ) -> Result<Vec<Outcome>, OperatorError>
+    where
+        F: AsyncFn(&[L], Mode) -> Result<Vec<Decision>, OperatorError>,
+    {
+        let mut outcomes = vec![Outcome::Written; records.len()];
+        let again = async |at: usize| {
+            let mode = Mode { again: true, ..mode };
+            let record = records.get(at..=at).unwrap_or_default();
+            let decision = decide(record, mode).await?.pop();
+            Ok(decision.unwrap_or(Err(Skip::Unchanged)))
+        };
+        let mut batch = Batch::default();
+        for (at, decision) in decide(records, mode).await?.into_iter().enumerate() {
+            match decision {
+                Err(skip) => note(&mut outcomes, at, skip.outcome()?),
+                Ok(_) if mode.judging => {}
+                // It was decided without regard to the one before it.
+                Ok(change) if batch.transaction.collides(&change) => {
+                    self.flush(std::mem::take(&mut batch), &mut outcomes, &again)
+                        .await?;
+                    let outcome = self.alone(at, &again).await?;
+                    note(&mut outcomes, at, outcome);
+                }
+                Ok(change) => {
+                    if !batch.takes(&change) {
+                        self.flush(std::mem::take(&mut batch), &mut outcomes, &again)
+                            .await?;
+                    }
+                    batch.add(at, change);
+                }
+            }
+        }
+        self.flush(batch, &mut outcomes, &again).await?;
+        Ok(outcomes)
+    }
+
+    async fn flush<F>(&self, batch: Batch, outcomes: &mut [Outcome], again: &F) -> Result<(), OperatorError>
+    where
+        F: AsyncFn(usize) -> Result<Decision, OperatorError>,
+    {
+        match self.table().commit(batch.transaction).await {
+            Ok(()) => return Ok(()),
+            // Nothing was written, so deciding again does nothing twice. One of the changes may be too large for DynamoDB.
+            Err(
+                CommitError::Refused(_)
+                | CommitError::Store(StoreError::Contention(_) | StoreError::Refused { .. }),
+            ) => {}
+            Err(CommitError::Store(error)) => return Err(error.into()),
+        }
+        for at in batch.members {
+            let outcome = self.alone(at, again).await?;
+            note(outcomes, at, outcome);
+        }
+        Ok(())
+    }
+
+    async fn alone<F>(&self, at: usize, again: &F) -> Result<Outcome, OperatorError>
+    where
+        F: AsyncFn(usize) -> Result<Decision, OperatorError>,
+    {
+        let mut retry = self.table().retry(Policy::CONFLICT, "an import");
+        loop {
+            let change = match again(at).await? {
+                Ok(change) => change,
+                Err(skip) => return Ok(skip.outcome()?),
+            };
+            match self.table().commit(change).await {
+                Ok(()) => return Ok(Outcome::Written),
+                Err(CommitError::Refused(_)) => retry.again().await?,
+                Err(CommitError::Store(StoreError::Refused { cause, .. })) => {
+                    return Ok(Outcome::Refused(format!(
+                        "cannot be stored, because an item has at most 400 KB and a transaction 4 MB: {cause}"
+                    )));
+                }
+                Err(CommitError::Store(error)) => return Err(error.into()),
+            };
+        }
+    }
+}
+
+fn note(outcomes: &mut [Outcome], at: usize, outcome: Outcome) {
+    if let Some(place) = outcomes.get_mut(at) {
+        *place = outcome;
+    }
+}

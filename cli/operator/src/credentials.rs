@@ -1,0 +1,343 @@
+//! Credentials as the operator issues, lists and revokes them (C-3). A credential is two items: the one that a request
+//! finds by hash, and the one in the operator's list, which outlives a revocation.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::directory::DIRECTORY;
+use super::{Operator, OperatorError};
+use shared::credential::{CredentialHash, Kind, Secret};
+use shared::ids::UserId;
+use shared::instance::InstanceName;
+use shared::settings::Rate;
+use shared::store::unscoped::credentials::Credential;
+use shared::store::unscoped::key;
+use shared::store::unscoped::key::Key;
+use shared::time::Timestamp;
+use table::{Condition, Policy, Transaction};
+use table::{KeyRange, PAGE};
+use table::{StoreError, item};
+
+/// Characters of a credential's public id.
+const ID: usize = 12;
+/// The attributes that a stored credential or its entry may lack.
+const MAY_LACK: [&str; 5] = [
+    "label",
+    "expires",
+    "revoked",
+    "requestsPerMinute",
+    // In the credential itself.
+    "requests_per_minute",
+];
+/// The most valid credentials of one user: its membership changes in all of them in one transaction.
+pub(super) const MAX_CREDENTIALS: usize = 50;
+
+/// A credential in the operator's list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CredentialEntry {
+    /// The public id, as revocations and the log name it.
+    pub id: String,
+    /// Key or token.
+    pub kind: Kind,
+    /// The user as which its requests act.
+    pub user: UserId,
+    /// The operator's label.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// The time of issue.
+    pub create_date: Timestamp,
+    /// The end of its validity; `None` for no expiry.
+    #[serde(default)]
+    pub expires: Option<Timestamp>,
+    /// The time of the revocation.
+    #[serde(default)]
+    pub revoked: Option<Timestamp>,
+    /// The key's own limit (C-9).
+    #[serde(default)]
+    pub requests_per_minute: Option<Rate>,
+}
+
+/// An entry as it is stored, with the hash by which a revocation finds the credential.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Listed {
+    #[serde(flatten)]
+    pub(super) entry: CredentialEntry,
+    pub(super) hash: CredentialHash,
+}
+
+impl Listed {
+    /// The credential that a request finds by its hash while the entry is not revoked.
+    pub(super) fn credential(&self, instance: &InstanceName) -> Credential {
+        Credential {
+            id: self.entry.id.clone(),
+            kind: self.entry.kind,
+            instance: instance.clone(),
+            user: self.entry.user,
+            expires: self.entry.expires,
+            requests_per_minute: self.entry.requests_per_minute,
+            standing: None,
+        }
+    }
+
+    /// Whether a request may still be authenticated by it: one that expired a day ago has expired by any clock.
+    fn is_valid(&self, now: Timestamp) -> bool {
+        let expires = self.entry.expires;
+        self.entry.revoked.is_none() && expires.is_none_or(|expires| now < expires.plus_days(1))
+    }
+}
+
+/// The valid credentials of all users at a version of the directory: issuing another one raises the version.
+#[derive(Debug, Default)]
+pub(super) struct Keyring {
+    version: u64,
+    hashes: BTreeMap<UserId, Vec<CredentialHash>>,
+}
+
+impl Keyring {
+    /// Reads them, unless they are of this version already.
+    pub(super) async fn at(&mut self, operator: &Operator, version: u64) -> Result<(), StoreError> {
+        if self.version == version {
+            return Ok(());
+        }
+        let now = operator.now();
+        let mut hashes: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for listed in operator.all_listed().await? {
+            if listed.is_valid(now) {
+                hashes.entry(listed.entry.user).or_default().push(listed.hash);
+            }
+        }
+        *self = Self { version, hashes };
+        Ok(())
+    }
+
+    /// Notes a write that raised the directory's version and issued no credential.
+    pub(super) fn moved_on(&mut self) {
+        self.version += 1;
+    }
+
+    /// The number of valid credentials of a user.
+    fn count(&self, user: UserId) -> usize {
+        self.hashes.get(&user).map_or(0, Vec::len)
+    }
+
+    /// The keys of a user's credentials that carry its membership: at most the limit, which the first format did not have.
+    pub(super) fn of(&self, user: UserId) -> impl Iterator<Item = Key> {
+        let hashes = self.hashes.get(&user).into_iter().flatten();
+        hashes.take(MAX_CREDENTIALS).map(key::credential)
+    }
+
+    /// The keys of all credentials that carry their users' memberships.
+    pub(super) fn all(&self) -> impl Iterator<Item = (UserId, Key)> {
+        let users = self.hashes.keys();
+        users.flat_map(|user| self.of(*user).map(|key| (*user, key)))
+    }
+}
+
+/// A new credential. Its text is stored nowhere.
+#[derive(Debug)]
+pub struct Issued {
+    /// The entry in the operator's list.
+    pub entry: CredentialEntry,
+    /// The credential itself.
+    pub secret: Secret,
+}
+
+impl Operator {
+    /// Issues a credential for an active user, valid for some days or without expiry.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], [`OperatorError::NoUser`], [`OperatorError::InactiveUser`],
+    /// [`OperatorError::ManyCredentials`], or [`OperatorError::Store`] where the table fails.
+    pub async fn issue(
+        &self,
+        kind: Kind,
+        user: UserId,
+        label: Option<String>,
+        days: Option<u32>,
+    ) -> Result<Issued, OperatorError> {
+        self.issue_entry(kind, user, label, days, None).await
+    }
+
+    /// Issues a key with a limit of its own (C-9), or without one.
+    ///
+    /// # Errors
+    /// Those of [`issue`](Self::issue).
+    pub async fn issue_key(
+        &self,
+        user: UserId,
+        label: Option<String>,
+        days: Option<u32>,
+        limit: Option<Rate>,
+    ) -> Result<Issued, OperatorError> {
+        self.issue_entry(Kind::Key, user, label, days, limit).await
+    }
+
+    async fn issue_entry(
+        &self,
+        kind: Kind,
+        user: UserId,
+        label: Option<String>,
+        days: Option<u32>,
+        limit: Option<Rate>,
+    ) -> Result<Issued, OperatorError> {
+        let now = self.now();
+        let secret = Secret::issue(kind, self.environment());
+        let mut id = self.environment().token();
+        id.truncate(ID);
+        let entry = CredentialEntry {
+            id,
+            kind,
+            user,
+            label,
+            create_date: now,
+            expires: days.map(|days| now.plus_days(days)),
+            revoked: None,
+            requests_per_minute: limit,
+        };
+        let listed = Listed {
+            entry,
+            hash: secret.hash(),
+        };
+        let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
+        loop {
+            let transaction = self.issuing(&listed).await?;
+            if self.table().try_commit(transaction).await? {
+                let entry = listed.entry;
+                return Ok(Issued { entry, secret });
+            }
+            // Random ids and hashes do not collide, so the directory changed.
+            retry.again().await?;
+        }
+    }
+
+    /// The writes that issue a credential, on condition that its user is as it was read.
+    async fn issuing(&self, listed: &Listed) -> Result<Transaction, OperatorError> {
+        let (stored, user) = (self.stored_directory().await?, listed.entry.user);
+        let mut credential = listed.credential(self.instance());
+        let standing = self.0.standing(&stored, &credential).await?;
+        let standing = standing.ok_or_else(|| OperatorError::NoUser(self.instance().clone(), user))?;
+        if standing.inactive {
+            return Err(OperatorError::InactiveUser(self.instance().clone(), user));
+        }
+        let mut transaction = Transaction::default();
+        if stored.standings.is_none() {
+            let mut keyring = Keyring::default();
+            keyring.at(self, stored.version).await?;
+            if keyring.count(user) >= MAX_CREDENTIALS {
+                return Err(OperatorError::ManyCredentials(self.instance().clone(), user));
+            }
+            credential.standing = Some(standing);
+            self.move_on(&mut transaction, stored.version);
+        }
+        transaction.put(
+            key::credential(&listed.hash),
+            item::encode("credential", &credential)?,
+            Condition::Absent,
+        );
+        transaction.put(
+            self.keys().credential(listed.entry.kind, &listed.entry.id),
+            item::encode("credential entry", listed)?,
+            Condition::Absent,
+        );
+        Ok(transaction)
+    }
+
+    /// All credentials of a kind by time of issue, including revoked and expired ones.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
+    pub async fn credentials(&self, kind: Kind) -> Result<Vec<CredentialEntry>, OperatorError> {
+        self.directory().await?;
+        let listed = self.all_listed().await?;
+        let mut entries: Vec<_> = listed.into_iter().map(|listed| listed.entry).collect();
+        entries.retain(|entry| entry.kind == kind);
+        entries.sort_by(|a, b| (a.create_date, &a.id).cmp(&(b.create_date, &b.id)));
+        Ok(entries)
+    }
+
+    async fn all_listed(&self) -> Result<Vec<Listed>, StoreError> {
+        let span = KeyRange::head(self.keys().credentials(), PAGE);
+        let items = self.table().query_all(span).await?.into_iter();
+        items.map(|item| item::decode("credential entry", item)).collect()
+    }
+
+    /// Revokes a credential: the next request with it is refused.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
+    /// [`OperatorError::Store`] where the table fails.
+    pub async fn revoke(&self, kind: Kind, id: &str) -> Result<CredentialEntry, OperatorError> {
+        let mut listed = self.listed(kind, id).await?;
+        listed.entry.revoked = Some(self.now());
+        let mut transaction = Transaction::default();
+        transaction.delete(key::credential(&listed.hash), Condition::Always);
+        self.replace_entry(transaction, listed).await
+    }
+
+    /// Sets or removes a key's own limit (C-9), from the next request on.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
+    /// [`OperatorError::Store`] where the table fails.
+    pub async fn limit_key(&self, id: &str, limit: Option<Rate>) -> Result<CredentialEntry, OperatorError> {
+        let mut listed = self.listed(Kind::Key, id).await?;
+        listed.entry.requests_per_minute = limit;
+        let credential = item::encode("credential", &listed.credential(self.instance()))?;
+        let mut transaction = Transaction::default();
+        // A key that is revoked concurrently stays revoked.
+        transaction.set(
+            key::credential(&listed.hash),
+            credential,
+            &MAY_LACK,
+            Condition::Present,
+        );
+        self.replace_entry(transaction, listed).await
+    }
+
+    /// The entry of a credential that is not revoked.
+    async fn listed(&self, kind: Kind, id: &str) -> Result<Listed, OperatorError> {
+        self.directory().await?;
+        // A text that is no id is not looked up: DynamoDB rejects keys of some lengths and characters.
+        let formed = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let item = if formed {
+            self.table().get(&self.keys().credential(kind, id)).await?
+        } else {
+            None
+        };
+        let item = item.ok_or_else(|| self.no_credential(kind, id))?;
+        let listed: Listed = item::decode("credential entry", item)?;
+        match listed.entry.revoked {
+            None => Ok(listed),
+            Some(at) => {
+                let (kind, id) = (kind.name(), id.to_owned());
+                Err(OperatorError::RevokedAlready { kind, id, at })
+            }
+        }
+    }
+
+    /// Replaces a stored entry, together with other writes.
+    async fn replace_entry(
+        &self,
+        mut transaction: Transaction,
+        listed: Listed,
+    ) -> Result<CredentialEntry, OperatorError> {
+        let item = item::encode("credential entry", &listed)?;
+        let entry = listed.entry;
+        let key = self.keys().credential(entry.kind, &entry.id);
+        transaction.set(key, item, &MAY_LACK, Condition::Present);
+        if !self.table().try_commit(transaction).await? {
+            return Err(self.no_credential(entry.kind, &entry.id));
+        }
+        Ok(entry)
+    }
+
+    fn no_credential(&self, kind: Kind, id: &str) -> OperatorError {
+        OperatorError::NoCredential {
+            instance: self.instance().clone(),
+            kind: kind.name(),
+            id: id.to_owned(),
+        }
+    }
+}

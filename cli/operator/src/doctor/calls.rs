@@ -1,0 +1,84 @@
+//! Calls with a lead and without an event: the only records that should derive more than they can, because the event's
+//! number is in them.
+
+use super::kind::KindRef;
+use super::{Doctor, Result};
+use crate::Operator;
+use shared::ids::{EventId, LeadId};
+use shared::store::unscoped::calls::{self, CallRecord};
+use table::item::{self, Item, n};
+use table::{Condition, Key, Transaction};
+
+/// A call with its item, lead, and what it lacks.
+struct Flawed {
+    reason: &'static str,
+    item: Item,
+    stored: CallRecord,
+    lead: LeadId,
+}
+
+impl Doctor<'_> {
+    /// Reports such a call, and gives it the event that its lead's timeline has for it, or a new one. An import that is
+    /// still running brings the event later (C-81), and replaces this one then.
+    pub(super) async fn flawed(&mut self, kind: KindRef, key: &Key) -> Result<()> {
+        let operator = self.operator;
+        let Some(call) = flawed(operator, kind, key).await? else {
+            return Ok(());
+        };
+        let reason = call.reason;
+        let mut repaired = self.repair;
+        if repaired {
+            if !self.relink(kind, key, &call).await? {
+                operator.complete_calls(&[call.stored.call.id]).await?;
+            }
+            repaired = flawed(operator, kind, key).await?.is_none();
+        }
+        self.report(key, reason, repaired);
+        Ok(())
+    }
+
+    /// Links a call with the event on its lead's timeline that names it. Returns whether the link was written.
+    async fn relink(&self, kind: KindRef, key: &Key, call: &Flawed) -> Result<bool> {
+        let Some(id) = self.event_of(call).await? else {
+            return Ok(false);
+        };
+        let mut linked = call.item.clone();
+        linked.insert("event".to_owned(), n(id));
+        let mut transaction = Transaction::default();
+        transaction.put(key.clone(), linked, kind.unchanged(&call.item)?);
+        transaction.check(self.operator.keys().event(call.lead, id), Condition::Present);
+        Ok(self.operator.table().try_commit(transaction).await?)
+    }
+
+    async fn event_of(&self, call: &Flawed) -> Result<Option<EventId>> {
+        let mut pages = self.pages(self.operator.keys().timeline(call.lead));
+        while let Some(page) = pages.next().await? {
+            for event in page {
+                let id = EventId::new(item::number("event", &event, "id")?);
+                if id.is_some() && item::number("event", &event, "call")? == call.stored.call.id.get() {
+                    return Ok(id);
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The call at a key if it lacks its event. What an unfinished deletion still removes from its records is no difference
+/// (C-84).
+async fn flawed(operator: &Operator, kind: KindRef, key: &Key) -> Result<Option<Flawed>> {
+    let Some(item) = operator.table().get(key).await? else {
+        return Ok(None);
+    };
+    let stored = calls::decode_record(item.clone())?;
+    let (Some(reason), Some(lead)) = (kind.flaw(&item)?, stored.call.lead) else {
+        return Ok(None);
+    };
+    let erased = operator.table().get(&operator.keys().erasure(lead)).await?;
+    Ok(erased.is_none().then_some(Flawed {
+        reason,
+        item,
+        stored,
+        lead,
+    }))
+}

@@ -1,0 +1,93 @@
+//! Repeating a check until its outcome is certain, and repairing on condition that it still holds.
+
+use super::{Doctor, Result};
+use table::item::Item;
+use table::{Key, Policy, Transaction};
+
+/// The outcome of a check.
+#[derive(Debug)]
+pub enum Check {
+    /// Everything is right.
+    Fine,
+    /// What was compared changed during the check.
+    Changing,
+    /// Something is wrong.
+    Inconsistency(Inconsistency),
+}
+
+/// What is wrong.
+#[derive(Debug)]
+pub struct Inconsistency {
+    /// Items and what is wrong with each.
+    pub findings: Vec<(String, String)>,
+    /// The writes that correct them, under conditions that fail once the check is out of date. `None` where only a person
+    /// can decide.
+    pub fix: Option<Transaction>,
+}
+
+impl Check {
+    /// One item is wrong; see [`Inconsistency`].
+    pub fn wrong(item: &Key, reason: impl Into<String>, fix: impl Into<Option<Transaction>>) -> Self {
+        Self::Inconsistency(Inconsistency {
+            findings: vec![(item.to_string(), reason.into())],
+            fix: fix.into(),
+        })
+    }
+}
+
+impl Doctor<'_> {
+    /// Repeats a check of `what` that compares something with the item at `held`, which is read before and after it. If
+    /// the item is the same, the comparison was of one moment. Without the item there is nothing to compare.
+    pub(super) async fn recheck<F>(&mut self, what: &Key, held: &Key, check: F) -> Result<()>
+    where
+        F: AsyncFn(&Item) -> Result<Check>,
+    {
+        let table = self.operator.table();
+        self.repeat(what, async || {
+            let Some(before) = table.get(held).await? else {
+                return Ok(Check::Fine);
+            };
+            let outcome = check(&before).await?;
+            let unchanged = table.get(held).await?.as_ref() == Some(&before);
+            Ok(if unchanged { outcome } else { Check::Changing })
+        })
+        .await
+    }
+
+    /// Repeats a check of `what` until its outcome is certain, and reports or repairs what is wrong.
+    pub(super) async fn repeat<F>(&mut self, what: &Key, check: F) -> Result<()>
+    where
+        F: AsyncFn() -> Result<Check>,
+    {
+        let table = self.operator.table();
+        let mut retry = table.retry(Policy::CONFLICT, "a check");
+        let mut last = vec![(what.to_string(), "keeps changing; run again".to_owned())];
+        loop {
+            match check().await? {
+                Check::Fine => return Ok(()),
+                Check::Changing => {}
+                Check::Inconsistency(Inconsistency { findings, fix }) => {
+                    let repaired = match fix.filter(|_| self.repair) {
+                        Some(fix) => table.try_commit(fix).await?.then_some(true),
+                        None => Some(false),
+                    };
+                    if let Some(repaired) = repaired {
+                        self.report_all(findings, repaired);
+                        return Ok(());
+                    }
+                    last = findings;
+                }
+            }
+            if retry.again().await.is_err() {
+                self.report_all(last, false);
+                return Ok(());
+            }
+        }
+    }
+
+    fn report_all(&mut self, findings: Vec<(String, String)>, repaired: bool) {
+        for (item, reason) in findings {
+            self.report(item, reason, repaired);
+        }
+    }
+}

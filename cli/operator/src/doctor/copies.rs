@@ -1,0 +1,116 @@
+//! Copies: whatever a record copies of another one is right, unless a marker says that it may be stale.
+//!
+//! A check reads the record, its source and the markers, and then both records again. If both are unchanged, they were as
+//! they are when the markers were read, and without a marker the copy must be right at that moment: whatever changes the
+//! source sets a marker in the same transaction, and nothing clears it before the copies are written. A fix depends on
+//! both records being those that were read.
+
+use super::check::Check;
+use super::kind::{KindRef, RuleRef};
+use super::{Doctor, Result};
+use crate::Operator;
+use shared::store::unscoped::derived::Derived;
+use shared::store::unscoped::notices;
+use table::item::Item;
+use table::{Condition, Key, StoreError, Transaction};
+
+impl Doctor<'_> {
+    /// Checks the copies that some records hold: a batch of sources, and another one of markers where a copy differs.
+    pub(super) async fn copies(&mut self, kind: KindRef, records: &[(&Key, &Item)]) -> Result<()> {
+        let Some(rule) = kind.copy_rule() else {
+            return Ok(());
+        };
+        let operator = self.operator;
+        let keys = operator.keys();
+        let sources = records.iter().map(|(_, record)| rule.source(keys, record));
+        let sources = sources.collect::<Result<Vec<_>, _>>()?;
+        let wanted: Vec<_> = sources.iter().flatten().cloned().collect();
+        self.checked("copies", wanted.len());
+        let found = operator.table().get_many(wanted).await?;
+        let mut differing = Vec::new();
+        for ((key, record), at) in records.iter().zip(&sources) {
+            let source = at.as_ref().and_then(|at| found.get(at));
+            if !matches!(
+                compare(operator, (kind, rule), (key, record), (at.as_ref(), source)),
+                Ok(Check::Fine)
+            ) {
+                differing.push((*key, markers(operator, rule, record, source)));
+            }
+        }
+        let wanted = differing.iter().flat_map(|(_, markers)| markers).cloned();
+        let standing = operator.table().get_many(wanted).await?;
+        for (key, markers) in differing {
+            if !markers.iter().any(|marker| standing.contains_key(marker)) {
+                let check = async |record: &Item| check(operator, (kind, rule), (key, record)).await;
+                self.recheck(key, key, check).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The markers that excuse a wrong copy; none of a source that cannot be read, which the check reports.
+fn markers(operator: &Operator, rule: RuleRef, record: &Item, source: Option<&Item>) -> Vec<Key> {
+    rule.markers(operator.keys(), record, source).unwrap_or_default()
+}
+
+/// Compares a record's copy with its source; see the [module](self).
+async fn check(
+    operator: &Operator,
+    (kind, rule): (KindRef, RuleRef),
+    (key, record): (&Key, &Item),
+) -> Result<Check> {
+    let table = operator.table();
+    let at = rule.source(operator.keys(), record)?;
+    let before = table.get_many(at.clone()).await?;
+    let source = before.values().next();
+    let standing = table.get_many(markers(operator, rule, record, source)).await?;
+    if table.get_many(at.clone()).await? != before {
+        return Ok(Check::Changing);
+    }
+    if !standing.is_empty() {
+        return Ok(Check::Fine);
+    }
+    compare(operator, (kind, rule), (key, record), (at.as_ref(), source))
+}
+
+/// Compares two records that were read at one moment.
+fn compare(
+    operator: &Operator,
+    (kind, rule): (KindRef, RuleRef),
+    (key, record): (&Key, &Item),
+    (at, source): (Option<&Key>, Option<&Item>),
+) -> Result<Check> {
+    let keys = operator.keys();
+    let label = at.map(|at| rule.label(at)).unwrap_or_default();
+    if rule.needs_source() && at.is_some() && source.is_none() {
+        let reason = format!("belongs to {label}, which does not exist");
+        return Ok(Check::wrong(key, reason, None));
+    }
+    let renewed = match rule.renewed(record, source) {
+        Ok(Some(renewed)) => renewed,
+        Ok(None) => return Ok(Check::Fine),
+        Err(cause @ StoreError::Corrupt { .. }) if at.is_some() => {
+            let reason = format!("cannot be compared with {label}: {cause}");
+            return Ok(Check::wrong(key, reason, None));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let reason = match (at, source) {
+        (None, _) => format!("has the copy of a {} and names none", rule.source_name()),
+        (_, None) => format!("has a copy of {label}, which does not exist"),
+        _ => format!("the copy of {label} is not what its record says"),
+    };
+    let (old, new) = (kind.derived(keys, record)?, kind.derived(keys, &renewed)?);
+    let mut fix = Transaction::default();
+    fix.put(key.clone(), renewed, kind.unchanged(record)?);
+    Derived::change(&mut fix, &old, new);
+    if let Some(at) = at {
+        let unchanged = source.map_or(Ok(Condition::Absent), |source| rule.unchanged(source))?;
+        fix.check(at.clone(), unchanged);
+    }
+    if let Some(lead) = rule.stale_lead(record)? {
+        notices::mark(&mut fix, keys, lead, operator.now());
+    }
+    Ok(Check::wrong(key, reason, fix))
+}

@@ -1,0 +1,124 @@
+//! What records copy of others: leads of companies, opportunities of leads, and files of tickets.
+
+use serde_json::json;
+
+use super::kind::CopyRule;
+use crate::conditions::same_company;
+use shared::ids::LeadId;
+use shared::people::Company;
+use shared::store::unscoped::key::Keys;
+use shared::store::unscoped::leads::{LeadRecord, LeadState};
+use shared::store::unscoped::opportunities::{OpportunityRecord, OpportunitySnapshot};
+use shared::store::unscoped::tickets::{FileRecord, FileState, TicketRecord};
+use table::item::{self, Item};
+use table::{Condition, Key, StoreError};
+
+/// A lead copies its company. Only operators change companies, which have no version.
+pub struct CompanyOfLead;
+
+impl CopyRule for CompanyOfLead {
+    fn source_name(&self) -> &'static str {
+        "company"
+    }
+
+    fn source(&self, keys: Keys<'_>, record: &Item) -> Result<Option<Key>, StoreError> {
+        let lead = LeadRecord::decode(record)?.value.lead;
+        Ok(lead.company.map(|company| keys.company(company)))
+    }
+
+    fn renewed(&self, record: &Item, company: Option<&Item>) -> Result<Option<Item>, StoreError> {
+        let stored = LeadRecord::decode(record)?;
+        let company: Option<Company> = company
+            .map(|company| item::decode("company", company.clone()))
+            .transpose()?;
+        let text = |company: &Option<Company>| json!(company.as_ref().map(Company::sparse));
+        if text(&stored.company) == text(&company) {
+            return Ok(None);
+        }
+        let lead = stored.lead.clone();
+        stored.next(LeadState { lead, company }).encode().map(Some)
+    }
+
+    fn unchanged(&self, company: &Item) -> Result<Condition, StoreError> {
+        Ok(same_company(company))
+    }
+
+    fn stale_lead(&self, record: &Item) -> Result<Option<LeadId>, StoreError> {
+        Ok(Some(LeadRecord::decode(record)?.lead.id))
+    }
+
+    fn needs_source(&self) -> bool {
+        false
+    }
+}
+
+/// An opportunity copies its lead, with the company that the lead copies.
+pub struct LeadOfOpportunity;
+
+impl CopyRule for LeadOfOpportunity {
+    fn source_name(&self) -> &'static str {
+        "lead"
+    }
+
+    fn source(&self, keys: Keys<'_>, record: &Item) -> Result<Option<Key>, StoreError> {
+        let lead = OpportunityRecord::decode(record)?.opportunity.lead_id;
+        Ok(lead.map(|lead| keys.lead(lead)))
+    }
+
+    fn renewed(&self, record: &Item, lead: Option<&Item>) -> Result<Option<Item>, StoreError> {
+        let stored = OpportunityRecord::decode(record)?;
+        let lead = lead.map(LeadRecord::decode).transpose()?;
+        let snapshot = OpportunitySnapshot::of(stored.opportunity.clone(), lead.as_ref());
+        let mut renewed = stored.clone();
+        renewed.value = snapshot;
+        if renewed.encode()? == stored.encode()? {
+            return Ok(None);
+        }
+        renewed.version += 1;
+        renewed.encode().map(Some)
+    }
+
+    fn markers(&self, keys: Keys<'_>, record: &Item, _: Option<&Item>) -> Result<Vec<Key>, StoreError> {
+        let lead = OpportunityRecord::decode(record)?.opportunity.lead_id;
+        Ok(lead.map(|lead| keys.lead_notice(lead)).into_iter().collect())
+    }
+}
+
+/// A file has the lead of its ticket. While the lead of either is being erased, its mark excuses a difference: the ticket
+/// loses the lead first, and files that are added later never get it. A mere change of the lead excuses nothing.
+pub struct LeadOfFile;
+
+impl CopyRule for LeadOfFile {
+    fn source_name(&self) -> &'static str {
+        "ticket"
+    }
+
+    fn source(&self, keys: Keys<'_>, record: &Item) -> Result<Option<Key>, StoreError> {
+        let ticket = FileRecord::decode(record)?.file.ticket;
+        Ok(Some(keys.ticket(ticket)))
+    }
+
+    fn renewed(&self, record: &Item, ticket: Option<&Item>) -> Result<Option<Item>, StoreError> {
+        let stored = FileRecord::decode(record)?;
+        let lead = lead_of(ticket)?;
+        if stored.lead == lead {
+            return Ok(None);
+        }
+        let file = stored.file.clone();
+        stored.next(FileState { file, lead }).encode().map(Some)
+    }
+
+    fn markers(&self, keys: Keys<'_>, record: &Item, ticket: Option<&Item>) -> Result<Vec<Key>, StoreError> {
+        let leads = [FileRecord::decode(record)?.lead, lead_of(ticket)?];
+        Ok(leads
+            .into_iter()
+            .flatten()
+            .map(|lead| keys.erasure(lead))
+            .collect())
+    }
+}
+
+fn lead_of(ticket: Option<&Item>) -> Result<Option<LeadId>, StoreError> {
+    let ticket = ticket.map(TicketRecord::decode).transpose()?;
+    Ok(ticket.and_then(|ticket| ticket.ticket.lead_relation))
+}

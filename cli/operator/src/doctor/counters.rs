@@ -1,0 +1,50 @@
+//! Running numbers: each at least as large as the largest that a record has, so that none is given twice (C-11).
+
+use std::collections::BTreeMap;
+
+use super::kind::{KindRef, Number};
+use super::{Doctor, Result};
+use table::StoreError;
+use table::item::{self, Item};
+
+/// The largest number of each sort that a record has.
+pub type Largest = BTreeMap<Number, u64>;
+
+impl Doctor<'_> {
+    /// Notes the numbers of a record.
+    pub(super) fn note_numbers(&mut self, kind: KindRef, record: &Item) -> Result<(), StoreError> {
+        for (sort, number) in kind.numbers(record)? {
+            let largest = self.largest.entry(sort).or_default();
+            *largest = number.max(*largest);
+        }
+        Ok(())
+    }
+
+    /// Compares the counters. They only rise, and a record's number is taken no later than it is written: read after
+    /// the records, a counter below one of them is wrong, and raising it is right at any moment.
+    pub(super) async fn counters(&mut self) -> Result<()> {
+        for (sort, largest) in self.largest.clone() {
+            let (name, last) = (sort.1, self.last_taken(sort).await?);
+            self.checked("counters", 1);
+            if last < largest {
+                let key = self.operator.keys().counter(sort.0);
+                if self.repair {
+                    self.operator.table().raise(&key, name, largest).await?;
+                }
+                let reason = format!("the last {name} is number {last}, but there is number {largest}");
+                self.report(key, reason, self.repair);
+            }
+        }
+        Ok(())
+    }
+
+    /// The number that was taken last, by its counter.
+    pub(super) async fn last_taken(&self, (counter, name): Number) -> Result<u64, StoreError> {
+        let item = self
+            .operator
+            .table()
+            .get(&self.operator.keys().counter(counter))
+            .await?;
+        item::number("counter", &item.unwrap_or_default(), name)
+    }
+}

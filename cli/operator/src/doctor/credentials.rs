@@ -1,0 +1,149 @@
+//! Credentials: an entry that is not revoked has the item that a request finds by hash, a revoked one has none; and each
+//! item that opens the instance has its entry, without which nobody could revoke it.
+//!
+//! A repair never widens what a credential opens. Where item and entry disagree nobody can tell which is right, so the
+//! credential is revoked. One without an entry gets one as it is, so that its owner can be found before it is revoked.
+
+use super::check::Check;
+use super::{Doctor, Result};
+use crate::Operator;
+use crate::credentials::{CredentialEntry, Listed};
+use shared::store::unscoped::credentials::Credential;
+use shared::store::unscoped::key;
+use shared::store::unscoped::quarantine::as_read;
+use table::item::{self, Item};
+use table::{Condition, Key, StoreError, Transaction, key_of};
+
+/// Entries whose items are read together: a batch of gets.
+const BATCH: usize = 100;
+
+impl Doctor<'_> {
+    /// Compares the entries in the operator's list with the credentials.
+    pub(super) async fn credentials(&mut self) -> Result<()> {
+        let mut pages = self.pages(self.operator.keys().credentials());
+        while let Some(page) = pages.next().await? {
+            for entries in page.chunks(BATCH) {
+                self.checked("credentials", entries.len());
+                self.some_credentials(entries).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn some_credentials(&mut self, entries: &[Item]) -> Result<()> {
+        let operator = self.operator;
+        let mut listed = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let key = key_of(entry)?;
+            match decode(entry) {
+                Ok(entry) => listed.push((key, entry)),
+                Err(cause) => self.report(key, cause, false),
+            }
+        }
+        let hashes = listed.iter().map(|(_, entry)| key::credential(&entry.hash));
+        let stored = operator.table().get_many(hashes).await?;
+        for (key, entry) in listed {
+            let found = stored.get(&key::credential(&entry.hash));
+            if fault(operator, &entry, found)?.is_some() {
+                self.recheck(&key, &key, async |entry| check(operator, &key, entry).await)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks whether an item that opens the instance has an entry in the operator's list.
+    pub(super) async fn opening(&mut self, at: &Key, item: &Item) -> Result<()> {
+        let operator = self.operator;
+        let Ok(opens) = item::decode::<Credential>("credential", item.clone()) else {
+            self.report("a credential of the instance", "cannot be read", false);
+            return Ok(());
+        };
+        let key = operator.keys().credential(opens.kind, &opens.id);
+        if self.is_reported(&key) {
+            return Ok(());
+        }
+        self.recheck(&key, at, async |item| unlisted(operator, (at, item), &key).await)
+            .await
+    }
+}
+
+/// Checks whether a credential that opens the instance has an entry. A fix adds one; a credential whose place in the list
+/// another one has is deleted.
+async fn unlisted(operator: &Operator, (at, item): (&Key, &Item), key: &Key) -> Result<Check> {
+    let opens: Credential = item::decode("credential", item.clone())?;
+    let hash = at.pk.trim_start_matches(key::OPENING);
+    let mut fix = Transaction::default();
+    let reason = match operator.table().get(key).await? {
+        Some(entry) if decode(&entry).is_ok_and(|entry| entry.hash.as_str() != hash) => {
+            fix.delete(at.clone(), Condition::Present);
+            "is in the list with another secret than the one that opens the instance too"
+        }
+        Some(_) => return Ok(Check::Fine),
+        None => {
+            let same = Item::from([("id".to_owned(), item::s(&*opens.id))]);
+            let entry = CredentialEntry {
+                id: opens.id,
+                kind: opens.kind,
+                user: opens.user,
+                label: None,
+                create_date: operator.now(),
+                expires: opens.expires,
+                revoked: None,
+                requests_per_minute: opens.requests_per_minute,
+            };
+            let mut entry = item::encode("credential entry", &entry)?;
+            entry.insert("hash".to_owned(), item::s(hash));
+            fix.put(key.clone(), entry, Condition::Absent);
+            // Imports of its user missed it, so its membership is read from the user's record from now on.
+            fix.set(at.clone(), same, &["standing"], Condition::Present);
+            "opens the instance and is not in the list"
+        }
+    };
+    Ok(Check::wrong(key, reason, fix))
+}
+
+fn decode(entry: &Item) -> Result<Listed, StoreError> {
+    item::decode("credential entry", entry.clone())
+}
+
+/// The fault of an entry's item. Reports name the entry, never the hash.
+fn fault(
+    operator: &Operator,
+    entry: &Listed,
+    found: Option<&Item>,
+) -> Result<Option<&'static str>, StoreError> {
+    if entry.entry.revoked.is_some() {
+        return Ok(found.map(|_| "is revoked and opens the instance all the same"));
+    }
+    let Some(found) = found else {
+        return Ok(Some("is not revoked and opens nothing"));
+    };
+    let mut opens: Credential = item::decode("credential", found.clone())?;
+    // Its membership is compared with the user's record.
+    opens.standing = None;
+    let right = entry.credential(operator.instance());
+    Ok((opens != right).then_some("opens something else than its entry says"))
+}
+
+/// A fix depends on the entry as it was read, and on its not being revoked if it was not: no revocation is ever undone.
+async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
+    let entry = decode(item)?;
+    let at = key::credential(&entry.hash);
+    let found = operator.table().get(&at).await?;
+    let Some(reason) = fault(operator, &entry, found.as_ref())? else {
+        return Ok(Check::Fine);
+    };
+    let mut fix = Transaction::default();
+    fix.delete(at, Condition::Always);
+    if entry.entry.revoked.is_some() {
+        fix.check(key.clone(), as_read(item));
+    } else {
+        let mut revoked = item.clone();
+        revoked.insert("revoked".to_owned(), item::s(operator.now().to_string()));
+        let has = item.clone();
+        let lacks = vec!["revoked"];
+        fix.put(key.clone(), revoked, Condition::Exactly { has, lacks });
+    }
+    Ok(Check::wrong(key, reason, fix))
+}

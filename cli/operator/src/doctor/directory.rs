@@ -1,0 +1,146 @@
+//! What the directory repeats of other records: users' memberships, names and departments, and whether an automation is
+//! active.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use super::check::{Check, Inconsistency};
+use super::{Doctor, Result};
+use crate::Operator;
+use crate::user_lists::{UserLists, differences};
+use shared::store::unscoped::automations;
+use shared::store::unscoped::directory::{Stored, decode_raw};
+use table::item::Item;
+use table::{StoreError, Transaction};
+
+/// Items of names and members that one transaction corrects: less than 4 MB.
+const BATCH: usize = 40;
+
+/// What the records of users and automations say. Memory is bounded by the number of users.
+struct Expected {
+    lists: UserLists,
+    triggers: bool,
+}
+
+impl Doctor<'_> {
+    /// Compares the directory, the names and the members with the records of users and automations.
+    pub(super) async fn directory(&mut self) -> Result<()> {
+        let operator = self.operator;
+        let users = operator.user_ids().await?.len();
+        self.checked("users", users);
+        let key = operator.keys().directory();
+        let (repair, left) = (self.repair, Cell::new(true));
+        while left.replace(false) {
+            let remaining = self.diagnosis.remaining;
+            self.recheck(&key, &key, async |item| {
+                check(operator, item, repair, &left).await
+            })
+            .await?;
+            if self.diagnosis.remaining > remaining {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Every write of a user or an automation changes the directory's version in its transaction, so under one version all is
+/// of one moment, and a fix on condition of that version is right. `left` becomes true if a fix leaves something to the
+/// next one.
+async fn check(operator: &Operator, item: &Item, repair: bool, left: &Cell<bool>) -> Result<Check> {
+    let key = operator.keys().directory();
+    let stored = decode_raw(item)?;
+    let expected = match Expected::read(operator).await {
+        Ok(expected) => expected,
+        Err(cause @ StoreError::Corrupt { .. }) => {
+            let reason = format!("cannot be compared with the users and the automations: {cause}");
+            return Ok(Check::wrong(&key, reason, None));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let (mut findings, mut fix) = (Vec::new(), Transaction::default());
+    if stored.standings.is_some() {
+        expected
+            .compare_first(operator, &stored, &mut findings, &mut fix)
+            .await?;
+    } else {
+        let most = if repair { BATCH } else { usize::MAX };
+        left.set(
+            expected
+                .compare_lists(operator, most, &mut findings, &mut fix)
+                .await?,
+        );
+    }
+    if expected.triggers != stored.directory.triggers {
+        let reason = if expected.triggers {
+            "says that no automation is active, but one is: calls set none off"
+        } else {
+            "says that an automation is active, but none is"
+        };
+        findings.push((key.to_string(), reason.to_owned()));
+    }
+    if findings.is_empty() {
+        return Ok(Check::Fine);
+    }
+    let mut right = stored;
+    right.directory.triggers = expected.triggers;
+    right.standings = right.standings.map(|_| expected.lists.standings);
+    operator.put_next(&mut fix, right);
+    let fix = Some(fix);
+    Ok(Check::Inconsistency(Inconsistency { findings, fix }))
+}
+
+impl Expected {
+    async fn read(operator: &Operator) -> Result<Self, StoreError> {
+        let lists = UserLists::of_records(operator).await?;
+        let mut triggers = false;
+        for item in operator.0.automation_items().await? {
+            triggers |= automations::decode(&item)?.is_active();
+        }
+        Ok(Self { lists, triggers })
+    }
+
+    /// Compares the items of names and members. Takes at most `most` that differ, and returns whether there are more.
+    async fn compare_lists(
+        &self,
+        operator: &Operator,
+        most: usize,
+        findings: &mut Vec<(String, String)>,
+        fix: &mut Transaction,
+    ) -> Result<bool, StoreError> {
+        let differing = self.lists.differing(operator).await?;
+        let more = differing.len() > most;
+        for differing in differing.into_iter().take(most) {
+            let item = differing.key.to_string();
+            findings.extend(
+                differing
+                    .reasons
+                    .iter()
+                    .map(|reason| (item.clone(), reason.clone())),
+            );
+            differing.fix(fix);
+        }
+        Ok(more)
+    }
+
+    /// Compares the memberships and names of the first format.
+    async fn compare_first(
+        &self,
+        operator: &Operator,
+        stored: &Stored,
+        findings: &mut Vec<(String, String)>,
+        fix: &mut Transaction,
+    ) -> Result<(), StoreError> {
+        let right = self.lists.names.values().flatten();
+        let right: BTreeMap<_, _> = right.map(|(id, name)| (id.to_string(), name.clone())).collect();
+        let standings = stored.standings.clone().unwrap_or_default();
+        let standings = differences("standing", &self.lists.standings, &standings);
+        let names = differences("name", &right, &operator.first_names().await?);
+        let keys = operator.keys();
+        for (key, reasons) in [(keys.directory(), standings), (keys.names(), names)] {
+            findings.extend(reasons.into_iter().map(|reason| (key.to_string(), reason)));
+        }
+        operator.put_first_names(fix, &right);
+        Ok(())
+    }
+}

@@ -1,0 +1,157 @@
+//! What the doctor has to know of a kind of record, and of the copies that its records hold.
+
+use shared::ids::{ColumnId, FunnelId, LeadId};
+use shared::store::unscoped::derived::Derived;
+use shared::store::unscoped::key::{Counter, Keys};
+use table::item::{self, Item};
+use table::{Condition, Key, StoreError};
+
+/// A kind from the table of [`kinds`](super::kinds).
+pub type KindRef = &'static dyn CheckedKind;
+
+/// A rule for the copies in the records of a kind.
+pub type RuleRef = &'static dyn CopyRule;
+
+/// A running number: the item of its counter and its attribute there.
+pub type Number = (Counter, &'static str);
+
+/// A column of a funnel.
+pub type Place = (FunnelId, ColumnId);
+
+/// Names of a kind in reports, and the counter of its ids.
+#[derive(Debug, Clone, Copy)]
+pub struct About {
+    /// The name of one record, and of the number that its id is.
+    pub name: &'static str,
+    /// The name of several records.
+    pub plural: &'static str,
+    /// `None` where ids come from elsewhere.
+    pub counter: Option<Counter>,
+}
+
+impl About {
+    pub const fn new(name: &'static str, plural: &'static str, counter: Option<Counter>) -> Self {
+        Self {
+            name,
+            plural,
+            counter,
+        }
+    }
+}
+
+/// A kind of record from which items are derived.
+pub trait CheckedKind: Sync {
+    fn about(&self) -> About;
+
+    /// The partition of the records.
+    fn records(&self, keys: Keys<'_>) -> String;
+
+    /// The items and shares of totals that are derived from a record.
+    fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError>;
+
+    /// The running numbers that a record has taken: first its id, if that is one.
+    fn numbers(&self, record: &Item) -> Result<Vec<(Number, u64)>, StoreError> {
+        let About { name, counter, .. } = self.about();
+        let id = counter.map(|counter| Ok(((counter, name), item::number(name, record, "id")?)));
+        id.into_iter().collect()
+    }
+
+    /// The condition that a record is still as it was read.
+    fn unchanged(&self, record: &Item) -> Result<Condition, StoreError> {
+        version(self.about().name, record)
+    }
+
+    /// The lead that must exist when derived items of a record are put (C-24).
+    fn required_lead(&self, _record: &Item) -> Result<Option<LeadId>, StoreError> {
+        Ok(None)
+    }
+
+    /// Whether a stored item is the derived one.
+    fn agrees(&self, derived: &Item, stored: &Item) -> bool {
+        item::contains(derived, stored)
+    }
+
+    /// The fault of a record that lacks what it should derive items from.
+    fn flaw(&self, _record: &Item) -> Result<Option<&'static str>, StoreError> {
+        Ok(None)
+    }
+
+    /// The column that a record is in.
+    fn place(&self, _record: &Item) -> Result<Option<Place>, StoreError> {
+        Ok(None)
+    }
+
+    /// The rule for the copy that each record holds of another one.
+    fn copy_rule(&self) -> Option<RuleRef> {
+        None
+    }
+}
+
+impl dyn CheckedKind {
+    pub fn name(&self) -> &'static str {
+        self.about().name
+    }
+
+    pub fn plural(&self) -> &'static str {
+        self.about().plural
+    }
+
+    /// The name of a record in reports.
+    pub fn label(&self, key: &Key) -> String {
+        label(self.name(), key)
+    }
+
+    /// Whether a record is stored under the id of another one, to which its derived items belong.
+    pub fn is_misplaced(&self, key: &Key, record: &Item) -> Result<bool, StoreError> {
+        let numbers = self.numbers(record)?;
+        let (id, at) = (numbers.first(), key.sk.parse::<u64>());
+        Ok(id.is_some_and(|(_, id)| *id > 0 && at.is_ok_and(|at| at != *id)))
+    }
+}
+
+/// What the records of a kind copy of a source, which is another record.
+pub trait CopyRule: Sync {
+    /// The name of the source's kind in reports.
+    fn source_name(&self) -> &'static str;
+
+    /// The key of a record's source; `None` if it copies nothing.
+    fn source(&self, keys: Keys<'_>, record: &Item) -> Result<Option<Key>, StoreError>;
+
+    /// The record with the copy that it should have of the source, as its next version; `None` if it has that copy.
+    fn renewed(&self, record: &Item, source: Option<&Item>) -> Result<Option<Item>, StoreError>;
+
+    /// The markers of changes and deletions that excuse a wrong copy, if one of them is there.
+    fn markers(&self, _: Keys<'_>, _record: &Item, _source: Option<&Item>) -> Result<Vec<Key>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// The condition that a source is still as it was read.
+    fn unchanged(&self, source: &Item) -> Result<Condition, StoreError> {
+        version(self.source_name(), source)
+    }
+
+    /// The lead whose own copies are stale once this record has another copy.
+    fn stale_lead(&self, _record: &Item) -> Result<Option<LeadId>, StoreError> {
+        Ok(None)
+    }
+
+    /// Whether a source must exist.
+    fn needs_source(&self) -> bool {
+        true
+    }
+}
+
+impl dyn CopyRule {
+    /// The name of a source in reports.
+    pub fn label(&self, source: &Key) -> String {
+        label(self.source_name(), source)
+    }
+}
+
+fn label(name: &str, key: &Key) -> String {
+    format!("{name} {}", key.sk.trim_start_matches('0'))
+}
+
+fn version(kind: &'static str, item: &Item) -> Result<Condition, StoreError> {
+    Ok(Condition::Version(item::number(kind, item, "v")?))
+}

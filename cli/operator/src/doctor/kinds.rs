@@ -1,0 +1,261 @@
+//! The kinds of records with derived items. A new kind is an implementation, an entry of [`KINDS`] and a line of
+//! [`origin`].
+
+use std::collections::BTreeMap;
+
+use super::copy_rules;
+use super::kind::{About, CheckedKind, KindRef, Number, Place, RuleRef};
+use shared::call::Event;
+use shared::ids::{CallId, LeadId};
+use shared::store::unscoped::calendars;
+use shared::store::unscoped::calls;
+use shared::store::unscoped::derived::Derived;
+use shared::store::unscoped::key::{self, Counter, Keys};
+use shared::store::unscoped::lead_list;
+use shared::store::unscoped::leads::LeadRecord;
+use shared::store::unscoped::meetings::MeetingRecord;
+use shared::store::unscoped::opportunities::OpportunityRecord;
+use shared::store::unscoped::tickets::{FileRecord, TicketRecord};
+use table::item::{self, Item};
+use table::{Condition, Key, StoreError};
+
+/// All kinds with derived items, in the order of their checks: leads before the opportunities that copy them.
+pub const KINDS: [KindRef; 7] = [
+    &Leads,
+    &Calls,
+    OPPORTUNITIES,
+    &Calendars,
+    &Meetings,
+    &Tickets,
+    &Files,
+];
+
+/// Opportunities, whose totals may have the form before format 2.
+pub const OPPORTUNITIES: KindRef = &Opportunities;
+
+/// What a derived item is derived from.
+pub enum Origin {
+    /// Many records of a kind: it is a total.
+    Many(KindRef),
+    /// One record of a kind, which need not exist; `None` where no record can ever have such an item.
+    One(KindRef, Option<Key>),
+}
+
+/// What an item is derived from; `None` if it is no derived item.
+pub fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<Origin> {
+    let (kind, record): (KindRef, _) = match keys.origin(key) {
+        key::Origin::None => return None,
+        key::Origin::LeadTotal => return Some(Origin::Many(&Leads)),
+        key::Origin::OpportunityTotal => return Some(Origin::Many(OPPORTUNITIES)),
+        key::Origin::MeetingTotal => return Some(Origin::Many(&Meetings)),
+        key::Origin::Lead(id) => (&Leads, id.map(|id| keys.lead(id))),
+        key::Origin::Event => (&Calls, call_of(item).map(|id| keys.call(id))),
+        key::Origin::Opportunity(id) => (OPPORTUNITIES, id.map(|id| keys.opportunity(id))),
+        key::Origin::CalendarLink => (&Calendars, calendars::linked(item).map(|id| keys.calendar(id))),
+        key::Origin::Meeting(id) => (&Meetings, id.map(|id| keys.meeting(id))),
+        key::Origin::Ticket(id) => (&Tickets, id.map(|id| keys.ticket(id))),
+        key::Origin::File => (&Files, keys.listed_file(key).map(|name| keys.file(&name))),
+    };
+    Some(Origin::One(kind, record))
+}
+
+/// The call of an event.
+fn call_of(event: &Item) -> Option<CallId> {
+    item::number("event", event, "call").ok().and_then(CallId::new)
+}
+
+struct Leads;
+
+impl CheckedKind for Leads {
+    fn about(&self) -> About {
+        About::new("lead", "leads", Some(Counter::Lead))
+    }
+
+    fn records(&self, keys: Keys<'_>) -> String {
+        keys.leads()
+    }
+
+    fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
+        LeadRecord::decode(record)?.derived(keys)
+    }
+
+    fn agrees(&self, derived: &Item, stored: &Item) -> bool {
+        derived.is_empty() || lead_list::known(stored).as_ref() == Some(derived)
+    }
+
+    fn copy_rule(&self) -> Option<RuleRef> {
+        Some(&copy_rules::CompanyOfLead)
+    }
+}
+
+struct Calls;
+
+const CALL: Number = (Counter::Call, "call");
+const EVENT: Number = (Counter::Call, "event");
+/// Attributes that a stored call may lack.
+const OPTIONAL: [&str; 8] = [
+    "lead",
+    "event",
+    "nonce",
+    "leadPhone",
+    "leadName",
+    "userName",
+    "callId",
+    "description",
+];
+
+impl CheckedKind for Calls {
+    fn about(&self) -> About {
+        About::new("call", "calls", Some(Counter::Call))
+    }
+
+    fn records(&self, keys: Keys<'_>) -> String {
+        keys.calls()
+    }
+
+    fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
+        let stored = calls::decode_record(record.clone())?;
+        let mut items = BTreeMap::new();
+        if let Some(id) = stored.event
+            && let Some(event) = stored.call.event(id)
+        {
+            items.insert(keys.event(event.lead, id), item::encode("event", &event)?);
+        }
+        let totals = BTreeMap::new();
+        Ok(Derived { items, totals })
+    }
+
+    fn numbers(&self, record: &Item) -> Result<Vec<(Number, u64)>, StoreError> {
+        let number = |name| item::number("call", record, name);
+        Ok(vec![(CALL, number("id")?), (EVENT, number("event")?)])
+    }
+
+    /// A call has no version, so its whole content is compared.
+    fn unchanged(&self, record: &Item) -> Result<Condition, StoreError> {
+        let lacks = OPTIONAL.into_iter().filter(|name| !record.contains_key(*name));
+        Ok(Condition::Exactly {
+            has: record.clone(),
+            lacks: lacks.collect(),
+        })
+    }
+
+    fn required_lead(&self, record: &Item) -> Result<Option<LeadId>, StoreError> {
+        Ok(calls::decode_record(record.clone())?.call.lead)
+    }
+
+    /// Only the links are derived: the event's own line may have said more than its call (C-81). But it must be readable.
+    fn agrees(&self, derived: &Item, stored: &Item) -> bool {
+        let linked = ["id", "lead", "call"]
+            .iter()
+            .all(|name| derived.get(*name) == stored.get(*name));
+        linked && item::decode::<Event>("event", stored.clone()).is_ok()
+    }
+
+    fn flaw(&self, record: &Item) -> Result<Option<&'static str>, StoreError> {
+        let stored = calls::decode_record(record.clone())?;
+        let lacks = stored.call.lead.is_some() && stored.event.is_none();
+        Ok(lacks.then_some("has a lead and no event"))
+    }
+}
+
+struct Opportunities;
+
+impl CheckedKind for Opportunities {
+    fn about(&self) -> About {
+        About::new("opportunity", "opportunities", Some(Counter::Opportunity))
+    }
+
+    fn records(&self, keys: Keys<'_>) -> String {
+        keys.opportunities()
+    }
+
+    fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
+        OpportunityRecord::decode(record)?.derived(keys)
+    }
+
+    fn place(&self, record: &Item) -> Result<Option<Place>, StoreError> {
+        let opportunity = OpportunityRecord::decode(record)?.value.opportunity;
+        Ok(Some((opportunity.crm_id, opportunity.crm_column)))
+    }
+
+    fn copy_rule(&self) -> Option<RuleRef> {
+        Some(&copy_rules::LeadOfOpportunity)
+    }
+}
+
+struct Calendars;
+
+impl CheckedKind for Calendars {
+    fn about(&self) -> About {
+        About::new("calendar", "calendars", Some(Counter::Calendar))
+    }
+
+    fn records(&self, keys: Keys<'_>) -> String {
+        keys.calendars()
+    }
+
+    fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
+        calendars::CalendarRecord::decode(record)?.derived(keys)
+    }
+}
+
+struct Meetings;
+
+impl CheckedKind for Meetings {
+    fn about(&self) -> About {
+        About::new("meeting", "meetings", Some(Counter::Meeting))
+    }
+
+    fn records(&self, keys: Keys<'_>) -> String {
+        keys.meetings()
+    }
+
+    fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
+        MeetingRecord::decode(record)?.derived(keys)
+    }
+}
+
+struct Tickets;
+
+impl CheckedKind for Tickets {
+    fn about(&self) -> About {
+        About::new("ticket", "tickets", Some(Counter::Ticket))
+    }
+
+    fn records(&self, keys: Keys<'_>) -> String {
+        keys.tickets()
+    }
+
+    fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
+        TicketRecord::decode(record)?.derived(keys)
+    }
+
+    fn required_lead(&self, record: &Item) -> Result<Option<LeadId>, StoreError> {
+        Ok(TicketRecord::decode(record)?.ticket.lead_relation)
+    }
+}
+
+struct Files;
+
+impl CheckedKind for Files {
+    /// Files are only imported, with ids of the former system.
+    fn about(&self) -> About {
+        About::new("file", "files", None)
+    }
+
+    fn records(&self, keys: Keys<'_>) -> String {
+        keys.files()
+    }
+
+    fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
+        FileRecord::decode(record)?.derived(keys)
+    }
+
+    fn required_lead(&self, record: &Item) -> Result<Option<LeadId>, StoreError> {
+        Ok(FileRecord::decode(record)?.lead)
+    }
+
+    fn copy_rule(&self) -> Option<RuleRef> {
+        Some(&copy_rules::LeadOfFile)
+    }
+}

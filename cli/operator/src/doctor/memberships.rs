@@ -1,0 +1,103 @@
+//! The memberships that credentials carry, compared with their users' records.
+//!
+//! A credential without one is right, because then requests read the user's record; a repair restores it. No repair lets
+//! anybody do more than before: where the record allows more, importing the user again does it.
+
+use super::check::{Check, Inconsistency};
+use super::{Doctor, Result};
+use crate::Operator;
+use crate::credentials::Keyring;
+use crate::kinds::users::carrying;
+use shared::directory::Membership;
+use shared::ids::UserId;
+use shared::people::User;
+use shared::store::unscoped::credentials::Credential;
+use shared::store::unscoped::directory::decode_raw;
+use table::item::{self, Item};
+use table::{Condition, Key, StoreError, Transaction};
+
+/// Credentials that are read together.
+const BATCH: usize = 100;
+
+impl Doctor<'_> {
+    /// Compares the memberships in valid credentials. Nothing in the first format, in which they carry none.
+    pub(super) async fn memberships(&mut self) -> Result<()> {
+        let operator = self.operator;
+        let stored = operator.stored_directory().await?;
+        if stored.standings.is_some() {
+            return Ok(());
+        }
+        let mut keyring = Keyring::default();
+        keyring.at(operator, stored.version).await?;
+        let held: Vec<_> = keyring.all().collect();
+        for some in held.chunks(BATCH) {
+            let keys = some.iter().map(|(user, _)| operator.keys().user(*user));
+            let wanted = keys.chain(some.iter().map(|(_, key)| key.clone()));
+            let found = operator.table().get_many(wanted).await?;
+            for (user, key) in some {
+                let record = found.get(&operator.keys().user(*user));
+                let Ok(Some((credential, membership))) = both(*user, found.get(key), record) else {
+                    continue;
+                };
+                let seems_wrong = match credential.standing {
+                    Some(carried) => carried != membership,
+                    None => self.repair,
+                };
+                if seems_wrong {
+                    let entry = operator.keys().credential(credential.kind, &credential.id);
+                    let held = operator.keys().directory();
+                    let check = async |directory: &Item| check(operator, directory, *user, key).await;
+                    self.recheck(&entry, &held, check).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A user's credential and the membership in its record; `None` if either is not there, which is reported elsewhere.
+fn both(
+    user: UserId,
+    credential: Option<&Item>,
+    record: Option<&Item>,
+) -> Result<Option<(Credential, Membership)>, StoreError> {
+    let (Some(credential), Some(record)) = (credential, record) else {
+        return Ok(None);
+    };
+    let credential: Credential = item::decode("credential", credential.clone())?;
+    let record: User = item::decode("user", record.clone())?;
+    Ok((credential.user == user).then(|| (credential, Membership::from(&record))))
+}
+
+/// Under one version of the directory users and credentials are of one moment.
+async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -> Result<Check> {
+    let record = operator.keys().user(user);
+    let found = operator.table().get_many([record.clone(), key.clone()]).await?;
+    let Some((credential, membership)) = both(user, found.get(key), found.get(&record))? else {
+        return Ok(Check::Fine);
+    };
+    if credential.standing == Some(membership) {
+        return Ok(Check::Fine);
+    }
+    let mut fix = Transaction::default();
+    let own = Condition::Number {
+        name: "user",
+        value: user.get(),
+    };
+    fix.set(key.clone(), carrying(membership)?, &[], own);
+    operator.move_on(&mut fix, decode_raw(directory)?.version);
+    let Some(carried) = credential.standing else {
+        // Restoring it corrects nothing that could be reported.
+        return Ok(Check::Inconsistency(Inconsistency {
+            findings: Vec::new(),
+            fix: Some(fix),
+        }));
+    };
+    let entry = operator.keys().credential(credential.kind, &credential.id);
+    let reason = format!("stands elsewhere than the record of user {user} says");
+    if carried.inactive && !membership.inactive || membership.admin && !carried.admin {
+        let reason = format!("{reason}, which lets it do more: import the user again");
+        return Ok(Check::wrong(&entry, reason, None));
+    }
+    Ok(Check::wrong(&entry, reason, fix))
+}

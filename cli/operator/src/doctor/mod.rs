@@ -1,0 +1,203 @@
+//! `funil doctor` (C-84): recomputes every derived item from the records, and reports or repairs what differs.
+//!
+//! With live writes, nothing is reported that was not read again and still differed under an unchanged record, and no
+//! repair happens unless its reasons still hold at that moment, which its own transaction checks.
+//!
+//! The table of [`kinds`] lists the records with derived items. A copy of another record is derived from two records, so
+//! both are held while it is compared, and the marker that it may be stale is read in between ([`copies`]). Memory is
+//! bounded by pages, by the number of columns, and by the maximum of sums in one pass, never by the number of records.
+
+mod calls;
+mod check;
+mod columns;
+mod copies;
+mod copy_rules;
+mod counters;
+mod credentials;
+mod directory;
+mod kind;
+mod kinds;
+mod memberships;
+mod notices;
+mod orphans;
+mod others;
+mod quarantine;
+mod records;
+mod reports;
+mod tally;
+mod totals;
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use serde::Serialize;
+
+use super::pages::Pages;
+use super::{Operator, OperatorError};
+use table::item::Item;
+use table::{Key, KeyRange, PAGE, StoreError};
+
+/// The maximum of listed differences; further ones are counted.
+const MAX_LISTED: usize = 1000;
+
+/// The result of a doctor's run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Diagnosis {
+    /// The number of checked records and items of each sort.
+    pub checked: BTreeMap<&'static str, u64>,
+    /// Differences from the records, at most a thousand.
+    pub differences: Vec<Difference>,
+    /// The number of further differences.
+    #[serde(rename = "differencesMore", skip_serializing_if = "is_zero")]
+    pub unlisted: u64,
+    /// The number of differences that remain, listed or not.
+    #[serde(skip)]
+    pub remaining: u64,
+}
+
+/// An item that differs from the records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Its key, or a name of several items.
+    pub item: String,
+    /// What is wrong with it.
+    pub reason: String,
+    /// Whether it is right now.
+    pub repaired: bool,
+}
+
+/// A step of a doctor's run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// The sort of records or items.
+    pub stage: &'static str,
+    /// The number that was checked since the previous step.
+    pub looked_at: u64,
+}
+
+type Result<T, E = OperatorError> = std::result::Result<T, E>;
+
+/// A run of the doctor.
+struct Doctor<'a> {
+    operator: &'a Operator,
+    repair: bool,
+    watch: &'a (dyn Fn(Progress) + Sync),
+    diagnosis: Diagnosis,
+    /// The largest number of each sort that a record has.
+    largest: counters::Largest,
+    /// The columns of all funnels.
+    columns: columns::Columns,
+    /// Some totals of opportunities have the form before format 2.
+    former_totals: bool,
+}
+
+impl Operator {
+    /// Compares every derived item with the records, and with `repair` corrects what differs. Safe during live writes.
+    /// Calls `watch` with each step.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails; what was repaired by then stays.
+    pub async fn doctor(
+        &self,
+        repair: bool,
+        watch: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Diagnosis, OperatorError> {
+        let mut doctor = Doctor {
+            operator: self,
+            repair,
+            watch,
+            diagnosis: Diagnosis::default(),
+            largest: counters::Largest::default(),
+            columns: columns::Columns::default(),
+            former_totals: false,
+        };
+        doctor.directory().await?;
+        doctor.credentials().await?;
+        doctor.memberships().await?;
+        doctor.funnels().await?;
+        doctor.others().await?;
+        let mut counted = Vec::new();
+        for kind in kinds::KINDS {
+            counted.push((kind, doctor.records(kind).await?));
+        }
+        let mut totals = doctor.orphans().await?;
+        doctor.counters().await?;
+        // After the counters, because a count depends on the numbers of the records (see `totals`).
+        for (kind, tally) in counted {
+            if doctor.former_totals && kind.name() == kinds::OPPORTUNITIES.name() {
+                continue;
+            }
+            let partitions = totals.remove(kind.name()).unwrap_or_default();
+            doctor.totals(kind, tally, &partitions).await?;
+        }
+        doctor.reports().await?;
+        doctor.quarantine().await?;
+        doctor.notices().await?;
+        if repair {
+            doctor.refresh_copies().await?;
+        }
+        Ok(doctor.diagnosis)
+    }
+}
+
+impl Doctor<'_> {
+    /// Refreshes copies whose markers say that they may be stale, with those that a repair marked. Last, because the
+    /// copies are found by links, which are right by now.
+    async fn refresh_copies(&self) -> Result<()> {
+        match self.operator.refresh_copies().await {
+            // The markers stay, and readers heed them.
+            Ok(()) | Err(StoreError::Contention(_) | StoreError::Corrupt { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The items of a partition.
+    fn pages(&self, partition: String) -> Pages<Item> {
+        self.pages_of(KeyRange::head(partition, PAGE))
+    }
+
+    fn pages_of(&self, range: KeyRange) -> Pages<Item> {
+        Pages::new(self.operator, range, Ok)
+    }
+
+    /// Counts checked records or items.
+    fn checked(&mut self, stage: &'static str, count: usize) {
+        *self.diagnosis.checked.entry(stage).or_default() += count as u64;
+        self.progress(stage, count);
+    }
+
+    /// Notes progress on records that were counted before.
+    fn progress(&self, stage: &'static str, count: usize) {
+        let looked_at = count as u64;
+        (self.watch)(Progress { stage, looked_at });
+    }
+
+    /// Whether an item is among the listed differences.
+    fn is_reported(&self, item: &Key) -> bool {
+        let item = item.to_string();
+        let mut differences = self.diagnosis.differences.iter();
+        differences.any(|difference| difference.item == item)
+    }
+
+    fn report(&mut self, item: impl Display, reason: impl Display, repaired: bool) {
+        let diagnosis = &mut self.diagnosis;
+        diagnosis.remaining += u64::from(!repaired);
+        if diagnosis.differences.len() < MAX_LISTED {
+            diagnosis.differences.push(Difference {
+                item: item.to_string(),
+                reason: reason.to_string(),
+                repaired,
+            });
+        } else {
+            diagnosis.unlisted += 1;
+        }
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives the field by reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}

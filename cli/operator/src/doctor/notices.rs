@@ -1,0 +1,102 @@
+//! Markers of stale copies and of deletions that background work should have finished (C-87).
+//!
+//! Each is judged by itself, and a mark of a deletion with the notice that belongs to it. What is stuck is tried again by
+//! the refresh of copies with which a repair ends.
+
+use super::check::Check;
+use super::{Doctor, Result};
+use crate::Operator;
+use shared::jobs::copies;
+use shared::store::unscoped::key;
+use shared::store::unscoped::notices::{self, DELETED, MARKED_AT};
+use table::item::{self, Item};
+use table::{Condition, Key, Transaction, key_of};
+
+/// The age in seconds that a marker should not exceed.
+const MAX_AGE: u64 = 60 * 60;
+
+impl Doctor<'_> {
+    /// Reports the notices that cannot be read, whose lead is stuck, or that are older than an hour, and the marks of
+    /// deletions that nothing finishes.
+    pub(super) async fn notices(&mut self) -> Result<()> {
+        let keys = self.operator.keys();
+        let mut pages = self.pages(keys.notices());
+        while let Some(page) = pages.next().await? {
+            for notice in page {
+                self.checked("notices", 1);
+                self.notice(&notice).await?;
+            }
+        }
+        let mut pages = self.pages(keys.erasures());
+        while let Some(page) = pages.next().await? {
+            for mark in page {
+                self.checked("erasure marks", 1);
+                self.mark(&key_of(&mark)?).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn notice(&mut self, item: &Item) -> Result<()> {
+        let key = key_of(item)?;
+        let reason = if key::noticed(&key).is_none() {
+            "names no lead; it will be set aside".to_owned()
+        } else if !copies::is_readable(item) {
+            "cannot be read; it will be renewed".to_owned()
+        } else if let Some(kind) = copies::stuck(item) {
+            let reason = format!("is stuck, because the {kind} could not be read");
+            if self.repair && !self.operator.table().try_commit(copies::unstick(item)?).await? {
+                return Ok(());
+            }
+            reason
+        } else if self.is_old(item) {
+            "was raised more than an hour ago; is maintenance running?".to_owned()
+        } else {
+            return Ok(());
+        };
+        // A repair ends with a refresh of all copies.
+        self.report(key, reason, self.repair);
+        Ok(())
+    }
+
+    async fn mark(&mut self, mark: &Key) -> Result<()> {
+        let operator = self.operator;
+        let Some(lead) = key::marked(mark) else {
+            let mut deletion = Transaction::default();
+            deletion.delete(mark.clone(), Condition::Always);
+            if !self.repair || operator.table().try_commit(deletion).await? {
+                self.report(mark, "names no lead", self.repair);
+            }
+            return Ok(());
+        };
+        let notice = operator.keys().lead_notice(lead);
+        if finishes_deletion(operator, &notice).await? {
+            return Ok(());
+        }
+        // Mark and notice come and go in one transaction.
+        self.recheck(mark, mark, async |_| {
+            if finishes_deletion(operator, &notice).await? {
+                return Ok(Check::Fine);
+            }
+            let mut fix = Transaction::default();
+            fix.check(mark.clone(), Condition::Present);
+            fix.check(operator.keys().lead(lead), Condition::Absent);
+            notices::mark_deleted(&mut fix, operator.keys(), lead, operator.now());
+            let reason = "marks a deletion that nothing finishes: its notice is gone";
+            Ok(Check::wrong(mark, reason, fix))
+        })
+        .await
+    }
+
+    /// Whether a marker is too old. Those of the former version have no time.
+    fn is_old(&self, item: &Item) -> bool {
+        let now = u64::try_from(self.operator.now().unix_seconds()).unwrap_or(0);
+        let raised = item::number("notice", item, MARKED_AT).unwrap_or(0);
+        raised > 0 && now.saturating_sub(raised) > MAX_AGE
+    }
+}
+
+async fn finishes_deletion(operator: &Operator, notice: &Key) -> Result<bool> {
+    let notice = operator.table().get(notice).await?;
+    Ok(notice.is_some_and(|notice| notice.contains_key(DELETED)))
+}

@@ -1,0 +1,131 @@
+//! From the derived items to the records: does each have a record that derives it?
+//!
+//! A look-up of a number that nobody has any more, the list of an owner who is gone, or the total of a column that is gone
+//! lies in a partition that no record leads to. So this reads the whole table. It also finds the partitions of totals,
+//! which are compared by themselves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::check::Check;
+use super::kind::KindRef;
+use super::kinds::{Origin, origin};
+use super::{Doctor, Result};
+use crate::Operator;
+use shared::store::unscoped::key;
+use table::item::Item;
+use table::{Condition, Key, Transaction, key_of};
+
+/// Items whose records are read together: a batch of gets.
+const BATCH: usize = 100;
+
+/// The partitions of totals by their kind's name: as many as there are columns, not records.
+pub type TotalPartitions = BTreeMap<&'static str, BTreeSet<String>>;
+
+/// A derived item and the record that should derive it, if any can.
+type Derivation = (KindRef, Key, Option<Key>);
+
+impl Doctor<'_> {
+    /// Checks every derived item of the instance, and returns where totals are.
+    pub(super) async fn orphans(&mut self) -> Result<TotalPartitions> {
+        let operator = self.operator;
+        let (mut after, mut totals) = (None, TotalPartitions::new());
+        let wanted = key::everything(operator.instance());
+        loop {
+            let page = operator.table().scan(&wanted, after.as_ref()).await?;
+            self.checked("items", page.items.len());
+            let mut derivations = Vec::new();
+            for item in page.items {
+                let key = key_of(&item)?;
+                if key.pk.starts_with(key::OPENING) {
+                    self.opening(&key, &item).await?;
+                    continue;
+                }
+                match origin(operator.keys(), &key, &item) {
+                    None => {}
+                    Some(Origin::One(kind, record)) => derivations.push((kind, key, record)),
+                    Some(Origin::Many(_)) if operator.keys().is_former_total(&key) => {
+                        self.former_total(&key).await?;
+                    }
+                    Some(Origin::Many(kind)) => {
+                        totals.entry(kind.name()).or_default().insert(key.pk);
+                    }
+                }
+            }
+            for derivations in derivations.chunks(BATCH) {
+                self.some_derivations(derivations).await?;
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(totals),
+            }
+        }
+    }
+
+    /// With `--repair`, moves the counts of a total in the form before format 2. Without, it is right as it is; but then the
+    /// totals of opportunities are not compared, because each may be a part of another.
+    async fn former_total(&mut self, key: &Key) -> Result<()> {
+        self.checked("former totals", 1);
+        if !self.repair {
+            self.former_totals = true;
+            return Ok(());
+        }
+        self.operator.move_former_total(key).await?;
+        self.report(key, "has the form before format 2", true);
+        Ok(())
+    }
+
+    async fn some_derivations(&mut self, derivations: &[Derivation]) -> Result<()> {
+        let operator = self.operator;
+        let records = derivations.iter().filter_map(|(_, _, record)| record.clone());
+        let records = operator.table().get_many(records).await?;
+        for (kind, key, at) in derivations {
+            let record = at.as_ref().and_then(|at| records.get(at));
+            // An unreadable record, which was reported itself, may derive anything.
+            let is_derived = |record| {
+                let derived = kind.derived(operator.keys(), record);
+                derived.map_or(true, |derived| derived.items.contains_key(key))
+            };
+            // The record that should have another item here reported this one already.
+            if !record.is_some_and(is_derived) && !self.is_reported(key) {
+                self.recheck(key, key, async |item| check(operator, key, item).await)
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Compares an item with the record that should derive it. Its deletion depends on that record being the same, or still
+/// absent.
+async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
+    let Some(Origin::One(kind, at)) = origin(operator.keys(), key, item) else {
+        return Ok(Check::Fine);
+    };
+    let mut fix = Transaction::default();
+    fix.delete(key.clone(), Condition::Always);
+    let Some(at) = at else {
+        return Ok(Check::wrong(
+            key,
+            format!("no {} can have such an item", kind.name()),
+            fix,
+        ));
+    };
+    let record = operator.table().get(&at).await?;
+    let derived = record
+        .as_ref()
+        .map(|record| kind.derived(operator.keys(), record))
+        .transpose()?;
+    if derived.is_some_and(|derived| derived.items.contains_key(key)) {
+        return Ok(Check::Fine);
+    }
+    if operator.table().get(&at).await? != record {
+        return Ok(Check::Changing);
+    }
+    let (condition, fault) = match record {
+        None => (Condition::Absent, "does not exist"),
+        Some(record) => (kind.unchanged(&record)?, "does not have it"),
+    };
+    let reason = format!("{} {fault}", kind.label(&at));
+    fix.check(at, condition);
+    Ok(Check::wrong(key, reason, fix))
+}

@@ -1,0 +1,44 @@
+//! Records from which nothing is derived: can each be read?
+
+use super::{Doctor, Result};
+use shared::people::{Company, Profile, User};
+use shared::store::unscoped::{automations, reports};
+use table::item::{self, Item};
+use table::{StoreError, key_of};
+
+type Read = fn(Item) -> Result<(), StoreError>;
+
+const PROFILE: Read = |item| item::decode::<Profile>("profile", item).map(drop);
+const COMPANY: Read = |item| item::decode::<Company>("company", item).map(drop);
+const REPORT: Read = |item| reports::definition(&item).map(drop);
+const USER: Read = |item| item::decode::<User>("user", item).map(drop);
+const AUTOMATION: Read = |item| automations::decode(&item).map(drop);
+
+impl Doctor<'_> {
+    /// Reads them all. Users are counted with the directory, and automations not at all.
+    pub(super) async fn others(&mut self) -> Result<()> {
+        let keys = self.operator.keys();
+        let kinds = [
+            (Some("profiles"), keys.profiles(), PROFILE),
+            (Some("companies"), keys.companies(), COMPANY),
+            (Some("reports"), keys.reports(), REPORT),
+            (None, keys.users(), USER),
+            (None, keys.automations(), AUTOMATION),
+        ];
+        for (plural, partition, read) in kinds {
+            let mut pages = self.pages(partition);
+            while let Some(page) = pages.next().await? {
+                if let Some(plural) = plural {
+                    self.checked(plural, page.len());
+                }
+                for record in page {
+                    let key = key_of(&record)?;
+                    if let Err(cause) = read(record) {
+                        self.report(key, cause, false);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

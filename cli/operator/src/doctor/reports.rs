@@ -1,0 +1,37 @@
+//! Stored results of reports, compared with their heads (C-61): a part that is gone or altered is a wrong figure.
+//!
+//! A result that is older than the records is no fault: it names its own time.
+
+use super::check::{Check, Inconsistency};
+use super::{Doctor, Result};
+use shared::ids::ReportId;
+use shared::store::unscoped::reports::Checked;
+use table::key_of;
+
+impl Doctor<'_> {
+    /// Reports damaged results. A repair has them computed again.
+    pub(super) async fn reports(&mut self) -> Result<()> {
+        let operator = self.operator;
+        let mut pages = self.pages(operator.keys().reports());
+        while let Some(page) = pages.next().await? {
+            for item in page {
+                let key = key_of(&item)?;
+                let Some(id) = key.sk.parse().ok().and_then(ReportId::new) else {
+                    continue;
+                };
+                self.repeat(&key, async || {
+                    Ok(match operator.0.check_result(id).await? {
+                        Checked::Sound => Check::Fine,
+                        Checked::Changing => Check::Changing,
+                        Checked::Damaged { wounds, remedy } => Check::Inconsistency(Inconsistency {
+                            findings: wounds,
+                            fix: Some(remedy),
+                        }),
+                    })
+                })
+                .await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,215 @@
+//! Totals: how many records of each class and what their values add up to, compared exactly while records come and go.
+//!
+//! A total cannot be compared with a count that took a while, and an unchanged total proves nothing, because one record
+//! may have come while another went. But every record that enters or leaves a class, or changes what it contributes,
+//! raises its total's version by one, in the transaction that writes it. So a class is counted like this:
+//!
+//! 1. Read the version `v0` of its total, and then the last number `L` that any record has.
+//! 2. Count the records of the class up to `L`, then those after `L`: `k`.
+//! 3. Read the total again: its version `v1`.
+//!
+//! A record after `L` was numbered after `v0` was read, so each of the `k` entered the class since, and that raised the
+//! version. If `v1 - v0 = k`, nothing else raised it: no record up to `L` came, went or changed its share, none after `L`
+//! left or changed its own, and none entered after they were counted. So at `v1` the class has exactly the records that
+//! were counted, with exactly the shares that were counted. If it is more, the records after `L`, which are few, are
+//! counted again: an instance in which many call for the first time does not keep the doctor waiting. If that does not
+//! help, everything is counted again.
+//!
+//! A repair puts the total on condition that its version is still `v1`. Then no share has changed since, so a repair never
+//! makes a right total wrong, and it raises the version, so that another doctor's count notices it. For the same reason
+//! the total of an empty class is never deleted: its version would start again.
+//!
+//! No list of columns leads to all totals: some may count in columns that are gone. The scan of the table finds them. A
+//! total that was not there yet, or is missing, belongs to one of the counted classes.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::kind::KindRef;
+use super::tally::{Class, Recount};
+use super::{Doctor, Result};
+use shared::store::unscoped::key;
+use table::item::{self, Item};
+use table::{Condition, Key, KeyRange, PAGE, Policy, StoreError, Transaction, key_of};
+
+/// How often all records are counted again for classes that keep changing.
+const COUNTS: Policy = Policy::CONFLICT.attempts(4);
+/// How often the newest records are counted again in each.
+const CATCH_UPS: u32 = 4;
+
+impl Doctor<'_> {
+    /// Compares the totals of a kind with a first count, and counts exactly where they differ.
+    pub(super) async fn totals(
+        &mut self,
+        kind: KindRef,
+        mut tally: Recount,
+        partitions: &BTreeSet<String>,
+    ) -> Result<()> {
+        loop {
+            if tally.unreadable {
+                // Not every kind has totals.
+                if !(partitions.is_empty() && tally.classes.is_empty()) {
+                    self.uncountable(kind);
+                }
+                return Ok(());
+            }
+            let suspects = self.suspects(partitions, &mut tally).await?;
+            self.recount(kind, suspects).await?;
+            let Some(next) = tally.next() else {
+                return Ok(());
+            };
+            tally = self.count(kind, (None, None), next).await?;
+        }
+    }
+
+    /// The totals that differ from the first count. With live writes most of them are right.
+    async fn suspects(
+        &mut self,
+        partitions: &BTreeSet<String>,
+        tally: &mut Recount,
+    ) -> Result<BTreeSet<Key>> {
+        let mut suspects = BTreeSet::new();
+        for partition in partitions {
+            let mut pages = self.pages(partition.clone());
+            while let Some(page) = pages.next().await? {
+                self.checked("totals", page.len());
+                for total in page {
+                    let key = key_of(&total)?;
+                    let class = tally.classes.remove(&key).unwrap_or_default();
+                    if tally.covers(&key) && class.fault(Some(&total)).is_some() {
+                        suspects.insert(key);
+                    }
+                }
+            }
+        }
+        suspects.extend(std::mem::take(&mut tally.classes).into_keys());
+        Ok(suspects)
+    }
+
+    async fn recount(&mut self, kind: KindRef, mut open: BTreeSet<Key>) -> Result<()> {
+        if open.is_empty() {
+            return Ok(());
+        }
+        let operator = self.operator;
+        let mut retry = operator.table().retry(COUNTS, "a count");
+        loop {
+            let before = self.operator.table().get_many(open.iter().cloned()).await?;
+            let last = key::number(self.last_number(kind).await?);
+            let old = self.count(kind, (None, Some(&last)), Recount::of(&open)).await?;
+            for _ in 0..CATCH_UPS {
+                let new = self.count(kind, (Some(&last), None), Recount::of(&open)).await?;
+                if old.unreadable || new.unreadable {
+                    self.uncountable(kind);
+                    return Ok(());
+                }
+                self.judge_all(&mut open, &before, [&old, &new]).await?;
+                if open.is_empty() {
+                    return Ok(());
+                }
+            }
+            if retry.again().await.is_err() {
+                break;
+            }
+        }
+        for key in open {
+            let reason = format!(
+                "cannot be compared while so many {} change; run again",
+                kind.plural()
+            );
+            self.report(key, reason, false);
+        }
+        Ok(())
+    }
+
+    /// Judges the totals whose classes were counted exactly, and keeps the others open.
+    async fn judge_all(
+        &mut self,
+        open: &mut BTreeSet<Key>,
+        before: &HashMap<Key, Item>,
+        [old, new]: [&Recount; 2],
+    ) -> Result<()> {
+        let now = self.operator.table().get_many(open.iter().cloned()).await?;
+        for key in open.clone() {
+            let (Ok(then), Ok(version)) = (version(before.get(&key)), version(now.get(&key))) else {
+                self.report(&key, "has no readable version", false);
+                open.remove(&key);
+                continue;
+            };
+            let mut class = Class::default();
+            for part in [old, new].into_iter().filter_map(|count| count.classes.get(&key)) {
+                class.join(part);
+            }
+            let arrived = new.classes.get(&key).map_or(0, |class| class.members);
+            if version.checked_sub(then) == Some(arrived)
+                && self.judge(&key, &class, now.get(&key), version).await?
+            {
+                open.remove(&key);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports or repairs a total. Returns `false` if it changed before the repair.
+    async fn judge(&mut self, key: &Key, class: &Class, total: Option<&Item>, value: u64) -> Result<bool> {
+        let Some(fault) = class.fault(total) else {
+            return Ok(true);
+        };
+        if self.repair {
+            let unchanged = Condition::Number { name: "v", value };
+            let mut transaction = Transaction::default();
+            transaction.put(key.clone(), class.total(total, value + 1), unchanged);
+            if !self.operator.table().try_commit(transaction).await? {
+                return Ok(false);
+            }
+        }
+        self.report(key, fault, self.repair);
+        Ok(true)
+    }
+
+    /// A number that every later record of the kind exceeds: by the counter, or by the records that were read where the
+    /// counter is too low itself.
+    async fn last_number(&self, kind: KindRef) -> Result<u64, StoreError> {
+        let Some(counter) = kind.about().counter else {
+            return Ok(0);
+        };
+        let number = (counter, kind.name());
+        let seen = self.largest.get(&number).copied().unwrap_or_default();
+        Ok(self.last_taken(number).await?.max(seen))
+    }
+
+    /// Counts the records between two sort keys.
+    async fn count(
+        &mut self,
+        kind: KindRef,
+        (after, through): (Option<&String>, Option<&String>),
+        mut tally: Recount,
+    ) -> Result<Recount> {
+        let mut pages = self.pages_of(KeyRange {
+            after: after.cloned(),
+            through: through.cloned(),
+            ..KeyRange::head(kind.records(self.operator.keys()), PAGE)
+        });
+        while let Some(page) = pages.next().await? {
+            self.progress(kind.plural(), page.len());
+            for record in page {
+                if kind.is_misplaced(&key_of(&record)?, &record).unwrap_or_default() {
+                    continue;
+                }
+                match kind.derived(self.operator.keys(), &record) {
+                    Ok(derived) => tally.count(&derived),
+                    Err(_) => tally.unreadable = true,
+                }
+            }
+        }
+        Ok(tally)
+    }
+
+    fn uncountable(&mut self, kind: KindRef) {
+        let what = format!("totals of {}", kind.plural());
+        let reason = format!("cannot be compared, because a {} cannot be read", kind.name());
+        self.report(what, reason, false);
+    }
+}
+
+fn version(total: Option<&Item>) -> Result<u64, StoreError> {
+    total.map_or(Ok(0), |total| item::number("total", total, "v"))
+}

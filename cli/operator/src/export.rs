@@ -1,0 +1,178 @@
+//! All records of an instance as lines of JSON (C-81), in an order in which they could be read back in one pass.
+//!
+//! Lines are sparse: what an import restores by default is left out, so that exporting what was imported from an export
+//! gives the same bytes.
+
+use std::io::{self, Write};
+
+use indicatif::ProgressBar;
+use serde_json::{Map, Value};
+use shared::ids::CallId;
+use shared::store::StoreError;
+use shared::store::unscoped::key::Counter;
+
+use crate::kinds::{
+    Automations, Calendars, Calls, Companies, Departments, Events, ExportKind, Files, Funnels, Groups, Kind,
+    Leads, Meetings, Opportunities, Profiles, RecordKind, Reports, Settings, Tickets, Users,
+};
+use crate::{Operator, OperatorError, progress};
+
+/// How many records of each kind were written, in the order of the kinds.
+pub type Counts = Vec<(&'static str, u64)>;
+
+/// Why an export stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Its lines cannot be written.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+    /// The records cannot be read.
+    #[error(transparent)]
+    Operator(#[from] OperatorError),
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        Self::Operator(error.into())
+    }
+}
+
+/// Writes all records of an instance to `out`, in bounded memory. A call, an opportunity or a meeting made after it began
+/// is not in it. Of a lead whose deletion is not finished nothing is (C-24): each page is held against the deletions that
+/// are known once it was read.
+///
+/// # Errors
+/// [`Error`] where they cannot be read or written; what was written by then is no whole export.
+pub async fn export(operator: &Operator, out: &mut impl Write, bar: &ProgressBar) -> Result<Counts, Error> {
+    progress::uncounted(bar, "records");
+    // Read first, so that every lead of an exported meeting, opportunity or call is exported too, and every opportunity of
+    // an exported meeting.
+    let mut last = Vec::new();
+    for (counter, name) in [
+        (Counter::Ticket, "ticket"),
+        (Counter::Meeting, "meeting"),
+        (Counter::Opportunity, "opportunity"),
+        (Counter::Call, "call"),
+    ] {
+        last.push((name, operator.last(counter, name).await?));
+    }
+    let mut export = Export {
+        operator,
+        last,
+        out,
+        bar,
+        counts: Counts::new(),
+    };
+    export.directory().await?;
+    export.records::<Users>().await?;
+    export.records::<Profiles>().await?;
+    export.records::<Companies>().await?;
+    export.records::<Leads>().await?;
+    export.records::<Funnels>().await?;
+    export.records::<Opportunities>().await?;
+    export.records::<Calendars>().await?;
+    export.records::<Meetings>().await?;
+    export.records::<Tickets>().await?;
+    export.records::<Files>().await?;
+    export.records::<Calls>().await?;
+    export.events().await?;
+    export.records::<Reports>().await?;
+    export.records::<Automations>().await?;
+    Ok(export.counts)
+}
+
+/// An export in progress.
+struct Export<'a, W> {
+    operator: &'a Operator,
+    /// The values of the sequences when it began.
+    last: Vec<(&'static str, u64)>,
+    out: &'a mut W,
+    bar: &'a ProgressBar,
+    counts: Counts,
+}
+
+impl<W: Write> Export<'_, W> {
+    fn begin(&mut self, kind: Kind) {
+        self.counts.push((kind.name(), 0));
+        self.bar.set_message(kind.name());
+    }
+
+    fn last(&self, name: &str) -> u64 {
+        let last = self.last.iter().find(|(sequence, _)| *sequence == name);
+        last.map_or(0, |(_, last)| *last)
+    }
+
+    async fn directory(&mut self) -> Result<(), Error> {
+        let directory = self.operator.directory().await?;
+        self.begin(Kind::Settings);
+        for (name, value) in directory.settings.entries() {
+            self.write::<Settings>(&(name.to_owned(), value))?;
+        }
+        self.begin(Kind::Departments);
+        for department in directory.departments {
+            self.write::<Departments>(&department)?;
+        }
+        self.begin(Kind::Groups);
+        for group in directory.groups {
+            self.write::<Groups>(&group)?;
+        }
+        Ok(())
+    }
+
+    /// The records of a kind, up to the last one that was numbered when the export began.
+    async fn records<K: ExportKind>(&mut self) -> Result<(), Error> {
+        self.begin(K::KIND);
+        let last = K::STOPS_AT.map(|sequence| self.last(sequence));
+        if last == Some(0) {
+            return Ok(());
+        }
+        let mut pages = self.operator.records::<K>();
+        while let Some(page) = pages.next().await? {
+            let mut shown: Vec<_> = page
+                .into_iter()
+                .filter(|record| last.is_none_or(|last| K::number(record) <= last))
+                .collect();
+            if K::OF_LEADS {
+                let erasures = self.operator.erasures().await?;
+                let without = shown.into_iter().map(|record| K::without(record, &erasures));
+                shown = without.collect();
+            }
+            shown.iter().try_for_each(|record| self.write::<K>(record))?;
+        }
+        Ok(())
+    }
+
+    /// The events of the calls up to the last one that was numbered when the export began.
+    async fn events(&mut self) -> Result<(), Error> {
+        self.begin(Kind::Events);
+        let last = CallId::new(self.last("call"));
+        if last.is_none() {
+            return Ok(());
+        }
+        let mut events = self.operator.events(last);
+        while let Some(page) = events.next().await? {
+            let erasures = self.operator.erasures().await?;
+            for event in page.iter().filter(|event| !erasures.cover(Some(event.lead))) {
+                self.write::<Events>(event)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write<K: RecordKind>(&mut self, record: &K::Record) -> Result<(), Error> {
+        write::<K>(self.out, record)?;
+        if let Some((_, count)) = self.counts.last_mut() {
+            *count += 1;
+        }
+        self.bar.inc(1);
+        Ok(())
+    }
+}
+
+/// Writes the line of a record.
+pub(crate) fn write<K: RecordKind>(out: &mut impl Write, record: &K::Record) -> io::Result<()> {
+    let mut line = Map::from_iter([("kind".to_owned(), Value::from(K::KIND.name()))]);
+    line.extend(K::export(record)?);
+    serde_json::to_writer(&mut *out, &line)?;
+    out.write_all(b"\n")
+}

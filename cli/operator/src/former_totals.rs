@@ -1,0 +1,153 @@
+//! Totals and ranks of opportunities in the form before format 2, which kept all counts of a day in one item, and the
+//! totals of restricted classes among the others.
+//!
+//! Everything reads the sum of both forms and writes the new one. Moving the counts is a transaction that takes from one
+//! item what it adds to others, so sums are right at every moment, with live writes of both releases.
+
+use super::{Operator, OperatorError};
+use shared::ids::UserId;
+use shared::opportunity::Status;
+use shared::store::unscoped::derived::is_number;
+use shared::store::unscoped::key;
+use shared::store::unscoped::opportunities::BoardClass;
+use shared::store::unscoped::opportunities::class::RESTRICTED;
+use table::item::{self, Item};
+use table::{CommitError, Condition, Key, Policy, StoreError, Transaction, key_of};
+
+const KIND: &str = "board total";
+/// Numbers that one transaction moves: each takes three writes, and DynamoDB allows 300 names in an expression.
+const CONCURRENCY: usize = 30;
+
+/// A number to add to, and the attributes that describe its item.
+struct Target {
+    key: Key,
+    name: String,
+    set: Item,
+}
+
+impl Operator {
+    /// Moves the counts of all totals in the former form, and returns how many there were. Scans the table.
+    ///
+    /// # Errors
+    /// [`OperatorError::Store`] if the table fails; what was moved by then stays.
+    pub(super) async fn move_former_totals(&self) -> Result<u64, OperatorError> {
+        let (mut after, mut moved) = (None, 0);
+        let wanted = key::everything(self.instance());
+        loop {
+            let page = self.table().scan(&wanted, after.as_ref()).await?;
+            for item in &page.items {
+                let key = key_of(item)?;
+                if self.keys().is_former_total(&key) {
+                    self.move_former_total(&key).await?;
+                    moved += 1;
+                }
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(moved),
+            }
+        }
+    }
+
+    /// Moves the counts of a total in the former form to the present ones, and deletes it, unless it is gone already.
+    /// One get and one transaction for each 30 numbers, and two more.
+    ///
+    /// # Errors
+    /// [`OperatorError::Store`] if it cannot be read or written; what was moved by then stays.
+    pub(super) async fn move_former_total(&self, key: &Key) -> Result<(), OperatorError> {
+        let anew = || self.table().retry(Policy::CONFLICT, "moving a total");
+        let mut retry = anew();
+        while let Some(item) = self.table().get(key).await? {
+            let version = Condition::Version(item::number(KIND, &item, "v")?);
+            let mut transaction = self.some_moved(key, &item, &version)?;
+            let done = transaction.is_empty();
+            if done {
+                transaction.delete(key.clone(), version);
+            } else {
+                transaction.update(key.clone(), "v", 1, Item::new(), Condition::Always);
+            }
+            match self.table().commit(transaction).await {
+                Ok(()) if done => return Ok(()),
+                Ok(()) => retry = anew(),
+                Err(CommitError::Refused(_) | CommitError::Store(StoreError::Contention(_))) => {
+                    retry.again().await?;
+                }
+                Err(CommitError::Store(error)) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves numbers of a total in the former form, as many as one transaction can; none if all are 0.
+    fn some_moved(&self, key: &Key, item: &Item, version: &Condition) -> Result<Transaction, StoreError> {
+        let mut transaction = Transaction::default();
+        for name in item.keys().filter(|name| is_number(name)) {
+            let by = item::signed(KIND, item, name)?;
+            if by == 0 {
+                continue;
+            }
+            transaction.update(key.clone(), name, -by, Item::new(), version.clone());
+            for target in self.targets(key, item, name)? {
+                transaction.update(
+                    target.key.clone(),
+                    &target.name,
+                    by,
+                    target.set,
+                    Condition::Always,
+                );
+                transaction.update(target.key, "v", 1, Item::new(), Condition::Always);
+            }
+            if transaction.len() > 2 * CONCURRENCY {
+                break;
+            }
+        }
+        Ok(transaction)
+    }
+
+    /// The present places of a number of a total in the former form.
+    fn targets(&self, key: &Key, item: &Item, name: &str) -> Result<Vec<Target>, StoreError> {
+        let rest = key.pk.strip_prefix(&self.keys().prefix()).unwrap_or_default();
+        let (kind, place) = rest.split_once('#').unwrap_or_default();
+        let apart = format!("{}{kind}-{RESTRICTED}#{place}", self.keys().prefix());
+        if kind == "board-total" {
+            let mut class = item.clone();
+            class.retain(|name, _| !is_number(name) && name != "v");
+            let class: BoardClass = item::decode(KIND, class)?;
+            let total = class.unrestricted();
+            let own = Target {
+                key: key::total(apart, &key.sk),
+                name: name.to_owned(),
+                set: item::encode(KIND, &class)?,
+            };
+            let all = Target {
+                key: key::total(key.pk.clone(), &total.total()),
+                name: format!("{name}.{RESTRICTED}"),
+                set: item::encode(KIND, &total)?,
+            };
+            return Ok(vec![own, all]);
+        }
+        let class = name.strip_prefix("n.").unwrap_or_default();
+        let mut parts = class.splitn(3, '#');
+        let user = parts.next().and_then(|user| UserId::new(user.parse().ok()?));
+        let status = parts.next().and_then(Status::parse);
+        let Some((user, status)) = user.zip(status) else {
+            return Err(item::corrupt(KIND, format_args!("{name} is no class")));
+        };
+        let mut counted = format!("n.{user}#{}", status.as_str());
+        let mut targets = Vec::new();
+        if parts.next().is_some() {
+            counted = format!("{counted}#{RESTRICTED}");
+            targets.push(Target {
+                key: key::total(apart, &format!("{}#{class}", key.sk)),
+                name: "n".to_owned(),
+                set: Item::new(),
+            });
+        }
+        targets.push(Target {
+            key: key::total(key.pk.clone(), &key::rank(&key.sk, user)),
+            name: counted,
+            set: Item::new(),
+        });
+        Ok(targets)
+    }
+}

@@ -1,0 +1,175 @@
+//! Settings, departments and groups, which are written together because they are one item.
+
+use std::collections::BTreeMap;
+
+use crate::{OperatorError, Outcome};
+use serde_json::Value;
+use shared::directory::{Department, Directory, Group};
+use shared::ids::{DepartmentId, GroupId};
+
+use super::departments::{self, DepartmentLines};
+use super::{Error, Import};
+use crate::kinds::{self, Departments, Groups, Kind, RecordKind as _, Settings};
+
+const KINDS: [Kind; 3] = [Kind::Settings, Kind::Departments, Kind::Groups];
+/// The most bytes of lines that are kept, more than the directory's item can have.
+const MAX_BYTES: usize = 1_000_000;
+
+/// The directory's lines of an import.
+#[derive(Default)]
+struct Brought {
+    settings: Vec<(u64, String, Value)>,
+    departments: DepartmentLines,
+    /// Earlier lines of those departments, by line.
+    spares: BTreeMap<u64, (DepartmentId, Department)>,
+    groups: BTreeMap<GroupId, (u64, Group)>,
+}
+
+impl Brought {
+    /// Takes in a line, which is good by itself.
+    fn take(&mut self, line: u64, text: &str) -> Result<(), String> {
+        match kinds::open(text)? {
+            (Kind::Settings, fields) => {
+                let (name, value) = Settings::parse(fields)?;
+                self.settings.push((line, name, value));
+            }
+            (Kind::Departments, fields) => {
+                let (id, department) = Departments::parse(fields)?;
+                if let Some((line, earlier)) = self.departments.insert(id, (line, department)) {
+                    self.spares.insert(line, (id, earlier));
+                }
+            }
+            (Kind::Groups, fields) => {
+                let (id, group) = Groups::parse(fields)?;
+                self.groups.insert(id, (line, group));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn apply(&self, directory: &mut Directory) {
+        for (_, name, value) in &self.settings {
+            // The value was accepted when the line was judged, which depends on nothing else.
+            let _ = directory.settings.set(name, value);
+        }
+        for (id, (_, department)) in &self.departments {
+            directory.departments.insert(*id, department.clone());
+        }
+        for (id, (_, group)) in &self.groups {
+            directory.groups.insert(*id, group.clone());
+        }
+    }
+
+    /// The outcome of each line where the directory is changed from `old`.
+    fn outcomes(&self, old: &Directory) -> Vec<(u64, Outcome)> {
+        let changes = |differs: bool| {
+            if differs {
+                Outcome::Written
+            } else {
+                Outcome::Unchanged
+            }
+        };
+        let settings = self.settings.iter().map(|(line, name, value)| {
+            let mut set = old.settings.clone();
+            let _ = set.set(name, value);
+            (*line, changes(set != old.settings))
+        });
+        let departments = self
+            .departments
+            .iter()
+            .map(|(id, (line, department))| (*line, changes(old.departments.get(id) != Some(department))));
+        let groups = self
+            .groups
+            .iter()
+            .map(|(id, (line, group))| (*line, changes(old.groups.get(id) != Some(group))));
+        settings.chain(departments).chain(groups).collect()
+    }
+}
+
+impl Import<'_> {
+    /// Writes settings, departments and groups.
+    pub(super) async fn directory(&mut self) -> Result<(), Error> {
+        let mut brought = self.brought()?;
+        self.judge_departments(&mut brought);
+        let mut outcomes = brought.outcomes(&self.known.directory);
+        match self
+            .operator
+            .put_directory(|directory| brought.apply(directory))
+            .await
+        {
+            Ok(_) => {}
+            Err(error @ OperatorError::TooLarge(_)) => {
+                let reason = error.to_string();
+                for (_, outcome) in &mut outcomes {
+                    *outcome = Outcome::Refused(reason.clone());
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+        self.bar.inc(outcomes.len() as u64);
+        for (line, outcome) in outcomes {
+            self.tally.note(line, outcome);
+        }
+        self.known.directory = self.operator.directory().await?;
+        Ok(())
+    }
+
+    /// Keeps the last good line of each department, and refuses the bad ones.
+    fn judge_departments(&mut self, brought: &mut Brought) {
+        let stored = &self.known.directory.departments;
+        loop {
+            for (line, reason) in departments::take_bad(&mut brought.departments, stored) {
+                self.tally.refuse(line, reason);
+            }
+            let Brought {
+                departments, spares, ..
+            } = brought;
+            let next = spares
+                .iter()
+                .rev()
+                .find(|(_, (id, _))| !departments.contains_key(id));
+            let Some(line) = next.map(|(line, _)| *line) else {
+                break;
+            };
+            if let Some((id, department)) = spares.remove(&line) {
+                departments.insert(id, (line, department));
+            }
+        }
+        for (line, (id, department)) in &brought.spares {
+            let mut alone = brought.departments.clone();
+            alone.insert(*id, (*line, department.clone()));
+            let bad = departments::take_bad(&mut alone, stored);
+            match bad.into_iter().find(|(bad, _)| bad == line) {
+                Some((line, reason)) => self.tally.refuse(line, reason),
+                None => self.tally.unchanged(),
+            }
+        }
+    }
+
+    fn brought(&mut self) -> Result<Brought, Error> {
+        let (mut brought, mut bytes) = (Brought::default(), 0);
+        let spares = self.plan.take_spares(Kind::Departments).unwrap_or_default();
+        let Some(range) = self.plan.range(&KINDS) else {
+            return Ok(brought);
+        };
+        let source = self.source;
+        let mut lines = source.lines(range.first)?;
+        while let Some((number, line)) = lines.next()?.filter(|(number, _)| *number <= range.last) {
+            let taken = self.plan.kind(number).is_some_and(|kind| KINDS.contains(&kind));
+            if !taken && !spares.lines.contains_key(&number) {
+                continue;
+            }
+            let Ok(text) = line else { continue };
+            bytes += text.len();
+            if bytes > MAX_BYTES {
+                let reason = OperatorError::TooLarge("directory").to_string();
+                self.tally.refuse(number, reason);
+            } else {
+                // An error only where the file was changed while it was read.
+                let _ = brought.take(number, text);
+            }
+        }
+        Ok(brought)
+    }
+}

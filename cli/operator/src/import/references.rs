@@ -1,0 +1,72 @@
+//! Checking the records that lines refer to.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use shared::directory::Directory;
+use shared::funnel::Funnel;
+use shared::ids::{ColumnId, CompanyId, DepartmentId, FunnelId, GroupId, LeadId, UserId};
+use shared::store::unscoped::key::Key;
+use table::item::Item;
+
+use crate::kinds::references::{References, Referent};
+use crate::{Operator, OperatorError};
+
+/// The records that lines of later kinds refer to, as the import left them.
+#[derive(Default)]
+pub struct KnownRecords {
+    pub directory: Directory,
+    pub users: BTreeSet<UserId>,
+    pub funnels: BTreeMap<FunnelId, Funnel>,
+}
+
+impl KnownRecords {
+    /// Judges the references of some lines. Reads the companies and leads; the other records are known.
+    pub async fn judge(
+        &self,
+        operator: &Operator,
+        lines: &[References],
+    ) -> Result<Vec<Result<(), String>>, OperatorError> {
+        let all = lines.iter().flat_map(References::iter);
+        let keys = all.filter_map(|reference| stored(operator, reference.target));
+        let found = operator.table().get_many(keys).await?;
+        let judged = lines.iter().map(|references| {
+            let missing = |target| !self.has(operator, target, &found);
+            match references.iter().find(|reference| missing(reference.target)) {
+                Some(reference) => Err(reference.to_string()),
+                None => Ok(()),
+            }
+        });
+        Ok(judged.collect())
+    }
+
+    fn has(&self, operator: &Operator, target: Referent, found: &HashMap<Key, Item>) -> bool {
+        let funnel = |id| FunnelId::new(id).and_then(|id| self.funnels.get(&id));
+        let in_funnel =
+            |funnel: &Funnel, column| ColumnId::new(column).is_some_and(|column| funnel.has_column(column));
+        match target {
+            Referent::User(id) => UserId::new(id).is_some_and(|id| self.users.contains(&id)),
+            Referent::Department(id) => {
+                DepartmentId::new(id).is_some_and(|id| self.directory.departments.contains_key(&id))
+            }
+            Referent::Group(id) => GroupId::new(id).is_some_and(|id| self.directory.groups.contains_key(&id)),
+            Referent::Company(_) | Referent::Lead(_) => {
+                stored(operator, target).is_some_and(|key| found.contains_key(&key))
+            }
+            Referent::Funnel(id) => funnel(id).is_some(),
+            Referent::Column(column) => self.funnels.values().any(|funnel| in_funnel(funnel, column)),
+            Referent::ColumnOf {
+                funnel: id, column, ..
+            } => funnel(id).is_some_and(|funnel| in_funnel(funnel, column)),
+        }
+    }
+}
+
+/// The key of a record that is looked up in the table.
+fn stored(operator: &Operator, target: Referent) -> Option<Key> {
+    let keys = operator.keys();
+    match target {
+        Referent::Company(id) => CompanyId::new(id).map(|id| keys.company(id)),
+        Referent::Lead(id) => LeadId::new(id).map(|id| keys.lead(id)),
+        _ => None,
+    }
+}

@@ -1,0 +1,148 @@
+//! The report of an import.
+
+use std::collections::BTreeMap;
+
+use crate::Outcome;
+use serde::Serialize;
+
+/// The most reasons that are kept, which bounds the memory of an import of bad lines only.
+const MAX_REASONS: usize = 100_000;
+
+/// The outcomes of an import's lines.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Report {
+    /// Lines whose records were written.
+    pub imported: u64,
+    /// Lines whose records existed already, or that a later line of the same record replaced.
+    pub unchanged: u64,
+    /// Refused lines in their order.
+    pub refused: Vec<Refused>,
+    /// The number of further refused lines, which are not listed.
+    #[serde(rename = "refusedMore", skip_serializing_if = "is_zero")]
+    pub unlisted: u64,
+    /// The import was stopped before all lines were judged.
+    #[serde(skip_serializing_if = "is_false")]
+    pub stopped: bool,
+    /// The number of lines that were left when it was stopped, if they had been counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left: Option<u64>,
+}
+
+/// A refused line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// Its number, from 1.
+    pub line: u64,
+    /// The reason, beginning with the field at fault, if any.
+    pub reason: String,
+}
+
+/// A report in progress.
+#[derive(Debug, Default)]
+pub struct ImportTally(
+    Report,
+    /// Watched lines, and whether they were refused.
+    BTreeMap<u64, bool>,
+);
+
+impl ImportTally {
+    /// Watches these lines instead of the former ones.
+    pub fn watch(&mut self, lines: impl IntoIterator<Item = u64>) {
+        self.1 = lines.into_iter().map(|line| (line, false)).collect();
+    }
+
+    /// Whether a watched line was refused.
+    pub fn is_refused(&self, line: u64) -> bool {
+        self.1.get(&line).copied().unwrap_or_default()
+    }
+
+    pub fn refuse(&mut self, line: u64, reason: String) {
+        self.1.entry(line).and_modify(|refused| *refused = true);
+        if self.0.refused.len() < MAX_REASONS {
+            let reason = harmless(reason);
+            self.0.refused.push(Refused { line, reason });
+        } else {
+            self.0.unlisted += 1;
+        }
+    }
+
+    pub fn unchanged(&mut self) {
+        self.0.unchanged += 1;
+    }
+
+    pub fn note(&mut self, line: u64, outcome: Outcome) {
+        match outcome {
+            Outcome::Written => self.0.imported += 1,
+            Outcome::Unchanged => self.0.unchanged += 1,
+            Outcome::Refused(reason) => self.refuse(line, reason),
+        }
+    }
+
+    pub fn report(mut self) -> Report {
+        self.0.refused.sort_by_key(|refused| refused.line);
+        self.0
+    }
+
+    /// The report of an import that was stopped.
+    pub fn report_stopped(self, left: Option<u64>) -> Report {
+        Report {
+            stopped: true,
+            left,
+            ..self.report()
+        }
+    }
+}
+
+/// A reason with escaped control characters: it quotes the line, and a terminal would interpret them.
+fn harmless(reason: String) -> String {
+    if !reason.contains(char::is_control) {
+        return reason;
+    }
+    let mut escaped = String::with_capacity(reason.len());
+    for character in reason.chars() {
+        if character.is_control() {
+            escaped.extend(character.escape_default());
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives the field by reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives the field by reference"
+)]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_holds_nothing_that_a_terminal_obeys() {
+        let mut tally = ImportTally::default();
+        tally.refuse(1, "\u{1b}[2J\r\n\u{85}: unknown field".to_owned());
+        tally.refuse(2, "açãо\\: unknown field".to_owned());
+        let reasons: Vec<_> = tally
+            .report()
+            .refused
+            .into_iter()
+            .map(|refused| refused.reason)
+            .collect();
+        assert_eq!(
+            reasons,
+            ["\\u{1b}[2J\\r\\n\\u{85}: unknown field", "açãо\\: unknown field"]
+        );
+    }
+}

@@ -1,0 +1,220 @@
+//! Calendars. Only imports change them.
+//!
+//! No two calendars share a `keyName` or a `publicId`: the item that leads from such a name to its calendar is put on
+//! condition that it leads to no other. A calendar may take a name that another one gives up in the same import, so lines
+//! that found a name taken are decided again for as long as that gets any of them on.
+
+use std::collections::BTreeMap;
+
+use shared::calendar::{Calendar, LinkName};
+use shared::ids::CalendarId;
+use shared::store::unscoped::calendars::{self, CalendarRecord};
+
+use super::prelude::*;
+
+/// The most characters of a name.
+const MAX_NAME: usize = 255;
+
+/// The calendars.
+#[derive(Debug)]
+pub struct Calendars;
+
+impl RecordKind for Calendars {
+    type Record = Calendar;
+    type Line = Dated<Calendar>;
+    const KIND: Kind = Kind::Calendars;
+
+    fn parse(fields: Fields) -> Result<Self::Line, String> {
+        let line = Dated::<Calendar>::read(fields)?;
+        if line.record.name.is_empty() {
+            return Err("name: must not be empty".to_owned());
+        }
+        within("name", Some(&line.record.name), MAX_NAME)?;
+        limits::size(&line.record)?;
+        Ok(line)
+    }
+
+    fn identity(calendar: &Calendar) -> u64 {
+        calendar.id.get()
+    }
+
+    fn references(calendar: &Calendar, to: &mut References) {
+        to.add("userId", Referent::User, [calendar.user_id]);
+    }
+
+    fn export(calendar: &Calendar) -> serde_json::Result<Fields> {
+        sparse(calendar)
+    }
+}
+
+impl ImportKind for Calendars {
+    /// Calendars may pass names on to each other, so they stay together. No response that lists them all (C-50) could hold
+    /// more.
+    const CHUNK: usize = 10_000;
+
+    async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
+        let mut outcomes = vec![Outcome::Unchanged; lines.len()];
+        let mut open: Vec<_> = (0..lines.len()).collect();
+        loop {
+            let round: Vec<_> = open.iter().filter_map(|at| lines.get(*at).copied()).collect();
+            let decided = operator.write_each::<Self>(&round, mode).await?;
+            let progress = decided.contains(&Outcome::Written);
+            let mut refused = Vec::new();
+            for (at, outcome) in open.into_iter().zip(decided) {
+                if matches!(outcome, Outcome::Refused(_)) {
+                    refused.push(at);
+                }
+                if let Some(place) = outcomes.get_mut(at) {
+                    *place = outcome;
+                }
+            }
+            // Each round writes at least one line for good, so there are no more rounds than lines.
+            if refused.is_empty() || !progress {
+                operator.explain_circles(lines, &refused, &mut outcomes).await?;
+                return Ok(outcomes);
+            }
+            open = refused;
+        }
+    }
+}
+
+impl Decide for Calendars {
+    const SEQUENCE: Option<(Counter, &'static str)> = Some((Counter::Calendar, "calendar"));
+
+    fn reads(keys: Keys<'_>, calendar: &Calendar, _mode: Mode) -> Vec<Key> {
+        let names = Name::BOTH.map(|name| name.key(keys, calendar));
+        [vec![keys.calendar(calendar.id)], names.to_vec()].concat()
+    }
+
+    fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, _mode: Mode) -> Decision {
+        let (keys, id) = (operator.keys(), line.record.id);
+        let stored = found.get(&keys.calendar(id));
+        let stored = stored.map(CalendarRecord::decode).transpose()?;
+        let before = stored.as_ref().map(|stored| &stored.value);
+        let calendar = line.onto(before, operator.now());
+        if before == Some(&calendar) {
+            return Err(Skip::Unchanged);
+        }
+        if let Some(taken) = Taken::find(keys, &calendar, found) {
+            return Err(Skip::Refused(taken.reason()));
+        }
+        let names = Name::BOTH.map(|name| name.key(keys, &calendar));
+        let record = CalendarRecord::imported(stored.as_ref(), calendar);
+        let mut transaction = record.put(keys, stored.as_ref())?;
+        for name in names {
+            let value = id.to_string();
+            transaction.require(name, Condition::AbsentOrText { name: "id", value });
+        }
+        Ok(transaction)
+    }
+}
+
+impl ExportKind for Calendars {
+    fn partition(keys: Keys<'_>) -> String {
+        keys.calendars()
+    }
+
+    fn decode(item: Item) -> Result<Calendar, StoreError> {
+        calendars::calendar(&item)
+    }
+}
+
+/// One of the two names of a calendar that no other may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Name {
+    Key,
+    Public,
+}
+
+impl Name {
+    const BOTH: [Self; 2] = [Self::Key, Self::Public];
+
+    /// The field of the name.
+    fn field(self) -> &'static str {
+        match self {
+            Self::Key => "keyName",
+            Self::Public => "publicId",
+        }
+    }
+
+    fn of(self, calendar: &Calendar) -> &LinkName {
+        match self {
+            Self::Key => &calendar.key_name,
+            Self::Public => &calendar.public_id,
+        }
+    }
+
+    /// The item that leads from the name to its calendar.
+    fn key(self, keys: Keys<'_>, calendar: &Calendar) -> Key {
+        match self {
+            Self::Key => keys.calendar_link(&calendar.key_name),
+            Self::Public => keys.calendar_public(&calendar.public_id),
+        }
+    }
+}
+
+/// A name that a line wants and another calendar has.
+#[derive(Debug, Clone, Copy)]
+struct Taken {
+    name: Name,
+    by: CalendarId,
+}
+
+impl Taken {
+    fn find(keys: Keys<'_>, calendar: &Calendar, found: &FoundItems) -> Option<Self> {
+        Name::BOTH.into_iter().find_map(|name| {
+            let by = calendars::linked(found.get(&name.key(keys, calendar))?)?;
+            (by != calendar.id).then_some(Self { name, by })
+        })
+    }
+
+    fn reason(self) -> String {
+        format!("{}: calendar {} has it already", self.name.field(), self.by)
+    }
+}
+
+impl Operator {
+    /// Adds the remedy to the reasons of refused lines that only swap names among themselves.
+    async fn explain_circles(
+        &self,
+        lines: &[&Dated<Calendar>],
+        refused: &[usize],
+        outcomes: &mut [Outcome],
+    ) -> Result<(), OperatorError> {
+        let waiting = || {
+            refused
+                .iter()
+                .filter_map(|at| Some((*at, &lines.get(*at)?.record)))
+        };
+        let keys =
+            waiting().flat_map(|(_, calendar)| Calendars::reads(self.keys(), calendar, Mode::default()));
+        let found = FoundItems::from(self.table().get_many(keys).await?);
+        // The calendars that wait for another to give up a name.
+        let wanted: BTreeMap<_, _> = waiting()
+            .filter_map(|(_, calendar)| {
+                Some((
+                    calendar.id,
+                    (calendar, Taken::find(self.keys(), calendar, &found)?),
+                ))
+            })
+            .collect();
+        let waits_for = |id: &CalendarId| {
+            let (calendar, Taken { name, by }) = wanted.get(id)?;
+            let (other, _) = wanted.get(by)?;
+            (name.of(other) != name.of(calendar)).then_some(*by)
+        };
+        for (at, calendar) in waiting() {
+            let id = calendar.id;
+            let following = std::iter::successors(waits_for(&id), waits_for);
+            let in_circle = following.take(wanted.len()).any(|other| other == id);
+            let taken = wanted.get(&id).map(|(_, taken)| *taken);
+            if let Some((taken, place)) = taken.filter(|_| in_circle).zip(outcomes.get_mut(at)) {
+                *place = Outcome::Refused(format!(
+                    "{}; to swap names, import one of the calendars with a third name first",
+                    taken.reason()
+                ));
+            }
+        }
+        Ok(())
+    }
+}

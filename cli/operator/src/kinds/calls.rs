@@ -1,0 +1,299 @@
+//! The call history: each call with its event on the lead's timeline.
+
+use std::borrow::Borrow;
+
+use shared::call::Call;
+use shared::ids::{CallId, EventId};
+use shared::phone::digits;
+use shared::store::unscoped::calls::{self, CallRecord};
+use shared::store::unscoped::erasure::PendingErasures;
+use shared::time::Timestamp;
+
+use crate::conditions::{record, same_event};
+
+use super::prelude::*;
+
+/// The fields that a stored event may lack.
+const EVENT_MAY_LACK: [&str; 2] = ["phone", "callId"];
+/// The fields of a line.
+const FIELDS: [&str; 14] = [
+    "id",
+    "user",
+    "leadPhone",
+    "type",
+    "status",
+    "duration",
+    "record",
+    "service",
+    "lead",
+    "leadName",
+    "userName",
+    "callId",
+    "description",
+    "createDate",
+];
+
+/// The calls.
+#[derive(Debug)]
+pub struct Calls;
+
+/// A call of a line. The call's own time is a placeholder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallLine {
+    /// Everything but the time.
+    pub call: Call,
+    /// The time of the call [default: the stored call's, or now].
+    pub create_date: Option<Timestamp>,
+    /// The import has a line of the call's event, so none is created for it.
+    pub with_event: bool,
+}
+
+impl From<Call> for CallLine {
+    fn from(call: Call) -> Self {
+        Self {
+            create_date: Some(call.create_date),
+            with_event: false,
+            call,
+        }
+    }
+}
+
+impl Borrow<Call> for CallLine {
+    fn borrow(&self) -> &Call {
+        &self.call
+    }
+}
+
+impl LineOf<Call> for CallLine {
+    fn dated(self, now: Timestamp) -> Self {
+        self.onto(None, now).into()
+    }
+}
+
+impl CallLine {
+    /// Whether the call needs a new event.
+    fn lacks_event(&self, stored: Option<&CallRecord>) -> bool {
+        let has = stored.is_some_and(|stored| stored.event.is_some());
+        self.call.lead.is_some() && !has && !self.with_event
+    }
+
+    /// The call as it is to be stored.
+    fn onto(&self, stored: Option<&CallRecord>, now: Timestamp) -> Call {
+        let stored = stored.map(|stored| stored.call.create_date);
+        Call {
+            create_date: self.create_date.or(stored).unwrap_or(now),
+            ..self.call.clone()
+        }
+    }
+}
+
+impl RecordKind for Calls {
+    type Record = Call;
+    type Line = CallLine;
+    const KIND: Kind = Kind::Calls;
+
+    fn parse(mut fields: Fields) -> Result<CallLine, String> {
+        line::only(&fields, &FIELDS)?;
+        let create_date = line::take_time(&mut fields, "createDate")?;
+        let mut call: Call = line::read(fields)?;
+        call.lead_phone = call.lead_phone.as_deref().map(digits);
+        // C-71, but without cutting: an operator can correct a line, a telephony provider cannot.
+        within("service", Some(&call.service), 32)?;
+        within("leadPhone", call.lead_phone.as_deref(), 64)?;
+        within("leadName", call.lead_name.as_deref(), 64)?;
+        within("userName", call.user_name.as_deref(), 64)?;
+        within("callId", call.call_id.as_deref(), 64)?;
+        within("description", call.description.as_deref(), 1000)?;
+        Ok(CallLine {
+            call,
+            create_date,
+            with_event: false,
+        })
+    }
+
+    fn identity(call: &Call) -> u64 {
+        call.id.get()
+    }
+
+    fn references(call: &Call, to: &mut References) {
+        to.add("user", Referent::User, [call.user]);
+        to.add("lead", Referent::Lead, call.lead);
+    }
+
+    fn export(call: &Call) -> serde_json::Result<Fields> {
+        sparse(call)
+    }
+}
+
+impl ImportKind for Calls {
+    fn with_events(line: &mut CallLine, has_event: impl Fn(CallId) -> bool) {
+        line.with_event = has_event(line.call.id);
+    }
+
+    /// Writes calls, and for each with a lead its event, where it has none that stays. A call that the webhook recorded is
+    /// replaced only when overwriting. Leads' `lastActive` stays.
+    async fn write(operator: &Operator, lines: &[&CallLine], mode: Mode) -> Written {
+        if let Some(last) = lines.iter().map(|line| line.call.id.get()).max() {
+            // Raised first, so that the webhook takes none of these numbers (C-11).
+            let counter = operator.keys().counter(Counter::Call);
+            operator.table().raise(&counter, "call", last).await?;
+        }
+        let decide = async |lines: &[&CallLine], mode| operator.decide_calls(lines, mode).await;
+        operator.carry_out(lines, mode, decide).await
+    }
+}
+
+impl ExportKind for Calls {
+    const STOPS_AT: Option<&'static str> = Some("call");
+    const OF_LEADS: bool = true;
+
+    fn partition(keys: Keys<'_>) -> String {
+        keys.calls()
+    }
+
+    fn decode(item: Item) -> Result<Call, StoreError> {
+        calls::decode_record(item).map(|record| record.call)
+    }
+
+    fn without(call: Call, erasures: &PendingErasures) -> Call {
+        erasures.call(call)
+    }
+}
+
+impl Operator {
+    /// Writes the events that these calls should have and do not have, because their lines could not be used.
+    ///
+    /// # Errors
+    /// [`OperatorError::Store`] where the table fails.
+    pub async fn complete_calls(&self, calls: &[CallId]) -> Result<(), OperatorError> {
+        let keys = calls.iter().map(|call| self.keys().call(*call));
+        let items = self.table().get_many(keys).await?;
+        let records: Result<Vec<_>, _> = items.into_values().map(calls::decode_record).collect();
+        let lacking = records?.into_iter();
+        let lacking = lacking.filter(|record| record.call.lead.is_some() && record.event.is_none());
+        let lines: Vec<_> = lacking.map(|record| CallLine::from(record.call)).collect();
+        // The content is the stored one, so nothing is overwritten.
+        self.import::<Calls>(&lines, true).await.map(drop)
+    }
+
+    async fn decide_calls(&self, lines: &[&CallLine], mode: Mode) -> Result<Vec<Decision>, OperatorError> {
+        let keys = self.keys();
+        let leads = lines.iter().filter_map(|line| line.call.lead);
+        // The first time the import has checked the leads.
+        let leads = leads.filter(|_| mode.again).map(|lead| keys.lead(lead));
+        let calls = lines.iter().map(|line| keys.call(line.call.id));
+        let found = FoundItems::from(self.table().get_many(calls.chain(leads)).await?);
+        let stored = |line: &&CallLine| record(found.get(&keys.call(line.call.id)).cloned());
+        let records: Vec<_> = lines.iter().map(stored).collect::<Result<_, _>>()?;
+        let gone = |line: &CallLine| {
+            let lead = line.call.lead.filter(|_| mode.again)?;
+            found.need(&keys.lead(lead), "lead", Kind::Leads, lead).err()
+        };
+        let lacks = |line: &CallLine, stored: &Option<CallRecord>| {
+            line.lacks_event(stored.as_ref()) && gone(line).is_none()
+        };
+        let pairs = || lines.iter().zip(&records);
+        let lacking = pairs().filter(|(line, stored)| lacks(line, stored));
+        let mut numbers = self.take_event_numbers(lacking.count()).await?;
+        let decisions = pairs().map(|(line, stored)| {
+            if let Some(skip) = gone(line) {
+                return Err(skip);
+            }
+            let number = lacks(line, stored).then(|| numbers.pop()).flatten();
+            self.decide_call(line, stored.as_ref(), number, mode)
+        });
+        Ok(decisions.collect())
+    }
+
+    /// New numbers for events, the lowest last.
+    async fn take_event_numbers(&self, count: usize) -> Result<Vec<EventId>, StoreError> {
+        let count = count as u64;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let counter = self.keys().counter(Counter::Call);
+        let taken = self.table().add(&counter, &["event"], count).await?;
+        let last = taken.first().copied().unwrap_or_default();
+        let numbers = (0..count).map(|back| EventId::new(last.saturating_sub(back)));
+        numbers
+            .collect::<Option<_>>()
+            .ok_or(StoreError::Contention("numbering"))
+    }
+
+    fn decide_call(
+        &self,
+        line: &CallLine,
+        stored: Option<&CallRecord>,
+        number: Option<EventId>,
+        mode: Mode,
+    ) -> Decision {
+        let call = line.onto(stored, self.now());
+        let same = stored.is_some_and(|stored| stored.call == call);
+        if same && number.is_none() {
+            return Err(Skip::Unchanged);
+        }
+        if !same && !mode.overwrite && stored.is_some_and(|stored| stored.nonce.is_some()) {
+            return Err(Skip::Refused(format!(
+                "call {} was recorded by the webhook since; use --overwrite to replace it",
+                call.id
+            )));
+        }
+        Ok(self.replace_call(call, stored, number, line.with_event)?)
+    }
+
+    /// Replaces a call and its event.
+    fn replace_call(
+        &self,
+        call: Call,
+        stored: Option<&CallRecord>,
+        number: Option<EventId>,
+        with_event: bool,
+    ) -> Result<Transaction, StoreError> {
+        let mut transaction = Transaction::default();
+        let old_event = stored.and_then(|stored| Some(self.keys().event(stored.call.lead?, stored.event?)));
+        let id = stored.and_then(|stored| stored.event).or(number);
+        let event = id.and_then(|id| call.event(id));
+        let new_event = event
+            .as_ref()
+            .map(|event| self.keys().event(event.lead, event.id));
+        if let Some(old) = old_event.as_ref().filter(|old| new_event.as_ref() != Some(old)) {
+            transaction.delete(old.clone(), Condition::Always);
+        }
+        let record = CallRecord {
+            event: event.as_ref().map(|event| event.id),
+            nonce: None,
+            raw: stored.map(|stored| stored.raw.clone()).unwrap_or_default(),
+            call,
+        };
+        self.link_call(&mut transaction, stored, &record);
+        // An event that has its own line and stays where it is comes with that line.
+        let stays = with_event && old_event == new_event;
+        if let (Some(key), Some(event), false) = (new_event, event, stays) {
+            let item = item::encode("event", &event)?;
+            transaction.set(key, item, &EVENT_MAY_LACK, Condition::Always);
+        }
+        if let Some(lead) = record.call.lead {
+            // A transaction that links a lead checks that it exists (C-24).
+            transaction.check(self.keys().lead(lead), Condition::Present);
+        }
+        let condition = stored.map_or(Condition::Absent, same_event);
+        let item = record.encode()?;
+        transaction.put(self.keys().call(record.call.id), item, condition);
+        Ok(transaction)
+    }
+
+    /// Until a call has its event it is found through a link, so that the person can be taken out of it (C-24).
+    fn link_call(&self, transaction: &mut Transaction, stored: Option<&CallRecord>, record: &CallRecord) {
+        let link = |record: &CallRecord| {
+            let lead = record.call.lead.filter(|_| record.event.is_none())?;
+            Some(self.keys().lead_call(lead, record.call.id))
+        };
+        let (old, new) = (stored.and_then(link), link(record));
+        if let Some(old) = old.filter(|old| new.as_ref() != Some(old)) {
+            transaction.delete(old, Condition::Always);
+        }
+        if let Some(new) = new {
+            transaction.put(new, Item::new(), Condition::Always);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Companies.
+//!
+//! A lead's record holds a copy of its company, and a lead's opportunities hold another. The copies of a company that
+//! changes are written before its own record, so that the rerun of an import that ended between finds it changed again.
+//! A lead that another import writes concurrently is caught on either side: its transaction checks that the company is the
+//! one it copied, and the leads are gone through once more after the company's record. Of two concurrent imports that
+//! disagree about a company, the copies of either may stay.
+
+use shared::ids::LeadId;
+use shared::people::{Company, NumberOrText};
+use shared::store::unscoped::leads::{LeadRecord, LeadState};
+use shared::store::unscoped::notices;
+use table::{KeyRange, Pages};
+
+use super::prelude::*;
+
+/// Leads of a company that are read and written at a time.
+const LEADS: usize = 100;
+
+/// The companies.
+#[derive(Debug)]
+pub struct Companies;
+
+impl RecordKind for Companies {
+    type Record = Company;
+    type Line = Company;
+    const KIND: Kind = Kind::Companies;
+
+    fn parse(fields: Fields) -> Result<Company, String> {
+        let mut company: Company = line::read(fields)?;
+        let figures = [
+            ("companyannualrevenue", &mut company.companyannualrevenue),
+            ("companynemployees", &mut company.companynemployees),
+        ];
+        for (name, figure) in figures {
+            if let Some(NumberOrText::Number(value)) = figure {
+                *value = number::storable(name, value)?;
+            }
+        }
+        let numbers = [
+            ("points", &mut company.points),
+            ("customer_count", &mut company.customer_count),
+        ];
+        for (name, value) in numbers {
+            if let Some(value) = value {
+                *value = number::storable(name, value)?;
+            }
+        }
+        Ok(company)
+    }
+
+    fn identity(company: &Company) -> u64 {
+        company.id.get()
+    }
+
+    fn references(company: &Company, to: &mut References) {
+        to.add("owner", Referent::User, company.owner);
+    }
+
+    fn export(company: &Company) -> serde_json::Result<Fields> {
+        sparse(company)
+    }
+}
+
+impl ImportKind for Companies {
+    async fn write(operator: &Operator, lines: &[&Company], mode: Mode) -> Written {
+        let keys = lines.iter().map(|company| operator.keys().company(company.id));
+        let stored = operator.table().get_many(keys).await?;
+        let mut changed = Vec::new();
+        for company in lines {
+            let before = stored.get(&operator.keys().company(company.id)).cloned();
+            let before = before.map(Self::decode).transpose()?;
+            if before.is_some_and(|before| before != **company) {
+                changed.push(*company);
+            }
+        }
+        for company in &changed {
+            operator.copy_to_leads(company).await?;
+        }
+        let outcomes = operator.write_each::<Self>(lines, mode).await?;
+        for company in changed {
+            operator.copy_to_leads(company).await?;
+        }
+        Ok(outcomes)
+    }
+}
+
+impl Decide for Companies {
+    fn reads(keys: Keys<'_>, company: &Company, _mode: Mode) -> Vec<Key> {
+        vec![keys.company(company.id)]
+    }
+
+    fn decide(operator: &Operator, company: &Company, found: &FoundItems, _mode: Mode) -> Decision {
+        found.replace(Self::KIND, operator.keys().company(company.id), company)
+    }
+}
+
+impl ExportKind for Companies {
+    fn partition(keys: Keys<'_>) -> String {
+        keys.companies()
+    }
+
+    fn decode(item: Item) -> Result<Company, StoreError> {
+        item::decode("company", item)
+    }
+}
+
+impl Operator {
+    /// Gives every lead of a company a copy of it, and every opportunity of those leads. Queries of the links and batch
+    /// gets of the leads, a page at a time; writes only where a copy differs.
+    async fn copy_to_leads(&self, company: &Company) -> Result<(), OperatorError> {
+        let mut pages = Pages::of(KeyRange::head(self.keys().company_leads(company.id), LEADS));
+        while let Some(links) = pages.next_keys(self.table()).await? {
+            let leads = links.iter().filter_map(|link| LeadId::new(link.sk.parse().ok()?));
+            let leads: Vec<_> = leads.map(|lead| self.keys().lead(lead)).collect();
+            let copy = async |leads: &[Key], _| {
+                let mut found = self.table().get_many(leads.iter().cloned()).await?;
+                let mut copies = Vec::with_capacity(leads.len());
+                for lead in leads {
+                    let stored = found.remove(lead).map(LeadRecord::decode).transpose()?;
+                    copies.push(self.copy_company(company, stored));
+                }
+                Ok(copies)
+            };
+            self.carry_out(&leads, Mode::default(), copy).await?;
+            // Every reader reads all notices, so there are never more than those of a page.
+            self.refresh_copies().await?;
+        }
+        Ok(())
+    }
+
+    fn copy_company(&self, company: &Company, lead: Option<LeadRecord>) -> Decision {
+        let stored = lead.ok_or(Skip::Unchanged)?;
+        if stored.lead.company != Some(company.id) || stored.company.as_ref() == Some(company) {
+            return Err(Skip::Unchanged);
+        }
+        let (id, read) = (stored.lead.id, Condition::Version(stored.version));
+        let (lead, company) = (stored.lead.clone(), Some(company.clone()));
+        let record = stored.next(LeadState { lead, company });
+        let mut transaction = Transaction::default();
+        // No derived item of a lead depends on its company's record.
+        transaction.put(self.keys().lead(id), record.encode()?, read);
+        notices::mark(&mut transaction, self.keys(), id, self.now());
+        Ok(transaction)
+    }
+
+    /// Updates the copies that opportunities have of changed leads.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the table fails; the next call does the rest.
+    pub async fn refresh_copies(&self) -> Result<(), StoreError> {
+        // The notices are deleted at once: every reader reads all of them, and an import raises many.
+        self.0.refresh_copies(0).await.map(drop)
+    }
+}

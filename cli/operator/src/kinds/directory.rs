@@ -1,0 +1,130 @@
+//! Settings, departments and groups. They are one item, which an import writes at once.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use shared::directory::{Department, Group};
+use shared::ids::{DepartmentId, GroupId};
+use shared::permissions::Permissions;
+use shared::settings::{SettingError, Settings as Values};
+
+use super::prelude::*;
+
+/// The instance's settings (C-83), each with its value.
+#[derive(Debug)]
+pub struct Settings;
+
+impl RecordKind for Settings {
+    type Record = (String, Value);
+    type Line = (String, Value);
+    const KIND: Kind = Kind::Settings;
+
+    fn parse(mut fields: Fields) -> Result<Self::Line, String> {
+        let name = fields.shift_remove("name");
+        let value = fields.shift_remove("value");
+        line::only(&fields, &[])?;
+        match (name, value) {
+            (Some(Value::String(name)), Some(value)) => {
+                let checked = Values::default().set(&name, &value);
+                checked.map_err(|error| match error {
+                    SettingError::Unknown => format!("name: {error}"),
+                    SettingError::Value(..) => format!("value: {error}"),
+                })?;
+                Ok((name, value))
+            }
+            (None, _) => Err("name: is missing".to_owned()),
+            (Some(_), None) => Err("value: is missing".to_owned()),
+            (Some(_), Some(_)) => Err("name: must be text".to_owned()),
+        }
+    }
+
+    fn identity((name, _): &Self::Record) -> u64 {
+        digest(name)
+    }
+
+    fn export((name, value): &Self::Record) -> serde_json::Result<Fields> {
+        sparse(&json!({ "name": name, "value": value }))
+    }
+
+    #[cfg(feature = "fuzzing")]
+    fn kept((name, value): Self::Line) -> Option<Self::Line> {
+        let mut values = Values::default();
+        values.set(&name, &value).ok()?;
+        let kept = values.entries().into_iter().find(|(set, _)| *set == name)?;
+        Some((name, kept.1))
+    }
+}
+
+/// The departments.
+#[derive(Debug)]
+pub struct Departments;
+
+#[derive(Deserialize)]
+struct DepartmentLine {
+    id: DepartmentId,
+    name: String,
+    #[serde(default)]
+    parent: Option<DepartmentId>,
+}
+
+impl RecordKind for Departments {
+    type Record = (DepartmentId, Department);
+    type Line = (DepartmentId, Department);
+    const KIND: Kind = Kind::Departments;
+
+    fn parse(fields: Fields) -> Result<Self::Line, String> {
+        let DepartmentLine { id, name, parent } = line::read(fields)?;
+        Ok((id, Department { name, parent }))
+    }
+
+    fn identity((id, _): &Self::Record) -> u64 {
+        id.get()
+    }
+
+    fn export((id, Department { name, parent }): &Self::Record) -> serde_json::Result<Fields> {
+        sparse(&json!({ "id": id, "name": name, "parent": parent }))
+    }
+}
+
+/// The groups.
+#[derive(Debug)]
+pub struct Groups;
+
+#[derive(Deserialize)]
+struct GroupLine {
+    id: GroupId,
+    name: String,
+    permissions: Permissions,
+}
+
+const LEVELS: [&str; 4] = ["all", "department", "own", "none"];
+
+impl RecordKind for Groups {
+    type Record = (GroupId, Group);
+    type Line = (GroupId, Group);
+    const KIND: Kind = Kind::Groups;
+
+    fn parse(fields: Fields) -> Result<Self::Line, String> {
+        let permissions = fields.get("permissions");
+        for name in ["leads", "opportunities"] {
+            let level = permissions.and_then(|permissions| permissions.get(name)?.as_str());
+            // A stored level that is unknown is read as `none`.
+            if level.is_some_and(|level| !LEVELS.contains(&level)) {
+                return Err(format!("permissions.{name}: must be {}", LEVELS.join(" or ")));
+            }
+        }
+        let GroupLine {
+            id,
+            name,
+            permissions,
+        } = line::read(fields)?;
+        Ok((id, Group { name, permissions }))
+    }
+
+    fn identity((id, _): &Self::Record) -> u64 {
+        id.get()
+    }
+
+    fn export((id, Group { name, permissions }): &Self::Record) -> serde_json::Result<Fields> {
+        sparse(&json!({ "id": id, "name": name, "permissions": permissions }))
+    }
+}

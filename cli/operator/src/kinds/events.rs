@@ -1,0 +1,168 @@
+//! Events of the timeline. An event belongs to a call, which knows its event.
+
+use shared::call::Event;
+use shared::ids::{CallId, EventId};
+use shared::phone::digits;
+use shared::store::unscoped::calls::CallRecord;
+use table::item;
+use table::unknown::Raw;
+
+use crate::conditions::{record, same_event};
+
+use super::prelude::*;
+
+/// The events of calls.
+#[derive(Debug)]
+pub struct Events;
+
+impl RecordKind for Events {
+    type Record = Event;
+    type Line = Event;
+    const KIND: Kind = Kind::Events;
+
+    fn parse(fields: Fields) -> Result<Event, String> {
+        let mut event: Event = line::read(fields)?;
+        event.phone = event.phone.as_deref().map(digits);
+        within("service", Some(&event.service), 32)?;
+        within("phone", event.phone.as_deref(), 64)?;
+        within("callId", event.call_id.as_deref(), 64)?;
+        Ok(event)
+    }
+
+    /// The call: it has one event.
+    fn identity(event: &Event) -> u64 {
+        event.call.get()
+    }
+
+    fn references(event: &Event, to: &mut References) {
+        to.add("operator", Referent::User, [event.operator]);
+        to.add("lead", Referent::Lead, [event.lead]);
+    }
+
+    fn event(event: &Event) -> Option<(EventId, CallId)> {
+        Some((event.id, event.call))
+    }
+
+    fn export(event: &Event) -> serde_json::Result<Fields> {
+        sparse(event)
+    }
+}
+
+impl ImportKind for Events {
+    /// Writes events, each replacing the event of its call. The event of a call that the webhook recorded is replaced only
+    /// when overwriting.
+    async fn write(operator: &Operator, events: &[&Event], mode: Mode) -> Written {
+        if let Some(last) = events.iter().map(|event| event.id).max() {
+            operator.reserve_events(last).await?;
+        }
+        operator.write_each::<Self>(events, mode).await
+    }
+}
+
+impl Decide for Events {
+    fn reads(keys: Keys<'_>, event: &Event, _mode: Mode) -> Vec<Key> {
+        vec![keys.call(event.call)]
+    }
+
+    /// The place of the event, and that of the event that the call has.
+    fn follow(keys: Keys<'_>, event: &Event, found: &FoundItems) -> Result<Vec<Key>, StoreError> {
+        let mut further = vec![keys.event(event.lead, event.id)];
+        let record = call_of(keys, event, found)?;
+        further.extend(record.and_then(|record| former(keys, &record)));
+        Ok(further)
+    }
+
+    fn decide(operator: &Operator, event: &Event, found: &FoundItems, mode: Mode) -> Decision {
+        let keys = operator.keys();
+        found.need(&keys.call(event.call), "call", Kind::Calls, event.call)?;
+        let record = call_of(keys, event, found)?.ok_or(Skip::Unchanged)?;
+        let key = keys.event(event.lead, event.id);
+        let at_key = found.get(&key).cloned();
+        let at_key = at_key
+            .map(|item| item::decode::<Event>("event", item))
+            .transpose()?;
+        if let Some(reason) = misplaced(event, &record, at_key.as_ref()) {
+            return Err(Skip::Refused(reason));
+        }
+        let former = former(keys, &record);
+        if former.as_ref() == Some(&key) && at_key.as_ref() == Some(event) {
+            return Err(Skip::Unchanged);
+        }
+        if record.nonce.is_some() && !mode.overwrite {
+            return Err(Skip::Refused(format!(
+                "call {} was recorded by the webhook since; use --overwrite to replace its event",
+                event.call
+            )));
+        }
+        let free = if at_key.is_some() {
+            Condition::Present
+        } else {
+            Condition::Absent
+        };
+        let before = found.get(&key).map(Raw::of).unwrap_or_default();
+        Ok(operator.place_event(event, (record, before), former, free)?)
+    }
+}
+
+/// The record of an event's call.
+fn call_of(keys: Keys<'_>, event: &Event, found: &FoundItems) -> Result<Option<CallRecord>, StoreError> {
+    record(found.get(&keys.call(event.call)).cloned())
+}
+
+/// The key of the event that a call has.
+fn former(keys: Keys<'_>, record: &CallRecord) -> Option<Key> {
+    Some(keys.event(record.call.lead?, record.event?))
+}
+
+impl Operator {
+    /// Reserves the numbers up to `last` for imported events: later events are numbered above them (C-11).
+    ///
+    /// # Errors
+    /// [`OperatorError::Store`] where the table fails.
+    pub async fn reserve_events(&self, last: EventId) -> Result<(), OperatorError> {
+        let counter = self.keys().counter(Counter::Call);
+        Ok(self.table().raise(&counter, "event", last.get()).await?)
+    }
+
+    /// Puts an event in place of the one that its call had, on condition that its own place is as it was read.
+    fn place_event(
+        &self,
+        event: &Event,
+        (record, before): (CallRecord, Raw),
+        former: Option<Key>,
+        free: Condition,
+    ) -> Result<Transaction, StoreError> {
+        let key = self.keys().event(event.lead, event.id);
+        let mut transaction = Transaction::default();
+        if let Some(former) = former.filter(|former| *former != key) {
+            transaction.delete(former, Condition::Always);
+        }
+        if record.event.is_none() {
+            // The event leads to the call from now on.
+            let link = self.keys().lead_call(event.lead, event.call);
+            transaction.delete(link, Condition::Always);
+        }
+        transaction.put(key, before.carry_typed("event", event)?, free);
+        let unmoved = same_event(&record);
+        let record = CallRecord {
+            event: Some(event.id),
+            ..record
+        };
+        let call = self.keys().call(event.call);
+        transaction.put(call, record.encode()?, unmoved);
+        transaction.check(self.keys().lead(event.lead), Condition::Present);
+        Ok(transaction)
+    }
+}
+
+/// The reason why an event cannot be on its lead's timeline, where `at_key` has its number.
+fn misplaced(event: &Event, record: &CallRecord, at_key: Option<&Event>) -> Option<String> {
+    let call = event.call;
+    match record.call.lead {
+        None => return Some(format!("lead: call {call} has no lead")),
+        Some(lead) if lead != event.lead => return Some(format!("lead: call {call} belongs to lead {lead}")),
+        Some(_) => {}
+    }
+    let other = at_key.filter(|other| other.call != call)?;
+    Some(format!("id: event {} belongs to call {}", event.id, other.call))
+}

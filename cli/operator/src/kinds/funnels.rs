@@ -1,0 +1,138 @@
+//! Funnels. Only imports change them.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use shared::funnel::Funnel;
+use shared::ids::{ColumnId, FunnelId};
+use shared::store::unscoped::key;
+use shared::store::unscoped::opportunities::class::RESTRICTED_COUNT;
+use table::KeyRange;
+
+use super::prelude::*;
+
+/// The funnels.
+#[derive(Debug)]
+pub struct Funnels;
+
+impl RecordKind for Funnels {
+    type Record = Funnel;
+    type Line = Funnel;
+    const KIND: Kind = Kind::Funnels;
+
+    fn parse(fields: Fields) -> Result<Funnel, String> {
+        // A funnel may have no column yet, but its line says so: one that is cut short must not take them all away.
+        if fields.get("columns").is_none_or(Value::is_null) {
+            return Err("columns: is missing".to_owned());
+        }
+        let funnel: Funnel = line::read(fields)?;
+        let mut columns = BTreeSet::new();
+        if let Some(twice) = funnel.columns.iter().find(|column| !columns.insert(column.id)) {
+            return Err(format!("columns: column {} is there twice", twice.id));
+        }
+        let mut names = BTreeSet::new();
+        for (at, field) in funnel.fields.iter().enumerate() {
+            if field.name.is_empty() {
+                return Err(format!("fields[{at}].name: must not be empty"));
+            }
+            if !names.insert(&field.name) {
+                return Err(format!(
+                    "fields[{at}].name: {} is there twice",
+                    Value::from(field.name.as_str())
+                ));
+            }
+        }
+        limits::size(&funnel)?;
+        Ok(funnel)
+    }
+
+    fn identity(funnel: &Funnel) -> u64 {
+        funnel.id.get()
+    }
+
+    fn references(funnel: &Funnel, to: &mut References) {
+        let access = &funnel.access;
+        to.add("access.users", Referent::User, access.users.iter().copied());
+        let departments = access.departments.iter().copied();
+        to.add("access.departments", Referent::Department, departments);
+        to.add("access.groups", Referent::Group, access.groups.iter().copied());
+    }
+
+    fn export(funnel: &Funnel) -> serde_json::Result<Fields> {
+        let mut fields = sparse(funnel)?;
+        // A line without columns would be refused.
+        fields.insert("columns".to_owned(), json!(funnel.columns));
+        if funnel.access.is_open() {
+            fields.shift_remove("access");
+        }
+        Ok(fields)
+    }
+}
+
+impl ImportKind for Funnels {
+    async fn write(operator: &Operator, lines: &[&Funnel], mode: Mode) -> Written {
+        let decide = async |lines: &[&Funnel], _| operator.decide_funnels(lines).await;
+        operator.carry_out(lines, mode, decide).await
+    }
+}
+
+impl Operator {
+    async fn decide_funnels(&self, funnels: &[&Funnel]) -> Result<Vec<Decision>, OperatorError> {
+        let keys = funnels.iter().map(|funnel| self.keys().funnel(funnel.id));
+        let found = FoundItems::from(self.table().get_many(keys).await?);
+        let mut decisions = Vec::with_capacity(funnels.len());
+        for funnel in funnels {
+            let decision = match self.lost_column(funnel, &found).await {
+                Ok(None) => found.replace(Kind::Funnels, self.keys().funnel(funnel.id), *funnel),
+                Ok(Some(column)) => Err(Skip::Refused(format!(
+                    "columns: column {column} still has opportunities; move them first"
+                ))),
+                Err(error) => Err(Skip::Failed(error)),
+            };
+            decisions.push(decision);
+        }
+        Ok(decisions)
+    }
+
+    /// A column with opportunities that a funnel would lose: no response would show them.
+    async fn lost_column(&self, funnel: &Funnel, found: &FoundItems) -> Result<Option<ColumnId>, StoreError> {
+        let stored = found.get(&self.keys().funnel(funnel.id)).cloned();
+        let stored = stored.map(Funnels::decode).transpose()?;
+        let before = stored.iter().flat_map(|stored| &stored.columns);
+        for column in before.filter(|column| !funnel.has_column(column.id)) {
+            if self.holds_opportunities(funnel.id, column.id).await? {
+                return Ok(Some(column.id));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a column has opportunities, archived ones included. Queries its totals.
+    async fn holds_opportunities(&self, funnel: FunnelId, column: ColumnId) -> Result<bool, StoreError> {
+        // Before a table is migrated single totals may be negative; their sum is not.
+        let mut count = 0;
+        for archived in [false, true] {
+            let totals = self.keys().board_totals(funnel, archived);
+            let span = KeyRange::beginning(totals, key::total_column(column));
+            let items = self.table().query_all(span).await?;
+            let numbers = items
+                .iter()
+                .flat_map(|item| [item.get("n"), item.get(RESTRICTED_COUNT)]);
+            let numbers = numbers.flatten().filter_map(|number| number.as_n().ok());
+            count += numbers
+                .filter_map(|digits| digits.parse::<i64>().ok())
+                .sum::<i64>();
+        }
+        Ok(count > 0)
+    }
+}
+
+impl ExportKind for Funnels {
+    fn partition(keys: Keys<'_>) -> String {
+        keys.funnels()
+    }
+
+    fn decode(item: Item) -> Result<Funnel, StoreError> {
+        item::decode("funnel", item)
+    }
+}

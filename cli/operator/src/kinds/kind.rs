@@ -1,0 +1,314 @@
+//! The shape of a kind of records: how its lines are read, checked, written and exported.
+
+use std::borrow::Borrow;
+use std::collections::HashMap;
+use std::fmt::{Debug, Display};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use shared::ids::{CallId, EventId};
+use shared::store::unscoped::erasure::PendingErasures;
+use shared::store::unscoped::key::{Counter, Key, Keys};
+use shared::time::Timestamp;
+use table::item::{self, Item};
+use table::{Condition, StoreError, Transaction, unknown};
+
+use super::references::References;
+use crate::batch::{Decision, Mode, Skip};
+use crate::line::Fields;
+use crate::{Operator, OperatorError, Outcome};
+
+macro_rules! kinds {
+    ($($kind:ident $name:literal),* $(,)?) => {
+        /// The kinds, in the order of imports and exports: each after those that it refers to.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "the names are those of the records")]
+        pub enum Kind { $($kind),* }
+
+        impl Kind {
+            /// The value of `kind` in a line.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name),* }
+            }
+
+            /// The kind with this name.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                match name { $($name => Some(Self::$kind),)* _ => None }
+            }
+        }
+    };
+}
+
+kinds! {
+    Settings "setting", Departments "department", Groups "group", Users "user", Profiles "profile",
+    Companies "company", Leads "lead", Funnels "funnel", Opportunities "opportunity", Calendars "calendar",
+    Meetings "meeting", Tickets "ticket", Files "file", Calls "call", Events "event", Reports "report",
+    Automations "automation",
+}
+
+/// A kind of records, as lines contain them.
+pub trait RecordKind {
+    /// A record as it is stored and exported.
+    type Record;
+    /// A record as a line contains it.
+    type Line: LineOf<Self::Record> + Debug + Clone + PartialEq + 'static;
+    /// The kind's place in imports and exports.
+    const KIND: Kind;
+
+    /// Reads the fields of a line. An error begins with the field's name.
+    ///
+    /// # Errors
+    /// The reason for the import's report.
+    fn parse(fields: Fields) -> Result<Self::Line, String>;
+
+    /// Two lines of one identity describe the same record. An id, or a digest of a name.
+    fn identity(record: &Self::Record) -> u64;
+
+    /// Lists the records that this one refers to, except those that [`Decide::decide`] checks.
+    fn references(_record: &Self::Record, _to: &mut References) {}
+
+    /// The number of a timeline event, and its call.
+    fn event(_record: &Self::Record) -> Option<(EventId, CallId)> {
+        None
+    }
+
+    /// The fields of the exported line, without those that an import restores by default.
+    ///
+    /// # Errors
+    /// Where the record has no JSON form.
+    fn export(record: &Self::Record) -> serde_json::Result<Fields>;
+
+    /// The line as it is kept; `None` where it removes something and leaves nothing to keep.
+    #[cfg(feature = "fuzzing")]
+    fn kept(line: Self::Line) -> Option<Self::Line> {
+        Some(line)
+    }
+}
+
+/// A record as a line contains it, which may leave out times that only the table knows.
+pub trait LineOf<R>: Borrow<R> {
+    /// The line with the times that an empty table gives it.
+    #[must_use]
+    fn dated(self, now: Timestamp) -> Self;
+}
+
+impl<R> LineOf<R> for R {
+    fn dated(self, _now: Timestamp) -> Self {
+        self
+    }
+}
+
+/// A kind of records that is imported in chunks of lines.
+#[expect(async_fn_in_trait, reason = "only this crate implements and calls it")]
+pub trait ImportKind: RecordKind {
+    /// Lines that are written together.
+    const CHUNK: usize = 200;
+    /// Judging a line takes more than [`RecordKind::references`]: it is decided without a write.
+    const JUDGED_BY_TABLE: bool = false;
+
+    /// Tells a line which calls have their event in a line of its own.
+    fn with_events(_line: &mut Self::Line, _has_event: impl Fn(CallId) -> bool) {}
+
+    /// Writes lines, each replacing the stored record of its identity.
+    async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written;
+
+    /// Runs after each chunk of an import.
+    #[expect(clippy::must_use_candidate, reason = "an implementation writes")]
+    async fn written(_operator: &Operator) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// The outcome of each line.
+pub type Written = Result<Vec<Outcome>, OperatorError>;
+
+/// A kind of records of which each line is decided by itself, on the items that it depends on.
+pub trait Decide: RecordKind {
+    /// The sequence of the ids. Later records are numbered above imported ones (C-11).
+    const SEQUENCE: Option<(Counter, &'static str)> = None;
+
+    /// The keys of the items that [`Self::decide`] depends on.
+    fn reads(keys: Keys<'_>, record: &Self::Record, mode: Mode) -> Vec<Key>;
+
+    /// Further keys, which follow from the first items.
+    ///
+    /// # Errors
+    /// [`StoreError`] where one of those items cannot be read.
+    fn follow(_keys: Keys<'_>, _record: &Self::Record, _found: &FoundItems) -> Result<Vec<Key>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    /// The writes that a line takes, on condition that the items are still as they were read.
+    ///
+    /// # Errors
+    /// [`Skip`] where nothing is to be written.
+    fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, mode: Mode) -> Decision;
+}
+
+/// A kind of records with a partition of its own, which an export reads in pages.
+pub trait ExportKind: RecordKind {
+    /// The sequence at whose value, read before everything else, the export of the kind stops: so it has no record of a
+    /// lead that came while it ran.
+    const STOPS_AT: Option<&'static str> = None;
+    /// Whether a record may show something of a lead that is being deleted (C-24).
+    const OF_LEADS: bool = false;
+
+    /// The partition of the records.
+    fn partition(keys: Keys<'_>) -> String;
+
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    fn decode(item: Item) -> Result<Self::Record, StoreError>;
+
+    /// The place of a record in the sequence at which exports stop.
+    fn number(record: &Self::Record) -> u64 {
+        Self::identity(record)
+    }
+
+    /// The record without anything of leads that are being deleted.
+    fn without(record: Self::Record, _erasures: &PendingErasures) -> Self::Record {
+        record
+    }
+}
+
+/// The items that a decision depends on.
+#[derive(Debug, Default)]
+pub struct FoundItems(HashMap<Key, Item>);
+
+impl From<HashMap<Key, Item>> for FoundItems {
+    fn from(items: HashMap<Key, Item>) -> Self {
+        Self(items)
+    }
+}
+
+impl FoundItems {
+    /// The item of a key.
+    #[must_use]
+    pub fn get(&self, key: &Key) -> Option<&Item> {
+        self.0.get(key)
+    }
+
+    /// Whether the item exists.
+    #[must_use]
+    pub fn has(&self, key: &Key) -> bool {
+        self.0.contains_key(key)
+    }
+
+    /// The record that a field refers to.
+    ///
+    /// # Errors
+    /// [`Skip::Refused`] where there is none.
+    pub fn need(&self, key: &Key, field: &str, kind: Kind, id: impl Display) -> Result<&Item, Skip> {
+        let missing = || Skip::Refused(format!("{field}: {} {id} does not exist", kind.name()));
+        self.get(key).ok_or_else(missing)
+    }
+
+    /// Puts a record that only imports write and from which nothing is derived, unless it is stored already.
+    ///
+    /// # Errors
+    /// [`Skip::Unchanged`], or [`Skip::Failed`] where the stored one cannot be read.
+    pub fn replace<T>(&self, kind: Kind, key: Key, record: &T) -> Decision
+    where
+        T: Serialize + DeserializeOwned + PartialEq,
+    {
+        let stored = self.get(&key);
+        let before = stored.map(|item| item::decode::<T>(kind.name(), item.clone()));
+        if before.transpose()?.as_ref() == Some(record) {
+            return Err(Skip::Unchanged);
+        }
+        let mut transaction = Transaction::default();
+        let item = unknown::rewritten(kind.name(), stored, record)?;
+        transaction.put(key, item, Condition::Always);
+        Ok(transaction)
+    }
+}
+
+/// Refuses to replace a record that was changed through the API, unless overwriting is wanted.
+///
+/// # Errors
+/// [`Skip::Refused`].
+pub fn replaceable(kind: Kind, id: impl Display, edited: bool, mode: Mode) -> Result<(), Skip> {
+    if !edited || mode.overwrite {
+        return Ok(());
+    }
+    Err(Skip::Refused(format!(
+        "{} {id} was changed through the API since it was imported; use --overwrite to replace it",
+        kind.name()
+    )))
+}
+
+/// The identity of a record that is known by a text.
+#[must_use]
+pub fn digest(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A record's fields without nulls and empty lists.
+///
+/// # Errors
+/// Where the record has no JSON form.
+pub fn sparse(record: &impl Serialize) -> serde_json::Result<Fields> {
+    let Value::Object(mut fields) = serde_json::to_value(record)? else {
+        return Ok(Fields::new());
+    };
+    fields.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+    Ok(fields)
+}
+
+impl Operator {
+    /// Writes lines and all items that are derived from them, each replacing the stored record of its identity. References
+    /// that only an import checks are not checked here.
+    ///
+    /// # Errors
+    /// [`OperatorError`] where the table fails; the lines before that stay written.
+    pub async fn import<K: ImportKind>(&self, lines: &[K::Line], overwrite: bool) -> Written {
+        let mode = Mode {
+            overwrite,
+            ..Mode::default()
+        };
+        K::write(self, &lines.iter().collect::<Vec<_>>(), mode).await
+    }
+
+    /// Decides and writes each line by itself, in as few transactions as possible.
+    pub(super) async fn write_each<K: Decide>(&self, lines: &[&K::Line], mode: Mode) -> Written {
+        if let (Some((counter, name)), Some(last)) = (
+            K::SEQUENCE,
+            lines.iter().map(|line| K::identity((*line).borrow())).max(),
+        ) {
+            // Raised first, so that no request takes the number of a line.
+            let counter = self.keys().counter(counter);
+            self.table().raise(&counter, name, last).await?;
+        }
+        let decide = async |lines: &[&K::Line], mode| self.decide_each::<K>(lines, mode).await;
+        self.carry_out(lines, mode, decide).await
+    }
+
+    async fn decide_each<K: Decide>(
+        &self,
+        lines: &[&K::Line],
+        mode: Mode,
+    ) -> Result<Vec<Decision>, OperatorError> {
+        let keys = self.keys();
+        let reads = lines
+            .iter()
+            .flat_map(|line| K::reads(keys, (*line).borrow(), mode));
+        let mut found = FoundItems(self.table().get_many(reads).await?);
+        let mut further = Vec::new();
+        for line in lines {
+            further.extend(K::follow(keys, (*line).borrow(), &found)?);
+        }
+        if !further.is_empty() {
+            found.0.extend(self.table().get_many(further).await?);
+        }
+        let decisions = lines.iter().map(|line| K::decide(self, line, &found, mode));
+        Ok(decisions.collect())
+    }
+}

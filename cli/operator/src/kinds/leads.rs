@@ -1,0 +1,164 @@
+//! Leads, each with a copy of its company's record.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use serde_json::Value;
+use shared::ids::LeadId;
+use shared::lead::{ChannelRestrictions, DERIVED_FIELDS, Lead};
+use shared::store::unscoped::leads::{self, LeadRecord, LeadState};
+use shared::store::unscoped::notices;
+use shared::time::Timestamp;
+
+use crate::conditions::same_company;
+
+use super::prelude::*;
+
+/// The leads.
+#[derive(Debug)]
+pub struct Leads;
+
+/// The names of the fixed fields. Every other field of a line is a custom one.
+static FIXED: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+    let lead = LeadId::new(1).zip(Timestamp::parse("1970-01-01T00:00:00Z"));
+    let lead = lead.map(|(id, date)| serde_json::json!(Lead::new(id, date)));
+    let names = lead
+        .as_ref()
+        .and_then(Value::as_object)
+        .map(|fields| fields.keys().cloned());
+    names.into_iter().flatten().collect()
+});
+
+impl RecordKind for Leads {
+    type Record = Lead;
+    type Line = Dated<Lead>;
+    const KIND: Kind = Kind::Leads;
+
+    fn parse(mut fields: Fields) -> Result<Self::Line, String> {
+        if let Some(derived) = DERIVED_FIELDS.iter().find(|name| fields.contains_key(**name)) {
+            return Err(format!(
+                "{derived}: is derived from other fields and cannot be imported"
+            ));
+        }
+        let times = Dated::<Lead>::take_times(&mut fields)?;
+        let utm_tags = match fields.shift_remove("utmTags") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(tags)) => tags,
+            Some(_) => return Err("utmTags: must be a list".to_owned()),
+        };
+        let (fixed, custom): (Fields, Fields) =
+            fields.into_iter().partition(|(name, _)| FIXED.contains(name));
+        let mut lead: Lead = line::read(fixed)?;
+        lead.points = number::storable("points", &lead.points)?;
+        lead.utm_tags = utm_tags;
+        lead.custom = custom;
+        Ok(Dated::new(lead, times))
+    }
+
+    fn identity(lead: &Lead) -> u64 {
+        lead.id.get()
+    }
+
+    fn references(lead: &Lead, to: &mut References) {
+        to.add("owner", Referent::User, lead.owner);
+        to.add("company", Referent::Company, lead.company);
+        to.add("department", Referent::Department, lead.department);
+        to.add("userAccess", Referent::User, lead.user_access.iter().copied());
+        let departments = lead.department_access.iter().copied();
+        to.add("departmentAccess", Referent::Department, departments);
+    }
+
+    fn export(lead: &Lead) -> serde_json::Result<Fields> {
+        let mut fields = sparse(lead)?;
+        if lead.channel_restrictions == ChannelRestrictions::default() {
+            fields.shift_remove("channelRestrictions");
+        }
+        if !lead.utm_tags.is_empty() {
+            fields.insert("utmTags".to_owned(), lead.utm_tags.clone().into());
+        }
+        // A null or an empty list is a value of a custom field.
+        fields.extend(lead.custom.clone());
+        Ok(fields)
+    }
+}
+
+impl ImportKind for Leads {
+    /// The copies that opportunities have of a changed lead are stale until [`Operator::refresh_copies`].
+    async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
+        operator.write_each::<Self>(lines, mode).await
+    }
+
+    /// Every reader reads all notices, so there are never more than those of a chunk.
+    async fn written(operator: &Operator) -> Result<(), StoreError> {
+        operator.refresh_copies().await
+    }
+}
+
+impl Decide for Leads {
+    const SEQUENCE: Option<(Counter, &'static str)> = Some((Counter::Lead, "lead"));
+
+    fn reads(keys: Keys<'_>, lead: &Lead, mode: Mode) -> Vec<Key> {
+        let mut reads = vec![keys.lead(lead.id)];
+        reads.extend(lead.company.map(|company| keys.company(company)));
+        reads.extend(mode.again.then(|| keys.erasure(lead.id)));
+        reads
+    }
+
+    fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, mode: Mode) -> Decision {
+        let (keys, id) = (operator.keys(), line.record.id);
+        if found.has(&keys.erasure(id)) {
+            return Err(Skip::Refused(format!(
+                "lead {id} was deleted and is being erased; import it again in some minutes"
+            )));
+        }
+        let stored = found.get(&keys.lead(id));
+        let stored = stored.map(LeadRecord::decode).transpose()?;
+        let before = stored.as_ref().map(|stored| &stored.lead);
+        // Calls move it forward, and an import of older data does not move it back.
+        let last_active = line.update_date.max(before.map(|lead| lead.last_active));
+        let lead = line.changed_at(last_active, before, operator.now());
+        let mut transaction = Transaction::default();
+        let company = lead.company.map(|id| keys.company(id));
+        let company = company.and_then(|key| Some((found.get(&key)?, key)));
+        if let Some((item, key)) = &company {
+            transaction.check(key.clone(), same_company(item));
+        }
+        let company = company.map(|(item, _)| item::decode("company", item.clone()));
+        let company = company.transpose()?;
+        let record = LeadRecord::imported(stored.as_ref(), LeadState { lead, company });
+        if let Some(stored) = &stored {
+            unlike(stored, &record.lead, mode)?;
+            if stored.copied() != record.copied() {
+                notices::mark(&mut transaction, keys, id, operator.now());
+            }
+        } else {
+            // A lead cannot come back before its former data is taken out of other records (C-24).
+            transaction.check(keys.erasure(id), Condition::Absent);
+        }
+        transaction.merge(record.put(keys, stored.as_ref())?);
+        Ok(transaction)
+    }
+}
+
+/// Requires that a lead differs from the stored one and may replace it.
+fn unlike(stored: &LeadRecord, lead: &Lead, mode: Mode) -> Result<(), Skip> {
+    // Calls change `lastActive`, so of a lead that the API changed it alone is no difference.
+    let touched = || Lead {
+        last_active: lead.last_active,
+        ..stored.lead.clone()
+    };
+    if stored.lead == *lead || (stored.edited && !mode.overwrite && touched() == *lead) {
+        return Err(Skip::Unchanged);
+    }
+    replaceable(Kind::Leads, lead.id, stored.edited, mode)
+}
+
+impl ExportKind for Leads {
+    fn partition(keys: Keys<'_>) -> String {
+        keys.leads()
+    }
+
+    fn decode(item: Item) -> Result<Lead, StoreError> {
+        leads::read(item)
+    }
+}

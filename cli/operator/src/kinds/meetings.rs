@@ -1,0 +1,145 @@
+//! Meetings. They may overlap, as they did in the former system.
+
+use serde_json::Value;
+use shared::meeting::Meeting;
+use shared::store::unscoped::calendars;
+use shared::store::unscoped::entity::Entity as _;
+use shared::store::unscoped::erasure::PendingErasures;
+use shared::store::unscoped::meetings::{MeetingRecord, MeetingState};
+
+use super::prelude::*;
+
+/// The meetings.
+#[derive(Debug)]
+pub struct Meetings;
+
+impl RecordKind for Meetings {
+    type Record = Meeting;
+    /// Without a user the meeting is with the calendar's.
+    type Line = Dated<Meeting>;
+    const KIND: Kind = Kind::Meetings;
+
+    fn parse(fields: Fields) -> Result<Self::Line, String> {
+        // An absent form was empty; a null form was erased (C-24).
+        let erased = fields.get("formData").is_some_and(Value::is_null);
+        let mut line = Dated::read(fields)?;
+        let meeting: &mut Meeting = &mut line.record;
+        if erased {
+            meeting.form_data = None;
+        }
+        if meeting.end_date < meeting.date {
+            return Err("endDate: must not be before date".to_owned());
+        }
+        if meeting.end_date > meeting.date.plus_days(Meeting::MAX_DAYS) {
+            return Err(format!(
+                "endDate: must be at most {} days after date, because a meeting is written to each of its days",
+                Meeting::MAX_DAYS
+            ));
+        }
+        free(meeting)?;
+        limits::size(&meeting.sparse())?;
+        Ok(line)
+    }
+
+    fn identity(meeting: &Meeting) -> u64 {
+        meeting.id.get()
+    }
+
+    fn references(meeting: &Meeting, to: &mut References) {
+        to.add("userId", Referent::User, meeting.user_id);
+    }
+
+    fn export(meeting: &Meeting) -> serde_json::Result<Fields> {
+        Ok(meeting.sparse())
+    }
+}
+
+/// Requires that the free parts of a meeting are within the limits of a booking (C-54).
+fn free(meeting: &Meeting) -> Result<(), String> {
+    let form = meeting.form_data.iter().flatten();
+    let long = form
+        .map(|(name, _)| name)
+        .find(|name| name.chars().nth(Meeting::MAX_NAME).is_some());
+    if let Some(name) = long {
+        let name = shared::text::cut(name, Meeting::MAX_NAME);
+        return Err(format!(
+            "formData.{name}: must have a name of at most {} characters",
+            Meeting::MAX_NAME
+        ));
+    }
+    let bytes = |part: &Fields| serde_json::to_vec(part).map_or(usize::MAX, |json| json.len());
+    let form = meeting.form_data.as_ref().map_or(0, bytes);
+    if form.saturating_add(bytes(&meeting.properties)) > Meeting::MAX_FREE {
+        return Err("formData: must have at most 16 KB together with properties".to_owned());
+    }
+    Ok(())
+}
+
+impl ImportKind for Meetings {
+    const JUDGED_BY_TABLE: bool = true;
+
+    /// Imported meetings do not change their leads' `lastActive`.
+    async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
+        operator.write_each::<Self>(lines, mode).await
+    }
+}
+
+impl Decide for Meetings {
+    const SEQUENCE: Option<(Counter, &'static str)> = Some((Counter::Meeting, "meeting"));
+
+    fn reads(keys: Keys<'_>, meeting: &Meeting, _mode: Mode) -> Vec<Key> {
+        let mut reads = vec![keys.meeting(meeting.id), keys.calendar(meeting.calendar_id)];
+        reads.extend(meeting.lead_id.map(|lead| keys.lead(lead)));
+        reads.extend(meeting.opportunity_id.map(|id| keys.opportunity(id)));
+        reads
+    }
+
+    fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, mode: Mode) -> Decision {
+        let keys = operator.keys();
+        let stored = found.get(&keys.meeting(line.record.id));
+        let stored = stored.map(MeetingRecord::decode).transpose()?;
+        let mut meeting = line.onto(stored.as_ref().map(|stored| &stored.meeting), operator.now());
+        let calendar = meeting.calendar_id;
+        let calendar = found.need(&keys.calendar(calendar), "calendarId", Kind::Calendars, calendar)?;
+        if let Some(id) = meeting.lead_id {
+            found.need(&keys.lead(id), "leadId", Kind::Leads, id)?;
+        }
+        if let Some(id) = meeting.opportunity_id {
+            let key = keys.opportunity(id);
+            found.need(&key, "opportunityId", Kind::Opportunities, id)?;
+        }
+        let user = calendars::calendar(calendar)?.user_id;
+        meeting.user_id.get_or_insert(user);
+        if let Some(stored) = &stored {
+            if stored.meeting == meeting {
+                return Err(Skip::Unchanged);
+            }
+            replaceable(Kind::Meetings, meeting.id, stored.edited, mode)?;
+        }
+        let moves = stored.as_ref().map_or(0, |stored| stored.moves);
+        let record = MeetingRecord::imported(stored.as_ref(), MeetingState { meeting, moves });
+        let mut transaction = record.put(keys, stored.as_ref())?;
+        if let Some(lead) = record.meeting.lead_id {
+            // A transaction that links a lead checks that it exists (C-24).
+            transaction.check(keys.lead(lead), Condition::Present);
+        }
+        Ok(transaction)
+    }
+}
+
+impl ExportKind for Meetings {
+    const STOPS_AT: Option<&'static str> = Some("meeting");
+    const OF_LEADS: bool = true;
+
+    fn partition(keys: Keys<'_>) -> String {
+        keys.meetings()
+    }
+
+    fn decode(item: Item) -> Result<Meeting, StoreError> {
+        MeetingState::decode(&item).map(|state| state.meeting)
+    }
+
+    fn without(meeting: Meeting, erasures: &PendingErasures) -> Meeting {
+        erasures.meeting(meeting)
+    }
+}

@@ -1,0 +1,105 @@
+//! The kinds of records that lines contain. A new kind is a file here, a name in [`Kind`] and a line in `with_kind`.
+
+mod automations;
+mod calendars;
+mod calls;
+mod companies;
+mod dated;
+mod directory;
+mod events;
+mod files;
+mod funnels;
+mod kind;
+mod leads;
+mod meetings;
+mod opportunities;
+mod prelude;
+mod profiles;
+pub(crate) mod references;
+mod reports;
+mod tickets;
+pub(crate) mod users;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Borrow as _;
+
+use shared::ids::{CallId, EventId};
+
+use crate::line::{self, Fields};
+
+pub use crate::batch::Mode;
+pub use automations::Automations;
+pub use calendars::Calendars;
+pub use calls::{CallLine, Calls};
+pub use companies::Companies;
+pub use dated::Dated;
+pub use directory::{Departments, Groups, Settings};
+pub use events::Events;
+pub use files::Files;
+pub use funnels::Funnels;
+pub use kind::{ExportKind, ImportKind, Kind, LineOf, RecordKind, Written};
+pub use leads::Leads;
+pub use meetings::Meetings;
+pub use opportunities::Opportunities;
+pub use profiles::Profiles;
+pub use reports::Reports;
+pub use tickets::Tickets;
+pub use users::Users;
+
+/// Evaluates an expression with `$K` as the type of a kind.
+macro_rules! with_kind {
+    ($kind:expr, $K:ident => $body:expr) => {
+        with_kind!($kind, $K => $body; Settings Departments Groups Users Profiles Companies Leads Funnels Opportunities
+            Calendars Meetings Tickets Files Calls Events Reports Automations)
+    };
+    ($kind:expr, $K:ident => $body:expr; $($name:ident)*) => {
+        match $kind { $(Kind::$name => { type $K = $name; $body })* }
+    };
+}
+#[cfg(feature = "fuzzing")]
+pub(crate) use with_kind;
+
+/// A line that is good by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Judged {
+    pub kind: Kind,
+    pub identity: u64,
+    pub event: Option<EventId>,
+}
+
+/// Judges a line by itself. An error is the reason for the import's report.
+pub(crate) fn judge(text: &str) -> Result<Judged, String> {
+    let (kind, fields) = open(text)?;
+    with_kind!(kind, K => judge_as::<K>(fields))
+}
+
+fn judge_as<K: RecordKind>(fields: Fields) -> Result<Judged, String> {
+    let line = K::parse(fields)?;
+    Ok(Judged {
+        kind: K::KIND,
+        identity: K::identity(line.borrow()),
+        event: K::event(line.borrow()).map(|(event, _)| event),
+    })
+}
+
+/// The kind of a line and its other fields.
+pub(crate) fn open(text: &str) -> Result<(Kind, Fields), String> {
+    let (name, fields) = line::open(text)?;
+    let kind = Kind::named(&name).ok_or_else(|| format!("unknown kind {}", serde_json::Value::from(name)))?;
+    Ok((kind, fields))
+}
+
+/// Reads a line of a kind; `None` where it is of another one.
+pub(crate) fn parse<K: RecordKind>(text: &str) -> Option<Result<K::Line, String>> {
+    match open(text) {
+        Ok((kind, fields)) => (kind == K::KIND).then(|| K::parse(fields)),
+        Err(reason) => Some(Err(reason)),
+    }
+}
+
+/// Reads the call of an event's line.
+pub(crate) fn call_of<K: RecordKind>(line: &K::Line) -> Option<CallId> {
+    K::event(line.borrow()).map(|(_, call)| call)
+}

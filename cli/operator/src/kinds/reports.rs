@@ -1,0 +1,95 @@
+//! The definitions of reports. Their results are not exported: they follow from the records.
+
+use shared::report::{Aspect, Definition};
+use shared::store::unscoped::reports;
+use table::unknown::Raw;
+
+use super::dated::Times as _;
+
+use super::prelude::*;
+
+/// The most characters of a name.
+const MAX_NAME: usize = 255;
+
+/// The definitions of reports.
+#[derive(Debug)]
+pub struct Reports;
+
+impl RecordKind for Reports {
+    type Record = Definition;
+    /// A definition that changes and whose line leaves out the time of change was changed now.
+    type Line = Dated<Definition>;
+    const KIND: Kind = Kind::Reports;
+
+    fn parse(fields: Fields) -> Result<Self::Line, String> {
+        let line = Dated::<Definition>::read(fields)?;
+        if line.record.name.is_empty() {
+            return Err("name: must not be empty".to_owned());
+        }
+        within("name", Some(&line.record.name), MAX_NAME)?;
+        limits::size(&line.record)?;
+        Ok(line)
+    }
+
+    fn identity(definition: &Definition) -> u64 {
+        definition.id.get()
+    }
+
+    fn references(definition: &Definition, to: &mut References) {
+        let ids = |aspect| {
+            let texts = definition.question.only(aspect).unwrap_or_default().iter();
+            texts.filter_map(|text| text.parse::<u64>().ok())
+        };
+        to.add("filters.user", Referent::User, ids(Aspect::User));
+        to.add("filters.funnel", Referent::Funnel, ids(Aspect::Funnel));
+        to.add("filters.column", Referent::Column, ids(Aspect::Column));
+    }
+
+    fn export(definition: &Definition) -> serde_json::Result<Fields> {
+        Ok(definition.sparse())
+    }
+}
+
+impl ImportKind for Reports {
+    async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
+        operator.write_each::<Self>(lines, mode).await
+    }
+}
+
+impl Decide for Reports {
+    fn reads(keys: Keys<'_>, definition: &Definition, _mode: Mode) -> Vec<Key> {
+        vec![keys.report(definition.id)]
+    }
+
+    fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, _mode: Mode) -> Decision {
+        let key = operator.keys().report(line.record.id);
+        let item = found.get(&key);
+        let stored = item.map(reports::definition).transpose()?;
+        let changed = stored.as_ref().is_some_and(|stored| {
+            let mut same = line.record.clone();
+            same.set_times(stored.times());
+            same != *stored
+        });
+        let update_date = line.update_date.or(changed.then(|| operator.now()));
+        let definition = line.changed_at(update_date, stored.as_ref(), operator.now());
+        if stored.as_ref() == Some(&definition) {
+            return Err(Skip::Unchanged);
+        }
+        let mut transaction = Transaction::default();
+        let raw = item.map(Raw::of).unwrap_or_default();
+        let recode = |raw: &Item| Some(reports::encode(&reports::definition(raw).ok()?));
+        let item = raw.carry(reports::encode(&definition), recode);
+        transaction.put(key, item, Condition::Always);
+        Ok(transaction)
+    }
+}
+
+impl ExportKind for Reports {
+    fn partition(keys: Keys<'_>) -> String {
+        keys.reports()
+    }
+
+    fn decode(item: Item) -> Result<Definition, StoreError> {
+        reports::definition(&item)
+    }
+}

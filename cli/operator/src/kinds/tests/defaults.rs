@@ -1,0 +1,235 @@
+//! The fields that a line leaves out, and the forms that values are stored in.
+
+use super::*;
+
+/// A line that leaves a field out, and one that has the field's default or null, are stored alike.
+#[track_caller]
+fn assert_default<K: RecordKind>(nothing: &Value, stored: &Value) {
+    assert_eq!(exported::<K>(&json!({})), *stored);
+    assert_eq!(exported::<K>(nothing), *stored);
+}
+
+#[test]
+fn absent_fields_have_their_defaults() {
+    assert_default::<Funnels>(
+        &json!({ "fields": null, "access": {} }),
+        &json!({ "id": 3, "name": "V", "columns": [{ "id": 31, "name": "A", "sequence": 0 }] }),
+    );
+    assert_default::<Opportunities>(
+        &json!({
+            "value": null, "lead_id": null, "status": null, "archived": null, "fields": null, "files": [],
+            "reject_appro": {}, "gain_date": null, "service_permission": "all", "sequence": 0,
+        }),
+        &json!({
+            "id": 5, "title": "Pedido", "value": "0.00", "crm_column": 31, "crm_id": 3, "status": "open", "user": 7
+        }),
+    );
+    assert_default::<Calendars>(
+        &json!({
+            "isPublished": null, "bufferMinutes": null, "minimumNoticeMinutes": null, "dates": null,
+            "horizon": null, "createDate": null, "updateDate": null,
+        }),
+        &json!({
+            "id": 5, "name": "Demonstração", "keyName": "demo", "publicId": "pub_5", "isPublished": false,
+            "userId": 7, "timezone": "America/Sao_Paulo", "durationMinutes": 30, "bufferMinutes": 0,
+            "minimumNoticeMinutes": 0, "dates": {}, "horizon": { "type": "unlimited" },
+            "hours": { "mon": [], "tue": [], "wed": [], "thu": [], "fri": [], "sat": [], "sun": [] },
+        }),
+    );
+}
+
+#[test]
+fn absent_fields_of_other_kinds_have_their_defaults() {
+    assert_default::<Meetings>(
+        &json!({
+            "leadId": null, "opportunityId": null, "userId": null, "status": null, "formData": {},
+            "properties": null, "createDate": null, "updateDate": null,
+        }),
+        &json!({
+            "id": 1, "calendarId": 5, "date": "2027-03-01T12:00:00.000Z", "endDate": "2027-03-01T12:30:00.000Z",
+            "status": "scheduled",
+        }),
+    );
+    assert_default::<Tickets>(
+        &json!({
+            "lead_relation": null, "attendant": null, "unread": null, "sequence": 0, "createDate": null,
+            "lastMesssageUserUnix": null, "opportunity": null, "name": null,
+        }),
+        &json!({ "id": 501 }),
+    );
+    assert_default::<Reports>(
+        &json!({ "type": "bar", "field": null, "filters": {}, "createDate": null, "updateDate": null }),
+        &json!({ "id": 3, "name": "Ligações", "entity": "calls", "measure": "count", "groupBy": "day" }),
+    );
+    let mut automation = good(Kind::Automations);
+    automation["active"] = true.into();
+    automation.as_object_mut().unwrap().shift_remove("kind");
+    assert_default::<Automations>(&json!({ "filters": {}, "active": true }), &automation);
+}
+
+#[test]
+fn absent_times_are_left_to_the_table() {
+    let times = |rest: &Value| {
+        let line = parse::<Reports>(&with(Kind::Reports, rest)).unwrap().unwrap();
+        json!([line.create_date, line.update_date])
+    };
+    assert_eq!(times(&json!({})), json!([null, null]));
+    assert_eq!(
+        times(&json!({ "createDate": "2026-01-01T00:00:00Z", "updateDate": "2026-01-02T00:00:00Z" })),
+        json!(["2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"])
+    );
+    let call = parse::<Calls>(&good(Kind::Calls).to_string()).unwrap().unwrap();
+    assert_eq!(call.create_date, None);
+}
+
+#[test]
+fn times_come_from_the_line_the_stored_record_or_the_clock() {
+    let at = |text: &str| shared::time::Timestamp::parse(text).unwrap();
+    let line = |rest: &Value| parse::<Tickets>(&with(Kind::Tickets, rest)).unwrap().unwrap();
+    let [one, two, three] = [1, 2, 3].map(|day| format!("2026-01-0{day}T00:00:00Z"));
+    let stored = line(&json!({ "createDate": one, "updateDate": two })).onto(None, at(&three));
+    let onto = |rest: &Value, stored| {
+        let ticket = line(rest).onto(stored, at(&three));
+        (ticket.create_date, ticket.update_date)
+    };
+    assert_eq!(onto(&json!({}), None), (at(&three), at(&three)));
+    assert_eq!(onto(&json!({ "createDate": one }), None), (at(&one), at(&one)));
+    assert_eq!(onto(&json!({}), Some(&stored)), (at(&one), at(&two)));
+    let changed = json!({ "updateDate": three });
+    assert_eq!(onto(&changed, Some(&stored)), (at(&one), at(&three)));
+}
+
+#[test]
+fn other_fields_of_a_lead_are_custom_ones() {
+    let text = with(
+        Kind::Leads,
+        &json!({
+            "name": null, "id": 7, "firstname": "Ana", "points": 4.0, "owner": null, "filial": "Apucarana",
+            "faixas": [null, 1.5], "vip": null,
+        }),
+    );
+    let line = parse::<Leads>(&text).unwrap().unwrap();
+    assert_eq!(line.record.firstname.as_deref(), Some("Ana"));
+    assert_eq!(line.record.points.as_u64(), Some(4));
+    assert_eq!(line.create_date, None);
+    assert_eq!(
+        Value::Object(line.record.custom),
+        json!({ "name": null, "filial": "Apucarana", "faixas": [null, 1.5], "vip": null })
+    );
+}
+
+#[test]
+fn values_have_two_forms_and_flags_four() {
+    for (value, stored) in [
+        (json!(213.2), "213.20"),
+        (json!("213.2"), "213.20"),
+        (json!(7), "7.00"),
+    ] {
+        let line = exported::<Opportunities>(&json!({ "value": value }));
+        assert_eq!(line["value"], stored, "{value}");
+    }
+    for (archived, stored) in [
+        (json!(1), json!(1)),
+        (json!(true), json!(1)),
+        (json!(0), Value::Null),
+        (json!(false), Value::Null),
+    ] {
+        let line = exported::<Opportunities>(&json!({ "archived": archived }));
+        assert_eq!(line.get("archived").unwrap_or(&Value::Null), &stored);
+    }
+}
+
+#[test]
+fn free_fields_keep_their_text() {
+    let text = r#"{"fields":{" Número ":"","n":1e21,"m":-0.0,"k":12345678901234567890,"yes":true,"gone":null,"":4.0}}"#;
+    let line = exported::<Opportunities>(&serde_json::from_str(text).unwrap());
+    assert_eq!(
+        line["fields"].to_string(),
+        r#"{" Número ":"","n":1e+21,"m":-0.0,"k":12345678901234567890,"yes":true,"":4.0}"#
+    );
+    let text = r#"{"formData":{" b ":null,"a":[1e21,-0.0,4.0,12345678901234567890],"":{}},"properties":{"z":0,"a":[]}}"#;
+    let line = exported::<Meetings>(&serde_json::from_str(text).unwrap());
+    assert_eq!(
+        [line["formData"].to_string(), line["properties"].to_string()],
+        [
+            r#"{" b ":null,"a":[1e+21,-0.0,4.0,12345678901234567890],"":{}}"#,
+            r#"{"z":0,"a":[]}"#
+        ]
+    );
+}
+
+/// C-24.
+#[test]
+fn an_erased_form_is_not_an_empty_one() {
+    let line = exported::<Meetings>(&json!({ "formData": null }));
+    assert_eq!(line.get("formData"), Some(&Value::Null));
+}
+
+#[test]
+fn phones_are_stored_as_digits() {
+    assert_eq!(exported::<Calls>(&json!({}))["leadPhone"], "5511");
+    assert_eq!(exported::<Events>(&json!({ "phone": "+55 11" }))["phone"], "5511");
+}
+
+/// C-62.
+#[test]
+fn derived_fields_agree_with_their_times() {
+    let times = json!({
+        "createDate": "2026-05-01T10:00:00.999Z", "createDateUnix": 1_777_629_600,
+        "updateDate": "2026-05-01T07:40:00-03:00", "updateDateUnix": 1_777_632_000,
+        "lastMesssageUser": "2026-05-01T10:30:00.000Z", "lastMesssageUserUnix": 1_777_631_400,
+    });
+    assert!(judge(&with(Kind::Tickets, &times)).is_ok());
+    for time in ["createDate", "updateDate", "lastMesssageUser"] {
+        for wrong in [json!(1), json!("1777629600"), json!(1.5)] {
+            let mut line = times.clone();
+            line[format!("{time}Unix")] = wrong;
+            let reason = format!("{time}Unix: must be the Unix seconds of {time}");
+            assert_eq!(refused(&with(Kind::Tickets, &line)), reason);
+        }
+    }
+    assert!(judge(&with(Kind::Tickets, &json!({ "createDateUnix": 5 }))).is_err());
+}
+
+#[test]
+fn every_action_is_exported_as_it_was_read() {
+    for action in [
+        json!({ "type": "addPoints", "points": -5 }),
+        json!({ "type": "setOwner", "user": 8 }),
+        json!({ "type": "addAccess", "users": [9], "departments": [2] }),
+        json!({ "type": "addAccess", "departments": [2] }),
+        json!({ "type": "createOpportunity", "funnel": 3, "column": 31, "title": "Ligou", "value": "12.50" }),
+        json!({ "type": "createOpportunity", "funnel": 3, "column": 31, "title": "Ligou" }),
+        json!({ "type": "notify", "url": "https://erp.example/h", "secret": "s" }),
+    ] {
+        let line = exported::<Automations>(&json!({ "actions": [action] }));
+        assert_eq!(line["actions"], json!([action]));
+    }
+    let filters = json!({ "filters": { "operatorNumber": "11" } });
+    assert_eq!(exported::<Automations>(&filters)["filters"], filters["filters"]);
+}
+
+#[test]
+fn values_at_their_limits_are_accepted() {
+    for (kind, rest) in [
+        (Kind::Funnels, json!({ "columns": [] })),
+        // Names that differ in a byte are different.
+        (
+            Kind::Funnels,
+            json!({ "fields": [{ "name": "Origem" }, { "name": " Origem" }, { "name": "origem" }] }),
+        ),
+        (
+            Kind::Opportunities,
+            json!({ "title": "é".repeat(255), "fields": { "a": "é".repeat(10_000) } }),
+        ),
+        (Kind::Calendars, json!({ "name": "é".repeat(255) })),
+        (Kind::Meetings, json!({ "endDate": "2027-03-01T12:00:00Z" })),
+        (Kind::Meetings, json!({ "endDate": "2027-04-10T12:00:00Z" })),
+        (Kind::Files, json!({ "store_path": null, "id": 7 })),
+        (Kind::Files, json!({ "store_path": "é".repeat(250) })),
+        (Kind::Settings, json!({ "value": null })),
+    ] {
+        let text = with(kind, &rest);
+        assert!(judge(&text).is_ok(), "{}", refused(&text));
+    }
+}

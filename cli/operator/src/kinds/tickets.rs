@@ -1,0 +1,139 @@
+//! Tickets. No endpoint creates or changes them.
+
+use serde_json::Value;
+use shared::store::unscoped::entity::Entity as _;
+use shared::store::unscoped::erasure::PendingErasures;
+use shared::store::unscoped::tickets::{TicketRecord, TicketState};
+use shared::ticket::Ticket;
+use shared::time::Timestamp;
+
+use super::prelude::*;
+
+/// The fields that responses derive from times, in Unix seconds, and the times (C-62).
+const DERIVED: [(&str, &str); 3] = [
+    ("createDateUnix", "createDate"),
+    ("updateDateUnix", "updateDate"),
+    ("lastMesssageUserUnix", "lastMesssageUser"),
+];
+
+/// The tickets.
+#[derive(Debug)]
+pub struct Tickets;
+
+impl RecordKind for Tickets {
+    type Record = Ticket;
+    type Line = Dated<Ticket>;
+    const KIND: Kind = Kind::Tickets;
+
+    fn parse(mut fields: Fields) -> Result<Self::Line, String> {
+        for (derived, time) in DERIVED {
+            let value = fields.shift_remove(derived).filter(|value| !value.is_null());
+            value.map_or(Ok(()), |value| agrees(&value, derived, fields.get(time), time))?;
+        }
+        let line = Dated::<Ticket>::read(fields)?;
+        limits::size(&line.record.sparse())?;
+        Ok(line)
+    }
+
+    fn identity(ticket: &Ticket) -> u64 {
+        ticket.id.get()
+    }
+
+    fn references(ticket: &Ticket, to: &mut References) {
+        to.add("attendant", Referent::User, ticket.attendant);
+    }
+
+    fn export(ticket: &Ticket) -> serde_json::Result<Fields> {
+        Ok(ticket.sparse())
+    }
+}
+
+/// Requires that a derived field, which is not stored, agrees with its time.
+fn agrees(seconds: &Value, derived: &str, date: Option<&Value>, time: &str) -> Result<(), String> {
+    let date = date.and_then(Value::as_str).and_then(Timestamp::parse);
+    if date.is_some_and(|date| seconds.as_i64() == Some(date.unix_seconds())) {
+        return Ok(());
+    }
+    Err(format!("{derived}: must be the Unix seconds of {time}"))
+}
+
+impl ImportKind for Tickets {
+    const JUDGED_BY_TABLE: bool = true;
+
+    /// The files of a ticket that moves to another lead move with it.
+    async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
+        let outcomes = operator.write_each::<Self>(lines, mode).await?;
+        if !mode.judging {
+            operator.settle_tickets(lines).await?;
+        }
+        Ok(outcomes)
+    }
+}
+
+impl Operator {
+    /// Moves the files of tickets that are marked for it. The marks are read after the writes: a line that was decided
+    /// again may have set one, and an earlier import may have left one.
+    async fn settle_tickets(&self, lines: &[&Dated<Ticket>]) -> Result<(), StoreError> {
+        let keys = lines.iter().map(|line| self.keys().ticket(line.record.id));
+        for record in self.table().get_many(keys).await?.values() {
+            let stored = TicketRecord::decode(record)?;
+            if stored.unsettled {
+                self.0.settle_ticket(stored.ticket.id).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Decide for Tickets {
+    const SEQUENCE: Option<(Counter, &'static str)> = Some((Counter::Ticket, "ticket"));
+
+    fn reads(keys: Keys<'_>, ticket: &Ticket, _mode: Mode) -> Vec<Key> {
+        let mut reads = vec![keys.ticket(ticket.id)];
+        reads.extend(ticket.lead_relation.map(|lead| keys.lead(lead)));
+        reads.extend(ticket.opportunity.map(|id| keys.opportunity(id)));
+        reads
+    }
+
+    fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, _mode: Mode) -> Decision {
+        let keys = operator.keys();
+        let stored = found.get(&keys.ticket(line.record.id));
+        let stored = stored.map(TicketRecord::decode).transpose()?;
+        let ticket = line.onto(stored.as_ref().map(|stored| &stored.ticket), operator.now());
+        let lead = ticket.lead_relation;
+        if let Some(id) = lead {
+            found.need(&keys.lead(id), "lead_relation", Kind::Leads, id)?;
+        }
+        if let Some(id) = ticket.opportunity {
+            let key = keys.opportunity(id);
+            found.need(&key, "opportunity", Kind::Opportunities, id)?;
+        }
+        if stored.as_ref().is_some_and(|stored| stored.ticket == ticket) {
+            return Err(Skip::Unchanged);
+        }
+        let record = TicketRecord::onto(stored.as_ref(), ticket);
+        let mut transaction = record.put(keys, stored.as_ref())?;
+        if let Some(lead) = lead {
+            // A transaction that links a lead checks that it exists (C-24).
+            transaction.check(keys.lead(lead), Condition::Present);
+        }
+        Ok(transaction)
+    }
+}
+
+impl ExportKind for Tickets {
+    const STOPS_AT: Option<&'static str> = Some("ticket");
+    const OF_LEADS: bool = true;
+
+    fn partition(keys: Keys<'_>) -> String {
+        keys.tickets()
+    }
+
+    fn decode(item: Item) -> Result<Ticket, StoreError> {
+        TicketState::decode(&item).map(|state| state.ticket)
+    }
+
+    fn without(ticket: Ticket, erasures: &PendingErasures) -> Ticket {
+        erasures.ticket(ticket)
+    }
+}

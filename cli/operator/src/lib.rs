@@ -1,0 +1,277 @@
+//! The operator's work on the table, outside the HTTP interface (C-80): instances, settings, credentials, import, export
+//! and the doctor.
+//!
+//! Invariants: writes of imports depend on the versions that they read, so they are safe with live traffic; a record and
+//! its derived items change in one transaction; of a credential only the hash is stored.
+
+mod batch;
+mod conditions;
+mod credentials;
+mod directory;
+mod doctor;
+pub mod export;
+mod first_format;
+mod former_totals;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
+pub mod import;
+pub mod kinds;
+mod line;
+mod migrate;
+mod pages;
+pub mod progress;
+mod split;
+mod user_lists;
+
+use std::collections::BTreeMap;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use shared::directory::Directory;
+use shared::environment::Environment;
+use shared::ids::UserId;
+use shared::instance::InstanceName;
+use shared::settings::SettingError;
+use shared::store::unscoped::format::{Format, TableFormat, found_format};
+use shared::store::unscoped::key::{self, Keys};
+use shared::store::{Reader, Store};
+use shared::time::Timestamp;
+use table::StoreError;
+use table::item;
+use table::unknown::Raw;
+use table::{CommitError, Condition, Transaction};
+use table::{KeyRange, PAGE, Policy, Table};
+
+pub use credentials::{CredentialEntry, Issued};
+pub use doctor::{Diagnosis, Difference, Progress};
+pub use kinds::CallLine;
+pub use migrate::{Migration, migrate};
+pub use pages::{EventPages, Pages};
+
+/// Errors of the operator's commands. The texts include the next step.
+#[derive(Debug, thiserror::Error)]
+pub enum OperatorError {
+    /// The instance does not exist.
+    #[error("there is no instance {0}; create it with: funil instance create {0}")]
+    NoInstance(InstanceName),
+    /// The instance exists already.
+    #[error("instance {0} exists already; see it with: funil instance show {0}")]
+    InstanceExists(InstanceName),
+    /// The user of a new credential does not exist.
+    #[error("there is no user {1} in instance {0}; import it first: funil import --instance {0} FILE")]
+    NoUser(InstanceName, UserId),
+    /// The user of a new credential is inactive.
+    #[error("user {1} of instance {0} is inactive; import it with \"active\": true first")]
+    InactiveUser(InstanceName, UserId),
+    /// The user of a new credential has the maximum number of valid ones.
+    #[error(
+        "user {1} of instance {0} has {limit} valid credentials, and no user may have more; revoke one first, see funil key list and funil token list",
+        limit = credentials::MAX_CREDENTIALS
+    )]
+    ManyCredentials(InstanceName, UserId),
+    /// The directory in the first format and the users' records disagree.
+    #[error(
+        "where users of instance {0} stand is not what their records say; run: funil doctor --instance {0} --repair"
+    )]
+    Disagreement(InstanceName),
+    /// No credential of this kind has this id.
+    #[error(
+        "there is no {kind} {id} in instance {instance}; see them with: funil {kind} list --instance {instance}"
+    )]
+    NoCredential {
+        /// The instance.
+        instance: InstanceName,
+        /// `key` or `token`.
+        kind: &'static str,
+        /// The id of the command.
+        id: String,
+    },
+    /// The credential was revoked earlier.
+    #[error("{kind} {id} was revoked already, on {at}")]
+    RevokedAlready {
+        /// `key` or `token`.
+        kind: &'static str,
+        /// The credential's id.
+        id: String,
+        /// The time of the revocation.
+        at: Timestamp,
+    },
+    /// A setting does not exist or does not accept the value.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// The directory or the list of names would approach the size limit of an item.
+    #[error("the instance's {0} would take more than {limit} KB of one item; use fewer or shorter names", limit = directory::MAX_BYTES / 1000)]
+    TooLarge(&'static str),
+    /// The table failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The outcome of importing a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is written.
+    Written,
+    /// The table had the same record; nothing was written.
+    Unchanged,
+    /// It was not written, for this reason.
+    Refused(String),
+}
+
+/// An instance in the operator's list.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InstanceEntry {
+    /// Its name.
+    pub name: InstanceName,
+    /// When it was created.
+    pub create_date: Timestamp,
+}
+
+/// Creates the table where there is none and waits until it can be used; `true` where it was created.
+///
+/// # Errors
+/// [`StoreError`] where it can neither be found nor created.
+pub async fn ensure_table(store: &Store) -> Result<bool, StoreError> {
+    store.table().ensure().await
+}
+
+/// All instances by name.
+///
+/// # Errors
+/// [`StoreError`] where they cannot be read.
+pub async fn instances(store: &Store) -> Result<Vec<InstanceEntry>, StoreError> {
+    let range = KeyRange::head(key::instances(), PAGE);
+    let items = store.table().query_all(range).await?;
+    let entries = items.into_iter().map(|item| item::decode("instance", item));
+    entries.collect()
+}
+
+/// Operates one instance. Pages leave out records that cannot be read where there is a place to note them.
+#[derive(Debug, Clone)]
+pub struct Operator(Reader, Option<Arc<Mutex<UnreadableRecords>>>);
+
+/// Records that were left out of pages because they cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UnreadableRecords {
+    /// Their number.
+    pub count: u64,
+    /// The keys of the first thousand, each with what is wrong.
+    pub items: Vec<String>,
+}
+
+impl Operator {
+    /// An operator of one instance, which need not exist yet.
+    #[must_use]
+    pub fn new(store: &Store, instance: InstanceName) -> Self {
+        Self(store.unscoped(instance), None)
+    }
+
+    /// The same operator, whose pages leave out and note records that cannot be read.
+    #[must_use]
+    pub fn lenient(&self) -> Self {
+        Self(self.0.clone(), Some(Arc::default()))
+    }
+
+    /// The records that pages left out so far because they cannot be read.
+    #[must_use]
+    pub fn unreadable(&self) -> UnreadableRecords {
+        let unreadable = self.1.as_ref().map(|noted| noted.lock());
+        let unreadable = unreadable.map(|noted| noted.unwrap_or_else(PoisonError::into_inner).clone());
+        unreadable.unwrap_or_default()
+    }
+
+    /// The instance that is operated.
+    #[must_use]
+    pub fn instance(&self) -> &InstanceName {
+        self.0.instance()
+    }
+
+    fn keys(&self) -> Keys<'_> {
+        self.0.unscoped_keys()
+    }
+
+    fn table(&self) -> &Table {
+        self.0.table()
+    }
+
+    fn environment(&self) -> &Environment {
+        self.0.environment()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.environment().now()
+    }
+
+    /// Creates the instance, with default settings and no users.
+    ///
+    /// # Errors
+    /// [`OperatorError::InstanceExists`] where there is one, [`OperatorError::Store`] where the table fails.
+    pub async fn create_instance(&self) -> Result<InstanceEntry, OperatorError> {
+        let entry = InstanceEntry {
+            name: self.instance().clone(),
+            create_date: self.now(),
+        };
+        // The table's first instance may be created concurrently.
+        let mut retry = self.table().retry(Policy::AT_ONCE, "creating an instance");
+        loop {
+            let found = found_format(self.table()).await?;
+            let written = found.as_ref().map_or(Format::CURRENT, TableFormat::written);
+            let mut transaction = self.new_instance(&entry, written)?;
+            if found.is_none() {
+                let format = TableFormat::settled(Format::CURRENT).encode()?;
+                transaction.put(key::format(), format, Condition::Absent);
+            }
+            match self.table().commit(transaction).await {
+                Ok(()) => return Ok(entry),
+                Err(CommitError::Refused(found)) if found.contains_key(&key::format()) => {
+                    retry.again().await?
+                }
+                Err(CommitError::Refused(_)) => {
+                    return Err(OperatorError::InstanceExists(self.instance().clone()));
+                }
+                Err(CommitError::Store(error)) => return Err(error.into()),
+            };
+        }
+    }
+
+    fn new_instance(&self, entry: &InstanceEntry, format: Format) -> Result<Transaction, StoreError> {
+        let mut transaction = Transaction::default();
+        transaction.put(
+            key::instance(self.instance()),
+            item::encode("instance", entry)?,
+            Condition::Absent,
+        );
+        let directory = shared::store::unscoped::directory::Stored {
+            directory: Directory::default(),
+            standings: (format < Format::SPLIT).then(BTreeMap::new),
+            version: 1,
+            raw: Raw::default(),
+        };
+        transaction.put(
+            self.keys().directory(),
+            shared::store::unscoped::directory::encode(&directory),
+            Condition::Absent,
+        );
+        Ok(transaction)
+    }
+
+    /// The instance in the operator's list. One get.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
+    pub async fn entry(&self) -> Result<InstanceEntry, OperatorError> {
+        let item = self.table().get(&key::instance(self.instance())).await?;
+        let item = item.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))?;
+        Ok(item::decode("instance", item)?)
+    }
+
+    /// Settings, departments and groups.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
+    pub async fn directory(&self) -> Result<Directory, OperatorError> {
+        let directory = self.0.directory().await?;
+        directory.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))
+    }
+}

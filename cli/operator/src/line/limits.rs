@@ -1,0 +1,85 @@
+//! The limits of a record, the same for every kind and for requests (C-30).
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The most bytes of a record.
+const MAX_BYTES: usize = 100_000;
+/// The deepest nesting of a record.
+const MAX_LEVELS: usize = 8;
+
+/// Judges the fields of a line of some bytes.
+pub fn judge(fields: &Map<String, Value>, line: usize) -> Result<(), String> {
+    // The size of the line does not decide: spaces do not count, and a number may be stored longer than it is written,
+    // `1e15` with 18 characters more.
+    if line > MAX_BYTES / 5 {
+        size(fields)?;
+    }
+    if fields.values().map(levels).max().unwrap_or(0) >= MAX_LEVELS {
+        return Err("the record is nested over 8 levels".to_owned());
+    }
+    Ok(())
+}
+
+/// Judges the size of a record as it is stored and exported, which may be larger than its line: the elements of a list
+/// have their absent fields written out.
+pub fn size(record: &impl Serialize) -> Result<(), String> {
+    let bytes = serde_json::to_vec(record).map_or(usize::MAX, |json| json.len());
+    if bytes > MAX_BYTES {
+        return Err("the record is larger than 100 KB".to_owned());
+    }
+    Ok(())
+}
+
+/// Judges the number of characters of a text.
+pub fn within(name: &str, text: Option<&str>, limit: usize) -> Result<(), String> {
+    if text.is_some_and(|text| text.chars().count() > limit) {
+        return Err(format!("{name}: must have at most {limit} characters"));
+    }
+    Ok(())
+}
+
+/// The levels of lists and objects of a value; `serde_json` reads none deeper than 128.
+fn levels(value: &Value) -> usize {
+    let inner = match value {
+        Value::Array(list) => list.iter().map(levels).max(),
+        Value::Object(map) => map.values().map(levels).max(),
+        _ => return 0,
+    };
+    1 + inner.unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn judged(fields: Value, line: usize) -> Result<(), String> {
+        match fields {
+            Value::Object(fields) => judge(&fields, line),
+            _ => Err("no object".to_owned()),
+        }
+    }
+
+    #[test]
+    fn nesting_ends_at_eight_levels() {
+        let nested = |levels: usize| (0..levels).fold(json!(1), |inner, _| json!([inner]));
+        assert_eq!(judged(json!({ "tree": nested(7) }), 1), Ok(()));
+        assert_eq!(
+            judged(json!({ "tree": nested(8) }), 1),
+            Err("the record is nested over 8 levels".to_owned())
+        );
+    }
+
+    #[test]
+    fn spaces_do_not_count() {
+        let fields = json!({ "name": "a".repeat(MAX_BYTES - 11) });
+        assert_eq!(judged(fields, 2 * MAX_BYTES), Ok(()));
+        let fields = json!({ "name": "a".repeat(MAX_BYTES - 10) });
+        assert_eq!(
+            judged(fields, 2 * MAX_BYTES),
+            Err("the record is larger than 100 KB".to_owned())
+        );
+    }
+}

@@ -1,0 +1,125 @@
+//! `funil migrate`: brings a table from the former format to this build's, concurrently with requests (C-88).
+//!
+//! A migration may be interrupted and repeated: the item `#format` says that it has begun, requests that began before
+//! it end, the steps migrate the items of each instance, and then `#format` says that it is complete.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+
+use super::{Operator, OperatorError};
+use shared::instance::InstanceName;
+use shared::store::Store;
+use shared::store::unscoped::format::{Format, TableFormat, found_format};
+use shared::store::unscoped::key;
+use table::{Condition, StoreError, Transaction};
+
+/// Migrates one kind of an instance's items to [`Format::CURRENT`], and returns how many items changed. Skips items that
+/// have that format, and writes on condition of what it read, because requests go on.
+type Step = for<'o> fn(&'o Operator) -> BoxFuture<'o, Result<u64, OperatorError>>;
+
+/// The steps from the former format to this build's, in their order and with their names in messages. A build that raises
+/// [`Format::CURRENT`] replaces them.
+const STEPS: [(&str, Step); 2] = [
+    ("directory", |operator| Box::pin(operator.split_directory())),
+    ("board totals", |operator| Box::pin(operator.move_former_totals())),
+];
+
+/// Seconds in which every request that began before the migration ends.
+const SETTLED: u32 = 30;
+
+/// The result of a migration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Migration {
+    /// The table's format before.
+    pub from: Format,
+    /// Its format now.
+    pub to: Format,
+    /// The number of instances.
+    pub instances: usize,
+    /// The number of changed items.
+    pub changed: u64,
+}
+
+/// Migrates the table to [`Format::CURRENT`]. Unless no other process uses the table (`alone`), it first waits for requests
+/// that began before it. Calls `progress` with each instance and step.
+///
+/// # Errors
+/// [`StoreError::Format`] if this build cannot read the table, or the table's failures. What was done stays, and another
+/// call continues.
+pub async fn migrate(
+    store: &Store,
+    alone: bool,
+    progress: &dyn Fn(&InstanceName, &'static str),
+) -> Result<Migration, OperatorError> {
+    store.check_format().await?;
+    let found = found_format(store.table()).await?;
+    let from = found.as_ref().map_or(Format::CURRENT, |found| found.format);
+    let instances = crate::instances(store).await?;
+    let mut changed = 0;
+    if from < Format::CURRENT {
+        let under_way = begin_migration(store, from, found.as_ref()).await?;
+        if !alone {
+            let_settle(store, &under_way).await;
+        }
+        for instance in &instances {
+            let operator = Operator::new(store, instance.name.clone());
+            for (name, step) in STEPS {
+                progress(&instance.name, name);
+                changed += step(&operator).await?;
+            }
+        }
+    }
+    let settled = TableFormat::settled(Format::CURRENT);
+    if found.as_ref() != Some(&settled) || from == Format::FIRST {
+        put_format(store, from, &settled).await?;
+    }
+    Ok(Migration {
+        from,
+        to: Format::CURRENT,
+        instances: instances.len(),
+        changed,
+    })
+}
+
+/// Writes that a migration has begun, unless an interrupted one did so.
+async fn begin_migration(
+    store: &Store,
+    from: Format,
+    found: Option<&TableFormat>,
+) -> Result<TableFormat, StoreError> {
+    if let Some(under_way) = found.filter(|found| found.next.is_some()) {
+        return Ok(under_way.clone());
+    }
+    let under_way = TableFormat {
+        format: from,
+        next: Some(Format::CURRENT),
+        since: Some(store.environment().now()),
+    };
+    put_format(store, from, &under_way).await?;
+    Ok(under_way)
+}
+
+async fn let_settle(store: &Store, under_way: &TableFormat) {
+    let Some(since) = under_way.since else { return };
+    let now = store.environment().now();
+    let left = since.plus_seconds(SETTLED).unix_millis() - now.unix_millis();
+    tokio::time::sleep(Duration::from_millis(left.try_into().unwrap_or(0))).await;
+}
+
+/// Writes `#format` unless a newer build did.
+async fn put_format(store: &Store, from: Format, item: &TableFormat) -> Result<(), StoreError> {
+    let mut transaction = Transaction::default();
+    let newest = i64::from(from.max(item.format).number());
+    let condition = Condition::AbsentOrUpTo {
+        name: "format",
+        value: newest,
+    };
+    transaction.put(key::format(), item.encode()?, condition);
+    if store.table().try_commit(transaction).await? {
+        return Ok(());
+    }
+    store.check_format().await
+}

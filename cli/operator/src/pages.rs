@@ -1,0 +1,150 @@
+//! Reading the records of an instance in pages, for exports (C-81).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::kinds::{Calls, ExportKind};
+use super::{Operator, UnreadableRecords};
+use shared::call::Event;
+use shared::ids::CallId;
+use shared::store::unscoped::calls::{self, CallRecord};
+use shared::store::unscoped::erasure::PendingErasures;
+use shared::store::unscoped::key::Counter;
+use shared::store::unscoped::opportunities::OpportunityRecord;
+use table::StoreError;
+use table::item::{self, Item};
+use table::{KeyRange, PAGE, Table, key_of};
+
+/// The most keys of unreadable records that are kept.
+const MAX_NOTED: usize = 1000;
+
+/// The records of one kind in the order of their keys, a page at a time.
+#[derive(Debug)]
+pub struct Pages<T> {
+    table: Table,
+    rest: table::Pages,
+    decode: fn(Item) -> Result<T, StoreError>,
+    unreadable: Option<Arc<Mutex<UnreadableRecords>>>,
+}
+
+impl<T> Pages<T> {
+    pub(super) fn new(
+        operator: &Operator,
+        span: KeyRange,
+        decode: fn(Item) -> Result<T, StoreError>,
+    ) -> Self {
+        Self {
+            table: operator.table().clone(),
+            rest: table::Pages::of(span),
+            decode,
+            unreadable: operator.1.clone(),
+        }
+    }
+
+    /// The next page, which may be empty; `None` after the last. One query, of at most 1 MB. A lenient
+    /// operator leaves out records that cannot be read and notes them in [`Operator::unreadable`].
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn next(&mut self) -> Result<Option<Vec<T>>, StoreError> {
+        let Some(items) = self.rest.next(&self.table).await? else {
+            return Ok(None);
+        };
+        readable(items, self.decode, self.unreadable.as_deref()).map(Some)
+    }
+}
+
+/// Decodes items; those that cannot be read are noted and left out, if there is a place to note them.
+fn readable<T>(
+    items: impl IntoIterator<Item = Item>,
+    decode: impl Fn(Item) -> Result<T, StoreError>,
+    unreadable: Option<&Mutex<UnreadableRecords>>,
+) -> Result<Vec<T>, StoreError> {
+    let mut records = Vec::new();
+    for item in items {
+        let key = key_of(&item)?;
+        match (decode(item), unreadable) {
+            (Ok(record), _) => records.push(record),
+            (Err(StoreError::Corrupt { cause, .. }), Some(unreadable)) => {
+                let mut noted = unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+                noted.count += 1;
+                if noted.items.len() < MAX_NOTED {
+                    noted.items.push(format!("{key} cannot be read: {cause}"));
+                }
+            }
+            (Err(error), _) => return Err(error),
+        }
+    }
+    Ok(records)
+}
+
+/// The timeline's events in the order of their calls, a page of calls at a time.
+#[derive(Debug)]
+pub struct EventPages<'a> {
+    operator: &'a Operator,
+    calls: Pages<CallRecord>,
+}
+
+impl EventPages<'_> {
+    /// The next page, which may be empty; `None` after the last. One query and a batch of gets.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn next(&mut self) -> Result<Option<Vec<Event>>, StoreError> {
+        let Some(records) = self.calls.next().await? else {
+            return Ok(None);
+        };
+        let keys = records
+            .iter()
+            .filter_map(|record| Some(self.operator.keys().event(record.call.lead?, record.event?)));
+        let keys: Vec<_> = keys.collect();
+        let mut found = self.operator.table().get_many(keys.clone()).await?;
+        let events = keys.iter().filter_map(|key| found.remove(key));
+        let decode = |item| item::decode("event", item);
+        readable(events, decode, self.calls.unreadable.as_deref()).map(Some)
+    }
+}
+
+impl Operator {
+    /// All records of a kind in the order of their keys.
+    #[must_use]
+    pub fn records<K: ExportKind>(&self) -> Pages<K::Record> {
+        Pages::new(self, KeyRange::head(K::partition(self.keys()), PAGE), K::decode)
+    }
+
+    /// All opportunities' records by id, with the copies in them, which may be stale.
+    #[must_use]
+    pub fn opportunities(&self) -> Pages<OpportunityRecord> {
+        let span = KeyRange::head(self.keys().opportunities(), PAGE);
+        Pages::new(self, span, OpportunityRecord::decode)
+    }
+
+    /// The events of all calls, or of those up to one of them.
+    #[must_use]
+    pub fn events(&self, last: Option<CallId>) -> EventPages<'_> {
+        let span = KeyRange {
+            through: last.map(CallId::padded),
+            ..KeyRange::head(Calls::partition(self.keys()), PAGE)
+        };
+        EventPages {
+            operator: self,
+            calls: Pages::new(self, span, calls::decode_record),
+        }
+    }
+
+    /// The deleted leads of which data may be left, which no response may show (C-24).
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn erasures(&self) -> Result<PendingErasures, StoreError> {
+        self.0.erasures().await
+    }
+
+    /// The last value of a sequence, 0 before the first.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn last(&self, counter: Counter, name: &str) -> Result<u64, StoreError> {
+        let counter = self.table().get(&self.keys().counter(counter)).await?;
+        item::number("counter", &counter.unwrap_or_default(), name)
+    }
+}

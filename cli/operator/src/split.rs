@@ -1,0 +1,112 @@
+//! Migrates the directory from the first format to the second: users' memberships move from the directory's item to their
+//! credentials and the members of departments, and their names to several items.
+//!
+//! Nobody reads these before the last write, which removes the memberships from the directory. Each write depends on the
+//! directory's version. If a user changes during the migration, or it was interrupted, everything is compared again.
+
+use super::credentials::Keyring;
+use super::directory::DIRECTORY;
+use super::kinds::users::carrying;
+use super::user_lists::UserLists;
+use super::{Operator, OperatorError};
+use shared::ids::UserId;
+use shared::store::unscoped::credentials::Credential;
+use shared::store::unscoped::directory::{Standings, Stored};
+use table::item;
+use table::{Condition, Key, Policy, StoreError, Transaction};
+
+/// Items in one transaction: of names, which are the largest, less than 4 MB.
+const BATCH: usize = 40;
+
+impl Operator {
+    /// Migrates the directory to the second format, and returns how many items changed; 0 if it has it already.
+    ///
+    /// # Errors
+    /// [`OperatorError::Disagreement`] if a user's membership is ambiguous, [`OperatorError::NoInstance`], or
+    /// [`OperatorError::Store`] if the table fails; what was written by then changes no answer.
+    pub async fn split_directory(&self) -> Result<u64, OperatorError> {
+        let mut changed = 0;
+        let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
+        loop {
+            let mut stored = self.stored_directory().await?;
+            let Some(standings) = stored.standings.take() else {
+                return Ok(changed);
+            };
+            let lists = UserLists::of_records(self).await?;
+            let unchanged = self.stored_directory().await?.version == stored.version;
+            if unchanged && lists.standings != standings {
+                return Err(OperatorError::Disagreement(self.instance().clone()));
+            }
+            if unchanged && self.try_split(stored, &standings, &lists, &mut changed).await? {
+                return Ok(changed);
+            }
+            retry.again().await?;
+        }
+    }
+
+    /// Writes everything, and last the directory without memberships. Returns `false` if it changed in between.
+    async fn try_split(
+        &self,
+        stored: Stored,
+        standings: &Standings,
+        lists: &UserLists,
+        changed: &mut u64,
+    ) -> Result<bool, StoreError> {
+        let mut writes = Vec::new();
+        for differing in lists.differing(self).await? {
+            let mut transaction = Transaction::default();
+            differing.fix(&mut transaction);
+            writes.push(transaction);
+        }
+        let mut keyring = Keyring::default();
+        keyring.at(self, stored.version).await?;
+        let held: Vec<_> = keyring.all().collect();
+        for some in held.chunks(BATCH) {
+            writes.extend(self.carry(some, standings).await?);
+        }
+        for some in writes.chunks(BATCH) {
+            let mut transaction = Transaction::default();
+            some.iter().cloned().for_each(|write| transaction.merge(write));
+            let unmoved = Condition::Version(stored.version);
+            transaction.check(self.keys().directory(), unmoved);
+            if !self.table().try_commit(transaction).await? {
+                return Ok(false);
+            }
+            *changed += some.len() as u64;
+        }
+        let mut last = Transaction::default();
+        last.delete(self.keys().names(), Condition::Always);
+        self.put_next(&mut last, stored);
+        *changed += 2;
+        self.table().try_commit(last).await
+    }
+
+    /// The writes that add their users' memberships to credentials.
+    async fn carry(
+        &self,
+        held: &[(UserId, Key)],
+        standings: &Standings,
+    ) -> Result<Vec<Transaction>, StoreError> {
+        let found = self
+            .table()
+            .get_many(held.iter().map(|(_, key)| key.clone()))
+            .await?;
+        let mut writes = Vec::new();
+        for (user, key) in held {
+            let Some((item, standing)) = found.get(key).zip(standings.get(user)) else {
+                continue;
+            };
+            let credential: Credential = item::decode("credential", item.clone())?;
+            if credential.user == *user && credential.standing != Some(*standing) {
+                let own = Condition::Number {
+                    name: "user",
+                    value: user.get(),
+                };
+                let mut transaction = Transaction::default();
+                transaction.set(key.clone(), carrying(*standing)?, &[], own);
+                writes.push(transaction);
+            }
+        }
+        Ok(writes)
+    }
+}

@@ -1,0 +1,172 @@
+//! The lists that are derived from all users' records, in parts: their names, and the members of departments.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use super::{Operator, kinds};
+use shared::directory::Membership;
+use shared::ids::UserId;
+use shared::people::User;
+use shared::store::unscoped::directory::{decode_members, encode_members};
+use shared::store::unscoped::people::{decode_names, encode_names};
+use table::item::Item;
+use table::{Condition, Key, KeyRange, PAGE, StoreError, Transaction, key_of};
+
+type Users = BTreeMap<UserId, String>;
+
+/// The lists as the users' records say, and the users' memberships: some hundred bytes of each user.
+#[derive(Default)]
+pub(super) struct UserLists {
+    pub standings: BTreeMap<UserId, Membership>,
+    pub names: BTreeMap<Key, Users>,
+    /// Members with empty texts.
+    pub members: BTreeMap<Key, Users>,
+}
+
+/// An item that differs from the records.
+pub(super) struct Differing {
+    pub key: Key,
+    /// The item as it should be; `None` if it should not exist.
+    pub right: Option<Item>,
+    /// What is wrong with it.
+    pub reasons: Vec<String>,
+}
+
+impl UserLists {
+    /// Reads all users' records. One query for each MB of them.
+    pub async fn of_records(operator: &Operator) -> Result<Self, StoreError> {
+        let mut lists = Self::default();
+        let mut users = operator.records::<kinds::Users>();
+        while let Some(page) = users.next().await? {
+            for user in &page {
+                lists.add(operator, user);
+            }
+        }
+        Ok(lists)
+    }
+
+    fn add(&mut self, operator: &Operator, user: &User) {
+        let keys = operator.keys();
+        self.standings.insert(user.id, Membership::from(user));
+        let names = self.names.entry(keys.user_name(user.id)).or_default();
+        names.insert(user.id, user.full_name());
+        if let Some(department) = user.department {
+            let members = self.members.entry(keys.member(department, user.id)).or_default();
+            members.insert(user.id, String::new());
+        }
+    }
+
+    /// Compares the stored items. One query for each MB of them.
+    pub async fn differing(&self, operator: &Operator) -> Result<Vec<Differing>, StoreError> {
+        let keys = operator.keys();
+        let mut differing = NAMES.compare(operator, keys.user_names(), &self.names).await?;
+        differing.extend(MEMBERS.compare(operator, keys.members(), &self.members).await?);
+        Ok(differing)
+    }
+}
+
+impl Differing {
+    /// Adds the write that corrects the item.
+    pub fn fix(self, transaction: &mut Transaction) {
+        match self.right {
+            Some(item) => transaction.put(self.key, item, Condition::Always),
+            None => transaction.delete(self.key, Condition::Always),
+        }
+    }
+}
+
+/// A list and the form of its items.
+struct List {
+    what: &'static str,
+    decode: fn(&Item) -> Result<Users, StoreError>,
+    encode: fn(&Users) -> Item,
+}
+
+const NAMES: List = List {
+    what: "name",
+    decode: decode_names,
+    encode: |users| encode_names(users.clone()),
+};
+
+const MEMBERS: List = List {
+    what: "place",
+    decode: |item| {
+        let users = decode_members(item)?.into_iter();
+        Ok(users.map(|user| (user, String::new())).collect())
+    },
+    encode: |users| encode_members(&users.keys().copied().collect()),
+};
+
+impl List {
+    async fn compare(
+        &self,
+        operator: &Operator,
+        partition: String,
+        expected: &BTreeMap<Key, Users>,
+    ) -> Result<Vec<Differing>, StoreError> {
+        let range = KeyRange::head(partition, PAGE);
+        let items = operator.table().query_all(range).await?.into_iter();
+        let items = items.map(|item| Ok((key_of(&item)?, item)));
+        let mut stored = items.collect::<Result<BTreeMap<_, _>, StoreError>>()?;
+        let mut differing = Vec::new();
+        for (key, users) in expected {
+            let found = stored.remove(key);
+            let reasons = match found.as_ref().map(self.decode).transpose() {
+                Ok(found) => differences(self.what, users, &found.unwrap_or_default()),
+                Err(cause) => vec![cause.to_string()],
+            };
+            if !reasons.is_empty() {
+                let (key, right) = (key.clone(), Some((self.encode)(users)));
+                differing.push(Differing { key, right, reasons });
+            }
+        }
+        for (key, item) in stored {
+            let users = (self.decode)(&item).unwrap_or_default();
+            let mut reasons = differences(self.what, &Users::new(), &users);
+            if reasons.is_empty() {
+                reasons.push("is of no user".to_owned());
+            }
+            let right = None;
+            differing.push(Differing { key, right, reasons });
+        }
+        Ok(differing)
+    }
+}
+
+/// How `stored` differs from `expected`: values that are missing, different or superfluous.
+pub(super) fn differences<K: Ord + Display, V: PartialEq>(
+    what: &str,
+    expected: &BTreeMap<K, V>,
+    stored: &BTreeMap<K, V>,
+) -> Vec<String> {
+    let lacking = expected.iter().filter_map(|(id, value)| match stored.get(id) {
+        Some(found) if found == value => None,
+        Some(_) => Some(format!(
+            "the {what} of user {id} is not what the user's record says"
+        )),
+        None => Some(format!("the {what} of user {id} is missing")),
+    });
+    let idle = stored.keys().filter(|id| !expected.contains_key(*id));
+    let idle = idle.map(|id| format!("has the {what} of user {id}, whose record says otherwise"));
+    lacking.chain(idle).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_difference_is_named_once() {
+        let expected = BTreeMap::from([(1, "a"), (2, "b"), (3, "c")]);
+        assert!(differences("name", &expected, &expected).is_empty());
+        let stored = BTreeMap::from([(1, "a"), (2, "x"), (4, "d")]);
+        assert_eq!(
+            differences("name", &expected, &stored),
+            [
+                "the name of user 2 is not what the user's record says",
+                "the name of user 3 is missing",
+                "has the name of user 4, whose record says otherwise"
+            ]
+        );
+    }
+}

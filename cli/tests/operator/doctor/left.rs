@@ -1,0 +1,109 @@
+//! What the doctor only reports, because nobody but a person can correct it. It leaves everything else alone.
+
+use super::{assert_clean, bench, damage, doctor, found, id, repair};
+use crate::support::Bench;
+
+/// Expects just these, twice, and that nothing is written. A reason that ends with `*` only begins so.
+#[track_caller]
+fn assert_leaves(bench: &Bench, table: &str) {
+    let expected = damage(bench, table);
+    let before = bench.items();
+    for seen in [doctor(bench), repair(bench)] {
+        let found = found(&seen, false);
+        let alike = |((item, reason), (of, begins)): (&(String, String), &(String, String))| {
+            item == of
+                && begins
+                    .strip_suffix('*')
+                    .map_or(reason == begins, |begins| reason.starts_with(begins))
+        };
+        let all = found.len() == expected.len() && found.iter().zip(&expected).all(alike);
+        assert!(all && seen.code == 1, "{found:#?} {expected:#?}");
+    }
+    assert_eq!(bench.items(), before);
+}
+
+/// Unreadable records are reported, and so are records that copy them. Nothing that may be derived from them is touched,
+/// and their totals are not compared. An export leaves them out and names them.
+#[test]
+fn records_that_cannot_be_read() {
+    let bench = bench();
+    let lines = bench.export().lines().count();
+    let call = bench.item("acme#call", &id(1)).unwrap();
+    let records = r#"
+set createDate {"S":"yesterday"} | acme#lead 000000000000001 | *
+set points {"S":"many"} | acme#company 000000000000002 | *
+set columns {"S":"31, 32"} | acme#funnel 000000000000003 | *
+set card {"S":"{}"} | acme#opportunity 000000000000002 | *
+set calendar {"S":"{}"} | acme#calendar 000000000000001 | *
+set meeting {"S":"{}"} | acme#meeting 000000000000001 | *
+set ticket {"S":"{}"} | acme#ticket 000000000000001 | *
+put {} | acme#profile 5511987001122 | *
+put {} | acme#report 000000000000003 | *
+"#;
+    let dependent = r#"
+set createDate {"S":"yesterday"} | acme#call 000000000000001 | *
+ | totals of leads | cannot be compared, because a lead cannot be read
+ | totals of opportunities | cannot be compared, because a opportunity cannot be read
+ | totals of meetings | cannot be compared, because a meeting cannot be read
+ | acme#opportunity 000000000000001 | cannot be compared with lead 1: *
+ | acme#opportunity 000000000000003 | cannot be compared with lead 1: *
+ | acme#lead 000000000000002 | cannot be compared with company 2: *
+ | acme#file id#000000000000007 | cannot be compared with ticket 1: *
+ | acme#file path#000000000000001#a#b | cannot be compared with ticket 1: *
+"#;
+    assert_leaves(
+        &bench,
+        &format!("{}\n{}", records.trim(), dependent.trim_matches('\n')),
+    );
+    let event = r#"
+put {"id":{"N":"2"},"lead":{"N":"2"},"call":{"N":"2"}} | acme#timeline#2 event#000000000000002 | *
+"#;
+    damage(&bench, event);
+    bench.put("acme#call", &id(1), &call);
+    let exported = bench.funil("export --instance acme");
+    assert_eq!(exported.code, 1);
+    let left_out = format!("{}{event}", records.trim());
+    let left_out: Vec<_> = left_out
+        .lines()
+        .map(|line| line.split(" | ").nth(1).unwrap())
+        .collect();
+    for item in &left_out {
+        let line = format!("left out: {item} cannot be read");
+        assert!(exported.err.contains(&line), "{line}: {}", exported.err);
+    }
+    assert_eq!(exported.out.lines().count() + left_out.len(), lines);
+}
+
+/// A record under another's id counts nothing, and its items belong to the other one.
+#[test]
+fn records_under_other_ids() {
+    assert_leaves(
+        &bench(),
+        r"
+copy acme#lead 000000000000001 | acme#lead 000000000000099 | holds another lead, which nobody finds there
+copy acme#call 000000000000001 | acme#call 000000000000099 | holds another call, which nobody finds there
+copy acme#opportunity 000000000000001 | acme#opportunity 000000000000099 | holds another opportunity, which nobody finds there
+copy acme#calendar 000000000000001 | acme#calendar 000000000000099 | holds another calendar, which nobody finds there
+copy acme#meeting 000000000000001 | acme#meeting 000000000000099 | holds another meeting, which nobody finds there
+copy acme#ticket 000000000000001 | acme#ticket 000000000000099 | holds another ticket, which nobody finds there
+",
+    );
+}
+
+/// No board shows them.
+#[test]
+fn opportunities_in_no_column() {
+    let bench = bench();
+    let funnel = bench.item("acme#funnel", &id(3)).unwrap();
+    let mut smaller = funnel.clone();
+    smaller["columns"]["L"].as_array_mut().unwrap().pop();
+    bench.put("acme#funnel", &id(3), &smaller);
+    let lacks = " | acme#opportunity 000000000000003 | stands in column 32, which funnel 3 does not have";
+    assert_leaves(&bench, lacks);
+    bench.delete("acme#funnel", &id(3));
+    let gone = "stands in funnel 3, which does not exist";
+    let gone = [1, 2, 3].map(|at| format!(" | acme#opportunity {} | {gone}\n", id(at)));
+    assert_leaves(&bench, &gone.concat());
+    bench.put("acme#funnel", &id(3), &funnel);
+    assert_clean(&bench);
+}

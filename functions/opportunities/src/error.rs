@@ -1,0 +1,97 @@
+//! What endpoints 7, 8 and 10 refuse. Endpoint 9 refuses nothing of its own.
+
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use serde_json::json;
+use shared::http::query::json_schema::Violation;
+use shared::http::{Problem, RequestError};
+use shared::ids::{FunnelId, OpportunityId};
+use shared::opportunity::BadDate;
+
+/// Why an opportunity is not made or changed: endpoints 7 and 8 (C-7, C-30, C-31).
+#[derive(Debug, thiserror::Error)]
+pub enum OpportunityError {
+    /// What every endpoint may answer, and what the opportunity's rules refuse
+    /// ([`ValidationError`](shared::opportunity_edit::ValidationError)).
+    #[error(transparent)]
+    Request(RequestError),
+    /// 400: the funnel does not exist, or the user may not see it.
+    #[error("id: funnel {0} does not exist")]
+    Funnel(FunnelId),
+    /// 400: an equal request made an opportunity that does not exist any more, or that the user may not edit (C-10).
+    #[error("the opportunity of this key is gone")]
+    ReplayGone,
+    /// 400: the opportunity is not in the funnel, or the user may not see it (C-31, C-32).
+    #[error("opportunity_id: opportunity {0} does not exist in funnel {1}")]
+    Opportunity(OpportunityId, FunnelId),
+    /// 400: the opportunity, or the lead that it was to have, was deleted in between (C-24).
+    #[error("lead_id: the lead or the opportunity does not exist any more")]
+    Gone,
+}
+
+/// Why the opportunities of a funnel are not listed: endpoint 10, in the order of judgement (C-41).
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    /// What every endpoint may answer; 401 also where the user may not see the funnel.
+    #[error(transparent)]
+    Request(RequestError),
+    /// 400 in a form of its own: the body violates the schema.
+    #[error("{} {}", .0.instance_path, .0.message)]
+    Schema(Box<Violation>),
+    /// 400: the funnel does not exist.
+    #[error("funnel_id: funnel {0} does not exist")]
+    Funnel(FunnelId),
+    /// 400: `columnId` is not one of the funnel's.
+    #[error("columnId: is not a column of funnel {0}")]
+    Column(FunnelId),
+    /// 400: there are more conditions than a request can have.
+    #[error("filters: must have at most 50 conditions")]
+    TooManyConditions,
+    /// 400: a date filter is no date, or begins after it ends (C-8, C-43).
+    #[error("{0}: {1}")]
+    Date(&'static str, BadDate),
+}
+
+impl<E: Into<RequestError>> From<E> for OpportunityError {
+    fn from(error: E) -> Self {
+        Self::Request(error.into())
+    }
+}
+
+impl<E: Into<RequestError>> From<E> for ListError {
+    fn from(error: E) -> Self {
+        Self::Request(error.into())
+    }
+}
+
+impl IntoResponse for OpportunityError {
+    fn into_response(self) -> Response {
+        let problem = match self {
+            Self::Request(error) => error.into(),
+            error => Problem::Invalid(error.to_string()),
+        };
+        problem.into_response()
+    }
+}
+
+impl IntoResponse for ListError {
+    fn into_response(self) -> Response {
+        let problem = match self {
+            Self::Request(error) => error.into(),
+            Self::Schema(violation) => invalid(&violation),
+            error => Problem::Invalid(error.to_string()),
+        };
+        problem.into_response()
+    }
+}
+
+fn invalid(violation: &Violation) -> Problem {
+    let details = json!({
+        "instancePath": violation.instance_path,
+        "schemaPath": violation.schema_path,
+        "keyword": violation.keyword,
+        "params": violation.params,
+    });
+    let body = json!({ "msg": violation.message, "details": details });
+    Problem::Other(StatusCode::BAD_REQUEST, body)
+}

@@ -1,0 +1,56 @@
+//! `GET /crmopportunity/{id}` (C-94).
+
+use axum::response::Response;
+use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::funnel::Funnel;
+use shared::http::{InvalidField, RawRequest, RequestError, json};
+use shared::ids::{FunnelId, OpportunityId};
+use shared::store::{OpportunitySnapshot, Reader, StoreError};
+
+use crate::view::censor;
+
+/// An opportunity, and the funnel that it has to be in.
+#[derive(Debug)]
+pub struct GetOpportunity {
+    id: OpportunityId,
+    funnel: Option<FunnelId>,
+}
+
+impl Prefetch for GetOpportunity {
+    type Found = (Option<OpportunitySnapshot>, Vec<Funnel>);
+    type Error = RequestError;
+
+    fn parse(request: &RawRequest) -> Result<Self, RequestError> {
+        Ok(Self {
+            id: request.id("opportunity_id", OpportunityId::parse)?,
+            funnel: request
+                .params
+                .parsed("id", InvalidField::MUST_BE_ID, FunnelId::parse)?,
+        })
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        tokio::try_join!(reader.opportunity_card(self.id), reader.funnels())
+    }
+}
+
+/// One opportunity as endpoint 10 lists it; not found where the user may not see it or its funnel. One round trip; one more
+/// where the copy of its lead is stale.
+pub async fn get(
+    request: Authorized<KeyAndToken, AnyUser, GetOpportunity>,
+) -> Result<Response, RequestError> {
+    let (scope, query, (card, funnels)) = request.into_parts();
+    let mut card = card.ok_or(RequestError::NotFound)?;
+    let opportunity = &card.opportunity;
+    let asked = query.funnel.is_none_or(|funnel| funnel == opportunity.crm_id);
+    let funnel = funnels.iter().find(|funnel| funnel.id == opportunity.crm_id);
+    let visible =
+        scope
+            .viewer
+            .sees_opportunity(opportunity.user, opportunity.status, &opportunity.narrowing());
+    if !(asked && visible && funnel.is_some_and(|funnel| scope.viewer.sees_funnel(&funnel.access))) {
+        return Err(RequestError::NotFound);
+    }
+    censor([&mut card], &scope);
+    Ok(json(&card.view(scope.instance())))
+}

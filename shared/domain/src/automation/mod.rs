@@ -1,0 +1,185 @@
+//! Automations: the actions that an operator defines for calls from leads (C-76).
+//!
+//! An [`Automation`] is valid by itself. The records that it names are checked when it is imported and again
+//! when it runs.
+
+mod hook;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ids::{AutomationId, ColumnId, DepartmentId, FunnelId, UserId};
+use crate::money::Cents;
+
+pub use hook::{WebhookUrl, is_public};
+
+/// Maximum number of actions of an automation.
+pub const MAX_ACTIONS: usize = 20;
+/// Maximum absolute number of points per action.
+pub const MAX_POINTS: i64 = 1_000_000_000_000_000;
+
+/// An automation. Its serialized form is the line of an import (C-81).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Automation {
+    /// The automation's id.
+    pub id: AutomationId,
+    /// Display name.
+    pub name: String,
+    /// The trigger.
+    pub trigger: Trigger,
+    /// The moment of the trigger.
+    pub event: Moment,
+    /// Conditions on the trigger.
+    #[serde(default, skip_serializing_if = "Filters::is_empty")]
+    pub filters: Filters,
+    /// Actions, run in this order.
+    pub actions: Vec<Action>,
+    /// Inactive automations never run.
+    #[serde(default = "active")]
+    pub active: bool,
+}
+
+/// Kinds of triggers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Trigger {
+    /// A lead calls.
+    #[serde(rename = "leadPhoneCall")]
+    LeadPhoneCall,
+}
+
+/// Moments of a trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Moment {
+    /// The call came in through the webhook.
+    #[serde(rename = "received")]
+    Received,
+}
+
+/// Conditions on the trigger; none has an effect yet. Unknown filters are rejected, because ignoring one
+/// would run actions too often.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Filters {
+    /// Stored without effect: the webhook sends no such number (spec.md, Events).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operator_number: Option<Value>,
+}
+
+/// An action. Unknown actions and fields are rejected, like unknown filters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase", deny_unknown_fields)]
+pub enum Action {
+    /// Adds to the lead's points.
+    AddPoints {
+        /// Points to add; may be negative.
+        points: i64,
+    },
+    /// Makes a user the lead's owner.
+    SetOwner {
+        /// The new owner.
+        user: UserId,
+    },
+    /// Adds to the lead's access lists (C-82).
+    AddAccess {
+        /// Users to add.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        users: Vec<UserId>,
+        /// Departments to add.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        departments: Vec<DepartmentId>,
+    },
+    /// Creates an opportunity for the lead and the user of the call.
+    CreateOpportunity {
+        /// The funnel.
+        funnel: FunnelId,
+        /// The funnel's column.
+        column: ColumnId,
+        /// The opportunity's title.
+        title: String,
+        /// The opportunity's value.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<Cents>,
+    },
+    /// Posts a signed notification.
+    Notify {
+        /// Receiver.
+        url: WebhookUrl,
+        /// Signing secret.
+        secret: Secret,
+    },
+}
+
+/// A secret; `Debug` never prints it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+impl Secret {
+    /// The secret in clear text.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
+
+impl Filters {
+    /// Whether there are no filters.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.operator_number.is_none()
+    }
+}
+
+impl Automation {
+    /// Checks the fields that are valid or invalid without other records.
+    ///
+    /// # Errors
+    /// The first invalid field with the reason, as text for the operator.
+    pub fn judge(&self) -> Result<(), String> {
+        length("name", &self.name)?;
+        if self.actions.is_empty() || self.actions.len() > MAX_ACTIONS {
+            return Err(format!("actions: must have 1 to {MAX_ACTIONS} elements"));
+        }
+        for (at, action) in self.actions.iter().enumerate() {
+            action
+                .judge()
+                .map_err(|reason| format!("actions[{at}].{reason}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Action {
+    fn judge(&self) -> Result<(), String> {
+        match self {
+            Self::AddPoints { points } if points.unsigned_abs() > MAX_POINTS.unsigned_abs() => {
+                Err("points: must be from -1e15 to 1e15".to_owned())
+            }
+            Self::AddAccess { users, departments } if users.is_empty() && departments.is_empty() => {
+                Err("users: must name somebody where departments do not".to_owned())
+            }
+            Self::CreateOpportunity { title, .. } => length("title", title),
+            Self::Notify { secret, .. } => length("secret", secret.reveal()),
+            Self::AddPoints { .. } | Self::SetOwner { .. } | Self::AddAccess { .. } => Ok(()),
+        }
+    }
+}
+
+fn length(name: &str, text: &str) -> Result<(), String> {
+    if (1..=255).contains(&text.chars().count()) {
+        return Ok(());
+    }
+    Err(format!("{name}: must have 1 to 255 characters"))
+}
+
+fn active() -> bool {
+    true
+}

@@ -1,0 +1,207 @@
+//! Free starts of a calendar (C-52). Listing and booking use the same computation, [`Calendar::grid`] and
+//! [`Calendar::free`], so every listed start can be booked until something changes.
+//!
+//! C-52 is implemented as follows:
+//!
+//! - Each opening has its own grid: from its first instant in steps of duration plus buffer, in elapsed time.
+//!   A meeting ends no later than the closing; its buffer may extend past it.
+//! - If a local time occurs twice, an opening uses the earlier instant and a closing the later. If the clock
+//!   skips it, both use the first instant after the gap. `24:00` is the first instant of the next day. A day
+//!   that the zone skipped has no starts.
+//! - Openings that touch, or that overlap because the clock was set back, keep their own grids, so starts of
+//!   two openings may exclude each other. Both are listed; booking one takes the other, because real times
+//!   are compared. A booking must therefore check [`Calendar::admits`] against every meeting that may be
+//!   booked concurrently, not only against those with the same start.
+//! - A start is taken if its meeting and buffer overlap another meeting and its buffer, whatever duration
+//!   that one has. The calendar's current buffer applies to both, so it separates any two meetings, whichever
+//!   was booked first.
+//! - A start belongs to the day whose hours contain it; today is the current day of the calendar's zone.
+
+use std::iter::successors;
+use std::ops::{Bound, Range, RangeBounds as _};
+
+use super::{Calendar, Clock, Opening};
+use crate::time::{Day, Timestamp};
+
+/// The time of a meeting that is not cancelled. Its duration may differ from the calendar's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Busy {
+    start: i64,
+    end: i64,
+}
+
+/// The reason that no meeting can be booked at a start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unavailable {
+    /// The start is in the past or within the minimum notice.
+    #[error("the start is past or too soon")]
+    TooSoon,
+    /// The start is not on the grid.
+    #[error("the start is not one of the calendar's")]
+    OffGrid,
+    /// The day is outside the horizon.
+    #[error("the start is outside the days that can be booked")]
+    OutsideHorizon,
+    /// The meeting or its buffer overlaps another meeting.
+    #[error("the start is taken")]
+    Taken,
+}
+
+impl Busy {
+    /// From `start` until before `end`. If `end` is not later than `start`, one millisecond.
+    #[must_use]
+    pub fn new(start: Timestamp, end: Timestamp) -> Self {
+        let start = start.unix_millis();
+        Self::of_millis(start, end.unix_millis())
+    }
+
+    /// Like [`Self::new`], in milliseconds since 1970.
+    #[must_use]
+    pub fn of_millis(start: i64, end: i64) -> Self {
+        let end = end.max(start + 1);
+        Self { start, end }
+    }
+
+    /// First moment, in milliseconds since 1970.
+    #[must_use]
+    pub fn start_millis(self) -> i64 {
+        self.start
+    }
+
+    /// End (exclusive), in milliseconds since 1970.
+    #[must_use]
+    pub fn end_millis(self) -> i64 {
+        self.end
+    }
+}
+
+/// The starts of one opening, in milliseconds since 1970.
+#[derive(Debug, Clone, Copy)]
+struct Grid {
+    first: i64,
+    step: i64,
+    count: i64,
+}
+
+impl Grid {
+    /// The starts within a range, in order, in time proportional to their number.
+    fn within(self, range: Range<i64>) -> impl Iterator<Item = i64> {
+        let skipped = (range.start - self.first + self.step - 1).div_euclid(self.step);
+        (skipped.max(0)..self.count)
+            .map(move |at| self.first + at * self.step)
+            .take_while(move |start| *start < range.end)
+    }
+}
+
+impl Calendar {
+    /// The starts in `range` that can be booked at `now`, in order.
+    ///
+    /// `taken` contains every meeting of this calendar that is not cancelled, ends after `range.start` less
+    /// the buffer, and begins before `range.end` plus duration and buffer. The cost is linear in the future
+    /// days of the range.
+    #[must_use]
+    pub fn starts(&self, range: Range<Timestamp>, now: Timestamp, taken: &[Busy]) -> Vec<Timestamp> {
+        let from = range.start.unix_millis().max(self.earliest(now));
+        let horizon = self.horizon.days(self.timezone.day_of(now));
+        let starts = self.grid(from..range.end.unix_millis(), horizon);
+        self.free(starts, taken)
+            .into_iter()
+            .filter_map(Timestamp::from_unix_millis)
+            .collect()
+    }
+
+    /// Whether a meeting can be booked at `start`; true exactly if [`Self::starts`] lists it.
+    ///
+    /// # Errors
+    /// [`Unavailable`] with the reason.
+    pub fn admits(&self, start: Timestamp, now: Timestamp, taken: &[Busy]) -> Result<(), Unavailable> {
+        let start = start.unix_millis();
+        if start < self.earliest(now) {
+            return Err(Unavailable::TooSoon);
+        }
+        let this = start..start + 1;
+        if self
+            .grid(this.clone(), (Bound::Unbounded, Bound::Unbounded))
+            .is_empty()
+        {
+            return Err(Unavailable::OffGrid);
+        }
+        let starts = self.grid(this, self.horizon.days(self.timezone.day_of(now)));
+        if starts.is_empty() {
+            return Err(Unavailable::OutsideHorizon);
+        }
+        if self.free(starts, taken).is_empty() {
+            return Err(Unavailable::Taken);
+        }
+        Ok(())
+    }
+
+    /// The first instant after the minimum notice.
+    fn earliest(&self, now: Timestamp) -> i64 {
+        now.unix_millis() + self.minimum_notice_minutes.millis()
+    }
+
+    /// Distance between two starts of a grid, in milliseconds.
+    fn step(&self) -> i64 {
+        self.duration_minutes.millis() + self.buffer_minutes.millis()
+    }
+
+    /// The sorted, distinct starts of the grid within a range of instants and of days, free or taken.
+    fn grid(&self, range: Range<i64>, days: (Bound<Day>, Bound<Day>)) -> Vec<i64> {
+        let local = |millis| Timestamp::from_unix_millis(millis).map(|time| self.timezone.day_of(time));
+        let ends = (!range.is_empty()).then(|| Some((local(range.start)?, local(range.end - 1)?)));
+        let Some((first, last)) = ends.flatten() else {
+            return Vec::new();
+        };
+        // If the clock is set back over midnight, an opening may fall on the previous or next day.
+        let first = first.previous().unwrap_or(first);
+        let last = last.next().unwrap_or(last);
+        let mut starts: Vec<_> = successors(Some(first), |day| day.next())
+            .take_while(|day| *day <= last)
+            .filter(|day| days.contains(day))
+            .flat_map(|day| self.openings(day).iter().map(move |opening| (day, opening)))
+            .flat_map(|(day, opening)| self.grid_of(day, opening).within(range.clone()))
+            .collect();
+        starts.sort_unstable();
+        starts.dedup();
+        starts
+    }
+
+    /// The grid of one opening. On a day that the zone skipped both ends are the same instant, so it is
+    /// empty.
+    fn grid_of(&self, day: Day, opening: Opening) -> Grid {
+        let zone = self.timezone;
+        let first = zone.earliest(day, opening.from().minutes()).unix_millis();
+        let closing = match (opening.to(), day.next()) {
+            (Clock::MIDNIGHT, Some(next)) => zone.start_of(next),
+            (to, _) => zone.latest(day, to.minutes()),
+        };
+        let room = closing.unix_millis() - first - self.duration_minutes.millis();
+        let step = self.step();
+        Grid {
+            first,
+            step,
+            count: if room < 0 { 0 } else { room / step + 1 },
+        }
+    }
+
+    /// Removes the taken starts from a sorted list.
+    fn free(&self, mut starts: Vec<i64>, taken: &[Busy]) -> Vec<i64> {
+        // A meeting excludes the starts strictly between these two: at the first, the start's buffer ends as
+        // the meeting begins; at the second, the start begins as the meeting's buffer ends.
+        let mut blocks: Vec<_> = taken
+            .iter()
+            .map(|busy| (busy.start - self.step(), busy.end + self.buffer_minutes.millis()))
+            .collect();
+        blocks.sort_unstable();
+        let mut blocks = blocks.into_iter().peekable();
+        let mut free_from = i64::MIN;
+        starts.retain(|start| {
+            while let Some((_, until)) = blocks.next_if(|(after, _)| after < start) {
+                free_from = free_from.max(until);
+            }
+            *start >= free_from
+        });
+        starts
+    }
+}

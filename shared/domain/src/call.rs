@@ -1,0 +1,144 @@
+//! Call history and lead timeline, written by the call webhook (C-70 to C-75).
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{CallId, EventId, LeadId, UserId};
+use crate::time::Timestamp;
+
+/// Direction of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum CallType {
+    /// The lead called.
+    Incoming,
+    /// The lead was called.
+    Outgoing,
+}
+
+/// Whether a call was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum CallStatus {
+    /// Answered.
+    Complete,
+    /// Not answered.
+    Incomplete,
+}
+
+/// A record of the call history.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Call {
+    /// The record's id.
+    pub id: CallId,
+    /// The operator who made or took the call.
+    pub user: UserId,
+    /// Digits of the number as sent; `None` after the lead was deleted (C-24).
+    #[serde(default)]
+    pub lead_phone: Option<String>,
+    /// Direction.
+    #[serde(rename = "type")]
+    pub kind: CallType,
+    /// Whether it was answered.
+    pub status: CallStatus,
+    /// Seconds; 0 for unanswered calls.
+    pub duration: u64,
+    /// Whether the provider recorded the call; the audio is not stored here.
+    pub record: bool,
+    /// The telephony provider, up to 32 characters.
+    pub service: String,
+    /// The lead, if one was found.
+    #[serde(default)]
+    pub lead: Option<LeadId>,
+    /// The lead's name at the provider, up to 64 characters; stored in this record only (C-73).
+    #[serde(default)]
+    pub lead_name: Option<String>,
+    /// The operator's name at the provider, up to 64 characters.
+    #[serde(default)]
+    pub user_name: Option<String>,
+    /// The provider's id of the call, up to 64 characters; not unique.
+    #[serde(default)]
+    pub call_id: Option<String>,
+    /// Up to 1,000 characters.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Time of the record.
+    pub create_date: Timestamp,
+}
+
+impl Call {
+    /// The call without its lead and personal fields (C-24).
+    #[must_use]
+    pub fn without_lead(self) -> Self {
+        Self {
+            lead: None,
+            lead_phone: None,
+            lead_name: None,
+            ..self
+        }
+    }
+}
+
+/// The name of a timeline event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EventName {
+    /// The lead called.
+    #[serde(rename = "voip.call_incoming")]
+    CallIncoming,
+    /// The lead was called.
+    #[serde(rename = "voip.call_outgoing")]
+    CallOutgoing,
+}
+
+/// An event on a lead's timeline.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// The event's id.
+    pub id: EventId,
+    /// The lead.
+    pub lead: LeadId,
+    /// Name of the event.
+    pub name: EventName,
+    /// The user that made or took the call.
+    pub operator: UserId,
+    /// Digits of the number.
+    #[serde(default)]
+    pub phone: Option<String>,
+    /// Whether it was answered.
+    pub status: CallStatus,
+    /// Seconds.
+    pub duration: u64,
+    /// The provider's id of the call.
+    #[serde(default)]
+    pub call_id: Option<String>,
+    /// The telephony provider.
+    pub service: String,
+    /// The call.
+    pub call: CallId,
+    /// Time of the event.
+    pub create_date: Timestamp,
+}
+
+impl Call {
+    /// The timeline event of this call; `None` for a call without a lead.
+    #[must_use]
+    pub fn event(&self, id: EventId) -> Option<Event> {
+        Some(Event {
+            id,
+            lead: self.lead?,
+            name: match self.kind {
+                CallType::Incoming => EventName::CallIncoming,
+                CallType::Outgoing => EventName::CallOutgoing,
+            },
+            operator: self.user,
+            phone: self.lead_phone.clone(),
+            status: self.status,
+            duration: self.duration,
+            call_id: self.call_id.clone(),
+            service: self.service.clone(),
+            call: self.id,
+            create_date: self.create_date,
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! The directory of an instance: its settings, departments and groups.
+//!
+//! It is one item, read with every request in the same round trip as the credential, so permissions and
+//! settings are current (C-2, C-12) for one small read. It does not grow with the users: a credential
+//! contains its user's membership, and the members of a department are read only for viewers with the access
+//! level `department`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{DepartmentId, GroupId};
+use crate::permissions::Permissions;
+use crate::settings::Settings;
+
+/// A department, optionally below another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Department {
+    /// Display name.
+    pub name: String,
+    /// The parent department.
+    #[serde(default)]
+    pub parent: Option<DepartmentId>,
+}
+
+/// A permission group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Group {
+    /// Display name.
+    pub name: String,
+    /// Permissions of the group's users.
+    pub permissions: Permissions,
+}
+
+/// The fields of a user that decide access. Serialized as three numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "[u64; 3]", into = "[u64; 3]")]
+pub struct Membership {
+    /// The user's department.
+    pub department: Option<DepartmentId>,
+    /// The user's permission group.
+    pub group: Option<GroupId>,
+    /// The user sees and may do everything.
+    pub admin: bool,
+    /// The user's credentials are void.
+    pub inactive: bool,
+}
+
+/// Bits of the third number.
+const ADMIN: u64 = 1;
+const INACTIVE: u64 = 2;
+
+impl From<Membership> for [u64; 3] {
+    fn from(standing: Membership) -> Self {
+        [
+            standing.department.map_or(0, DepartmentId::get),
+            standing.group.map_or(0, GroupId::get),
+            u64::from(standing.admin) * ADMIN + u64::from(standing.inactive) * INACTIVE,
+        ]
+    }
+}
+
+impl TryFrom<[u64; 3]> for Membership {
+    type Error = &'static str;
+
+    fn try_from([department, group, marks]: [u64; 3]) -> Result<Self, Self::Error> {
+        if marks > ADMIN + INACTIVE {
+            return Err("a standing has a mark that nobody sets");
+        }
+        Ok(Self {
+            department: (department > 0).then(|| department.try_into()).transpose()?,
+            group: (group > 0).then(|| group.try_into()).transpose()?,
+            admin: marks & ADMIN > 0,
+            inactive: marks & INACTIVE > 0,
+        })
+    }
+}
+
+/// The settings, departments and groups of one instance.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Directory {
+    /// The instance's settings.
+    pub settings: Settings,
+    /// Departments by id.
+    #[serde(with = "by_id")]
+    pub departments: BTreeMap<DepartmentId, Department>,
+    /// Permission groups by id.
+    #[serde(with = "by_id")]
+    pub groups: BTreeMap<GroupId, Group>,
+    /// Whether any automation is active; only then calls are written to the outbox (C-76). Maintained by the
+    /// import of automations.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub triggers: bool,
+}
+
+impl Directory {
+    /// Whether `department` is `ancestor` or below it. Terminates even if departments form a cycle, which
+    /// import rejects.
+    #[must_use]
+    pub fn is_within(&self, department: DepartmentId, ancestor: DepartmentId) -> bool {
+        std::iter::successors(Some(department), |at| self.departments.get(at)?.parent)
+            .take(self.departments.len() + 1)
+            .any(|at| at == ancestor)
+    }
+
+    /// A department and all its descendants.
+    #[must_use]
+    pub fn below(&self, department: DepartmentId) -> BTreeSet<DepartmentId> {
+        let known = self.departments.keys().copied();
+        let mut below: BTreeSet<_> = known.filter(|at| self.is_within(*at, department)).collect();
+        below.insert(department);
+        below
+    }
+}
+
+/// Maps by id, serialized with text keys as DynamoDB maps require.
+pub mod by_id {
+    use std::collections::BTreeMap;
+
+    use serde::de::{DeserializeOwned, Error as _};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// Serializes a map with text keys.
+    ///
+    /// # Errors
+    /// Errors of the serializer.
+    pub fn serialize<K, V, S>(map: &BTreeMap<K, V>, serializer: S) -> Result<S::Ok, S::Error>
+    where
+        K: Copy + Into<u64>,
+        V: Serialize,
+        S: Serializer,
+    {
+        serializer.collect_map(map.iter().map(|(id, value)| ((*id).into().to_string(), value)))
+    }
+
+    /// Deserializes a map with text keys.
+    ///
+    /// # Errors
+    /// If a key is not an id, and errors of the deserializer.
+    pub fn deserialize<'de, K, V, D>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
+    where
+        K: TryFrom<u64> + Ord,
+        V: DeserializeOwned,
+        D: Deserializer<'de>,
+    {
+        BTreeMap::<u64, V>::deserialize(deserializer)?
+            .into_iter()
+            .map(|(id, value)| match K::try_from(id) {
+                Ok(id) => Ok((id, value)),
+                Err(_) => Err(D::Error::custom("a key is not an id")),
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

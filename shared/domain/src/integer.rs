@@ -1,0 +1,93 @@
+//! Whole numbers as sent by callers: JSON has several forms of one number (`12`, `12.0`, `1.2e1`), and text
+//! has others (C-7).
+
+use serde_json::Value;
+
+use crate::json::inexact;
+
+/// A whole, non-negative JSON number in any form; numbers above `u64::MAX` become it. `None` for other
+/// values.
+#[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the value is whole and not negative, and a cast of one that is too large stays at the largest"
+)]
+pub fn whole(value: &Value) -> Option<u64> {
+    let literal = inexact(value);
+    let positive = literal.is_some_and(|literal| !literal.starts_with('-'));
+    value.as_u64().or(positive.then_some(u64::MAX)).or_else(|| {
+        let number = value.as_f64()?;
+        (number >= 0.0 && number.fract() == 0.0).then_some(number as u64)
+    })
+}
+
+/// Like [`whole`], and also text of digits with an optional fraction of zeros: `31`, `31.0` (C-7).
+#[must_use]
+pub fn whole_or_text(value: &Value) -> Option<u64> {
+    let Value::String(text) = value else {
+        return whole(value);
+    };
+    let (digits, zeros) = text.split_once('.').unwrap_or((text, "0"));
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let no_part = !zeros.is_empty() && zeros.bytes().all(|byte| byte == b'0');
+    (plain && no_part).then(|| digits.parse().unwrap_or(u64::MAX))
+}
+
+/// Digits without sign or leading zero, as in a path; numbers above `u64::MAX` become it.
+#[must_use]
+pub fn plain(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let plain = digits && (text == "0" || !text.starts_with('0'));
+    plain.then(|| text.parse().unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn whole_numbers_have_several_forms() {
+        let read = |text: &str| whole(&crate::json::parse(text.as_bytes()).unwrap());
+        for (text, number) in [
+            ("12", 12),
+            ("12.0", 12),
+            ("1.2e1", 12),
+            ("0", 0),
+            ("-0.0", 0),
+            ("9007199254740993", 9_007_199_254_740_993),
+            ("18446744073709551615", u64::MAX),
+            ("1e30", u64::MAX),
+            ("1e400", u64::MAX),
+            ("123456789012345678901", u64::MAX),
+        ] {
+            assert_eq!(read(text), Some(number), "{text}");
+        }
+        for bad in [
+            "-1", "-1e30", "-1e400", "1.5", "1e-3", "\"12\"", "true", "null", "[12]", "{}",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn text_may_have_a_fraction_of_zeros() {
+        let read = |text: &str| whole_or_text(&json!(text));
+        for (text, number) in [
+            ("31", 31),
+            ("31.0", 31),
+            ("031.00", 31),
+            ("0", 0),
+            ("99999999999999999999999", u64::MAX),
+        ] {
+            assert_eq!(read(text), Some(number), "{text}");
+        }
+        for bad in [
+            "", " 31", "31 ", "31.", ".0", "1.5", "-1", "+1", "1e3", "1,0", "0x1f", "٣",
+        ] {
+            assert_eq!(read(bad), None, "{bad}");
+        }
+        assert_eq!(whole_or_text(&json!(3.1e1)), Some(31));
+    }
+}

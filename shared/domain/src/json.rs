@@ -1,0 +1,249 @@
+//! JSON as sent by callers. `serde_json` rejects numbers beyond the range of doubles and rounds large ones;
+//! this module replaces such a number by a marker value that no reader accepts as a number.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde_json::{Number, Value};
+
+/// The only member of the object that replaces a number.
+const LITERAL: &str = "\u{0}number";
+/// From here on, not every whole number is a double.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Message for a number that cannot be stored exactly.
+pub const MUST_BE_TEXT: &str = "must be sent as text, because a number cannot hold it exactly";
+
+/// Parses JSON as JavaScript does: numbers are doubles, and numbers beyond their range are inexact.
+///
+/// # Errors
+/// Errors of `serde_json`.
+pub fn parse_doubles(text: &[u8]) -> serde_json::Result<Value> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    serde_json::from_slice(text).or_else(|error| match mark(text, is_beyond_doubles) {
+        Cow::Owned(marked) => serde_json::from_slice(&marked),
+        Cow::Borrowed(_) => Err(error),
+    })
+}
+
+/// Parses JSON for storage: whole numbers that would be rounded are inexact, as are numbers beyond the range
+/// of doubles.
+///
+/// # Errors
+/// Errors of `serde_json`.
+pub fn parse(text: &[u8]) -> serde_json::Result<Value> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    serde_json::from_slice(&mark(text, |literal| {
+        is_rounded(literal) || is_beyond_doubles(literal)
+    }))
+}
+
+/// The literal of an inexact number; `None` for any other value.
+#[must_use]
+pub fn inexact(value: &Value) -> Option<&str> {
+    let members = value.as_object().filter(|members| members.len() == 1)?;
+    members.get(LITERAL)?.as_str()
+}
+
+/// The path of the first inexact number in a value, such as `fields.a[2]`; `path` is the path of the value.
+#[must_use]
+pub fn find_inexact(path: &str, value: &Value) -> Option<String> {
+    match value {
+        _ if inexact(value).is_some() => Some(path.to_owned()),
+        Value::Array(items) => {
+            let mut items = items.iter().enumerate();
+            items.find_map(|(index, item)| find_inexact(&format!("{path}[{index}]"), item))
+        }
+        Value::Object(members) => members.iter().find_map(|(name, member)| {
+            let dot = if path.is_empty() { "" } else { "." };
+            find_inexact(&format!("{path}{dot}{name}"), member)
+        }),
+        _ => None,
+    }
+}
+
+/// The canonical text of a number, as in JavaScript: `100` for `100.0` and `1e2`.
+#[must_use]
+pub fn number_text(number: &Number) -> String {
+    match number.as_f64() {
+        Some(double) if number.is_f64() && double.fract() == 0.0 && double.abs() < 1e21 => {
+            // Adding 0 turns -0 into 0.
+            format!("{:.0}", double + 0.0)
+        }
+        _ => number.to_string(),
+    }
+}
+
+/// Replaces the number literals that `is_inexact` selects.
+fn mark(text: &[u8], is_inexact: impl Fn(&str) -> bool) -> Cow<'_, [u8]> {
+    let mut marked = Vec::new();
+    let (mut copied, mut at) = (0, 0);
+    while let Some(byte) = text.get(at) {
+        let start = at;
+        match byte {
+            b'"' => at += string_length(&text[start..]),
+            b'-' | b'0'..=b'9' => {
+                at += literal_length(&text[start..]);
+                let literal = std::str::from_utf8(&text[start..at]).unwrap_or_default();
+                if is_inexact(literal) {
+                    marked.extend_from_slice(&text[copied..start]);
+                    marked.extend_from_slice(format!(r#"{{"\u0000number":"{literal}"}}"#).as_bytes());
+                    copied = at;
+                }
+            }
+            _ => at += 1,
+        }
+    }
+    if copied == 0 {
+        return Cow::Borrowed(text);
+    }
+    marked.extend_from_slice(&text[copied..]);
+    Cow::Owned(marked)
+}
+
+/// Length of a string with its quotes in bytes; of the rest if it is not terminated.
+fn string_length(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+fn literal_length(text: &[u8]) -> usize {
+    let part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+    text.iter().position(|byte| !part(byte)).unwrap_or(text.len())
+}
+
+/// Whether a literal is a number that `serde_json` rejects only for its size.
+fn is_beyond_doubles(literal: &str) -> bool {
+    serde_json::from_str::<Number>(literal).is_err() && serde_json::from_str::<IgnoredAny>(literal).is_ok()
+}
+
+/// Whether a literal is in the range where only whole numbers are doubles, and differs from its double.
+fn is_rounded(literal: &str) -> bool {
+    let short = literal.len() < 16 && !literal.contains(['e', 'E']);
+    let number = (!short).then(|| serde_json::from_str::<Number>(literal).ok());
+    number.flatten().is_some_and(|number| {
+        let large = number.as_f64().is_some_and(|double| double.abs() >= MAX_EXACT);
+        large && number.is_f64() && decimal(literal) != decimal(&number.to_string())
+    })
+}
+
+/// The sign, the significant digits of a literal, and the power of ten of the last digit.
+fn decimal(literal: &str) -> (&str, String, i64) {
+    let (sign, literal) = literal.split_at(usize::from(literal.starts_with('-')));
+    let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{part}");
+    let counted = digits.trim_end_matches('0');
+    let count = |length: usize| i64::try_from(length).unwrap_or(i64::MAX);
+    let power = exponent.parse().unwrap_or(0_i64) - count(part.len()) + count(digits.len() - counted.len());
+    (sign, counted.trim_start_matches('0').to_owned(), power)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// How `parse` and `parse_doubles` read a literal: `=` like `serde_json`, `!` inexact, `x` an error.
+    fn read(literal: &str) -> [char; 2] {
+        let plain = serde_json::from_str::<Value>(literal).ok();
+        [parse, parse_doubles].map(|parse| match parse(literal.as_bytes()) {
+            Err(_) => 'x',
+            Ok(value) if inexact(&value) == Some(literal) => '!',
+            Ok(value) => {
+                assert_eq!(Some(value), plain, "{literal}");
+                '='
+            }
+        })
+    }
+
+    #[test]
+    fn numbers_are_exact_or_marked_inexact() {
+        for (literals, found) in [
+            (
+                "0 -0.0 1 100.0 1e2 0.1 -2.5 9007199254740993 18446744073709551615",
+                ['=', '='],
+            ),
+            // Shortest forms of doubles with zeros after the significant digits.
+            (
+                "1e21 1e23 1E+300 -1e300 1.7976931348623157e308 9007199254740992.0",
+                ['=', '='],
+            ),
+            // Rounding of fractions is normal for JSON numbers.
+            (
+                "0.10000000000000001 3.14159265358979323846 1e-400 123456789.00000000001",
+                ['=', '='],
+            ),
+            (
+                "35261112345678901234567890123456789012345678 18446744073709551616.5",
+                ['!', '='],
+            ),
+            (
+                "9007199254740993.0 -9223372036854775809 123456789012345678e5",
+                ['!', '='],
+            ),
+            ("1e400 -1e400 1.5e309 18e9999999999999999999", ['!', '!']),
+            ("01e400 1e400x +1e400 1e +1 01 1.", ['x', 'x']),
+        ] {
+            for literal in literals.split(' ') {
+                assert_eq!(read(literal), found, "{literal}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_inside_strings_are_ignored() {
+        let text = r#"{"a\"1e400":["1e400\\",-1e400,{"b":[1, 2e400 ]}],"c":true}"#;
+        let value = parse(text.as_bytes()).unwrap();
+        assert_eq!(value[r#"a"1e400"#][0], r"1e400\");
+        assert_eq!(find_inexact("x", &value).unwrap(), r#"x.a"1e400[1]"#);
+        assert_eq!(find_inexact("", &value[r#"a"1e400"#][2]).unwrap(), "b[1]");
+        assert_eq!(find_inexact("", &json!({ "a": [1, "1e400", null] })), None);
+        for bad in ["{1e400:1}", "[1e400", r#"["1e400"#, r#""\"#, "1e400 1e400", ""] {
+            assert!(
+                parse(bad.as_bytes()).is_err() && parse_doubles(bad.as_bytes()).is_err(),
+                "{bad}"
+            );
+        }
+        assert!(parse(b"[\"\xFF\"]").is_err());
+    }
+
+    /// PowerShell and .NET write a byte order mark.
+    #[test]
+    fn a_byte_order_mark_is_ignored() {
+        for parse in [parse, parse_doubles] {
+            assert_eq!(parse("\u{feff}{\"a\":1}".as_bytes()).unwrap(), json!({ "a": 1 }));
+            assert!(
+                parse("\u{feff}\u{feff}{}".as_bytes()).is_err() && parse("{}\u{feff}".as_bytes()).is_err()
+            );
+        }
+    }
+
+    #[test]
+    fn number_text_is_canonical() {
+        for (literal, text) in [
+            ("100", "100"),
+            ("100.0", "100"),
+            ("1e2", "100"),
+            ("-0.0", "0"),
+            ("2.50", "2.5"),
+            ("1e20", "100000000000000000000"),
+            ("1e21", "1e+21"),
+            ("18446744073709551615", "18446744073709551615"),
+        ] {
+            assert_eq!(
+                number_text(&serde_json::from_str(literal).unwrap()),
+                text,
+                "{literal}"
+            );
+        }
+    }
+}

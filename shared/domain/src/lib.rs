@@ -1,0 +1,31 @@
+//! Funil's rules and records.
+//!
+//! Pure: no waiting, sending or storing, and only [`environment`] reads the system's clock and randomness.
+
+pub mod automation;
+pub mod calendar;
+pub mod call;
+pub mod credential;
+pub mod directory;
+pub mod environment;
+pub mod funnel;
+pub mod ids;
+pub mod instance;
+pub mod integer;
+pub mod json;
+pub mod lead;
+pub mod meeting;
+pub mod money;
+pub mod opportunity;
+pub mod opportunity_edit;
+pub mod people;
+pub mod permissions;
+pub mod phone;
+pub mod report;
+pub mod search;
+pub mod settings;
+pub mod text;
+pub mod ticket;
+pub mod time;
+pub mod viewer;
+pub mod visibility;

@@ -1,0 +1,77 @@
+//! A person who books a meeting and may not be a lead yet (C-54).
+
+use serde::Deserialize;
+
+use crate::ids::LeadId;
+use crate::lead::Lead;
+use crate::time::Timestamp;
+
+/// The person's data in a booking: the only fields of a lead that public callers can set.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[expect(missing_docs, reason = "the fields are those of a lead")]
+pub struct NewContact {
+    pub firstname: Option<String>,
+    pub lastname: Option<String>,
+    pub email: Option<String>,
+    pub phone: Option<String>,
+    pub mobile: Option<String>,
+    pub chatapp: Option<String>,
+    pub address: Option<String>,
+    pub city: Option<String>,
+    pub state: Option<String>,
+    pub country: Option<String>,
+    pub zipcode: Option<String>,
+    pub timezone: Option<String>,
+    pub preferred_locale: Option<String>,
+}
+
+impl NewContact {
+    /// Names of the fields.
+    pub const FIELDS: [&'static str; 13] = [
+        "firstname",
+        "lastname",
+        "email",
+        "phone",
+        "mobile",
+        "chatapp",
+        "address",
+        "city",
+        "state",
+        "country",
+        "zipcode",
+        "timezone",
+        "preferred_locale",
+    ];
+
+    /// Whether the first name or the e-mail address is not blank.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        let mut names = [&self.firstname, &self.email].into_iter().flatten();
+        names.any(|text| !text.trim().is_empty())
+    }
+
+    /// The lead that the booking creates (C-73).
+    #[must_use]
+    pub fn lead(&self, id: LeadId, now: Timestamp) -> Lead {
+        let visitor = self.clone();
+        let plain = Lead::new(id, now);
+        Lead {
+            firstname: visitor.firstname,
+            lastname: visitor.lastname,
+            email: visitor.email,
+            phone: visitor.phone,
+            mobile: visitor.mobile,
+            chatapp: visitor.chatapp,
+            address: visitor.address,
+            city: visitor.city,
+            state: visitor.state,
+            country: visitor.country,
+            zipcode: visitor.zipcode,
+            timezone: visitor.timezone,
+            preferred_locale: visitor.preferred_locale.unwrap_or(plain.preferred_locale),
+            created_by_type: Some("booking".to_owned()),
+            ..plain
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Search over opportunities (C-43): by their leads' names and contacts, or by title and id.
+
+use crate::lead::Lead;
+use crate::opportunity::Opportunity;
+use crate::search::Term;
+
+/// Values of `searchBy`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SearchBy {
+    /// The lead's full name, e-mail and numbers.
+    #[default]
+    Lead,
+    /// The opportunity's title and id.
+    Opportunity,
+}
+
+/// A search over opportunities.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    /// Searched fields.
+    pub by: SearchBy,
+    term: Term,
+}
+
+impl Search {
+    /// A search for a term; `None` for a blank term, which disables the search.
+    #[must_use]
+    pub fn new(term: &str, by: SearchBy) -> Option<Self> {
+        Term::new(term).map(|term| Self { by, term })
+    }
+
+    /// Whether it matches an opportunity and its lead.
+    #[must_use]
+    pub fn finds(&self, opportunity: &Opportunity, lead: Option<&Lead>) -> bool {
+        match self.by {
+            SearchBy::Lead => lead.is_some_and(|lead| {
+                let email = lead.email.as_deref();
+                self.term.finds_lead(&lead.fullname(), email, lead.numbers())
+            }),
+            SearchBy::Opportunity => {
+                self.term.is_in(&opportunity.title) || self.term.is_in_id(opportunity.id.get())
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Users, companies, and profiles of messaging accounts; only the operator writes them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Number, Value};
+
+use crate::directory::Membership;
+use crate::ids::{CompanyId, DepartmentId, GroupId, UserId};
+use crate::time::Timestamp;
+
+/// A user of an instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct User {
+    /// The user's id.
+    pub id: UserId,
+    /// First name.
+    pub name: String,
+    /// Last name.
+    #[serde(default)]
+    pub last_name: Option<String>,
+    /// E-mail address.
+    #[serde(default)]
+    pub email: Option<String>,
+    /// The user's department.
+    #[serde(default)]
+    pub department: Option<DepartmentId>,
+    /// The user's permission group; without one the user has no permissions, unless an admin.
+    #[serde(default)]
+    pub group: Option<GroupId>,
+    /// The user sees and may do everything.
+    #[serde(default)]
+    pub admin: bool,
+    /// Inactive users' credentials are void.
+    #[serde(default = "yes")]
+    pub active: bool,
+}
+
+impl User {
+    /// Display name, as in `owner{name}`.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        match self.last_name.as_deref() {
+            None | Some("") => self.name.clone(),
+            Some(last) => format!("{} {last}", self.name),
+        }
+    }
+}
+
+impl From<&User> for Membership {
+    fn from(user: &User) -> Self {
+        Self {
+            department: user.department,
+            group: user.group,
+            admin: user.admin,
+            inactive: !user.active,
+        }
+    }
+}
+
+/// Owner of a messaging account, by its number (C-73).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Profile {
+    /// The account's number.
+    pub number: String,
+    /// The name on the account.
+    pub name: String,
+    /// The account's picture.
+    #[serde(default)]
+    pub photo_url: Option<String>,
+}
+
+/// A company with spec.md's fields. Numbers may also be text, as some providers send them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "the fields are named and explained in spec.md, Company"
+)]
+pub struct Company {
+    pub id: CompanyId,
+    #[serde(default)]
+    pub cnpj: Option<String>,
+    #[serde(default)]
+    pub companyaddress: Option<String>,
+    #[serde(default)]
+    pub companyannualrevenue: Option<NumberOrText>,
+    #[serde(default)]
+    pub companycity: Option<String>,
+    #[serde(default)]
+    pub companycountry: Option<String>,
+    #[serde(default)]
+    pub companyemail: Option<String>,
+    #[serde(default)]
+    pub companyindustry: Option<String>,
+    pub companyname: String,
+    #[serde(default)]
+    pub companynemployees: Option<NumberOrText>,
+    #[serde(default)]
+    pub companyphone: Option<String>,
+    #[serde(default)]
+    pub companystate: Option<String>,
+    #[serde(default)]
+    pub companyzipcode: Option<String>,
+    #[serde(rename = "createDate", default)]
+    pub create_date: Option<Timestamp>,
+    #[serde(rename = "createdBy", default)]
+    pub created_by: Option<u64>,
+    #[serde(rename = "createdByName", default)]
+    pub created_by_name: Option<String>,
+    #[serde(default)]
+    pub pain_points: Option<String>,
+    #[serde(default)]
+    pub owner: Option<UserId>,
+    #[serde(rename = "photoUrl", default)]
+    pub photo_url: Option<String>,
+    #[serde(default)]
+    pub points: Option<Number>,
+    #[serde(default)]
+    pub customer_count: Option<Number>,
+    #[serde(rename = "updatedBy", default)]
+    pub updated_by: Option<u64>,
+    #[serde(rename = "updatedByName", default)]
+    pub updated_by_name: Option<String>,
+    #[serde(rename = "updatedDate", default)]
+    pub updated_date: Option<Timestamp>,
+}
+
+impl Company {
+    /// The fields that are not null, as stored with a lead or an opportunity.
+    #[must_use]
+    pub fn sparse(&self) -> Map<String, Value> {
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {
+            return Map::new();
+        };
+        fields.retain(|_, value| !value.is_null());
+        fields
+    }
+}
+
+/// A number, or text in its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum NumberOrText {
+    /// A number.
+    Number(Number),
+    /// Text such as `10-50`.
+    Text(String),
+}
+
+fn yes() -> bool {
+    true
+}

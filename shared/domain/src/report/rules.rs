@@ -1,0 +1,135 @@
+//! The aspects and amounts of each entity, and the errors of invalid definitions.
+//!
+//! | Entity | Amount | Grouped by day, week, month, and; filtered by |
+//! | --- | --- | --- |
+//! | leads | none | user, channel |
+//! | opportunities | value | status, column, funnel, user, channel |
+//! | tickets | duration | status, user, channel |
+//! | meetings | duration | status, user |
+//! | calls | duration | status, user, service, type |
+//!
+//! An amount can be summed and averaged.
+
+use serde_json::{Map, Value, json};
+
+use super::{Amount, Aspect, Entity, Filters, Measure, Question};
+use crate::ids::MAX_ID;
+
+/// Rules of an entity.
+struct Rules {
+    amount: Option<Amount>,
+    aspects: &'static [Aspect],
+}
+
+fn rules(entity: Entity) -> Rules {
+    use Aspect::{Channel, Column, Funnel, Service, Status, Type, User};
+    let (amount, aspects): (_, &[Aspect]) = match entity {
+        Entity::Leads => (None, &[User, Channel]),
+        Entity::Opportunities => (Some(Amount::Value), &[Status, Column, Funnel, User, Channel]),
+        Entity::Tickets => (Some(Amount::Duration), &[Status, User, Channel]),
+        Entity::Meetings => (Some(Amount::Duration), &[Status, User]),
+        Entity::Calls => (Some(Amount::Duration), &[Status, User, Service, Type]),
+    };
+    Rules { amount, aspects }
+}
+
+/// The fixed values of an aspect in order, if it has such.
+pub fn fixed_values(entity: Entity, aspect: Aspect) -> Option<&'static [&'static str]> {
+    match (entity, aspect) {
+        (Entity::Opportunities, Aspect::Status) => Some(&["open", "gain", "lost"]),
+        (Entity::Meetings, Aspect::Status) => Some(&["scheduled", "rescheduled", "canceled"]),
+        (Entity::Calls, Aspect::Status) => Some(&["COMPLETE", "INCOMPLETE"]),
+        (Entity::Calls, Aspect::Type) => Some(&["INCOMING", "OUTGOING"]),
+        _ => None,
+    }
+}
+
+/// A query whose parts fit its entity. `Err` names the invalid field and its valid values.
+pub fn question(
+    entity: Entity,
+    (measure, field): (Measure, Option<Amount>),
+    group_by: Aspect,
+    filters: &Map<String, Value>,
+) -> Result<Question, String> {
+    let rules = rules(entity);
+    let amount = match (measure, rules.amount, field) {
+        (Measure::Count, _, None) => None,
+        (Measure::Count, _, Some(_)) => return Err("field: must be absent where measure is count".to_owned()),
+        (_, None, _) => return Err(format!("measure: must be count for {}", name(entity))),
+        (_, Some(own), Some(field)) if own != field => {
+            return Err(format!("field: must be {} for {}", name(own), name(entity)));
+        }
+        (_, own, _) => own,
+    };
+    if !Aspect::TIMES.contains(&group_by) && !rules.aspects.contains(&group_by) {
+        let allowed = Aspect::TIMES.iter().chain(rules.aspects);
+        return Err(format!(
+            "groupBy: must be {} for {}",
+            choices(allowed.map(name)),
+            name(entity)
+        ));
+    }
+    Ok(Question {
+        entity,
+        measure,
+        amount,
+        group_by,
+        filters: read_filters(entity, rules.aspects, filters)?,
+    })
+}
+
+/// Each filter is a value or a list of values; null is no filter.
+fn read_filters(entity: Entity, aspects: &[Aspect], filters: &Map<String, Value>) -> Result<Filters, String> {
+    let mut read = Filters::new();
+    for (field, value) in filters.iter().filter(|(_, value)| !value.is_null()) {
+        let aspect = aspects.iter().copied().find(|aspect| name(aspect) == *field);
+        let aspect = aspect.ok_or_else(|| {
+            let allowed = choices(aspects.iter().map(name));
+            format!(
+                "filters.{field}: is unknown; {} are filtered by {allowed}",
+                name(entity)
+            )
+        })?;
+        let one = std::slice::from_ref(value);
+        let values = value.as_array().map_or(one, Vec::as_slice);
+        let values: Option<Vec<_>> = values
+            .iter()
+            .map(|value| read_value(entity, aspect, value))
+            .collect();
+        let mut values = values
+            .filter(|values| !values.is_empty())
+            .ok_or_else(|| format!("filters.{field}: must be {}", must_be(entity, aspect)))?;
+        values.sort_unstable();
+        values.dedup();
+        read.insert(aspect, values);
+    }
+    Ok(read)
+}
+
+fn read_value(entity: Entity, aspect: Aspect, value: &Value) -> Option<String> {
+    if aspect.is_id() {
+        let id = value.as_u64().filter(|id| (1..=MAX_ID).contains(id));
+        return id.map(|id| id.to_string());
+    }
+    let text = value.as_str().filter(|text| !text.is_empty())?;
+    let fits = fixed_values(entity, aspect).is_none_or(|values| values.contains(&text));
+    fits.then(|| text.to_owned())
+}
+
+fn must_be(entity: Entity, aspect: Aspect) -> String {
+    let one = match fixed_values(entity, aspect) {
+        Some(values) => choices(values.iter().map(|value| (*value).to_owned())),
+        None if aspect.is_id() => format!("an id from 1 to {MAX_ID}"),
+        None => "text that is not empty".to_owned(),
+    };
+    format!("{one}, or a list of such")
+}
+
+fn choices(names: impl Iterator<Item = String>) -> String {
+    names.collect::<Vec<_>>().join(" or ")
+}
+
+/// The serialized text.
+pub fn name(choice: impl serde::Serialize) -> String {
+    json!(choice).as_str().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,205 @@
+//! The leads, opportunities and funnels that a user may see (C-82).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::directory::{Directory, Membership};
+use crate::funnel::FunnelAccess;
+use crate::ids::{DepartmentId, UserId};
+use crate::opportunity::Status;
+use crate::permissions::{AccessLevel, Permissions};
+use crate::visibility::{AccessLists, Restriction};
+
+/// An active user with current permissions.
+#[derive(Debug, Clone)]
+pub struct Viewer {
+    user: UserId,
+    standing: Membership,
+    permissions: Permissions,
+    directory: Arc<Directory>,
+    /// The users of the viewer's department and those below it, including the viewer; loaded only for the
+    /// access level `department`.
+    colleagues: Arc<BTreeSet<UserId>>,
+}
+
+/// The users whose records an access level covers, before the records' own restrictions. Leads count by
+/// owner, opportunities by responsible user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OwnerScope {
+    /// Records of every user and of no user.
+    All,
+    /// Records of these users.
+    Users(BTreeSet<UserId>),
+    /// No records.
+    Nothing,
+}
+
+impl Viewer {
+    /// The viewer for a user; `None` if inactive, whose credentials are void (C-2).
+    #[must_use]
+    pub fn new(directory: Arc<Directory>, user: UserId, standing: Membership) -> Option<Self> {
+        let permissions = if standing.admin {
+            Permissions::EVERYTHING
+        } else {
+            let group = standing.group.and_then(|group| directory.groups.get(&group));
+            group.map(|group| group.permissions).unwrap_or_default()
+        };
+        (!standing.inactive).then(|| Self {
+            user,
+            standing,
+            permissions,
+            directory,
+            colleagues: Arc::new(BTreeSet::from([user])),
+        })
+    }
+
+    /// The departments whose members the viewer needs; empty unless an access level is `department`.
+    #[must_use]
+    pub fn departments(&self) -> BTreeSet<DepartmentId> {
+        let reaches = [self.permissions.leads, self.permissions.opportunities];
+        let own = self
+            .standing
+            .department
+            .filter(|_| reaches.contains(&AccessLevel::Department));
+        own.map(|own| self.directory.below(own)).unwrap_or_default()
+    }
+
+    /// Adds the members of [`Self::departments`].
+    #[must_use]
+    pub fn among(mut self, members: BTreeSet<UserId>) -> Self {
+        Arc::make_mut(&mut self.colleagues).extend(members);
+        self
+    }
+
+    /// The user's id.
+    #[must_use]
+    pub fn user(&self) -> UserId {
+        self.user
+    }
+
+    /// Whether the user sees everything, including leads' secrets (C-21).
+    #[must_use]
+    pub fn is_admin(&self) -> bool {
+        self.standing.admin
+    }
+
+    /// The permissions of the user's group; all of them for an admin.
+    #[must_use]
+    pub fn permissions(&self) -> &Permissions {
+        &self.permissions
+    }
+
+    /// The instance's directory.
+    #[must_use]
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// The owners covered by the permission `leads`.
+    #[must_use]
+    pub fn lead_reach(&self) -> OwnerScope {
+        self.coverage(self.permissions.leads)
+    }
+
+    /// The responsible users covered by the permission `opportunities`.
+    #[must_use]
+    pub fn opportunity_reach(&self) -> OwnerScope {
+        self.coverage(self.permissions.opportunities)
+    }
+
+    fn coverage(&self, reach: AccessLevel) -> OwnerScope {
+        match reach {
+            AccessLevel::All => OwnerScope::All,
+            AccessLevel::None => OwnerScope::Nothing,
+            AccessLevel::Own => OwnerScope::Users(BTreeSet::from([self.user])),
+            AccessLevel::Department => OwnerScope::Users(BTreeSet::clone(&self.colleagues)),
+        }
+    }
+
+    /// Whether the viewer sees an opportunity of this responsible user and status (C-82). Won and lost ones
+    /// require `wonLost`, also of the responsible user (C-32), who passes all other restrictions.
+    #[must_use]
+    pub fn sees_opportunity(&self, user: UserId, status: Status, narrowing: &Restriction) -> bool {
+        let own = user == self.user;
+        let reached = match self.permissions.opportunities {
+            AccessLevel::All => true,
+            AccessLevel::Department => own || self.is_colleague(user),
+            AccessLevel::Own => own,
+            AccessLevel::None => false,
+        };
+        reached
+            && (status == Status::Open || self.permissions.won_lost)
+            && (self.passes_restrictions(user) || self.is_among(narrowing))
+    }
+
+    /// Whether the viewer sees this user's opportunities regardless of service permissions.
+    #[must_use]
+    pub fn passes_restrictions(&self, user: UserId) -> bool {
+        user == self.user || self.is_admin()
+    }
+
+    /// Whether the viewer sees a funnel (C-82).
+    #[must_use]
+    pub fn sees_funnel(&self, access: &FunnelAccess) -> bool {
+        let admitted = self.is_admin()
+            || access.is_open()
+            || access.users.contains(&self.user)
+            || access
+                .departments
+                .iter()
+                .any(|department| self.works_within(*department))
+            || self
+                .standing
+                .group
+                .is_some_and(|group| access.groups.contains(&group));
+        admitted && self.permissions.opportunities != AccessLevel::None
+    }
+
+    fn is_among(&self, narrowing: &Restriction) -> bool {
+        match narrowing {
+            Restriction::Open => true,
+            Restriction::Users(users) => users.contains(&self.user),
+            Restriction::Departments(departments) => departments
+                .iter()
+                .any(|department| self.works_within(*department)),
+        }
+    }
+
+    /// Whether the user's department is `department` or below it.
+    fn works_within(&self, department: DepartmentId) -> bool {
+        let own = self.standing.department;
+        own.is_some_and(|own| self.directory.is_within(own, department))
+    }
+
+    /// Whether the viewer sees a lead with this owner and these access lists (C-82). The lists restrict the
+    /// access level and never extend it; the owner always passes them.
+    #[must_use]
+    pub fn sees_lead(&self, owner: Option<UserId>, lists: &AccessLists) -> bool {
+        let own = owner == Some(self.user);
+        let reached = match self.permissions.leads {
+            AccessLevel::All => true,
+            AccessLevel::Department => own || owner.is_some_and(|owner| self.is_colleague(owner)),
+            AccessLevel::Own => own,
+            AccessLevel::None => false,
+        };
+        reached && (own || self.is_admin() || lists.is_open() || self.is_admitted(lists))
+    }
+
+    fn is_admitted(&self, lists: &AccessLists) -> bool {
+        let admits = |department: &DepartmentId| {
+            self.standing.department.is_some_and(|own| {
+                own == *department
+                    || !lists.ignore_sub_departments && self.directory.is_within(own, *department)
+            })
+        };
+        lists.user_access.contains(&self.user) || lists.department_access.iter().any(admits)
+    }
+
+    /// Whether `other` is in this user's department or below it.
+    fn is_colleague(&self, other: UserId) -> bool {
+        self.colleagues.contains(&other)
+    }
+}
+
+#[cfg(test)]
+mod tests;

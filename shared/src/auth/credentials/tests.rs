@@ -1,0 +1,176 @@
+//! C-2 and C-3, as tables.
+
+#![expect(clippy::too_many_lines, reason = "a table is as long as it has cases")]
+
+use super::*;
+use crate::environment::Environment;
+use http::HeaderValue;
+
+struct Wallet {
+    key: Secret,
+    other_key: Secret,
+    token: Secret,
+}
+
+fn wallet() -> Wallet {
+    let environment = Environment::system();
+    let issue = |kind| Secret::issue(kind, &environment);
+    Wallet {
+        key: issue(Kind::Key),
+        other_key: issue(Kind::Key),
+        token: issue(Kind::Token),
+    }
+}
+
+fn presented(headers: &[(&'static str, &str)], query: &str) -> Presented {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        map.append(*name, HeaderValue::from_str(value).unwrap());
+    }
+    Presented::of(&map, &Params::parse(query))
+}
+
+/// How many credentials the request rests on, strictly placed and anywhere; 0 where it is refused unread.
+fn counts(headers: &[(&'static str, &str)], query: &str, rule: Rule) -> (usize, usize) {
+    let presented = presented(headers, query);
+    let claims = presented.claims(rule);
+    let count = |placement| claims.under(placement).map_or(0, <[_]>::len);
+    (
+        count(CredentialPlacement::Strict),
+        count(CredentialPlacement::Anywhere),
+    )
+}
+
+#[test]
+fn key_and_token_in_headers() {
+    let Wallet {
+        key,
+        other_key,
+        token,
+    } = wallet();
+    let (key, other, token) = (key.reveal(), other_key.reveal(), token.reveal());
+    let bearer = &format!("Bearer {token}");
+    let query = &format!("apitoken={key}");
+    let rule = KeyAndToken::RULE;
+    assert_eq!(
+        counts(&[("apitoken", key), ("authorization", bearer)], "", rule),
+        (2, 2)
+    );
+    assert_eq!(
+        counts(
+            &[("apitoken", key), ("authorization", &format!("bEARER  {token} "))],
+            "",
+            rule
+        ),
+        (2, 2)
+    );
+    assert_eq!(counts(&[("apitoken", key)], "", rule), (0, 1));
+    assert_eq!(counts(&[], query, rule), (0, 1));
+    assert_eq!(counts(&[("authorization", bearer)], query, rule), (0, 2));
+    assert_eq!(
+        counts(&[("authorization", &format!("Bearer {key}"))], "", rule),
+        (0, 1)
+    );
+    assert_eq!(
+        counts(&[("authorization", bearer)], "", rule),
+        (0, 0),
+        "a token is no key"
+    );
+    assert_eq!(
+        counts(&[("apitoken", token), ("authorization", bearer)], "", rule),
+        (0, 0)
+    );
+    // What is not by the scheme Bearer is no token, and ignored where none has to be there.
+    for foreign in [token, key, "Basic YTpi", "Negotiate", "Bearer"] {
+        assert_eq!(
+            counts(&[("apitoken", key), ("authorization", foreign)], "", rule),
+            (0, 1),
+            "{foreign}"
+        );
+        assert_eq!(
+            counts(&[("authorization", foreign)], "", rule),
+            (0, 0),
+            "{foreign}"
+        );
+    }
+    assert_eq!(
+        counts(
+            &[("apitoken", key), ("apitoken", other), ("authorization", bearer)],
+            "",
+            rule
+        ),
+        (0, 0)
+    );
+    let joined = &format!("{key}, {other}");
+    assert_eq!(
+        counts(&[("apitoken", joined), ("authorization", bearer)], "", rule),
+        (0, 0)
+    );
+    assert_eq!(
+        counts(
+            &[("apitoken", key), ("authorization", bearer)],
+            "apitoken=x",
+            rule
+        ),
+        (2, 0)
+    );
+    assert_eq!(
+        counts(
+            &[("apitoken", key), ("authorization", bearer)],
+            &format!("apitoken={other}"),
+            rule
+        ),
+        (2, 3)
+    );
+    assert_eq!(counts(&[], "", rule), (0, 0));
+}
+
+#[test]
+fn a_key_in_query_or_header() {
+    let key = wallet().key;
+    let query = &format!("apitoken={}", key.reveal());
+    let (in_query, in_header) = (KeyInQuery::RULE, KeyInHeader::RULE);
+    assert_eq!(counts(&[], query, in_query), (1, 1));
+    assert_eq!(counts(&[], query, in_header), (0, 1));
+    assert_eq!(counts(&[("apitoken", key.reveal())], "", in_header), (1, 1));
+    assert_eq!(counts(&[("apitoken", key.reveal())], "", in_query), (0, 1));
+    assert_eq!(counts(&[], &format!("{query}&{query}"), in_query), (0, 0));
+}
+
+/// C-2: endpoints 11 and 12. A token beside the key is ignored, as by every endpoint that takes none.
+#[test]
+fn a_key_in_either_or_both_places() {
+    let Wallet {
+        key,
+        other_key,
+        token,
+    } = wallet();
+    let (key, other) = (key.reveal(), other_key.reveal());
+    let (query, bearer) = (format!("apitoken={key}"), format!("Bearer {}", token.reveal()));
+    let rule = KeyAnywhere::RULE;
+    assert_eq!(counts(&[], &query, rule), (1, 1));
+    assert_eq!(counts(&[("apitoken", key)], "", rule), (1, 1));
+    assert_eq!(counts(&[("apitoken", other)], &query, rule), (2, 2));
+    assert_eq!(counts(&[("apitoken", "fk_x")], &query, rule), (0, 0));
+    assert_eq!(counts(&[("apitoken", key)], "apitoken=x", rule), (0, 0));
+    assert_eq!(counts(&[("authorization", &bearer)], &query, rule), (1, 2));
+    assert_eq!(counts(&[("authorization", &bearer)], "", rule), (0, 0));
+    assert_eq!(counts(&[], "", rule), (0, 0));
+}
+
+#[test]
+fn one_credential_in_two_places_is_looked_up_once() {
+    let key = wallet().key;
+    let presented = presented(
+        &[("apitoken", key.reveal())],
+        &format!("apitoken={}", key.reveal()),
+    );
+    assert_eq!(presented.claims(KeyAndToken::RULE).secrets(), [&key]);
+}
+
+#[test]
+fn fingerprints_reveal_no_credential() {
+    let key = wallet().key;
+    let fingerprint = presented(&[("apitoken", key.reveal())], "").fingerprint();
+    assert!(!fingerprint.is_empty() && !fingerprint.contains(key.reveal()));
+}

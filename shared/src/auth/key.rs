@@ -1,0 +1,210 @@
+//! The check of API keys and access tokens (spec.md, Authentication).
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::credentials::Presented;
+use super::{Guard, Permission, Placement, instance, rate_limit};
+use crate::credential::Secret;
+use crate::environment::Environment;
+use crate::http::{App, Params, RawRequest, RequestError};
+use crate::instance::InstanceName;
+use crate::settings::CredentialPlacement;
+use crate::store::{CallerId, Credential, Found, InstanceStore, Members, Reader};
+use crate::telemetry::request;
+use crate::time::Timestamp;
+use crate::viewer::Viewer;
+
+/// The credentials of a request, not yet checked: placed as `P` says, of a user that needs permission `A`.
+pub struct Credentials<P, A> {
+    app: App,
+    params: Params,
+    presented: Presented,
+    client: String,
+    rules: PhantomData<fn() -> (P, A)>,
+}
+
+impl<P, A> fmt::Debug for Credentials<P, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Credentials")
+    }
+}
+
+/// A request that was let in: who asks, and the store of its instance.
+#[derive(Debug)]
+pub struct Scope {
+    /// The user that asks, with its permissions of now.
+    pub viewer: Viewer,
+    /// The instance's part of the table.
+    pub store: InstanceStore,
+    environment: Environment,
+}
+
+impl Scope {
+    /// The instance.
+    #[must_use]
+    pub fn instance(&self) -> &InstanceName {
+        self.store.instance()
+    }
+
+    /// The time now.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.environment.now()
+    }
+}
+
+impl<P: Placement, A: Permission> Guard for Credentials<P, A> {
+    type Scope = Scope;
+
+    fn of(request: RawRequest, app: &App) -> Self {
+        Self {
+            app: app.clone(),
+            presented: Presented::of(&request.headers, &request.params),
+            client: client(&request),
+            params: request.params,
+            rules: PhantomData,
+        }
+    }
+
+    async fn reader(&self) -> Result<Reader, RequestError> {
+        let instance = self.instance().await?;
+        if self.presented.claims(P::RULE).secrets().is_empty() {
+            // Nothing is read for a credential that cannot be one (C-3).
+            return Err(RequestError::Unauthorized);
+        }
+        let caller = CallerId {
+            credentials: self.presented.fingerprint(),
+            key: self.presented.key_fingerprint(),
+            client: self.client.clone(),
+        };
+        Ok(self.app.store().reader_for(instance, caller))
+    }
+
+    fn is_known(&self, reader: &Reader) -> bool {
+        let known = |placement| {
+            self.app
+                .store()
+                .knows(&self.callers(reader.instance(), placement))
+        };
+        CredentialPlacement::ALL.into_iter().any(known)
+    }
+
+    async fn check(&self, reader: &Reader, colleagues: bool) -> Result<Scope, RequestError> {
+        let checked = self.judge(reader, colleagues).await;
+        if let Err(RequestError::Unauthorized) = checked {
+            for placement in CredentialPlacement::ALL {
+                self.app
+                    .store()
+                    .refuse(&self.callers(reader.instance(), placement));
+            }
+        }
+        checked
+    }
+
+    fn permit(scope: &Scope) -> Result<(), RequestError> {
+        A::require(&scope.viewer)
+    }
+}
+
+impl<P: Placement, A: Permission> Credentials<P, A> {
+    /// What the credentials that a request rests on under a placement are remembered by.
+    fn callers(&self, instance: &InstanceName, placement: CredentialPlacement) -> Vec<String> {
+        let claims = self.presented.claims(P::RULE);
+        let secrets = claims.under(placement).unwrap_or_default();
+        let caller = |secret: &&Secret| format!("{instance} {placement:?} {}", secret.hash().as_str());
+        secrets.iter().map(caller).collect()
+    }
+
+    /// The instance that `i` names, or the credential's own where the endpoint allows `i` to be absent or blank. The
+    /// latter takes one more round trip unless this process knows the credential.
+    async fn instance(&self) -> Result<InstanceName, RequestError> {
+        let absent = |name: Option<&str>| name.is_none_or(|name| name.trim().is_empty());
+        if !P::RULE.own_instance || !self.params.one("i").is_ok_and(absent) {
+            return instance(&self.params);
+        }
+        let claims = self.presented.claims(P::RULE);
+        let hashes: Vec<_> = claims.secrets().iter().map(|secret| secret.hash()).collect();
+        let own = self.app.store().own_instance(&hashes).await?;
+        own.ok_or(RequestError::Unauthorized)
+    }
+
+    async fn judge(&self, reader: &Reader, colleagues: bool) -> Result<Scope, RequestError> {
+        let claims = self.presented.claims(P::RULE);
+        let hashes: Vec<_> = claims.secrets().iter().map(|secret| secret.hash()).collect();
+        let expected = async {
+            if colleagues && self.is_known(reader) {
+                return reader.expected_members().await;
+            }
+            Ok(Members::default())
+        };
+        let presented = self.app.store().presented(reader.instance(), &hashes);
+        let (presented, expected) = tokio::join!(presented, expected);
+        let (found, stored) = presented?;
+        let stored = stored.ok_or(RequestError::Unauthorized)?;
+        let placement = stored.directory.settings.credential_placement();
+        let claimed = claims.under(placement).unwrap_or_default();
+        let first = self.opened_by(reader.instance(), claimed, &found);
+        let first = first.ok_or(RequestError::Unauthorized)?;
+        let standing = reader.standing(&stored, first).await?;
+        let directory = Arc::new(stored.directory);
+        let viewer = standing.and_then(|standing| Viewer::new(directory, first.user, standing));
+        let viewer = viewer.ok_or(RequestError::Unauthorized)?;
+        request::note(reader.instance().as_str(), &first.id);
+        // Of several credentials the first is an API key: the one that has the limit.
+        let limit = rate_limit::of_key(first, &viewer.directory().settings);
+        let callers = self.callers(reader.instance(), placement);
+        self.app.store().accept(&callers, reader.instance(), limit);
+        rate_limit::count(&self.app, reader.instance(), limit).await?;
+        let viewer = if colleagues {
+            let standings = stored.standings.as_ref();
+            reader.among_colleagues(viewer, standings, expected?).await?
+        } else {
+            viewer
+        };
+        Ok(Scope {
+            viewer,
+            store: InstanceStore::new(reader.clone()),
+            environment: self.app.environment().clone(),
+        })
+    }
+
+    /// The first of these credentials, if all of them open the instance now, for one user.
+    fn opened_by<'f>(
+        &self,
+        instance: &InstanceName,
+        claimed: &[&Secret],
+        found: &'f Found,
+    ) -> Option<&'f Credential> {
+        let opened = claimed.iter().map(|secret| self.opens(instance, secret, found));
+        let opened = opened.collect::<Option<Vec<_>>>()?;
+        let first = *opened.first()?;
+        let same_user = opened.iter().all(|credential| credential.user == first.user);
+        same_user.then_some(first)
+    }
+
+    /// The record of a credential, if it opens the instance now.
+    fn opens<'f>(
+        &self,
+        instance: &InstanceName,
+        secret: &Secret,
+        found: &'f Found,
+    ) -> Option<&'f Credential> {
+        found.get(&secret.hash()).filter(|credential| {
+            credential.kind == secret.kind()
+                && credential.instance == *instance
+                && credential
+                    .expires
+                    .is_none_or(|expires| self.app.environment().now() < expires)
+        })
+    }
+}
+
+/// The address that the request came from, and the program's own name.
+fn client(request: &RawRequest) -> String {
+    let agent = request.headers.get(http::header::USER_AGENT);
+    let agent = agent.map(http::HeaderValue::as_bytes).unwrap_or_default();
+    let address = request.source.as_deref().unwrap_or_default();
+    format!("{address} {}", String::from_utf8_lossy(agent))
+}

@@ -1,0 +1,68 @@
+//! The permissions that endpoints need (C-82), as types: a handler's signature names the one that it was checked for.
+
+use crate::http::RequestError;
+use crate::permissions::Permissions;
+use crate::viewer::Viewer;
+
+/// A permission of a user's group.
+pub trait Permission: Send + Sync {
+    /// Its name in a group's record and in errors.
+    const NAME: &str;
+
+    /// Whether a group has it.
+    fn is_granted(permissions: &Permissions) -> bool;
+
+    /// Requires it of a user.
+    ///
+    /// # Errors
+    /// [`RequestError::Permission`] where the user's group lacks it.
+    fn require(viewer: &Viewer) -> Result<(), RequestError> {
+        if Self::is_granted(viewer.permissions()) {
+            return Ok(());
+        }
+        Err(RequestError::Permission(Self::NAME))
+    }
+}
+
+/// Every user may use the endpoint: what it answers depends on what the user sees.
+#[derive(Debug)]
+pub struct AnyUser;
+
+impl Permission for AnyUser {
+    const NAME: &str = "";
+
+    fn is_granted(_: &Permissions) -> bool {
+        true
+    }
+}
+
+macro_rules! permissions {
+    ($($(#[$doc:meta])* $name:ident: $text:literal, $field:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name;
+
+        impl Permission for $name {
+            const NAME: &str = $text;
+
+            fn is_granted(permissions: &Permissions) -> bool {
+                permissions.$field
+            }
+        }
+    )*};
+}
+
+permissions! {
+    /// Endpoint 5.
+    DeleteLeads: "deleteLeads", delete_leads;
+    /// Endpoint 6.
+    ArchiveLeads: "archiveLeads", archive_leads;
+    /// Endpoints 7 and 8.
+    EditOpportunities: "editOpportunities", edit_opportunities;
+    /// Endpoints 11 and 12.
+    SeeCalendars: "calendars", calendars;
+    /// Endpoints 14 and 15.
+    SeeReports: "reports", reports;
+    /// Endpoints 16 to 18.
+    SeeTickets: "tickets", tickets;
+}

@@ -1,0 +1,108 @@
+//! The check of the call webhook: no user, a secret where the instance has one (spec.md, Authentication).
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+use super::{CheckedRequest, Guard, instance, rate_limit};
+use crate::http::{App, Params, RawRequest, RequestError};
+use crate::store::{InstanceStore, Reader};
+use crate::telemetry::request;
+use crate::text::hex;
+
+/// A request to the webhook with the instance's secret, where it has one.
+pub type Signed<Q> = CheckedRequest<WebhookGuard, Q>;
+
+/// A call to the webhook, not yet let in.
+pub struct WebhookGuard {
+    app: App,
+    params: Params,
+    secret: Option<String>,
+}
+
+// No log line may hold the secret.
+impl fmt::Debug for WebhookGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WebhookGuard")
+    }
+}
+
+/// A call to the webhook that was let in.
+#[derive(Debug)]
+pub struct WebhookScope {
+    /// Whether the instance has active automations.
+    pub triggers: bool,
+    /// The instance's part of the table.
+    pub store: InstanceStore,
+}
+
+impl Guard for WebhookGuard {
+    type Scope = WebhookScope;
+
+    fn of(request: RawRequest, app: &App) -> Self {
+        // The header decides where both are sent (C-75). One that is repeated or not text is a wrong secret.
+        let mut headers = request
+            .headers
+            .get_all("x-voip-signature")
+            .iter()
+            .map(|value| value.to_str().unwrap_or_default());
+        let in_query = || request.params.one("secret").unwrap_or_default();
+        let secret = match (headers.next(), headers.next()) {
+            (None, _) => in_query().map(str::to_owned),
+            (Some(secret), None) => Some(secret.to_owned()),
+            _ => None,
+        };
+        Self {
+            app: app.clone(),
+            secret,
+            params: request.params,
+        }
+    }
+
+    async fn reader(&self) -> Result<Reader, RequestError> {
+        Ok(self.app.store().reader(instance(&self.params)?))
+    }
+
+    fn is_known(&self, reader: &Reader) -> bool {
+        let callers = self.callers(reader);
+        callers
+            .into_iter()
+            .any(|caller| self.app.store().knows(&[caller]))
+    }
+
+    /// Lets the call in where the instance has no secret or this one, within its limit (C-9). A wrong secret is not counted
+    /// against any limit: it costs the read of the directory.
+    async fn check(&self, reader: &Reader, _: bool) -> Result<WebhookScope, RequestError> {
+        let [signed, open] = self.callers(reader);
+        let secret = self.secret.as_deref();
+        let directory = reader.directory().await?;
+        let directory = directory.filter(|directory| directory.settings.admits_webhook(secret));
+        let Some(directory) = directory else {
+            self.app.store().refuse(&[signed, open]);
+            return Err(RequestError::Unauthorized);
+        };
+        request::note(reader.instance().as_str(), "");
+        let limit = rate_limit::of_webhook(&directory.settings);
+        let caller = if directory.settings.is_webhook_open() {
+            open
+        } else {
+            signed
+        };
+        self.app.store().accept(&[caller], reader.instance(), limit);
+        rate_limit::count(&self.app, reader.instance(), limit).await?;
+        Ok(WebhookScope {
+            triggers: directory.triggers,
+            store: InstanceStore::new(reader.clone()),
+        })
+    }
+}
+
+impl WebhookGuard {
+    /// What a call that was let in is remembered by: without regard to its secret, where the instance has none, or by a
+    /// digest of it.
+    fn callers(&self, reader: &Reader) -> [String; 2] {
+        let digest = hex(&Sha256::digest(self.secret.as_deref().unwrap_or_default()));
+        let open = format!("{} webhook", reader.instance());
+        [format!("{open} {digest}"), open]
+    }
+}

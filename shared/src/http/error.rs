@@ -1,0 +1,109 @@
+//! The errors that every endpoint shares, and their mapping to a [`Problem`].
+
+use std::borrow::Cow;
+use std::fmt;
+
+use axum::response::{IntoResponse, Response};
+
+use super::query::selection::SelectionError;
+use super::{BadIdempotencyKey, NotJson, Problem};
+use crate::store::StoreError;
+
+/// 400: a parameter of the query or a field of the body breaks its rule. The first text names it, the second is the rule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}: {1}")]
+pub struct InvalidField(pub Cow<'static, str>, pub &'static str);
+
+impl InvalidField {
+    /// The rule of every id.
+    pub const MUST_BE_ID: &str = "must be a whole number from 1 to 999999999999999";
+
+    /// The field `name` breaks `rule`.
+    pub fn new(name: impl Into<Cow<'static, str>>, rule: &'static str) -> Self {
+        Self(name.into(), rule)
+    }
+}
+
+/// Why a request is refused, whatever its endpoint is. The error of an endpoint adds what only that endpoint refuses.
+#[derive(Debug, thiserror::Error)]
+pub enum RequestError {
+    /// 400: `i` is missing, blank or repeated (C-1).
+    #[error("i: must name the instance, once")]
+    Instance,
+    /// 401: no credential in its place opens the instance `i`; also for an instance that does not exist.
+    #[error("unauthorized")]
+    Unauthorized,
+    /// 429: the credentials are good, but their limit is reached (C-9).
+    #[error("too many requests")]
+    Limited,
+    /// 403, or 400 where spec.md has no 403 for the endpoint: the user's group lacks this permission (C-82).
+    #[error("{0}: the user does not have this permission")]
+    Permission(&'static str),
+    /// 404: the record does not exist, or the user may not see it.
+    #[error("not found")]
+    NotFound,
+    /// 400: an invalid parameter or field.
+    #[error(transparent)]
+    Field(#[from] InvalidField),
+    /// 400: an invalid request. The text names the field at fault.
+    #[error("{0}")]
+    Invalid(String),
+    /// 400: `query` selects what is not on offer (C-22).
+    #[error("query: {0}")]
+    Selection(#[from] SelectionError),
+    /// 400: malformed `Idempotency-Key` (C-10).
+    #[error(transparent)]
+    IdempotencyKey(#[from] BadIdempotencyKey),
+    /// 422: the `Idempotency-Key` came with another body within 24 hours (C-10).
+    #[error("the key was used with another body")]
+    IdempotencyMismatch,
+    /// 400: the body is not JSON.
+    #[error("body: must be JSON")]
+    NotJson(#[from] NotJson),
+    /// 500: the table failed. The log has the cause, the answer has not.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl RequestError {
+    /// 400 with the text of a domain rule, which names the field at fault.
+    pub fn invalid(details: impl fmt::Display) -> Self {
+        Self::Invalid(details.to_string())
+    }
+
+    /// Maps a failed read: one that exceeds the setting `read_budget` is a 400 with `advice` on how to ask for less (C-86).
+    pub fn over_budget(advice: &'static str) -> impl FnOnce(StoreError) -> Self {
+        move |error| match error {
+            StoreError::OverBudget => Self::Invalid(advice.to_owned()),
+            error => Self::Store(error),
+        }
+    }
+}
+
+impl From<RequestError> for Problem {
+    fn from(error: RequestError) -> Self {
+        match &error {
+            RequestError::Unauthorized => Self::Unauthorized,
+            RequestError::Limited => Self::TooMany,
+            RequestError::Permission(_) => Self::Forbidden(error.to_string()),
+            RequestError::NotFound => Self::NotFound,
+            RequestError::IdempotencyMismatch => Self::Mismatch,
+            RequestError::Store(cause) => {
+                tracing::error!(%cause, "the request failed");
+                Self::Internal
+            }
+            RequestError::Instance
+            | RequestError::Field(_)
+            | RequestError::Invalid(_)
+            | RequestError::Selection(_)
+            | RequestError::IdempotencyKey(_)
+            | RequestError::NotJson(_) => Self::Invalid(error.to_string()),
+        }
+    }
+}
+
+impl IntoResponse for RequestError {
+    fn into_response(self) -> Response {
+        Problem::from(self).into_response()
+    }
+}

@@ -1,0 +1,190 @@
+//! Around every request: its id, the limit of its body, CORS, what a panic becomes, its cost and its log line.
+
+use std::borrow::Cow;
+use std::panic::AssertUnwindSafe;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use futures_util::FutureExt as _;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http_body_util::BodyExt as _;
+
+use super::problem::{ANSWER_LIMIT, ErrorFormat, Problem};
+use super::{App, cors, limit};
+use crate::store::{Cost, Meter};
+use crate::telemetry::request::Trace;
+use crate::telemetry::{self, Stopwatch};
+
+/// The most bytes a body may have (C-6).
+pub const BODY_LIMIT: usize = 256 * 1024;
+/// How much of a body that is too large is read all the same, so that the caller gets to read the answer.
+const DRAINED: usize = 8 * 1024 * 1024;
+
+/// The id of a request, in the answer's `x-request-id` and in the log.
+#[derive(Debug, Clone)]
+pub struct RequestId(pub String);
+
+/// The edge, as axum's middleware.
+pub async fn edge(
+    State((app, shape)): State<(App, ErrorFormat)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let (began, cold) = (Stopwatch::start(), app.begins());
+    let id = app.environment().token();
+    request.extensions_mut().insert(RequestId(id.clone()));
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let path = request.extensions().get::<MatchedPath>().cloned();
+    let method = request.method().clone();
+    let (meter, trace) = (Meter::default(), Trace::of(&id));
+    let mut answer = if method == Method::OPTIONS {
+        preflight()
+    } else {
+        let work = AssertUnwindSafe(within_limit(request, next, shape)).catch_unwind();
+        // The panic's own text went to the log through the panic hook; a caller learns nothing of it.
+        trace
+            .follow(meter.measure(work))
+            .await
+            .unwrap_or_else(|_| shape.answer(&Problem::Internal))
+    };
+    limit::show(trace.allowance(), &mut answer);
+    dress(&app, &id, origin.as_ref(), answer.headers_mut());
+    let cost = meter.cost();
+    let route = route(&method, path.as_ref(), answer.status());
+    log(&id, &route, &trace, answer.status(), began, cold, &cost);
+    answer.extensions_mut().insert(cost);
+    answer
+}
+
+/// Puts the headers that every answer has (C-5).
+fn dress(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut HeaderMap) {
+    if !is_page(headers) {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    headers.insert(
+        "x-request-id",
+        HeaderValue::from_str(id).unwrap_or(HeaderValue::from_static("")),
+    );
+    app.origins().allow(origin, headers);
+}
+
+/// The answer to a request that the HTTP library cannot read, so that it never comes to the edge; `None` for a status that
+/// the library does not answer. It is logged as every request is.
+#[must_use]
+pub fn unreadable(app: &App, status: StatusCode) -> Option<http::Response<Bytes>> {
+    let refusal = match status {
+        StatusCode::BAD_REQUEST => Problem::Invalid("the request is not HTTP/1.1".to_owned()),
+        StatusCode::URI_TOO_LONG => Problem::UriTooLong,
+        StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => Problem::HeadersTooLarge,
+        _ => return None,
+    };
+    let (began, id) = (Stopwatch::start(), app.environment().token());
+    let mut answer = ErrorFormat::Error.plain(&refusal);
+    dress(app, &id, None, answer.headers_mut());
+    log(
+        &id,
+        "other",
+        &Trace::of(&id),
+        status,
+        began,
+        false,
+        &Cost::default(),
+    );
+    Some(answer)
+}
+
+async fn within_limit(request: Request, next: Next, shape: ErrorFormat) -> Response {
+    let (parts, body) = request.into_parts();
+    if is_far_too_large(&parts.headers) {
+        return shape.answer(&Problem::TooLarge);
+    }
+    let mut answer = match read(body).await {
+        Ok(body) => next.run(Request::from_parts(parts, Body::from(body))).await,
+        Err(refusal) => return shape.answer(&refusal),
+    };
+    if let Some(problem) = answer.extensions_mut().remove::<Problem>() {
+        return shape.answer(&problem);
+    }
+    if http_body::Body::size_hint(answer.body()).lower() > ANSWER_LIMIT {
+        let details = "limit: the answer would be larger than 5 MB; ask for less at a time";
+        return shape.answer(&Problem::Invalid(details.to_owned()));
+    }
+    answer
+}
+
+/// Whether a body announces that it is too large, and nothing of it needs to be read: its caller waits to be let
+/// (`Expect: 100-continue`), or would send more than is ever read.
+fn is_far_too_large(headers: &HeaderMap) -> bool {
+    let length = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|length| length.to_str().ok());
+    let length = length.map_or(0, |length| length.parse().unwrap_or(usize::MAX));
+    length > DRAINED || (length > BODY_LIMIT && headers.contains_key(header::EXPECT))
+}
+
+async fn read(mut body: Body) -> Result<Bytes, Problem> {
+    let (mut bytes, mut length) = (Vec::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Problem::Invalid("body: broke off".to_owned()))?;
+        let data = frame.into_data().unwrap_or_default();
+        length += data.len();
+        if length > DRAINED {
+            break;
+        }
+        if length <= BODY_LIMIT {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    if length > BODY_LIMIT {
+        Err(Problem::TooLarge)
+    } else {
+        Ok(bytes.into())
+    }
+}
+
+/// Whether an answer is a page for people, the one thing besides JSON that is answered (C-5). A page says so itself.
+fn is_page(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+    kind.is_some_and(|kind| kind == b"text/html" || kind.starts_with(b"text/html;"))
+}
+
+fn preflight() -> Response {
+    let mut answer = StatusCode::NO_CONTENT.into_response();
+    cors::preflight(answer.headers_mut());
+    answer
+}
+
+/// The route as the template names it, such as `GET /leads/{id}`, and one name for all that is none: each value is paid for
+/// as a metric by itself, so no caller may make up any.
+fn route(method: &Method, path: Option<&MatchedPath>, status: StatusCode) -> Cow<'static, str> {
+    let known = [Method::GET, Method::POST, Method::PUT, Method::DELETE];
+    match path {
+        Some(path) if known.contains(method) && status != StatusCode::METHOD_NOT_ALLOWED => {
+            format!("{method} {}", path.as_str()).into()
+        }
+        _ => "other".into(),
+    }
+}
+
+/// One line a request, which is its metrics too. It never holds a credential, a phone number, an address, a query string
+/// or a body.
+fn log(id: &str, route: &str, trace: &Trace, status: StatusCode, began: Stopwatch, cold: bool, cost: &Cost) {
+    let caller = trace.caller();
+    tracing::info!(
+        target: telemetry::REQUEST,
+        request_id = id,
+        route,
+        instance = caller.instance,
+        credential = caller.credential,
+        status = status.as_u16(),
+        milliseconds = began.milliseconds(),
+        cold_start = u8::from(cold),
+        calls = cost.calls.len(),
+        round_trips = cost.round_trips,
+        read_units = cost.read_units(),
+        write_units = cost.write_units(),
+        "request"
+    );
+}

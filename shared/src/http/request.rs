@@ -1,0 +1,77 @@
+//! What a query is read from: the parts of a request, its body read whole.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest as _, FromRequestParts as _, Path, Request};
+use http::HeaderMap;
+
+use super::source::source_address;
+use super::{App, BadIdempotencyKey, InvalidField, Params, idempotency_key};
+use crate::time::Timestamp;
+
+/// A request as it came.
+pub struct RawRequest {
+    /// The query string.
+    pub params: Params,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The parameter in the path; `None` where the route has none, or the text is not UTF-8.
+    pub path: Option<String>,
+    /// The body.
+    pub body: Bytes,
+    /// The time at which it came.
+    pub now: Timestamp,
+    /// The address of the caller, where it is known.
+    pub(crate) source: Option<String>,
+}
+
+impl RawRequest {
+    /// A request that has a query string and nothing else.
+    #[must_use]
+    pub fn new(query: &str, now: Timestamp) -> Self {
+        Self {
+            params: Params::parse(query),
+            headers: HeaderMap::new(),
+            path: None,
+            body: Bytes::new(),
+            now,
+            source: None,
+        }
+    }
+
+    pub(crate) async fn of(request: Request, app: &App) -> Self {
+        let (mut parts, body) = request.into_parts();
+        let path = Path::<String>::from_request_parts(&mut parts, app).await;
+        let source = source_address(&parts.extensions);
+        // The middleware has read the whole body, so this cannot fail.
+        let body = Bytes::from_request(Request::new(body), app).await;
+        Self {
+            params: Params::parse(parts.uri.query().unwrap_or_default()),
+            headers: parts.headers,
+            path: path.ok().map(|Path(text)| text),
+            body: body.unwrap_or_default(),
+            now: app.environment().now(),
+            source,
+        }
+    }
+
+    /// The id in the path.
+    ///
+    /// # Errors
+    /// [`InvalidField`] under `name` where the path holds none.
+    pub fn id<I>(
+        &self,
+        name: &'static str,
+        parse: impl FnOnce(&str) -> Option<I>,
+    ) -> Result<I, InvalidField> {
+        let id = self.path.as_deref().and_then(parse);
+        id.ok_or(InvalidField::new(name, InvalidField::MUST_BE_ID))
+    }
+
+    /// The header `Idempotency-Key`; `None` where there is none.
+    ///
+    /// # Errors
+    /// [`BadIdempotencyKey`] where it is malformed.
+    pub fn idempotency_key(&self) -> Result<Option<&str>, BadIdempotencyKey> {
+        idempotency_key(&self.headers)
+    }
+}

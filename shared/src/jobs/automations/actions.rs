@@ -1,0 +1,205 @@
+//! The writes of each action of an automation.
+
+use std::collections::BTreeSet;
+
+use serde_json::Number;
+
+use crate::automation::{Action, MAX_POINTS};
+use crate::funnel::Funnel;
+use crate::ids::{AutomationId, ColumnId, DepartmentId, FunnelId, UserId};
+use crate::jobs::automations::{Ground, deliveries};
+use crate::lead::Lead;
+use crate::money::Cents;
+use crate::opportunity::Opportunity;
+use crate::store::InstanceStore;
+use crate::store::key::Counter;
+use crate::store::opportunities::OpportunitySnapshot;
+use crate::store::sequence::Sequence;
+use table::StoreError;
+use table::Transaction;
+use table::item;
+
+/// Counter of opportunities' ids.
+const NUMBER: &str = "opportunity";
+
+/// The writes of an action, or the reason that it can never be done.
+type Writes = Result<Transaction, &'static str>;
+
+/// An opportunity to create.
+struct New<'a> {
+    place: (FunnelId, ColumnId),
+    title: &'a str,
+    value: Option<Cents>,
+}
+
+impl InstanceStore {
+    /// The writes of an action; empty if they would change nothing. `crowded` says that other writers keep
+    /// taking the next opportunity id.
+    pub(crate) async fn act(
+        &self,
+        ground: &Ground,
+        (automation, at, action): (AutomationId, usize, &Action),
+        crowded: bool,
+    ) -> Result<Writes, StoreError> {
+        let lead = &ground.lead.lead;
+        let changed = match action {
+            Action::AddPoints { points } => with_points(lead, *points),
+            Action::SetOwner { user } => with_owner(ground, *user, &self.existing_users([*user]).await?),
+            Action::AddAccess { users, departments } => {
+                let existing = self.existing_users(users.iter().copied()).await?;
+                with_access(ground, (users, &existing), departments)
+            }
+            Action::CreateOpportunity {
+                funnel,
+                column,
+                title,
+                value,
+            } => {
+                let new = New {
+                    place: (*funnel, *column),
+                    title,
+                    value: *value,
+                };
+                return self.make_opportunity(ground, &new, crowded).await;
+            }
+            Action::Notify { .. } => {
+                let mut transaction = Transaction::default();
+                let key = self.keys().notification(ground.call.id, automation, at);
+                deliveries::put(&mut transaction, key);
+                return Ok(Ok(transaction));
+            }
+        };
+        match changed {
+            Err(reason) => Ok(Err(reason)),
+            Ok(changed) if changed == *lead => Ok(Ok(Transaction::default())),
+            // No user made the change, so the last editor is cleared.
+            Ok(changed) => {
+                let changed = Lead {
+                    updated_by: None,
+                    updated_by_name: None,
+                    ..changed
+                };
+                self.lead_change(&ground.lead, &changed).map(Ok)
+            }
+        }
+    }
+
+    /// Creates an opportunity like endpoint 7 (C-30), with the current lead and the user of the call.
+    async fn make_opportunity(
+        &self,
+        ground: &Ground,
+        new: &New<'_>,
+        crowded: bool,
+    ) -> Result<Writes, StoreError> {
+        let (funnel, column) = new.place;
+        let (funnel, counter) = (
+            self.keys().funnel(funnel),
+            self.keys().counter(Counter::Opportunity),
+        );
+        let mut found = self.table.get_many([funnel.clone(), counter.clone()]).await?;
+        let funnel = found
+            .remove(&funnel)
+            .map(|item| item::decode::<Funnel>("funnel", item));
+        let Some(funnel) = funnel.transpose()? else {
+            return Ok(Err("the funnel does not exist"));
+        };
+        if !funnel.has_column(column) {
+            return Ok(Err("the column is not one of the funnel"));
+        }
+        let number = if crowded {
+            Sequence::reserve(&self.table, &counter, NUMBER).await?
+        } else {
+            Sequence::next(found.get(&counter), NUMBER)?
+        };
+        let (lead, now) = (ground.lead.lead.id, self.environment.now());
+        let opportunity = Opportunity {
+            title: new.title.to_owned(),
+            value: new.value.unwrap_or_default(),
+            ..Opportunity::new(number.id()?, new.place, lead, ground.call.user, now)
+        };
+        let card = OpportunitySnapshot::of(opportunity, Some(&ground.lead));
+        let nonce = self.environment.token();
+        self.creation(&card, &ground.lead, number, None, &nonce).map(Ok)
+    }
+}
+
+fn with_points(lead: &Lead, points: i64) -> Result<Lead, &'static str> {
+    let sum = sum(&lead.points, points).ok_or("the lead would have more points than can be stored")?;
+    Ok(Lead {
+        points: sum,
+        ..lead.clone()
+    })
+}
+
+/// Integers stay integers.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "up to 1e15 every whole number is a float too"
+)]
+fn sum(points: &Number, more: i64) -> Option<Number> {
+    if let Some(points) = points.as_i64() {
+        let sum = points.checked_add(more)?;
+        return (sum.unsigned_abs() <= MAX_POINTS.unsigned_abs()).then(|| Number::from(sum));
+    }
+    let sum = points.as_f64()? + more as f64;
+    Number::from_f64(sum).filter(|_| sum.abs() <= MAX_POINTS as f64)
+}
+
+fn with_owner(ground: &Ground, user: UserId, existing: &BTreeSet<UserId>) -> Result<Lead, &'static str> {
+    if !existing.contains(&user) {
+        return Err("the user does not exist");
+    }
+    Ok(Lead {
+        owner: Some(user),
+        ..ground.lead.lead.clone()
+    })
+}
+
+/// Adds existing users and departments that are not in the lists yet.
+fn with_access(
+    ground: &Ground,
+    (users, existing): (&[UserId], &BTreeSet<UserId>),
+    departments: &[DepartmentId],
+) -> Result<Lead, &'static str> {
+    let directory = &ground.directory;
+    let known = |user: &UserId| existing.contains(user);
+    let is_there = |department: &DepartmentId| directory.departments.contains_key(department);
+    if !users.iter().any(known) && !departments.iter().any(is_there) {
+        return Err("none of those to admit exists");
+    }
+    let mut lead = ground.lead.lead.clone();
+    for user in users.iter().filter(|user| known(user)) {
+        if !lead.user_access.contains(user) {
+            lead.user_access.push(*user);
+        }
+    }
+    for department in departments.iter().filter(|department| is_there(department)) {
+        if !lead.department_access.contains(department) {
+            lead.department_access.push(*department);
+        }
+    }
+    Ok(lead)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn points_stay_whole_and_storable() {
+        let sum = |points: Value, more| {
+            let Value::Number(points) = points else {
+                return None;
+            };
+            sum(&points, more).map(Value::Number)
+        };
+        assert_eq!(sum(json!(2), 5), Some(json!(7)));
+        assert_eq!(sum(json!(2), -5), Some(json!(-3)));
+        assert_eq!(sum(json!(2.5), 5), Some(json!(7.5)));
+        assert_eq!(sum(json!(MAX_POINTS), 0), Some(json!(MAX_POINTS)));
+        assert_eq!(sum(json!(MAX_POINTS), 1), None);
+        assert_eq!(sum(json!(-0.5), -MAX_POINTS), None);
+        assert_eq!(sum(json!(i64::MAX), 1), None);
+    }
+}

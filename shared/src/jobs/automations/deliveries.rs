@@ -1,0 +1,378 @@
+//! Delivery of notifications: at least once, with a few tries, then quarantine.
+//!
+//! Before a delivery the notification is postponed by more than a delivery takes, on condition that no other
+//! process did. So one process delivers it, and if that one dies another continues after the delay. The body
+//! is built from the current call and lead; nothing is sent if the lead is gone or the automation has no such
+//! action any more.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::{join_all, try_join_all};
+use futures_util::stream::{self, StreamExt as _};
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::automation::{Action, Secret, WebhookUrl};
+use crate::ids::{AutomationId, CallId};
+use crate::instance::InstanceName;
+use crate::jobs::counters;
+use crate::jobs::instances::{INSTANCES, JobOutcome};
+use crate::jobs::webhook_client::{Turn, WebhookClient, WebhookRequest};
+use crate::store::automations::Found;
+use crate::store::key::{self, Key};
+use crate::store::{InstanceStore, Store, automations, calls};
+use crate::time::Timestamp;
+use table::StoreError;
+use table::item::{self, Item, n};
+use table::{Condition, Transaction};
+use table::{KeyRange, Pages, key_of};
+
+/// Maximum number of tries.
+const TRIES: u64 = 6;
+/// Seconds by which a notification is postponed during its delivery, which takes up to 10.
+const UNDER_WAY: u64 = 30;
+/// Seconds of delay after the first failed try; each further delay is four times as long.
+const BACKOFF: u64 = 10;
+
+/// Concurrent deliveries of all instances, and of one.
+const LANES: usize = 256;
+const LANES_OF_ONE: usize = 16;
+/// Maximum notifications of a lane in one run.
+const WAITING: usize = 100;
+/// Seconds in which a run begins new deliveries.
+const TIME: u32 = 40;
+
+/// Number of tries, and due time in Unix seconds.
+const TRIED: &str = "tries";
+const DUE: &str = "due";
+
+/// Adds a notification to the outbox.
+pub fn put(transaction: &mut Transaction, key: Key) {
+    let item = Item::from([("v".to_owned(), n(1))]);
+    transaction.put(key, item, Condition::Always);
+}
+
+/// A notification to deliver.
+struct Delivery {
+    key: Key,
+    call: CallId,
+    automation: AutomationId,
+    /// Index of the automation's action.
+    action: usize,
+    /// Version after it was postponed.
+    version: u64,
+    /// Number of this try, from 1.
+    tried: u64,
+}
+
+impl Delivery {
+    /// The delivery of an outbox entry; `None` if it is not due.
+    fn of(item: &Item, now: u64) -> Result<Option<Self>, StoreError> {
+        let key = key_of(item)?;
+        let number = |name| item::number("notification", item, name);
+        let named = key::notified(&key.sk);
+        let (call, automation, action) =
+            named.ok_or_else(|| item::corrupt("notification", "its key names no action"))?;
+        let delivery = Self {
+            key,
+            call,
+            automation,
+            action,
+            version: number("v")? + 1,
+            tried: number(TRIED)? + 1,
+        };
+        Ok((number(DUE)? <= now).then_some(delivery))
+    }
+}
+
+/// The notifications of one receiver: of one action of an automation.
+pub struct Lane {
+    store: InstanceStore,
+    name: String,
+    waiting: Vec<Item>,
+}
+
+impl Store {
+    /// Delivers the due notifications of all instances, with lanes in parallel, so that a slow receiver
+    /// delays only its own. Returns the number of tries.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the table fails; the rest is delivered by the next run.
+    pub async fn deliver_notifications(&self, webhook_client: &WebhookClient) -> Result<u64, StoreError> {
+        let instances = self.instances_in_turn().await?.into_iter();
+        let waiting = instances.map(|name| InstanceStore::new(self.reader(name)).waiting());
+        let mut waiting = stream::iter(waiting).buffer_unordered(INSTANCES);
+        let (mut lanes, mut tally) = (Vec::new(), JobOutcome::default());
+        while let Some(found) = waiting.next().await {
+            match found {
+                Ok(mut found) => {
+                    // Slow lanes last, and per instance only as many at a time as its limit.
+                    found.sort_by_key(|lane| webhook_client.lanes().is_slow(&lane.name, lane.store.now()));
+                    found.truncate(LANES_OF_ONE);
+                    lanes.extend(found);
+                }
+                Err(cause) => tally.note(Err(cause)),
+            }
+        }
+        let until = self.environment.now().plus_seconds(TIME);
+        let served = lanes.into_iter().map(|lane| lane.serve(webhook_client, until));
+        let mut served = stream::iter(served).buffer_unordered(LANES);
+        while let Some(outcome) = served.next().await {
+            tally.note(outcome);
+        }
+        tally.result()
+    }
+
+    /// Delivers the notifications of some calls if their receivers respond promptly. The rest, and those of
+    /// recently slow receivers, remain in the outbox.
+    pub async fn deliver_at_once(&self, calls: &[(InstanceName, CallId)], webhook_client: &WebhookClient) {
+        let work = async {
+            let mut lanes = BTreeMap::new();
+            let found = calls
+                .iter()
+                .map(|(instance, call)| InstanceStore::new(self.reader(instance.clone())).left_by(*call));
+            for (store, items) in try_join_all(found).await? {
+                store.sort_into(&mut lanes, items).await?;
+            }
+            let now = self.environment.now();
+            lanes.retain(|name, _| !webhook_client.lanes().is_slow(name, now));
+            let until = now.plus_seconds(TIME);
+            let served = lanes.into_values().map(|lane| lane.serve(webhook_client, until));
+            let mut tally = JobOutcome::default();
+            for outcome in join_all(served).await {
+                tally.note(outcome);
+            }
+            tally.result()
+        };
+        match timeout(webhook_client.batch_limit(), work).await {
+            Ok(Ok(_)) => {}
+            Ok(Err(cause)) => tracing::warn!(%cause, "notifications are left to maintenance"),
+            Err(_) => tracing::info!("receivers that take their time are left to maintenance"),
+        }
+    }
+}
+
+impl Lane {
+    /// Delivers due notifications concurrently until a receiver is late or `until`. Returns the number of
+    /// tries.
+    async fn serve(self, webhook_client: &WebhookClient, until: Timestamp) -> Result<u64, StoreError> {
+        let Some(turn) = webhook_client.lanes().take(&self.name, self.store.now()) else {
+            return Ok(0);
+        };
+        let (store, turn) = (&self.store, &turn);
+        let runs = self.waiting.into_iter().map(|item| async move {
+            if turn.is_over() || store.now() >= until {
+                return Ok(0);
+            }
+            let outcome = store.deliver(&item, webhook_client, turn).await;
+            store.or_set_aside(&key_of(&item)?, outcome.map(u64::from)).await
+        });
+        let mut runs = stream::iter(runs).buffer_unordered(turn.at_once());
+        let mut tally = JobOutcome::default();
+        while let Some(outcome) = runs.next().await {
+            tally.note(outcome);
+        }
+        tally.result()
+    }
+}
+
+impl InstanceStore {
+    /// The notifications of a call.
+    async fn left_by(self, call: CallId) -> Result<(Self, Vec<Item>), StoreError> {
+        let span = KeyRange::beginning(self.keys().outbox(), key::notifications(call));
+        let items = self.table.query_all(span).await?;
+        Ok((self, items))
+    }
+
+    /// The due notifications in the outbox, by lane.
+    async fn waiting(self) -> Result<Vec<Lane>, StoreError> {
+        let mut lanes = BTreeMap::new();
+        let mut pages = Pages::of(key::outbox_notifications(self.keys()));
+        while let Some(items) = pages.next(&self.table).await? {
+            self.sort_into(&mut lanes, items).await?;
+        }
+        Ok(lanes.into_values().collect())
+    }
+
+    /// Sorts due notifications into lanes. Unreadable ones are quarantined.
+    async fn sort_into(
+        &self,
+        lanes: &mut BTreeMap<String, Lane>,
+        items: Vec<Item>,
+    ) -> Result<(), StoreError> {
+        let now = self.now_seconds();
+        for item in items {
+            // Notifications of this run's own actions do not count as waiting.
+            let waits = item.contains_key(TRIED);
+            counters::count(|counters| counters.outbox += u64::from(waits));
+            let delivery = match Delivery::of(&item, now) {
+                Ok(Some(delivery)) => delivery,
+                Ok(None) => continue,
+                Err(cause) => {
+                    self.or_set_aside(&key_of(&item)?, Err::<(), _>(cause)).await?;
+                    continue;
+                }
+            };
+            let Delivery {
+                automation, action, ..
+            } = delivery;
+            let name = format!("{}-{automation}-{action}", self.instance());
+            let lane = lanes.entry(name.clone()).or_insert_with(|| Lane {
+                store: self.clone(),
+                name,
+                waiting: Vec::new(),
+            });
+            if lane.waiting.len() < WAITING {
+                lane.waiting.push(item);
+            }
+        }
+        Ok(())
+    }
+
+    /// Delivers a notification if it is due. Returns whether it was tried.
+    async fn deliver(
+        &self,
+        item: &Item,
+        webhook_client: &WebhookClient,
+        turn: &Turn,
+    ) -> Result<bool, StoreError> {
+        let now = self.now_seconds();
+        let Some(delivery) = Delivery::of(item, now)? else {
+            return Ok(false);
+        };
+        let due = now + UNDER_WAY;
+        if !self.put_off(&delivery, delivery.version - 1, due).await? {
+            return Ok(false);
+        }
+        let sent = match self.letter(&delivery).await? {
+            Some(letter) if delivery.tried <= TRIES => {
+                turn.begin();
+                let sent = webhook_client.try_to_deliver(&letter).await;
+                turn.end(sent.as_ref().is_err_and(|missed| missed.late));
+                sent.map_err(|missed| missed.reason)
+            }
+            Some(_) => Err("it was begun too often".to_owned()),
+            None => Ok(()),
+        };
+        match sent {
+            Ok(()) => {
+                counters::count(|counters| counters.notifications += 1);
+                self.take_down(&delivery).await?;
+            }
+            Err(reason) => self.missed(&delivery, &reason).await?,
+        }
+        Ok(true)
+    }
+
+    /// Postpones a notification after a failed try, or quarantines it after the last.
+    async fn missed(&self, delivery: &Delivery, reason: &str) -> Result<(), StoreError> {
+        let (name, tried) = (self.name(delivery), delivery.tried);
+        if tried >= TRIES {
+            tracing::warn!(name, tried, reason, "a notification is set aside");
+            counters::count(|counters| counters.notifications_given_up += 1);
+            return self.take_down(delivery).await;
+        }
+        tracing::info!(name, tried, reason, "a notification is tried again");
+        counters::count(|counters| counters.notifications_put_off += 1);
+        let due = self.now_seconds() + (BACKOFF << (2 * (tried - 1)));
+        self.put_off(delivery, delivery.version, due).await.map(drop)
+    }
+
+    /// Delivery id, the same for every try.
+    fn name(&self, delivery: &Delivery) -> String {
+        let Delivery {
+            call,
+            automation,
+            action,
+            ..
+        } = delivery;
+        format!("{}-{call}-{automation}-{action}", self.instance())
+    }
+
+    /// Sets the next due time. Returns false if another process did so concurrently.
+    async fn put_off(&self, delivery: &Delivery, version: u64, due: u64) -> Result<bool, StoreError> {
+        let later = Item::from([(TRIED.to_owned(), n(delivery.tried)), (DUE.to_owned(), n(due))]);
+        let mut transaction = Transaction::default();
+        transaction.update(delivery.key.clone(), "v", 1, later, Condition::Version(version));
+        self.table.try_commit(transaction).await
+    }
+
+    async fn take_down(&self, delivery: &Delivery) -> Result<(), StoreError> {
+        let mut transaction = Transaction::default();
+        transaction.delete(delivery.key.clone(), Condition::Version(delivery.version));
+        self.table.try_commit(transaction).await.map(drop)
+    }
+
+    /// The request to send; `None` if there is nothing to send any more.
+    async fn letter(&self, delivery: &Delivery) -> Result<Option<WebhookRequest>, StoreError> {
+        let (call_key, automation_key) = (
+            self.keys().call(delivery.call),
+            self.keys().automation(delivery.automation),
+        );
+        let mut found = self
+            .table
+            .get_many([call_key.clone(), automation_key.clone()])
+            .await?;
+        let record = found.remove(&call_key).map(calls::decode).transpose()?;
+        let (Some(record), Some(item)) = (record, found.remove(&automation_key)) else {
+            return Ok(None);
+        };
+        let Found::Known(said) = automations::decode(&item)? else {
+            return Err(item::corrupt("automation", "a later version wrote it"));
+        };
+        let Some((url, secret)) = said
+            .actions
+            .get(delivery.action)
+            .and_then(receiver)
+            .filter(|_| said.active)
+        else {
+            return Ok(None);
+        };
+        let Some(lead) = record.lead else { return Ok(None) };
+        let lead = self.lead(lead).await?;
+        Ok(lead.map(|lead| WebhookRequest {
+            delivery: self.name(delivery),
+            url: url.clone(),
+            secret: secret.clone(),
+            at: self.environment.now(),
+            body: json!({
+                "event": "leadPhoneCall.received",
+                "instance": self.instance().as_str(),
+                "automation": delivery.automation,
+                "call": record,
+                "lead": { "id": lead.id, "fullname": lead.fullname(), "email": lead.email, "phone": lead.phone },
+            })
+            .to_string(),
+        }))
+    }
+
+    fn now(&self) -> Timestamp {
+        self.environment.now()
+    }
+
+    fn now_seconds(&self) -> u64 {
+        u64::try_from(self.now().unix_seconds()).unwrap_or(0)
+    }
+}
+
+fn receiver(action: &Action) -> Option<(&WebhookUrl, &Secret)> {
+    match action {
+        Action::Notify { url, secret } => Some((url, secret)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::UNDER_WAY;
+    use crate::jobs::webhook_client::LIMITS;
+    use crate::store::MAX_CALL;
+
+    /// The delay exceeds reading call and lead plus the delivery; otherwise two processes could deliver it.
+    #[test]
+    fn notifications_are_postponed_during_delivery() {
+        assert!(Duration::from_secs(UNDER_WAY) > LIMITS.whole + 2 * MAX_CALL);
+    }
+}

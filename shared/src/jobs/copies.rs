@@ -1,0 +1,400 @@
+//! Refreshes copies of changed leads and erases remains of deleted ones, as requested by [stale
+//! markers](crate::store::leads::stale_markers).
+//!
+//! A marker is deleted on condition that it was not set again, so a crash at any moment leaves the marker and
+//! no stale copy unmarked. Every write of a copy, and the deletion of the marker, check the copied version of
+//! the lead in the same transaction, so of two concurrent refreshes the slower one never restores older data.
+//!
+//! Readers read markers and copies concurrently. Therefore a marker outlives the refresh by more than the
+//! duration of any request: a reader that finds no marker reads no stale copy.
+//!
+//! Leads are processed in parallel, and each instance has a share of the time (C-87). An unreadable marker is
+//! rewritten, since its key has all information. If a record of a lead is unreadable, the marker is kept for
+//! the readers, with the version at which it is stuck; it is retried when set again or reset by `funil doctor
+//! --repair`.
+
+use futures_util::stream::{self, StreamExt as _};
+use tokio::sync::Semaphore;
+
+use crate::ids::{LeadId, OpportunityId};
+use crate::jobs::counters;
+use crate::jobs::instances::{INSTANCES, JobOutcome, log_failure};
+use crate::store::key::{self, BATCH, Key};
+use crate::store::leads::LeadRecord;
+use crate::store::leads::stale_markers::{DELETED, MARKED_AT, marked_at};
+use crate::store::opportunities::{OpportunityRecord, OpportunitySnapshot};
+use crate::store::quarantine::{UNREADABLE, Unreadable, as_read};
+use crate::store::{Reader, Store};
+use crate::time::Timestamp;
+use table::StoreError;
+use table::item::{self, Item, n, s};
+use table::{CommitError, Condition, Policy, Transaction};
+use table::{KeyRange, PAGE, Pages, key_of};
+
+/// Seconds that a marker outlives the refresh: longer than any request.
+const GRACE: u32 = 60;
+/// Concurrent leads of all instances.
+const LEADS: usize = 32;
+/// Concurrent leads of one instance.
+const LEADS_OF_ONE: usize = 16;
+/// Seconds in which a round begins new leads of one instance.
+const SHARE: u32 = 60;
+/// Failed leads after which a round of an instance is aborted: then the table fails, not a lead.
+const MAX_FAILURES: usize = 64;
+
+/// Version of the marker whose copies are written, and the time in Unix seconds.
+const WRITTEN: &str = "written";
+const SINCE: &str = "since";
+/// Version of the marker at which a record was unreadable.
+pub const STUCK: &str = "stuck";
+
+/// A marker as read.
+#[derive(Debug, Clone)]
+struct StaleMarker {
+    key: Key,
+    lead: LeadId,
+    version: u64,
+    written: u64,
+    since: u64,
+    stuck: u64,
+    deleted: bool,
+}
+
+impl StaleMarker {
+    fn read(item: &Item) -> Result<Self, StoreError> {
+        let key = key_of(item)?;
+        let number = |name| item::number("notice", item, name);
+        let lead = key::noticed(&key).ok_or_else(|| item::corrupt("notice", "it names no lead"))?;
+        let version = number("v")?;
+        if version == 0 {
+            return Err(item::corrupt("notice", "it has no version"));
+        }
+        Ok(Self {
+            lead,
+            version,
+            written: number(WRITTEN)?,
+            since: number(SINCE)?,
+            stuck: number(STUCK)?,
+            deleted: item.contains_key(DELETED),
+            key,
+        })
+    }
+
+    /// The condition that it was not set again.
+    fn unchanged_marker(&self) -> Condition {
+        let (name, value) = ("v", self.version);
+        Condition::Number { name, value }
+    }
+}
+
+/// Whether a marker can be decoded, so that the refresh of its lead can proceed.
+#[must_use]
+pub fn is_readable(item: &Item) -> bool {
+    StaleMarker::read(item).is_ok()
+}
+
+/// The kind of item that was unreadable, if a marker is stuck.
+#[must_use]
+pub fn stuck(item: &Item) -> Option<&str> {
+    let notice = StaleMarker::read(item).ok()?;
+    let kind = item.get(UNREADABLE).and_then(|kind| kind.as_s().ok());
+    let is_stuck = notice.stuck > 0 && notice.stuck == notice.version;
+    is_stuck.then(|| kind.map_or("lead", String::as_str))
+}
+
+/// The write that makes a stuck marker retry.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] where the item has no key.
+pub fn unstick(item: &Item) -> Result<Transaction, StoreError> {
+    let notice = StaleMarker::read(item)?;
+    let mut transaction = Transaction::default();
+    let free = Item::from([(STUCK.to_owned(), n(0))]);
+    transaction.update(notice.key.clone(), "v", 0, free, notice.unchanged_marker());
+    Ok(transaction)
+}
+
+/// Counts how long the oldest deleted lead has been waiting. Markers of the previous format do not contain
+/// the time.
+fn note_age(notices: &[Item], now: Timestamp) {
+    let deleted = notices.iter().filter(|notice| notice.contains_key(DELETED));
+    let marked = deleted.filter_map(|notice| item::number("notice", notice, MARKED_AT).ok());
+    let Some(oldest) = marked.filter(|at| *at > 0).min() else {
+        return;
+    };
+    let now = u64::try_from(now.unix_seconds()).unwrap_or_default();
+    let age = now.saturating_sub(oldest);
+    counters::count(|counters| counters.oldest_erasure_seconds = counters.oldest_erasure_seconds.max(age));
+}
+
+/// Parameters of a round.
+struct Round<'a> {
+    /// Seconds that markers outlive the refresh.
+    grace: u32,
+    /// Time after which no new leads are begun.
+    until: Option<Timestamp>,
+    /// Limits concurrent leads.
+    permits: &'a Semaphore,
+}
+
+impl Store {
+    /// Refreshes the copies of all instances. Returns the number of leads.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the table fails; the rest is done by the next round.
+    pub async fn refresh_copies(&self) -> Result<u64, StoreError> {
+        let permits = Semaphore::new(LEADS);
+        let instances = self.instances_in_turn().await?.into_iter();
+        let rounds = instances.map(async |name| {
+            let round = Round {
+                grace: GRACE,
+                until: Some(self.environment.now().plus_seconds(SHARE)),
+                permits: &permits,
+            };
+            let outcome = self.reader(name.clone()).refresh_round(&round).await;
+            outcome.inspect_err(|error| log_failure(&name, "copies", error))
+        });
+        let mut rounds = stream::iter(rounds).buffer_unordered(INSTANCES);
+        let mut tally = JobOutcome::default();
+        while let Some(outcome) = rounds.next().await {
+            tally.note(outcome);
+        }
+        tally.result()
+    }
+}
+
+impl Reader {
+    /// Refreshes the copies of every marked lead, and deletes markers whose copies were written at least
+    /// `grace` seconds ago. Returns the number of leads.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the table fails.
+    pub async fn refresh_copies(&self, grace: u32) -> Result<u64, StoreError> {
+        let permits = Semaphore::new(LEADS_OF_ONE);
+        let (until, permits) = (None, &permits);
+        let round = Round {
+            grace,
+            until,
+            permits,
+        };
+        self.refresh_round(&round).await
+    }
+
+    async fn refresh_round(&self, round: &Round<'_>) -> Result<u64, StoreError> {
+        let mut tally = JobOutcome::default();
+        let mut pages = Pages::of(KeyRange::head(self.keys().notices(), PAGE));
+        while let Some(mut items) = pages.next(&self.table).await? {
+            note_age(&items, self.environment.now());
+            // Begins at a random lead, so that short rounds do not always omit the same ones.
+            let first = self.environment.below(items.len() as u64);
+            items.rotate_left(usize::try_from(first).unwrap_or(0));
+            let leads = items.into_iter().map(|item| self.process_in_time(item, round));
+            let mut leads = stream::iter(leads).buffer_unordered(LEADS_OF_ONE);
+            let mut failures = 0;
+            while let Some(outcome) = leads.next().await {
+                failures += usize::from(outcome.is_err());
+                tally.note(outcome);
+                if failures == MAX_FAILURES {
+                    return tally.result();
+                }
+            }
+            if self.is_over(round) {
+                break;
+            }
+        }
+        tally.result()
+    }
+
+    fn is_over(&self, round: &Round<'_>) -> bool {
+        round.until.is_some_and(|until| self.environment.now() >= until)
+    }
+
+    async fn process_in_time(&self, item: Item, round: &Round<'_>) -> Result<u64, StoreError> {
+        let _permit = round.permits.acquire().await;
+        if self.is_over(round) {
+            return Ok(0);
+        }
+        self.process(&item, round.grace).await
+    }
+
+    /// Processes a marker. Returns 1 if copies were written.
+    async fn process(&self, item: &Item, grace: u32) -> Result<u64, StoreError> {
+        let key = key_of(item)?;
+        let notice = match StaleMarker::read(item) {
+            Ok(notice) => notice,
+            Err(error) if key::noticed(&key).is_none() => {
+                return self.or_set_aside(&key, Err(error)).await;
+            }
+            Err(_) => match self.renewed(&key, item).await? {
+                Some(renewed) => renewed,
+                None => return Ok(0),
+            },
+        };
+        counters::count(|counters| counters.erasures += u64::from(notice.deleted));
+        if notice.stuck > 0 && notice.stuck == notice.version {
+            return Ok(0);
+        }
+        // Requests that may still show a deleted lead must have ended.
+        let grace = if notice.deleted { GRACE } else { grace };
+        let is_written = notice.version == notice.written;
+        let transaction = if is_written {
+            self.cleared(&notice, grace)
+        } else {
+            counters::count(|counters| counters.copies += 1);
+            match self.refresh_noticed(&notice, grace).await {
+                Err(StoreError::Corrupt { key: kind, .. }) => self.stick(&notice, kind),
+                outcome => outcome?,
+            }
+        };
+        // Where it is refused, the marker was set again or handled concurrently: the next round does the rest.
+        self.table.try_commit(transaction).await?;
+        Ok(u64::from(!is_written))
+    }
+
+    /// Replaces an unreadable marker; `None` if another process did.
+    async fn renewed(&self, key: &Key, item: &Item) -> Result<Option<StaleMarker>, StoreError> {
+        let Some(lead) = key::noticed(key) else {
+            return Ok(None);
+        };
+        self.log_unreadable(key, "notice", "a notice is renewed");
+        let mark = self.table.get(&self.keys().erasure(lead)).await?;
+        let mut fresh = marked_at(self.environment.now());
+        fresh.insert("v".to_owned(), n(1));
+        if mark.is_some() || item.contains_key(DELETED) {
+            fresh.insert(DELETED.to_owned(), n(1));
+        }
+        let mut transaction = Transaction::default();
+        transaction.put(key.clone(), fresh.clone(), as_read(item));
+        if !self.table.try_commit(transaction).await? {
+            return Ok(None);
+        }
+        StaleMarker::read(&key.complete(fresh)).map(Some)
+    }
+
+    /// Records in a marker that a record of its lead is unreadable. It remains valid for readers.
+    fn stick(&self, notice: &StaleMarker, kind: &'static str) -> Transaction {
+        self.log_unreadable(&notice.key, kind, "a lead is set aside");
+        let mut transaction = Transaction::default();
+        let stuck = Item::from([
+            (STUCK.to_owned(), n(notice.version)),
+            (UNREADABLE.to_owned(), s(kind)),
+        ]);
+        transaction.update(notice.key.clone(), "v", 0, stuck, notice.unchanged_marker());
+        transaction
+    }
+
+    /// Writes the copies of a marked lead. Returns the write that records this in the marker or deletes it.
+    /// The lead's version is checked too, because a marker that was deleted and set again looks the same.
+    async fn refresh_noticed(&self, notice: &StaleMarker, grace: u32) -> Result<Transaction, StoreError> {
+        let lead = notice.lead;
+        // Read after the marker, so it is at least as new as the change that set it.
+        let record = self.lead_record(lead).await?;
+        let copied = self.refresh_copies_of(lead, record.as_ref()).await;
+        if record.is_none() && matches!(copied, Ok(()) | Err(StoreError::Corrupt { .. })) {
+            self.erase(lead).await?;
+        }
+        copied?;
+        let mut transaction = Transaction::default();
+        transaction.check(self.keys().lead(lead), unchanged(record.as_ref()));
+        if grace == 0 {
+            self.end(&mut transaction, notice, notice.unchanged_marker());
+        } else {
+            let since = self.environment.now().unix_seconds();
+            let written = Item::from([
+                (WRITTEN.to_owned(), n(notice.version)),
+                (SINCE.to_owned(), n(since)),
+            ]);
+            transaction.update(notice.key.clone(), "v", 0, written, notice.unchanged_marker());
+        }
+        Ok(transaction)
+    }
+
+    /// Deletes a marker whose copies were written long enough ago.
+    fn cleared(&self, notice: &StaleMarker, grace: u32) -> Transaction {
+        let mut transaction = Transaction::default();
+        let over = notice.since.saturating_add(u64::from(grace));
+        let now = u64::try_from(self.environment.now().unix_seconds()).unwrap_or(0);
+        if now >= over {
+            let has = [
+                ("v", notice.version),
+                (WRITTEN, notice.written),
+                (SINCE, notice.since),
+            ];
+            let has = has.map(|(name, value)| (name.to_owned(), n(value)));
+            let unchanged_marker = Condition::Exactly {
+                has: Item::from(has),
+                lacks: Vec::new(),
+            };
+            self.end(&mut transaction, notice, unchanged_marker);
+        }
+        transaction
+    }
+
+    /// Deletes a marker, and the pending-erasure marker of a deleted lead.
+    fn end(&self, transaction: &mut Transaction, notice: &StaleMarker, unchanged_marker: Condition) {
+        if notice.deleted {
+            transaction.delete(self.keys().erasure(notice.lead), Condition::Always);
+        }
+        transaction.delete(notice.key.clone(), unchanged_marker);
+    }
+
+    /// Writes the copies of a lead. An unreadable one fails after the others are written.
+    async fn refresh_copies_of(&self, lead: LeadId, record: Option<&LeadRecord>) -> Result<(), StoreError> {
+        let mut unreadable = Unreadable::default();
+        let mut pages = Pages::of(KeyRange::head(self.keys().lead_opportunities(lead), BATCH));
+        while let Some(keys) = pages.next_keys(&self.table).await? {
+            let ids = keys
+                .iter()
+                .filter_map(|key| OpportunityId::new(key.sk.parse().ok()?));
+            let ids: Vec<_> = ids.collect();
+            let found = self
+                .table
+                .get_many(ids.iter().map(|id| self.keys().opportunity(*id)))
+                .await?;
+            for (key, item) in &found {
+                let outcome = match OpportunityRecord::decode(item) {
+                    Ok(stored) => self.refresh_copy(stored, lead, record).await,
+                    Err(error) => Err(error),
+                };
+                unreadable.note(self, key, outcome)?;
+            }
+        }
+        unreadable.result()
+    }
+
+    /// Writes the lead into one opportunity, unless it is current.
+    async fn refresh_copy(
+        &self,
+        mut stored: OpportunityRecord,
+        lead: LeadId,
+        record: Option<&LeadRecord>,
+    ) -> Result<(), StoreError> {
+        let mut retry = self.table.retry(Policy::CONFLICT, "refreshing a copy");
+        loop {
+            let opportunity = stored.opportunity.clone();
+            let fresh = OpportunitySnapshot::of(opportunity, record);
+            if stored.opportunity.lead_id != Some(lead) || fresh == stored.value {
+                return Ok(());
+            }
+            let key = self.keys().opportunity(fresh.opportunity.id);
+            let mut transaction = stored.replace(self.keys(), fresh, stored.edited)?;
+            transaction.check(self.keys().lead(lead), unchanged(record));
+            match self.table.commit(transaction).await {
+                Ok(()) => return Ok(()),
+                Err(CommitError::Refused(items)) => {
+                    // If the lead changed, its marker remains for the next round.
+                    let item = items.get(&key).filter(|item| !item.is_empty());
+                    let Some(item) = item else { return Ok(()) };
+                    stored = OpportunityRecord::decode(item)?;
+                    retry.again().await?;
+                }
+                Err(CommitError::Store(error)) => return Err(error),
+            }
+        }
+    }
+}
+
+/// The condition that a lead is unchanged.
+fn unchanged(lead: Option<&LeadRecord>) -> Condition {
+    lead.map_or(Condition::Absent, |lead| Condition::Version(lead.version))
+}

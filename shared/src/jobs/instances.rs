@@ -1,0 +1,67 @@
+//! Common rules of background jobs (C-87): they begin at a random instance, process many in parallel, and a
+//! failure of one instance does not affect others.
+
+use crate::instance::InstanceName;
+use crate::store::Store;
+use crate::store::key;
+use table::StoreError;
+use table::{KeyRange, PAGE, key_of};
+
+/// Concurrent instances of a job.
+pub const INSTANCES: usize = 16;
+
+impl Store {
+    /// The names of all instances, starting with a random one. They are taken from the keys, so an unreadable
+    /// item does not stop a job.
+    pub(crate) async fn instances_in_turn(&self) -> Result<Vec<InstanceName>, StoreError> {
+        let items = self
+            .table
+            .query_all(KeyRange::head(key::instances(), PAGE))
+            .await?;
+        let mut names = Vec::with_capacity(items.len());
+        for item in &items {
+            let key = key_of(item)?;
+            if let Some(name) = InstanceName::parse(&key.sk) {
+                names.push(name);
+            } else {
+                tracing::warn!(item = %key, "the key of an instance names none");
+            }
+        }
+        let first = self.environment.below(names.len() as u64);
+        names.rotate_left(usize::try_from(first).unwrap_or(0));
+        Ok(names)
+    }
+}
+
+/// Logs the instance that a job failed for. Of an unreadable item only its kind is logged, because the rest
+/// may be personal data.
+pub fn log_failure(instance: &InstanceName, job: &'static str, error: &StoreError) {
+    let instance = instance.as_str();
+    match error {
+        StoreError::Corrupt { key, .. } => tracing::warn!(instance, job, unreadable = key, "a job failed"),
+        cause => tracing::warn!(instance, job, %cause, "a job failed"),
+    }
+}
+
+/// Results of a job: a failed part does not stop the others.
+#[derive(Debug, Default)]
+pub struct JobOutcome {
+    done: u64,
+    failed: Option<StoreError>,
+}
+
+impl JobOutcome {
+    /// Adds a count, or keeps the error.
+    pub fn note(&mut self, outcome: Result<u64, StoreError>) {
+        match outcome {
+            Ok(done) => self.done += done,
+            Err(cause) => self.failed = Some(cause),
+        }
+    }
+
+    /// # Errors
+    /// The last error.
+    pub fn result(self) -> Result<u64, StoreError> {
+        self.failed.map_or(Ok(self.done), Err)
+    }
+}

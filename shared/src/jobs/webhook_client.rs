@@ -1,0 +1,339 @@
+//! Posts notifications to the receivers that operators configure (C-76).
+//!
+//! Connections are https, to an address that is checked after the name is resolved and not resolved again.
+//! Redirects are not followed. Neither the secret nor a receiver's response is logged. A delivery ends within
+//! 10 seconds, whatever the receiver does.
+
+mod lanes;
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use http::header::{CONTENT_TYPE, HOST, USER_AGENT};
+use http::{Method, Request};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Bytes;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use rustls::{CertificateError, ClientConfig, RootCertStore};
+use sha2::Sha256;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+use crate::automation::{Secret, WebhookUrl, is_public};
+use crate::text::hex;
+use crate::time::Timestamp;
+
+pub use lanes::{Lanes, Turn};
+
+/// Maximum bytes read of a response.
+const MAX_ANSWER: usize = 64 * 1024;
+
+/// Timeouts.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// From resolving the host name to an established TLS connection.
+    pub connect: Duration,
+    /// The rest of a response after its status line, which is the receipt.
+    pub rest: Duration,
+    /// The whole delivery.
+    pub whole: Duration,
+    /// How long a stream batch waits for receivers after its actions are done.
+    pub batch: Duration,
+}
+
+/// Production values.
+pub const LIMITS: Limits = Limits {
+    connect: Duration::from_secs(3),
+    rest: Duration::from_secs(1),
+    whole: Duration::from_secs(10),
+    batch: Duration::from_secs(2),
+};
+
+/// A failed delivery.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missed {
+    /// The reason, without any text of request or response.
+    pub reason: String,
+    /// Whether the receiver took too long.
+    pub late: bool,
+}
+
+impl Missed {
+    fn late(reason: &str) -> Self {
+        Self {
+            reason: reason.to_owned(),
+            late: true,
+        }
+    }
+}
+
+impl From<String> for Missed {
+    fn from(reason: String) -> Self {
+        Self { reason, late: false }
+    }
+}
+
+/// A notification to send.
+#[derive(Debug, Clone)]
+pub struct WebhookRequest {
+    /// The same for every try, so receivers can drop duplicates.
+    pub delivery: String,
+    /// Receiver.
+    pub url: WebhookUrl,
+    /// Signing secret.
+    pub secret: Secret,
+    /// Time of sending.
+    pub at: Timestamp,
+    /// JSON.
+    pub body: String,
+}
+
+/// Resolves a host.
+type Resolver = Arc<dyn Fn(String, u16) -> BoxFuture<'static, Vec<SocketAddr>> + Send + Sync>;
+
+/// TLS configuration, created at the first delivery; inside `None` if unavailable.
+type Tls = Arc<OnceLock<Option<TlsConnector>>>;
+
+/// A connection with TLS or, in tests, without.
+trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<W: AsyncRead + AsyncWrite + Send + Unpin> Wire for W {}
+
+/// Posts notifications.
+#[derive(Clone)]
+pub struct WebhookClient {
+    resolver: Resolver,
+    admits: fn(IpAddr) -> bool,
+    tls: Option<Tls>,
+    limits: Limits,
+    lanes: Lanes,
+}
+
+impl fmt::Debug for WebhookClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Courier").finish_non_exhaustive()
+    }
+}
+
+impl WebhookClient {
+    /// A client with the system's resolver that accepts public addresses only.
+    #[must_use]
+    pub fn system() -> Self {
+        Self {
+            resolver: Arc::new(|host, port| {
+                Box::pin(async move {
+                    let found = tokio::net::lookup_host((host, port)).await;
+                    found.map(Iterator::collect).unwrap_or_default()
+                })
+            }),
+            admits: is_public,
+            tls: Some(Arc::default()),
+            limits: LIMITS,
+            lanes: Lanes::default(),
+        }
+    }
+
+    /// Posts a notification; any 2xx is a receipt.
+    ///
+    /// # Errors
+    /// The reason, without any text of request or response.
+    pub async fn deliver(&self, letter: &WebhookRequest) -> Result<(), String> {
+        self.try_to_deliver(letter).await.map_err(|missed| missed.reason)
+    }
+
+    /// Like [`Self::deliver`], with a flag for timeouts.
+    ///
+    /// # Errors
+    /// [`Missed`] if it was not received.
+    pub async fn try_to_deliver(&self, letter: &WebhookRequest) -> Result<(), Missed> {
+        timeout(self.limits.whole, self.post(letter))
+            .await
+            .unwrap_or_else(|_| Err(Missed::late("it took too long")))
+    }
+
+    /// How long a stream batch waits for receivers.
+    #[must_use]
+    pub fn batch_limit(&self) -> Duration {
+        self.limits.batch
+    }
+
+    /// The lanes of this process.
+    #[must_use]
+    pub fn lanes(&self) -> &Lanes {
+        &self.lanes
+    }
+
+    async fn post(&self, letter: &WebhookRequest) -> Result<(), Missed> {
+        let wire = timeout(self.limits.connect, self.connect(&letter.url)).await;
+        let wire = wire.map_err(|_| Missed::late("the connection took too long"))?;
+        let wire = wire.map_err(str::to_owned)?;
+        Ok(self.send(wire, letter).await?)
+    }
+
+    /// An authenticated connection to a receiver.
+    async fn connect(&self, url: &WebhookUrl) -> Result<Box<dyn Wire>, &'static str> {
+        let stream = self.reach(url).await?;
+        let Some(tls) = &self.tls else {
+            return Ok(Box::new(stream));
+        };
+        let name = ServerName::try_from(url.host().to_owned());
+        let name = name.map_err(|_| "the host has no name for a certificate")?;
+        let connector = tls.get_or_init(system_tls).as_ref().ok_or("there is no TLS")?;
+        match connector.connect(name, stream).await {
+            Ok(stream) => Ok(Box::new(stream)),
+            Err(cause) => Err(distrust(&cause)),
+        }
+    }
+
+    /// Connects to the first address that accepts. If any address of the name is not permitted, none is used.
+    async fn reach(&self, url: &WebhookUrl) -> Result<TcpStream, &'static str> {
+        let found = match url.host().parse::<IpAddr>() {
+            Ok(address) => vec![SocketAddr::new(address, url.port())],
+            Err(_) => (self.resolver)(url.host().to_owned(), url.port()).await,
+        };
+        if found.is_empty() {
+            return Err("the host has no address");
+        }
+        if !found.iter().all(|address| (self.admits)(address.ip())) {
+            return Err("the host leads to a private address");
+        }
+        for address in &found {
+            if let Ok(stream) = TcpStream::connect(address).await {
+                return Ok(stream);
+            }
+        }
+        Err("the host takes no connection")
+    }
+
+    /// Sends a notification and waits for the receipt.
+    async fn send(&self, wire: Box<dyn Wire>, letter: &WebhookRequest) -> Result<(), String> {
+        let broken = |cause: hyper::Error| format!("the connection broke: {cause}");
+        let (mut sender, connection) = http1::handshake(TokioIo::new(wire)).await.map_err(broken)?;
+        let request = request(letter).map_err(|cause| format!("it cannot be written: {cause}"))?;
+        let talk = async {
+            let answer = sender.send_request(request).await.map_err(broken)?;
+            let status = answer.status();
+            // Read so that the receiver can finish sending; the content is discarded.
+            let rest = Limited::new(answer.into_body(), MAX_ANSWER).collect();
+            let _ = timeout(self.limits.rest, rest).await;
+            if status.is_success() {
+                return Ok(());
+            }
+            Err(format!("the receiver answered {}", status.as_u16()))
+        };
+        // The connection is polled concurrently and ends with the delivery. An error after the response, such
+        // as a close without TLS close_notify, does not invalidate the receipt.
+        tokio::pin!(connection);
+        tokio::pin!(talk);
+        tokio::select! {
+            biased;
+            said = &mut talk => said,
+            _ = &mut connection => talk.await,
+        }
+    }
+}
+
+/// For tests.
+#[cfg(feature = "testing")]
+impl WebhookClient {
+    /// A client that takes all addresses from `resolver`, and speaks plain HTTP to those that `admits`
+    /// accepts.
+    #[must_use]
+    pub fn plain(
+        resolver: impl Fn(&str, u16) -> Vec<SocketAddr> + Send + Sync + 'static,
+        admits: fn(IpAddr) -> bool,
+    ) -> Self {
+        Self {
+            resolver: Arc::new(move |host, port| {
+                let found = resolver(&host, port);
+                Box::pin(async move { found })
+            }),
+            admits,
+            tls: None,
+            limits: LIMITS,
+            lanes: Lanes::default(),
+        }
+    }
+
+    /// The same with TLS, trusting these roots or, for `None`, the system's.
+    #[must_use]
+    pub fn with_tls(mut self, roots: Option<RootCertStore>) -> Self {
+        self.tls = Some(roots.map_or_else(Arc::default, |roots| Arc::new(OnceLock::from(tls(roots)))));
+        self
+    }
+
+    /// The same with these timeouts.
+    #[must_use]
+    pub fn within(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+}
+
+/// The reason of a failed TLS handshake, without the receiver's own text.
+fn distrust(cause: &io::Error) -> &'static str {
+    let cause = cause
+        .get_ref()
+        .and_then(|cause| cause.downcast_ref::<rustls::Error>());
+    let Some(rustls::Error::InvalidCertificate(cause)) = cause else {
+        return "the TLS handshake failed";
+    };
+    match cause {
+        CertificateError::UnknownIssuer => "the certificate is of nobody who is trusted",
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            "the certificate is another host's"
+        }
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "the certificate has expired",
+        _ => "the certificate is not valid",
+    }
+}
+
+fn request(letter: &WebhookRequest) -> Result<Request<Full<Bytes>>, http::Error> {
+    let at = letter.at.unix_seconds();
+    let signed = signature(&letter.secret, at, &letter.body);
+    Request::builder()
+        .method(Method::POST)
+        .uri(letter.url.path())
+        .header(HOST, letter.url.authority())
+        .header(USER_AGENT, "funil")
+        .header(CONTENT_TYPE, "application/json")
+        .header("x-funil-delivery", &letter.delivery)
+        .header("x-funil-timestamp", at)
+        .header("x-funil-signature", format!("t={at},v1={signed}"))
+        .body(Full::from(letter.body.clone()))
+}
+
+/// HMAC-SHA256 of `<at>.<body>` under the secret, in hexadecimal.
+fn signature(secret: &Secret, at: i64, body: &str) -> String {
+    // Infallible: HMAC accepts keys of any length.
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes()) else {
+        return String::new();
+    };
+    mac.update(format!("{at}.{body}").as_bytes());
+    hex(&mac.finalize().into_bytes())
+}
+
+/// TLS with the system's trusted roots. Without any, no certificate is valid.
+fn system_tls() -> Option<TlsConnector> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    tls(roots)
+}
+
+/// TLS with these roots; `None` if no version is supported.
+fn tls(roots: RootCertStore) -> Option<TlsConnector> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .ok()?;
+    let config = config.with_root_certificates(roots).with_no_client_auth();
+    Some(TlsConnector::from(Arc::new(config)))
+}

@@ -1,0 +1,155 @@
+//! The start of a deployed function: the environment that it needs, and the report where it cannot start.
+//!
+//! A function with an incomplete environment ends before it takes an event, and names the missing variables. Otherwise the
+//! Lambda runtime's library would panic over its own variables, and the first request would meet a wrong table.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+use std::{env, fmt};
+
+use serde_json::json;
+
+use crate::environment::Environment;
+use crate::store::{Location, Store, StoreError};
+
+/// The address of the Lambda Runtime API.
+const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
+/// What template.yaml and Lambda put into a function's environment, as far as nothing works without it.
+const NEEDED: [&str; 8] = [
+    "TABLE_NAME",
+    RUNTIME_API,
+    "AWS_LAMBDA_FUNCTION_NAME",
+    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE",
+    "AWS_LAMBDA_FUNCTION_VERSION",
+    "AWS_REGION",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+];
+/// How long the Runtime API, which is on the same machine, may take to hear of it.
+const TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Why a function cannot start.
+#[derive(thiserror::Error)]
+pub enum StartError {
+    /// These variables are not set, or empty.
+    #[error("not set: {}; Lambda and `sam local invoke` set them, and `funil serve` does without", .0.join(", "))]
+    Environment(Vec<&'static str>),
+    /// The table does not answer.
+    #[error("the table cannot be read: {0}")]
+    Table(#[from] StoreError),
+}
+
+/// `main` shows in this form what it returns, so it is made for people.
+impl fmt::Debug for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The table named by `TABLE_NAME`. Another DynamoDB API is named, as for every AWS SDK, by `AWS_ENDPOINT_URL_DYNAMODB`;
+/// `sam local invoke` sets every variable of the template, so an empty one names none.
+///
+/// # Errors
+/// [`StartError::Environment`] where the process was not started as a function is.
+pub fn location() -> Result<Location, StartError> {
+    location_in(|name| env::var(name).ok())
+}
+
+fn location_in(variable: impl Fn(&str) -> Option<String>) -> Result<Location, StartError> {
+    let filled = |name: &str| variable(name).filter(|value| !value.is_empty());
+    let missing = NEEDED.into_iter().filter(|name| filled(name).is_none());
+    match (filled("TABLE_NAME"), missing.collect::<Vec<_>>()) {
+        (Some(table), missing) if missing.is_empty() => Ok(Location {
+            table,
+            endpoint: filled("AWS_ENDPOINT_URL_DYNAMODB"),
+        }),
+        (_, missing) => Err(StartError::Environment(missing)),
+    }
+}
+
+/// The store of a deployed function, with a connection that is up before the first request. A failure is reported to the log
+/// and to Lambda.
+///
+/// # Errors
+/// [`StartError`] where the environment lacks something or the table cannot be reached.
+pub async fn store(environment: Environment) -> Result<Store, StartError> {
+    let connected = async { Ok(Store::connect_function(location()?, environment).await?) };
+    connected.await.inspect_err(report)
+}
+
+/// Says in the log and to Lambda, where there is one, that the function cannot start. The process is about to end, so nothing
+/// waits while this does.
+pub fn report(cause: &StartError) {
+    tracing::error!(%cause, "the function cannot start");
+    let Some(api) = env::var(RUNTIME_API).ok().filter(|api| !api.is_empty()) else {
+        return;
+    };
+    if let Err(failed) = tell(&api, cause) {
+        tracing::error!(cause = %failed, "Lambda was not told");
+    }
+}
+
+/// `POST /runtime/init/error`: without it Lambda would know no more than that the process ended.
+fn tell(api: &str, cause: &StartError) -> io::Result<()> {
+    let body = json!({
+        "errorType": "Runtime.InitError", "errorMessage": cause.to_string(), "stackTrace": [],
+    });
+    let body = body.to_string();
+    let mut stream = TcpStream::connect(api)?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    write!(
+        stream,
+        "POST /2018-06-01/runtime/init/error HTTP/1.1\r\nhost: {api}\r\ncontent-type: application/json\r\n\
+         lambda-runtime-function-error-type: Runtime.InitError\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )?;
+    // A process that ended before the answer came could take what it sent with it.
+    stream.read(&mut [0; 64]).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn among(changes: &[(&str, Option<&str>)]) -> Result<(String, Option<String>), String> {
+        let found = location_in(
+            |name| match changes.iter().find(|(changed, _)| *changed == name) {
+                Some((_, value)) => value.map(str::to_owned),
+                None => NEEDED.contains(&name).then(|| "x".to_owned()),
+            },
+        );
+        found
+            .map(|location| (location.table, location.endpoint))
+            .map_err(|error| format!("{error:?}"))
+    }
+
+    #[test]
+    fn missing_and_empty_variables_are_named() {
+        let told = |names: &str| {
+            Err(format!(
+                "not set: {names}; Lambda and `sam local invoke` set them, and `funil serve` does without"
+            ))
+        };
+        assert_eq!(among(&[("TABLE_NAME", None)]), told("TABLE_NAME"));
+        assert_eq!(
+            among(&[("AWS_REGION", Some("")), (RUNTIME_API, None)]),
+            told("AWS_LAMBDA_RUNTIME_API, AWS_REGION")
+        );
+        let none: Vec<_> = NEEDED.into_iter().map(|name| (name, None)).collect();
+        assert_eq!(among(&none), told(&NEEDED.join(", ")));
+    }
+
+    #[test]
+    fn an_empty_endpoint_is_none() {
+        let endpoint = |value| among(&[("AWS_ENDPOINT_URL_DYNAMODB", value)]);
+        let at = |endpoint: Option<&str>| Ok(("x".to_owned(), endpoint.map(str::to_owned)));
+        assert_eq!(endpoint(None), at(None));
+        assert_eq!(endpoint(Some("")), at(None));
+        assert_eq!(
+            endpoint(Some("http://127.0.0.1:8000")),
+            at(Some("http://127.0.0.1:8000"))
+        );
+    }
+}

@@ -1,0 +1,229 @@
+//! Writing a call with its lead: which lead it belongs to, and the retries (C-74, C-75).
+//!
+//! A call is never lost for the sake of its lead: where the lead cannot be found or made, the call is stored without one.
+//! An attempt of unknown outcome is looked up under its nonce before the next one is made with the same numbers, so one
+//! request never writes two calls.
+
+use super::{CallSequences, Caller, Inserted, Link};
+use crate::call::{Call, CallStatus, CallType};
+use crate::ids::{CallId, LeadId, UserId};
+use crate::phone::Phone;
+use crate::store::{Claimed, IdempotencyKey, InstanceStore, Reader};
+use crate::time::Timestamp;
+use table::StoreError;
+
+/// Attempts before a contested call is given up; the last one is made without a lead.
+const ATTEMPTS: u32 = 8;
+
+/// The other party of a call, as the provider names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallParty {
+    /// A lead by its id; `None` for a number that can be no id, and so no lead.
+    Lead(Option<LeadId>),
+    /// A telephone number; `None` for one without digits or with more than any number has.
+    Phone(Option<Phone>),
+}
+
+/// A call to record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewCall {
+    /// The operator; `None` for a number that can be no id, and so no user.
+    pub user: Option<UserId>,
+    /// The other party.
+    pub party: CallParty,
+    /// The digits of the other party's number.
+    pub number: String,
+    /// Incoming or outgoing.
+    pub kind: CallType,
+    /// Whether it came about.
+    pub status: CallStatus,
+    /// In seconds.
+    pub duration: u64,
+    /// Whether the provider recorded it.
+    pub record: bool,
+    /// The provider's service.
+    pub service: String,
+    /// The other party's name, as the provider has it.
+    pub lead_name: Option<String>,
+    /// The operator's name, as the provider has it.
+    pub user_name: Option<String>,
+    /// The provider's id of the call.
+    pub call_id: Option<String>,
+    /// A note.
+    pub description: Option<String>,
+    /// The idempotency key of the request, where it has one (C-10).
+    pub claim: Option<IdempotencyKey>,
+}
+
+/// Prefetched reads of a call to record.
+#[derive(Debug)]
+pub struct PrefetchedCall {
+    /// Outcome of earlier requests with the same key (C-10).
+    pub claimed: Claimed,
+    /// The operator, if there is such a user.
+    pub user: Option<UserId>,
+    numbers: CallSequences,
+    lead: Result<Option<LeadId>, StoreError>,
+}
+
+/// Outcome of recording a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordedCall {
+    /// It is in the history.
+    Made(CallId),
+    /// Another request with the same key came first; nothing is written.
+    Claimed(Claimed),
+}
+
+impl NewCall {
+    /// The record of the call.
+    #[must_use]
+    pub fn record(&self, id: CallId, user: UserId, lead: Option<LeadId>, now: Timestamp) -> Call {
+        Call {
+            id,
+            user,
+            lead_phone: Some(self.number.clone()),
+            kind: self.kind,
+            status: self.status,
+            duration: self.duration,
+            record: self.record,
+            service: self.service.clone(),
+            lead,
+            lead_name: self.lead_name.clone(),
+            user_name: self.user_name.clone(),
+            call_id: self.call_id.clone(),
+            description: self.description.clone(),
+            create_date: now,
+        }
+    }
+}
+
+impl Reader {
+    /// Reads the last numbers, the user, the lead that the number belongs to and the request's claim, in one round trip.
+    /// A lead that cannot be looked up is not yet a failure.
+    ///
+    /// # Errors
+    /// [`StoreError`] where anything else cannot be read.
+    pub async fn begin_call(&self, call: &NewCall) -> Result<PrefetchedCall, StoreError> {
+        let claimed = self.claimed(call.claim.as_ref());
+        let users = self.existing_users(call.user);
+        let (claimed, users, numbers, lead) =
+            tokio::join!(claimed, users, self.call_numbers(), self.lead_of_call(call));
+        Ok(PrefetchedCall {
+            claimed: claimed?,
+            user: users?.pop_first(),
+            numbers: numbers?,
+            lead,
+        })
+    }
+
+    /// The lead that the provider names, or that the number belongs to.
+    async fn lead_of_call(&self, call: &NewCall) -> Result<Option<LeadId>, StoreError> {
+        match &call.party {
+            CallParty::Lead(lead) => Ok(*lead),
+            CallParty::Phone(None) => Ok(None),
+            CallParty::Phone(Some(phone)) => self.lead_by_phone(phone).await,
+        }
+    }
+
+    /// The same after the lead turned out to be gone: one that the provider names stays gone.
+    async fn other_lead_of_call(&self, call: &NewCall) -> Result<Option<LeadId>, StoreError> {
+        match &call.party {
+            CallParty::Lead(_) => Ok(None),
+            CallParty::Phone(_) => self.lead_of_call(call).await,
+        }
+    }
+
+    /// The link of the call, with the numbers to take: the lead that was found; a new one for a number that no lead
+    /// has; nobody where there is no number or the search failed.
+    async fn link(
+        &self,
+        call: &NewCall,
+        found: Result<Option<LeadId>, StoreError>,
+        instead_of: Option<LeadId>,
+        numbers: CallSequences,
+    ) -> (Link, CallSequences) {
+        let phone = match (found, &call.party) {
+            (Ok(Some(lead)), _) => return (Link::Known(lead), numbers),
+            (Ok(None), CallParty::Phone(Some(phone))) => phone,
+            (Ok(None), _) => return (Link::Nobody, numbers),
+            (Err(cause), _) => {
+                tracing::warn!(%cause, "the lead of a call could not be looked up");
+                return (Link::Nobody, numbers);
+            }
+        };
+        let read = tokio::try_join!(self.profile(phone), self.with_lead_number(numbers));
+        match read {
+            Ok((profile, numbers)) => {
+                let (name, photo_url) =
+                    profile.map_or((None, None), |profile| (Some(profile.name), profile.photo_url));
+                let caller = Caller {
+                    number: call.number.clone(),
+                    phone: phone.clone(),
+                    name,
+                    photo_url,
+                    instead_of,
+                };
+                (Link::New(Box::new(caller)), numbers)
+            }
+            Err(cause) => {
+                tracing::warn!(%cause, "no lead could be made for a call");
+                (Link::Nobody, numbers)
+            }
+        }
+    }
+}
+
+impl InstanceStore {
+    /// Writes a call of `user`, with its lead if it can be had. After an attempt of unknown outcome the numbers stay the
+    /// same, so that it and the next one exclude each other. `triggers`: the instance has active automations.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the call could not be stored, or its outcome is unknown.
+    pub async fn record_call(
+        &self,
+        call: &NewCall,
+        user: UserId,
+        found: PrefetchedCall,
+        triggers: bool,
+    ) -> Result<RecordedCall, StoreError> {
+        let (nonce, now) = (self.environment.token(), self.environment.now());
+        let record = |id, lead| call.record(id, user, lead, now);
+        let (mut link, mut numbers) = self.link(call, found.lead, None, found.numbers).await;
+        for attempt in 1..=ATTEMPTS {
+            if attempt == ATTEMPTS {
+                link = Link::Nobody;
+                numbers = self.take_call_numbers(&link).await?;
+            }
+            let claim = call.claim.as_ref();
+            match self
+                .insert_call(record, &link, numbers, &nonce, claim, triggers)
+                .await
+            {
+                Ok(Inserted::Done(id)) => return Ok(RecordedCall::Made(id)),
+                Ok(Inserted::Claimed(claimed)) => return Ok(RecordedCall::Claimed(claimed)),
+                Ok(Inserted::NumbersTaken) => numbers = self.take_call_numbers(&link).await?,
+                Ok(Inserted::LeadGone) => {
+                    let lead = self.other_lead_of_call(call).await;
+                    (link, numbers) = self.link(call, lead, None, self.call_numbers().await?).await;
+                }
+                Ok(Inserted::AlreadyMade(made)) => {
+                    let lead = self.lead_of_call(call).await;
+                    let seen = self.call_numbers().await?;
+                    (link, numbers) = self.link(call, lead, Some(made), seen).await;
+                }
+                Err(cause) => {
+                    if let Some(id) = self.call_happened(numbers, &nonce).await? {
+                        return Ok(RecordedCall::Made(id));
+                    }
+                    if link == Link::Nobody {
+                        return Err(cause);
+                    }
+                    tracing::warn!(%cause, "the call is stored without its lead");
+                    link = Link::Nobody;
+                }
+            }
+        }
+        Err(StoreError::Contention("recording a call"))
+    }
+}

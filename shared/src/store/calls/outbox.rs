@@ -1,0 +1,12 @@
+//! The outbox of an instance: calls that its automations have yet to process.
+
+use crate::ids::CallId;
+use crate::store::key::Keys;
+use table::item::{Item, n};
+use table::{Condition, Transaction};
+
+/// Adds a call to the outbox, in the transaction that records it.
+pub fn enqueue(transaction: &mut Transaction, keys: Keys<'_>, call: CallId) {
+    let item = Item::from([("v".to_owned(), n(1))]);
+    transaction.put(keys.trigger(call), item, Condition::Always);
+}

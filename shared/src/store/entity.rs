@@ -1,0 +1,169 @@
+//! A record as it is stored: its value, and what storing adds to it. One implementation for every kind with a version.
+
+use std::borrow::Borrow;
+use std::ops::Deref;
+
+use super::derived::Derived;
+use super::key::{Key, Keys};
+use table::item::{self, Item, n, s};
+use table::unknown::Raw;
+use table::{Condition, StoreError, Transaction};
+
+/// A kind of record.
+pub trait Entity: Sized {
+    /// Names the kind in errors.
+    const KIND: &'static str;
+
+    /// Where the record is.
+    fn key(&self, keys: Keys<'_>) -> Key;
+
+    /// The attributes of the value.
+    ///
+    /// # Errors
+    /// [`StoreError::Unstorable`] where it has none.
+    fn encode(&self) -> Result<Item, StoreError>;
+
+    /// The value that an item contains. Attributes of [`Stored`] are ignored.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] where it cannot be read.
+    fn decode(item: &Item) -> Result<Self, StoreError>;
+
+    /// Everything that is derived from a record: a pure function of it.
+    ///
+    /// # Errors
+    /// [`StoreError::Unstorable`] where an item of it cannot be encoded.
+    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError>;
+}
+
+/// A record as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored<E> {
+    /// The record's value.
+    pub value: E,
+    /// Rises by one with every write of the record.
+    pub version: u64,
+    /// Made or changed through the API since it was last imported (C-81).
+    pub edited: bool,
+    /// By which the request that wrote the record recognises it; imported ones have none.
+    pub nonce: Option<String>,
+    /// The item that it was read from.
+    pub raw: Raw,
+}
+
+impl<E> Deref for Stored<E> {
+    type Target = E;
+
+    fn deref(&self) -> &E {
+        &self.value
+    }
+}
+
+impl<E: Entity> Stored<E> {
+    /// A record that an import brings for the first time.
+    pub fn new(value: E) -> Self {
+        Self {
+            value,
+            version: 1,
+            edited: false,
+            nonce: None,
+            raw: Raw::default(),
+        }
+    }
+
+    /// A record that the request with this nonce makes.
+    pub fn made(value: E, nonce: Option<&str>) -> Self {
+        Self {
+            edited: true,
+            nonce: nonce.map(str::to_owned),
+            ..Self::new(value)
+        }
+    }
+
+    /// The next version of the record, with another value.
+    #[must_use]
+    pub fn next(&self, value: E) -> Self {
+        Self {
+            value,
+            version: self.version + 1,
+            edited: self.edited,
+            nonce: self.nonce.clone(),
+            raw: self.raw.clone(),
+        }
+    }
+
+    /// The next version of what is stored, if anything is, with a value that an import brings.
+    #[must_use]
+    pub fn imported(stored: Option<&Self>, value: E) -> Self {
+        match stored {
+            None => Self::new(value),
+            Some(stored) => Self {
+                edited: false,
+                ..stored.next(value)
+            },
+        }
+    }
+
+    /// The record as an item, with the attributes of the item it was read from that this build does not know.
+    ///
+    /// # Errors
+    /// [`StoreError::Unstorable`] where it has none.
+    pub fn encode(&self) -> Result<Item, StoreError> {
+        let recode = |raw: &Item| Self::decode_known(raw).ok()?.encode_known().ok();
+        Ok(self.raw.carry(self.encode_known()?, recode))
+    }
+
+    fn encode_known(&self) -> Result<Item, StoreError> {
+        let mut item = self.value.encode()?;
+        item.insert("v".to_owned(), n(self.version));
+        if self.edited {
+            item.insert("edited".to_owned(), n(1));
+        }
+        item.extend(self.nonce.as_ref().map(|nonce| ("nonce".to_owned(), s(nonce))));
+        Ok(item)
+    }
+
+    /// The record that an item contains.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] where it cannot be read.
+    pub fn decode(item: impl Borrow<Item>) -> Result<Self, StoreError> {
+        let item = item.borrow();
+        Ok(Self {
+            raw: Raw::of(item),
+            ..Self::decode_known(item)?
+        })
+    }
+
+    fn decode_known(item: &Item) -> Result<Self, StoreError> {
+        Ok(Self {
+            value: E::decode(item)?,
+            version: item::number(E::KIND, item, "v")?,
+            edited: item::number(E::KIND, item, "edited")? > 0,
+            nonce: item.get("nonce").and_then(|nonce| nonce.as_s().ok()).cloned(),
+            raw: Raw::default(),
+        })
+    }
+
+    /// Everything that is derived from it.
+    ///
+    /// # Errors
+    /// [`StoreError::Unstorable`] where an item of it cannot be encoded.
+    pub fn derived(&self, keys: Keys<'_>) -> Result<Derived, StoreError> {
+        E::derived(self, keys)
+    }
+
+    /// Puts the record in the place of what is stored, or where nothing is, and changes what is derived, on condition that
+    /// it still is so.
+    ///
+    /// # Errors
+    /// [`StoreError::Unstorable`] where it cannot be encoded.
+    pub fn put(&self, keys: Keys<'_>, stored: Option<&Self>) -> Result<Transaction, StoreError> {
+        let condition = stored.map_or(Condition::Absent, |stored| Condition::Version(stored.version));
+        let old = stored.map(|stored| stored.derived(keys)).transpose()?;
+        let mut transaction = Transaction::default();
+        transaction.put(self.key(keys), self.encode()?, condition);
+        Derived::change(&mut transaction, &old.unwrap_or_default(), self.derived(keys)?);
+        Ok(transaction)
+    }
+}

@@ -1,0 +1,121 @@
+//! The keys of leads, of what leads to them, and of their calls.
+
+use super::{Key, Keys};
+use crate::ids::{CallId, CompanyId, EventId, LeadId, UserId};
+
+impl Keys<'_> {
+    /// All leads' records by id.
+    pub fn leads(self) -> String {
+        self.pk("lead")
+    }
+
+    /// A lead's record.
+    pub fn lead(self, id: LeadId) -> Key {
+        Key::new(self.leads(), id.padded())
+    }
+
+    /// The list of all leads, archived or not, by id.
+    pub fn lead_list(self, archived: bool) -> String {
+        self.pk(&format!("leads#{}", u8::from(archived)))
+    }
+
+    /// The list of an owner's leads, archived or not, by id.
+    pub fn owner_list(self, archived: bool, owner: UserId) -> String {
+        self.pk(&format!("leads#{}#{owner}", u8::from(archived)))
+    }
+
+    /// The totals of the list of leads, an item for each class of leads that the same users see.
+    pub fn lead_totals(self, archived: bool) -> String {
+        self.pk(&format!("lead-total#{}", u8::from(archived)))
+    }
+
+    /// The leads that have a number, the best match first: not archived before archived, then by id (C-72).
+    pub fn phone(self, digits: &str) -> String {
+        self.pk(&format!("phone#{digits}"))
+    }
+
+    /// A lead among those that have a number.
+    pub fn phone_lead(self, digits: &str, archived: bool, id: LeadId) -> Key {
+        Key::new(
+            self.phone(digits),
+            format!("{}#{}", u8::from(archived), id.padded()),
+        )
+    }
+
+    /// The claim that keeps two first calls of one line from making two leads. The line appears as a digest only, because
+    /// the item outlives the lead for a while.
+    pub fn new_caller(self, line: &str) -> Key {
+        Key::new(self.pk(&format!("new-caller#{line}")), "new-caller")
+    }
+
+    /// A lead's timeline.
+    pub fn timeline(self, lead: LeadId) -> String {
+        self.pk(&format!("timeline#{lead}"))
+    }
+
+    /// An event on a lead's timeline.
+    pub fn event(self, lead: LeadId, id: EventId) -> Key {
+        Key::new(self.timeline(lead), format!("event#{}", id.padded()))
+    }
+
+    /// The calls of a lead that have no event on its timeline yet, by id.
+    pub fn lead_calls(self, lead: LeadId) -> String {
+        self.pk(&format!("lead-call#{lead}"))
+    }
+
+    /// A call among those of its lead that have no event yet.
+    pub fn lead_call(self, lead: LeadId, id: CallId) -> Key {
+        Key::new(self.lead_calls(lead), id.padded())
+    }
+
+    /// All calls by id.
+    pub fn calls(self) -> String {
+        self.pk("call")
+    }
+
+    /// A record of the call history.
+    pub fn call(self, id: CallId) -> Key {
+        Key::new(self.calls(), id.padded())
+    }
+
+    /// The leads of a company.
+    pub fn company_leads(self, company: CompanyId) -> String {
+        self.pk(&format!("company-lead#{company}"))
+    }
+
+    /// The notices of records whose copies elsewhere may be stale.
+    pub fn notices(self) -> String {
+        self.pk("notice")
+    }
+
+    /// The notice that a lead changed.
+    pub fn lead_notice(self, lead: LeadId) -> Key {
+        Key::new(self.notices(), format!("lead#{}", lead.padded()))
+    }
+
+    /// The deleted leads of which something may be left.
+    pub fn erasures(self) -> String {
+        self.pk("erasure")
+    }
+
+    /// That something may be left of a deleted lead.
+    pub fn erasure(self, lead: LeadId) -> Key {
+        Key::new(self.erasures(), lead.padded())
+    }
+}
+
+/// The lead that a notice is about, by its key.
+pub fn noticed(key: &Key) -> Option<LeadId> {
+    LeadId::new(key.sk.strip_prefix("lead#")?.parse().ok()?)
+}
+
+/// The lead that a mark of a deletion is about, by its key.
+pub fn marked(key: &Key) -> Option<LeadId> {
+    LeadId::new(key.sk.parse().ok()?)
+}
+
+/// The lead of a phone look-up's sort key; `None` where it is not one that is ever written.
+pub fn phone_lead(sk: &str) -> Option<LeadId> {
+    let (_, id) = sk.split_once('#')?;
+    LeadId::new(id.parse().ok()?)
+}

@@ -1,0 +1,98 @@
+//! Keys are parsed back as they were built.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::ids::{AutomationId, FileId};
+use crate::ticket::FileName;
+
+fn ids() -> impl Strategy<Value = u64> {
+    prop_oneof![1..=MAX_ID, 1..=2000_u64, Just(MAX_ID)]
+}
+
+proptest! {
+    /// Ids, days and classes are read back from every key, for any values of the other parts.
+    #[test]
+    fn every_key_is_parsed_back(
+        (id, other, third) in (ids(), ids(), ids()),
+        millis in -62_135_596_800_000..=Timestamp::LAST_MILLIS,
+        (generation, action, archived) in (0..=999_999_999_999_u64, 0..99_usize, any::<bool>()),
+        (text, path) in ("[0-9a-f]{1,32}", ".{0,40}"),
+    ) {
+        let acme = acme();
+        let keys = Keys(&acme);
+        let date = Timestamp::from_unix_millis(millis).unwrap();
+        let (lead, call, user) = (LeadId::new(id).unwrap(), CallId::new(id).unwrap(), UserId::new(other).unwrap());
+        let (opportunity, meeting, ticket) =
+            (OpportunityId::new(id).unwrap(), MeetingId::new(id).unwrap(), TicketId::new(id).unwrap());
+
+        prop_assert_eq!(placed(&place(date, opportunity)), Some(id));
+        prop_assert_eq!(placed_ticket(&keys.lead_ticket(lead, date, ticket).sk), Some(ticket));
+        prop_assert_eq!(noticed(&keys.lead_notice(lead)), Some(lead));
+        prop_assert_eq!(marked(&keys.erasure(lead)), Some(lead));
+        prop_assert_eq!(phone_lead(&keys.phone_lead(&text, archived, lead).sk), Some(lead));
+        let department = DepartmentId::new(id).unwrap();
+        prop_assert_eq!(member_department(&keys.member(department, user).sk), Some(department));
+        prop_assert!(keys.member(department, user).sk.starts_with(&department_members(department)));
+
+        let day = rank_day(date);
+        let ranked = rank(&day, user);
+        prop_assert_eq!(ranked_day(&ranked), day.as_str());
+        let class = class([&other.to_string(), "open", &text]);
+        let ranked = restricted_rank(&day, &class);
+        prop_assert_eq!(restricted_ranked(&ranked), Some((day.as_str(), class.as_str())));
+        let parts = class_parts(&class).collect::<Vec<_>>();
+        let user_part = other.to_string();
+        prop_assert_eq!(parts, [user_part.as_str(), "open", text.as_str()]);
+        let place = place(date, opportunity);
+        prop_assert!(before_places(date) < place && place < after_places(date));
+        prop_assert!(rank_begins(&day).unwrap() < place);
+
+        let trigger = keys.trigger(call);
+        prop_assert_eq!(triggered(&trigger.sk), Some(call));
+        prop_assert_eq!(streamed(&trigger.pk, &trigger.sk), Some((acme.clone(), call)));
+        prop_assert_eq!(put_back(&aside(&trigger)), trigger);
+        let automation = AutomationId::new(third).unwrap();
+        let notification = keys.notification(call, automation, action);
+        prop_assert_eq!(notified(&notification.sk), Some((call, automation, action)));
+
+        let part = report_part_sort(&report_part_name("2026-05", action), &report_version(generation, &text));
+        prop_assert_eq!(report_generation(&part), Some(generation));
+        let slice = report_slice(&text, generation);
+        let draft = keys.report_draft(crate::ids::ReportId::new(id).unwrap(), &slice, action);
+        prop_assert!(draft.sk.starts_with(&report_slice_begins(&slice)));
+
+        for name in [FileName::Id(FileId::new(other).unwrap()), FileName::Path(ticket, path)] {
+            prop_assert_eq!(keys.listed_file(&keys.ticket_file(ticket, &name)), Some(name.clone()));
+            prop_assert_eq!(keys.listed_file(&keys.lead_file(lead, ticket, &name)), Some(name));
+        }
+        let calendar = CalendarId::new(other).unwrap();
+        for (key, origin) in [
+            (entry(keys.lead_list(archived), lead), Origin::Lead(Some(lead))),
+            (entry(keys.owner_list(archived, user), lead), Origin::Lead(Some(lead))),
+            (keys.phone_lead(&text, archived, lead), Origin::Lead(Some(lead))),
+            (keys.lead_opportunity(lead, opportunity), Origin::Opportunity(Some(opportunity))),
+            (keys.listed_meeting(calendar, date, meeting), Origin::Meeting(Some(meeting))),
+            (keys.lead_meeting(lead, meeting), Origin::Meeting(Some(meeting))),
+            (keys.lead_ticket(lead, date, ticket), Origin::Ticket(Some(ticket))),
+        ] {
+            prop_assert_eq!(keys.origin(&key), origin);
+        }
+    }
+
+    /// The parts cover every number after the first ones once.
+    #[test]
+    fn a_split_covers_every_number_once(
+        first in 1..=MAX_ID, ahead in 0..=10_000_u64, parts in 1..=9_u64, offset in 1..=20_000_u64,
+    ) {
+        let last = first.saturating_add(ahead).min(MAX_ID);
+        let ranges = split("p", first, last, parts);
+        let sought = number(first.saturating_add(offset).min(MAX_ID));
+        let holds = |range: &KeyRange| {
+            range.after.as_ref().is_some_and(|after| *after < sought)
+                && range.through.as_ref().is_none_or(|through| sought <= *through)
+        };
+        let expected = usize::from(sought > number(first));
+        prop_assert_eq!(ranges.iter().filter(|range| holds(range)).count(), expected);
+    }
+}

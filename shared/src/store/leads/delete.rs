@@ -1,0 +1,106 @@
+//! Deleting leads (C-24).
+//!
+//! A deletion is one transaction: it deletes the record and all that is derived from it, and writes a tombstone and a
+//! [stale marker](super::stale_markers). Every reader of data that may contain something of the lead checks one of the
+//! two, so nothing of the person is shown any more. `jobs::erasure` removes what is left.
+//!
+//! No record can be linked to the lead concurrently: each link checks the lead in its own transaction.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::try_join_all;
+
+use super::record::LeadRecord;
+use super::stale_markers;
+use super::update::CONCURRENCY;
+use crate::ids::LeadId;
+use crate::lead::Lead;
+use crate::store::InstanceStore;
+use crate::store::derived::Derived;
+use table::item::{self, s};
+use table::{CommitError, Condition, Policy, StoreError, Transaction};
+
+/// Outcome of a deletion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Deleted {
+    /// It is gone.
+    Done,
+    /// There was none, or none that may be deleted any more; nothing is written.
+    Gone,
+}
+
+impl InstanceStore {
+    /// Deletes a lead for good, on condition that it still is as it was read; where others changed it concurrently, `may`
+    /// decides again. One transaction.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it failed, or where nobody knows whether it happened.
+    pub async fn delete_lead(
+        &self,
+        mut record: LeadRecord,
+        may: impl Fn(&Lead) -> bool,
+    ) -> Result<Deleted, StoreError> {
+        let nonce = self.environment.token();
+        let id = record.lead.id;
+        let mut retry = self.table.retry(Policy::CONTESTED, "deleting a lead");
+        loop {
+            if !may(&record.lead) {
+                return Ok(Deleted::Gone);
+            }
+            let newer = match self.table.commit(self.deletion(&record, &nonce)?).await {
+                Ok(()) => return Ok(Deleted::Done),
+                Err(CommitError::Refused(items)) => self.newer_lead(id, items, &mut retry).await?,
+                Err(CommitError::Store(error)) => {
+                    let own = self.deleted_by(id, &nonce).await?;
+                    return own.then_some(Deleted::Done).ok_or(error);
+                }
+            };
+            match newer {
+                Some(newer) => record = newer,
+                // It is gone: by an attempt of which nobody heard, or by somebody else's.
+                None if self.deleted_by(id, &nonce).await? => return Ok(Deleted::Done),
+                None => return Ok(Deleted::Gone),
+            }
+        }
+    }
+
+    /// Deletes several leads, each for itself, some at a time; the ids of those that were deleted.
+    ///
+    /// # Errors
+    /// [`StoreError`] where one failed; what was deleted by then stays so.
+    pub async fn delete_leads(
+        &self,
+        stored: Vec<LeadRecord>,
+        may: impl Fn(&Lead) -> bool,
+    ) -> Result<BTreeSet<LeadId>, StoreError> {
+        let mut deleted = BTreeSet::new();
+        for some in stored.chunks(CONCURRENCY) {
+            let some = some.iter().map(async |stored| {
+                let outcome = self.delete_lead(stored.clone(), &may).await?;
+                Ok::<_, StoreError>((outcome == Deleted::Done).then_some(stored.lead.id))
+            });
+            deleted.extend(try_join_all(some).await?.into_iter().flatten());
+        }
+        Ok(deleted)
+    }
+
+    /// Whether it was the request with this nonce that deleted a lead.
+    async fn deleted_by(&self, lead: LeadId, nonce: &str) -> Result<bool, StoreError> {
+        let mark = self.table.get(&self.keys().erasure(lead)).await?;
+        Ok(mark.is_some_and(|mark| item::is_own(&mark, nonce)))
+    }
+
+    fn deletion(&self, record: &LeadRecord, nonce: &str) -> Result<Transaction, StoreError> {
+        let (keys, id) = (self.keys(), record.lead.id);
+        let mut transaction = Transaction::default();
+        transaction.delete(keys.lead(id), Condition::Version(record.version));
+        let derived = record.derived(keys)?;
+        Derived::change(&mut transaction, &derived, Derived::default());
+        let now = self.environment.now();
+        let mut mark = stale_markers::marked_at(now);
+        mark.insert("nonce".to_owned(), s(nonce));
+        transaction.put(keys.erasure(id), mark, Condition::Always);
+        stale_markers::mark_deleted(&mut transaction, keys, id, now);
+        Ok(transaction)
+    }
+}

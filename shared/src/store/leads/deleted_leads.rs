@@ -1,0 +1,115 @@
+//! The deleted leads of which something may be left. No reader shows anything of them.
+
+use std::collections::BTreeSet;
+
+use crate::call::Call;
+use crate::ids::LeadId;
+use crate::meeting::Meeting;
+use crate::opportunity::Opportunity;
+use crate::store::Reader;
+use crate::store::key;
+use crate::ticket::Ticket;
+use table::{KeyRange, PAGE, Page, StoreError, key_of};
+
+/// The deleted leads of which something may be left.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PendingErasures(BTreeSet<LeadId>);
+
+impl PendingErasures {
+    /// Whether what a record says of its lead must not be shown.
+    #[must_use]
+    pub fn cover(&self, lead: Option<LeadId>) -> bool {
+        lead.is_some_and(|lead| self.0.contains(&lead))
+    }
+
+    /// A meeting as it may be shown.
+    #[must_use]
+    pub fn meeting(&self, meeting: Meeting) -> Meeting {
+        if self.cover(meeting.lead_id) {
+            meeting.without_lead()
+        } else {
+            meeting
+        }
+    }
+
+    /// A ticket as it may be shown.
+    #[must_use]
+    pub fn ticket(&self, ticket: Ticket) -> Ticket {
+        if self.cover(ticket.lead_relation) {
+            ticket.without_lead()
+        } else {
+            ticket
+        }
+    }
+
+    /// An opportunity as it may be shown.
+    #[must_use]
+    pub fn opportunity(&self, opportunity: Opportunity) -> Opportunity {
+        let lead_id = opportunity.lead_id.filter(|lead| !self.cover(Some(*lead)));
+        Opportunity {
+            lead_id,
+            ..opportunity
+        }
+    }
+
+    /// A call as it may be shown.
+    #[must_use]
+    pub fn call(&self, call: Call) -> Call {
+        if self.cover(call.lead) {
+            call.without_lead()
+        } else {
+            call
+        }
+    }
+}
+
+/// The most marks that a page reads: 3 read units.
+const MAX_READ: usize = 100;
+
+/// The first of the marks, and after which lead there may be more.
+#[derive(Debug)]
+pub struct FirstErasures {
+    first: PendingErasures,
+    after: Option<LeadId>,
+}
+
+impl Reader {
+    /// The first marks. One query of at most 3 units.
+    pub(crate) async fn first_erasures(&self) -> Result<FirstErasures, StoreError> {
+        let span = KeyRange::head(self.keys().erasures(), MAX_READ);
+        let Page { items, more } = self.table.query_markers(span).await?;
+        let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
+        let first = PendingErasures(keys.iter().filter_map(key::marked).collect());
+        let after = first.0.last().copied().filter(|_| more);
+        Ok(FirstErasures { first, after })
+    }
+
+    /// Which of these leads are marked. No call unless there are many marks; then a batch of gets.
+    pub(crate) async fn erasures_of(
+        &self,
+        FirstErasures { first, after }: FirstErasures,
+        leads: impl Iterator<Item = LeadId>,
+    ) -> Result<PendingErasures, StoreError> {
+        let PendingErasures(mut marked) = first;
+        if let Some(after) = after {
+            let marks = leads
+                .filter(|lead| *lead > after)
+                .map(|lead| self.keys().erasure(lead));
+            let found = self.table.get_many(marks).await?;
+            marked.extend(found.keys().filter_map(key::marked));
+        }
+        Ok(PendingErasures(marked))
+    }
+
+    /// The deleted leads of which something may be left, all of them. One query for each 1 MB.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn erasures(&self) -> Result<PendingErasures, StoreError> {
+        let span = KeyRange::head(self.keys().erasures(), PAGE);
+        let items = self.table.query_all(span).await?;
+        // A key that names no lead covers none; the doctor tells of it.
+        let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
+        Ok(PendingErasures(keys.iter().filter_map(key::marked).collect()))
+    }
+}

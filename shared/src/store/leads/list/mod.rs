@@ -1,0 +1,171 @@
+//! The list of leads (C-20): pages by id, totals, search.
+//!
+//! Reading begins before the credential is known to be good, on a [guess](super::guess) at how far the caller sees and how it
+//! counts pages: where the guess holds, the list costs one sequential round trip. Nothing read early is used before
+//! the check, and a wrong guess costs another round trip, never another answer.
+
+mod page;
+mod search;
+
+use super::record::{self, LeadEntry};
+use crate::ids::LeadId;
+use crate::lead::Lead;
+use crate::store::prefetch_cache::PrefetchHint;
+use crate::store::{InstanceStore, Reader, key};
+use crate::viewer::Viewer;
+use table::StoreError;
+use table::item;
+use table::{KeyRange, Page};
+
+pub use search::LeadSearch;
+
+use page::PrefetchedPage;
+use search::PrefetchedSearch;
+
+/// Which leads are asked for.
+#[derive(Debug, Clone)]
+pub struct LeadRequest {
+    /// The archived ones, or the others.
+    pub archived: bool,
+    /// Only those that a term finds.
+    pub search: Option<LeadSearch>,
+    /// The page as the caller counts, absent for the first.
+    pub page: Option<u64>,
+    /// Leads on a page.
+    pub limit: u16,
+    /// Whether their whole records are wanted too.
+    pub whole: bool,
+}
+
+/// Prefetched reads of a list.
+#[derive(Debug)]
+pub struct PrefetchedLeads(Start);
+
+#[derive(Debug)]
+enum Start {
+    Page(PrefetchedPage),
+    Search(PrefetchedSearch),
+}
+
+/// A page of the list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeadPage {
+    /// The leads on it, by id.
+    pub entries: Vec<LeadEntry>,
+    /// How many leads the viewer sees on all pages.
+    pub total: u64,
+    /// Whether few records lie between those of the page.
+    neighbours: bool,
+    records: Records,
+}
+
+/// Records that were read in the order of their ids, all there are up to [`end`](Self::end).
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Records {
+    found: Vec<Lead>,
+    end: Option<LeadId>,
+}
+
+/// Entries of a list, from one query.
+#[derive(Debug)]
+struct Entries {
+    leads: Vec<LeadEntry>,
+    /// Whether there may be more after the last.
+    more: bool,
+    /// The read units that they consumed.
+    units: f64,
+}
+
+impl Entries {
+    fn read(page: Page) -> Result<Self, StoreError> {
+        let units = page.units();
+        let entries = page.items.into_iter();
+        let entries = entries.map(|item| item::decode("lead entry", item));
+        Ok(Self {
+            leads: entries.collect::<Result<_, _>>()?,
+            more: page.more,
+            units,
+        })
+    }
+}
+
+impl Reader {
+    /// Begins to read the list for whom the caller is taken for. One round trip.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn begin_leads(&self, request: &LeadRequest) -> Result<PrefetchedLeads, StoreError> {
+        let guess = self.hints.of(&self.caller.credentials);
+        let start = match &request.search {
+            None => Start::Page(self.begin_page(request, guess).await?),
+            Some(search) => Start::Search(self.begin_search(request, search, &guess).await?),
+        };
+        Ok(PrefetchedLeads(start))
+    }
+
+    async fn entries(&self, span: KeyRange) -> Result<Entries, StoreError> {
+        Entries::read(self.table.query(span).await?)
+    }
+
+    /// The records of a page's leads in their order; those gone concurrently are left out. Where they are neighbours one
+    /// query reads them for the bytes they have; what it does not reach within twice their number, and what lies
+    /// scattered, is got for a unit each.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn leads_of(&self, page: LeadPage) -> Result<Vec<Lead>, StoreError> {
+        let ids: Vec<_> = page.entries.iter().map(|entry| entry.id).collect();
+        let mut records = page.records;
+        if let (Some(first), Some(last), true, None) = (ids.first(), ids.last(), page.neighbours, records.end)
+        {
+            records = self.records(first.get() - 1, *last, 2 * ids.len()).await?;
+        }
+        let reached = records.end.map_or(0, |end| ids.partition_point(|id| *id <= end));
+        let rest = ids.iter().skip(reached).map(|id| self.keys().lead(*id));
+        let mut leads = records.found;
+        for item in self.table.get_many(rest).await?.into_values() {
+            leads.push(record::read(item)?);
+        }
+        leads.retain(|lead| ids.binary_search(&lead.id).is_ok());
+        leads.sort_unstable_by_key(|lead| lead.id);
+        Ok(leads)
+    }
+
+    /// At most `limit` records after the id `after`, up to `last`. One query.
+    async fn records(&self, after: u64, last: LeadId, limit: usize) -> Result<Records, StoreError> {
+        let span = KeyRange {
+            partition: self.keys().leads(),
+            after: Some(key::number(after)),
+            through: Some(last.padded()),
+            limit,
+        };
+        let Page { items, more } = self.table.query(span).await?;
+        let found = items.into_iter().map(record::read);
+        let found = found.collect::<Result<Vec<_>, _>>()?;
+        let end = found.last().filter(|_| more).map_or(last, |lead| lead.id);
+        Ok(Records {
+            found,
+            end: Some(end),
+        })
+    }
+}
+
+impl InstanceStore {
+    /// Finishes a list that was begun, for a viewer that is now known.
+    ///
+    /// # Errors
+    /// [`StoreError`] where more must be read and cannot be.
+    pub async fn finish_leads(
+        &self,
+        viewer: &Viewer,
+        request: &LeadRequest,
+        start: PrefetchedLeads,
+    ) -> Result<LeadPage, StoreError> {
+        let truth = PrefetchHint::truth(viewer);
+        self.hints.learn(&self.caller.credentials, truth.clone());
+        match start.0 {
+            Start::Page(start) => self.finish_page(viewer, request, start, truth).await,
+            Start::Search(start) => self.finish_search(viewer, request, start, truth).await,
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! A page of the list without a search: the total from counters, the entries from where the page begins.
+
+use serde::Deserialize;
+use tokio::try_join;
+
+use super::{LeadPage, LeadRequest, Records};
+use crate::ids::{LeadId, MAX_ID};
+use crate::store::budget::ReadBudget;
+use crate::store::leads::record::{LeadClass, LeadEntry};
+use crate::store::page_cursor::PageCursor;
+use crate::store::prefetch_cache::PrefetchHint;
+use crate::store::{CallerId, InstanceStore, Reader, page_cursor};
+use crate::viewer::{OwnerScope, Viewer};
+use table::StoreError;
+use table::item::{self, Item};
+use table::{KeyRange, ListEntry, MergeScan, PAGE};
+use table::{MAX_AHEAD, MAX_COUNTERS_AHEAD};
+
+/// Skipping so many entries costs more than remembering where a page begins.
+const WORTH_A_BOOKMARK: u64 = 500;
+
+/// Prefetched reads of a page.
+#[derive(Debug)]
+pub struct PrefetchedPage {
+    guess: PrefetchHint,
+    totals: Vec<LeadTotal>,
+    /// The lists that the guess reaches, from where the page or the way to it begins.
+    lists: MergeScan<LeadEntry>,
+    /// Behind which place in the list the page begins.
+    bookmark: Option<String>,
+    records: Records,
+}
+
+/// How many leads there are of a class.
+#[derive(Debug, Deserialize)]
+struct LeadTotal {
+    #[serde(rename = "n")]
+    count: i64,
+    #[serde(flatten)]
+    class: LeadClass,
+}
+
+impl LeadRequest {
+    /// The key of the request's page cursors.
+    fn walk(&self, caller: &CallerId) -> page_cursor::CursorKey {
+        let query = format!("leads {} {}", self.archived, self.limit);
+        page_cursor::CursorKey::new(caller, &query)
+    }
+}
+
+impl Reader {
+    pub(crate) async fn begin_page(
+        &self,
+        request: &LeadRequest,
+        guess: PrefetchHint,
+    ) -> Result<PrefetchedPage, StoreError> {
+        let skipped = guess.skipped(request.page, request.limit);
+        let totals = self.lead_totals(request.archived);
+        let beginning = self.beginning(request, &guess.leads, skipped);
+        let records = self.first_records(request, &guess.leads, skipped);
+        let (totals, (lists, bookmark), records) = try_join!(totals, beginning, records)?;
+        Ok(PrefetchedPage {
+            guess,
+            totals,
+            lists,
+            bookmark,
+            records,
+        })
+    }
+
+    /// The records that the first page is likely to show, where whole ones are wanted.
+    async fn first_records(
+        &self,
+        request: &LeadRequest,
+        reach: &OwnerScope,
+        skipped: u64,
+    ) -> Result<Records, StoreError> {
+        let likely = request.whole && !request.archived && *reach == OwnerScope::All && skipped == 0;
+        match LeadId::new(MAX_ID) {
+            Some(last) if likely => {
+                // A few more, because archived leads stand among them, unless they would have to wait for the check.
+                let limit = usize::from(request.limit);
+                let more = limit + limit / 10;
+                let likely = if limit > MAX_AHEAD {
+                    more
+                } else {
+                    more.min(MAX_AHEAD)
+                };
+                self.records(0, last, likely).await
+            }
+            _ => Ok(Records::default()),
+        }
+    }
+
+    async fn lead_totals(&self, archived: bool) -> Result<Vec<LeadTotal>, StoreError> {
+        let span = KeyRange::head(self.keys().lead_totals(archived), PAGE);
+        let totals = self.table.query_all_ahead(span, MAX_COUNTERS_AHEAD).await?;
+        totals
+            .into_iter()
+            .map(|item| item::decode("lead total", item))
+            .collect()
+    }
+
+    /// The heads of the lists through the page where it is near, else the page cursor where the page begins.
+    async fn beginning(
+        &self,
+        request: &LeadRequest,
+        reach: &OwnerScope,
+        skipped: u64,
+    ) -> Result<(MergeScan<LeadEntry>, Option<String>), StoreError> {
+        let near = usize::try_from(skipped)
+            .ok()
+            .filter(|_| skipped < WORTH_A_BOOKMARK);
+        let Some(near) = near else {
+            let bookmark = self
+                .bookmark(&request.walk(&self.caller), request.page.unwrap_or(0))
+                .await?;
+            let bookmark = bookmark.and_then(|cursor| cursor.after);
+            return Ok((self.lists(request, reach, bookmark.as_deref()), bookmark));
+        };
+        let mut lists = self.lists(request, reach, None);
+        let likely = near + usize::from(request.limit);
+        // It is not yet known who asks, and what that may cost.
+        lists.fill(|_| likely, |range| self.table.query(range)).await?;
+        Ok((lists, None))
+    }
+
+    /// The lists within reach, from a lead on.
+    fn lists(&self, request: &LeadRequest, reach: &OwnerScope, after: Option<&str>) -> MergeScan<LeadEntry> {
+        let keys = self.keys();
+        let lists = match reach {
+            OwnerScope::Nothing => Vec::new(),
+            OwnerScope::All => vec![keys.lead_list(request.archived)],
+            OwnerScope::Users(owners) => {
+                let owners = owners.iter();
+                owners
+                    .map(|owner| keys.owner_list(request.archived, *owner))
+                    .collect()
+            }
+        };
+        let ranges = lists.into_iter().map(|list| KeyRange {
+            after: after.map(str::to_owned),
+            ..KeyRange::head(list, PAGE)
+        });
+        MergeScan::new(ranges, usize::MAX)
+    }
+}
+
+impl InstanceStore {
+    pub(crate) async fn finish_page(
+        &self,
+        viewer: &Viewer,
+        request: &LeadRequest,
+        start: PrefetchedPage,
+        truth: PrefetchHint,
+    ) -> Result<LeadPage, StoreError> {
+        let skipped = truth.skipped(request.page, request.limit);
+        let seen = start.totals.iter().filter(|total| total.class.is_seen_by(viewer));
+        let total = u64::try_from(seen.map(|total| total.count).sum::<i64>()).unwrap_or(0);
+        let page = |entries| LeadPage {
+            entries,
+            total,
+            neighbours: truth.leads == OwnerScope::All && !request.archived,
+            records: start.records,
+        };
+        // A walk by page cursors ends where the list ends: leads that left it concurrently make an offset point too far.
+        let to_skip = if start.bookmark.is_some() { 0 } else { skipped };
+        if to_skip > 0 && to_skip >= total {
+            return Ok(page(Vec::new()));
+        }
+        let lists = if start.guess.leads == truth.leads {
+            start.lists
+        } else {
+            self.lists(request, &truth.leads, start.bookmark.as_deref())
+        };
+        let budget = ReadBudget::of(viewer);
+        let mut walk = Walk {
+            reader: self,
+            viewer,
+            budget: &budget,
+            lists,
+        };
+        let entries = ReadBudget::in_time(walk.page(to_skip, request.limit)).await?;
+        let behind = skipped.saturating_add(u64::from(request.limit));
+        if behind >= WORTH_A_BOOKMARK {
+            let last = entries.last().map(|last| last.id.padded());
+            self.remember(request, last.or(start.bookmark)).await?;
+        }
+        Ok(page(entries))
+    }
+
+    /// Remembers where the next page begins: new leads come after all others. Where that cannot be written the page fails: the
+    /// next one would begin where the same page of an earlier walk ended.
+    async fn remember(&self, request: &LeadRequest, after: Option<String>) -> Result<(), StoreError> {
+        let Some(next) = request.page.map(|page| page.saturating_add(1)) else {
+            return Ok(());
+        };
+        let cursor = after.map(|after| PageCursor::after(Some(after)));
+        self.put_bookmark(&request.walk(&self.caller), next, cursor).await
+    }
+}
+
+/// A walk through the lists within a viewer's reach, merged by id.
+struct Walk<'a> {
+    reader: &'a Reader,
+    viewer: &'a Viewer,
+    budget: &'a ReadBudget,
+    lists: MergeScan<LeadEntry>,
+}
+
+impl Walk<'_> {
+    /// The next `limit` leads that the viewer sees, after the next `skip`.
+    async fn page(&mut self, mut skip: u64, limit: u16) -> Result<Vec<LeadEntry>, StoreError> {
+        let limit = usize::from(limit);
+        let mut page = Vec::new();
+        while page.len() < limit {
+            let skipped = usize::try_from(skip).unwrap_or(PAGE);
+            let likely = skipped.saturating_add(limit - page.len());
+            let Some(entry) = self.next(likely).await? else {
+                break;
+            };
+            match skip {
+                _ if !entry.class.is_seen_by(self.viewer) => {}
+                0 => page.push(entry),
+                _ => skip -= 1,
+            }
+        }
+        Ok(page)
+    }
+
+    /// The next entry by id; `likely` entries will be asked for.
+    async fn next(&mut self, likely: usize) -> Result<Option<LeadEntry>, StoreError> {
+        if self.lists.is_due() {
+            let read = |range| self.budget.query(&self.reader.table, range);
+            self.lists.fill(|_| likely, read).await?;
+        }
+        Ok(self.lists.next().map(|(_, entry)| entry))
+    }
+}
+
+impl ListEntry for LeadEntry {
+    type Version = ();
+
+    fn read(item: Item) -> Result<Self, StoreError> {
+        item::decode("lead entry", item)
+    }
+
+    fn version(&self) {}
+}

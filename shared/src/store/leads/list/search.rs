@@ -1,0 +1,256 @@
+//! A search: every entry within reach is read once, in parallel parts, within the instance's budget of units and time (C-86).
+
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use tokio::try_join;
+
+use super::{Entries, LeadPage, LeadRequest, Records};
+use crate::ids::LeadId;
+use crate::store::budget::ReadBudget;
+use crate::store::key::{self, Counter};
+use crate::store::leads::record::LeadEntry;
+use crate::store::prefetch_cache::PrefetchHint;
+use crate::store::{InstanceStore, Reader};
+use crate::viewer::{OwnerScope, Viewer};
+use table::StoreError;
+use table::item;
+use table::{KeyRange, PAGE, Pages};
+
+/// The term of a search over leads (C-20).
+pub use crate::search::Term as LeadSearch;
+
+/// Into how many parts the list is divided.
+const PARTS: u64 = 8;
+/// Parts that are read at the same time.
+const CONCURRENCY: usize = 8;
+/// So many of the first matches are kept whole; of those of a later page only the ids are.
+const MAX_KEPT: usize = 1000;
+
+/// Prefetched reads of a search.
+#[derive(Debug)]
+pub struct PrefetchedSearch {
+    search: LeadSearch,
+    head: Option<Entries>,
+    /// The number last taken by a lead: no id is above it.
+    last_id: u64,
+}
+
+impl LeadEntry {
+    fn is_found_by(&self, search: &LeadSearch) -> bool {
+        let numbers = self.digits.iter().map(String::as_str);
+        search.finds_lead(&self.fullname, self.email.as_deref(), numbers)
+    }
+}
+
+impl Reader {
+    pub(crate) async fn begin_search(
+        &self,
+        request: &LeadRequest,
+        search: &LeadSearch,
+        guess: &PrefetchHint,
+    ) -> Result<PrefetchedSearch, StoreError> {
+        let counter = self.keys().counter(Counter::Lead);
+        let (head, counter) = try_join!(self.search_head(request, guess), self.table.get(&counter))?;
+        Ok(PrefetchedSearch {
+            search: search.clone(),
+            head,
+            last_id: item::number("counter", &counter.unwrap_or_default(), "lead")?,
+        })
+    }
+}
+
+impl Reader {
+    /// The head of the list of all leads, for those who see them all.
+    async fn search_head(
+        &self,
+        request: &LeadRequest,
+        guess: &PrefetchHint,
+    ) -> Result<Option<Entries>, StoreError> {
+        if guess.leads != OwnerScope::All {
+            return Ok(None);
+        }
+        let list = self.keys().lead_list(request.archived);
+        self.entries(KeyRange::head(list, PAGE)).await.map(Some)
+    }
+}
+
+impl InstanceStore {
+    pub(crate) async fn finish_search(
+        &self,
+        viewer: &Viewer,
+        request: &LeadRequest,
+        start: PrefetchedSearch,
+        truth: PrefetchHint,
+    ) -> Result<LeadPage, StoreError> {
+        let skipped = truth.skipped(request.page, request.limit);
+        let search = &start.search;
+        let matches = |entry: &LeadEntry| entry.class.is_seen_by(viewer) && entry.is_found_by(search);
+        let budget = ReadBudget::of(viewer);
+        let (head, spans) = self.reach(request, truth.leads, start.head, start.last_id);
+        let mut found = Matches::of_page(skipped, request.limit, start.last_id);
+        if let Some(head) = head {
+            budget.spend(head.units);
+            found.add(head.leads.into_iter().filter(&matches));
+        }
+        let nothing = found.like();
+        let parts = stream::iter(spans).map(|span| self.matches(&budget, span, &matches, nothing.like()));
+        let joined = parts
+            .buffer_unordered(CONCURRENCY)
+            .try_fold(found, |mut found, part| async {
+                found.join(part);
+                Ok(found)
+            });
+        let found = ReadBudget::in_time(joined).await?;
+        Ok(LeadPage {
+            total: found.total,
+            entries: self.entries_of(request, found, skipped).await?,
+            neighbours: false,
+            records: Records::default(),
+        })
+    }
+
+    /// The entries already read that the viewer may see, and the ranges that are left.
+    fn reach(
+        &self,
+        request: &LeadRequest,
+        reach: OwnerScope,
+        head: Option<Entries>,
+        last_id: u64,
+    ) -> (Option<Entries>, Vec<KeyRange>) {
+        let keys = self.keys();
+        let whole = |list| KeyRange::head(list, PAGE);
+        match (reach, head) {
+            (OwnerScope::Nothing, _) => (None, Vec::new()),
+            (OwnerScope::All, Some(head)) => {
+                let rest = self.behind(&head, last_id, request.archived);
+                (Some(head), rest)
+            }
+            (OwnerScope::All, None) => (None, vec![whole(keys.lead_list(request.archived))]),
+            (OwnerScope::Users(owners), _) => {
+                let lists = owners
+                    .into_iter()
+                    .map(|owner| keys.owner_list(request.archived, owner));
+                (None, lists.map(whole).collect())
+            }
+        }
+    }
+
+    /// The entries of the page among what was found; a batch of gets where only ids were kept.
+    async fn entries_of(
+        &self,
+        request: &LeadRequest,
+        found: Matches,
+        skipped: u64,
+    ) -> Result<Vec<LeadEntry>, StoreError> {
+        let (skipped, limit) = (
+            usize::try_from(skipped).unwrap_or(usize::MAX),
+            usize::from(request.limit),
+        );
+        let mut entries = match found.kept {
+            Kept::Nothing => Vec::new(),
+            Kept::Entries(mut entries, _) => {
+                entries.sort_unstable_by_key(|entry| entry.id);
+                entries.into_iter().skip(skipped).take(limit).collect()
+            }
+            Kept::Ids(mut ids) => {
+                ids.sort_unstable();
+                let keys = self.keys();
+                let wanted = ids.into_iter().skip(skipped).take(limit);
+                let wanted = wanted.map(|id| key::entry(keys.lead_list(request.archived), id));
+                let items = self.table.get_many(wanted).await?.into_values();
+                let entries = items.map(|item| item::decode("lead entry", item));
+                entries.collect::<Result<Vec<LeadEntry>, _>>()?
+            }
+        };
+        entries.sort_unstable_by_key(|entry| entry.id);
+        Ok(entries)
+    }
+
+    /// The rest of the list of all leads after its head, in parts of equally many ids.
+    fn behind(&self, head: &Entries, last_id: u64, archived: bool) -> Vec<KeyRange> {
+        let Some(last) = head.leads.last().filter(|_| head.more) else {
+            return Vec::new();
+        };
+        key::split(&self.keys().lead_list(archived), last.id.get(), last_id, PARTS)
+    }
+
+    /// The matches in `span`.
+    async fn matches(
+        &self,
+        budget: &ReadBudget,
+        span: KeyRange,
+        matches: &impl Fn(&LeadEntry) -> bool,
+        mut found: Matches,
+    ) -> Result<Matches, StoreError> {
+        let mut pages = Pages::of(span);
+        while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
+            found.add(Entries::read(page)?.leads.into_iter().filter(matches));
+        }
+        Ok(found)
+    }
+}
+
+/// Matches of a search: all are counted, and those that the page may need are kept.
+#[derive(Debug)]
+struct Matches {
+    total: u64,
+    kept: Kept,
+}
+
+#[derive(Debug)]
+enum Kept {
+    /// No page lies so far down.
+    Nothing,
+    /// Up to so many of the first.
+    Entries(Vec<LeadEntry>, usize),
+    /// The ids of all: 8 bytes each, so that their number is bounded by what may be read.
+    Ids(Vec<LeadId>),
+}
+
+impl Matches {
+    /// For a page after so many matches, of at most `last_id` leads.
+    fn of_page(skipped: u64, limit: u16, last_id: u64) -> Self {
+        let needed = usize::try_from(skipped.saturating_add(u64::from(limit)));
+        let kept = match needed {
+            _ if skipped > last_id => Kept::Nothing,
+            Ok(needed @ ..=MAX_KEPT) => Kept::Entries(Vec::new(), needed),
+            _ => Kept::Ids(Vec::new()),
+        };
+        Self { total: 0, kept }
+    }
+
+    /// Nothing found yet for the same page.
+    fn like(&self) -> Self {
+        let kept = match &self.kept {
+            Kept::Nothing => Kept::Nothing,
+            Kept::Entries(_, needed) => Kept::Entries(Vec::new(), *needed),
+            Kept::Ids(_) => Kept::Ids(Vec::new()),
+        };
+        Self { total: 0, kept }
+    }
+
+    /// Adds matches of one part in the order of their ids.
+    fn add(&mut self, entries: impl Iterator<Item = LeadEntry>) {
+        for entry in entries {
+            self.total += 1;
+            match &mut self.kept {
+                Kept::Entries(kept, needed) if kept.len() < *needed => kept.push(entry),
+                Kept::Nothing | Kept::Entries(..) => {}
+                Kept::Ids(ids) => ids.push(entry.id),
+            }
+        }
+    }
+
+    /// Takes over what was found in another part. Of many parts together no more entries are kept than one may.
+    fn join(&mut self, other: Self) {
+        self.total += other.total;
+        match (&mut self.kept, other.kept) {
+            (Kept::Entries(kept, needed), Kept::Entries(more, _)) => {
+                kept.extend(more);
+                kept.sort_unstable_by_key(|entry| entry.id);
+                kept.truncate(*needed);
+            }
+            (Kept::Ids(ids), Kept::Ids(more)) => ids.extend(more),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Leads: their records, the list, changes and deletions, and the markers of stale copies.
+
+pub mod delete;
+pub mod deleted_leads;
+pub mod list;
+pub mod record;
+pub mod stale_markers;
+pub mod update;
+
+pub use record::*;

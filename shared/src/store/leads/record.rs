@@ -1,0 +1,312 @@
+//! A lead's record, and everything that is derived from it: entries of lists, totals, phone look-ups.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use table::AttributeValue;
+
+use super::stale_markers;
+use crate::ids::{LeadId, UserId};
+use crate::lead::Lead;
+use crate::people::Company;
+use crate::phone::Phone;
+use crate::store::Reader;
+use crate::store::derived::{self, Derived};
+use crate::store::entity::{Entity, Stored};
+use crate::store::key::{self, Key, Keys};
+use crate::text::hex;
+use crate::time::Timestamp;
+use crate::viewer::Viewer;
+use crate::visibility::AccessLists;
+use table::StoreError;
+use table::item::{self, Item, n, s};
+use table::{Condition, Transaction};
+use table::{KeyRange, Page};
+
+const KIND: &str = "lead";
+/// Leads without owner are counted in so many items, because calls from new numbers make them in bursts.
+const SHARDS: u64 = 16;
+/// Fields that are stored whatever their value, because the defaults depend on them.
+const KEPT: [&str; 3] = ["id", "createDate", "lastActive"];
+
+/// A lead with a copy of its company, so that what embeds both reads one record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LeadState {
+    /// The lead.
+    pub lead: Lead,
+    /// Its company.
+    pub company: Option<Company>,
+}
+
+/// A lead as it is stored.
+pub type LeadRecord = Stored<LeadState>;
+
+impl LeadState {
+    /// The fields that opportunities copy: all but the custom fields, and the company.
+    #[must_use]
+    pub fn copied(&self) -> (Lead, Option<Company>) {
+        let lead = Lead {
+            custom: Map::new(),
+            ..self.lead.clone()
+        };
+        (lead, self.company.clone())
+    }
+}
+
+/// A lead in a list: what the summary shows, what decides who sees it, and what a search reads.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LeadEntry {
+    /// The lead.
+    pub id: LeadId,
+    /// The full name.
+    #[serde(rename = "n", default)]
+    pub fullname: String,
+    /// The e-mail address.
+    #[serde(rename = "e", default)]
+    pub email: Option<String>,
+    #[serde(flatten)]
+    pub(super) class: LeadClass,
+    /// The digits of its numbers.
+    #[serde(rename = "p", default)]
+    pub(super) digits: Vec<String>,
+}
+
+/// An entry without what this build does not know of it; `None` where it cannot be read.
+pub fn known(entry: &Item) -> Option<Item> {
+    let entry: LeadEntry = item::decode("lead entry", entry.clone()).ok()?;
+    item::encode("lead entry", &entry).ok()
+}
+
+/// The attributes that decide who sees a lead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeadClass {
+    #[serde(rename = "o", default)]
+    owner: Option<UserId>,
+    #[serde(flatten)]
+    lists: AccessLists,
+}
+
+impl LeadClass {
+    pub(crate) fn of(lead: &Lead) -> Self {
+        Self {
+            owner: lead.owner,
+            lists: lead.lists(),
+        }
+    }
+
+    /// The class of its total. Without access lists there are no departments to ignore.
+    pub(crate) fn counted(lead: &Lead) -> Self {
+        let class = Self::of(lead);
+        if !class.lists.is_open() {
+            return class;
+        }
+        Self {
+            lists: AccessLists::default(),
+            ..class
+        }
+    }
+
+    pub(super) fn is_seen_by(&self, viewer: &Viewer) -> bool {
+        viewer.sees_lead(self.owner, &self.lists)
+    }
+}
+
+impl LeadEntry {
+    pub(crate) fn of(lead: &Lead) -> Self {
+        let digits = lead.numbers().map(crate::phone::digits);
+        Self {
+            id: lead.id,
+            fullname: lead.fullname(),
+            email: lead.email.clone(),
+            class: LeadClass::of(lead),
+            digits: digits.filter(|digits| !digits.is_empty()).collect(),
+        }
+    }
+}
+
+impl Reader {
+    /// A lead by id. One get.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn lead(&self, id: LeadId) -> Result<Option<Lead>, StoreError> {
+        let item = self.table.get(&self.keys().lead(id)).await?;
+        item.map(read).transpose()
+    }
+
+    /// A lead's record by id. One get.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn lead_record(&self, id: LeadId) -> Result<Option<LeadRecord>, StoreError> {
+        let item = self.table.get(&self.keys().lead(id)).await?;
+        item.map(Stored::decode).transpose()
+    }
+
+    /// The lead that a number belongs to: the best exact match, else the best twin (C-72). Two queries of one item, in
+    /// parallel, however many leads share the number.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the look-ups cannot be read.
+    pub async fn lead_by_phone(&self, phone: &Phone) -> Result<Option<LeadId>, StoreError> {
+        let first = async |digits: Option<&str>| match digits {
+            None => Ok(None),
+            Some(digits) => {
+                let Page { items, .. } = self
+                    .table
+                    .query(KeyRange::head(self.keys().phone(digits), 1))
+                    .await?;
+                items.first().map(looked_up).transpose()
+            }
+        };
+        let (exact, twin) = tokio::try_join!(first(Some(phone.digits())), first(phone.twin()))?;
+        Ok(exact.or(twin))
+    }
+}
+
+/// The lead that a phone look-up leads to.
+fn looked_up(item: &Item) -> Result<LeadId, StoreError> {
+    let key = table::key_of(item)?;
+    key::phone_lead(&key.sk).ok_or_else(|| item::corrupt("phone look-up", "it names no lead"))
+}
+
+/// A lead's fields that differ from the defaults, without the free-form ones: how it stands in the records that copy it.
+pub fn sparse(lead: &Lead) -> Map<String, Value> {
+    let fields = |lead: &Lead| match serde_json::to_value(lead) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    let (plain, mut fields) = (fields(&Lead::new(lead.id, lead.create_date)), fields(lead));
+    fields.retain(|name, value| KEPT.contains(&name.as_str()) || plain.get(name) != Some(value));
+    fields
+}
+
+impl Entity for LeadState {
+    const KIND: &'static str = KIND;
+
+    fn key(&self, keys: Keys<'_>) -> Key {
+        keys.lead(self.lead.id)
+    }
+
+    /// Fields that equal the defaults are omitted.
+    fn encode(&self) -> Result<Item, StoreError> {
+        let lead = &self.lead;
+        let plain = item::encode(KIND, &Lead::new(lead.id, lead.create_date))?;
+        let mut item = item::encode(KIND, lead)?;
+        item.retain(|name, value| KEPT.contains(&name.as_str()) || plain.get(name) != Some(value));
+        let mut json = |name: &str, text: String| item.insert(name.to_owned(), s(text));
+        if !lead.utm_tags.is_empty() {
+            json("utmTags", serde_json::json!(lead.utm_tags).to_string());
+        }
+        if !lead.custom.is_empty() {
+            json("custom", serde_json::json!(lead.custom).to_string());
+        }
+        if let Some(company) = &self.company {
+            json("companyCopy", serde_json::json!(company.sparse()).to_string());
+        }
+        Ok(item)
+    }
+
+    fn decode(item: &Item) -> Result<Self, StoreError> {
+        Self::take(item.clone())
+    }
+
+    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError> {
+        derived(keys, &record.lead)
+    }
+}
+
+impl LeadState {
+    fn take(mut item: Item) -> Result<Self, StoreError> {
+        let utm_tags = item::take_json(KIND, &mut item, "utmTags")?;
+        let custom = item::take_json(KIND, &mut item, "custom")?;
+        let company = item::take_json(KIND, &mut item, "companyCopy")?;
+        item.remove("v");
+        item.remove("edited");
+        let lead = item::decode(KIND, item)?;
+        Ok(Self {
+            lead: Lead {
+                utm_tags,
+                custom,
+                ..lead
+            },
+            company,
+        })
+    }
+}
+
+/// The lead that an item holds, for those who do not write it again.
+pub fn read(item: Item) -> Result<Lead, StoreError> {
+    LeadState::take(item).map(|state| state.lead)
+}
+
+/// Puts a lead that a call or a booking makes, and what is derived from it.
+pub fn put_new(transaction: &mut Transaction, keys: Keys<'_>, lead: Lead) -> Result<(), StoreError> {
+    let record = Stored::made(LeadState { lead, company: None }, None);
+    transaction.merge(record.put(keys, None)?);
+    Ok(())
+}
+
+/// Sets `lastActive`, as each call and each booking does (C-73). The condition is what keeps either from being linked to a
+/// lead that is gone (C-24).
+pub fn mark_active(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, at: Timestamp) {
+    let active = Item::from([("lastActive".to_owned(), s(at.to_string()))]);
+    transaction.update(keys.lead(lead), "v", 1, active, Condition::Present);
+    stale_markers::mark(transaction, keys, lead, at);
+}
+
+/// That a lead is there, and archived or not.
+pub fn is_archived(lead: LeadId, archived: bool) -> Condition {
+    let mut has = Item::from([("id".to_owned(), n(lead))]);
+    let mut lacks = Vec::new();
+    if archived {
+        has.insert("archived".to_owned(), AttributeValue::Bool(true));
+    } else {
+        lacks.push("archived");
+    }
+    Condition::Exactly { has, lacks }
+}
+
+/// Everything that is derived from a lead.
+fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
+    let mut derived = Derived::default();
+    let entry = item::encode("lead entry", &LeadEntry::of(lead))?;
+    derived
+        .items
+        .insert(key::entry(keys.lead_list(lead.archived), lead.id), entry.clone());
+    if let Some(owner) = lead.owner {
+        derived
+            .items
+            .insert(key::entry(keys.owner_list(lead.archived, owner), lead.id), entry);
+    }
+    for phone in lead.numbers().filter_map(Phone::of) {
+        derived.items.insert(
+            keys.phone_lead(phone.digits(), lead.archived, lead.id),
+            Item::new(),
+        );
+    }
+    if let Some(company) = lead.company {
+        let link = key::entry(keys.company_leads(company), lead.id);
+        derived.items.insert(link, Item::new());
+    }
+    let class = item::encode("lead total", &LeadClass::counted(lead))?;
+    derived.totals.insert(
+        key::total(keys.lead_totals(lead.archived), &class_name(lead)),
+        derived::one(class),
+    );
+    Ok(derived)
+}
+
+/// The name of the class of leads that the same users see: their owner and their access lists.
+fn class_name(lead: &Lead) -> String {
+    let owner = lead.owner.map_or_else(
+        || format!("none.{}", lead.id.get() % SHARDS),
+        |owner| owner.to_string(),
+    );
+    let lists = lead.lists();
+    if lists.is_open() {
+        return owner;
+    }
+    let text = serde_json::json!(lists).to_string();
+    key::class([&owner, &hex(&Sha256::digest(text)[..8])])
+}

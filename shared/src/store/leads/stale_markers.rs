@@ -1,0 +1,139 @@
+//! Markers of leads whose copies may be stale.
+//!
+//! Opportunities copy their lead. A lead may have thousands of them, so a change of the lead does not write them all; it
+//! sets a marker in the same transaction. While it is set, every reader takes the lead itself in place of its copies, so
+//! that what was acknowledged is shown at once (C-12). `jobs::copies` writes the copies and clears the
+//! marker.
+//!
+//! A marker's key names its lead, so one that cannot be read otherwise is still valid. A reader reads at most
+//! [`MAX_READ`] markers. Where there are more, it takes every lead after the last of them to be marked: it then reads the
+//! leads that it shows, and not all markers of the instance.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::record::LeadRecord;
+use crate::ids::LeadId;
+use crate::store::Reader;
+use crate::store::budget::ReadBudget;
+use crate::store::key::{self, Keys};
+use crate::time::Timestamp;
+use table::StoreError;
+use table::item::{Item, n};
+use table::{Condition, Transaction};
+use table::{KeyRange, PAGE, Page, Pages, key_of};
+
+/// Markers that a page reads: at most 3 read units.
+const MAX_READ: usize = 100;
+
+/// When it was set last, in Unix seconds; absent in markers of the former version.
+pub const MARKED_AT: &str = "at";
+/// That the lead was deleted.
+pub const DELETED: &str = "deleted";
+
+/// The leads whose copies may be stale.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StaleMarkers {
+    leads: BTreeSet<LeadId>,
+    unread: Unread,
+}
+
+/// Which markers were not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Unread {
+    /// None.
+    #[default]
+    Nothing,
+    /// Those of the leads after this one.
+    After(LeadId),
+    /// Perhaps any: a key could not be read.
+    Anything,
+}
+
+/// Marks in `transaction` that copies of a lead may be stale.
+pub fn mark(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, now: Timestamp) {
+    transaction.update(keys.lead_notice(lead), "v", 1, marked_at(now), Condition::Always);
+}
+
+/// The same for a lead that is deleted in `transaction`: its copies are to be taken out.
+pub fn mark_deleted(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, now: Timestamp) {
+    let mut deleted = marked_at(now);
+    deleted.insert(DELETED.to_owned(), n(1));
+    transaction.update(keys.lead_notice(lead), "v", 1, deleted, Condition::Always);
+}
+
+/// When something was marked, as an attribute.
+pub fn marked_at(now: Timestamp) -> Item {
+    Item::from([(MARKED_AT.to_owned(), n(now.unix_seconds()))])
+}
+
+impl StaleMarkers {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.leads.is_empty()
+    }
+
+    /// Whether copies of a lead may be stale.
+    pub fn covers(&self, lead: LeadId) -> bool {
+        self.leads.contains(&lead)
+            || match self.unread {
+                Unread::Nothing => false,
+                Unread::After(last) => lead > last,
+                Unread::Anything => true,
+            }
+    }
+
+    /// The markers of a page of them.
+    fn of(page: &Page) -> Self {
+        let keys = page.items.iter().map(|item| key_of(item).ok());
+        let leads: Vec<_> = keys.map(|key| key.as_ref().and_then(key::noticed)).collect();
+        let unread = match (leads.iter().all(Option::is_some), page.more, leads.last()) {
+            // Nobody writes such a key. What it hides is not known, so every lead is read.
+            (false, _, _) => Unread::Anything,
+            (true, true, Some(Some(last))) => Unread::After(*last),
+            _ => Unread::Nothing,
+        };
+        let leads = leads.into_iter().flatten().collect();
+        Self { leads, unread }
+    }
+}
+
+impl Reader {
+    /// The markers, as far as a page reads them. One query of at most 3 units.
+    pub(crate) async fn stale_markers(&self) -> Result<StaleMarkers, StoreError> {
+        let span = KeyRange::head(self.keys().notices(), MAX_READ);
+        let page = self.table.query_markers(span).await?;
+        Ok(StaleMarkers::of(&page))
+    }
+
+    /// Leads' records by id. One batch of gets.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn lead_records(
+        &self,
+        ids: impl Iterator<Item = LeadId>,
+    ) -> Result<BTreeMap<LeadId, LeadRecord>, StoreError> {
+        let found = self.table.get_many(ids.map(|id| self.keys().lead(id))).await?;
+        let records = found.into_values().map(LeadRecord::decode);
+        records
+            .map(|record| record.map(|record| (record.lead.id, record)))
+            .collect()
+    }
+
+    /// The markers, with those that a page leaves out.
+    pub(crate) async fn all_stale_markers(
+        &self,
+        markers: &StaleMarkers,
+        budget: &ReadBudget,
+    ) -> Result<StaleMarkers, StoreError> {
+        if markers.unread == Unread::Nothing {
+            return Ok(markers.clone());
+        }
+        let mut all = StaleMarkers::default();
+        let mut pages = Pages::of(KeyRange::head(self.keys().notices(), PAGE));
+        while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
+            all.leads.extend(StaleMarkers::of(&page).leads);
+        }
+        Ok(all)
+    }
+}

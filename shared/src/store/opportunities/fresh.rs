@@ -1,0 +1,112 @@
+//! Opportunities with their leads as they are, where the copies in their records may be stale.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::OpportunitySnapshot;
+use crate::ids::LeadId;
+use crate::store::Reader;
+use crate::store::budget::ReadBudget;
+use crate::store::leads::LeadRecord;
+use crate::store::leads::stale_markers::StaleMarkers;
+use table::StoreError;
+
+impl Reader {
+    /// Replaces the copies that may be stale by the leads themselves. No call where no lead of a card is marked.
+    pub(crate) async fn refresh_snapshots(
+        &self,
+        markers: &StaleMarkers,
+        cards: &mut [&mut OpportunitySnapshot],
+    ) -> Result<(), StoreError> {
+        let leads = cards.iter().filter(|card| card.is_stale(markers));
+        let leads: BTreeSet<_> = leads.filter_map(|card| card.opportunity.lead_id).collect();
+        if leads.is_empty() {
+            return Ok(());
+        }
+        let records = self.lead_records(leads.into_iter()).await?;
+        for card in cards.iter_mut().filter(|card| card.is_stale(markers)) {
+            card.refresh(&records);
+        }
+        Ok(())
+    }
+
+    /// The leads that are marked, for a search, which looks into every copy. Reads the markers that a page leaves out.
+    pub(crate) async fn fresh_leads(
+        &self,
+        markers: &StaleMarkers,
+        budget: &ReadBudget,
+    ) -> Result<Fresh, StoreError> {
+        let markers = self.all_stale_markers(markers, budget).await?;
+        let records = Mutex::default();
+        Ok(Fresh { markers, records })
+    }
+}
+
+/// The leads that a search takes in place of their copies: those that are marked, each read when the search meets it.
+#[derive(Debug, Default)]
+pub struct Fresh {
+    markers: StaleMarkers,
+    /// Those that were read; `None` where the lead is gone.
+    records: Mutex<BTreeMap<LeadId, Option<LeadRecord>>>,
+}
+
+impl Fresh {
+    /// Whether every copy is as it should be.
+    pub fn is_empty(&self) -> bool {
+        self.markers.is_empty()
+    }
+
+    /// The lead of a card, if it is to be read first.
+    pub fn lacks(&self, card: &OpportunitySnapshot) -> Option<LeadId> {
+        let lead = card.opportunity.lead_id;
+        lead.filter(|lead| self.markers.covers(*lead) && !self.records().contains_key(lead))
+    }
+
+    /// Reads leads. One batch of gets.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read, or are too many for the budget.
+    pub async fn read(
+        &self,
+        reader: &Reader,
+        budget: &ReadBudget,
+        leads: BTreeSet<LeadId>,
+    ) -> Result<(), StoreError> {
+        if leads.is_empty() {
+            return Ok(());
+        }
+        budget
+            .take(leads.iter().fold(0.0, |units, _| units + 1.0))
+            .await?;
+        let mut found = reader.lead_records(leads.iter().copied()).await?;
+        let read = leads.into_iter().map(|lead| (lead, found.remove(&lead)));
+        self.records().extend(read);
+        Ok(())
+    }
+
+    /// Replaces the copies of a card if they may be stale.
+    pub fn apply(&self, card: &mut OpportunitySnapshot) {
+        let Some(lead) = card.opportunity.lead_id.filter(|lead| self.markers.covers(*lead)) else {
+            return;
+        };
+        let records = self.records();
+        let record = records.get(&lead).and_then(Option::as_ref);
+        *card = OpportunitySnapshot::of(card.opportunity.clone(), record);
+    }
+
+    fn records(&self) -> MutexGuard<'_, BTreeMap<LeadId, Option<LeadRecord>>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpportunitySnapshot {
+    /// Whether its copies may be stale.
+    fn is_stale(&self, markers: &StaleMarkers) -> bool {
+        self.opportunity.lead_id.is_some_and(|lead| markers.covers(lead))
+    }
+
+    fn refresh(&mut self, records: &BTreeMap<LeadId, LeadRecord>) {
+        let record = self.opportunity.lead_id.and_then(|lead| records.get(&lead));
+        *self = Self::of(self.opportunity.clone(), record);
+    }
+}

@@ -1,0 +1,62 @@
+//! Means of tests. No function enables the feature `testing`.
+
+pub use table::testing::{faults, replay};
+
+use faults::{CallFaultPlan, FaultPlan, Found};
+use replay::Tape;
+
+use super::{Store, StoreError, key};
+use crate::instance::InstanceName;
+
+impl Store {
+    /// Every item of an instance as it is stored, as text.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the table cannot be read.
+    pub async fn dump(&self, instance: &InstanceName) -> Result<Vec<String>, StoreError> {
+        let (mut items, mut after) = (Vec::new(), None);
+        let wanted = key::everything(instance);
+        loop {
+            let page = self.table.scan(&wanted, after.as_ref()).await?;
+            items.extend(page.items.iter().map(|item| format!("{item:?}")));
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(items),
+            }
+        }
+    }
+
+    /// The same table as another process has it, which remembers nothing.
+    #[must_use]
+    pub fn elsewhere(&self) -> Self {
+        Self::over(self.table.clone(), self.environment.clone())
+    }
+
+    /// The same store with faults in its calls; see [`Table::with_faults`](table::Table::with_faults).
+    #[must_use]
+    pub fn with_faults(self, plan: FaultPlan) -> Self {
+        Self {
+            table: self.table.with_faults(plan),
+            ..self
+        }
+    }
+
+    /// The same with a plan that tells calls of one operation apart; see
+    /// [`Table::with_faults_in_calls`](table::Table::with_faults_in_calls).
+    #[must_use]
+    pub fn with_faults_in_calls(self, plan: CallFaultPlan, found: Found) -> Self {
+        Self {
+            table: self.table.with_faults_in_calls(plan, found),
+            ..self
+        }
+    }
+
+    /// The same store with its calls recorded or played by a tape.
+    #[must_use]
+    pub fn on_tape(self, tape: &Tape) -> Self {
+        Self {
+            table: self.table.on_tape(tape),
+            ..self
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Context of the current request: its id, for every line; its caller, for the log; and its remaining rate
+//! limit, for the response's headers. Set by `auth`, read by the middleware.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::store::Allowance;
+
+/// The caller, if known.
+#[derive(Debug, Clone, Default)]
+pub struct Caller {
+    /// The instance, after authorization.
+    pub instance: String,
+    /// Public id of the credential.
+    pub credential: String,
+}
+
+#[derive(Debug, Clone)]
+pub struct Trace(Arc<Mutex<Noted>>);
+
+#[derive(Debug, Default)]
+struct Noted {
+    request_id: String,
+    caller: Caller,
+    allowance: Option<Allowance>,
+}
+
+tokio::task_local! {
+    static CURRENT: Trace;
+}
+
+impl Trace {
+    pub fn of(request_id: &str) -> Self {
+        let noted = Noted {
+            request_id: request_id.to_owned(),
+            ..Noted::default()
+        };
+        Self(Arc::new(Mutex::new(noted)))
+    }
+
+    pub async fn follow<T>(&self, work: impl Future<Output = T>) -> T {
+        CURRENT.scope(self.clone(), work).await
+    }
+
+    pub fn caller(&self) -> Caller {
+        self.noted().caller.clone()
+    }
+
+    /// Remaining requests of the limit; `None` without a limit.
+    pub fn allowance(&self) -> Option<Allowance> {
+        self.noted().allowance
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Id of the current request; `None` outside a request.
+pub fn request_id() -> Option<String> {
+    CURRENT.try_with(|trace| trace.noted().request_id.clone()).ok()
+}
+
+/// Sets the caller of the current request.
+pub fn note(instance: &str, credential: &str) {
+    // Outside a request there is no log line.
+    let _ = CURRENT.try_with(|trace| {
+        let caller = &mut trace.noted().caller;
+        instance.clone_into(&mut caller.instance);
+        credential.clone_into(&mut caller.credential);
+    });
+}
+
+/// Sets the remaining rate limit of the current request.
+pub fn limited(allowance: Allowance) {
+    // Outside a request there is no response.
+    let _ = CURRENT.try_with(|trace| trace.noted().allowance = Some(allowance));
+}

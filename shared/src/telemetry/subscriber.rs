@@ -1,0 +1,161 @@
+//! Events as lines of JSON.
+//!
+//! Lambda reads `level` and `timestamp` of a line, and treats a line without them, or with another format, as
+//! INFO. It forwards the line unchanged, so CloudWatch finds the metrics.
+//!
+//! Not `tracing-subscriber`, because metrics must be at the top level of the line, and because without that
+//! crate and the regular expressions of its filters a function is smaller and starts faster.
+
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::{Map, Value, json};
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+use super::metrics;
+use crate::environment::Environment;
+use crate::telemetry::request;
+
+/// Field with the invocation's id in the span that the runtime opens.
+const INVOCATION: &str = "requestId";
+
+/// Writes each event as one line.
+pub struct JsonSubscriber {
+    environment: Environment,
+    level: LevelFilter,
+    function: String,
+    write: Box<dyn Fn(&str) + Send + Sync>,
+    /// Id of the current invocation. A function's process runs one at a time, so the last span is the current
+    /// one.
+    invocation: Mutex<Option<String>>,
+}
+
+impl JsonSubscriber {
+    /// Lines of a function's process at `level` or above, but never below INFO: there the SDK logs requests
+    /// and responses, which contain personal data. `write` receives each line with its line break.
+    #[must_use]
+    pub fn new(
+        environment: Environment,
+        level: LevelFilter,
+        function: String,
+        write: impl Fn(&str) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            environment,
+            level: level.min(LevelFilter::INFO),
+            function,
+            write: Box::new(write),
+            invocation: Mutex::default(),
+        }
+    }
+
+    fn line(&self, event: &Event<'_>) -> String {
+        let (metadata, now) = (event.metadata(), self.environment.now());
+        let mut line = Map::new();
+        let mut set = |name: &str, value| line.insert(name.to_owned(), value);
+        set("timestamp", json!(now));
+        set("level", json!(metadata.level().as_str()));
+        set("target", json!(metadata.target()));
+        set("function", json!(self.function));
+        let invocation = self.invocation.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(id) = invocation.as_deref() {
+            set("lambda_request_id", json!(id));
+        }
+        drop(invocation);
+        if let Some(id) = request::request_id() {
+            set("request_id", json!(id));
+        }
+        event.record(&mut Members(&mut line));
+        if let Some(metadata) = metrics::metadata(metadata.target(), now) {
+            line.insert("_aws".to_owned(), metadata);
+        }
+        let mut line = Value::Object(line).to_string();
+        line.push('\n');
+        line
+    }
+}
+
+impl Subscriber for JsonSubscriber {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        // The invocation's span is INFO, and lines of higher levels need its id too.
+        let level = if metadata.is_span() {
+            LevelFilter::INFO
+        } else {
+            self.level
+        };
+        metadata.level() <= &level
+    }
+
+    fn max_level_hint(&self) -> Option<LevelFilter> {
+        Some(LevelFilter::INFO)
+    }
+
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let mut members = Map::new();
+        span.record(&mut Members(&mut members));
+        if let Some(Value::String(id)) = members.remove(INVOCATION) {
+            *self.invocation.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
+        }
+        // Spans have no other data, so they need no distinct ids.
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        (self.write)(&self.line(event));
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+impl fmt::Debug for JsonSubscriber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines").finish_non_exhaustive()
+    }
+}
+
+/// Event fields as members of a line, except those that the line sets itself.
+struct Members<'l>(&'l mut Map<String, Value>);
+
+impl Members<'_> {
+    fn set(&mut self, field: &Field, value: Value) {
+        let name = field.name();
+        if !["timestamp", "level", "target", "function", "_aws"].contains(&name) {
+            self.0.insert(name.to_owned(), value);
+        }
+    }
+}
+
+impl Visit for Members<'_> {
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.set(field, json!(value));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.set(field, json!(value));
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.set(field, json!(value));
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.set(field, json!(value));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.set(field, json!(value));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.set(field, json!(format!("{value:?}")));
+    }
+}

@@ -1,0 +1,345 @@
+//! The table through the AWS SDK: single calls, each metered, with errors mapped to [`StoreError`].
+//!
+//! The SDK's futures are large, so each is boxed; a handler that awaits several stays small.
+//!
+//! All reads are strongly consistent: every acknowledged write is visible to later reads (C-12).
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
+use aws_sdk_dynamodb::types::{KeysAndAttributes, ReturnConsumedCapacity, ReturnValue};
+use futures_util::future::try_join_all;
+
+use crate::error::StoreError;
+use crate::gate::{Gate, MAX_AHEAD};
+use crate::item::{self, Item, s};
+use crate::key::{Key, key_of};
+use crate::meter::{read, units, write};
+use crate::pages::{KeyRange, PAGE, Page, Pages};
+use crate::retry::{Jitter, Policy, Retry};
+
+/// Maximum keys of one `BatchGetItem`.
+const BATCH: usize = 100;
+
+/// Attempts while DynamoDB leaves keys of a batch unprocessed.
+const UNPROCESSED: Policy = Policy::CONFLICT.attempts(6);
+const UPDATE: &str = "UpdateItem";
+
+/// The table.
+#[derive(Debug, Clone)]
+pub struct Table {
+    pub(crate) client: Client,
+    pub(crate) name: String,
+    pub(crate) jitter: Jitter,
+    /// Delays reads until the request's check has passed.
+    pub(crate) gate: Option<Gate>,
+}
+
+impl Table {
+    /// The same table with its reads delayed by a gate.
+    #[must_use]
+    pub fn gated(&self, gate: Gate) -> Self {
+        Self {
+            gate: Some(gate),
+            ..self.clone()
+        }
+    }
+
+    /// Counts the attempts at `work`, which the error names.
+    #[must_use]
+    pub fn retry(&self, policy: Policy, work: &'static str) -> Retry<'_> {
+        Retry::new(&self.jitter, policy, work)
+    }
+
+    /// Reads items by key; absent ones are missing from the result. One round trip unless DynamoDB returns
+    /// unprocessed keys; more than 100 keys are read in parallel.
+    pub async fn get_many(
+        &self,
+        keys: impl IntoIterator<Item = Key>,
+    ) -> Result<HashMap<Key, Item>, StoreError> {
+        let mut keys: Vec<_> = keys.into_iter().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        self.pass(keys.len()).await?;
+        let batches = try_join_all(keys.chunks(BATCH).map(|batch| self.get_batch(batch))).await?;
+        Ok(batches.into_iter().flatten().collect())
+    }
+
+    /// Reads one item by key.
+    pub async fn get(&self, key: &Key) -> Result<Option<Item>, StoreError> {
+        self.pass(1).await?;
+        let send = self
+            .client
+            .get_item()
+            .table_name(&self.name)
+            .set_key(Some(key.attributes()))
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send();
+        let output = read("GetItem", send, |output| units(output.consumed_capacity())).await?;
+        Ok(output.item)
+    }
+
+    /// Reads one batch and retries unprocessed keys.
+    async fn get_batch(&self, keys: &[Key]) -> Result<Vec<(Key, Item)>, StoreError> {
+        let mut wanted: Vec<_> = keys.iter().map(Key::attributes).collect();
+        let mut found = Vec::with_capacity(wanted.len());
+        let mut retry = self.retry(UNPROCESSED, "BatchGetItem");
+        loop {
+            let (items, rest) = self.try_batch(wanted).await?;
+            for item in items {
+                found.push((key_of(&item)?, item));
+            }
+            if rest.is_empty() {
+                return Ok(found);
+            }
+            wanted = rest;
+            retry.again().await?;
+        }
+    }
+
+    /// The found items and the unprocessed keys.
+    async fn try_batch(&self, keys: Vec<Item>) -> Result<(Vec<Item>, Vec<Item>), StoreError> {
+        const OPERATION: &str = "BatchGetItem";
+        let request = KeysAndAttributes::builder()
+            .set_keys(Some(keys))
+            .consistent_read(true)
+            .build();
+        let request = request.map_err(|cause| StoreError::incomplete(OPERATION, &cause))?;
+        let send = self
+            .client
+            .batch_get_item()
+            .request_items(&self.name, request)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send();
+        let output = read(OPERATION, send, |output| units(output.consumed_capacity())).await?;
+        let items = output.responses.and_then(|mut tables| tables.remove(&self.name));
+        let rest = output
+            .unprocessed_keys
+            .and_then(|mut tables| tables.remove(&self.name));
+        Ok((
+            items.unwrap_or_default(),
+            rest.map(|rest| rest.keys).unwrap_or_default(),
+        ))
+    }
+
+    /// Reads a key range in one call; makes no call for an empty range.
+    pub async fn query(&self, span: KeyRange) -> Result<Page, StoreError> {
+        let limit = span.limit.clamp(1, PAGE);
+        self.pass(limit).await?;
+        self.query_up_to(limit, span).await
+    }
+
+    /// Like [`Self::query`] for markers, which the gate counts with counters.
+    pub async fn query_markers(&self, span: KeyRange) -> Result<Page, StoreError> {
+        if let Some(gate) = &self.gate {
+            gate.stretch(span.limit).await?;
+        }
+        self.query_up_to(span.limit, span).await
+    }
+
+    /// Waits until the gate admits so many items.
+    async fn pass(&self, items: usize) -> Result<(), StoreError> {
+        match &self.gate {
+            Some(gate) if items > 0 => gate.pass(items).await,
+            _ => Ok(()),
+        }
+    }
+
+    async fn query_up_to(&self, limit: usize, span: KeyRange) -> Result<Page, StoreError> {
+        // DynamoDB rejects empty ranges.
+        if span.is_empty() {
+            return Ok(Page::default());
+        }
+        let mut request = self
+            .client
+            .query()
+            .table_name(&self.name)
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
+            .expression_attribute_values(":pk", s(span.partition));
+        // `BETWEEN` is inclusive, so the range starts at the smallest text greater than `after`.
+        let condition = match (span.after, span.through) {
+            (None, None) => "pk = :pk",
+            (Some(after), None) => {
+                request = request.expression_attribute_values(":after", s(after));
+                "pk = :pk AND sk > :after"
+            }
+            (None, Some(through)) => {
+                request = request.expression_attribute_values(":through", s(through));
+                "pk = :pk AND sk <= :through"
+            }
+            (Some(after), Some(through)) => {
+                request = request
+                    .expression_attribute_values(":after", s(after + "\0"))
+                    .expression_attribute_values(":through", s(through));
+                "pk = :pk AND sk BETWEEN :after AND :through"
+            }
+        };
+        let send = request.key_condition_expression(condition).send();
+        let output = read("Query", send, |output| units(output.consumed_capacity())).await?;
+        let more = output.last_evaluated_key.is_some_and(|key| !key.is_empty());
+        Ok(Page {
+            items: output.items.unwrap_or_default(),
+            more,
+        })
+    }
+
+    /// Reads up to 1 MB of a key range in one call, ignoring its limit.
+    pub async fn query_megabyte(&self, span: KeyRange) -> Result<Page, StoreError> {
+        self.pass(PAGE).await?;
+        self.query_up_to(usize::MAX, span).await
+    }
+
+    /// Reads a whole key range in calls of 1 MB, ignoring its limit. Items beyond [`MAX_AHEAD`] are read
+    /// after the request's check.
+    pub async fn query_all(&self, span: KeyRange) -> Result<Vec<Item>, StoreError> {
+        self.query_all_ahead(span, MAX_AHEAD).await
+    }
+
+    /// Like [`Self::query_all`], with another number of items read before the check.
+    pub async fn query_all_ahead(&self, span: KeyRange, mut ahead: usize) -> Result<Vec<Item>, StoreError> {
+        let mut items = Vec::new();
+        let mut pages = Pages::of(span);
+        while pages.rest().is_some() {
+            let limit = match &self.gate {
+                Some(gate) => gate.stretch(ahead).await?,
+                None => usize::MAX,
+            };
+            ahead = 0;
+            let page = pages.next_with(|span| self.query_up_to(limit, span)).await?;
+            items.extend(page.into_iter().flat_map(|page| page.items));
+        }
+        Ok(items)
+    }
+
+    /// Puts an item unconditionally.
+    pub async fn put(&self, key: &Key, item: Item) -> Result<(), StoreError> {
+        const OPERATION: &str = "PutItem";
+        let send = self
+            .client
+            .put_item()
+            .table_name(&self.name)
+            .set_item(Some(key.complete(item)))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .send();
+        let output = write(OPERATION, send, |output| units(output.consumed_capacity())).await;
+        output
+            .map(drop)
+            .map_err(|cause| StoreError::unavailable(OPERATION, &cause))
+    }
+
+    /// Adds `by` to numbers of an item and returns the new values, in the order of their names.
+    pub async fn add(&self, key: &Key, names: &[&str], by: u64) -> Result<Vec<u64>, StoreError> {
+        let added: Vec<_> = (0..names.len()).map(|at| format!("#n{at} :by")).collect();
+        let updated = self
+            .update(
+                key,
+                format!("ADD {}", added.join(", ")),
+                None,
+                names,
+                by_value(by),
+            )
+            .await?;
+        updated.ok_or(StoreError::Contention(UPDATE))
+    }
+
+    /// Adds `by` to number `name` of an item if it is below `limit`, and sets the expiry to Unix second
+    /// `until`. Returns the new value, which may exceed the limit; `None` if it was not below.
+    pub async fn add_below(
+        &self,
+        key: &Key,
+        name: &str,
+        by: u64,
+        limit: u64,
+        until: i64,
+    ) -> Result<Option<u64>, StoreError> {
+        let mut values = by_value(by);
+        values.extend([
+            (":limit".to_owned(), item::n(limit)),
+            (":until".to_owned(), item::n(until)),
+        ]);
+        let expression = "ADD #n0 :by SET #n1 = :until".to_owned();
+        let condition = Some("attribute_not_exists(#n0) OR #n0 < :limit");
+        let updated = self
+            .update(key, expression, condition, &[name, "ttl"], values)
+            .await?;
+        Ok(updated.and_then(|numbers| numbers.first().copied()))
+    }
+
+    /// Raises number `name` of an item to at least `to`.
+    pub async fn raise(&self, key: &Key, name: &str, to: u64) -> Result<(), StoreError> {
+        let condition = Some("attribute_not_exists(#n0) OR #n0 < :by");
+        self.update(key, "SET #n0 = :by".to_owned(), condition, &[name], by_value(to))
+            .await
+            .map(drop)
+    }
+
+    /// `None` if the condition fails. A conflict with a concurrent transaction is retried here, because the
+    /// SDK does not retry it, unlike throttling.
+    async fn update(
+        &self,
+        key: &Key,
+        expression: String,
+        condition: Option<&str>,
+        names: &[&str],
+        values: Item,
+    ) -> Result<Option<Vec<u64>>, StoreError> {
+        let aliases = names.iter().enumerate();
+        let aliases = aliases.map(|(at, name)| (format!("#n{at}"), (*name).to_owned()));
+        let request = self
+            .client
+            .update_item()
+            .table_name(&self.name)
+            .set_key(Some(key.attributes()))
+            .update_expression(expression)
+            .set_condition_expression(condition.map(str::to_owned))
+            .set_expression_attribute_names(Some(aliases.collect()))
+            .set_expression_attribute_values(Some(values))
+            .return_values(ReturnValue::UpdatedNew)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let mut retry = self.retry(Policy::CONFLICT, UPDATE);
+        let attributes = loop {
+            let send = request.clone().send();
+            match write(UPDATE, send, |output| units(output.consumed_capacity())).await {
+                Ok(output) => break output.attributes.unwrap_or_default(),
+                Err(cause) => match cause.as_service_error() {
+                    Some(UpdateItemError::ConditionalCheckFailedException(_)) => return Ok(None),
+                    Some(UpdateItemError::TransactionConflictException(_)) => retry.again().await?,
+                    _ => return Err(StoreError::unavailable(UPDATE, &cause)),
+                },
+            };
+        };
+        let numbers = names
+            .iter()
+            .map(|name| item::number("counter", &attributes, name));
+        numbers.collect::<Result<_, _>>().map(Some)
+    }
+}
+
+impl Pages {
+    /// The items of the next page, possibly none; `None` after the last page. One query.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the read fails.
+    pub async fn next(&mut self, table: &Table) -> Result<Option<Vec<Item>>, StoreError> {
+        let page = self.next_with(|range| table.query(range)).await?;
+        Ok(page.map(|page| page.items))
+    }
+
+    /// The keys of the next page, like [`next`](Self::next).
+    ///
+    /// # Errors
+    /// [`StoreError`] if the read fails.
+    pub async fn next_keys(&mut self, table: &Table) -> Result<Option<Vec<Key>>, StoreError> {
+        let items = self.next(table).await?;
+        let keys = items.map(|items| items.iter().map(key_of).collect());
+        keys.transpose()
+    }
+}
+
+fn by_value(by: u64) -> Item {
+    Item::from([(":by".to_owned(), item::n(by))])
+}

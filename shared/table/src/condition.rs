@@ -1,0 +1,162 @@
+//! Conditions of writes, and their DynamoDB expressions.
+
+use std::collections::{BTreeMap, HashMap};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+
+use crate::item::{Item, n};
+
+/// A precondition on an item; if it fails, the whole transaction fails.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Condition {
+    /// No condition.
+    Always,
+    /// The item does not exist.
+    Absent,
+    /// The item exists.
+    Present,
+    /// The item has this version.
+    Version(u64),
+    /// Number `name` of the item is `value`; an absent attribute counts as 0.
+    Number {
+        /// The attribute.
+        name: &'static str,
+        /// The value.
+        value: u64,
+    },
+    /// The item does not exist, or its text attribute `name` is `value`.
+    AbsentOrText {
+        /// The attribute.
+        name: &'static str,
+        /// The value.
+        value: String,
+    },
+    /// The item does not exist, or its number `name` is at most `value`, such as an expiry in the past.
+    AbsentOrUpTo {
+        /// The attribute.
+        name: &'static str,
+        /// The maximum.
+        value: i64,
+    },
+    /// The item has these attributes and lacks those; for records without a version.
+    Exactly {
+        /// The attributes and values.
+        has: Item,
+        /// Names of absent attributes.
+        lacks: Vec<&'static str>,
+    },
+}
+
+/// A condition as DynamoDB expression.
+pub struct Expression {
+    pub text: Option<String>,
+    pub names: HashMap<String, String>,
+    pub values: Item,
+}
+
+impl Expression {
+    pub fn of(condition: &Condition) -> Self {
+        if let Condition::Exactly { has, lacks } = condition {
+            return Self::exactly(has, lacks);
+        }
+        let (text, name, value) = match condition {
+            Condition::Always | Condition::Exactly { .. } => {
+                return Self {
+                    text: None,
+                    names: HashMap::new(),
+                    values: Item::new(),
+                };
+            }
+            Condition::Absent => ("attribute_not_exists(pk)", None, None),
+            Condition::Present => ("attribute_exists(pk)", None, None),
+            Condition::Version(version) => ("#c = :c", Some("v"), Some(n(version))),
+            Condition::Number { name, value: 0 } => {
+                ("attribute_not_exists(#c) OR #c = :c", Some(*name), Some(n(0)))
+            }
+            Condition::Number { name, value } => ("#c = :c", Some(*name), Some(n(value))),
+            Condition::AbsentOrText { name, value } => {
+                let value = AttributeValue::S(value.clone());
+                ("attribute_not_exists(pk) OR #c = :c", Some(*name), Some(value))
+            }
+            Condition::AbsentOrUpTo { name, value } => (
+                "attribute_not_exists(pk) OR #c <= :c",
+                Some(*name),
+                Some(n(value)),
+            ),
+        };
+        Self {
+            text: Some(text.to_owned()),
+            names: name
+                .map(|name| ("#c".to_owned(), name.to_owned()))
+                .into_iter()
+                .collect(),
+            values: value.map(|value| (":c".to_owned(), value)).into_iter().collect(),
+        }
+    }
+
+    fn exactly(has: &Item, lacks: &[&'static str]) -> Self {
+        let has = has.iter().map(|(name, value)| (name.as_str(), Some(value)));
+        let lacks = lacks.iter().map(|name| (*name, None));
+        let (mut parts, mut names, mut values) = (Vec::new(), HashMap::new(), Item::new());
+        for (at, (name, value)) in has.chain(lacks).enumerate() {
+            names.insert(format!("#c{at}"), name.to_owned());
+            if let Some(value) = value {
+                values.insert(format!(":c{at}"), value.clone());
+                parts.push(format!("#c{at} = :c{at}"));
+            } else {
+                parts.push(format!("attribute_not_exists(#c{at})"));
+            }
+        }
+        Self {
+            text: Some(parts.join(" AND ")),
+            names,
+            values,
+        }
+    }
+
+    /// The update expression that sets and removes attributes, and this condition with names and values of
+    /// both.
+    pub fn setting(mut self, set: &Item, remove: &[String]) -> (String, Self) {
+        let mut assigned = Vec::new();
+        for (at, (name, value)) in set.iter().enumerate() {
+            self.names.insert(format!("#s{at}"), name.clone());
+            self.values.insert(format!(":s{at}"), value.clone());
+            assigned.push(format!("#s{at} = :s{at}"));
+        }
+        let mut expression = format!("SET {}", assigned.join(", "));
+        let mut removed = Vec::new();
+        for (at, name) in remove.iter().enumerate() {
+            self.names.insert(format!("#r{at}"), name.clone());
+            removed.push(format!("#r{at}"));
+        }
+        if !removed.is_empty() {
+            expression = format!("{expression} REMOVE {}", removed.join(", "));
+        }
+        (expression, self)
+    }
+
+    /// The update expression that adds and sets, and this condition with names and values of both.
+    pub fn updating(mut self, add: &BTreeMap<String, i64>, set: &Item) -> (String, Self) {
+        let mut name = |at: String, name: &str, value: AttributeValue| {
+            self.names.insert(format!("#{at}"), name.to_owned());
+            self.values.insert(format!(":{at}"), value);
+            at
+        };
+        let mut added = Vec::new();
+        for (at, (attribute, by)) in add.iter().enumerate() {
+            let at = name(format!("a{at}"), attribute, n(by));
+            added.push(format!("#{at} :{at}"));
+        }
+        let mut assigned = Vec::new();
+        for (at, (attribute, value)) in set.iter().enumerate() {
+            let at = name(format!("s{at}"), attribute, value.clone());
+            assigned.push(format!("#{at} = :{at}"));
+        }
+        let clauses = [("ADD", added), ("SET", assigned)].into_iter();
+        let clauses = clauses.filter(|(_, parts)| !parts.is_empty());
+        let clauses: Vec<_> = clauses
+            .map(|(clause, parts)| format!("{clause} {}", parts.join(", ")))
+            .collect();
+        (clauses.join(" "), self)
+    }
+}

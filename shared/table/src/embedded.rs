@@ -1,0 +1,78 @@
+//! An engine in this process instead of DynamoDB, called by the SDK without a connection.
+//!
+//! Requires the feature `embedded`, which no function enables.
+
+use std::fmt;
+use std::sync::Arc;
+
+use aws_config::BehaviorVersion;
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::http::{HttpRequest, HttpResponse};
+use aws_sdk_dynamodb::config::{Credentials, HttpClient, Region, RuntimeComponents};
+use aws_smithy_runtime_api::client::http::{
+    HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::http::StatusCode;
+use aws_smithy_types::body::SdkBody;
+
+use crate::client::Table;
+use crate::connection::{PATIENT, retries, timeouts};
+use crate::retry::Jitter;
+
+/// An engine that implements DynamoDB's JSON protocol.
+pub trait Engine: fmt::Debug + Send + Sync + 'static {
+    /// Handles one call, such as `GetItem`, and returns status and body. Blocks while the engine works.
+    fn answer(&self, operation: &str, body: &[u8]) -> (u16, String);
+}
+
+impl Table {
+    /// A table on an engine in this process.
+    #[must_use]
+    pub fn embedded(engine: Arc<dyn Engine>, table: String, jitter: Jitter) -> Self {
+        let config = aws_sdk_dynamodb::Config::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .http_client(InProcess(engine))
+            .retry_config(retries())
+            .timeout_config(timeouts(PATIENT))
+            .endpoint_url("http://embedded.invalid")
+            .region(Region::from_static("us-east-1"))
+            .credentials_provider(Credentials::new("local", "local", None, None, "local"));
+        Self {
+            client: Client::from_conf(config.build()),
+            name: table,
+            jitter,
+            gate: None,
+        }
+    }
+}
+
+/// An HTTP client of the SDK without network.
+#[derive(Debug, Clone)]
+struct InProcess(Arc<dyn Engine>);
+
+impl HttpClient for InProcess {
+    fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {
+        SharedHttpConnector::new(self.clone())
+    }
+}
+
+impl HttpConnector for InProcess {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        let engine = Arc::clone(&self.0);
+        HttpConnectorFuture::new(async move {
+            // On this thread: the engine serves one call at a time, so other threads would only wait. Yields
+            // so that a series of calls does not starve other tasks.
+            tokio::task::yield_now().await;
+            let target = request.headers().get("x-amz-target").unwrap_or_default();
+            let operation = target.rsplit('.').next().unwrap_or_default();
+            let (status, body) = engine.answer(operation, request.body().bytes().unwrap_or_default());
+            let status = StatusCode::try_from(status).map_err(failed)?;
+            Ok(HttpResponse::new(status, SdkBody::from(body)))
+        })
+    }
+}
+
+fn failed(cause: impl std::error::Error + Send + Sync + 'static) -> ConnectorError {
+    ConnectorError::other(Box::new(cause), None)
+}

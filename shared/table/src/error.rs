@@ -1,0 +1,105 @@
+//! Errors of the table. Their texts are for the log and never reach a caller.
+
+use std::fmt;
+
+use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata, SdkError};
+
+/// An error of the table.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// DynamoDB rejected the call, failed or timed out, after all retries.
+    #[error("{operation} failed: {cause}")]
+    Unavailable {
+        /// The API operation.
+        operation: &'static str,
+        /// The SDK's error.
+        cause: String,
+    },
+    /// An item cannot be decoded. It is never treated as absent.
+    #[error("the item {key} cannot be read: {cause}")]
+    Corrupt {
+        /// The kind of item.
+        key: &'static str,
+        /// The reason.
+        cause: String,
+    },
+    /// A record cannot be encoded as an item.
+    #[error("a {kind} cannot be stored: {cause}")]
+    Unstorable {
+        /// The kind of item.
+        kind: &'static str,
+        /// The reason.
+        cause: String,
+    },
+    /// The table's format is not one that this build reads; the text names it and the remedy.
+    #[error("{0}")]
+    Format(String),
+    /// DynamoDB rejects the write permanently: an item or the transaction is too large.
+    #[error("{operation} was refused: {cause}")]
+    Refused {
+        /// The API operation.
+        operation: &'static str,
+        /// DynamoDB's error.
+        cause: String,
+    },
+    /// Conflicts with other writers exceeded the retries.
+    #[error("{0} gave up after repeated conflicts")]
+    Contention(&'static str),
+    /// The request exceeded its budget of read units or time. The caller must request less.
+    #[error("the request would read more than its budget, or for too long")]
+    OverBudget,
+}
+
+impl StoreError {
+    /// A failed call. Only DynamoDB's code and message are kept: other parts may contain items, and so
+    /// personal data, which must not be logged.
+    pub(crate) fn unavailable<E, R>(operation: &'static str, error: &SdkError<E, R>) -> Self
+    where
+        E: ProvideErrorMetadata + std::error::Error + 'static,
+        R: fmt::Debug,
+    {
+        let cause = match error {
+            SdkError::ServiceError(service) => {
+                let (code, message) = (service.err().code(), service.err().message());
+                format!(
+                    "{}: {}",
+                    code.unwrap_or("unknown error"),
+                    message.unwrap_or_default()
+                )
+            }
+            SdkError::TimeoutError(_) => "no answer in time".to_owned(),
+            SdkError::DispatchFailure(failure) => {
+                let cause = failure
+                    .as_connector_error()
+                    .map(|cause| DisplayChain(cause).to_string());
+                format!("not reached: {}", cause.unwrap_or_default())
+            }
+            SdkError::ResponseError(_) => "the answer cannot be read".to_owned(),
+            // Errors of configuration and credentials do not contain items.
+            _ => match std::error::Error::source(error) {
+                Some(cause) => format!("the request cannot be made: {}", DisplayChain(cause)),
+                None => "the request cannot be made".to_owned(),
+            },
+        };
+        Self::Unavailable { operation, cause }
+    }
+
+    /// A call without a required part; does not occur.
+    pub(crate) fn incomplete(operation: &'static str, error: &BuildError) -> Self {
+        Self::Unavailable {
+            operation,
+            cause: error.to_string(),
+        }
+    }
+}
+
+/// An error with its causes on one line.
+struct DisplayChain<'e>(&'e dyn std::error::Error);
+
+impl fmt::Display for DisplayChain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        let causes = std::iter::successors(self.0.source(), |cause| cause.source());
+        causes.into_iter().try_for_each(|cause| write!(f, ": {cause}"))
+    }
+}

@@ -1,0 +1,102 @@
+//! Limits on reads before the caller is checked (C-86).
+//!
+//! A handler's first reads run concurrently with the check of its caller, so the check takes no extra round
+//! trip. A [`Gate`] limits those reads: for a caller that this process accepted recently it admits one page,
+//! for others nothing; further reads wait for the check. If the check fails, waiting reads end with an error
+//! that is discarded.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::watch;
+
+use crate::error::StoreError;
+
+/// Maximum items of one list read before the check.
+pub const MAX_AHEAD: usize = 50;
+/// The same for counters: their items are small, so this many have the bytes of a page.
+pub const MAX_COUNTERS_AHEAD: usize = 400;
+/// The same for stale markers, which are almost empty.
+const MAX_MARKERS_AHEAD: usize = 100;
+/// Maximum items of a request read before the check, without counters and markers: a list, its related
+/// records, and single records.
+const MAX_TOTAL_AHEAD: usize = 160;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Pending,
+    Passed,
+    Refused,
+}
+
+/// Delays the reads of a request until its caller is checked.
+#[derive(Debug, Clone)]
+pub struct Gate {
+    left: Arc<Left>,
+    verdict: watch::Receiver<Verdict>,
+}
+
+/// Remaining items that may be read before the check.
+#[derive(Debug)]
+struct Left {
+    items: AtomicUsize,
+    counters: AtomicUsize,
+}
+
+/// Opens or closes a [`Gate`].
+#[derive(Debug)]
+pub struct GateKeeper(watch::Sender<Verdict>);
+
+impl GateKeeper {
+    /// Sets the outcome of the check.
+    pub fn judge(&self, passed: bool) {
+        self.0
+            .send_replace(if passed { Verdict::Passed } else { Verdict::Refused });
+    }
+}
+
+impl Gate {
+    /// A gate that admits one page if the caller is `known`, else nothing.
+    #[must_use]
+    pub fn new(known: bool) -> (GateKeeper, Self) {
+        let (keeper, verdict) = watch::channel(Verdict::Pending);
+        let of = |most| AtomicUsize::new(if known { most } else { 0 });
+        let left = Arc::new(Left {
+            items: of(MAX_TOTAL_AHEAD),
+            counters: of(MAX_COUNTERS_AHEAD + MAX_MARKERS_AHEAD),
+        });
+        (GateKeeper(keeper), Self { left, verdict })
+    }
+
+    /// Waits until `items` may be read: not at all within the remaining limit, else until the check has
+    /// passed.
+    pub async fn pass(&self, items: usize) -> Result<(), StoreError> {
+        // `stretch` has limited the lists; anything larger waits.
+        let ahead = if items > MAX_AHEAD { 0 } else { items };
+        self.stretch(ahead).await.map(drop)
+    }
+
+    /// How many items of a list may be read now: `ahead` before the check, any number after it.
+    pub async fn stretch(&self, ahead: usize) -> Result<usize, StoreError> {
+        let left = if ahead > MAX_AHEAD {
+            &self.left.counters
+        } else {
+            &self.left.items
+        };
+        let take = |left: usize| left.checked_sub(ahead);
+        let take = || {
+            left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+                .is_ok()
+        };
+        let pending = *self.verdict.borrow() == Verdict::Pending;
+        if pending && ahead > 0 && take() {
+            return Ok(ahead);
+        }
+        let mut verdict = self.verdict.clone();
+        let verdict = verdict.wait_for(|verdict| *verdict != Verdict::Pending).await;
+        match verdict.as_deref() {
+            Ok(Verdict::Passed) => Ok(usize::MAX),
+            _ => Err(StoreError::Contention("reading for a caller who was refused")),
+        }
+    }
+}

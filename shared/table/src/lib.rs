@@ -1,0 +1,46 @@
+//! One DynamoDB table: calls, transactions, conditions, pages and encoding of items.
+//!
+//! This crate knows nothing of Funil, and no other crate names the AWS SDK.
+
+#![expect(
+    clippy::missing_errors_doc,
+    reason = "every error is a StoreError, whose variants say when they occur"
+)]
+
+mod client;
+mod condition;
+mod connection;
+#[cfg(feature = "embedded")]
+pub mod embedded;
+mod error;
+mod gate;
+pub mod item;
+mod key;
+mod merge;
+pub mod meter;
+mod pages;
+#[cfg(feature = "admin")]
+mod provision;
+mod retry;
+#[cfg(feature = "admin")]
+mod scan;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod transaction;
+pub mod unknown;
+
+pub use aws_sdk_dynamodb::types::AttributeValue;
+
+pub use client::Table;
+pub use condition::Condition;
+pub use connection::{Location, MAX_CALL};
+pub use error::StoreError;
+pub use gate::{Gate, GateKeeper, MAX_AHEAD, MAX_COUNTERS_AHEAD};
+pub use item::Item;
+pub use key::{Key, key_of};
+pub use merge::{ListEntry, MergeScan};
+pub use pages::{KeyRange, PAGE, Page, Pages};
+pub use retry::{Jitter, Policy, Retry};
+#[cfg(feature = "admin")]
+pub use scan::{Scanned, Selection};
+pub use transaction::{CommitError, MAX_WRITES, Transaction};

@@ -1,0 +1,153 @@
+//! Concurrent reads of several lists, merged by sort key.
+
+use std::collections::VecDeque;
+
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+
+use crate::error::StoreError;
+use crate::item::Item;
+use crate::key::key_of;
+use crate::pages::{KeyRange, Page, Pages};
+
+/// An entry of merged lists.
+pub trait ListEntry: Sized {
+    /// Of two entries with one sort key the greater version counts: an item that moves between lists during
+    /// the read may be in both.
+    type Version: Ord;
+
+    /// The entry of an item.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if it cannot be decoded.
+    fn read(item: Item) -> Result<Self, StoreError>;
+
+    /// The version of the record.
+    fn version(&self) -> Self::Version;
+}
+
+/// Several lists in one order.
+#[derive(Debug)]
+pub struct MergeScan<T> {
+    lists: Vec<List<T>>,
+    concurrency: usize,
+}
+
+/// The unread rest of a list, and entries read but not taken.
+#[derive(Debug)]
+struct List<T> {
+    pages: Pages,
+    buffer: VecDeque<(String, T)>,
+}
+
+impl<T> List<T> {
+    /// Whether it must be read before the next entry is known.
+    fn is_due(&self) -> bool {
+        self.buffer.is_empty() && self.pages.rest().is_some()
+    }
+}
+
+impl<T: ListEntry> List<T> {
+    fn take(&mut self, page: Page) -> Result<usize, StoreError> {
+        let read = page.items.len();
+        for item in page.items {
+            self.buffer.push_back((key_of(&item)?.sk, T::read(item)?));
+        }
+        Ok(read)
+    }
+}
+
+impl<T: ListEntry> MergeScan<T> {
+    /// From several lists, of which at most `concurrency` are read concurrently.
+    pub fn new(ranges: impl IntoIterator<Item = KeyRange>, concurrency: usize) -> Self {
+        let lists = ranges.into_iter().map(|range| List {
+            pages: Pages::of(range),
+            buffer: VecDeque::new(),
+        });
+        Self {
+            lists: lists.collect(),
+            concurrency,
+        }
+    }
+
+    /// Number of lists.
+    #[must_use]
+    pub fn lists(&self) -> usize {
+        self.lists.len()
+    }
+
+    /// The unread rest of the first list.
+    #[must_use]
+    pub fn first_rest(&self) -> Option<&KeyRange> {
+        self.lists.first()?.pages.rest()
+    }
+
+    /// Whether a list must be read before the next entry is known.
+    pub fn is_due(&self) -> bool {
+        self.lists.iter().any(List::is_due)
+    }
+
+    /// Reads all due lists, each up to its `limit` of entries. Returns the number of entries.
+    ///
+    /// # Errors
+    /// [`StoreError`] if a read fails.
+    pub async fn fill<F>(
+        &mut self,
+        limit: impl Fn(usize) -> usize,
+        read: impl Fn(KeyRange) -> F,
+    ) -> Result<usize, StoreError>
+    where
+        F: Future<Output = Result<Page, StoreError>>,
+    {
+        let read = &read;
+        let mut reads = Vec::new();
+        for (at, list) in self
+            .lists
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, list)| list.is_due())
+        {
+            list.pages.limit(limit(at));
+            reads.push(async move {
+                match list.pages.next_with(read).await? {
+                    Some(page) => list.take(page),
+                    None => Ok(0),
+                }
+            });
+        }
+        let reads = stream::iter(reads).buffer_unordered(self.concurrency);
+        reads.try_fold(0, async |all, read| Ok(all + read)).await
+    }
+
+    /// Takes over a page of the only list, if that list is `range`.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if an entry cannot be decoded.
+    pub fn begin_with(&mut self, range: &KeyRange, page: Page) -> Result<(), StoreError> {
+        match self.lists.as_mut_slice() {
+            [list] if list.pages.rest() == Some(range) => {
+                list.pages.advance(&page)?;
+                list.take(page).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The entries that were read and not taken.
+    pub fn buffered(&self) -> impl Iterator<Item = &T> {
+        let entries = self.lists.iter().flat_map(|list| &list.buffer);
+        entries.map(|(_, entry)| entry)
+    }
+
+    /// Takes the next entry that was read, with its sort key.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "its end is only an end until the next read"
+    )]
+    pub fn next(&mut self) -> Option<(String, T)> {
+        let heads = self.lists.iter().filter_map(|list| list.buffer.front());
+        let first = heads.map(|(key, _)| key).min()?.clone();
+        let same = self.lists.iter_mut();
+        let same = same.filter_map(|list| list.buffer.pop_front_if(|(key, _)| *key == first));
+        same.max_by_key(|(_, entry)| entry.version())
+    }
+}

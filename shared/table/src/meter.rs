@@ -1,0 +1,188 @@
+//! Cost of a request: DynamoDB calls, sequential round trips and consumed units.
+//!
+//! The HTTP middleware runs every request with a [`Meter`]; the table adds each call to the current one.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::types::ConsumedCapacity;
+use futures_util::TryFutureExt as _;
+
+use crate::error::StoreError;
+
+/// One call to DynamoDB.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The API operation, such as `BatchGetItem`.
+    pub operation: &'static str,
+    /// Read capacity units consumed.
+    pub read_units: f64,
+    /// Write capacity units consumed.
+    pub write_units: f64,
+}
+
+/// The cost of a piece of work.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cost {
+    /// Calls in order of completion.
+    pub calls: Vec<Call>,
+    /// Sequential round trips: the longest chain of calls that each began after the previous one ended.
+    pub round_trips: u32,
+}
+
+impl Cost {
+    /// Read capacity units of all calls.
+    #[must_use]
+    pub fn read_units(&self) -> f64 {
+        self.calls.iter().fold(0.0, |sum, call| sum + call.read_units)
+    }
+
+    /// Write capacity units of all calls.
+    #[must_use]
+    pub fn write_units(&self) -> f64 {
+        self.calls.iter().fold(0.0, |sum, call| sum + call.write_units)
+    }
+}
+
+/// Counts the calls of one piece of work.
+#[derive(Debug, Clone, Default)]
+pub struct Meter(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    cost: Cost,
+    /// Length of the longest chain of completed calls.
+    answered: u32,
+}
+
+tokio::task_local! {
+    static CURRENT: Meter;
+}
+
+impl Meter {
+    /// Runs `work` and counts its calls.
+    pub async fn measure<T>(&self, work: impl Future<Output = T>) -> T {
+        CURRENT.scope(self.clone(), work).await
+    }
+
+    /// The cost so far.
+    #[must_use]
+    pub fn cost(&self) -> Cost {
+        self.lock().cost.clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call in progress; [`ended`](Begun::ended) counts it.
+struct Begun {
+    place: u32,
+}
+
+/// Registers the begin of a call; it follows every completed call in the chain.
+fn begin() -> Begun {
+    let place = CURRENT.try_with(|meter| meter.lock().answered + 1);
+    Begun {
+        place: place.unwrap_or(0),
+    }
+}
+
+impl Begun {
+    fn ended(self, call: Call) {
+        // Work outside a request, such as operators' commands, has no meter.
+        let _ = CURRENT.try_with(|meter| {
+            let mut state = meter.lock();
+            state.answered = state.answered.max(self.place);
+            state.cost.round_trips = state.answered;
+            state.cost.calls.push(call);
+        });
+    }
+}
+
+/// The units of an answer; a batch and a transaction report them for each table.
+pub(crate) fn units<'a>(capacity: impl IntoIterator<Item = &'a ConsumedCapacity>) -> f64 {
+    let units = capacity.into_iter().filter_map(ConsumedCapacity::capacity_units);
+    units.sum()
+}
+
+/// Sends a read and counts it.
+pub(crate) fn read<O, E, R>(
+    operation: &'static str,
+    send: impl Future<Output = Result<O, SdkError<E, R>>>,
+    units: impl FnOnce(&O) -> f64,
+) -> impl Future<Output = Result<O, StoreError>>
+where
+    E: ProvideErrorMetadata + std::error::Error + 'static,
+    R: std::fmt::Debug,
+{
+    let call = move |read_units| Call {
+        operation,
+        read_units,
+        write_units: 0.0,
+    };
+    metered(send, units, call).map_err(move |cause| StoreError::unavailable(operation, &cause))
+}
+
+/// Sends a write and counts it. Its failure is the caller's to judge.
+pub(crate) fn write<O, E>(
+    operation: &'static str,
+    send: impl Future<Output = Result<O, E>>,
+    units: impl FnOnce(&O) -> f64,
+) -> impl Future<Output = Result<O, E>> {
+    metered(send, units, move |write_units| Call {
+        operation,
+        read_units: 0.0,
+        write_units,
+    })
+}
+
+/// Boxes the SDK's large future before anything else contains it.
+fn metered<O, E>(
+    send: impl Future<Output = Result<O, E>>,
+    units: impl FnOnce(&O) -> f64,
+    call: impl FnOnce(f64) -> Call,
+) -> impl Future<Output = Result<O, E>> {
+    let send = Box::pin(send);
+    async move {
+        let begun = begin();
+        let output = send.await;
+        begun.ended(call(output.as_ref().map_or(0.0, units)));
+        output
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(read_units: f64) -> Call {
+        Call {
+            operation: "GetItem",
+            read_units,
+            write_units: 0.0,
+        }
+    }
+
+    #[tokio::test]
+    async fn parallel_calls_are_one_round_trip() {
+        let meter = Meter::default();
+        let work = async {
+            let (first, second) = (begin(), begin());
+            first.ended(call(1.0));
+            second.ended(call(0.5));
+            begin().ended(call(2.0));
+        };
+        meter.measure(work).await;
+        let cost = meter.cost();
+        assert_eq!((cost.calls.len(), cost.round_trips), (3, 2));
+        assert!((cost.read_units() - 3.5).abs() < f64::EPSILON);
+    }
+
+    #[tokio::test]
+    async fn work_without_a_meter_goes_uncounted() {
+        begin().ended(call(1.0));
+    }
+}

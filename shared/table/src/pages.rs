@@ -1,0 +1,129 @@
+//! Key ranges of queries, and their results.
+
+use crate::error::StoreError;
+use crate::item::{self, Item};
+use crate::key::key_of;
+
+/// Maximum items of one `Query`.
+pub const PAGE: usize = 1000;
+/// Bytes of one read unit.
+const UNIT: usize = 4096;
+
+/// A range of sort keys in a partition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRange {
+    /// The partition key.
+    pub partition: String,
+    /// Lower bound of sort keys, exclusive.
+    pub after: Option<String>,
+    /// Upper bound of sort keys, inclusive.
+    pub through: Option<String>,
+    /// Maximum number of items, at most [`PAGE`].
+    pub limit: usize,
+}
+
+impl KeyRange {
+    /// The sort keys of a partition with the ASCII prefix `begins`.
+    #[must_use]
+    pub fn beginning(partition: String, begins: String) -> Self {
+        Self {
+            through: Some(format!("{begins}~")),
+            after: Some(begins),
+            ..Self::head(partition, PAGE)
+        }
+    }
+
+    /// The first items of a partition.
+    #[must_use]
+    pub fn head(partition: String, limit: usize) -> Self {
+        Self {
+            partition,
+            after: None,
+            through: None,
+            limit,
+        }
+    }
+
+    /// Whether the range is empty, as after a page that ended with its last item.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.after
+            .as_ref()
+            .is_some_and(|after| self.through.as_ref().is_some_and(|through| after >= through))
+    }
+}
+
+/// Result of a query.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// Items ordered by sort key.
+    pub items: Vec<Item>,
+    /// Whether there may be more after the last item.
+    pub more: bool,
+}
+
+impl Page {
+    /// Approximate read units of the page.
+    pub fn units(&self) -> f64 {
+        let bytes: usize = self.items.iter().map(item::bytes).sum();
+        let units = bytes.div_ceil(UNIT).max(1);
+        f64::from(u32::try_from(units).unwrap_or(u32::MAX))
+    }
+}
+
+/// Reads a range page by page.
+#[derive(Debug, Clone, Default)]
+pub struct Pages {
+    rest: Option<KeyRange>,
+}
+
+impl Pages {
+    /// From the beginning of a range.
+    #[must_use]
+    pub fn of(range: KeyRange) -> Self {
+        let rest = (!range.is_empty()).then_some(range);
+        Self { rest }
+    }
+
+    /// The unread rest; `None` at the end.
+    #[must_use]
+    pub fn rest(&self) -> Option<&KeyRange> {
+        self.rest.as_ref()
+    }
+
+    /// Sets the maximum number of items of the next pages.
+    pub fn limit(&mut self, limit: usize) {
+        if let Some(rest) = &mut self.rest {
+            rest.limit = limit;
+        }
+    }
+
+    /// The next page, read by `read` and possibly empty; `None` after the last page.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the read fails.
+    pub async fn next_with<F>(&mut self, read: impl FnOnce(KeyRange) -> F) -> Result<Option<Page>, StoreError>
+    where
+        F: Future<Output = Result<Page, StoreError>>,
+    {
+        let Some(range) = self.rest.clone() else {
+            return Ok(None);
+        };
+        let page = read(range).await?;
+        self.advance(&page)?;
+        Ok(Some(page))
+    }
+
+    /// Continues after a page that was read by other means.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if the last item has no key.
+    pub fn advance(&mut self, page: &Page) -> Result<(), StoreError> {
+        let last = page.items.last().filter(|_| page.more).map(key_of).transpose()?;
+        let rest = self.rest.take().zip(last).map(|(range, last)| KeyRange {
+            after: Some(last.sk),
+            ..range
+        });
+        *self = rest.map_or_else(Self::default, Self::of);
+        Ok(())
+    }
+}

@@ -1,0 +1,100 @@
+//! Creates the table where it is not deployed: on the embedded engine and other DynamoDB APIs. In the cloud,
+//! template.yaml creates it with everything it needs.
+
+use aws_sdk_dynamodb::operation::create_table::CreateTableError;
+use aws_sdk_dynamodb::operation::describe_table::DescribeTableError;
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, TableStatus,
+    TimeToLiveSpecification,
+};
+
+use crate::client::Table;
+use crate::error::StoreError;
+use crate::retry::Policy;
+
+/// Attempts to see a new table ready: about 15 s.
+const CREATION: Policy = Policy::CONFLICT.attempts(60);
+
+impl Table {
+    /// Creates the table if it does not exist and waits until it is ready. An existing table is not changed.
+    /// Returns whether it was created.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it can neither be found nor created.
+    pub async fn ensure(&self) -> Result<bool, StoreError> {
+        if self.status().await?.is_some() {
+            return Ok(false);
+        }
+        let created = self.create().await?;
+        let mut retry = self.retry(CREATION, "CreateTable");
+        while self.status().await? != Some(TableStatus::Active) {
+            retry.again().await?;
+        }
+        self.let_items_expire().await;
+        Ok(created)
+    }
+
+    /// `None` if there is no table.
+    async fn status(&self) -> Result<Option<TableStatus>, StoreError> {
+        match self.client.describe_table().table_name(&self.name).send().await {
+            Ok(output) => Ok(output.table.and_then(|table| table.table_status)),
+            Err(cause)
+                if cause
+                    .as_service_error()
+                    .is_some_and(DescribeTableError::is_resource_not_found_exception) =>
+            {
+                Ok(None)
+            }
+            Err(cause) => Err(StoreError::unavailable("DescribeTable", &cause)),
+        }
+    }
+
+    /// Whether this call created the table; false if a concurrent one did.
+    async fn create(&self) -> Result<bool, StoreError> {
+        let incomplete = |cause| StoreError::incomplete("CreateTable", &cause);
+        let mut request = self
+            .client
+            .create_table()
+            .table_name(&self.name)
+            .billing_mode(BillingMode::PayPerRequest);
+        for (name, kind) in [("pk", KeyType::Hash), ("sk", KeyType::Range)] {
+            let attribute = AttributeDefinition::builder()
+                .attribute_name(name)
+                .attribute_type(ScalarAttributeType::S);
+            let element = KeySchemaElement::builder().attribute_name(name).key_type(kind);
+            request = request
+                .attribute_definitions(attribute.build().map_err(incomplete)?)
+                .key_schema(element.build().map_err(incomplete)?);
+        }
+        match request.send().await {
+            Ok(_) => Ok(true),
+            Err(cause)
+                if cause
+                    .as_service_error()
+                    .is_some_and(CreateTableError::is_resource_in_use_exception) =>
+            {
+                Ok(false)
+            }
+            Err(cause) => Err(StoreError::unavailable("CreateTable", &cause)),
+        }
+    }
+
+    /// Optional: readers compare expiry with the clock themselves.
+    async fn let_items_expire(&self) {
+        let Ok(expiry) = TimeToLiveSpecification::builder()
+            .attribute_name("ttl")
+            .enabled(true)
+            .build()
+        else {
+            return;
+        };
+        let request = self
+            .client
+            .update_time_to_live()
+            .table_name(&self.name)
+            .time_to_live_specification(expiry);
+        if let Err(cause) = request.send().await {
+            tracing::debug!(?cause, "expired items will not be deleted by the table");
+        }
+    }
+}

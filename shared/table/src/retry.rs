@@ -1,0 +1,115 @@
+//! Retries of contested writes: number of attempts, and pauses between them.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::StoreError;
+
+/// Returns an unpredictable number below its argument, for retry jitter.
+#[derive(Clone)]
+pub struct Jitter(Arc<dyn Fn(u64) -> u64 + Send + Sync>);
+
+impl Jitter {
+    /// From a source of random numbers.
+    pub fn new(below: impl Fn(u64) -> u64 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(below))
+    }
+
+    fn below(&self, bound: u64) -> u64 {
+        (self.0)(bound)
+    }
+}
+
+impl fmt::Debug for Jitter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Jitter")
+    }
+}
+
+/// Number of attempts, and growth of the pauses.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy {
+    /// Maximum attempts.
+    attempts: u32,
+    /// Retries without a pause, because the refusal returned the current item.
+    at_once: u32,
+    /// How often the pause doubles. With many competitors, ever longer pauses would favour later ones.
+    doublings: u32,
+}
+
+impl Policy {
+    /// Transient conflicts: about 2 s of pauses in total.
+    pub const CONFLICT: Self = Self::new(12, 0, 5);
+    /// A record changed by several concurrent callers, one of whom succeeds each time: about 6 s of pauses in
+    /// total.
+    pub const CONTESTED: Self = Self::new(80, 1, 3);
+    /// A day booked by a hundred concurrent callers. Long pauses, so that only a few try at one time.
+    pub const CROWDED: Self = Self::new(64, 1, 5);
+    /// A write that each refusal brings nearer to success: no pauses.
+    pub const AT_ONCE: Self = Self::new(12, u32::MAX, 0);
+
+    const fn new(attempts: u32, at_once: u32, doublings: u32) -> Self {
+        Self {
+            attempts,
+            at_once,
+            doublings,
+        }
+    }
+
+    /// The same pauses with another number of attempts.
+    #[must_use]
+    pub const fn attempts(self, attempts: u32) -> Self {
+        Self { attempts, ..self }
+    }
+}
+
+/// Counts the attempts of one piece of work.
+#[derive(Debug)]
+pub struct Retry<'j> {
+    jitter: &'j Jitter,
+    policy: Policy,
+    work: &'static str,
+    retries: u32,
+}
+
+impl<'j> Retry<'j> {
+    pub(crate) fn new(jitter: &'j Jitter, policy: Policy, work: &'static str) -> Self {
+        Self {
+            jitter,
+            policy,
+            work,
+            retries: 0,
+        }
+    }
+}
+
+impl Retry<'_> {
+    /// Waits before the next attempt. Returns whether it paused; then earlier reads are stale.
+    ///
+    /// # Errors
+    /// [`StoreError::Contention`] after the last attempt.
+    pub async fn again(&mut self) -> Result<bool, StoreError> {
+        let Some(doublings) = self.count()?.checked_sub(self.policy.at_once) else {
+            return Ok(false);
+        };
+        // Jitter, so that colliding writers do not collide again.
+        let mean = 10_u64 << doublings.min(self.policy.doublings);
+        let pause = mean / 2 + self.jitter.below(mean);
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        Ok(true)
+    }
+
+    /// Counts an attempt without a pause.
+    ///
+    /// # Errors
+    /// [`StoreError::Contention`] as for [`again`](Self::again).
+    pub fn count(&mut self) -> Result<u32, StoreError> {
+        let retry = self.retries;
+        self.retries += 1;
+        if self.retries == self.policy.attempts {
+            return Err(StoreError::Contention(self.work));
+        }
+        Ok(retry)
+    }
+}

@@ -1,0 +1,276 @@
+//! Records and replays responses of the engine, to measure the processor time of a request without engine and
+//! network.
+//!
+//! Requires the feature `testing`, which no function enables.
+//!
+//! A replayed call gets the recorded response with status, headers and every byte, and passes through the
+//! whole SDK except its HTTP client.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::config::http::{HttpRequest, HttpResponse};
+use aws_sdk_dynamodb::config::interceptors::{
+    BeforeSerializationInterceptorContextRef, FinalizerInterceptorContextRef,
+};
+use aws_sdk_dynamodb::config::{ConfigBag, HttpClient, Intercept, RuntimeComponents, SharedHttpClient};
+use aws_sdk_dynamodb::error::BoxError;
+use aws_smithy_runtime_api::client::http::{
+    HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::result::ConnectorError;
+use aws_smithy_runtime_api::http::{Headers, StatusCode};
+use aws_smithy_types::body::SdkBody;
+use bytes::Bytes;
+use http_body_util::BodyExt as _;
+
+use crate::client::Table;
+
+/// Returns the processor time of this thread.
+pub type Clock = fn() -> Duration;
+
+/// Records or replays calls, and measures time spent in the SDK.
+#[derive(Debug, Clone)]
+pub struct Tape(Arc<Mutex<State>>);
+
+/// Calls of a piece of work with their responses.
+#[derive(Debug, Clone, Default)]
+pub struct Recording(Vec<Exchange>);
+
+/// A call and its response.
+#[derive(Debug, Clone)]
+struct Exchange {
+    operation: String,
+    /// Hash of the request; see [`mark`].
+    asked: u64,
+    status: StatusCode,
+    headers: Headers,
+    answer: Bytes,
+}
+
+#[derive(Debug)]
+struct State {
+    clock: Clock,
+    recording: Recording,
+    /// Calls not yet replayed; `None` while recording.
+    left: Option<Vec<Exchange>>,
+    /// Number of calls in the SDK, and the time since there was one.
+    inside: u32,
+    since: Duration,
+    /// Total time with at least one call.
+    within: Duration,
+}
+
+impl Recording {
+    /// Number of calls.
+    #[must_use]
+    pub fn calls(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Bytes of all responses.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.0.iter().map(|exchange| exchange.answer.len()).sum()
+    }
+}
+
+impl Tape {
+    /// A tape that records.
+    #[must_use]
+    pub fn new(clock: Clock) -> Self {
+        Self(Arc::new(Mutex::new(State {
+            clock,
+            recording: Recording::default(),
+            left: None,
+            inside: 0,
+            since: Duration::ZERO,
+            within: Duration::ZERO,
+        })))
+    }
+
+    /// The calls recorded since the last `take`; continues recording.
+    #[must_use]
+    pub fn take(&self) -> Recording {
+        let mut state = self.state();
+        state.left = None;
+        std::mem::take(&mut state.recording)
+    }
+
+    /// Replays a recording, each call once, and resets the measurement.
+    pub fn play(&self, recording: &Recording) {
+        let mut state = self.state();
+        state.left = Some(recording.0.clone());
+        state.within = Duration::ZERO;
+    }
+
+    /// Time of calls in the SDK during replay, from the built request to the parsed response. Replayed
+    /// responses are immediate, so calls do not overlap.
+    #[must_use]
+    pub fn within_sdk(&self) -> Duration {
+        self.state().within
+    }
+
+    /// Number of recorded calls that were not made.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.state().left.as_ref().map_or(0, Vec::len)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The response to a call; `None` while recording.
+    fn answer(&self, request: &HttpRequest) -> Option<Result<HttpResponse, ConnectorError>> {
+        let mut state = self.state();
+        let left = state.left.as_mut()?;
+        let (operation, asked) = (operation(request), mark(request));
+        // Random parts of writes differ between runs; then the first remaining call is used.
+        let same = left
+            .iter()
+            .position(|exchange| exchange.operation == operation && exchange.asked == asked);
+        let alike = || left.iter().position(|exchange| exchange.operation == operation);
+        let Some(place) = same.or_else(alike) else {
+            let unknown = format!("{operation} was not recorded");
+            return Some(Err(ConnectorError::user(unknown.into())));
+        };
+        let Exchange {
+            status,
+            headers,
+            answer,
+            ..
+        } = left.remove(place);
+        let mut response = HttpResponse::new(status, SdkBody::from(answer));
+        *response.headers_mut() = headers;
+        Some(Ok(response))
+    }
+}
+
+impl State {
+    fn enter(&mut self) {
+        if self.inside == 0 {
+            self.since = (self.clock)();
+        }
+        self.inside += 1;
+    }
+
+    fn leave(&mut self) {
+        self.inside = self.inside.saturating_sub(1);
+        if self.inside == 0 {
+            self.within += (self.clock)().saturating_sub(self.since);
+        }
+    }
+}
+
+fn operation(request: &HttpRequest) -> &str {
+    let target = request.headers().get("x-amz-target").unwrap_or_default();
+    target.rsplit('.').next().unwrap_or_default()
+}
+
+/// A hash of the request that ignores the order of bytes, because the SDK writes attributes in any order.
+fn mark(request: &HttpRequest) -> u64 {
+    let body = request.body().bytes().unwrap_or_default();
+    body.iter()
+        .fold(0, |sum: u64, byte| sum.wrapping_add(u64::from(*byte).pow(5)))
+}
+
+impl Table {
+    /// The same table with calls recorded or replayed.
+    #[must_use]
+    pub fn on_tape(mut self, tape: &Tape) -> Self {
+        let config = self.client.config();
+        let Some(inner) = config.http_client() else {
+            return self;
+        };
+        let (tape, stopwatch) = (tape.clone(), Stopwatch(tape.clone()));
+        let config = config
+            .to_builder()
+            .http_client(Recorder { tape, inner })
+            .interceptor(stopwatch);
+        self.client = Client::from_conf(config.build());
+        self
+    }
+}
+
+/// HTTP client of a table on a tape.
+#[derive(Debug)]
+struct Recorder {
+    tape: Tape,
+    inner: SharedHttpClient,
+}
+
+impl HttpClient for Recorder {
+    fn http_connector(
+        &self,
+        settings: &HttpConnectorSettings,
+        components: &RuntimeComponents,
+    ) -> SharedHttpConnector {
+        SharedHttpConnector::new(Connector {
+            tape: self.tape.clone(),
+            inner: self.inner.http_connector(settings, components),
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Connector {
+    tape: Tape,
+    inner: SharedHttpConnector,
+}
+
+impl HttpConnector for Connector {
+    fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
+        if let Some(answer) = self.tape.answer(&request) {
+            return HttpConnectorFuture::ready(answer);
+        }
+        let (operation, asked) = (operation(&request).to_owned(), mark(&request));
+        let (tape, answer) = (self.tape.clone(), self.inner.call(request));
+        HttpConnectorFuture::new(async move {
+            let mut response = answer.await?;
+            let body = response.take_body().collect().await;
+            let answer = body
+                .map_err(|cause| ConnectorError::other(cause, None))?
+                .to_bytes();
+            *response.body_mut() = SdkBody::from(answer.clone());
+            tape.state().recording.0.push(Exchange {
+                operation,
+                asked,
+                status: response.status(),
+                headers: response.headers().clone(),
+                answer,
+            });
+            Ok(response)
+        })
+    }
+}
+
+/// Measures the time of calls in the SDK.
+#[derive(Debug)]
+struct Stopwatch(Tape);
+
+impl Intercept for Stopwatch {
+    fn name(&self) -> &'static str {
+        "stopwatch"
+    }
+
+    fn read_before_execution(
+        &self,
+        _: &BeforeSerializationInterceptorContextRef<'_>,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        self.0.state().enter();
+        Ok(())
+    }
+
+    fn read_after_execution(
+        &self,
+        _: &FinalizerInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        self.0.state().leave();
+        Ok(())
+    }
+}
