@@ -1,4 +1,4 @@
-//! The demo instance that an empty table gets (C-85).
+//! The demo instance of an empty table (C-85).
 
 use indicatif::ProgressBar;
 use operator::{Operator, OperatorError};
@@ -13,14 +13,14 @@ const DATA: &str = include_str!("../demo/demo.ndjson");
 /// The demo's administrator.
 const ADMIN: u64 = 7;
 
-/// The demo instance, as far as the table has one.
+/// The state of the demo instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Demo {
-    /// There is none.
+    /// The table has none.
     None,
-    /// It was created earlier, and its credentials were shown then.
+    /// It existed; its credentials were shown when it was created.
     Known,
-    /// It was created now; these are its credentials.
+    /// It was created now, with these credentials.
     Created {
         /// The administrator's API key.
         key: String,
@@ -29,7 +29,7 @@ pub enum Demo {
     },
 }
 
-/// Why the demo could not be loaded.
+/// Error of loading the demo.
 #[derive(Debug, thiserror::Error)]
 #[error("the demo instance cannot be loaded: {0}")]
 pub enum DemoError {
@@ -37,9 +37,9 @@ pub enum DemoError {
     Operator(#[from] OperatorError),
     /// The data could not be imported.
     Import(#[from] import::Error),
-    /// No temporary file could be had.
+    /// A temporary file could not be created.
     Spool(#[from] std::io::Error),
-    /// The data of this program is bad.
+    /// The built-in data is invalid.
     Data(String),
 }
 
@@ -55,11 +55,11 @@ pub fn name() -> Option<InstanceName> {
     InstanceName::parse("demo")
 }
 
-/// Creates the demo instance in a table without any. One whose creation was interrupted is finished: its credentials are
-/// issued last.
+/// Creates the demo instance in a table without one. An interrupted creation is completed; credentials are issued
+/// last.
 ///
 /// # Errors
-/// [`DemoError`] where it cannot be loaded.
+/// [`DemoError`] if it cannot be loaded.
 pub async fn load(store: &Store) -> Result<Demo, DemoError> {
     let (Some(name), Some(admin)) = (name(), UserId::new(ADMIN)) else {
         return Err(DemoError::Data("its names are not valid".to_owned()));

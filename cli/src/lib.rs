@@ -1,4 +1,4 @@
-//! What the `funil` command is made of (C-80): the operator's commands, and the engine that tests use too.
+//! The library of the `funil` command (C-80): its commands, and the engine that tests use.
 
 pub mod command;
 pub mod demo;

@@ -1,7 +1,7 @@
 //! `funil serve`: the whole service on this machine (C-85).
 //!
-//! Without an endpoint of its own it opens the embedded engine on a file, and a DynamoDB port over it so that the
-//! operator's commands and `sam local` work at the same time.
+//! Without `--endpoint` it opens the embedded engine on a file, with a DynamoDB port for the operator's commands and
+//! `sam local`.
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -22,29 +22,29 @@ use crate::docs;
 use crate::engine::{AccessKey, Database, Engine, EngineError};
 use crate::listen::{self, Limits, Reword};
 
-/// How often expired items are deleted.
+/// Interval of deleting expired items.
 const SWEEP: Duration = Duration::from_mins(10);
-/// How often copies of changed leads are brought up to date, on the embedded engine and elsewhere.
+/// Interval of refreshing copies of changed leads, on the embedded engine and on other tables.
 const TEND: Duration = Duration::from_secs(1);
 const TEND_ELSEWHERE: Duration = Duration::from_secs(15);
-/// How many runs of deliveries may be under way. Each takes the lanes that no other has, so those that wait for receivers
-/// hold up no further one; a run ends within 50 s.
+/// Maximum concurrent runs of deliveries. Each run takes lanes that no other run has, so a slow receiver does not
+/// delay the next run; a run ends within 50 s.
 const MAX_RUNS: usize = 64;
 
-/// What is to be served, and where.
+/// Options of the service.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where the engine keeps its file.
+    /// Directory of the engine's file.
     pub data: PathBuf,
     /// The address to listen on.
     pub bind: IpAddr,
     /// The service's port; 0 for any.
     pub port: u16,
-    /// The engine's DynamoDB API, if it is to be open.
+    /// The engine's DynamoDB API, if enabled.
     pub dynamodb: Option<Dynamodb>,
-    /// Without the demo instance.
+    /// Do not create the demo instance.
     pub empty: bool,
-    /// A DynamoDB API to serve from in place of the engine.
+    /// DynamoDB API to use instead of the engine.
     pub endpoint: Option<String>,
     /// The table's name.
     pub table: String,
@@ -55,22 +55,22 @@ pub struct Options {
 pub struct Dynamodb {
     /// The address to listen on; port 0 for any.
     pub address: SocketAddr,
-    /// The key that requests must be signed with.
+    /// Required signature key, if any.
     pub key: Option<AccessKey>,
 }
 
-/// Why nothing can be served.
+/// Error of starting the service.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The directory of the engine's file cannot be made.
+    /// The directory of the engine's file cannot be created.
     #[error("{} cannot be made: {cause}; name another directory with --data DIR", path.display())]
     Data {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         cause: io::Error,
     },
-    /// Another process serves the directory.
+    /// Another process has locked the directory.
     #[error(
         "another funil serve{} uses {}; stop it, or name another directory with --data DIR",
         process.as_deref().map_or(String::new(), |process| format!(" (process {process})")),
@@ -79,18 +79,18 @@ pub enum ServeError {
     Taken {
         /// The directory.
         path: PathBuf,
-        /// The other process' number, where it is known.
+        /// Id of the other process, if known.
         process: Option<String>,
     },
     /// The engine does not start.
     #[error("{0}; name another port with --dynamodb-port PORT or another directory with --data DIR")]
     Engine(#[from] EngineError),
-    /// The service's address cannot be had.
+    /// The service's address is not available.
     #[error("cannot listen on {address}: {cause}; name another port with --port PORT")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         cause: io::Error,
     },
     /// The table cannot be used.
@@ -101,23 +101,23 @@ pub enum ServeError {
     Demo(#[from] DemoError),
 }
 
-/// A service that is about to answer.
+/// A service that is ready to accept requests.
 #[derive(Debug)]
 pub struct Ready {
-    /// Where it answers.
+    /// Its URL.
     pub url: String,
-    /// The DynamoDB API of the embedded engine, if it is open.
+    /// URL of the embedded engine's DynamoDB API, if enabled.
     pub dynamodb: Option<String>,
-    /// Whether the embedded engine runs, with a port or without.
+    /// Whether the embedded engine runs, with or without a port.
     pub is_embedded: bool,
-    /// The demo instance, if the table has one.
+    /// The demo instance, if any.
     pub demo: Demo,
 }
 
-/// Serves until `stopped`; says when it is ready.
+/// Serves until `stopped`; calls `ready` once it accepts requests.
 ///
 /// # Errors
-/// [`ServeError`] where it cannot begin.
+/// [`ServeError`] if it cannot start.
 pub async fn serve(
     options: &Options,
     ready: impl FnOnce(&Ready),
@@ -168,11 +168,11 @@ pub async fn serve(
 struct Embedded {
     database: Database,
     port: Option<Engine>,
-    /// Held as long as the engine's file is open.
+    /// Held while the engine's file is open.
     _lock: File,
 }
 
-/// The store over the embedded engine, or over the DynamoDB API that was named.
+/// The store of the embedded engine, or of the named DynamoDB API.
 async fn open(options: &Options, environment: &Environment) -> Result<(Store, Option<Embedded>), ServeError> {
     let table = options.table.clone();
     if let Some(endpoint) = options.endpoint.clone() {
@@ -197,7 +197,7 @@ async fn open(options: &Options, environment: &Environment) -> Result<(Store, Op
     ))
 }
 
-/// The service's words for what the HTTP library refuses (C-5).
+/// Error responses in the service's format to requests that hyper rejects (C-5).
 fn reword(app: App) -> Reword {
     Arc::new(move |status| {
         let answer = unreadable(&app, status)?;
@@ -224,8 +224,8 @@ fn groups() -> impl Iterator<Item = RouteGroup> {
     single.into_iter().chain(opportunities::groups())
 }
 
-/// Makes a directory and the engine's file in it that only their owner can read: they hold people's data. No other process
-/// gets the directory while the returned lock is held.
+/// Creates a directory and the engine's file, readable only by their owner because they contain personal data. The
+/// returned lock excludes other processes.
 fn private_file(directory: &Path) -> Result<(PathBuf, File), ServeError> {
     let data = |cause| ServeError::Data {
         path: directory.to_owned(),
@@ -260,7 +260,7 @@ fn private_file(directory: &Path) -> Result<(PathBuf, File), ServeError> {
     Ok((file, lock))
 }
 
-/// What the function `maintenance` does with copies by the clock.
+/// The scheduled job of `maintenance` for copies.
 async fn tend(store: Store, pause: Duration) {
     loop {
         tokio::time::sleep(pause).await;
@@ -270,7 +270,7 @@ async fn tend(store: Store, pause: Duration) {
     }
 }
 
-/// What it does with reports, which may take minutes and hold up no copies.
+/// Its job for reports, separate because it may take minutes.
 async fn refresh(store: Store, pause: Duration) {
     loop {
         tokio::time::sleep(pause).await;
@@ -280,8 +280,8 @@ async fn refresh(store: Store, pause: Duration) {
     }
 }
 
-/// What the function `automations` does by the stream, which the engine has none of. Actions wait for no receiver:
-/// deliveries run apart from them and overlap.
+/// The job of `automations`, polled because the engine has no stream. Deliveries run concurrently and separately, so
+/// no action waits for a receiver.
 async fn automate(store: Store, pause: Duration) {
     let webhook_client = WebhookClient::system();
     let deliveries = overlap(pause, || {
@@ -303,7 +303,7 @@ async fn automate(store: Store, pause: Duration) {
     let ((), ()) = tokio::join!(actions, deliveries);
 }
 
-/// Begins a run after every pause, beside those that have not ended, but no more than so many at a time.
+/// Starts a run after every pause, concurrently with unfinished ones up to a maximum.
 async fn overlap<R: Future<Output = ()> + Send + 'static>(pause: Duration, run: impl Fn() -> R) {
     let mut runs = JoinSet::new();
     loop {
@@ -334,7 +334,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs that never end hold up those behind them only once there are as many as may be.
+    /// Blocked runs delay others only once their maximum is reached.
     #[tokio::test]
     async fn a_hanging_job_delays_no_other() {
         let (begun, told) = (

@@ -9,10 +9,10 @@ pub use lambda_runtime::Error;
 use crate::http::{App, RouteGroup, SourceAddress, service};
 use crate::telemetry;
 
-/// Answers the events of an HTTP API with the routes of these groups, until Lambda ends the process.
+/// Serves the events of an HTTP API with the routes of these groups until Lambda ends the process.
 ///
 /// # Errors
-/// Where the function cannot start ([`StartError`](crate::startup::StartError)), or the runtime fails.
+/// If the function cannot start ([`StartError`](crate::startup::StartError)) or the runtime fails.
 pub async fn run(groups: impl IntoIterator<Item = RouteGroup>) -> Result<(), Error> {
     telemetry::init();
     let app = App::from_env().await?;
@@ -20,7 +20,7 @@ pub async fn run(groups: impl IntoIterator<Item = RouteGroup>) -> Result<(), Err
     lambda_runtime::run(MapRequest::new(answer, readable)).await
 }
 
-/// Adds the sender's address as API Gateway's context has it.
+/// Adds the source address from API Gateway's context.
 fn with_source(mut request: Request) -> Request {
     if let Some(RequestContext::ApiGatewayV2(context)) = request.extensions().get()
         && let Some(Ok(address)) = context.http.source_ip.as_deref().map(str::parse)
@@ -30,8 +30,8 @@ fn with_source(mut request: Request) -> Request {
     request
 }
 
-/// API Gateway passes a query string on as it came, with bytes that no URI may contain. The runtime's library would panic
-/// over them, and the caller would get a bare 500. Percent-encoded they keep their meaning (C-6).
+/// API Gateway forwards query strings with bytes that are invalid in a URI. The runtime's library panics on them, and
+/// the caller gets an empty 500. Percent-encoded, they keep their meaning (C-6).
 fn readable(mut event: LambdaEvent<LambdaRequest>) -> LambdaEvent<LambdaRequest> {
     let LambdaRequest::ApiGatewayV2(request) = &mut event.payload else {
         return event;

@@ -1,9 +1,9 @@
-//! The common crate of every Funil function: checks before a handler, and the only way to the table.
+//! The common crate of all functions: checks before a handler, and access to the table.
 //!
 //! - [`domain`] holds the rules and records, and is re-exported here: a function names this crate alone.
 //! - [`http`] is the server's side of a request, [`auth`] checks its credentials, and [`store`] reaches the table for the
 //!   instance that they open.
-//! - [`jobs`] are what no client calls, [`telemetry`] writes the log, and [`startup`] is a function's start.
+//! - [`jobs`] contains background work, [`telemetry`] the log, [`startup`] the start of a function.
 
 pub mod auth;
 pub mod http;

@@ -1,7 +1,7 @@
-//! The start of a deployed function: the environment that it needs, and the report where it cannot start.
+//! The start of a deployed function: required environment variables and the report of a failed start.
 //!
-//! A function with an incomplete environment ends before it takes an event, and names the missing variables. Otherwise the
-//! Lambda runtime's library would panic over its own variables, and the first request would meet a wrong table.
+//! A function with an incomplete environment exits before its first event and names the missing variables. Without
+//! this check, the Lambda runtime's library would panic over its own variables, and requests would use a wrong table.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;
@@ -15,7 +15,7 @@ use crate::store::{Location, Store, StoreError};
 
 /// The address of the Lambda Runtime API.
 const RUNTIME_API: &str = "AWS_LAMBDA_RUNTIME_API";
-/// What template.yaml and Lambda put into a function's environment, as far as nothing works without it.
+/// Required variables, set by template.yaml and Lambda.
 const NEEDED: [&str; 8] = [
     "TABLE_NAME",
     RUNTIME_API,
@@ -26,10 +26,10 @@ const NEEDED: [&str; 8] = [
     "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
 ];
-/// How long the Runtime API, which is on the same machine, may take to hear of it.
+/// Timeout of the report to the Runtime API, which is on the same machine.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Why a function cannot start.
+/// Error of a failed start.
 #[derive(thiserror::Error)]
 pub enum StartError {
     /// These variables are not set, or empty.
@@ -40,18 +40,18 @@ pub enum StartError {
     Table(#[from] StoreError),
 }
 
-/// `main` shows in this form what it returns, so it is made for people.
+/// `main` prints its error in this form, so it is made readable.
 impl fmt::Debug for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// The table named by `TABLE_NAME`. Another DynamoDB API is named, as for every AWS SDK, by `AWS_ENDPOINT_URL_DYNAMODB`;
-/// `sam local invoke` sets every variable of the template, so an empty one names none.
+/// The table named by `TABLE_NAME`. Another DynamoDB API is named by `AWS_ENDPOINT_URL_DYNAMODB`, as for every AWS
+/// SDK; empty is unset, because `sam local invoke` sets every variable of the template.
 ///
 /// # Errors
-/// [`StartError::Environment`] where the process was not started as a function is.
+/// [`StartError::Environment`] if the process was not started as a function.
 pub fn location() -> Result<Location, StartError> {
     location_in(|name| env::var(name).ok())
 }
@@ -68,18 +68,17 @@ fn location_in(variable: impl Fn(&str) -> Option<String>) -> Result<Location, St
     }
 }
 
-/// The store of a deployed function, with a connection that is up before the first request. A failure is reported to the log
-/// and to Lambda.
+/// The store of a deployed function, connected before the first request. A failure is reported to the log and to
+/// Lambda.
 ///
 /// # Errors
-/// [`StartError`] where the environment lacks something or the table cannot be reached.
+/// [`StartError`] if the environment is incomplete or the table cannot be reached.
 pub async fn store(environment: Environment) -> Result<Store, StartError> {
     let connected = async { Ok(Store::connect_function(location()?, environment).await?) };
     connected.await.inspect_err(report)
 }
 
-/// Says in the log and to Lambda, where there is one, that the function cannot start. The process is about to end, so nothing
-/// waits while this does.
+/// Reports a failed start to the log and to Lambda. Blocking is fine, because the process is about to exit.
 pub fn report(cause: &StartError) {
     tracing::error!(%cause, "the function cannot start");
     let Some(api) = env::var(RUNTIME_API).ok().filter(|api| !api.is_empty()) else {
@@ -90,7 +89,7 @@ pub fn report(cause: &StartError) {
     }
 }
 
-/// `POST /runtime/init/error`: without it Lambda would know no more than that the process ended.
+/// `POST /runtime/init/error`: without it Lambda only sees that the process exited.
 fn tell(api: &str, cause: &StartError) -> io::Result<()> {
     let body = json!({
         "errorType": "Runtime.InitError", "errorMessage": cause.to_string(), "stackTrace": [],
@@ -105,7 +104,7 @@ fn tell(api: &str, cause: &StartError) -> io::Result<()> {
          lambda-runtime-function-error-type: Runtime.InitError\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     )?;
-    // A process that ended before the answer came could take what it sent with it.
+    // Reads the response before exiting, because an exit could discard the sent bytes.
     stream.read(&mut [0; 64]).map(drop)
 }
 

@@ -1,7 +1,7 @@
-//! Made-up records of an instance as lines of an import (C-81), the same for the same number.
+//! Generated records of an instance as import lines (C-81), deterministic for a number.
 //!
-//! What a sales team of fifty has: leads, opportunities, tickets with files, meetings, and calls with their events, in the
-//! proportions of a system that has run for years, one kind after the other as tables are dumped.
+//! The data of a sales team of fifty: leads, opportunities, tickets with files, meetings, calls and their events, in
+//! the proportions of a system used for years, ordered by kind as in a table dump.
 
 use std::io::{self, Write};
 
@@ -15,7 +15,7 @@ const DEPARTMENTS: u64 = 5;
 const FIRST_DAY: u64 = 1_704_067_200;
 const DAYS: u64 = 1000;
 
-/// How many of a thousand lines are of a kind.
+/// Number of lines of each kind per thousand.
 const COMPANIES: u64 = 30;
 const LEADS: u64 = 300;
 const OPPORTUNITIES: u64 = 170;
@@ -24,10 +24,10 @@ const TICKETS: u64 = 100;
 const FILES: u64 = 100;
 const CALLS: u64 = 125;
 
-/// Writes lines of an instance, at least a thousand and about as many as asked, and says how many they are.
+/// Writes about the requested number of lines, at least a thousand, and returns their number.
 ///
 /// # Errors
-/// What `out` says.
+/// The error of `out`.
 pub fn write(about: u64, out: &mut impl Write) -> io::Result<u64> {
     let thousands = (about / 1000).max(1);
     let mut sheet = NdjsonWriter { out, lines: 0 };
@@ -64,7 +64,7 @@ impl<W: Write> NdjsonWriter<'_, W> {
     }
 }
 
-/// A number that looks like chance, below `bound`: the step of a well-known generator (`SplitMix64`).
+/// A pseudo-random number below `bound`: one step of `SplitMix64`.
 fn pick(id: u64, what: u64, bound: u64) -> u64 {
     let mut mixed = (id ^ (what << 56)).wrapping_add(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -188,7 +188,7 @@ fn file(id: u64, tickets: u64) -> Value {
     })
 }
 
-/// What a call and its event share.
+/// The fields that a call and its event share.
 fn talk(id: u64, leads: u64) -> (u64, &'static str, u64, String) {
     let status = one_of(id, 1, &["COMPLETE", "COMPLETE", "INCOMPLETE"]);
     (pick(id, 2, leads) + 1, status, pick(id, 3, 900), time(id, 4))

@@ -1,9 +1,9 @@
-//! What import, export and doctor take at scale: lines a second, and memory, which must not grow with the number of
-//! records but by some bytes a line.
+//! Throughput of import, export and doctor in lines per second, and their memory, which must grow by at most some
+//! bytes per line.
 //!
-//! `cargo bench -p funil` measures 10,000 and 100,000 lines on an engine in a file; other numbers are named behind it:
-//! `cargo bench -p funil --bench scale -- 1000000`. `-- lines 1000000 FILE` only writes the lines. The engine's file lies
-//! in the system's temporary directory, about 2 KB for each line.
+//! `cargo bench -p funil` measures 10,000 and 100,000 lines with an engine in a file. Arguments are other numbers:
+//! `cargo bench -p funil --bench scale -- 1000000`. `-- lines 1000000 FILE` only writes the lines. The engine's file
+//! is in the system's temporary directory, about 2 KB per line.
 
 #![expect(
     clippy::expect_used,
@@ -20,9 +20,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The numbers of lines that are measured where none is named.
+/// Default numbers of lines.
 const SIZES: [u64; 2] = [10_000, 100_000];
-/// How often the memory of a command is looked at.
+/// Interval of sampling a command's memory.
 const LOOK: Duration = Duration::from_millis(50);
 
 fn main() {
@@ -53,7 +53,7 @@ fn write(about: u64, path: &Path) -> u64 {
     count
 }
 
-/// Imports so many lines twice, exports them, and has the doctor look at them.
+/// Imports the lines twice, exports them, and runs the doctor.
 fn measure(about: u64) {
     let folder = tempfile::tempdir().expect("a temporary directory");
     let (data, copy) = (folder.path().join("in.ndjson"), folder.path().join("out.ndjson"));
@@ -117,7 +117,7 @@ impl Service {
         Self { process, endpoint }
     }
 
-    /// How long a command takes, and the most memory that it had, in MB.
+    /// Duration of a command and its peak memory in MB.
     fn run(&self, arguments: &[&str]) -> (Duration, u64) {
         let begun = Instant::now();
         let mut command = Command::new(env!("CARGO_BIN_EXE_funil"))
@@ -147,7 +147,7 @@ impl Drop for Service {
     }
 }
 
-/// The most memory that a process had so far, in KB; 0 where the system does not tell.
+/// Peak memory of a process in KB; 0 if the system does not report it.
 fn peak(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

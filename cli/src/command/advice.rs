@@ -2,7 +2,7 @@
 
 use shared::store::StoreError;
 
-/// The meanings of errors of DynamoDB and its SDK, of which the first match applies, each with the next step.
+/// Meanings of errors of DynamoDB and its SDK, each with the next step. The first match applies.
 const MEANINGS: [(&[&str], &str); 14] = [
     (
         &["ResourceNotFoundException"],
@@ -63,7 +63,7 @@ const MEANINGS: [(&[&str], &str); 14] = [
     ),
 ];
 
-/// The most characters of the SDK's own text that are shown.
+/// Maximum characters of the SDK's text that are shown.
 const SDK_WORDS: usize = 300;
 
 /// The meaning of an error, and the next step.

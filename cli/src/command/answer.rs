@@ -16,9 +16,9 @@ pub struct Answer {
     pub text: String,
     /// Remarks for standard error.
     pub note: String,
-    /// The document for `--json`; `None` where standard output has the data itself.
+    /// The document for `--json`; `None` if standard output has the data itself.
     pub document: Option<Value>,
-    /// Not everything was done.
+    /// Whether something was left undone.
     pub partly: bool,
 }
 
@@ -29,7 +29,7 @@ pub enum Failure {
     Refused(String),
     /// Wrong usage.
     Usage(String),
-    /// The reader of standard output has ended, so nothing is printed.
+    /// Standard output was closed by its reader, so nothing is printed.
     Unread,
 }
 

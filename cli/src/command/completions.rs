@@ -24,7 +24,7 @@ pub struct Completions {
 /// The script for a shell, on standard output.
 ///
 /// # Errors
-/// [`Failure`] where it cannot be put together.
+/// [`Failure`] if it cannot be generated.
 pub fn run(completions: &Completions) -> Result<Answer, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(completions.shell, &mut super::grammar(), "funil", &mut script);

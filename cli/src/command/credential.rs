@@ -40,7 +40,7 @@ Examples:
 
 A key with its own limit uses that; all other keys share the instance's limit. A change applies from the next request.";
 
-/// The most characters of a label.
+/// Maximum characters of a label.
 const LABEL: usize = 64;
 
 #[derive(Debug, Subcommand)]
@@ -122,7 +122,7 @@ pub struct Which {
     id: String,
 }
 
-/// A key's own limit, if it is to have one.
+/// A key's own limit, if it has one.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit(Option<Rate>);
 
@@ -168,7 +168,7 @@ impl NewCredential {
     }
 }
 
-/// The credential, shown this once.
+/// The credential, shown only this once.
 fn issued_answer(instance: &InstanceName, issued: Issued) -> Answer {
     let (entry, name) = (issued.entry, issued.secret.kind().name());
     let mut document = json!({ "id": entry.id, name: issued.secret.reveal() });

@@ -27,9 +27,9 @@ Examples:
   funil instance set acme requests_per_minute --unset
   funil instance set acme voip_webhook_secret - < secret.txt";
 
-/// The setting whose value is a secret.
+/// The setting with a secret value.
 const SECRET: &str = "voip_webhook_secret";
-/// The most bytes of a value that are read.
+/// Maximum bytes of a value from standard input.
 const MAX_BYTES: u64 = 4096;
 
 #[derive(Debug, Subcommand)]
@@ -76,11 +76,11 @@ pub async fn run(command: Command, global: &Global) -> Result<Answer, Failure> {
     }
 }
 
-/// The note on a secret that could be guessed (C-83).
+/// The warning about a secret that is easy to guess (C-83).
 const WEAK: &str = "a secret of fewer than 16 characters can be guessed; use a longer one";
 
 async fn create(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
-    // The cloud's table is the template's; only a DynamoDB API of one's own begins without.
+    // On AWS the template creates the table; only another DynamoDB API starts without one.
     if global.endpoint.is_some() {
         operator::ensure_table(&global.connect().await).await?;
     }
@@ -151,7 +151,7 @@ async fn set(
     let value = match value.as_deref() {
         None => Value::Null,
         Some("-") => Value::from(standard_input()?),
-        // The process list and the shell's history would show it.
+        // An argument would be visible in the process list and the shell's history.
         Some(_) if setting == SECRET => {
             return Err(Failure::Usage(format!(
                 "a secret is never an argument; give it on standard input: funil instance set {name} {SECRET} - < FILE"
@@ -185,12 +185,12 @@ async fn set(
     Ok(Answer::new(text, document))
 }
 
-/// The value of a setting as it may be shown.
+/// The value of a setting, with secrets hidden.
 fn shown(name: &str, value: Value) -> Value {
     if name == SECRET { Value::from("set") } else { value }
 }
 
-/// Standard input without the line end of a file or of `echo`.
+/// Standard input without its final line break.
 pub fn standard_input() -> Result<String, Failure> {
     let mut bytes = Vec::new();
     std::io::stdin()

@@ -1,4 +1,4 @@
-//! Requests to stop, by Ctrl-C or a signal of a process manager.
+//! Interruption by Ctrl-C or a signal of a process manager.
 
 use std::io::{self, Write as _};
 
@@ -6,10 +6,10 @@ use indicatif::ProgressBar;
 
 use operator::import::CancellationToken;
 
-/// Waits until the process is asked to stop. After the first call such a request does not end the process by itself.
+/// Waits for an interruption. After the first call an interruption no longer ends the process by itself.
 pub async fn asked() {
     let interrupted = async {
-        // Where the system has no such signal, the process can only be killed.
+        // Without such a signal the process can only be killed.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -28,8 +28,8 @@ pub async fn asked() {
     interrupted.await;
 }
 
-/// Passes the first request on to `stop`, and returns at the second. It waits in a task of its own, because an import that
-/// reads its lines blocks the current one.
+/// Sends the first interruption to `stop` and returns at the second. Runs in a task of its own, because reading an
+/// import's lines blocks the current one.
 pub async fn twice(stop: CancellationToken, bar: ProgressBar) {
     let waiting = tokio::spawn(async move {
         asked().await;

@@ -9,7 +9,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// The crates of this workspace that log. They log no credential, no e-mail, no phone and no body at any level.
+/// The crates of this workspace that log. They never log credentials, e-mail addresses, phone numbers or bodies.
 const OWN: [&str; 10] = [
     "automations",
     "calendars",
@@ -23,7 +23,7 @@ const OWN: [&str; 10] = [
     "tickets",
 ];
 
-/// Starts the log on standard error: JSON, a line for each event, as `FUNIL_LOG` says.
+/// Starts the log on standard error: one JSON line per event, filtered by `FUNIL_LOG`.
 pub fn start() {
     let filter =
         EnvFilter::try_from_env("FUNIL_LOG").unwrap_or_else(|_| EnvFilter::new("info,dynoxide=error"));
@@ -31,7 +31,7 @@ pub fn start() {
         .json()
         .flatten_event(true)
         .with_writer(io::stderr);
-    // A second subscriber in one process would be a test's own.
+    // A second subscriber in one process belongs to a test.
     let _ = tracing_subscriber::registry()
         .with(lines)
         .with(filter)
@@ -39,8 +39,8 @@ pub fn start() {
         .try_init();
 }
 
-/// Whether an event may be logged. Below `INFO` the AWS SDK, the HTTP library and the engine write bodies and headers,
-/// with people's data and secrets in them (C-21).
+/// Whether an event may be logged. Below `INFO` the AWS SDK, the HTTP library and the engine log bodies and headers,
+/// which contain personal data and secrets (C-21).
 fn is_harmless(event: &Metadata<'_>) -> bool {
     let of = event.target().split("::").next().unwrap_or_default();
     *event.level() <= LevelFilter::INFO || OWN.contains(&of)

@@ -1,4 +1,4 @@
-//! `funil migrate`: the table in the format of this build (C-88).
+//! `funil migrate`: migrates the table to the format of this build (C-88).
 
 use clap::Args;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The command line: its grammar, and how every command answers and ends (C-80).
+//! The command line: grammar, output and exit of every command (C-80).
 
 mod advice;
 mod answer;
@@ -128,7 +128,7 @@ impl Global {
     }
 }
 
-/// Runs the command that the process was started with.
+/// Runs the command of the process's arguments.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
@@ -168,7 +168,7 @@ impl Funil {
     }
 }
 
-/// Help and version are answers; everything else is wrong usage, which `--json` prints as a document.
+/// Help and version are answers; other errors are wrong usage, which `--json` prints as a document.
 fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let _ = error.print();
     if error.exit_code() == 0 {

@@ -24,7 +24,7 @@ Examples:
 
 The log goes to standard error; FUNIL_LOG=debug shows more of it, FUNIL_LOG=warn less.";
 
-/// The body of the example call, from a number of the demo's leads.
+/// Body of the example call, from the number of a lead of the demo.
 const CALL: &str = r#"{"event":"call","data":{"user":8,"leadPhone":"+55 11 97326-3471","type":"INCOMING","status":"COMPLETE","duration":65,"record":false,"service":"demo"}}"#;
 
 /// The options of `funil serve`.
@@ -56,7 +56,7 @@ pub struct Serve {
     empty: bool,
 }
 
-/// The port of the DynamoDB API; `None` for none.
+/// The port of the DynamoDB API, if any.
 #[derive(Debug, Clone, Copy)]
 struct DynamodbPort(Option<u16>);
 
@@ -136,7 +136,7 @@ pub async fn run(serve: Serve, global: &Global) -> Result<Answer, Failure> {
     Ok(Answer::default())
 }
 
-/// Reports the table's errors as every other command does.
+/// Reports errors of the table like every other command.
 fn failure(error: ServeError) -> Failure {
     match error {
         ServeError::Store(error) => error.into(),

@@ -1,4 +1,4 @@
-//! `/openapi.yaml` and `/docs` of `funil serve`: the interface as a document, and as a page to read and to try it.
+//! `/openapi.yaml` and `/docs` of `funil serve`: the interface as a document and as a page with examples to send.
 //!
 //! The page is Swagger UI. A crate contains its release as a zip archive, so neither the build nor the page downloads anything.
 //! Both routes are outside the interface: no function serves them, and they need no credentials.
@@ -15,11 +15,11 @@ use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 /// The text of `openapi.yaml`.
 pub const TEXT: &str = include_str!("../../../openapi.yaml");
 
-/// The default of the addresses in the document, and its value in the served one: the origin that the document comes from.
+/// The default server in the document; the served document has its own origin instead.
 const DEFAULT_ADDRESS: &str = r#"default: "http://127.0.0.1:3000""#;
 const SAME_ORIGIN: &str = r#"default: "/""#;
 
-/// The page runs and fetches only what this origin serves. Swagger UI's style sheet has its icons in `data:` URLs.
+/// The page runs and fetches only content of this origin. Swagger UI's style sheet has icons in `data:` URLs.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -28,7 +28,7 @@ const GZIP_HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 
 /// The routes of the document and the page.
 pub fn routes() -> Router {
-    // Tools that show documents run in browsers, and may read this one from anywhere.
+    // Viewers in browsers may read the document from any origin.
     let document = (
         [
             ("content-type", "application/yaml"),
@@ -78,8 +78,8 @@ fn packed(media_type: &'static str, name: &str) -> MethodRouter {
     }
 }
 
-/// A file of Swagger UI, compressed. The archive contains it deflated, so with a header and a trailer it is gzip: nothing is
-/// unpacked here.
+/// A file of Swagger UI, compressed. The archive contains it deflated, so adding a header and a trailer makes it gzip
+/// without decompressing.
 fn gzip(name: &str) -> Result<Vec<u8>, rawzip::Error> {
     let path = format!("/dist/{name}");
     let archive = ZipArchive::from_slice(SWAGGER_UI_VENDORED)?;

@@ -1,6 +1,6 @@
 //! The embedded engine: a DynamoDB-compatible database on this machine, kept in a file or in memory.
 //!
-//! The service of the same process calls the [`Database`] directly. An [`Engine`] opens it to other programs.
+//! The service in the same process calls the [`Database`] directly. An [`Engine`] serves it to other programs.
 
 mod operations;
 mod port;
@@ -14,16 +14,16 @@ use std::path::Path;
 pub use port::Engine;
 pub use signature::AccessKey;
 
-/// Why the engine cannot be used.
+/// Error of the engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// The file cannot be opened.
     #[error("the engine's file cannot be opened: {0}")]
     Open(String),
-    /// The address is taken or belongs to another machine.
+    /// The address is in use or not on this machine.
     #[error("cannot listen on {0}: {1}")]
     Bind(SocketAddr, io::Error),
-    /// The system refuses a thread.
+    /// The system does not create a thread.
     #[error("the engine cannot run: {0}")]
     Run(#[from] io::Error),
 }
@@ -33,18 +33,18 @@ pub enum EngineError {
 pub struct Database(dynoxide::Database);
 
 impl Database {
-    /// Opens a database in a file. What it acknowledged is in the file also after `kill -9`. A power failure takes at most
-    /// the last writes and leaves the file whole: the log is synced before each checkpoint (`synchronous=NORMAL` in WAL).
+    /// Opens a database in a file. Acknowledged writes survive `kill -9`. A power failure loses at most the last
+    /// writes and leaves the file intact: the log is synced before each checkpoint (`synchronous=NORMAL` with WAL).
     ///
     /// # Errors
-    /// [`EngineError::Open`] where the file is none of the engine's.
+    /// [`EngineError::Open`] if the file is not the engine's.
     pub fn in_file(path: &Path) -> Result<Self, EngineError> {
         let path = path
             .to_str()
             .ok_or_else(|| EngineError::Open("its path is not UTF-8".to_owned()))?;
         let open = || {
             let database = dynoxide::Database::new(path)?;
-            // The crate's only way to `synchronous=NORMAL`: without it every commit waits for the disk.
+            // The engine's only way to `synchronous=NORMAL`; otherwise every commit waits for the disk.
             database.disable_bulk_loading()?;
             Ok(database)
         };
@@ -53,16 +53,16 @@ impl Database {
             .map_err(|cause: dynoxide::DynoxideError| EngineError::Open(cause.to_string()))
     }
 
-    /// Opens a database that is gone with its last clone.
+    /// Opens a database in memory, dropped with its last clone.
     ///
     /// # Errors
-    /// [`EngineError::Open`] where there is no memory for it.
+    /// [`EngineError::Open`] if there is not enough memory.
     pub fn in_memory() -> Result<Self, EngineError> {
         let database = dynoxide::Database::memory().map_err(|cause| EngineError::Open(cause.to_string()))?;
         Ok(Self(database))
     }
 
-    /// Deletes what has expired. DynamoDB does so by itself within days.
+    /// Deletes expired items, as DynamoDB does within days.
     pub fn sweep(&self) {
         if let Err(cause) = self.0.sweep_ttl() {
             tracing::warn!(%cause, "expired items could not be deleted");

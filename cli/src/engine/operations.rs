@@ -1,6 +1,6 @@
-//! DynamoDB's JSON protocol over the database's typed calls.
+//! DynamoDB's JSON protocol for the database's typed calls.
 //!
-//! The crate's own HTTP server cannot be entered without a TCP port, which it would open to browsers too.
+//! The engine's own HTTP server requires a TCP port, which would also be open to browsers.
 
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 const UNKNOWN: &str = r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#;
 
-/// Calls the method of an operation with the request of its type; `None` for an operation without one.
+/// Calls the method of an operation with its typed request; `None` for an unknown operation.
 macro_rules! call {
     ($database:ident, $operation:ident, $body:ident; $($name:literal => $method:ident,)+) => {
         match $operation {
@@ -18,7 +18,7 @@ macro_rules! call {
     };
 }
 
-/// Answers one call with a status and a body.
+/// Executes one call and returns status and body.
 pub fn answer(database: &Database, operation: &str, body: &[u8]) -> (u16, String) {
     let answered = call! { database, operation, body;
         "BatchExecuteStatement" => batch_execute_statement,
@@ -59,7 +59,7 @@ pub fn answer(database: &Database, operation: &str, body: &[u8]) -> (u16, String
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, DynoxideError> {
     serde_json::from_slice(body).map_err(|cause| {
         let text = cause.to_string();
-        // The crate's readers mark what DynamoDB calls invalid; everything else has the wrong type.
+        // The engine's parsers mark errors that DynamoDB calls validation errors; all others are type errors.
         match text
             .split_once("VALIDATION:")
             .or_else(|| text.split_once("VALIDATION_REQUEST:"))

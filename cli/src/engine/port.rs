@@ -1,7 +1,7 @@
-//! The engine's DynamoDB API on a port of its own, for `funil --endpoint` and `sam local` (C-85).
+//! The engine's DynamoDB API on its own port, for `funil --endpoint` and `sam local` (C-85).
 //!
-//! It answers no browser: a page of any site could otherwise read and write the whole database through the one who
-//! looks at it.
+//! Requests from browsers are rejected: a page of any site could otherwise read and write the whole database through
+//! its visitor.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
@@ -22,14 +22,14 @@ use super::signature::Unsigned;
 use super::{AccessKey, Database, EngineError};
 use crate::listen::{self, Limits};
 
-/// The most bytes of a request, as with DynamoDB.
+/// Maximum bytes of a request, as on DynamoDB.
 const BODY_LIMIT: usize = 16 * 1024 * 1024;
 /// A free port of this machine.
 const LOOPBACK: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
-/// Names of this machine that no stranger's name server can give to another address.
+/// Names of this machine that no foreign name server can resolve to another address.
 const LOCAL_NAMES: [&str; 2] = ["localhost", "host.docker.internal"];
 
-/// A database that answers on a port; the port closes when dropped.
+/// A database served on a port, which closes on drop.
 #[derive(Debug)]
 pub struct Engine {
     address: SocketAddr,
@@ -37,20 +37,20 @@ pub struct Engine {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a request meets.
+/// The state of a port.
 #[derive(Debug)]
 struct Door {
     database: Database,
-    /// What requests must be signed with.
+    /// Required signature key, if any.
     key: Option<AccessKey>,
     environment: Environment,
 }
 
 impl Engine {
-    /// Opens the engine on an address, to requests that are signed with `key`, or to all.
+    /// Serves the engine on an address, to requests signed with `key`, or to all without one.
     ///
     /// # Errors
-    /// [`EngineError`] where the address cannot be had.
+    /// [`EngineError`] if the address is not available.
     pub fn open(
         database: Database,
         address: SocketAddr,
@@ -89,23 +89,23 @@ impl Engine {
         })
     }
 
-    /// Opens a database in memory on a free port of this machine, for tests.
+    /// Serves a database in memory on a free port, for tests.
     ///
     /// # Errors
-    /// [`EngineError`] where it cannot run.
+    /// [`EngineError`] if it cannot start.
     pub fn in_memory() -> Result<Self, EngineError> {
         Self::open(Database::in_memory()?, LOOPBACK, None)
     }
 
-    /// Opens a database in a file on a free port of this machine, for benchmarks.
+    /// Serves a database in a file on a free port, for benchmarks.
     ///
     /// # Errors
-    /// [`EngineError`] where the file cannot be had, or the engine cannot run.
+    /// [`EngineError`] if the file cannot be opened or the engine cannot start.
     pub fn in_file(path: &Path) -> Result<Self, EngineError> {
         Self::open(Database::in_file(path)?, LOOPBACK, None)
     }
 
-    /// What closes the port when it is dropped, so that a caller can close other things at the same time.
+    /// The sender that closes the port on drop, so that a caller can close other things concurrently.
     #[must_use]
     pub fn stopper(&mut self) -> Option<oneshot::Sender<()>> {
         self.stop.take()
@@ -157,7 +157,7 @@ async fn answer(State(door): State<Arc<Door>>, request: Request) -> Response {
     )
 }
 
-/// Whether a request comes from a browser, or calls this machine by a name that anybody could have given it.
+/// Whether a request comes from a browser, or addresses this machine by a name that a stranger may have assigned.
 fn is_foreign(method: &Method, headers: &HeaderMap) -> bool {
     let from_browser = headers.contains_key(ORIGIN)
         || headers.keys().any(|name| name.as_str().starts_with("sec-fetch-"))

@@ -1,7 +1,7 @@
-//! The signature of a DynamoDB request (AWS Signature Version 4), where the port demands one.
+//! Signature verification of DynamoDB requests (AWS Signature Version 4), where the port requires it.
 //!
-//! Checked are the access key's id, the signature of method, path, body and the signed headers, among which must be
-//! `host`, `x-amz-date` and `x-amz-target`, and that the date is at most 15 minutes away. Session tokens are not known.
+//! Verifies the access key's id; the signature of method, path, body and signed headers, which must include `host`,
+//! `x-amz-date` and `x-amz-target`; and that the date is within 15 minutes. Session tokens are not supported.
 
 use std::fmt;
 
@@ -14,12 +14,12 @@ use shared::time::Timestamp;
 use subtle::ConstantTimeEq as _;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
-/// The headers without whose signature a request could be sent to another operation or at another time.
+/// Headers that must be signed; otherwise a request could be sent to another operation or at another time.
 const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
-/// How far a request's date may be from the clock, as with AWS.
+/// Maximum clock difference of a request's date, as on AWS.
 const MAX_SKEW_SECONDS: i64 = 15 * 60;
 
-/// What a request to the port must be signed with.
+/// The key of the port's signatures.
 #[derive(Clone)]
 pub struct AccessKey {
     /// `AWS_ACCESS_KEY_ID`.
@@ -34,12 +34,12 @@ impl fmt::Debug for AccessKey {
     }
 }
 
-/// Why a request is not let in.
+/// Error of an unsigned or wrongly signed request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsigned {
-    /// No signature, or one with another access key's id.
+    /// No signature, or one with another access key id.
     UnknownKey,
-    /// A signature that does not fit the request, or is too old.
+    /// A signature that does not match the request, or is expired.
     WrongSignature,
 }
 
@@ -53,10 +53,10 @@ struct Authorization<'a> {
 }
 
 impl AccessKey {
-    /// Judges a request whose body is known.
+    /// Verifies a request with its complete body.
     ///
     /// # Errors
-    /// [`Unsigned`] where it is not signed with this key, here and now.
+    /// [`Unsigned`] if it is not signed with this key within the time limit.
     pub fn check(&self, request: &Parts, body: &[u8], now: Timestamp) -> Result<(), Unsigned> {
         let given = Authorization::of(&request.headers).ok_or(Unsigned::UnknownKey)?;
         if !bool::from(given.id.as_bytes().ct_eq(self.id.as_bytes())) {
@@ -71,7 +71,7 @@ impl AccessKey {
         }
     }
 
-    /// The only good signature of a request; `None` where it has none.
+    /// The expected signature of a request; `None` if it has none.
     fn signature(
         &self,
         given: &Authorization,
@@ -127,7 +127,7 @@ impl<'a> Authorization<'a> {
     }
 }
 
-/// A header's value as it is signed: all its values, runs of spaces folded.
+/// A header's value in the canonical form: all values joined, runs of spaces collapsed.
 fn canonical(headers: &HeaderMap, name: &str) -> Option<String> {
     let values = headers.get_all(name).iter().map(|value| {
         let words: Vec<_> = value.to_str().ok()?.split_whitespace().collect();
@@ -139,7 +139,7 @@ fn canonical(headers: &HeaderMap, name: &str) -> Option<String> {
         .map(|values| values.join(","))
 }
 
-/// Reads `20261121T080910Z`.
+/// Parses `20261121T080910Z`.
 fn instant(date: &str) -> Option<Timestamp> {
     let (day, time) = date.strip_suffix('Z')?.split_once('T')?;
     let digits = |text: &str, length| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -152,7 +152,7 @@ fn instant(date: &str) -> Option<Timestamp> {
 }
 
 fn hmac(key: &[u8], text: &str) -> Vec<u8> {
-    // HMAC takes keys of every length, so there is none that it refuses.
+    // HMAC accepts keys of every length.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
         return Vec::new();
     };
@@ -179,7 +179,7 @@ mod tests {
         instant(DATE).unwrap()
     }
 
-    /// A request as its owner signs it.
+    /// A request as its owner would sign it.
     fn sign(signed: &str, body: &[u8]) -> Parts {
         let scope = "20261121/us-east-1/dynamodb/aws4_request";
         let request = Request::post("/")

@@ -1,4 +1,4 @@
-//! Bodies that know when they must have ended, and that they have.
+//! Bodies with a time limit, and the tracking of responses until their end.
 
 use std::io;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use tokio::time::Sleep;
 
 use super::Exchanges;
 
-/// A request's body that fails where it takes too long.
+/// A request's body that fails after a time limit.
 pub struct Timed {
     body: Incoming,
     deadline: Pin<Box<Sleep>>,
@@ -63,7 +63,7 @@ impl Drop for Timed {
     }
 }
 
-/// A request under way, until the end of its answer.
+/// A request until the end of its response.
 pub struct Tracked(Arc<Exchanges>);
 
 impl Tracked {
@@ -73,7 +73,7 @@ impl Tracked {
         Self(Arc::clone(exchanges))
     }
 
-    /// The body of the answer, which ends the request.
+    /// The body of the response, whose end ends the request.
     pub fn until_end_of(self, body: Body) -> Answer {
         Answer { body, _tracked: self }
     }
@@ -85,7 +85,7 @@ impl Drop for Tracked {
     }
 }
 
-/// The body of an answer.
+/// The body of a response.
 pub struct Answer {
     body: Body,
     _tracked: Tracked,

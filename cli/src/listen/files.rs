@@ -1,10 +1,10 @@
 //! The limit of open files.
 
-/// So many open files suffice for both ports' connections, the database and deliveries.
+/// Open files that suffice for the connections of both ports, the database and deliveries.
 #[cfg(unix)]
 const FILES: u64 = 4096;
 
-/// Raises the limit of open files to what the ports may need, as far as the system lets the process.
+/// Raises the limit of open files as far as needed and allowed.
 #[cfg(unix)]
 pub fn raise_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -22,6 +22,6 @@ pub fn raise_limit() {
     }
 }
 
-/// Raises the limit of open files, where the system has one.
+/// Raises the limit of open files on systems that have one.
 #[cfg(not(unix))]
 pub fn raise_limit() {}

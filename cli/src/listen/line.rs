@@ -1,8 +1,7 @@
-//! Request lines with bytes in the target that no URI may hold. The gateway of the deployed service passes them on in the
-//! query, so they mean the same here (C-6).
+//! Request lines with bytes that are invalid in a URI. API Gateway forwards them in the query, so they have the same
+//! meaning here (C-6).
 
-/// The bytes of a request's beginning with the target of its first line percent-encoded where it must be. What is no request
-/// line stays as it is.
+/// Percent-encodes invalid bytes in the target of a request's first line. Other text is unchanged.
 pub fn readable(bytes: Vec<u8>) -> Vec<u8> {
     match split(&bytes) {
         Some((before, target, after)) if !target.iter().all(|byte| may_stay(*byte)) => {

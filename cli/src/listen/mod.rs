@@ -1,4 +1,4 @@
-//! An HTTP port with bounds on everything that a caller may take: connections, time, and how long a stop waits.
+//! An HTTP server with limits on connections, durations and shutdown time.
 
 mod body;
 mod files;
@@ -29,26 +29,26 @@ use wire::Wire;
 
 pub use files::raise_limit;
 
-/// The pause after a connection that could not be accepted, for want of files for example.
+/// Pause after a failed accept, for example without free file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Makes the answer to a request that the HTTP library refuses to read: status and whole text, head included.
+/// Creates the response, head included, to a request that hyper rejects.
 pub type Reword = Arc<dyn Fn(StatusCode) -> Option<Vec<u8>> + Send + Sync>;
 
-/// The bounds of a port.
+/// The limits of a port.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Connections at a time; further ones wait until one is closed.
+    /// Concurrent connections; further ones wait.
     pub connections: usize,
-    /// From a request's first byte, or a connection's beginning, to the end of the request's head.
+    /// From a request's first byte, or the start of the connection, to the end of the request's head.
     pub head: Duration,
     /// From the end of a request's head to the end of its body.
     pub body: Duration,
     /// Between two requests of a connection.
     pub idle: Duration,
-    /// Without a byte of an answer taken by the caller.
+    /// Without progress of the client in reading a response.
     pub write: Duration,
-    /// For requests that are under way when the port is to close.
+    /// For open requests at shutdown.
     pub stop: Duration,
 }
 
@@ -65,16 +65,16 @@ impl Default for Limits {
     }
 }
 
-/// The state of a connection that its wire and its requests share.
+/// The state shared by a connection and its requests.
 #[derive(Debug, Default)]
 struct Exchanges {
-    /// Requests that came in.
+    /// Started requests.
     begun: AtomicUsize,
-    /// Requests whose answers are not at their end.
+    /// Requests with unfinished responses.
     open: AtomicUsize,
-    /// Whether a request was answered before its body was read.
+    /// Whether a response was sent before the request's body was read.
     unread: AtomicBool,
-    /// Wakes the wire at the end of an answer: the HTTP library may have read ahead and not ask again by itself.
+    /// Wakes the connection at the end of a response: hyper may have read ahead and not poll again by itself.
     waiting: Mutex<Option<Waker>>,
 }
 
@@ -100,8 +100,8 @@ impl Exchanges {
     }
 }
 
-/// Answers until `stopped`, and for a bounded time afterwards those requests that are under way. `reword` replaces the
-/// HTTP library's own refusals.
+/// Serves until `stopped`, then finishes open requests within a time limit. `reword` replaces hyper's own error
+/// responses.
 pub async fn serve(
     listener: TcpListener,
     service: Router,
@@ -144,7 +144,7 @@ pub async fn serve(
     }
 }
 
-/// Answers the requests of one connection.
+/// Serves the requests of one connection.
 async fn connect(
     (stream, peer): (TcpStream, SocketAddr),
     service: Router,
@@ -165,7 +165,7 @@ async fn connect(
                 .map(|answer| answer.map(|body| tracked.until_end_of(body)))
         }
     });
-    // The wire keeps the times, because the library counts a connection's idle time as a head's.
+    // `Wire` has the time limits, because hyper counts a connection's idle time towards the head's.
     let connection = http1::Builder::new()
         .header_read_timeout(None)
         .serve_connection(TokioIo::new(wire), answer);

@@ -1,4 +1,4 @@
-//! The bounds of a port, with short times.
+//! Tests of the limits, with short durations.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::*;
 const GET: &[u8] = b"GET / HTTP/1.1\r\nhost: localhost\r\n\r\n";
 const SOON: Duration = Duration::from_millis(300);
 const LATER: Duration = Duration::from_mins(1);
-/// Only the time that a test is about is short.
+/// Only the duration under test is short.
 const LIMITS: Limits = Limits {
     connections: 8,
     head: LATER,
@@ -60,15 +60,15 @@ impl Open {
     }
 }
 
-/// What comes until the connection is closed.
+/// The bytes received until the connection is closed.
 async fn rest(mut stream: TcpStream) -> String {
     let mut bytes = Vec::new();
-    // A connection that is cut off may be reset.
+    // A dropped connection may be reset.
     let _ = stream.read_to_end(&mut bytes).await;
     String::from_utf8(bytes).unwrap()
 }
 
-/// What comes next.
+/// The next received bytes.
 async fn next(stream: &mut TcpStream) -> String {
     let mut bytes = [0; 4096];
     let length = stream.read(&mut bytes).await.unwrap();

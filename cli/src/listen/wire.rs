@@ -1,4 +1,4 @@
-//! A connection that keeps time, and that stands between the service and what the HTTP library refuses by itself.
+//! A TCP connection with time limits, which replaces hyper's own error responses.
 
 use std::io;
 use std::pin::Pin;
@@ -14,14 +14,14 @@ use tokio::time::Sleep;
 
 use super::{Exchanges, Limits, Reword, line};
 
-/// How long, and how much, is read of a request that was answered before its end: a connection that is closed with unread
-/// bytes is reset, and the caller never reads the answer.
+/// Duration and bytes for which a request is still read after its response: closing a connection with unread bytes
+/// resets it, and the client loses the response.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES: usize = 8 * 1024 * 1024;
-/// The longest request line that is looked through; the HTTP library refuses targets from 64 KiB on.
+/// Maximum bytes buffered for a request line; hyper rejects targets from 64 KiB.
 const MAX_LINE: usize = 128 * 1024;
 
-/// What a connection waits for.
+/// The next expected bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// The first byte of a request.
@@ -30,32 +30,32 @@ enum Phase {
     Head,
 }
 
-/// A connection. It fails where its caller is too slow.
+/// A connection. Reads and writes fail if the client is too slow.
 pub struct Wire {
     stream: TcpStream,
     limits: Limits,
     reword: Option<Reword>,
     exchanges: Arc<Exchanges>,
     phase: Phase,
-    /// The end of the phase.
+    /// End of the phase.
     deadline: Pin<Box<Sleep>>,
-    /// The requests that had come in when the phase began.
+    /// Number of started requests at the start of the phase.
     begun: usize,
-    /// Whether a request's first line comes next.
+    /// Whether a request line is expected next.
     at_line: bool,
-    /// What was received and not yet handed on.
+    /// Received bytes that hyper has not read.
     received: Vec<u8>,
-    /// The end of waiting for the caller to take bytes.
+    /// Deadline of a blocked write.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// A refusal in the service's words that is still to be written.
+    /// Unsent bytes of a replaced error response.
     refusal: Vec<u8>,
-    /// While the rest of a request is read away: until when, and how much more.
+    /// Deadline and remaining bytes of reading a rejected request.
     linger: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
 impl Wire {
     pub fn new(stream: TcpStream, limits: Limits, reword: Option<Reword>, exchanges: Arc<Exchanges>) -> Self {
-        // An answer is one piece: nothing is gained by waiting for more.
+        // A response is one write, so coalescing gains nothing.
         let _ = stream.set_nodelay(true);
         Self {
             stream,
@@ -82,7 +82,7 @@ impl Wire {
         self.deadline.set(tokio::time::sleep(limit));
     }
 
-    /// Begins to wait for the next request once the last is answered.
+    /// Starts waiting for the next request after the last response.
     fn turn(&mut self) {
         let begun = self.exchanges.begun();
         if begun != self.begun && !self.exchanges.is_answering() {
@@ -92,8 +92,8 @@ impl Wire {
         }
     }
 
-    /// Fails where the caller has sent nothing, or half a head, for too long. While a request is answered its body and
-    /// the service keep the time.
+    /// Fails if the client was idle or sent an incomplete head for too long. During a response, the body and the
+    /// service have their own limits.
     fn keep_time(&mut self, received: bool, context: &mut Context<'_>) -> io::Result<()> {
         if self.exchanges.is_answering() {
             self.exchanges.wait(context.waker());
@@ -111,7 +111,7 @@ impl Wire {
         }
     }
 
-    /// Receives bytes, or fails where the caller is too slow.
+    /// Receives bytes, or fails if the client is too slow.
     fn poll_receive(&mut self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
@@ -122,7 +122,7 @@ impl Wire {
         read
     }
 
-    /// Receives a request's first line, as far as it comes, and makes it readable.
+    /// Receives a request's first line and percent-encodes invalid bytes.
     fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.at_line {
             let mut bytes = [0; 8 * 1024];
@@ -138,7 +138,7 @@ impl Wire {
         Poll::Ready(Ok(()))
     }
 
-    /// Writes, or fails where the caller takes nothing for too long.
+    /// Sends bytes, or fails if the client does not read for too long.
     fn poll_send(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let sent = Pin::new(&mut self.stream).poll_write(context, bytes);
         if sent.is_ready() {
@@ -166,7 +166,7 @@ impl Wire {
         Poll::Ready(Ok(()))
     }
 
-    /// Reads what the caller still sends, for a while.
+    /// Reads the rest of a rejected request for a limited time.
     fn poll_linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let (until, left) = self
             .linger
@@ -241,8 +241,8 @@ impl AsyncWrite for Wire {
     }
 }
 
-/// The status of what the HTTP library answers by itself: an error without a body and without a request's id, which every
-/// answer of the service has.
+/// The status of an error response that hyper created by itself: without a body and without `x-request-id`, which all
+/// responses of the service have.
 fn own_refusal(bytes: &[u8]) -> Option<StatusCode> {
     let head = bytes.strip_prefix(b"HTTP/1.1 ")?;
     let head = head.strip_suffix(b"\r\n\r\n")?;

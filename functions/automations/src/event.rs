@@ -1,4 +1,4 @@
-//! The events of a DynamoDB stream as Lambda brings them, as far as they are needed: what happened to which key.
+//! Events of a DynamoDB stream, as far as needed: the change and the key.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,15 +6,15 @@ use shared::ids::CallId;
 use shared::instance::InstanceName;
 use shared::store::streamed;
 
-/// Records of the stream. What one of them holds is read leniently: Lambda may bring kinds of records that do not exist yet,
-/// and one that cannot be read must not hold up the later ones.
+/// Records of the stream, parsed leniently: Lambda may send kinds of records that do not exist yet, and an unreadable
+/// record must not block later ones.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Batch {
     #[serde(rename = "Records", default)]
     records: Vec<Value>,
 }
 
-/// What the stream is to bring once more: `{ "batchItemFailures": [{ "itemIdentifier": "…" }] }`.
+/// The records to redeliver: `{ "batchItemFailures": [{ "itemIdentifier": "…" }] }`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Failures {
@@ -28,7 +28,7 @@ struct Failure {
 }
 
 impl Batch {
-    /// The triggers that came into an outbox: the record's sequence number, the instance, the call.
+    /// New outbox entries: sequence number of the record, instance, call.
     pub fn records(&self) -> impl Iterator<Item = (String, InstanceName, CallId)> {
         self.records.iter().filter_map(|record| {
             let text = |path: &str| record.pointer(path).and_then(Value::as_str);
@@ -44,7 +44,7 @@ impl Batch {
 }
 
 impl Failures {
-    /// Of these records, by their sequence numbers.
+    /// Sequence numbers of the records.
     pub fn of(records: impl Iterator<Item = String>) -> Self {
         let failures = records.map(|item_identifier| Failure { item_identifier });
         Self {
@@ -52,7 +52,7 @@ impl Failures {
         }
     }
 
-    /// How many.
+    /// Number of records.
     #[must_use]
     pub fn count(&self) -> usize {
         self.batch_item_failures.len()

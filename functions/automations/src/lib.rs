@@ -1,17 +1,16 @@
-//! Automations: what no client calls and the table's stream sets off (C-76).
+//! Automations, triggered by the table's stream (C-76).
 //!
 //! | Event | Duty |
 //! | --- | --- |
-//! | a trigger came into the outbox | its automations are carried out, its notifications tried ([`run`]) |
+//! | a new outbox entry | runs its automations and tries its notifications ([`run`]) |
 //! | any other change of the table | nothing |
 //!
-//! The stream delivers a record once or more, and gives up one that keeps failing. Neither matters: what was done is not
-//! done again, and what is left in the outbox `maintenance` goes on with. So the stream is what makes it quick, and nothing
-//! depends on it.
+//! The stream delivers a record at least once and drops one that keeps failing. Both are harmless: completed actions
+//! are not repeated, and `maintenance` completes what remains in the outbox. The stream only makes automations fast.
 //!
-//! Nothing runs after the handler has returned, and the next batch waits for this one. So all actions of a batch come first,
-//! and then its notifications for two seconds at most: a receiver that takes longer is left to `maintenance`, and is not
-//! asked from here for a minute (C-87).
+//! Nothing runs after the handler has returned, and the next batch waits for this one. So all actions of a batch run
+//! first, then its notifications for at most two seconds. A slower receiver is left to `maintenance` and not called
+//! from here for a minute (C-87).
 
 mod event;
 
@@ -22,8 +21,8 @@ use shared::telemetry::{self, Observed};
 
 pub use event::{Batch, Failures};
 
-/// Runs the triggers of a batch's records in parallel and returns those that failed, so that the stream brings them once more.
-/// A record that cannot be read sets nothing off, and never fails. One line in the log sums the batch up.
+/// Runs the triggers of a batch's records in parallel and returns those that failed, for redelivery. Unreadable
+/// records are skipped and never fail. One log line summarises the batch.
 pub async fn run(store: &Store, webhook_client: &WebhookClient, batch: Batch) -> Failures {
     let records = batch.records().count();
     let (failures, observed) = telemetry::observe(carry_out(store, webhook_client, batch)).await;
@@ -49,7 +48,7 @@ async fn carry_out(store: &Store, webhook_client: &WebhookClient, batch: Batch) 
     failures
 }
 
-/// One line a batch, which is its metrics too.
+/// One line per batch, which is also its metrics.
 fn log(records: usize, failed: usize, observed: &Observed) {
     let Observed {
         milliseconds,

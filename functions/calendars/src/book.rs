@@ -23,8 +23,8 @@ impl Prefetch for BookMeeting {
     }
 }
 
-/// Books a meeting, or moves one for the holder of its key (C-53 to C-55). Two round trips where this process knows the
-/// link: what the booking rests on is read, then it is written; else three.
+/// Books a meeting, or moves one for the holder of its key (C-53 to C-55). Two round trips if this process knows the
+/// link, one for reads and one for the write; otherwise three.
 pub async fn book(
     request: Public<BookingEndpoint, BookMeeting>,
 ) -> Result<Idempotent<Json<Value>>, BookingError> {
@@ -50,7 +50,7 @@ pub async fn book(
     }
 }
 
-/// Judges lead and opportunity, then the reschedule key, and books or moves the meeting.
+/// Checks lead and opportunity, then the reschedule key, and books or moves the meeting.
 async fn write(scope: &PublicScope, query: &BookMeeting, bookable: Bookable) -> Result<Booked, BookingError> {
     let new = new_meeting(query, &bookable)?;
     let Some(key) = &query.reschedule_key else {
@@ -88,7 +88,7 @@ fn moved_out() -> BookingError {
     InvalidField::new("rescheduleMeetingId", "a meeting can be moved 20 times").into()
 }
 
-/// The answer to a repeated request, built again from the meeting that the first one made (C-10).
+/// The response to a repeated request, rebuilt from the meeting of the first one (C-10).
 async fn replay(
     scope: &PublicScope,
     found: &PrefetchedBooking,
@@ -98,7 +98,7 @@ async fn replay(
     Ok(Idempotent::Replayed(view(&meeting, &key)))
 }
 
-/// The meeting, and the key with which it can be moved.
+/// The meeting and its reschedule key.
 fn view(meeting: &Meeting, key: &str) -> Json<Value> {
     let mut data = json!(meeting);
     data["rescheduleKey"] = key.into();

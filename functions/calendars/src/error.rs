@@ -1,5 +1,5 @@
-//! What endpoint 13 and the free times refuse (spec.md, Errors; C-1, C-53 to C-55). No answer reveals which instances,
-//! leads or meetings exist, beyond CL006 and CL008.
+//! Errors of endpoint 13 and of the free times (spec.md, Errors; C-1, C-53 to C-55). Apart from CL006 and CL008 no
+//! response reveals which instances, leads or meetings exist.
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -7,10 +7,10 @@ use serde_json::json;
 use shared::calendar::Unavailable;
 use shared::http::{Problem, RequestError};
 
-/// Why nothing is booked, or no free times are shown.
+/// Error of a booking or of a list of free times.
 #[derive(Debug, thiserror::Error)]
 pub enum BookingError {
-    /// What every endpoint may answer; CL006 for an instance that does not exist.
+    /// Errors common to all endpoints; CL006 for an unknown instance.
     #[error(transparent)]
     Request(RequestError),
     /// CL006: no active calendar of the instance has this link.
@@ -19,10 +19,10 @@ pub enum BookingError {
     /// CL008: the lead does not exist.
     #[error("the lead does not exist or does not belong to the instance")]
     NoLead,
-    /// 400: the id or the key is not that of a meeting on this calendar. The answer does not say which (C-55).
+    /// 400: id or key do not match a meeting of this calendar. The response does not say which one (C-55).
     #[error("rescheduleKey")]
     RescheduleKey,
-    /// 409: there can be no meeting then.
+    /// 409: the time is not available.
     #[error("{0}")]
     Slot(Unavailable),
 }

@@ -1,11 +1,11 @@
-//! Calendars, meetings and public booking: endpoints 11 to 13 of spec.md, and the page on which people book.
+//! Calendars, meetings and public booking: endpoints 11 to 13 of spec.md, and the booking page.
 //!
 //! | Route | Endpoint |
 //! | --- | --- |
 //! | `GET /pcalendar` | 11: the calendars, each with its next meeting ([`list`]) |
 //! | `GET /calendarmeeting/{id}` | 12: the meetings of a calendar, page by page ([`meetings`]) |
 //! | `POST /calendarmeeting` | 13: books a meeting, or moves one; public ([`book`]) |
-//! | `GET /calendarmeeting/slots` | when a meeting can be booked; public ([`slots`]) |
+//! | `GET /calendarmeeting/slots` | the free times; public ([`slots`]) |
 //! | `GET /book/{instance}/{keyName}` | the page; public ([`page`]) |
 
 mod book;

@@ -9,7 +9,7 @@ use shared::http::{RawRequest, RequestError};
 use shared::store::{PrefetchedCalendars, Reader, StoreError};
 use shared::time::Timestamp;
 
-/// What `query` can select (spec.md, Calendar).
+/// Fields that `query` can select (spec.md, Calendar).
 const ROOTS: &[Field] = &[Field {
     name: "calendars",
     shape: FieldShape::Object(&[
@@ -25,7 +25,7 @@ const ROOTS: &[Field] = &[Field {
 }];
 const NEXT: &str = "nextMeeting";
 
-/// The calendars, with all fields or those that `query` selects.
+/// The calendars, with all fields or those selected by `query`.
 #[derive(Debug)]
 pub struct ListCalendars {
     selection: Option<Selection>,
@@ -33,7 +33,7 @@ pub struct ListCalendars {
 }
 
 impl ListCalendars {
-    /// Whether next meetings have to be looked for.
+    /// Whether next meetings are needed.
     fn shows_next(&self) -> bool {
         let calendars = self
             .selection
@@ -61,8 +61,8 @@ impl Prefetch for ListCalendars {
     }
 }
 
-/// The calendars by id (C-50). One round trip where this process knows the calendars, or where their next meetings are not
-/// selected; else two.
+/// The calendars by id (C-50). One round trip if this process knows the calendars or their next meetings are not
+/// selected; otherwise two.
 pub async fn list(
     request: Authorized<KeyAnywhere, SeeCalendars, ListCalendars>,
 ) -> Result<Json<Value>, RequestError> {

@@ -38,9 +38,9 @@ impl Prefetch for ListMeetings {
     }
 }
 
-/// The meetings of a calendar from a time on, by start, and how many there are (C-51). One round trip for the first page of a
-/// calendar named by its id, two for a later one; one more for a calendar named by its `publicId`, and one for forms of more
-/// than 1 KB. Of a page that is larger than an answer may be, the first meetings that fit are shown.
+/// The meetings of a calendar from a time on, ordered by start, and their number (C-51). One round trip for the first
+/// page of a calendar named by its id, two for a later page; one more for a `publicId`, and one for forms over 1 KB.
+/// A page that exceeds the response limit is cut.
 pub async fn meetings(
     request: Authorized<KeyAnywhere, SeeCalendars, ListMeetings>,
 ) -> Result<Response, RequestError> {

@@ -1,10 +1,10 @@
-//! `GET /book/{instance}/{keyName}`: the page on which anyone who has a calendar's link books a meeting.
+//! `GET /book/{instance}/{keyName}`: the booking page for anyone with a calendar's link.
 //!
 //! The page is the same for every link: its script reads instance and name from its own address and calls endpoint 13
-//! as any client does. So it asks nothing of the table, shows nothing before the service has judged the link, and may
-//! be cached. It is the one answer of this function that is not JSON (C-5).
+//! like any client. So it needs no table, reveals nothing before the service has checked the link, and can be cached.
+//! It is this function's only response that is not JSON (C-5).
 //!
-//! Its policy admits the one style and the one script of the text below by their digests, and no other code at all.
+//! Its content security policy allows only the style and the script below, by their digests.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::{HeaderName, header};
 use sha2::{Digest as _, Sha256};
 
-/// One text without any reference to another, made of files that each have one language.
+/// One self-contained text, assembled from one file per language.
 const PAGE: &str = concat!(
     include_str!("page/head.html"),
     "<style>\n",
@@ -28,7 +28,7 @@ const PAGE: &str = concat!(
     "</script>\n</body>\n</html>\n",
 );
 
-/// Computed from the text itself, so that no change of the page can leave them behind.
+/// Computed from the text, so they cannot become outdated.
 static POLICY: LazyLock<String> = LazyLock::new(|| {
     let (script, style) = (digest(inline("script")), digest(inline("style")));
     format!(
@@ -37,11 +37,11 @@ static POLICY: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// What the page does not need of a browser, though it may have it. Copying a link is all that it does need.
+/// Browser features that are disabled. The page only needs to copy a link.
 const SHUT_OFF: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), \
                         midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=()";
 
-/// Answers the page.
+/// The page.
 pub async fn page() -> Response {
     let headers: [(HeaderName, &str); 7] = [
         (header::CONTENT_SECURITY_POLICY, &POLICY),
@@ -61,7 +61,7 @@ pub async fn page() -> Response {
     (headers, Html(PAGE)).into_response()
 }
 
-/// What stands in the page's one element of a name; nothing where it has none.
+/// The content of the page's only element with a name; empty if there is none.
 fn inline(element: &str) -> &'static str {
     let (open, close) = (format!("<{element}>"), format!("</{element}>"));
     let inner = PAGE
@@ -70,7 +70,7 @@ fn inline(element: &str) -> &'static str {
     inner.map_or("", |(inner, _)| inner)
 }
 
-/// A source of a policy that admits just this text.
+/// A policy source that allows only this text.
 fn digest(text: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
 }
@@ -79,7 +79,7 @@ fn digest(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The whole answer but for its digests, which a browser computes anew.
+    /// The complete response except for its digests, which a browser recomputes.
     #[tokio::test]
     async fn the_answer() {
         let answer = page().await;
@@ -125,14 +125,14 @@ mod tests {
             "trusted-types 'none'",
         ];
         assert_eq!(directives, expected);
-        // The digest of nothing, as the standard's own examples have it.
+        // The digest of empty text, from the standard's examples.
         assert_eq!(
             digest(""),
             "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
         );
     }
 
-    /// A browser reads a carriage return as a line end, and would find another digest.
+    /// A browser normalises a carriage return, so its digest would differ.
     #[test]
     fn the_page_has_one_of_each_block_and_no_carriage_return() {
         for element in ["script", "style"] {
@@ -181,7 +181,7 @@ mod tests {
         }
     }
 
-    /// The policy forbids them all: they would be dead.
+    /// The policy forbids all of them, so they would not work.
     #[test]
     fn no_attribute_is_a_style_or_a_handler() {
         let (markup, script) = PAGE.split_once("<script>").unwrap();
@@ -201,7 +201,7 @@ mod tests {
         }
     }
 
-    /// Both languages say the same things, and every text that the markup names is there.
+    /// Both languages have the same texts, including all that the markup names.
     #[test]
     fn both_languages_have_every_text() {
         let table = |language: &str| {

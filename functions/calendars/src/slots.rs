@@ -1,4 +1,4 @@
-//! `GET /calendarmeeting/slots`: when a meeting can be booked.
+//! `GET /calendarmeeting/slots`: the free times of a calendar.
 
 use axum::Json;
 use serde_json::{Value, json};
@@ -11,10 +11,10 @@ use shared::time::Timestamp;
 use crate::error::BookingError;
 use crate::wire::{MUST_BE_LINK, time};
 
-/// The longest span of a request in days, and the span where `to` is absent.
+/// Maximum span of a request in days, and the span if `to` is absent.
 const MAX_DAYS: u32 = 62;
 
-/// The starts on a calendar from `from` until before `to`.
+/// Start times from `from` until before `to`.
 #[derive(Debug)]
 pub struct ListSlots {
     link: LinkName,
@@ -27,7 +27,7 @@ impl Prefetch for ListSlots {
     type Found = PrefetchedSlots;
     type Error = BookingError;
 
-    /// Reads `keyName`, `from` (now) and `to` (as late as can be).
+    /// Parses `keyName`, `from` (default: now) and `to` (default: the maximum).
     fn parse(request: &RawRequest) -> Result<Self, BookingError> {
         let (params, now) = (&request.params, request.now);
         let link = params.one("keyName")?.filter(|link| !link.trim().is_empty());
@@ -43,7 +43,7 @@ impl Prefetch for ListSlots {
         }
         Ok(Self {
             link: LinkName::parse(link).ok_or(BookingError::NoCalendar)?,
-            // What is past cannot be booked, so nothing is read for it.
+            // Past times cannot be booked, so they are not read.
             from: from.max(now),
             to: to.max(now),
             now,
@@ -55,8 +55,8 @@ impl Prefetch for ListSlots {
     }
 }
 
-/// The starts that can be booked, in order: exactly those that endpoint 13 accepts while nothing else has changed. One round
-/// trip where this process knows the link, else two.
+/// The bookable start times in order: exactly those that endpoint 13 accepts until something changes. One round trip
+/// if this process knows the link, otherwise two.
 pub async fn slots(request: Public<SlotsEndpoint, ListSlots>) -> Result<Json<Value>, BookingError> {
     let (scope, query, found) = request.into_parts();
     let ListSlots { from, to, now, .. } = query;

@@ -1,4 +1,4 @@
-//! What endpoint 19 refuses (spec.md, Errors; C-1, C-70). Each 400 has the form of an AJV error.
+//! Errors of endpoint 19 (spec.md, Errors; C-1, C-70). Each 400 has the form of an AJV error.
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -6,16 +6,16 @@ use serde_json::json;
 use shared::http::query::json_schema::Violation;
 use shared::http::{Problem, RequestError};
 
-/// Why a call is not recorded.
+/// Error of an unrecorded call.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    /// What every endpoint may answer. After a 500 the call may or may not be stored.
+    /// Errors common to all endpoints. After a 500 the call may or may not be stored.
     #[error(transparent)]
     Request(RequestError),
     /// 400: the body violates the schema.
     #[error("{} {}", .0.instance_path, .0.message)]
     Schema(Box<Violation>),
-    /// 400: `data.user` is the id of no user.
+    /// 400: `data.user` is not the id of a user.
     #[error("no such user")]
     User,
 }

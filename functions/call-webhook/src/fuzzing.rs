@@ -1,4 +1,4 @@
-//! A call's body, read without a table.
+//! Parsing of a call's body without a table, for fuzzing.
 
 use http::HeaderMap;
 use shared::call::Call;
@@ -8,10 +8,10 @@ use shared::time::Timestamp;
 
 use crate::wire;
 
-/// The record that a body would become. The values that need a table (id, lead, time) are constants.
+/// The record of a body. The values that need a table (id, lead, time) are constants.
 ///
 /// # Errors
-/// What is wrong with it, for the log.
+/// The error, for the log.
 pub fn read(headers: &HeaderMap, body: &[u8]) -> Result<Call, String> {
     let first = CallId::new(1).zip(UserId::new(1));
     let ((id, user), now) = first.zip(Timestamp::from_unix_millis(0)).ok_or("1 is an id")?;

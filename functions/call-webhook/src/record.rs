@@ -27,7 +27,8 @@ impl Prefetch for RecordCall {
     }
 }
 
-/// Records a completed call. Two round trips for a known lead: the second writes call, event and lead together.
+/// Records a completed call. Two round trips for a known lead; the second writes call, event and lead in one
+/// transaction.
 pub async fn record(request: Signed<RecordCall>) -> Result<Idempotent<(StatusCode, Json<Value>)>, CallError> {
     let (scope, RecordCall(call), found) = request.into_parts();
     if let Some(id) = replayed(found.claimed)? {

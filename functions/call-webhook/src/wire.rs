@@ -11,19 +11,19 @@ use shared::text::cut;
 
 use crate::error::CallError;
 
-/// The most digits of a number that are kept. No telephone number has as many.
+/// Maximum digits kept of a number; no telephone number has as many.
 const MAX_DIGITS: usize = 32;
-/// The longest duration that is kept: every number up to it is exact in JSON clients.
+/// Maximum duration; every number up to it is exact in JSON clients.
 const MAX_DURATION: u64 = 9_007_199_254_740_991;
 
-/// Reads a body: JSON, then the schema (C-70). Text is cut at its limit (C-71). An idempotency key belongs to the line that
-/// calls, however its number is written (C-10).
+/// Parses a body as JSON, then against the schema (C-70). Text is cut at its limit (C-71). An idempotency key is
+/// scoped to the calling line, in any notation of its number (C-10).
 pub fn read(key: Option<&str>, bytes: &[u8]) -> Result<NewCall, CallError> {
     let body = parse_json_doubles(bytes)?;
     CALL_WEBHOOK
         .check(&body)
         .map_err(|violation| CallError::Schema(Box::new(violation)))?;
-    // After the schema, nothing that is required is absent.
+    // The schema guarantees the required fields.
     let data = &body["data"];
     let text = |name: &str, limit| data[name].as_str().map(|text| cut(text, limit).to_owned());
     let written = data["leadPhone"].as_str().unwrap_or_default();

@@ -12,12 +12,12 @@ use shared::store::{LeadRecord, Reader, StoreError};
 
 use crate::wire::{lead_id, lead_ids};
 
-/// The leads to archive, or to take out of the archive.
+/// The leads to archive or restore.
 #[derive(Debug)]
 pub struct Archive {
     archived: bool,
     ids: Vec<LeadId>,
-    /// The body has a list of ids, and so has the answer.
+    /// Whether the body has a list of ids, and so does the response.
     bulk: bool,
 }
 
@@ -45,8 +45,7 @@ impl Prefetch for Archive {
     }
 }
 
-/// Archives leads or takes them out of the archive; a repeated request changes nothing. Two round trips, one where nothing
-/// changes.
+/// Archives or restores leads; a repeated request changes nothing. Two round trips, one if nothing changes.
 pub async fn archive(
     request: Authorized<KeyInQuery, ArchiveLeads, Archive>,
 ) -> Result<Json<Value>, RequestError> {

@@ -16,7 +16,7 @@ use crate::wire::lead_ids;
 #[derive(Debug)]
 pub struct One(LeadId);
 
-/// The leads to delete: `{ "ids": [...] }`. An id that stands twice counts once.
+/// The leads to delete: `{ "ids": [...] }`. A repeated id counts once.
 #[derive(Debug)]
 pub struct Many(Vec<LeadId>);
 
@@ -46,8 +46,8 @@ impl Prefetch for Many {
     }
 }
 
-/// Deletes a lead for good, archived or not. Two round trips: the lead is read, then it and all that is derived from it are
-/// deleted together. What other records hold of it is never shown again and is erased soon after.
+/// Deletes a lead permanently, archived or not. Two round trips: one reads the lead, one deletes it with all derived
+/// items. Its data in other records is hidden at once and erased soon after (C-24).
 pub async fn one(request: Authorized<KeyInQuery, DeleteLeads, One>) -> Result<Json<Value>, RequestError> {
     let (scope, One(id), found) = request.into_parts();
     let lead = found.ok_or(RequestError::NotFound)?;
@@ -57,7 +57,7 @@ pub async fn one(request: Authorized<KeyInQuery, DeleteLeads, One>) -> Result<Js
     }
 }
 
-/// Deletes up to 120 leads, each by itself: those that do not exist, or that the user may not see, stop no others.
+/// Deletes up to 120 leads independently: missing or invisible ones do not affect the others.
 pub async fn many(request: Authorized<KeyInQuery, DeleteLeads, Many>) -> Result<Json<Value>, RequestError> {
     let (scope, Many(ids), mut found) = request.into_parts();
     let leads: Vec<LeadRecord> = ids.iter().filter_map(|id| found.remove(id)).collect();

@@ -10,7 +10,7 @@ use shared::store::{Names, Reader, StoreError};
 
 use crate::view::{ONE, Shown, View};
 
-/// A lead, and how it is shown.
+/// A lead and its view.
 #[derive(Debug)]
 pub struct GetLead {
     id: LeadId,
@@ -38,7 +38,7 @@ impl Prefetch for GetLead {
     }
 }
 
-/// One lead: in summary, all fields with `allFields=1`, or those that `query` selects. One round trip.
+/// One lead: in summary, in full with `allFields=1`, or the fields selected by `query`. One round trip.
 pub async fn get(request: Authorized<KeyAndToken, AnyUser, GetLead>) -> Result<Response, RequestError> {
     let (scope, query, found) = request.into_parts();
     let (view, (lead, names)) = (query.view, found);

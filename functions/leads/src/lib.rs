@@ -2,11 +2,11 @@
 //!
 //! | Route | Endpoint |
 //! | --- | --- |
-//! | `GET /leads` | 1: the leads that the user may see, page by page ([`list`]) |
+//! | `GET /leads` | 1: the visible leads, in pages ([`list`]) |
 //! | `GET /leads/{id}` | 2, 3, 4: one lead, in summary, in full, or the fields selected ([`get`]) |
-//! | `DELETE /leads/{id}` | 5: deletes a lead for good ([`delete::one`]) |
+//! | `DELETE /leads/{id}` | 5: deletes a lead permanently ([`delete::one`]) |
 //! | `DELETE /leads` | 5 in bulk ([`delete::many`]) |
-//! | `POST /lead/archive` | 6: archives leads or takes them out of the archive ([`archive`]) |
+//! | `POST /lead/archive` | 6: archives or restores leads ([`archive`]) |
 
 mod archive;
 mod delete;

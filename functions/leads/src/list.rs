@@ -8,7 +8,7 @@ use shared::store::{LeadRequest, LeadSearch, Names, PrefetchedLeads, Reader, Sto
 
 use crate::view::{MANY, Shown, View};
 
-/// A search or a far page that reads too much (C-86).
+/// Advice for a search or a far page over the read budget (C-86).
 const OVER_BUDGET: &str = "search: this would read more than read_budget allows, or for too long; read the pages without a search and in their order";
 
 /// A page of the list (C-20).
@@ -47,9 +47,9 @@ impl Prefetch for ListLeads {
     }
 }
 
-/// The leads that the user may see, by id, with their total under the same filters. One round trip for pages near the
-/// front of a user who sees every lead; whole records after the first page take one more, and so do owners' names that
-/// this process did not expect.
+/// The visible leads by id, with their total under the same filters. One round trip for the first pages of a user who
+/// sees every lead; one more each for whole records after the first page and for owners' names that this process did
+/// not cache.
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Result<Response, RequestError> {
     let (scope, query, found) = request.into_parts();
     let (ListLeads { page, view }, (start, names)) = (query, found);

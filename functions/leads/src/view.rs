@@ -1,4 +1,4 @@
-//! How a lead is shown: in summary, in full, or the fields that `query` selects (C-21, C-22).
+//! Views of a lead: summary, full, or the fields selected by `query` (C-21, C-22).
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -13,11 +13,11 @@ use shared::ids::LeadId;
 use shared::lead::{Lead, LeadView};
 use shared::store::{LeadEntry, Names, Reader, StoreError};
 
-/// How the leads of an answer are shown.
+/// The view of the leads in a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     form: Form,
-    /// The property of the answer that holds the leads.
+    /// The response's property with the leads.
     root: &'static str,
 }
 
@@ -25,25 +25,25 @@ pub struct View {
 enum Form {
     /// `{ id, fullname, email }`.
     Summary,
-    /// Every field, the custom ones too.
+    /// All fields, including custom ones.
     Full,
-    /// These fields.
+    /// The selected fields.
     Selected(Selection),
 }
 
-/// A lead in an answer.
+/// A lead in a response.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Shown<'a> {
     /// `{ id, fullname, email }`.
     Summary(Summary<'a>),
-    /// Every field.
+    /// All fields.
     Full(LeadView<'a>),
-    /// Every field that can be selected, the owner in the form that was asked for.
+    /// All selectable fields, with the owner in the selected form.
     Whole(Value),
 }
 
-/// A lead in summary.
+/// Summary of a lead.
 #[derive(Debug, Serialize)]
 pub struct Summary<'a> {
     id: LeadId,
@@ -58,7 +58,7 @@ struct Answer<T> {
 
 /// The fields of an owner.
 const OWNER: &[Field] = &[Field::leaf("id"), Field::leaf("name")];
-/// The fields that can be selected: the fixed ones, but never `initial_password` (C-21).
+/// The selectable fields: the fixed ones without `initial_password` (C-21).
 static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let leaves = "_id id fullname firstname lastname email phone chatapp mobile points stage photoUrl company \
         userAccess departmentAccess ignoreSubDepartments address city state country zipcode timezone archived \
@@ -91,7 +91,7 @@ fn leads(name: &'static str) -> Field {
 }
 
 impl View {
-    /// Reads `query`, which wins, and `allFields`. The first of `roots` holds the leads.
+    /// Parses `query`, which takes precedence, and `allFields`. The first of `roots` contains the leads.
     pub fn read(params: &Params, roots: &'static [Field]) -> Result<Self, RequestError> {
         let query = params.one("query")?.filter(|query| !query.trim().is_empty());
         let all_fields = params.flag("allFields")?;
@@ -106,7 +106,7 @@ impl View {
         })
     }
 
-    /// The selected fields of the leads; `None` without a selection or where it selects none.
+    /// The selected fields of the leads; `None` without a selection.
     fn selected(&self) -> Option<&Selection> {
         match &self.form {
             Form::Selected(selection) => selection.get(self.root),
@@ -129,7 +129,7 @@ impl View {
         self.owner().is_some_and(|owner| owner.contains("name"))
     }
 
-    /// The users' names that are likely to be shown, where owners are shown by name.
+    /// The cached names of users, if owners are shown by name.
     pub async fn expected_names(&self, reader: &Reader) -> Result<Names, StoreError> {
         if self.names_owners() {
             return reader.expected_names().await;
@@ -137,7 +137,7 @@ impl View {
         Ok(Names::default())
     }
 
-    /// `names` with those of these leads' owners, where they are shown by name.
+    /// `names` extended by these leads' owners, if owners are shown by name.
     pub async fn names(&self, reader: &Reader, names: Names, leads: &[Lead]) -> Result<Names, StoreError> {
         if self.names_owners() {
             let owners = leads.iter().filter_map(|lead| lead.owner);
@@ -146,8 +146,8 @@ impl View {
         Ok(names)
     }
 
-    /// A lead in this view; [`View::answer`] cuts a selection out of the whole answer. `initial_password` is for admins, and
-    /// cannot be selected (C-21).
+    /// A lead in this view; [`View::answer`] projects the selection. Only admins see `initial_password`, which cannot
+    /// be selected (C-21).
     pub fn lead<'a>(&self, lead: &'a mut Lead, scope: &'a Scope, names: &Names) -> Shown<'a> {
         if !scope.viewer.is_admin() {
             lead.hide_secrets();
@@ -171,7 +171,7 @@ impl View {
         }
     }
 
-    /// The answer with its `data`: only what was selected of it.
+    /// The response's `data`, projected to the selection.
     pub fn answer(&self, data: impl Serialize) -> Response {
         match &self.form {
             Form::Summary | Form::Full => json(&Answer { data }),
@@ -183,7 +183,7 @@ impl View {
 }
 
 impl<'a> Shown<'a> {
-    /// An entry of the list in summary.
+    /// A list entry in summary.
     pub fn entry(entry: &'a LeadEntry) -> Self {
         Self::Summary(Summary {
             id: entry.id,

@@ -1,11 +1,11 @@
-//! The ids of leads in bodies (C-24, C-25).
+//! Ids of leads in bodies (C-24, C-25).
 
 use serde_json::{Map, Value};
 use shared::http::{InvalidField, required};
 use shared::ids::LeadId;
 use shared::integer::whole;
 
-/// The most leads of one request in bulk (C-24, C-25).
+/// Maximum leads of one bulk request (C-24, C-25).
 const MAX_IDS: usize = 120;
 
 /// An id of a lead.
@@ -13,7 +13,7 @@ pub fn lead_id(value: &Value) -> Option<LeadId> {
     whole(value).and_then(LeadId::new)
 }
 
-/// The ids in the list `name`, each once.
+/// The distinct ids in the list `name`.
 pub fn lead_ids(body: &Map<String, Value>, name: &'static str) -> Result<Vec<LeadId>, InvalidField> {
     let listed = required(body, name, "must be at most 120 ids of leads", |value| {
         value.as_array().filter(|listed| listed.len() <= MAX_IDS).cloned()

@@ -1,22 +1,22 @@
-//! Maintenance: what no client calls and the clock does.
+//! Maintenance: scheduled background work.
 //!
 //! | Every | Duty |
 //! | --- | --- |
-//! | minute | copies of changed leads are brought up to date, and what is left of deleted ones is erased ([`tend`]) |
-//! | minute | reports that are due, mostly every six hours, are refreshed ([`tend`]) |
-//! | minute | triggers and notifications that are due are gone on with, where `automations` did not end them ([`automate`]) |
+//! | minute | refreshes copies of changed leads and erases deleted ones ([`tend`]) |
+//! | minute | refreshes reports that are due, mostly every six hours ([`tend`]) |
+//! | minute | continues triggers and notifications that `automations` did not complete ([`automate`]) |
 //!
-//! No response waits for it: while a copy is stale, readers take the lead itself, and nothing of a deleted lead is shown
-//! from the first moment (C-24). Maintenance only saves them that work.
+//! No response depends on it: readers of a stale copy read the lead itself, and a deleted lead is hidden at once
+//! (C-24). Maintenance only saves them that work.
 
 use shared::jobs::webhook_client::WebhookClient;
 use shared::store::{Store, StoreError};
 use shared::telemetry::{self, Observed};
 
-/// One round of the clock: [`tend`] and [`automate`] side by side, and one line in the log that says what they came to.
+/// One scheduled run: [`tend`] and [`automate`] concurrently, and one log line with the counts.
 ///
 /// # Errors
-/// [`StoreError`] where the table fails one of them; the other was done all the same.
+/// [`StoreError`] if the table fails one of them; the other is completed.
 pub async fn round(store: &Store, webhook_client: &WebhookClient) -> Result<(), StoreError> {
     // Boxed, because it is large.
     let both = Box::pin(async { tokio::join!(tend(store), automate(store, webhook_client)) });
@@ -26,17 +26,17 @@ pub async fn round(store: &Store, webhook_client: &WebhookClient) -> Result<(), 
     tended.and(automated)
 }
 
-/// Does all that is due, for all instances. What fails or is cut off is done the next time.
+/// Does all due work of all instances. Failed or interrupted work is repeated in the next run.
 ///
 /// # Errors
-/// [`StoreError`] where the table fails.
+/// [`StoreError`] if the table fails.
 pub async fn tend(store: &Store) -> Result<(), StoreError> {
-    // Side by side: neither waits for the other, which may take all the time there is.
+    // Concurrently, because each may take all the time available.
     let (copies, reports) = tokio::join!(copy(store), refresh(store));
     copies.and(reports)
 }
 
-/// Brings copies of changed leads up to date, and erases what is left of deleted ones.
+/// Refreshes copies of changed leads and erases deleted ones.
 ///
 /// # Errors
 /// [`StoreError`] where the table fails.
@@ -60,8 +60,8 @@ pub async fn refresh(store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Goes on with what automations still have to do, for all instances (C-76), and then with their notifications. What fails
-/// or is cut off is done the next time.
+/// Continues pending automations of all instances (C-76), then their notifications. Failed or interrupted work is
+/// repeated in the next run.
 ///
 /// # Errors
 /// [`StoreError`] where the table fails.
@@ -70,7 +70,7 @@ pub async fn automate(store: &Store, webhook_client: &WebhookClient) -> Result<(
     acted.and(deliver(store, webhook_client).await)
 }
 
-/// Carries out what automations still have to do. No receiver is waited for.
+/// Runs pending automations without waiting for receivers.
 ///
 /// # Errors
 /// [`StoreError`] where the table fails.
@@ -78,7 +78,7 @@ pub async fn act(store: &Store) -> Result<(), StoreError> {
     store.run_triggers().await.map(drop)
 }
 
-/// Delivers the notifications that are due. Begins new ones for 40 s at most, and each takes 10 s at most.
+/// Delivers due notifications. Starts new ones for at most 40 s; each takes at most 10 s.
 ///
 /// # Errors
 /// [`StoreError`] where the table fails.
@@ -86,7 +86,7 @@ pub async fn deliver(store: &Store, webhook_client: &WebhookClient) -> Result<()
     store.deliver_notifications(webhook_client).await.map(drop)
 }
 
-/// One line a round, which is its metrics too.
+/// One log line per run, which is also its metrics.
 fn log(failed: u8, observed: &Observed) {
     let Observed {
         milliseconds,

@@ -14,7 +14,7 @@ async fn main() -> Result<(), Error> {
         startup::store(Environment::system()).await?,
         WebhookClient::system(),
     );
-    // The event says only that it is time.
+    // The event contains nothing of interest.
     let tend = async |_: LambdaEvent<Value>| {
         maintenance::round(&store, &webhook_client)
             .await

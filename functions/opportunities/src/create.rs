@@ -13,12 +13,12 @@ use crate::error::OpportunityError;
 use crate::view::record;
 use crate::wire::{self, context, funnel_id, visible_funnel};
 
-/// An opportunity to make in a funnel.
+/// An opportunity to create in a funnel.
 #[derive(Debug)]
 pub struct CreateOpportunity {
     funnel: FunnelId,
     new: NewOpportunity,
-    /// The idempotency key, and what makes two requests equal: the funnel and the bytes of the body.
+    /// The idempotency key, scoped to the funnel and the bytes of the body.
     key: Option<(String, Vec<u8>)>,
 }
 
@@ -46,8 +46,8 @@ impl Prefetch for CreateOpportunity {
     }
 }
 
-/// Makes an opportunity and answers its record. Two round trips: what it rests on is read, then it is written. The
-/// permission is judged here, because a repeated request has its own answer to a user who lost it (C-10).
+/// Creates an opportunity and returns its record. Two round trips: one for reads, one for the write. The permission
+/// is checked here, because a repeated request has its own response to a user who lost the permission (C-10).
 pub async fn create(
     request: Authorized<KeyAndToken, AnyUser, CreateOpportunity>,
 ) -> Result<Reply, OpportunityError> {
@@ -74,7 +74,7 @@ pub async fn create(
     }
 }
 
-/// The answer to a repeated request, built again from the record that the first one made. The user must still be able to read
+/// The response to a repeated request, rebuilt from the record of the first one. The user must still be able to read
 /// it through endpoint 8 (C-10, C-82).
 async fn replay(scope: &Scope, made: u64, funnel: Option<&Funnel>) -> Result<Reply, OpportunityError> {
     let gone = OpportunityError::ReplayGone;

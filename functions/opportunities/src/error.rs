@@ -1,4 +1,4 @@
-//! What endpoints 7, 8 and 10 refuse. Endpoint 9 refuses nothing of its own.
+//! Errors of endpoints 7, 8 and 10. Endpoint 9 has none of its own.
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -8,46 +8,46 @@ use shared::http::{Problem, RequestError};
 use shared::ids::{FunnelId, OpportunityId};
 use shared::opportunity::BadDate;
 
-/// Why an opportunity is not made or changed: endpoints 7 and 8 (C-7, C-30, C-31).
+/// Error of creating or changing an opportunity: endpoints 7 and 8 (C-7, C-30, C-31).
 #[derive(Debug, thiserror::Error)]
 pub enum OpportunityError {
-    /// What every endpoint may answer, and what the opportunity's rules refuse
+    /// Errors common to all endpoints, and those of the opportunity's rules
     /// ([`ValidationError`](shared::opportunity_edit::ValidationError)).
     #[error(transparent)]
     Request(RequestError),
     /// 400: the funnel does not exist, or the user may not see it.
     #[error("id: funnel {0} does not exist")]
     Funnel(FunnelId),
-    /// 400: an equal request made an opportunity that does not exist any more, or that the user may not edit (C-10).
+    /// 400: the opportunity of an equal request no longer exists, or the user may not edit it (C-10).
     #[error("the opportunity of this key is gone")]
     ReplayGone,
     /// 400: the opportunity is not in the funnel, or the user may not see it (C-31, C-32).
     #[error("opportunity_id: opportunity {0} does not exist in funnel {1}")]
     Opportunity(OpportunityId, FunnelId),
-    /// 400: the opportunity, or the lead that it was to have, was deleted in between (C-24).
+    /// 400: the opportunity, or its new lead, was deleted concurrently (C-24).
     #[error("lead_id: the lead or the opportunity does not exist any more")]
     Gone,
 }
 
-/// Why the opportunities of a funnel are not listed: endpoint 10, in the order of judgement (C-41).
+/// Error of listing the opportunities of a funnel: endpoint 10, in the order of its checks (C-41).
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
-    /// What every endpoint may answer; 401 also where the user may not see the funnel.
+    /// Errors common to all endpoints; 401 also if the user may not see the funnel.
     #[error(transparent)]
     Request(RequestError),
-    /// 400 in a form of its own: the body violates the schema.
+    /// 400 in its own format: the body violates the schema.
     #[error("{} {}", .0.instance_path, .0.message)]
     Schema(Box<Violation>),
     /// 400: the funnel does not exist.
     #[error("funnel_id: funnel {0} does not exist")]
     Funnel(FunnelId),
-    /// 400: `columnId` is not one of the funnel's.
+    /// 400: `columnId` is not a column of the funnel.
     #[error("columnId: is not a column of funnel {0}")]
     Column(FunnelId),
-    /// 400: there are more conditions than a request can have.
+    /// 400: too many conditions.
     #[error("filters: must have at most 50 conditions")]
     TooManyConditions,
-    /// 400: a date filter is no date, or begins after it ends (C-8, C-43).
+    /// 400: a date filter is not a date, or begins after its end (C-8, C-43).
     #[error("{0}: {1}")]
     Date(&'static str, BadDate),
 }

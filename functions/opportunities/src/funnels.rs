@@ -27,7 +27,7 @@ impl Prefetch for ListFunnels {
     }
 }
 
-/// The funnels that the user may see, by id, each with its columns in order and its custom fields (C-34). One round trip.
+/// The visible funnels by id, each with its columns in order and its custom fields (C-34). One round trip.
 pub async fn list(request: Authorized<KeyInQuery, AnyUser, ListFunnels>) -> Response {
     let (scope, _, mut found) = request.into_parts();
     found.retain(|funnel| scope.viewer.sees_funnel(&funnel.access));

@@ -9,7 +9,7 @@ use shared::store::{OpportunitySnapshot, Reader, StoreError};
 
 use crate::view::censor;
 
-/// An opportunity, and the funnel that it has to be in.
+/// An opportunity, and its required funnel.
 #[derive(Debug)]
 pub struct GetOpportunity {
     id: OpportunityId,
@@ -34,8 +34,8 @@ impl Prefetch for GetOpportunity {
     }
 }
 
-/// One opportunity as endpoint 10 lists it; not found where the user may not see it or its funnel. One round trip; one more
-/// where the copy of its lead is stale.
+/// One opportunity as endpoint 10 lists it; 404 if the user may not see it or its funnel. One round trip; one more if
+/// the copy of its lead is stale.
 pub async fn get(
     request: Authorized<KeyAndToken, AnyUser, GetOpportunity>,
 ) -> Result<Response, RequestError> {

@@ -2,10 +2,10 @@
 //!
 //! | Route | Endpoint |
 //! | --- | --- |
-//! | `POST /crmopportunity` | 7: makes an opportunity in a funnel ([`create`]) |
-//! | `PUT /crmopportunity/{id}` | 8: changes what the body names of an opportunity ([`update`]) |
+//! | `POST /crmopportunity` | 7: creates an opportunity in a funnel ([`create`]) |
+//! | `PUT /crmopportunity/{id}` | 8: changes the given fields of an opportunity ([`update`]) |
 //! | `GET /crmopportunity/{id}` | One opportunity as 10 lists it ([`get`], C-94) |
-//! | `GET /crm` | 9: the funnels that the key may see, with their columns and custom fields ([`funnels`]) |
+//! | `GET /crm` | 9: the visible funnels with their columns and custom fields ([`funnels`]) |
 //! | `POST /crm/opportunities/{id}` | 10: the opportunities of a funnel: a column page by page, or the board ([`list`]) |
 
 mod create;
@@ -20,7 +20,7 @@ mod wire;
 use axum::routing;
 use shared::http::{ErrorFormat, RouteGroup};
 
-/// The routes of this function: a group for each shape of errors (C-4). Endpoint 7 has `{ "msg" }`, and the bodies of 8 and 10
+/// The routes of this function, one group per error format (C-4): endpoint 7 has `{ "msg" }`; the bodies of 8 and 10
 /// are fixed.
 #[must_use]
 pub fn groups() -> [RouteGroup; 3] {

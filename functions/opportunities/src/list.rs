@@ -11,7 +11,7 @@ use crate::error::ListError;
 use crate::view::{ColumnView, censor};
 use crate::wire::ListOpportunities;
 
-/// A search, a filter or a far page that reads too much (C-86).
+/// Advice for a search, filter or far page over the read budget (C-86).
 const OVER_BUDGET: &str = "filters: this would read more than read_budget allows, or for too long; narrow it by columnId, filterByStatus, filterByUsers or filterByCreateDate, or read the pages in their order";
 
 impl Prefetch for ListOpportunities {
@@ -27,8 +27,8 @@ impl Prefetch for ListOpportunities {
     }
 }
 
-/// The opportunities of a funnel that the user may see: a page of the column that `columnId` names, else every column with
-/// its totals and its newest ones, as many as an answer has room for. Two round trips.
+/// The visible opportunities of a funnel: a page of the column `columnId`, or else every column with its totals and
+/// as many of its newest opportunities as fit. Two round trips.
 pub async fn list(
     request: Authorized<KeyInQuery, AnyUser, ListOpportunities>,
 ) -> Result<Response, ListError> {

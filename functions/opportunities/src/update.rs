@@ -39,8 +39,8 @@ impl Prefetch for UpdateOpportunity {
     }
 }
 
-/// Changes what the body names of an opportunity and answers the record as it is then, even where the user does not see
-/// it any more (C-32). Two round trips: what it rests on is read, then it is written.
+/// Changes the given fields of an opportunity and returns the record, even if the user no longer sees it (C-32). Two
+/// round trips: one for reads, one for the write.
 pub async fn update(
     request: Authorized<KeyAndToken, EditOpportunities, UpdateOpportunity>,
 ) -> Result<Json<Value>, OpportunityError> {
@@ -60,7 +60,7 @@ async fn change(
         return Err(unknown());
     }
     let context = context(scope, &funnel, (found.lead.as_ref(), found.user));
-    // Judged on every record that it may turn out to be: who loses a race against a closing must not reopen it.
+    // Checked again on every retry: a request that loses a race against a closing must not reopen the opportunity.
     let change = |stored: &Opportunity| {
         if !context.sees(stored) {
             return Err(unknown());

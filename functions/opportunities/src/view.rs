@@ -1,4 +1,4 @@
-//! How funnels, columns and opportunities are shown.
+//! Views of funnels, columns and opportunities.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -57,7 +57,7 @@ impl<'a> FunnelView<'a> {
 }
 
 impl<'a> ColumnView<'a> {
-    /// The column with at most so many of its cards.
+    /// The column with at most this many of its cards.
     pub fn of(
         column: &'a ColumnSnapshots,
         most: usize,
@@ -76,14 +76,14 @@ impl<'a> ColumnView<'a> {
     }
 }
 
-/// Removes from snapshots what the user may not see: leads' secrets are for admins (C-21).
+/// Removes data that the user may not see from snapshots: leads' secrets are for admins (C-21).
 pub fn censor<'a>(cards: impl IntoIterator<Item = &'a mut OpportunitySnapshot>, scope: &Scope) {
     if !scope.viewer.is_admin() {
         cards.into_iter().for_each(OpportunitySnapshot::hide_secrets);
     }
 }
 
-/// The record that endpoints 7 and 8 answer (C-33).
+/// The record returned by endpoints 7 and 8 (C-33).
 pub fn record(mut card: OpportunitySnapshot, scope: &Scope) -> Value {
     censor([&mut card], scope);
     card.view(scope.instance()).with_number()

@@ -9,7 +9,7 @@ use shared::report::Range;
 use shared::store::{PrefetchedReport, Reader, Report, ReportRequest, StoreError};
 use shared::time::{Day, Timestamp};
 
-/// A report and its days.
+/// A report and its date range.
 #[derive(Debug)]
 pub struct PlotReport {
     report: ReportRequest,
@@ -21,7 +21,7 @@ impl Prefetch for PlotReport {
     type Error = RequestError;
     const NEEDS_COLLEAGUES: bool = false;
 
-    /// Where both days are given their order is judged at once; where one is not, it depends on the instance's zone.
+    /// Two given days are compared here; an absent one depends on the instance's time zone.
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         let id = request.id("report_id", ReportId::parse)?;
         let day = |name| {
@@ -44,8 +44,8 @@ impl Prefetch for PlotReport {
     }
 }
 
-/// A report of some days, ready to plot (C-60). One round trip where it has a stored result; a report that is new or was
-/// changed is computed.
+/// A report over a date range, ready to plot (C-60). One round trip if a result is stored; a new or changed report is
+/// computed.
 pub async fn chart(
     request: Authorized<KeyInQuery, SeeReports, PlotReport>,
 ) -> Result<Json<Value>, RequestError> {

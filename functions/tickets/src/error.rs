@@ -1,17 +1,17 @@
-//! What endpoints 16 to 18 refuse (spec.md, Errors; C-62).
+//! Errors of endpoints 16 to 18 (spec.md, Errors; C-62).
 
 use axum::response::{IntoResponse, Response};
 use shared::http::{Problem, RequestError};
 use shared::ids::{LeadId, TicketId};
 
-/// A page asked for by itself that reads too much (C-86).
+/// Advice for a far page over the read budget (C-86).
 pub const OVER_BUDGET: &str =
     "page: lies too far behind to be found by itself; read the pages in their order";
 
-/// Why tickets or files are not shown.
+/// Error of listing tickets or files.
 #[derive(Debug, thiserror::Error)]
 pub enum TicketsError {
-    /// What every endpoint may answer.
+    /// Errors common to all endpoints.
     #[error(transparent)]
     Request(RequestError),
     /// 400: the lead does not exist, or the user may not see it.

@@ -35,8 +35,8 @@ impl Prefetch for ListLeadFiles {
     }
 }
 
-/// The files of all tickets of a lead, by ticket, then by file, all or a page of them (C-62). One round trip where the page
-/// is short.
+/// The files of all tickets of a lead, by ticket, then by file, all or a page (C-62). One round trip for a short
+/// page.
 pub async fn list(
     request: Authorized<KeyInHeader, SeeTickets, ListLeadFiles>,
 ) -> Result<Json<Vec<FileView>>, TicketsError> {

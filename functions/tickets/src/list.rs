@@ -35,7 +35,7 @@ impl Prefetch for ListTickets {
     }
 }
 
-/// The tickets of a lead, the newest first, all or a page of them (C-62). One round trip where the page is short.
+/// The tickets of a lead, newest first, all or a page (C-62). One round trip for a short page.
 pub async fn list(
     request: Authorized<KeyInHeader, SeeTickets, ListTickets>,
 ) -> Result<Json<Vec<TicketView>>, TicketsError> {

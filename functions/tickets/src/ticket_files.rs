@@ -33,9 +33,9 @@ impl Prefetch for ListTicketFiles {
     }
 }
 
-/// The files of a ticket whose lead the user may see, all or a page of them (C-62). A ticket without lead, as where the
-/// lead was deleted (C-24), is visible to those who see all leads (C-82). Where the page is short, one round trip for an
-/// admin, and for everybody else where this process knows the ticket's lead; else one more.
+/// The files of a ticket whose lead is visible, all or a page (C-62). A ticket without lead, for example of a deleted
+/// lead (C-24), is visible to users who see all leads (C-82). A short page takes one round trip for an admin, or if
+/// this process knows the ticket's lead; otherwise two.
 pub async fn list(
     request: Authorized<KeyInHeader, SeeTickets, ListTicketFiles>,
 ) -> Result<Json<Vec<FileView>>, TicketsError> {

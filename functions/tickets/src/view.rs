@@ -1,10 +1,10 @@
-//! How tickets and files look in answers (spec.md, Customer-service ticket, File record of a ticket).
+//! Views of tickets and files (spec.md, Customer-service ticket, File record of a ticket).
 
 use serde::Serialize;
 use shared::ticket::{Ticket, TicketFile};
 use shared::time::Timestamp;
 
-/// A ticket with the fields that are derived from its times (C-62).
+/// A ticket with the fields derived from its times (C-62).
 #[derive(Debug, Serialize)]
 pub struct TicketView {
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! The parameters of lists, and who sees them.
+//! Parameters and visibility of lists.
 
 use shared::http::{InvalidField, Params};
 use shared::ids::LeadId;
@@ -9,21 +9,21 @@ use shared::visibility::AccessLists;
 
 use crate::error::TicketsError;
 
-/// All records, or a page of them (C-62).
+/// All records, or a page (C-62).
 pub fn page(params: &Params) -> Result<ListRequest, InvalidField> {
     let limit = params.limit(1000, "must be a whole number from 1 to 1000")?;
     let page = params.whole("page")?;
     Ok(ListRequest { page, limit })
 }
 
-/// Whether the viewer sees a lead, or what has none (C-82).
+/// Whether the viewer sees a lead, or a record without one (C-82).
 pub fn sees(viewer: &Viewer, lead: Option<&Lead>) -> bool {
     let owner = lead.and_then(|lead| lead.owner);
     let lists = lead.map_or_else(AccessLists::default, Lead::lists);
     viewer.sees_lead(owner, &lists)
 }
 
-/// Requires that the lead exists and the viewer sees it.
+/// Requires an existing, visible lead.
 pub fn require_lead(viewer: &Viewer, id: LeadId, lead: Option<&Lead>) -> Result<(), TicketsError> {
     if lead.is_none() || !sees(viewer, lead) {
         return Err(TicketsError::Lead(id));

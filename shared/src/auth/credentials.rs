@@ -1,4 +1,4 @@
-//! Which credentials a request presents, and whether they stand where they belong (C-2). Pure: nothing is read here.
+//! The credentials of a request and their placement (C-2). Pure: reads nothing.
 
 use http::{HeaderMap, header};
 
@@ -6,14 +6,14 @@ use crate::credential::{Kind, Secret};
 use crate::http::Params;
 use crate::settings::CredentialPlacement;
 
-/// Where a group of endpoints takes its credentials from, under strict placement, and whether `i` may be absent.
+/// The placement of a group of endpoints under strict placement, and whether `i` may be absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
-    /// Where the API key stands.
+    /// Place of the API key.
     pub key: KeyPlace,
-    /// The access token in `Authorization: Bearer`, besides the key.
+    /// Whether an access token in `Authorization: Bearer` is required in addition to the key.
     pub token: bool,
-    /// Without `i` the instance is the credential's own (C-1).
+    /// Whether a request without `i` names the credential's own instance (C-1).
     pub own_instance: bool,
 }
 
@@ -24,11 +24,11 @@ pub enum KeyPlace {
     Header,
     /// The query parameter `apitoken`.
     Query,
-    /// Either; where both hold one, both must be good.
+    /// Either; if both are present, both must be valid.
     Either,
 }
 
-/// A placement of credentials, as a type: a handler's signature says what its endpoint takes.
+/// A placement of credentials as a type, so that a handler's signature states it.
 pub trait Placement {
     /// The rule.
     const RULE: Rule;
@@ -70,7 +70,7 @@ impl Placement for KeyInHeader {
     };
 }
 
-/// Endpoints 11 and 12: the key in the header or in the query, and `i` only where the caller likes.
+/// Endpoints 11 and 12: the key in the header or the query; `i` is optional.
 #[derive(Debug)]
 pub struct KeyAnywhere;
 
@@ -82,18 +82,18 @@ impl Placement for KeyAnywhere {
     };
 }
 
-/// What stands in one of the places for a credential.
+/// The content of one place for a credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Slot {
     Absent,
-    /// Something that can be no credential: refused without a read.
+    /// Text that cannot be a credential; rejected without a read.
     Malformed,
     Present(Secret),
 }
 
 impl Slot {
-    /// Reads the values that stand in a place; more than one is none, for nobody can know which is meant. A blank one is
-    /// absent.
+    /// Reads the values in one place. Several values are invalid, because it is ambiguous which one is meant. A blank
+    /// value is absent.
     fn of<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Self {
         let mut values = values.filter(|value| !value.is_some_and(|text| text.trim().is_empty()));
         match (values.next(), values.next()) {
@@ -119,7 +119,7 @@ pub struct Presented {
     bearer: Slot,
 }
 
-/// The credentials that a request rests on, under either placement; `None` where it can rest on none.
+/// The credentials to check, under either placement; `None` if the request is invalid under both.
 #[derive(Debug)]
 pub struct Claims<'a> {
     strict: Option<Vec<&'a Secret>>,
@@ -129,7 +129,7 @@ pub struct Claims<'a> {
 impl Presented {
     pub fn of(headers: &HeaderMap, params: &Params) -> Self {
         let values = |name| headers.get_all(name).iter().map(|value| value.to_str().ok());
-        // Another scheme than Bearer is not for us, so it is ignored like any unknown header.
+        // Any other scheme than Bearer is ignored, like an unknown header.
         let bearer = values(header::AUTHORIZATION.as_str()).filter_map(|value| {
             let Some(value) = value else { return Some(None) };
             let (scheme, token) = value.trim().split_once(' ').unwrap_or((value.trim(), ""));
@@ -154,7 +154,7 @@ impl Presented {
         }
     }
 
-    /// Exactly the places of the Authentication table; what stands elsewhere is ignored like any unknown header.
+    /// Strict: the places in spec.md's Authentication table. Credentials elsewhere are ignored, like unknown headers.
     fn strict(&self, rule: Rule) -> Option<Vec<&Secret>> {
         let mut secrets = match rule.key {
             KeyPlace::Header => vec![self.header.of_kind(Kind::Key)?],
@@ -173,7 +173,7 @@ impl Presented {
         (!secrets.is_empty()).then_some(secrets)
     }
 
-    /// The key in any place; everything that is presented must be good.
+    /// Lenient: the key in any place; all presented credentials must be valid.
     fn anywhere(&self) -> Option<Vec<&Secret>> {
         let mut secrets = Vec::new();
         for (slot, kinds) in [
@@ -193,14 +193,14 @@ impl Presented {
             .then_some(secrets)
     }
 
-    /// Stands for the API key that was presented, without telling it.
+    /// Placeholder of the presented API key for debug output.
     pub fn key_fingerprint(&self) -> String {
         let slots = [&self.header, &self.query, &self.bearer];
         let key = slots.into_iter().find_map(|slot| slot.of_kind(Kind::Key));
         key.map(|key| key.hash().as_str().to_owned()).unwrap_or_default()
     }
 
-    /// Stands for what was presented, without telling it.
+    /// Placeholder of the presented credentials for debug output.
     pub fn fingerprint(&self) -> String {
         let slots = [&self.header, &self.query, &self.bearer];
         let hashes = slots.into_iter().filter_map(|slot| match slot {
@@ -212,7 +212,7 @@ impl Presented {
 }
 
 impl<'a> Claims<'a> {
-    /// Everything that may have to be looked up; nothing where no placement lets the request in.
+    /// All credentials to look up; empty if the request is invalid under both placements.
     pub fn secrets(&self) -> Vec<&'a Secret> {
         let mut secrets: Vec<&Secret> = Vec::new();
         for secret in [&self.strict, &self.anywhere].into_iter().flatten().flatten() {
@@ -223,7 +223,7 @@ impl<'a> Claims<'a> {
         secrets
     }
 
-    /// What the request rests on under an instance's placement.
+    /// The credentials to check under an instance's placement.
     pub fn under(&self, placement: CredentialPlacement) -> Option<&[&'a Secret]> {
         match placement {
             CredentialPlacement::Strict => self.strict.as_deref(),

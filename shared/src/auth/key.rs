@@ -16,7 +16,7 @@ use crate::telemetry::request;
 use crate::time::Timestamp;
 use crate::viewer::Viewer;
 
-/// The credentials of a request, not yet checked: placed as `P` says, of a user that needs permission `A`.
+/// The unchecked credentials of a request, with placement `P` and required permission `A`.
 pub struct Credentials<P, A> {
     app: App,
     params: Params,
@@ -31,12 +31,12 @@ impl<P, A> fmt::Debug for Credentials<P, A> {
     }
 }
 
-/// A request that was let in: who asks, and the store of its instance.
+/// An authorized request: its user and the store of its instance.
 #[derive(Debug)]
 pub struct Scope {
-    /// The user that asks, with its permissions of now.
+    /// The user with its current permissions.
     pub viewer: Viewer,
-    /// The instance's part of the table.
+    /// The store, limited to the instance.
     pub store: InstanceStore,
     environment: Environment,
 }
@@ -48,7 +48,7 @@ impl Scope {
         self.store.instance()
     }
 
-    /// The time now.
+    /// Current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.environment.now()
@@ -71,7 +71,7 @@ impl<P: Placement, A: Permission> Guard for Credentials<P, A> {
     async fn reader(&self) -> Result<Reader, RequestError> {
         let instance = self.instance().await?;
         if self.presented.claims(P::RULE).secrets().is_empty() {
-            // Nothing is read for a credential that cannot be one (C-3).
+            // A malformed credential is rejected without a read (C-3).
             return Err(RequestError::Unauthorized);
         }
         let caller = CallerId {
@@ -109,7 +109,7 @@ impl<P: Placement, A: Permission> Guard for Credentials<P, A> {
 }
 
 impl<P: Placement, A: Permission> Credentials<P, A> {
-    /// What the credentials that a request rests on under a placement are remembered by.
+    /// Cache keys of the credentials to check under a placement.
     fn callers(&self, instance: &InstanceName, placement: CredentialPlacement) -> Vec<String> {
         let claims = self.presented.claims(P::RULE);
         let secrets = claims.under(placement).unwrap_or_default();
@@ -117,8 +117,8 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         secrets.iter().map(caller).collect()
     }
 
-    /// The instance that `i` names, or the credential's own where the endpoint allows `i` to be absent or blank. The
-    /// latter takes one more round trip unless this process knows the credential.
+    /// The instance named by `i`. Where the endpoint allows `i` to be absent or blank, the credential's own instance;
+    /// this takes one more round trip unless the process knows the credential.
     async fn instance(&self) -> Result<InstanceName, RequestError> {
         let absent = |name: Option<&str>| name.is_none_or(|name| name.trim().is_empty());
         if !P::RULE.own_instance || !self.params.one("i").is_ok_and(absent) {
@@ -152,7 +152,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         let viewer = standing.and_then(|standing| Viewer::new(directory, first.user, standing));
         let viewer = viewer.ok_or(RequestError::Unauthorized)?;
         request::note(reader.instance().as_str(), &first.id);
-        // Of several credentials the first is an API key: the one that has the limit.
+        // The first of several credentials is an API key, which has the limit.
         let limit = rate_limit::of_key(first, &viewer.directory().settings);
         let callers = self.callers(reader.instance(), placement);
         self.app.store().accept(&callers, reader.instance(), limit);
@@ -170,7 +170,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         })
     }
 
-    /// The first of these credentials, if all of them open the instance now, for one user.
+    /// The record of the first credential, if all of them are valid for the instance and belong to one user.
     fn opened_by<'f>(
         &self,
         instance: &InstanceName,
@@ -184,7 +184,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         same_user.then_some(first)
     }
 
-    /// The record of a credential, if it opens the instance now.
+    /// The record of a credential, if it is valid for the instance now.
     fn opens<'f>(
         &self,
         instance: &InstanceName,
@@ -201,7 +201,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
     }
 }
 
-/// The address that the request came from, and the program's own name.
+/// Source address and `User-Agent` of the request.
 fn client(request: &RawRequest) -> String {
     let agent = request.headers.get(http::header::USER_AGENT);
     let agent = agent.map(http::HeaderValue::as_bytes).unwrap_or_default();

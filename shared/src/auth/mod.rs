@@ -1,12 +1,12 @@
-//! From a request to its caller's scope: the only way to the store.
+//! Request extractors that check the caller and create its scope, the only way to the store.
 //!
-//! A handler takes an [`Authorized`], [`Public`] or [`Signed`] request, which axum makes before the handler runs. Its type
-//! names where credentials stand, which permission is needed and what is asked. In this order (C-41) are judged: `i`, the
-//! credentials, the limit, the query, the permission; then the handler runs.
+//! A handler takes an [`Authorized`], [`Public`] or [`Signed`] request, which axum extracts before the handler runs.
+//! Its type names the placement of credentials, the required permission and the query. The checks have one order
+//! (C-41): `i`, credentials, rate limit, query, permission.
 //!
-//! The query's first reads run concurrently with the check, through a [`Reader`] that cannot write. Their result reaches
-//! the handler together with the scope. Before the check has passed they read at most a page, and only for a caller that
-//! this process accepted lately; for any other caller they wait (C-86).
+//! The query's first reads run concurrently with the check, through a [`Reader`] that cannot write. Their result
+//! reaches the handler together with the scope. Before the check has passed, they read at most one page, and only for
+//! a caller that this process accepted recently; for any other caller they wait (C-86).
 
 mod credentials;
 mod key;
@@ -30,33 +30,33 @@ pub use permission::{
 pub use public::{BookingEndpoint, Public, PublicEndpoint, PublicScope, SlotsEndpoint};
 pub use webhook::{Signed, WebhookScope};
 
-/// What an endpoint is asked, and what it reads before it is known who asks.
+/// An endpoint's query and its first reads, which start before the caller is known.
 pub trait Prefetch: Sized + Send + Sync {
-    /// What the reads find.
+    /// Result of the reads.
     type Found: Send;
-    /// Why a request is refused.
+    /// Error of an invalid request.
     type Error: From<RequestError> + IntoResponse + Send;
 
-    /// Whether the answer depends on whose leads and opportunities the user reaches. Otherwise the members of its
-    /// department are not read.
+    /// Whether the response depends on the leads and opportunities that the user sees. If not, the members of the
+    /// user's department are not read.
     const NEEDS_COLLEAGUES: bool = true;
 
-    /// Reads the query from a request. An error is answered once the credentials were found good.
+    /// Parses the query. An error is returned only to a caller with valid credentials.
     ///
     /// # Errors
     /// [`Prefetch::Error`] where the request is invalid.
     fn parse(request: &RawRequest) -> Result<Self, Self::Error>;
 
-    /// Reads what the query names, in the round trip in which the credentials are checked.
+    /// Reads the query's data, concurrently with the check of the credentials.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
     fn prefetch(&self, reader: &Reader) -> impl Future<Output = Result<Self::Found, StoreError>> + Send;
 }
 
-/// How a group of endpoints checks its callers.
+/// The check of a group of endpoints.
 pub trait Guard: Sized + Send + Sync {
-    /// What a caller gets that was let in.
+    /// Scope of an accepted caller.
     type Scope: Send;
 
     /// The caller of a request.
@@ -65,33 +65,33 @@ pub trait Guard: Sized + Send + Sync {
     /// The reader of the instance that the request names.
     fn reader(&self) -> impl Future<Output = Result<Reader, RequestError>> + Send;
 
-    /// Whether this process accepted the caller lately and holds a place of its budget (C-86).
+    /// Whether this process accepted the caller recently and has a place left in the caller's rate-limit block
+    /// (C-86).
     fn is_known(&self, reader: &Reader) -> bool;
 
-    /// Checks the caller, counts the request, and remembers the outcome. `colleagues`:
-    /// [`Prefetch::NEEDS_COLLEAGUES`].
+    /// Checks the caller, counts the request and caches the outcome. `colleagues` is [`Prefetch::NEEDS_COLLEAGUES`].
     fn check(
         &self,
         reader: &Reader,
         colleagues: bool,
     ) -> impl Future<Output = Result<Self::Scope, RequestError>> + Send;
 
-    /// Whether this refusal of the caller is answered before an error in the query.
+    /// Whether this error of the check takes precedence over an error in the query.
     #[must_use]
     fn precedes_query(_: &RequestError) -> bool {
         true
     }
 
-    /// Whether the caller may use the endpoint, which is judged after the query.
+    /// Checks the permission; runs after the query was parsed.
     ///
     /// # Errors
-    /// [`RequestError::Permission`] where it may not.
+    /// [`RequestError::Permission`] if the caller lacks it.
     fn permit(_: &Self::Scope) -> Result<(), RequestError> {
         Ok(())
     }
 }
 
-/// A request whose caller, query and permission were checked. Handlers name it by an alias: [`Authorized`], [`Public`] or
+/// A request with checked caller, query and permission. Handlers use the aliases [`Authorized`], [`Public`] and
 /// [`Signed`].
 #[derive(Debug)]
 pub struct CheckedRequest<G: Guard, Q: Prefetch> {
@@ -101,14 +101,14 @@ pub struct CheckedRequest<G: Guard, Q: Prefetch> {
 }
 
 impl<G: Guard, Q: Prefetch> CheckedRequest<G, Q> {
-    /// The caller with the store of its instance, the query, and what [`Prefetch::prefetch`] found.
+    /// The caller with the store of its instance, the query, and the result of [`Prefetch::prefetch`].
     #[must_use]
     pub fn into_parts(self) -> (G::Scope, Q, Q::Found) {
         (self.scope, self.query, self.found)
     }
 }
 
-/// A request with credentials in the places of `P`, of a user with permission `A`.
+/// A request with credentials placed by `P`, of a user with permission `A`.
 pub type Authorized<P, A, Q> = CheckedRequest<Credentials<P, A>, Q>;
 
 impl<G: Guard, Q: Prefetch> FromRequest<App> for CheckedRequest<G, Q> {
@@ -155,7 +155,7 @@ fn first<E: From<RequestError>>(refused: Option<RequestError>, invalid: E) -> E 
     refused.map_or(invalid, E::from)
 }
 
-/// The instance that `i` names. A name that no instance can have is one that does not exist.
+/// The instance named by `i`. An invalid name is treated like an instance that does not exist.
 fn instance(params: &Params) -> Result<InstanceName, RequestError> {
     let name = params
         .one("i")

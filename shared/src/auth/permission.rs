@@ -1,4 +1,4 @@
-//! The permissions that endpoints need (C-82), as types: a handler's signature names the one that it was checked for.
+//! The permissions that endpoints require (C-82), as types, so that a handler's signature states them.
 
 use crate::http::RequestError;
 use crate::permissions::Permissions;
@@ -12,10 +12,10 @@ pub trait Permission: Send + Sync {
     /// Whether a group has it.
     fn is_granted(permissions: &Permissions) -> bool;
 
-    /// Requires it of a user.
+    /// Checks that a user has it.
     ///
     /// # Errors
-    /// [`RequestError::Permission`] where the user's group lacks it.
+    /// [`RequestError::Permission`] if the user's group lacks it.
     fn require(viewer: &Viewer) -> Result<(), RequestError> {
         if Self::is_granted(viewer.permissions()) {
             return Ok(());
@@ -24,7 +24,7 @@ pub trait Permission: Send + Sync {
     }
 }
 
-/// Every user may use the endpoint: what it answers depends on what the user sees.
+/// No permission required; the response depends on the visibility of records.
 #[derive(Debug)]
 pub struct AnyUser;
 

@@ -1,7 +1,7 @@
 //! Requests without credentials: public booking (spec.md, endpoint 13).
 //!
-//! An instance that does not exist is refused like a link that does not, by the group's own error. The headers of the limit
-//! are sent only with answers that reveal the instance anyway: otherwise they would show which instances exist (C-1).
+//! An unknown instance is answered like an unknown link, with the group's own error. Rate-limit headers are sent only
+//! with responses that reveal the instance anyway (C-1).
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -18,7 +18,7 @@ pub type Public<E, Q> = CheckedRequest<Anonymous<E>, Q>;
 
 /// An endpoint without credentials.
 pub trait PublicEndpoint: Send + Sync {
-    /// Its route, which has a limit of its own (C-9).
+    /// Its route, which has a rate limit of its own (C-9).
     const ROUTE: PublicRoute;
 }
 
@@ -38,7 +38,7 @@ impl PublicEndpoint for SlotsEndpoint {
     const ROUTE: PublicRoute = PublicRoute::Slots;
 }
 
-/// A public request, of which nothing has been looked up.
+/// A public request before any look-up.
 pub struct Anonymous<E> {
     app: App,
     params: Params,
@@ -54,21 +54,21 @@ impl<E> fmt::Debug for Anonymous<E> {
 /// A public request to an instance that exists.
 #[derive(Debug)]
 pub struct PublicScope {
-    /// The instance's part of the table.
+    /// The store, limited to the instance.
     pub store: InstanceStore,
     environment: Environment,
     left: Option<Allowance>,
 }
 
 impl PublicScope {
-    /// Has the answer say what is left of the limit: where the request leads to something that exists.
+    /// Adds the rate-limit headers to the response; called once the request named an existing link.
     pub fn show_limit(&self) {
         if let Some(left) = self.left {
             request::limited(left);
         }
     }
 
-    /// The time now.
+    /// Current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.environment.now()
@@ -94,7 +94,7 @@ impl<E: PublicEndpoint> Guard for Anonymous<E> {
         self.app.store().knows(&[caller::<E>(reader)])
     }
 
-    /// Lets the request into an instance that exists, within its limit (C-9).
+    /// Accepts a request to an existing instance within its rate limit (C-9).
     async fn check(&self, reader: &Reader, _: bool) -> Result<PublicScope, RequestError> {
         let callers = [caller::<E>(reader)];
         let Some(directory) = reader.directory().await? else {
@@ -112,13 +112,13 @@ impl<E: PublicEndpoint> Guard for Anonymous<E> {
         })
     }
 
-    /// Whether the instance exists is judged after the query (C-1, C-53).
+    /// An unknown instance is reported after an invalid query (C-1, C-53).
     fn precedes_query(refused: &RequestError) -> bool {
         matches!(refused, RequestError::Instance | RequestError::Limited)
     }
 }
 
-/// What an accepted instance is remembered by, for each route because each has its own limit.
+/// Cache key of an accepted instance, per route because each route has its own limit.
 fn caller<E: PublicEndpoint>(reader: &Reader) -> String {
     format!("{} {:?}", reader.instance(), E::ROUTE)
 }

@@ -1,4 +1,4 @@
-//! The last step of every check: an accepted request is counted against its limit (C-9). A refused one is not counted.
+//! Rate limiting, the last step of each check (C-9). Rejected requests are not counted.
 
 use crate::http::{App, RequestError};
 use crate::instance::InstanceName;
@@ -6,7 +6,7 @@ use crate::settings::{Rate, Settings};
 use crate::store::{Allowance, Budget, Credential, PublicRoute};
 use crate::telemetry::request;
 
-/// A key's own limit, or else what all keys without one share.
+/// A key's own limit, or the limit shared by all keys without one.
 pub fn of_key<'c>(credential: &'c Credential, settings: &Settings) -> (Budget<'c>, Option<Rate>) {
     match credential.requests_per_minute {
         own @ Some(_) => (Budget::Key(&credential.id), own),
@@ -14,12 +14,12 @@ pub fn of_key<'c>(credential: &'c Credential, settings: &Settings) -> (Budget<'c
     }
 }
 
-/// What all requests without credentials to one route share; it never uses up the keys' (C-9).
+/// The limit shared by all requests without credentials to one route, separate from the keys' limits (C-9).
 pub fn of_public(route: PublicRoute, settings: &Settings) -> (Budget<'static>, Option<Rate>) {
     (Budget::Public(route), settings.public_requests_per_minute())
 }
 
-/// What the calls of a webhook share: those that proved the secret have a budget that no stranger can use up (C-9).
+/// The limit of the call webhook. Signed calls have a budget that unsigned ones cannot use up (C-9).
 pub fn of_webhook(settings: &Settings) -> (Budget<'static>, Option<Rate>) {
     if settings.is_webhook_open() {
         return of_public(PublicRoute::Webhook, settings);
@@ -27,10 +27,10 @@ pub fn of_webhook(settings: &Settings) -> (Budget<'static>, Option<Rate>) {
     (Budget::Webhook, settings.webhook_requests_per_minute())
 }
 
-/// Counts a request, and notes for its answer what is left. Where there is no limit nothing is counted.
+/// Counts a request and adds the remaining number to the response headers. No limit, no count.
 ///
 /// # Errors
-/// [`RequestError::Limited`] where nothing was left.
+/// [`RequestError::Limited`] if the limit is reached.
 pub async fn count(
     app: &App,
     instance: &InstanceName,
@@ -42,11 +42,11 @@ pub async fn count(
     Ok(())
 }
 
-/// Counts a request; what is left, which its answer says only once it may tell that the instance exists (C-1). `None`
-/// where there is no limit.
+/// Counts a request and returns the remaining number, which the response may reveal only for an existing link (C-1).
+/// `None` without limit.
 ///
 /// # Errors
-/// [`RequestError::Limited`] where nothing was left.
+/// [`RequestError::Limited`] if the limit is reached.
 pub async fn count_unseen(
     app: &App,
     instance: &InstanceName,

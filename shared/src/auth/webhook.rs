@@ -10,29 +10,29 @@ use crate::store::{InstanceStore, Reader};
 use crate::telemetry::request;
 use crate::text::hex;
 
-/// A request to the webhook with the instance's secret, where it has one.
+/// A request to the webhook, signed with the instance's secret if it has one.
 pub type Signed<Q> = CheckedRequest<WebhookGuard, Q>;
 
-/// A call to the webhook, not yet let in.
+/// An unchecked call of the webhook.
 pub struct WebhookGuard {
     app: App,
     params: Params,
     secret: Option<String>,
 }
 
-// No log line may hold the secret.
+// Keeps the secret out of logs.
 impl fmt::Debug for WebhookGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("WebhookGuard")
     }
 }
 
-/// A call to the webhook that was let in.
+/// An accepted call of the webhook.
 #[derive(Debug)]
 pub struct WebhookScope {
     /// Whether the instance has active automations.
     pub triggers: bool,
-    /// The instance's part of the table.
+    /// The store, limited to the instance.
     pub store: InstanceStore,
 }
 
@@ -40,7 +40,7 @@ impl Guard for WebhookGuard {
     type Scope = WebhookScope;
 
     fn of(request: RawRequest, app: &App) -> Self {
-        // The header decides where both are sent (C-75). One that is repeated or not text is a wrong secret.
+        // The header takes precedence over the query (C-75). A repeated or non-text header is a wrong secret.
         let mut headers = request
             .headers
             .get_all("x-voip-signature")
@@ -70,8 +70,8 @@ impl Guard for WebhookGuard {
             .any(|caller| self.app.store().knows(&[caller]))
     }
 
-    /// Lets the call in where the instance has no secret or this one, within its limit (C-9). A wrong secret is not counted
-    /// against any limit: it costs the read of the directory.
+    /// Accepts the call if the instance has no secret or this one, within its rate limit (C-9). A wrong secret is not
+    /// counted; it costs one read of the directory.
     async fn check(&self, reader: &Reader, _: bool) -> Result<WebhookScope, RequestError> {
         let [signed, open] = self.callers(reader);
         let secret = self.secret.as_deref();
@@ -98,8 +98,8 @@ impl Guard for WebhookGuard {
 }
 
 impl WebhookGuard {
-    /// What a call that was let in is remembered by: without regard to its secret, where the instance has none, or by a
-    /// digest of it.
+    /// Cache keys of an accepted call: one without secret, for instances that have none, and one with a digest of the
+    /// secret.
     fn callers(&self, reader: &Reader) -> [String; 2] {
         let digest = hex(&Sha256::digest(self.secret.as_deref().unwrap_or_default()));
         let open = format!("{} webhook", reader.instance());

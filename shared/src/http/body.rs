@@ -6,13 +6,13 @@ use super::{InvalidField, RequestError};
 use crate::json;
 use crate::opportunity_edit::FieldChange;
 
-/// The body is not JSON: not UTF-8, not one value, nested from 128 levels on, or with a lone surrogate.
+/// The body is not JSON: invalid UTF-8, several values, more than 127 levels, or a lone surrogate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the body is not JSON")]
 pub struct NotJson;
 
-/// Reads a body as one JSON value. Its content type may be anything or absent (C-6), and it may begin with a byte order mark.
-/// A number that cannot be kept as it is is none that any field takes ([`json::inexact`]).
+/// Parses a body as one JSON value. Any or no content type is accepted (C-6), and a leading byte order mark. A number
+/// that cannot be represented exactly matches no field ([`json::inexact`]).
 ///
 /// # Errors
 /// [`NotJson`] for anything else.
@@ -20,7 +20,7 @@ pub fn parse_json(body: &[u8]) -> Result<Value, NotJson> {
     json::parse(body).map_err(|_| NotJson)
 }
 
-/// The same for a body that a schema judges, whose numbers are JavaScript's (C-41, C-70).
+/// Parses a body for a JSON Schema; its numbers are JavaScript's (C-41, C-70).
 ///
 /// # Errors
 /// [`NotJson`] for anything else.
@@ -28,10 +28,10 @@ pub fn parse_json_doubles(body: &[u8]) -> Result<Value, NotJson> {
     json::parse_doubles(body).map_err(|_| NotJson)
 }
 
-/// A field of a body, which `parse` reads.
+/// A field of a body, parsed by `parse`.
 ///
 /// # Errors
-/// [`InvalidField`] with `rule` where it is absent, or `parse` cannot read it.
+/// [`InvalidField`] with `rule` if it is absent or `parse` rejects it.
 pub fn required<T>(
     body: &Map<String, Value>,
     name: &'static str,
@@ -42,10 +42,10 @@ pub fn required<T>(
     value.ok_or(InvalidField::new(name, rule))
 }
 
-/// Reads a body that must be a JSON object.
+/// Parses a body that must be a JSON object.
 ///
 /// # Errors
-/// [`RequestError::NotJson`], or an [`InvalidField`] where it is JSON and no object.
+/// [`RequestError::NotJson`], or an [`InvalidField`] if it is not an object.
 pub fn parse_object(body: &[u8]) -> Result<Map<String, Value>, RequestError> {
     match parse_json(body)? {
         Value::Object(object) => Ok(object),
@@ -53,7 +53,7 @@ pub fn parse_object(body: &[u8]) -> Result<Map<String, Value>, RequestError> {
     }
 }
 
-/// A body that is a JSON object, read property by property. Others than those that are read are ignored (C-4).
+/// A JSON object, parsed property by property. Unknown properties are ignored (C-4).
 #[derive(Debug)]
 pub struct JsonObject(Map<String, Value>);
 
@@ -66,19 +66,19 @@ impl JsonObject {
         parse_object(body).map(Self)
     }
 
-    /// The same with null meaning absent.
+    /// Treats null as absent.
     #[must_use]
     pub fn without_nulls(mut self) -> Self {
         self.0.retain(|_, value| !value.is_null());
         self
     }
 
-    /// Takes a property out.
+    /// Removes and returns a property.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         self.0.shift_remove(name)
     }
 
-    /// A property as `read` reads it; `None` where it is absent.
+    /// A property parsed by `read`; `None` if absent.
     ///
     /// # Errors
     /// [`InvalidField`] with the rule that `read` returns.
@@ -91,10 +91,10 @@ impl JsonObject {
         value.map_err(|rule| InvalidField::new(name, rule))
     }
 
-    /// A property that must be there.
+    /// A required property.
     ///
     /// # Errors
-    /// [`InvalidField`] where it is absent, or with the rule that `read` returns.
+    /// [`InvalidField`] if it is absent, or with the rule that `read` returns.
     pub fn required<T>(
         &self,
         name: &'static str,
@@ -104,7 +104,7 @@ impl JsonObject {
         value.ok_or(InvalidField::new(name, "is required"))
     }
 
-    /// A property that null takes away.
+    /// A property that null clears.
     ///
     /// # Errors
     /// [`InvalidField`] with the rule that `read` returns.

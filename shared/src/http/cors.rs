@@ -1,13 +1,13 @@
-//! Cross-origin headers, on every answer (C-5).
+//! CORS headers, on every response (C-5).
 
 use http::{HeaderMap, HeaderValue, header};
 
-/// The origins that browsers may call from.
+/// Allowed origins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origins {
-    /// Every origin: credentials are never cookies, so a browser adds nothing of its own to a call.
+    /// Every origin. Credentials are never cookies, so a browser adds none by itself.
     Any,
-    /// These.
+    /// The listed origins.
     Listed(Vec<String>),
 }
 
@@ -17,7 +17,7 @@ const ANSWER_HEADERS: &str = "x-request-id, x-error-details, x-filters-ignored, 
                               ratelimit-limit, ratelimit-remaining, ratelimit-reset";
 
 impl Origins {
-    /// Reads `*` or a list with commas; an empty text is `*`, the template's default.
+    /// Parses `*` or a comma-separated list; empty text is `*`, the template's default.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let listed: Vec<_> = text
@@ -31,7 +31,7 @@ impl Origins {
         Self::Listed(listed.into_iter().map(str::to_owned).collect())
     }
 
-    /// Puts the headers of an answer to a call from `origin`.
+    /// Adds the headers of a response to `origin`.
     pub(super) fn allow(&self, origin: Option<&HeaderValue>, headers: &mut HeaderMap) {
         headers.insert(
             header::ACCESS_CONTROL_EXPOSE_HEADERS,
@@ -51,7 +51,7 @@ impl Origins {
     }
 }
 
-/// Puts the headers that only the answer to a preflight has.
+/// Adds the headers of a preflight response.
 pub(super) fn preflight(headers: &mut HeaderMap) {
     headers.insert(
         header::ACCESS_CONTROL_ALLOW_METHODS,

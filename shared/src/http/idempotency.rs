@@ -1,4 +1,4 @@
-//! The header `Idempotency-Key`, and answers to repeated requests (C-10).
+//! The header `Idempotency-Key` and responses to repeated requests (C-10).
 
 use axum::response::{IntoResponse, Response};
 use http::HeaderMap;
@@ -6,15 +6,15 @@ use http::HeaderMap;
 use super::RequestError;
 use crate::store::Claimed;
 
-/// The most characters of a key.
+/// Maximum characters of a key.
 const MAX_CHARACTERS: usize = 255;
 
-/// The answer of an endpoint that takes an `Idempotency-Key`.
+/// The response of an endpoint with `Idempotency-Key`.
 #[derive(Debug)]
 pub enum Idempotent<T> {
-    /// The request made the record.
+    /// This request created the record.
     Made(T),
-    /// An equal request made it; the header `idempotent-replayed` says so.
+    /// An equal earlier request created it; the header `idempotent-replayed` says so.
     Replayed(T),
 }
 
@@ -27,10 +27,10 @@ impl<T: IntoResponse> IntoResponse for Idempotent<T> {
     }
 }
 
-/// The number of the record that an equal request made; `None` for a new request.
+/// The id of the record that an equal request created; `None` for a new request.
 ///
 /// # Errors
-/// [`RequestError::IdempotencyMismatch`] where the key came with another body.
+/// [`RequestError::IdempotencyMismatch`] if the key was used with another body.
 pub fn replayed(claimed: Claimed) -> Result<Option<u64>, RequestError> {
     match claimed {
         Claimed::New => Ok(None),
@@ -44,7 +44,7 @@ pub fn replayed(claimed: Claimed) -> Result<Option<u64>, RequestError> {
 #[error("Idempotency-Key: must be 1 to 255 visible ASCII characters, once")]
 pub struct BadIdempotencyKey;
 
-/// The key of a request; `None` where it has none.
+/// The key of a request, if present.
 pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<&str>, BadIdempotencyKey> {
     let mut values = headers.get_all("idempotency-key").iter();
     match (values.next(), values.next()) {

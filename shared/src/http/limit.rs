@@ -1,4 +1,4 @@
-//! What an answer says of the limit that its request counted against (C-9).
+//! Rate-limit headers of a response (C-9).
 
 use axum::response::Response;
 use http::{HeaderName, StatusCode, header};

@@ -1,4 +1,4 @@
-//! Around every request: its id, the limit of its body, CORS, what a panic becomes, its cost and its log line.
+//! The middleware of every request: request id, body limit, CORS, panics, cost and log line.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -17,16 +17,16 @@ use crate::store::{Cost, Meter};
 use crate::telemetry::request::Trace;
 use crate::telemetry::{self, Stopwatch};
 
-/// The most bytes a body may have (C-6).
+/// Maximum bytes of a body (C-6).
 pub const BODY_LIMIT: usize = 256 * 1024;
-/// How much of a body that is too large is read all the same, so that the caller gets to read the answer.
+/// Bytes read of a body that is too large, so that the client can read the response.
 const DRAINED: usize = 8 * 1024 * 1024;
 
-/// The id of a request, in the answer's `x-request-id` and in the log.
+/// Request id, in the header `x-request-id` and in the log.
 #[derive(Debug, Clone)]
 pub struct RequestId(pub String);
 
-/// The edge, as axum's middleware.
+/// The middleware.
 pub async fn edge(
     State((app, shape)): State<(App, ErrorFormat)>,
     mut request: Request,
@@ -43,7 +43,7 @@ pub async fn edge(
         preflight()
     } else {
         let work = AssertUnwindSafe(within_limit(request, next, shape)).catch_unwind();
-        // The panic's own text went to the log through the panic hook; a caller learns nothing of it.
+        // The panic hook has logged the panic; its text is not returned.
         trace
             .follow(meter.measure(work))
             .await
@@ -58,7 +58,7 @@ pub async fn edge(
     answer
 }
 
-/// Puts the headers that every answer has (C-5).
+/// Adds the headers of every response (C-5).
 fn dress(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut HeaderMap) {
     if !is_page(headers) {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -70,8 +70,8 @@ fn dress(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut Header
     app.origins().allow(origin, headers);
 }
 
-/// The answer to a request that the HTTP library cannot read, so that it never comes to the edge; `None` for a status that
-/// the library does not answer. It is logged as every request is.
+/// The response to a request that the HTTP library rejects before the middleware, logged like every request; `None`
+/// for statuses that the library does not send.
 #[must_use]
 pub fn unreadable(app: &App, status: StatusCode) -> Option<http::Response<Bytes>> {
     let refusal = match status {
@@ -114,8 +114,8 @@ async fn within_limit(request: Request, next: Next, shape: ErrorFormat) -> Respo
     answer
 }
 
-/// Whether a body announces that it is too large, and nothing of it needs to be read: its caller waits to be let
-/// (`Expect: 100-continue`), or would send more than is ever read.
+/// Whether a body can be rejected unread: its client waits for permission (`Expect: 100-continue`), or announces more
+/// bytes than are ever read.
 fn is_far_too_large(headers: &HeaderMap) -> bool {
     let length = headers
         .get(header::CONTENT_LENGTH)
@@ -144,7 +144,7 @@ async fn read(mut body: Body) -> Result<Bytes, Problem> {
     }
 }
 
-/// Whether an answer is a page for people, the one thing besides JSON that is answered (C-5). A page says so itself.
+/// Whether a response is a page for people, the only kind besides JSON (C-5). The handler marks it.
 fn is_page(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
     kind.is_some_and(|kind| kind == b"text/html" || kind.starts_with(b"text/html;"))
@@ -156,8 +156,8 @@ fn preflight() -> Response {
     answer
 }
 
-/// The route as the template names it, such as `GET /leads/{id}`, and one name for all that is none: each value is paid for
-/// as a metric by itself, so no caller may make up any.
+/// The route in the template's form, such as `GET /leads/{id}`, or one name for all unknown routes: each value is
+/// billed as a metric, so callers must not be able to create values.
 fn route(method: &Method, path: Option<&MatchedPath>, status: StatusCode) -> Cow<'static, str> {
     let known = [Method::GET, Method::POST, Method::PUT, Method::DELETE];
     match path {
@@ -168,8 +168,8 @@ fn route(method: &Method, path: Option<&MatchedPath>, status: StatusCode) -> Cow
     }
 }
 
-/// One line a request, which is its metrics too. It never holds a credential, a phone number, an address, a query string
-/// or a body.
+/// One log line per request, which is also its metrics. It never contains a credential, phone number, address, query
+/// string or body.
 fn log(id: &str, route: &str, trace: &Trace, status: StatusCode, began: Stopwatch, cold: bool, cost: &Cost) {
     let caller = trace.caller();
     tracing::info!(

@@ -1,7 +1,7 @@
-//! The HTTP edge: what every request passes before a handler and every answer after it.
+//! HTTP: the checks before every handler and the formatting of every response.
 //!
-//! A function's crate gives a [`RouteGroup`] of routes; [`service`] puts the edge around one or more of them. The same
-//! service runs under `lambda_http` in the cloud, under `funil serve` on any machine, and in tests.
+//! A function's crate defines a [`RouteGroup`]; [`service`] wraps one or more groups in the middleware. The same
+//! service runs under `lambda_http`, under `funil serve`, and in tests.
 
 mod body;
 mod cors;
@@ -37,7 +37,7 @@ use crate::startup::{self, StartError};
 use crate::store::Store;
 use idempotency::idempotency_key;
 
-/// What all requests share. A handler gets at the store through its scope only.
+/// The state shared by all requests. A handler accesses the store only through its scope.
 #[derive(Debug, Clone)]
 pub struct App(Arc<Shared>);
 
@@ -46,7 +46,7 @@ struct Shared {
     store: Store,
     environment: Environment,
     origins: Origins,
-    /// Whether a request came in.
+    /// Whether a request was received.
     warm: AtomicBool,
 }
 
@@ -62,10 +62,11 @@ impl App {
         }))
     }
 
-    /// The application of a deployed function: the store of [`startup::store`], and the origins in `ALLOWED_ORIGINS`.
+    /// The application of a deployed function, with the store of [`startup::store`] and the origins in
+    /// `ALLOWED_ORIGINS`.
     ///
     /// # Errors
-    /// [`StartError`] where the environment lacks something or the table cannot be reached.
+    /// [`StartError`] if the environment is incomplete or the table cannot be reached.
     pub async fn from_env() -> Result<Self, StartError> {
         let environment = Environment::system();
         let store = startup::store(environment.clone()).await?;
@@ -85,18 +86,18 @@ impl App {
         &self.0.origins
     }
 
-    /// Whether the request that begins is the first, for which a function's process was started.
+    /// Whether this request is the process's first, which started it.
     fn begins(&self) -> bool {
         !self.0.warm.swap(true, Ordering::Relaxed)
     }
 }
 
-/// The routes of one function, and how their errors look where spec.md and C-4 leave it to the edge.
+/// The routes of one function and the format of their errors (C-4).
 #[derive(Debug)]
 pub struct RouteGroup {
     /// The routes.
     pub routes: Router<App>,
-    /// The shape of the errors.
+    /// Format of the errors.
     pub shape: ErrorFormat,
 }
 
@@ -108,7 +109,7 @@ impl RouteGroup {
         Self { routes, shape }
     }
 
-    /// The group with the handlers of a path.
+    /// Adds the handlers of a path.
     #[must_use]
     pub fn route(self, path: &str, handlers: MethodRouter<App>) -> Self {
         let routes = self.routes.route(path, handlers);
@@ -116,11 +117,11 @@ impl RouteGroup {
     }
 }
 
-/// The routes of one or more groups inside the edge; every other path is answered 404.
+/// The routes of one or more groups inside the middleware; other paths are 404.
 pub fn service(app: &App, groups: impl IntoIterator<Item = RouteGroup>) -> Router {
     let within = |shape| axum::middleware::from_fn_with_state((app.clone(), shape), middleware::edge);
     let routes = groups.into_iter().map(|RouteGroup { routes, shape }| {
-        // Not left to the middleware: axum adds the header `allow` to this answer.
+        // Here and not in the middleware, because axum adds the header `allow` to this response.
         let refuse = async move || shape.answer(&Problem::MethodNotAllowed);
         routes.method_not_allowed_fallback(refuse).layer(within(shape))
     });

@@ -4,23 +4,23 @@ use super::query::selection::{Field, Selection};
 use super::{InvalidField, RequestError};
 use crate::integer::plain;
 
-/// The parameters of a query string, decoded, in their order. Unknown ones are ignored (C-6).
+/// The decoded parameters of a query string, in order. Unknown ones are ignored (C-6).
 #[derive(Clone, Default)]
 pub struct Params(Vec<(String, String)>);
 
 const REPEATED: &str = "must not be repeated";
 
 impl Params {
-    /// Reads a raw query string. `+` is a space; bytes that are not UTF-8 become U+FFFD.
+    /// Parses a raw query string. `+` is a space; invalid UTF-8 becomes U+FFFD.
     #[must_use]
     pub fn parse(raw: &str) -> Self {
         Self(form_urlencoded::parse(raw.as_bytes()).into_owned().collect())
     }
 
-    /// The value of a parameter, `None` where it is absent.
+    /// The value of a parameter, if present.
     ///
     /// # Errors
-    /// [`InvalidField`] where it stands more than once, so that nobody can know which is meant.
+    /// [`InvalidField`] if it is repeated, because it is ambiguous which value is meant.
     pub fn one(&self, name: &'static str) -> Result<Option<&str>, InvalidField> {
         let mut values = self
             .0
@@ -33,27 +33,26 @@ impl Params {
         }
     }
 
-    /// The value of a parameter that is not blank, `None` where it is absent or blank.
+    /// The value of a parameter, `None` if absent or blank.
     ///
     /// # Errors
-    /// [`InvalidField`] where it stands more than once.
+    /// [`InvalidField`] if it is repeated.
     pub fn filled(&self, name: &'static str) -> Result<Option<&str>, InvalidField> {
         Ok(self.one(name)?.filter(|text| !text.is_empty()))
     }
 
-    /// A parameter that is a whole number from 0; `None` where it is absent or blank. One that is larger than any number
-    /// we count to is the largest.
+    /// A whole number from 0; `None` if absent or blank. Numbers above the maximum are the maximum.
     ///
     /// # Errors
-    /// [`InvalidField`] where it is something else, or stands more than once.
+    /// [`InvalidField`] if it is anything else, or repeated.
     pub fn whole(&self, name: &'static str) -> Result<Option<u64>, InvalidField> {
         self.parsed(name, "must be a whole number", plain)
     }
 
-    /// A parameter that `parse` reads; `None` where it is absent or blank.
+    /// A parameter parsed by `parse`; `None` if absent or blank.
     ///
     /// # Errors
-    /// [`InvalidField`] with `rule` where `parse` cannot read it, or where it stands more than once.
+    /// [`InvalidField`] with `rule` if `parse` rejects it or it is repeated.
     pub fn parsed<T>(
         &self,
         name: &'static str,
@@ -66,10 +65,10 @@ impl Params {
         parse(text).map(Some).ok_or(InvalidField::new(name, rule))
     }
 
-    /// A parameter that is on or off; off where it is absent or blank.
+    /// A flag; `false` if absent or blank.
     ///
     /// # Errors
-    /// [`InvalidField`] where it is anything else.
+    /// [`InvalidField`] if it is anything else.
     pub fn flag(&self, name: &'static str) -> Result<bool, InvalidField> {
         match self.one(name)?.unwrap_or_default() {
             "1" | "true" => Ok(true),
@@ -78,19 +77,19 @@ impl Params {
         }
     }
 
-    /// A GraphQL selection in `query` of what `roots` offers; `None` where it is absent or blank (C-22).
+    /// A GraphQL selection in `query` of the fields in `roots`; `None` if absent or blank (C-22).
     ///
     /// # Errors
-    /// [`RequestError::Selection`] where it selects anything else.
+    /// [`RequestError::Selection`] if it selects anything else.
     pub fn selection(&self, roots: &'static [Field]) -> Result<Option<Selection>, RequestError> {
         let query = self.one("query")?.filter(|query| !query.trim().is_empty());
         Ok(query.map(|query| Selection::parse(query, roots)).transpose()?)
     }
 
-    /// The size of a page, from 1 to `most`; `None` where it is absent or blank.
+    /// The size of a page, from 1 to `most`; `None` if absent or blank.
     ///
     /// # Errors
-    /// [`InvalidField`] with `rule` where it is anything else.
+    /// [`InvalidField`] with `rule` if it is anything else.
     pub fn limit(&self, most: u16, rule: &'static str) -> Result<Option<u16>, InvalidField> {
         let Some(limit) = self.whole("limit")? else {
             return Ok(None);
@@ -102,7 +101,7 @@ impl Params {
     }
 }
 
-// A query string may hold credentials, so no log line may hold one.
+// A query string may contain credentials, so its values stay out of logs.
 impl std::fmt::Debug for Params {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list()

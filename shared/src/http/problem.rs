@@ -1,4 +1,4 @@
-//! Answers of JSON, and the bodies of errors (C-4).
+//! JSON responses and the bodies of errors (C-4).
 
 use std::borrow::Cow;
 
@@ -12,31 +12,30 @@ use serde_json::{Value, json};
 
 use crate::text::cut;
 
-/// Where the details of an invalid request stand whose body spec.md fixes.
+/// Header with the details of an invalid request whose body spec.md fixes.
 const DETAILS: HeaderName = HeaderName::from_static("x-error-details");
-/// So many characters of the details at most are answered, because a caller's own names may be among them; in a header, where
-/// the room is small, no more than these.
+/// Maximum characters of the details, because they may contain names chosen by callers; short enough for a header.
 const DETAILS_LIMIT: usize = 200;
-/// And so many of their end, which says what is wrong.
+/// Characters kept at the end, which states the rule.
 const REASON_LIMIT: usize = 100;
 
-/// The most bytes an answer may have: a function's platform passes on no more than 6 MB, and answers a bare 500 to more.
+/// Maximum bytes of a response: Lambda accepts at most 6 MB and replaces larger ones by an empty 500.
 pub(super) const ANSWER_LIMIT: u64 = 5 * 1024 * 1024;
 
-/// How the errors of a group of endpoints look.
+/// Error format of a group of endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorFormat {
-    /// `{ "error": <text> }`; where the request is invalid, `details` name the field at fault.
+    /// `{ "error": <text> }`, with `details` naming the field at fault in an invalid request.
     Error,
-    /// `{ "error": <text> }` and nothing more, where spec.md fixes the body; the details are in a header.
+    /// `{ "error": <text> }` alone, where spec.md fixes the body; the details are in a header.
     Fixed,
-    /// Endpoint 7: `{ "msg": <text> }`; where the request is invalid, the text names the field at fault.
+    /// Endpoint 7: `{ "msg": <text> }`; the text of an invalid request names the field at fault.
     Message,
-    /// Endpoint 19: `{ "msg": <text> }`, and its own 401 and 500.
+    /// Endpoint 19: `{ "msg": <text> }` with its own 401 and 500.
     CallWebhook,
 }
 
-/// Why a request is refused, as far as a caller may know.
+/// The error of a request, as shown to the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
     /// 400, naming the field at fault.
@@ -53,15 +52,15 @@ pub enum Problem {
     TooLarge,
     /// 414.
     UriTooLong,
-    /// 422: the `Idempotency-Key` came with another body before (C-10).
+    /// 422: the `Idempotency-Key` was used with another body (C-10).
     Mismatch,
-    /// 429: the limit of this minute's requests is reached (C-9). The edge says when the next one begins.
+    /// 429: this minute's limit is reached (C-9). The middleware adds when the next minute begins.
     TooMany,
     /// 431.
     HeadersTooLarge,
-    /// 500. What happened is in the log.
+    /// 500. The cause is in the log only.
     Internal,
-    /// A status with a body of its own.
+    /// A status with its own body.
     Other(StatusCode, Value),
 }
 
@@ -100,7 +99,7 @@ impl Problem {
     }
 }
 
-/// Leaves the problem with the answer, so that the middleware writes it in the format of the route's group.
+/// Attaches the problem to the response; the middleware writes it in the format of the route's group.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut answer = ErrorFormat::Error.answer(&self);
@@ -110,7 +109,7 @@ impl IntoResponse for Problem {
 }
 
 impl ErrorFormat {
-    /// The answer to a refused request.
+    /// The response to an invalid request.
     #[must_use]
     pub fn answer(self, refusal: &Problem) -> Response {
         if let (Self::Fixed | Self::Message, Problem::Forbidden(details)) = (self, refusal) {
@@ -125,7 +124,7 @@ impl ErrorFormat {
         answer
     }
 
-    /// The same as [`answer`](Self::answer) with its body as it is sent.
+    /// [`answer`](Self::answer) with a serialized body.
     pub(super) fn plain(self, refusal: &Problem) -> http::Response<Bytes> {
         let mut answer = http::Response::new(self.body(refusal).to_string().into());
         *answer.status_mut() = refusal.status();
@@ -140,7 +139,7 @@ impl ErrorFormat {
             }
             (Self::Error | Self::Fixed, _) => json!({ "error": refusal.text() }),
             (Self::Message, Problem::Invalid(details)) => json!({ "msg": shorten(details) }),
-            // Before a handler has the body only this can be wrong with it: it is not whole.
+            // Before a handler has the body, the only possible error is an incomplete body.
             (Self::CallWebhook, Problem::Invalid(_)) => {
                 json!({ "msg": "invalid_body", "err": { "instancePath": "", "keyword": "parse", "message": "must be JSON" } })
             }
@@ -153,7 +152,7 @@ impl ErrorFormat {
     }
 }
 
-/// An answer of JSON. Lists are written in some hundred thousand pieces, for which the buffer of [`Json`] is slow.
+/// A JSON response. Lists are written in hundreds of thousands of pieces, for which the buffer of [`Json`] is slow.
 pub fn json(shown: &impl Serialize) -> Response {
     match serde_json::to_vec(shown) {
         Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
@@ -164,8 +163,8 @@ pub fn json(shown: &impl Serialize) -> Response {
     }
 }
 
-/// Details with the middle left out where a caller's own name makes them long: the name's beginning and what is wrong with
-/// it stay.
+/// Shortens details in the middle if a name chosen by the caller makes them long; the start of the name and the rule
+/// remain.
 fn shorten(details: &str) -> Cow<'_, str> {
     let length = details.chars().count();
     if length <= DETAILS_LIMIT + REASON_LIMIT {
@@ -175,14 +174,14 @@ fn shorten(details: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}…{reason}", cut(details, DETAILS_LIMIT)))
 }
 
-/// How many items an answer that is too large leaves out.
+/// Header with the number of items cut from a response that is too large.
 pub const ITEMS_CUT: HeaderName = HeaderName::from_static("x-items-cut");
 
-/// An answer of JSON that has lists of items, the first of each as many as fit. Where all are more than an answer may have, each
-/// list is cut at the same length, and the header [`ITEMS_CUT`] counts the items that are left out.
+/// A JSON response with lists, cut to fit into a response: each list is cut at the same length, and the header
+/// [`ITEMS_CUT`] counts the omitted items.
 ///
-/// `sizes` are the bytes of each item of each list, asked only where something must be cut; `shown` makes the answer of at
-/// most so many items of each list.
+/// `sizes` returns the bytes of each item of each list and is called only if something must be cut; `shown` builds
+/// the response with at most that many items per list.
 pub fn json_that_fits<T: Serialize>(
     shown: impl Fn(usize) -> T,
     sizes: impl FnOnce() -> Vec<Vec<usize>>,
@@ -206,12 +205,12 @@ pub fn json_that_fits<T: Serialize>(
     answer
 }
 
-/// How many bytes a value has as JSON.
+/// Bytes of a value as JSON.
 pub fn bytes_of(value: &impl Serialize) -> usize {
     serde_json::to_vec(value).map_or(0, |json| json.len())
 }
 
-/// Text as a header may hold it: what is not ASCII or cannot be seen is percent-encoded.
+/// Text for a header: non-ASCII and control characters are percent-encoded.
 fn header(text: &str) -> Option<HeaderValue> {
     let encode = |byte| match byte {
         b' '..=b'~' if byte != b'%' => char::from(byte).to_string(),
@@ -225,7 +224,7 @@ fn header(text: &str) -> Option<HeaderValue> {
 mod tests {
     use super::*;
 
-    /// The lists are cut at one length, and what is shown is as much as fits.
+    /// All lists are cut at one length, the largest that fits.
     #[test]
     fn long_details_are_cut() {
         let lists = [
@@ -256,7 +255,7 @@ mod tests {
         assert_eq!(small.headers().get(ITEMS_CUT), None);
     }
 
-    /// Endpoint 19, whose body broke off before the handler had it.
+    /// Endpoint 19 with an incomplete body.
     #[test]
     fn endpoint_19_reports_incomplete_bodies_as_invalid_json() {
         let answered = ErrorFormat::CallWebhook.body(&Problem::Invalid("body: broke off".to_owned()));

@@ -1,4 +1,4 @@
-//! What a query is read from: the parts of a request, its body read whole.
+//! The parts of a request from which a query is parsed, with its complete body.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest as _, FromRequestParts as _, Path, Request};
@@ -8,24 +8,24 @@ use super::source::source_address;
 use super::{App, BadIdempotencyKey, InvalidField, Params, idempotency_key};
 use crate::time::Timestamp;
 
-/// A request as it came.
+/// An unparsed request.
 pub struct RawRequest {
     /// The query string.
     pub params: Params,
     /// The headers.
     pub headers: HeaderMap,
-    /// The parameter in the path; `None` where the route has none, or the text is not UTF-8.
+    /// The parameter in the path; `None` if the route has none or it is not UTF-8.
     pub path: Option<String>,
     /// The body.
     pub body: Bytes,
-    /// The time at which it came.
+    /// Time of receipt.
     pub now: Timestamp,
-    /// The address of the caller, where it is known.
+    /// Source address, if known.
     pub(crate) source: Option<String>,
 }
 
 impl RawRequest {
-    /// A request that has a query string and nothing else.
+    /// A request with only a query string.
     #[must_use]
     pub fn new(query: &str, now: Timestamp) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl RawRequest {
         let (mut parts, body) = request.into_parts();
         let path = Path::<String>::from_request_parts(&mut parts, app).await;
         let source = source_address(&parts.extensions);
-        // The middleware has read the whole body, so this cannot fail.
+        // The middleware has already read the complete body, so this cannot fail.
         let body = Bytes::from_request(Request::new(body), app).await;
         Self {
             params: Params::parse(parts.uri.query().unwrap_or_default()),
@@ -57,7 +57,7 @@ impl RawRequest {
     /// The id in the path.
     ///
     /// # Errors
-    /// [`InvalidField`] under `name` where the path holds none.
+    /// [`InvalidField`] with `name` if the path has none.
     pub fn id<I>(
         &self,
         name: &'static str,
@@ -67,7 +67,7 @@ impl RawRequest {
         id.ok_or(InvalidField::new(name, InvalidField::MUST_BE_ID))
     }
 
-    /// The header `Idempotency-Key`; `None` where there is none.
+    /// The header `Idempotency-Key`, if present.
     ///
     /// # Errors
     /// [`BadIdempotencyKey`] where it is malformed.

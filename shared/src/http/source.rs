@@ -1,15 +1,15 @@
-//! The address that a request came from.
+//! The source address of a request.
 
 use std::net::IpAddr;
 
 use http::Extensions;
 
-/// The address of a request's sender, which its acceptor adds to the request's extensions: `lambda` takes it from API Gateway's
-/// context, a server from the connection's peer. No header is believed: a caller writes those.
+/// The source address, an extension of the request: `lambda` takes it from API Gateway's context, a server from the
+/// connection's peer. Headers are not trusted, because callers write them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceAddress(pub IpAddr);
 
-/// The sender's address; `None` where it is unknown.
+/// The source address, if known.
 pub(crate) fn source_address(extensions: &Extensions) -> Option<String> {
     Some(extensions.get::<SourceAddress>()?.0.to_string())
 }

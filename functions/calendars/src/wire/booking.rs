@@ -13,37 +13,37 @@ use shared::time::Timestamp;
 use super::{MUST_BE_LINK, MUST_BE_TIME, form};
 use crate::error::BookingError;
 
-/// The most bytes of `properties`.
+/// Maximum bytes of `properties`.
 const MAX_PROPERTIES: usize = 4096;
 
-/// For whom a meeting is booked.
+/// The person of a booking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Guest {
-    /// Somebody who is no lead yet.
+    /// A person who is not a lead yet.
     New(Box<NewContact>),
-    /// The lead of the request; it has none where `leadId` is a number that can be no id.
+    /// The lead of the request; `None` if `leadId` is a number that cannot be an id.
     Lead,
 }
 
-/// A booking as it was sent.
+/// A parsed booking.
 #[derive(Debug)]
 pub struct BookMeeting {
-    /// What has to be read for it.
+    /// The records to read.
     pub request: BookingRequest,
-    /// For whom.
+    /// The person.
     pub guest: Guest,
-    /// Whether an opportunity was named, be it one that can exist or not.
+    /// Whether an opportunity was named, possible id or not.
     pub names_opportunity: bool,
-    /// What the form holds besides the lead's own fields.
+    /// The form's fields that are not fields of the lead.
     pub form_data: Map<String, Value>,
-    /// What is kept with the meeting.
+    /// Properties stored with the meeting.
     pub properties: Map<String, Value>,
-    /// The key of the meeting that is to be moved, blank where only the meeting was sent; `None` for a new meeting.
+    /// The key of the meeting to move, blank if only the meeting was sent; `None` for a new meeting.
     pub reschedule_key: Option<String>,
 }
 
 impl BookMeeting {
-    /// Reads a body. What the body lacks is answered before a link that can be no calendar's (C-53).
+    /// Parses a body. Missing fields are reported before a link that cannot be a calendar's (C-53).
     pub fn read(key: Option<&str>, bytes: &[u8]) -> Result<Self, BookingError> {
         let mut body = parse_object(bytes)?;
         let link = required(&body, "keyName", MUST_BE_LINK, link)?;
@@ -60,7 +60,7 @@ impl BookMeeting {
             id(value, OpportunityId::new)
         })?;
         let mut properties = properties(body.shift_remove("properties"))?;
-        // These two move a meeting; they are never stored.
+        // These two identify the meeting to move and are never stored.
         let mut taken = |name| {
             properties
                 .shift_remove(name)
@@ -93,7 +93,7 @@ impl BookMeeting {
     }
 }
 
-/// How many bytes a value has as JSON; an absent one none.
+/// Bytes of a value as JSON; 0 if absent.
 fn bytes_of(value: Option<&Value>) -> usize {
     value.map_or(0, |value| value.to_string().len())
 }
@@ -103,7 +103,7 @@ fn link(value: &Value) -> Option<String> {
     link.map(str::to_owned)
 }
 
-/// A whole number or null; `Some(None)` for a number that can be no id.
+/// A whole number or null; `Some(None)` for a number that cannot be an id.
 type OptionalId<I> = Option<Option<I>>;
 
 fn id<I>(value: &Value, new: fn(u64) -> Option<I>) -> Option<OptionalId<I>> {
@@ -115,7 +115,7 @@ fn id<I>(value: &Value, new: fn(u64) -> Option<I>) -> Option<OptionalId<I>> {
     Some(Some(new(number)))
 }
 
-/// For whom it is, and what the form holds besides that.
+/// The person, and the remaining fields of the form.
 fn guest(lead: OptionalId<LeadId>, form: Option<Value>) -> Result<(Guest, Map<String, Value>), InvalidField> {
     if lead.is_none() {
         let (contact, rest) = form::read(form)?;

@@ -1,19 +1,19 @@
-//! The form that somebody fills who is no lead yet (C-54).
+//! The form of a person who is not a lead yet (C-54).
 
 use serde_json::{Map, Value};
 use shared::http::InvalidField;
 use shared::json::{MUST_BE_TEXT, inexact};
 use shared::meeting::{Meeting, NewContact};
 
-/// The most keys of a form, and the most characters of a text in it.
+/// Maximum keys of a form, and maximum characters of a text in it.
 const MAX_KEYS: usize = 50;
 const MAX_TEXT: usize = 1000;
-/// Fields of the lead that name the person, and the most characters of each; of the other fields the most bytes.
+/// Fields of the person with the maximum characters of each, and the maximum bytes of the other fields.
 const NAMES: [&str; 3] = ["firstname", "lastname", "email"];
 const MAX_LEAD_NAME: usize = 255;
 const MAX_LEAD_FIELD: usize = 1000;
 
-/// The person, and what else the form holds. Only text can be a field of the person; null says nothing.
+/// The person, and the remaining fields. Only text can be a field of the person; null is absent.
 pub fn read(form: Option<Value>) -> Result<(NewContact, Map<String, Value>), InvalidField> {
     let Some(Value::Object(form)) = form else {
         let must = "must be an object with a firstname or an email where leadId is null";

@@ -1,4 +1,4 @@
-//! What requests for calendars hold.
+//! Requests of the calendar endpoints.
 
 mod booking;
 mod form;
@@ -13,9 +13,9 @@ pub const MUST_BE_LINK: &str = "must be the last segment of the calendar's link"
 /// The rule of times.
 const MUST_BE_TIME: &str = "must be a date-time such as 2026-11-21T12:00:00.000Z";
 
-/// A parameter that is a time; `None` where it is absent or blank.
+/// A time parameter; `None` if absent or blank.
 pub fn time(params: &Params, name: &'static str) -> Result<Option<Timestamp>, InvalidField> {
-    // A `+` that was sent as it is has become a space (C-6).
+    // An unencoded `+` has become a space (C-6).
     let parse = |text: &str| Timestamp::parse(&text.replace(' ', "+"));
     params.parsed(name, MUST_BE_TIME, parse)
 }

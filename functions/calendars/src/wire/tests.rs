@@ -1,4 +1,4 @@
-//! What a request must hold, and what is made of it (C-54, C-55, C-6, C-8).
+//! Parsing of requests (C-54, C-55, C-6, C-8).
 
 use serde_json::{Value, json};
 use shared::ids::MeetingId;
@@ -36,7 +36,7 @@ fn visitor(firstname: &str) -> Guest {
     }))
 }
 
-/// C-55: they prove something and are never stored, whether they prove it or not.
+/// C-55: the two fields are proofs and never stored, valid or not.
 #[test]
 fn properties_and_reschedule_key() {
     let proof = |meeting: Option<u64>, key: &str| {
@@ -79,7 +79,7 @@ fn properties_and_reschedule_key() {
     }
 }
 
-/// The limit counts bytes of compact JSON, what proves something among them.
+/// The limit counts bytes of compact JSON, including the proofs.
 #[test]
 fn four_kilobytes_of_properties() {
     let of = |bytes: usize| "x".repeat(bytes - r#"{"x":""}"#.len());
@@ -93,7 +93,7 @@ fn four_kilobytes_of_properties() {
         let refused = read(&json!({ "properties": properties })).unwrap_err();
         assert_eq!(refused, "properties: must have at most 4 KB");
     }
-    // Blanks between the values are none of it.
+    // Whitespace between values does not count.
     let body = good(&json!({ "properties": { "x": 1 } })).to_string();
     let spaced = body.replace(r#"{"x":"#, &format!("{{{}\"x\":", " ".repeat(5000)));
     assert!(BookMeeting::read(None, spaced.as_bytes()).is_ok());
@@ -118,7 +118,7 @@ fn free_form_data_is_limited_to_sixteen_kilobytes() {
     assert_eq!(of(16 * 1024 + 1), Err(refused.to_owned()));
 }
 
-/// C-54: the lead's own fields go to the lead, and the rest stays in its order.
+/// C-54: the lead's own fields go to the lead; the rest keeps its order.
 #[test]
 fn a_form_is_parted() {
     let form = json!({ "z": 1, "firstname": "Bia", "a": null, "owner": 7, "Email": "x", "m": true });
@@ -159,12 +159,12 @@ fn a_number_that_cannot_be_kept_is_named() {
             "properties.a[1].b",
         ),
     ] {
-        // Written out, the marker is an object like the one that is read.
+        // Serialized, the marker is an object like the parsed one.
         assert_eq!(read(&body).unwrap_err(), format!("{path}: {must}"));
     }
 }
 
-/// What is wrong with the body is told in the order of its fields, and a link that can be no calendar's last.
+/// Errors in the body are reported in the order of its fields, an impossible link last.
 #[test]
 fn the_first_error_is_returned() {
     let mut body = good(&json!({

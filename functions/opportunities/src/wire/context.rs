@@ -1,4 +1,4 @@
-//! What endpoints 7 and 8 validate an opportunity against.
+//! The records that endpoints 7 and 8 validate an opportunity against.
 
 use shared::auth::Scope;
 use shared::funnel::Funnel;
@@ -10,13 +10,13 @@ use shared::viewer::Viewer;
 
 use crate::error::OpportunityError;
 
-/// The funnel that the parameter `id` names.
+/// The funnel named by the parameter `id`.
 pub fn funnel_id(params: &Params) -> Result<FunnelId, InvalidField> {
     let text = params.one("id")?.unwrap_or_default();
     FunnelId::parse(text).ok_or(InvalidField::new("id", InvalidField::MUST_BE_ID))
 }
 
-/// The funnel, if it exists and the viewer may see it.
+/// The funnel, if it exists and is visible.
 pub fn visible_funnel(
     funnel: Option<Funnel>,
     id: FunnelId,
@@ -26,7 +26,7 @@ pub fn visible_funnel(
     visible.ok_or(OpportunityError::Funnel(id))
 }
 
-/// The context of a request that names a funnel and perhaps a lead and a user that exist.
+/// The context of a request with a funnel, and optionally an existing lead and user.
 pub fn context<'a>(
     scope: &'a Scope,
     funnel: &'a Funnel,

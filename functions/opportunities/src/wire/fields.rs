@@ -1,4 +1,4 @@
-//! How the single fields of an opportunity are read. A reader answers what the field must be where it is not.
+//! Parsers of single fields of an opportunity. Their errors state the rule.
 
 use serde_json::{Map, Value};
 use shared::http::{InvalidField, JsonObject};
@@ -9,14 +9,14 @@ use shared::opportunity::Status;
 use shared::opportunity_edit::CloseDate;
 use shared::time::{Day, Timestamp};
 
-/// What a field that is not right must be.
+/// The rule of an invalid field.
 pub type Requirement = &'static str;
 
-/// The most characters of a title (C-30).
+/// Maximum characters of a title (C-30).
 const MAX_TITLE: usize = 255;
-/// The most characters of text in a custom field or a reason (C-30).
+/// Maximum characters of text in a custom field or a reason (C-30).
 const MAX_TEXT: usize = 10_000;
-/// The largest number of a sequence: 15 digits, like an id.
+/// Maximum of `sequence`: 15 digits, like an id.
 const MAX_SEQUENCE: u64 = shared::ids::MAX_ID;
 
 pub fn title(value: &Value) -> Result<String, Requirement> {
@@ -30,7 +30,7 @@ pub fn amount(value: &Value) -> Result<Cents, Requirement> {
     Cents::from_json(value).ok_or("must be an amount from 0 to 9999999999999.99 with at most two decimals")
 }
 
-/// An id of the kind that `new` makes.
+/// An id of the kind created by `new`.
 pub fn id<I>(new: fn(u64) -> Option<I>) -> impl Fn(&Value) -> Result<I, Requirement> {
     move |value| whole_or_text(value).and_then(new).ok_or(InvalidField::MUST_BE_ID)
 }
@@ -58,12 +58,12 @@ pub fn reason(value: &Value) -> Result<String, Requirement> {
         .ok_or("must be text of at most 10000 characters, or null")
 }
 
-/// A boolean alone, although a record shows 0 or 1 (C-33).
+/// A boolean only, although records show 0 or 1 (C-33).
 pub fn flag(value: &Value) -> Result<bool, Requirement> {
     value.as_bool().ok_or("must be true or false")
 }
 
-/// Whether a custom field may hold a value.
+/// Whether a value is valid in a custom field.
 pub fn custom(value: &Value) -> Result<(), Requirement> {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
@@ -73,7 +73,7 @@ pub fn custom(value: &Value) -> Result<(), Requirement> {
     }
 }
 
-/// The custom fields of a body, each with a value that one may hold; none where the property is absent.
+/// The custom fields of a body; empty if the property is absent.
 pub fn custom_fields(body: &mut JsonObject) -> Result<Map<String, Value>, InvalidField> {
     let fields = match body.take("fields") {
         None => Map::new(),

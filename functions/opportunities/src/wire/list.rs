@@ -1,5 +1,5 @@
-//! The body of endpoint 10 (C-41). The schema says what each property is; what depends on the funnel is judged after the
-//! user was found to see it.
+//! The body of endpoint 10 (C-41). The schema checks types; rules that depend on the funnel are checked once the user
+//! is known to see it.
 
 use std::collections::BTreeSet;
 
@@ -17,15 +17,16 @@ use crate::error::ListError;
 
 const CREATED: &str = "filterByCreateDate";
 const EXPECTED: &str = "filterByExpectedCloseDate";
-/// The most conditions in `filters`: each is held against every record that is read.
+/// Maximum conditions in `filters`: each is evaluated on every record read.
 const MAX_CONDITIONS: usize = 50;
 
-/// The opportunities of a funnel, not yet validated against it.
+/// A request for opportunities, not yet validated against its funnel.
 #[derive(Debug)]
 pub struct ListOpportunities {
-    /// What lists and totals can tell apart. Its column is absent where `columnId` is a number that no column can have.
+    /// The filters answered by lists and totals. The column is absent if `columnId` is a number that cannot be a
+    /// column's.
     pub request: BoardRequest,
-    /// How many conditions were discarded (C-44).
+    /// Number of ignored conditions (C-44).
     pub ignored: usize,
     conditions: Conditions,
     search: Option<Search>,
@@ -33,7 +34,7 @@ pub struct ListOpportunities {
 }
 
 impl ListOpportunities {
-    /// Reads a body: JSON, then the schema, then the funnel's id from the path.
+    /// Parses a body: JSON, then the schema, then the funnel's id in the path.
     pub fn read(
         body: &[u8],
         funnel: impl FnOnce() -> Result<FunnelId, InvalidField>,
@@ -47,7 +48,7 @@ impl ListOpportunities {
         Ok(Self::of(body, funnel()?, page))
     }
 
-    /// After the schema, nothing that is required is absent.
+    /// The schema guarantees the required fields.
     fn of(body: Value, funnel: FunnelId, page: u64) -> Self {
         let filters = items(&body["filters"]);
         let (conditions, ignored) = Conditions::read(filters.get(..MAX_CONDITIONS).unwrap_or(filters));
@@ -81,8 +82,8 @@ impl ListOpportunities {
         }
     }
 
-    /// The filter that only records tell, with the instance's days in `zone`. Refused are a column that is not the funnel's,
-    /// too many conditions, and dates that are none or out of order.
+    /// The filter that needs whole records, with the instance's days in `zone`. Rejects a column of another funnel,
+    /// too many conditions, and invalid date ranges.
     pub fn filter(&self, funnel: &Funnel, zone: Zone) -> Result<Filter, ListError> {
         let known = match self.request.column {
             Some(column) => funnel.has_column(column),
@@ -115,7 +116,7 @@ fn items(list: &Value) -> &[Value] {
     list.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Those of the numbers that can be users; none asked for where the list is absent, null or empty.
+/// The numbers that can be user ids; `None` if the list is absent, null or empty.
 fn users(list: &Value) -> Option<BTreeSet<UserId>> {
     let users = items(list);
     let ids = users.iter().filter_map(|user| whole(user).and_then(UserId::new));

@@ -1,4 +1,4 @@
-//! What requests hold: [`fields`] reads single fields, alike for a new opportunity and a changed one.
+//! Requests of the opportunity endpoints. [`fields`] parses single fields for creation and change.
 
 mod context;
 mod fields;

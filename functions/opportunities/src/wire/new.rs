@@ -6,7 +6,7 @@ use shared::opportunity_edit::NewOpportunity;
 
 use super::fields;
 
-/// Reads a body, field by field.
+/// Parses a body field by field.
 pub fn read(body: &[u8]) -> Result<NewOpportunity, RequestError> {
     let mut body = JsonObject::parse(body)?.without_nulls();
     Ok(NewOpportunity {
@@ -30,7 +30,7 @@ mod tests {
     use shared::ids::OpportunityId;
     use shared::opportunity::Opportunity;
 
-    /// A body with changes; what is changed to `"-"` is left out.
+    /// A body with changes; fields changed to `"-"` are omitted.
     fn body(changes: &Value) -> Vec<u8> {
         let mut body = json!({ "title": "Reforma", "crm_column": 31, "lead_id": 1001 });
         for (name, value) in changes.as_object().unwrap() {
@@ -55,7 +55,7 @@ mod tests {
         validated.unwrap_err().to_string()
     }
 
-    /// The order of judgement: what is read, then column, lead, user and fields.
+    /// The order of checks: parsing, then column, lead, user and fields.
     #[test]
     fn the_first_error_is_returned() {
         let all =

@@ -1,4 +1,4 @@
-//! The body of endpoint 8: what changes of an opportunity (C-31). What is absent stays.
+//! The body of endpoint 8: changes of an opportunity (C-31). Absent fields stay unchanged.
 
 use shared::http::{JsonObject, RequestError};
 use shared::ids::{ColumnId, LeadId, UserId};
@@ -6,7 +6,7 @@ use shared::opportunity_edit::OpportunityPatch;
 
 use super::fields;
 
-/// Reads a body, field by field.
+/// Parses a body field by field.
 pub fn read(body: &[u8]) -> Result<OpportunityPatch, RequestError> {
     let mut body = JsonObject::parse(body)?;
     Ok(OpportunityPatch {

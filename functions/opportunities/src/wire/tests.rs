@@ -1,4 +1,4 @@
-//! What the tests of this module validate against: a funnel, two users, a lead.
+//! Fixtures of this module's tests: a funnel, two users, a lead.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Shop {
         }
     }
 
-    /// The context of a request at noon that names lead 1001 and user 8.
+    /// The context of a request at noon with lead 1001 and user 8.
     pub fn context(&self) -> ValidationContext<'_> {
         ValidationContext {
             viewer: &self.viewer,

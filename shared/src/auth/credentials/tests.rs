@@ -30,7 +30,7 @@ fn presented(headers: &[(&'static str, &str)], query: &str) -> Presented {
     Presented::of(&map, &Params::parse(query))
 }
 
-/// How many credentials the request rests on, strictly placed and anywhere; 0 where it is refused unread.
+/// Number of credentials to check under strict and lenient placement; 0 if the request is rejected without a read.
 fn counts(headers: &[(&'static str, &str)], query: &str, rule: Rule) -> (usize, usize) {
     let presented = presented(headers, query);
     let claims = presented.claims(rule);
@@ -80,7 +80,7 @@ fn key_and_token_in_headers() {
         counts(&[("apitoken", token), ("authorization", bearer)], "", rule),
         (0, 0)
     );
-    // What is not by the scheme Bearer is no token, and ignored where none has to be there.
+    // A value with another scheme than Bearer is no token. It is ignored where no token is required.
     for foreign in [token, key, "Basic YTpi", "Negotiate", "Bearer"] {
         assert_eq!(
             counts(&[("apitoken", key), ("authorization", foreign)], "", rule),
@@ -137,7 +137,7 @@ fn a_key_in_query_or_header() {
     assert_eq!(counts(&[], &format!("{query}&{query}"), in_query), (0, 0));
 }
 
-/// C-2: endpoints 11 and 12. A token beside the key is ignored, as by every endpoint that takes none.
+/// C-2: endpoints 11 and 12. A token in addition to the key is ignored, as by every endpoint without tokens.
 #[test]
 fn a_key_in_either_or_both_places() {
     let Wallet {

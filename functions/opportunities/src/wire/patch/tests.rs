@@ -1,4 +1,4 @@
-//! What a body of endpoint 8 may hold, and what comes of it.
+//! Bodies of endpoint 8 and the resulting records.
 
 use super::*;
 use crate::wire::tests::{Shop, at, column, lead, user};
@@ -8,7 +8,7 @@ use shared::opportunity::Opportunity;
 
 const BEFORE: &str = "2026-01-01T00:00:00Z";
 
-/// Opportunity 5 of lead 1002 in column 31, as it was made.
+/// Opportunity 5 of lead 1002 in column 31, as created.
 fn stored() -> Opportunity {
     let place = (Shop::new().funnel.id, column(31));
     let mut stored = Opportunity::new(
@@ -24,7 +24,7 @@ fn stored() -> Opportunity {
     stored
 }
 
-/// A record sent back unchanged changes nothing, not even where what it refers to is gone or hidden since.
+/// A record sent back unchanged changes nothing, even if its references were deleted or hidden since.
 #[test]
 fn equal_values_are_no_change() {
     let mut stored = stored();
