@@ -16,6 +16,6 @@ pub mod telemetry;
 
 pub use domain::{
     automation, calendar, call, credential, directory, environment, funnel, ids, instance, integer, json,
-    lead, meeting, money, opportunity, opportunity_edit, people, permissions, phone, report, search,
+    labels, lead, meeting, money, opportunity, opportunity_edit, people, permissions, phone, report, search,
     settings, text, ticket, time, viewer, visibility,
 };

@@ -13,7 +13,8 @@ use shared::store::unscoped::key::Counter;
 
 use crate::kinds::{
     Automations, Calendars, Calls, Companies, Departments, Events, ExportKind, Files, Funnels, Groups, Kind,
-    Leads, Meetings, Opportunities, Profiles, RecordKind, Reports, Settings, Tickets, Users,
+    Leads, LossReasons, Meetings, Opportunities, Profiles, RecordKind, Reports, Settings, Tags, Tickets,
+    Users,
 };
 use crate::{Operator, OperatorError, progress};
 
@@ -66,6 +67,8 @@ pub async fn export(operator: &Operator, out: &mut impl Write, bar: &ProgressBar
     export.directory().await?;
     export.records::<Users>().await?;
     export.records::<Profiles>().await?;
+    export.records::<Tags>().await?;
+    export.records::<LossReasons>().await?;
     export.records::<Companies>().await?;
     export.records::<Leads>().await?;
     export.records::<Funnels>().await?;

@@ -11,8 +11,8 @@ use crate::export;
 use crate::import::report::ImportTally;
 use crate::kinds::{
     Automations, Calendars, Calls, Companies, Departments, Events, Files, Funnels, Groups, Kind, Leads,
-    LineOf as _, Meetings, Opportunities, Profiles, RecordKind, Reports, Settings, Tickets, Users, open,
-    with_kind,
+    LineOf as _, LossReasons, Meetings, Opportunities, Profiles, RecordKind, Reports, Settings, Tags,
+    Tickets, Users, open, with_kind,
 };
 
 /// A line that is good by itself.

@@ -19,6 +19,8 @@ const INSTANCE: &str = r#"
 {"kind":"user","id":8,"name":"Bruno","department":2}
 {"kind":"user","id":9,"name":"Carla","department":2}
 {"kind":"profile","number":"5511987001122","name":"Rui"}
+{"kind":"tag","id":1,"tag":"Quente"}
+{"kind":"lossReason","id":1,"name":"Preço"}
 {"kind":"company","id":2,"companyname":"Boa Vista","points":7.5}
 {"kind":"lead","id":1,"firstname":"Carla","mobile":"+55 11 97326-3471","company":2,"owner":7,"createDate":"2026-01-01T00:00:00.000Z"}
 {"kind":"lead","id":2,"firstname":"Davi","company":2,"createDate":"2026-01-01T00:00:00.000Z"}
@@ -186,7 +188,7 @@ fn a_sound_instance() {
             .any(|pk| item["pk"]["S"].as_str().unwrap().starts_with(pk))
     };
     let checked = json!({
-        "users": 3, "credentials": 0, "profiles": 1, "companies": 1, "reports": 1, "funnels": 1, "counters": 7,
+        "users": 3, "credentials": 0, "profiles": 1, "tags": 1, "loss reasons": 1, "companies": 1, "reports": 1, "funnels": 1, "counters": 7,
         "leads": 4, "calls": 2, "opportunities": 3, "calendars": 2, "meetings": 3, "tickets": 2, "files": 2,
         "copies": 7, "totals": before.iter().filter(totals).count(),
         "derived": document["checked"]["derived"], "items": document["checked"]["items"],

@@ -14,12 +14,14 @@ use shared::instance::InstanceName;
 use shared::store::{Location, Store};
 
 /// The kinds of the sample, in the order of an export.
-pub const KINDS: [&str; 17] = [
+pub const KINDS: [&str; 19] = [
     "setting",
     "department",
     "group",
     "user",
     "profile",
+    "tag",
+    "lossReason",
     "company",
     "lead",
     "funnel",

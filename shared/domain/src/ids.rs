@@ -95,6 +95,10 @@ ids! {
     ReportId;
     /// An automation.
     AutomationId;
+    /// A tag of leads.
+    TagId;
+    /// A reason for which opportunities are lost.
+    LossReasonId;
 }
 
 fn parse(text: &str) -> Option<u64> {

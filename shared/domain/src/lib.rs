@@ -13,6 +13,7 @@ pub mod ids;
 pub mod instance;
 pub mod integer;
 pub mod json;
+pub mod labels;
 pub mod lead;
 pub mod meeting;
 pub mod money;

@@ -33,6 +33,7 @@ pub(crate) mod format;
 pub(crate) mod funnels;
 pub(crate) mod idempotency;
 pub(crate) mod key;
+pub(crate) mod labels;
 pub(crate) mod leads;
 pub(crate) mod meetings;
 pub(crate) mod opportunities;

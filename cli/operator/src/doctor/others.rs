@@ -1,6 +1,7 @@
 //! Records from which nothing is derived: can each be read?
 
 use super::{Doctor, Result};
+use shared::labels::{LossReason, Tag};
 use shared::people::{Company, Profile, User};
 use shared::store::unscoped::{automations, reports};
 use table::item::{self, Item};
@@ -9,6 +10,8 @@ use table::{StoreError, key_of};
 type Read = fn(Item) -> Result<(), StoreError>;
 
 const PROFILE: Read = |item| item::decode::<Profile>("profile", item).map(drop);
+const TAG: Read = |item| item::decode::<Tag>("tag", item).map(drop);
+const LOSS_REASON: Read = |item| item::decode::<LossReason>("loss reason", item).map(drop);
 const COMPANY: Read = |item| item::decode::<Company>("company", item).map(drop);
 const REPORT: Read = |item| reports::definition(&item).map(drop);
 const USER: Read = |item| item::decode::<User>("user", item).map(drop);
@@ -20,6 +23,8 @@ impl Doctor<'_> {
         let keys = self.operator.keys();
         let kinds = [
             (Some("profiles"), keys.profiles(), PROFILE),
+            (Some("tags"), keys.tags(), TAG),
+            (Some("loss reasons"), keys.loss_reasons(), LOSS_REASON),
             (Some("companies"), keys.companies(), COMPANY),
             (Some("reports"), keys.reports(), REPORT),
             (None, keys.users(), USER),

@@ -20,8 +20,8 @@ use std::io;
 
 use crate::kinds::references::References;
 use crate::kinds::{
-    self, Automations, Calendars, Calls, Companies, Events, Files, Funnels, ImportKind, Leads, Meetings,
-    Mode, Opportunities, Profiles, RecordKind, Reports, Tickets, Users,
+    self, Automations, Calendars, Calls, Companies, Events, Files, Funnels, ImportKind, Leads, LossReasons,
+    Meetings, Mode, Opportunities, Profiles, RecordKind, Reports, Tags, Tickets, Users,
 };
 use crate::{Operator, OperatorError, Outcome};
 use indicatif::ProgressBar;
@@ -144,6 +144,8 @@ impl Import<'_> {
         self.pass::<Users>().await?;
         self.known.users = self.operator.user_ids().await?;
         self.pass::<Profiles>().await?;
+        self.pass::<Tags>().await?;
+        self.pass::<LossReasons>().await?;
         self.pass::<Companies>().await?;
         self.pass::<Leads>().await?;
         self.pass::<Funnels>().await?;

@@ -45,6 +45,7 @@ macro_rules! kinds {
 
 kinds! {
     Settings "setting", Departments "department", Groups "group", Users "user", Profiles "profile",
+    Tags "tag", LossReasons "lossReason",
     Companies "company", Leads "lead", Funnels "funnel", Opportunities "opportunity", Calendars "calendar",
     Meetings "meeting", Tickets "ticket", Files "file", Calls "call", Events "event", Reports "report",
     Automations "automation",

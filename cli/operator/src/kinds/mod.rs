@@ -10,6 +10,7 @@ mod events;
 mod files;
 mod funnels;
 mod kind;
+mod labels;
 mod leads;
 mod meetings;
 mod opportunities;
@@ -40,6 +41,7 @@ pub use events::Events;
 pub use files::Files;
 pub use funnels::Funnels;
 pub use kind::{ExportKind, ImportKind, Kind, LineOf, RecordKind, Written};
+pub use labels::{LossReasons, Tags};
 pub use leads::Leads;
 pub use meetings::Meetings;
 pub use opportunities::Opportunities;
@@ -51,8 +53,8 @@ pub use users::Users;
 /// Evaluates an expression with `$K` as the type of a kind.
 macro_rules! with_kind {
     ($kind:expr, $K:ident => $body:expr) => {
-        with_kind!($kind, $K => $body; Settings Departments Groups Users Profiles Companies Leads Funnels Opportunities
-            Calendars Meetings Tickets Files Calls Events Reports Automations)
+        with_kind!($kind, $K => $body; Settings Departments Groups Users Profiles Tags LossReasons Companies Leads Funnels
+            Opportunities Calendars Meetings Tickets Files Calls Events Reports Automations)
     };
     ($kind:expr, $K:ident => $body:expr; $($name:ident)*) => {
         match $kind { $(Kind::$name => { type $K = $name; $body })* }

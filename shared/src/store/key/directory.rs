@@ -1,7 +1,7 @@
-//! The keys of the directory and of what is derived from all users' records.
+//! The keys of the directory, of tags and loss reasons, and of what is derived from all users' records.
 
 use super::{Key, Keys, number};
-use crate::ids::{DepartmentId, UserId};
+use crate::ids::{DepartmentId, LossReasonId, TagId, UserId};
 
 /// Ids of users whose names are in one item: names of 500 characters each still fit it.
 const NAMES: u64 = 100;
@@ -38,6 +38,26 @@ impl Keys<'_> {
     pub fn member(self, department: DepartmentId, user: UserId) -> Key {
         let range = number(user.get() / MEMBERS);
         Key::new(self.members(), format!("{}#{range}", department.padded()))
+    }
+
+    /// All tags.
+    pub fn tags(self) -> String {
+        self.pk("tag")
+    }
+
+    /// A tag.
+    pub fn tag(self, id: TagId) -> Key {
+        Key::new(self.tags(), id.padded())
+    }
+
+    /// All loss reasons.
+    pub fn loss_reasons(self) -> String {
+        self.pk("loss-reason")
+    }
+
+    /// A loss reason.
+    pub fn loss_reason(self, id: LossReasonId) -> Key {
+        Key::new(self.loss_reasons(), id.padded())
     }
 }
 

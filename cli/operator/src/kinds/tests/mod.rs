@@ -16,6 +16,8 @@ pub fn good(kind: Kind) -> Value {
         Kind::Departments | Kind::Users | Kind::Leads => json!({ "id": 1, "name": "A" }),
         Kind::Groups => json!({ "id": 1, "name": "A", "permissions": { "leads": "all" } }),
         Kind::Profiles => json!({ "number": "+55 11 98700-1122", "name": "A" }),
+        Kind::Tags => json!({ "id": 1, "tag": "A" }),
+        Kind::LossReasons => json!({ "id": 1, "name": "A" }),
         Kind::Companies => json!({ "id": 1, "companyname": "A" }),
         Kind::Funnels => json!({ "id": 3, "name": "V", "columns": [{ "id": 31, "name": "A" }] }),
         Kind::Opportunities => {
@@ -75,12 +77,14 @@ fn exported<K: RecordKind>(rest: &Value) -> Value {
     Value::Object(fields)
 }
 
-const KINDS: [Kind; 17] = [
+const KINDS: [Kind; 19] = [
     Kind::Settings,
     Kind::Departments,
     Kind::Groups,
     Kind::Users,
     Kind::Profiles,
+    Kind::Tags,
+    Kind::LossReasons,
     Kind::Companies,
     Kind::Leads,
     Kind::Funnels,

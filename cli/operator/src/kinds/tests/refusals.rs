@@ -83,6 +83,34 @@ fn settings_departments_groups_and_people() {
 }
 
 #[test]
+fn tags_and_loss_reasons() {
+    let long = "é".repeat(256);
+    assert_refused(
+        Kind::Tags,
+        [
+            (json!({ "id": 0 }), ID),
+            (json!({ "tag": null }), "tag: is missing"),
+            (json!({ "tag": "" }), "tag: must not be empty"),
+            (json!({ "tag": long }), "tag: must have at most 255 characters"),
+            (
+                json!({ "color": "é".repeat(65) }),
+                "color: must have at most 64 characters",
+            ),
+            (json!({ "color": 7 }), "color: must be text"),
+        ],
+    );
+    assert_refused(
+        Kind::LossReasons,
+        [
+            (json!({ "id": 0 }), ID),
+            (json!({ "name": null }), "name: is missing"),
+            (json!({ "name": "" }), "name: must not be empty"),
+            (json!({ "name": long }), "name: must have at most 255 characters"),
+        ],
+    );
+}
+
+#[test]
 fn reports() {
     let date = format!("createDate: {TIME}");
     assert_refused(

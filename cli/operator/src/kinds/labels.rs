@@ -1,0 +1,118 @@
+//! Tags of leads, and reasons for which opportunities are lost.
+
+use shared::labels::{LossReason, Tag};
+
+use super::prelude::*;
+
+/// The most characters of a name.
+const MAX_NAME: usize = 255;
+/// The most characters of a color.
+const MAX_COLOR: usize = 64;
+
+/// The tags.
+#[derive(Debug)]
+pub struct Tags;
+
+/// The loss reasons.
+#[derive(Debug)]
+pub struct LossReasons;
+
+fn named(field: &str, name: &str) -> Result<(), String> {
+    if name.is_empty() {
+        return Err(format!("{field}: must not be empty"));
+    }
+    within(field, Some(name), MAX_NAME)
+}
+
+impl RecordKind for Tags {
+    type Record = Tag;
+    type Line = Tag;
+    const KIND: Kind = Kind::Tags;
+
+    fn parse(fields: Fields) -> Result<Tag, String> {
+        let tag: Tag = line::read(fields)?;
+        named("tag", &tag.tag)?;
+        within("color", tag.color.as_deref(), MAX_COLOR)?;
+        Ok(tag)
+    }
+
+    fn identity(tag: &Tag) -> u64 {
+        tag.id.get()
+    }
+
+    fn export(tag: &Tag) -> serde_json::Result<Fields> {
+        sparse(tag)
+    }
+}
+
+impl ImportKind for Tags {
+    async fn write(operator: &Operator, lines: &[&Tag], mode: Mode) -> Written {
+        operator.write_each::<Self>(lines, mode).await
+    }
+}
+
+impl Decide for Tags {
+    fn reads(keys: Keys<'_>, tag: &Tag, _mode: Mode) -> Vec<Key> {
+        vec![keys.tag(tag.id)]
+    }
+
+    fn decide(operator: &Operator, tag: &Tag, found: &FoundItems, _mode: Mode) -> Decision {
+        found.replace(Self::KIND, operator.keys().tag(tag.id), tag)
+    }
+}
+
+impl ExportKind for Tags {
+    fn partition(keys: Keys<'_>) -> String {
+        keys.tags()
+    }
+
+    fn decode(item: Item) -> Result<Tag, StoreError> {
+        item::decode("tag", item)
+    }
+}
+
+impl RecordKind for LossReasons {
+    type Record = LossReason;
+    type Line = LossReason;
+    const KIND: Kind = Kind::LossReasons;
+
+    fn parse(fields: Fields) -> Result<LossReason, String> {
+        let reason: LossReason = line::read(fields)?;
+        named("name", &reason.name)?;
+        Ok(reason)
+    }
+
+    fn identity(reason: &LossReason) -> u64 {
+        reason.id.get()
+    }
+
+    fn export(reason: &LossReason) -> serde_json::Result<Fields> {
+        sparse(reason)
+    }
+}
+
+impl ImportKind for LossReasons {
+    async fn write(operator: &Operator, lines: &[&LossReason], mode: Mode) -> Written {
+        operator.write_each::<Self>(lines, mode).await
+    }
+}
+
+impl Decide for LossReasons {
+    fn reads(keys: Keys<'_>, reason: &LossReason, _mode: Mode) -> Vec<Key> {
+        vec![keys.loss_reason(reason.id)]
+    }
+
+    fn decide(operator: &Operator, reason: &LossReason, found: &FoundItems, _mode: Mode) -> Decision {
+        found.replace(Self::KIND, operator.keys().loss_reason(reason.id), reason)
+    }
+}
+
+impl ExportKind for LossReasons {
+    fn partition(keys: Keys<'_>) -> String {
+        keys.loss_reasons()
+    }
+
+    fn decode(item: Item) -> Result<LossReason, StoreError> {
+        item::decode("loss reason", item)
+    }
+}
