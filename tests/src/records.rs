@@ -51,7 +51,7 @@ pub fn maria() -> Value {
         json!({ "mainChannel": false, "disabled": false, "frequencyValue": null, "frequencyUnits": "DAY" });
     json!({
         "_id": "lead-1001", "fullname": "Maria Silva", "id": 1001, "firstname": "Maria", "lastname": "Silva",
-        "email": "lead1001@example.com", "phone": null, "chatapp": null, "mobile": "+55 11 97326-3471", "points": 0,
+        "email": "lead1001@example.com", "phone": null, "chatapp": null, "whatsapp": null, "tags": [], "mobile": "+55 11 97326-3471", "points": 0,
         "owner": 8, "stage": null, "photoUrl": null, "company": null, "userAccess": [], "departmentAccess": [],
         "ignoreSubDepartments": false, "address": null, "city": "Curitiba", "state": null, "country": null,
         "zipcode": null, "timezone": null, "archived": false, "acquisition_channel": null,
@@ -74,7 +74,7 @@ pub fn helena() -> Value {
         json!({ "mainChannel": true, "disabled": true, "frequencyValue": 3, "frequencyUnits": "WEEK" });
     json!({
         "_id": "lead-2001", "fullname": "Helena D'Ávila 😀", "id": 2001, "firstname": "Helena", "lastname": "D'Ávila 😀",
-        "email": "helena@example.com", "phone": "554133221100", "chatapp": "5541999887766", "mobile": "5541988776655",
+        "email": "helena@example.com", "phone": "554133221100", "chatapp": "5541999887766", "whatsapp": "5541999887766", "tags": [], "mobile": "5541988776655",
         "points": 12.5, "owner": 8, "stage": 4, "photoUrl": "https://photos.example/h.jpg", "company": 5,
         "userAccess": [8, 14], "departmentAccess": [2, 1], "ignoreSubDepartments": true, "address": "Rua A, 1",
         "city": "Ibiporã", "state": "PR", "country": "Brasil", "zipcode": "86200-000", "timezone": "America/Sao_Paulo",

@@ -64,7 +64,7 @@ static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
         userAccess departmentAccess ignoreSubDepartments address city state country zipcode timezone archived \
         acquisition_channel channelRestrictions createDate lastActive createdBy createdByName createdByType \
         updatedBy updatedByName updatedDate instancedomain ips link_instancia preferred_locale utmTags role \
-        department instance_active lead_online partner_instance";
+        department instance_active lead_online partner_instance tags whatsapp";
     let owner = Field {
         name: "owner",
         shape: FieldShape::LeafOrObject(OWNER),

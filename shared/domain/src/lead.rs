@@ -2,10 +2,12 @@
 
 mod view;
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use crate::ids::{CompanyId, DepartmentId, LeadId, UserId};
+use crate::ids::{CompanyId, DepartmentId, LeadId, TagId, UserId};
 use crate::time::Timestamp;
 use crate::visibility::AccessLists;
 
@@ -133,6 +135,8 @@ pub struct Lead {
     pub lead_online: String,
     #[serde(rename = "partner_instance", default)]
     pub partner_instance: Option<u64>,
+    #[serde(default)]
+    pub tags: Vec<TagId>,
     #[serde(skip)]
     pub utm_tags: Vec<Value>,
     /// The custom fields by alias.
@@ -143,6 +147,26 @@ pub struct Lead {
 /// Names in the view that are not serialized fields of [`Lead`]. Custom fields cannot have these names or the
 /// fields' names as aliases.
 pub const DERIVED_FIELDS: [&str; 3] = ["_id", "fullname", "instancedomain"];
+
+/// The other name of `chatapp` (C-90).
+pub const WHATSAPP: &str = "whatsapp";
+/// Names that a former build stored as custom fields. They are not shown beside the fixed fields.
+const FORMERLY_CUSTOM: [&str; 2] = [WHATSAPP, "tags"];
+
+/// Renames `whatsapp` to `chatapp` in the fields of a lead (C-90).
+///
+/// # Errors
+/// The rule for [`WHATSAPP`], where both are present and differ.
+pub fn unite_whatsapp(fields: &mut Map<String, Value>) -> Result<(), &'static str> {
+    let Some(whatsapp) = fields.shift_remove(WHATSAPP) else {
+        return Ok(());
+    };
+    let chatapp = fields.entry("chatapp").or_insert_with(|| whatsapp.clone());
+    if *chatapp == whatsapp {
+        return Ok(());
+    }
+    Err("must be the same as chatapp")
+}
 
 impl Lead {
     /// A lead with defaults for all other fields.
@@ -190,6 +214,7 @@ impl Lead {
             instance_active: instance_active(),
             lead_online: lead_online(),
             partner_instance: None,
+            tags: Vec::new(),
             utm_tags: Vec::new(),
             custom: Map::new(),
         }
@@ -212,6 +237,17 @@ impl Lead {
             .into_iter()
             .flatten()
             .map(String::as_str)
+    }
+
+    /// The custom fields without those of names that are fixed now.
+    #[must_use]
+    pub fn custom_fields(&self) -> Cow<'_, Map<String, Value>> {
+        if !FORMERLY_CUSTOM.iter().any(|name| self.custom.contains_key(*name)) {
+            return Cow::Borrowed(&self.custom);
+        }
+        let mut custom = self.custom.clone();
+        custom.retain(|name, _| !FORMERLY_CUSTOM.contains(&name.as_str()));
+        Cow::Owned(custom)
     }
 
     /// The lead's access lists.
@@ -255,12 +291,42 @@ fn lead_online() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn lead() -> Lead {
         Lead::new(
             LeadId::new(7).unwrap(),
             Timestamp::parse("2026-01-02T03:04:05.678Z").unwrap(),
         )
+    }
+
+    /// C-90.
+    #[test]
+    fn whatsapp_is_chatapp() {
+        let united = |fields: Value| {
+            let mut fields = fields.as_object().unwrap().clone();
+            unite_whatsapp(&mut fields).map(|()| Value::Object(fields))
+        };
+        assert_eq!(united(json!({ "whatsapp": "1" })), Ok(json!({ "chatapp": "1" })));
+        assert_eq!(
+            united(json!({ "chatapp": null, "whatsapp": null })),
+            Ok(json!({ "chatapp": null }))
+        );
+        assert_eq!(united(json!({ "chatapp": "1" })), Ok(json!({ "chatapp": "1" })));
+        for other in [json!("2"), json!(null), json!("")] {
+            let both = json!({ "chatapp": "1", "whatsapp": other });
+            assert_eq!(united(both), Err("must be the same as chatapp"));
+        }
+    }
+
+    /// A former build stored them as custom fields.
+    #[test]
+    fn custom_fields_have_no_fixed_name() {
+        let mut lead = lead();
+        for name in ["whatsapp", "cpf", "tags"] {
+            lead.custom.insert(name.to_owned(), Value::from(1));
+        }
+        assert_eq!(json!(lead.custom_fields()), json!({ "cpf": 1 }));
     }
 
     #[test]

@@ -31,7 +31,7 @@ async fn all_fields_of_a_lead() {
         json!({ "mainChannel": false, "disabled": false, "frequencyValue": null, "frequencyUnits": "DAY" });
     let lead = json!({
         "_id": "lead-1001", "fullname": "Maria Silva", "id": 1001, "firstname": "Maria", "lastname": "Silva",
-        "email": "lead1001@example.com", "phone": null, "chatapp": null, "mobile": "+55 11 97326-3471", "points": 0,
+        "email": "lead1001@example.com", "phone": null, "chatapp": null, "whatsapp": null, "tags": [], "mobile": "+55 11 97326-3471", "points": 0,
         "owner": 8, "stage": null, "photoUrl": null, "company": null, "userAccess": [], "departmentAccess": [],
         "ignoreSubDepartments": false, "address": null, "city": "Curitiba", "state": null, "country": null,
         "zipcode": null, "timezone": null, "archived": false, "acquisition_channel": null,
@@ -85,6 +85,11 @@ async fn selected_fields_of_a_lead() {
             .await
             .is(200, &json!({ "data": { "lead": lead } }));
     }
+    // C-90.
+    let number = json!({ "chatapp": "551171629072", "whatsapp": "551171629072", "tags": [] });
+    get(&world, 7, "1005?i=acme&query={lead{chatapp,whatsapp,tags}}")
+        .await
+        .is(200, &json!({ "data": { "lead": number } }));
     let ownerless = json!({ "data": { "lead": { "owner": null } } });
     get(&world, 7, "1007?i=acme&query={lead{owner{id,name}}}")
         .await

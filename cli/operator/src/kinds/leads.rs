@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 use shared::ids::LeadId;
-use shared::lead::{ChannelRestrictions, DERIVED_FIELDS, Lead};
+use shared::lead::{ChannelRestrictions, DERIVED_FIELDS, Lead, WHATSAPP, unite_whatsapp};
 use shared::store::unscoped::leads::{self, LeadRecord, LeadState};
 use shared::store::unscoped::notices;
 use shared::time::Timestamp;
@@ -40,6 +40,7 @@ impl RecordKind for Leads {
                 "{derived}: is derived from other fields and cannot be imported"
             ));
         }
+        unite_whatsapp(&mut fields).map_err(|rule| format!("{WHATSAPP}: {rule}"))?;
         let times = Dated::<Lead>::take_times(&mut fields)?;
         let utm_tags = match fields.shift_remove("utmTags") {
             None | Some(Value::Null) => Vec::new(),
@@ -77,7 +78,7 @@ impl RecordKind for Leads {
             fields.insert("utmTags".to_owned(), lead.utm_tags.clone().into());
         }
         // A null or an empty list is a value of a custom field.
-        fields.extend(lead.custom.clone());
+        fields.extend(lead.custom_fields().into_owned());
         Ok(fields)
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 use shared::http::InvalidField;
 use shared::json::{MUST_BE_TEXT, inexact};
+use shared::lead::{WHATSAPP, unite_whatsapp};
 use shared::meeting::{Meeting, NewContact};
 
 /// Maximum keys of a form, and maximum characters of a text in it.
@@ -15,13 +16,14 @@ const MAX_LEAD_FIELD: usize = 1000;
 
 /// The person, and the remaining fields. Only text can be a field of the person; null is absent.
 pub fn read(form: Option<Value>) -> Result<(NewContact, Map<String, Value>), InvalidField> {
-    let Some(Value::Object(form)) = form else {
+    let Some(Value::Object(mut form)) = form else {
         let must = "must be an object with a firstname or an email where leadId is null";
         return Err(InvalidField::new("formData", must));
     };
     if form.len() > MAX_KEYS {
         return Err(InvalidField::new("formData", "must have at most 50 keys"));
     }
+    unite_whatsapp(&mut form).map_err(|rule| InvalidField::new(format!("formData.{WHATSAPP}"), rule))?;
     for (name, value) in &form {
         judge(name, value)?;
     }

@@ -1,5 +1,7 @@
 //! The full view of a lead: in endpoints 1, 3 and 4, and embedded in opportunities.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -15,11 +17,13 @@ pub struct LeadView<'a> {
     fullname: String,
     #[serde(flatten)]
     lead: &'a Lead,
+    /// The other name of `chatapp` (C-90).
+    whatsapp: Option<&'a str>,
     instancedomain: &'a str,
     #[serde(rename = "utmTags")]
     utm_tags: &'a [Value],
     #[serde(flatten)]
-    custom: Option<&'a Map<String, Value>>,
+    custom: Option<Cow<'a, Map<String, Value>>>,
 }
 
 impl<'a> LeadView<'a> {
@@ -27,7 +31,7 @@ impl<'a> LeadView<'a> {
     #[must_use]
     pub fn full(lead: &'a Lead, instance: &'a InstanceName) -> Self {
         Self {
-            custom: Some(&lead.custom),
+            custom: Some(lead.custom_fields()),
             ..Self::embedded(lead, instance)
         }
     }
@@ -39,6 +43,7 @@ impl<'a> LeadView<'a> {
             text_id: lead.text_id(),
             fullname: lead.fullname(),
             lead,
+            whatsapp: lead.chatapp.as_deref(),
             instancedomain: instance.as_str(),
             utm_tags: &lead.utm_tags,
             custom: None,

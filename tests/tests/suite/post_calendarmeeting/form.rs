@@ -36,7 +36,7 @@ async fn thirteen_fields_reach_the_lead() {
         json!({ "mainChannel": false, "disabled": false, "frequencyValue": null, "frequencyUnits": "DAY" });
     let expected = json!({
         "_id": "lead-1013", "fullname": "Bia Dias", "id": 1013, "firstname": "Bia", "lastname": "Dias",
-        "email": "bia@example.com", "phone": "+55 41 3333-2211", "chatapp": "5541988776655", "mobile": "41988776655",
+        "email": "bia@example.com", "phone": "+55 41 3333-2211", "chatapp": "5541988776655", "whatsapp": "5541988776655", "tags": [], "mobile": "41988776655",
         "points": 0, "owner": null, "stage": null, "photoUrl": null, "company": null, "userAccess": [],
         "departmentAccess": [], "ignoreSubDepartments": false, "address": "Rua A", "city": "Ibiporã", "state": "PR",
         "country": "Brasil", "zipcode": "86200-000", "timezone": "America/Sao_Paulo", "archived": false,
@@ -138,6 +138,19 @@ async fn long_numbers() {
     world.is_sound().await;
 }
 
+/// C-90: `whatsapp` is another name of `chatapp`.
+#[tokio::test]
+async fn whatsapp_reaches_the_lead_as_chatapp() {
+    let world = world().await;
+    let form = json!({ "firstname": "Bia", "whatsapp": "41988776655", "note": "x" });
+    let (meeting, _) = made(&book(&world, &booking(FREE[0], &json!({ "formData": form }))).await);
+    assert_eq!(meeting["formData"], json!({ "note": "x" }));
+    let leads = world.leads().await;
+    let lead = leads.last().expect("a lead");
+    assert_eq!(lead.chatapp.as_deref(), Some("41988776655"));
+    world.is_sound().await;
+}
+
 /// The error names the field, and nothing is written.
 #[tokio::test]
 async fn invalid_forms_are_rejected() {
@@ -170,6 +183,10 @@ async fn invalid_forms_are_rejected() {
             NAMED.to_owned(),
         ),
         (json!({ "Email": "b@example.com" }), NAMED.to_owned()),
+        (
+            json!({ "email": "b", "chatapp": "1", "whatsapp": null }),
+            "formData.whatsapp: must be the same as chatapp".to_owned(),
+        ),
         (of_keys(51), "formData: must have at most 50 keys".to_owned()),
         (
             json!({ "email": "b", "note": long }),

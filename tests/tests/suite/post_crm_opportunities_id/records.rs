@@ -46,7 +46,7 @@ fn embedded_lead() -> Value {
         json!({ "mainChannel": false, "disabled": false, "frequencyValue": null, "frequencyUnits": "DAY" });
     json!({
         "_id": "lead-1100", "id": 1100, "fullname": "Nair Prado", "firstname": "Nair", "lastname": "Prado",
-        "email": "nair@example.com", "phone": null, "chatapp": null, "mobile": null, "points": 0, "owner": 9,
+        "email": "nair@example.com", "phone": null, "chatapp": null, "whatsapp": null, "tags": [], "mobile": null, "points": 0, "owner": 9,
         "stage": null, "photoUrl": null, "company": 2, "userAccess": [], "departmentAccess": [],
         "ignoreSubDepartments": false, "address": null, "city": "Londrina", "state": null, "country": null,
         "zipcode": null, "timezone": null, "archived": false, "acquisition_channel": null,

@@ -9,6 +9,18 @@ fn assert_default<K: RecordKind>(nothing: &Value, stored: &Value) {
     assert_eq!(exported::<K>(nothing), *stored);
 }
 
+/// C-90.
+#[test]
+fn whatsapp_is_stored_as_chatapp() {
+    let stored = exported::<Leads>(&json!({ "chatapp": "1" }));
+    assert_eq!(stored["chatapp"], "1");
+    assert_eq!(exported::<Leads>(&json!({ "whatsapp": "1" })), stored);
+    assert_eq!(
+        exported::<Leads>(&json!({ "whatsapp": "1", "chatapp": "1" })),
+        stored
+    );
+}
+
 #[test]
 fn absent_fields_have_their_defaults() {
     assert_default::<Funnels>(

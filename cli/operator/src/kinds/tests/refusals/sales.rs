@@ -22,6 +22,10 @@ fn leads() {
                 json!({ "_id": "lead-7" }),
                 "_id: is derived from other fields and cannot be imported",
             ),
+            (
+                json!({ "chatapp": "1", "whatsapp": "2" }),
+                "whatsapp: must be the same as chatapp",
+            ),
             (json!({ "lastActive": 5 }), &time),
             (
                 json!({ "channelRestrictions": { "email": { "disabled": 1 } } }),

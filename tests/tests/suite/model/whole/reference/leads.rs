@@ -11,6 +11,7 @@ impl Reference {
         let mut lead = over(defaults(), line);
         lead.insert("_id".to_owned(), json!(format!("lead-{id}")));
         lead.insert("fullname".to_owned(), json!(fullname(&lead)));
+        lead.insert("whatsapp".to_owned(), lead["chatapp"].clone());
         let fields = line.as_object().expect("a line").iter();
         let custom =
             fields.filter(|(name, _)| !lead.contains_key(*name) && !NOT_CUSTOM.contains(&name.as_str()));
@@ -217,7 +218,7 @@ fn defaults() -> Record {
         "acquisition_channel": null, "createDate": null, "lastActive": null, "createdBy": null, "createdByName": null,
         "createdByType": null, "updatedBy": null, "updatedByName": null, "updatedDate": null, "ips": [],
         "link_instancia": null, "preferred_locale": "pt-BR", "initial_password": null, "utmTags": [], "role": null,
-        "department": null, "instance_active": "true", "lead_online": "false", "partner_instance": null,
+        "department": null, "instance_active": "true", "lead_online": "false", "partner_instance": null, "whatsapp": null, "tags": [],
         "instancedomain": "acme", "channelRestrictions": {
             "social_photo": channel, "chatapp": channel, "email": channel, "social_chat": channel,
         },
