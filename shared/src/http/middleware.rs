@@ -8,7 +8,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::FutureExt as _;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
 
 use super::problem::{ANSWER_LIMIT, ErrorFormat, Problem};
@@ -17,6 +17,8 @@ use crate::store::{Cost, Meter};
 use crate::telemetry::request::Trace;
 use crate::telemetry::{self, Stopwatch};
 
+/// Header with the number of items omitted because they cannot be read.
+const ITEMS_UNREADABLE: HeaderName = HeaderName::from_static("x-items-unreadable");
 /// Maximum bytes of a body (C-6).
 pub const BODY_LIMIT: usize = 256 * 1024;
 /// Bytes read of a body that is too large, so that the client can read the response.
@@ -53,6 +55,11 @@ pub async fn edge(
     dress(&app, &id, origin.as_ref(), answer.headers_mut());
     let cost = meter.cost();
     let route = route(&method, path.as_ref(), answer.status());
+    if !cost.unreadable.is_empty() {
+        answer
+            .headers_mut()
+            .insert(ITEMS_UNREADABLE, cost.unreadable.len().into());
+    }
     log(&id, &route, &trace, answer.status(), began, cold, &cost);
     answer.extensions_mut().insert(cost);
     answer

@@ -45,14 +45,16 @@ pub struct PrefetchedSlots {
 }
 
 impl Reader {
-    /// All calendars by id. One query for each MB of them.
+    /// All readable calendars by id. One query for each MB of them.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
     pub async fn calendars(&self) -> Result<Vec<Calendar>, StoreError> {
         let span = KeyRange::head(self.keys().calendars(), PAGE);
         let items = self.table.query_all(span).await?;
-        items.iter().map(calendar).collect()
+        let calendars = items.into_iter();
+        let calendars = calendars.filter_map(|item| item::readable(item, |item| calendar(&item)));
+        Ok(calendars.collect())
     }
 
     /// Reads all calendars and, where they are wanted, the next meetings of those that this process knows.

@@ -17,7 +17,7 @@ impl Reader {
         item.map(|item| item::decode("funnel", item)).transpose()
     }
 
-    /// All funnels by id. One query for each MB of them.
+    /// All readable funnels by id. One query for each MB of them.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -26,9 +26,8 @@ impl Reader {
             .table
             .query_all(KeyRange::head(self.keys().funnels(), PAGE))
             .await?;
-        items
-            .into_iter()
-            .map(|item| item::decode("funnel", item))
-            .collect()
+        let funnels = items.into_iter();
+        let funnels = funnels.filter_map(|item| item::readable(item, |item| item::decode("funnel", item)));
+        Ok(funnels.collect())
     }
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use crate::error::StoreError;
-use crate::item::Item;
+use crate::item::{self, Item};
 use crate::key::key_of;
 use crate::pages::{KeyRange, Page, Pages};
 
@@ -50,7 +50,10 @@ impl<T: ListEntry> List<T> {
     fn take(&mut self, page: Page) -> Result<usize, StoreError> {
         let read = page.items.len();
         for item in page.items {
-            self.buffer.push_back((key_of(&item)?.sk, T::read(item)?));
+            let place = key_of(&item)?.sk;
+            if let Some(entry) = item::readable(item, T::read) {
+                self.buffer.push_back((place, entry));
+            }
         }
         Ok(read)
     }

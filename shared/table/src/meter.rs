@@ -2,6 +2,7 @@
 //!
 //! The HTTP middleware runs every request with a [`Meter`]; the table adds each call to the current one.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,6 +11,7 @@ use aws_sdk_dynamodb::types::ConsumedCapacity;
 use futures_util::TryFutureExt as _;
 
 use crate::error::StoreError;
+use crate::key::Key;
 
 /// One call to DynamoDB.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +31,8 @@ pub struct Cost {
     pub calls: Vec<Call>,
     /// Sequential round trips: the longest chain of calls that each began after the previous one ended.
     pub round_trips: u32,
+    /// Items omitted from lists because they cannot be read ([`readable`](crate::item::readable)).
+    pub unreadable: BTreeSet<Key>,
 }
 
 impl Cost {
@@ -100,6 +104,11 @@ impl Begun {
             state.cost.calls.push(call);
         });
     }
+}
+
+/// Counts an unreadable item of a list, once however often it is read.
+pub(crate) fn omitted(key: Key) {
+    let _ = CURRENT.try_with(|meter| meter.lock().cost.unreadable.insert(key));
 }
 
 /// The units of an answer; a batch and a transaction report them for each table.

@@ -44,7 +44,7 @@ impl Doctor<'_> {
         let stored = operator.table().get_many(hashes).await?;
         for (key, entry) in listed {
             let found = stored.get(&key::credential(&entry.hash));
-            if fault(operator, &entry, found)?.is_some() {
+            if fault(operator, &entry, found).is_some() {
                 self.recheck(&key, &key, async |entry| check(operator, &key, entry).await)
                     .await?;
             }
@@ -108,22 +108,20 @@ fn decode(entry: &Item) -> Result<Listed, StoreError> {
 }
 
 /// The fault of an entry's item. Reports name the entry, never the hash.
-fn fault(
-    operator: &Operator,
-    entry: &Listed,
-    found: Option<&Item>,
-) -> Result<Option<&'static str>, StoreError> {
+fn fault(operator: &Operator, entry: &Listed, found: Option<&Item>) -> Option<&'static str> {
     if entry.entry.revoked.is_some() {
-        return Ok(found.map(|_| "is revoked and opens the instance all the same"));
+        return found.map(|_| "is revoked and opens the instance all the same");
     }
     let Some(found) = found else {
-        return Ok(Some("is not revoked and opens nothing"));
+        return Some("is not revoked and opens nothing");
     };
-    let mut opens: Credential = item::decode("credential", found.clone())?;
+    let Ok(mut opens) = item::decode::<Credential>("credential", found.clone()) else {
+        return Some("is not revoked and cannot be read");
+    };
     // Its membership is compared with the user's record.
     opens.standing = None;
     let right = entry.credential(operator.instance());
-    Ok((opens != right).then_some("opens something else than its entry says"))
+    (opens != right).then_some("opens something else than its entry says")
 }
 
 /// A fix depends on the entry as it was read, and on its not being revoked if it was not: no revocation is ever undone.
@@ -131,7 +129,7 @@ async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
     let entry = decode(item)?;
     let at = key::credential(&entry.hash);
     let found = operator.table().get(&at).await?;
-    let Some(reason) = fault(operator, &entry, found.as_ref())? else {
+    let Some(reason) = fault(operator, &entry, found.as_ref()) else {
         return Ok(Check::Fine);
     };
     let mut fix = Transaction::default();

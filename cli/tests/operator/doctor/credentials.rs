@@ -25,7 +25,7 @@ fn revoke(bench: &Bench, id: &str) {
 #[test]
 fn entries_and_items_that_disagree() {
     let bench = bench();
-    let [lost, revoked, other, unlisted] = [7, 7, 7, 7].map(|user| issue(&bench, user));
+    let [lost, revoked, other, unlisted, damaged] = [7; 5].map(|user| issue(&bench, user));
     revoke(&bench, &revoked.0);
     let item = |pk: &str| bench.item(pk, "credential");
     bench.put(&revoked.1, "credential", &item(&lost.1).unwrap());
@@ -57,6 +57,12 @@ fn entries_and_items_that_disagree() {
         .find(|entry| entry["id"] == unlisted.0);
     assert_eq!(listed.unwrap()["user"], 7);
     revoke(&bench, &unlisted.0);
+    bench.set(&damaged.1, "credential", "user", &json!({ "S": "?" }));
+    let line = (
+        format!("acme#credential key#{}", damaged.0),
+        "is not revoked and cannot be read".to_owned(),
+    );
+    assert!(found(&repair(&bench).done(), true).contains(&line));
     assert_clean(&bench);
 }
 

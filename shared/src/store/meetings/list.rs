@@ -160,22 +160,24 @@ impl Reader {
     }
 
     async fn first_page(&self, begun: Begun, request: &MeetingRequest) -> Result<MeetingPage, StoreError> {
-        let meetings = self.complete(&begun.front).await?;
         let today = day_of(request.from);
-        let of_day = |meeting: &&Meeting| day_of(meeting.date) == today;
+        let places = begun.front.iter().map(|entry| key_of(entry).map(|key| key.sk));
+        let places = places.collect::<Result<Vec<_>, _>>()?;
+        let end_of_day = format!("{today}~");
         let total = if !begun.more {
             // All of one moment, whatever is booked concurrently.
-            meetings.len() as u64
-        } else if meetings.last().is_some_and(|last| day_of(last.date) > today) {
-            meetings.iter().filter(of_day).count() as u64 + behind(&begun.days, today)
+            places.len() as u64
+        } else if places.last().is_some_and(|last| *last > end_of_day) {
+            places.iter().filter(|place| **place < end_of_day).count() as u64 + behind(&begun.days, today)
         } else {
             let rest = KeyRange {
-                through: Some(format!("{today}~")),
+                through: Some(end_of_day),
                 ..self.list_behind(begun.calendar, request.from.to_string())
             };
             let rest = self.table.query_all(rest).await?;
             rest.len() as u64 + behind(&begun.days, today)
         };
+        let meetings = self.complete(begun.front).await?;
         Ok(MeetingPage { total, meetings })
     }
 
@@ -194,16 +196,21 @@ impl Reader {
             let (found, _) = self.some(list, skip + missing).await?;
             items.extend(found.into_iter().skip(skip));
         }
-        let meetings = self.complete(&items).await?;
+        let meetings = self.complete(items).await?;
         Ok(MeetingPage { total, meetings })
     }
 
     /// The meetings of entries, with the forms that are too large for an entry: one batch of gets of their records.
-    async fn complete(&self, entries: &[Item]) -> Result<Vec<Meeting>, StoreError> {
+    async fn complete(&self, entries: Vec<Item>) -> Result<Vec<Meeting>, StoreError> {
         let keys = self.keys();
-        let mut meetings = entries.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-        let cut = meetings.iter_mut().zip(entries);
-        let cut = cut.filter(|(_, entry)| entry.contains_key(WITHOUT_FORM));
+        let entries = entries.into_iter();
+        let (mut meetings, whole): (Vec<_>, Vec<_>) = entries
+            .filter_map(|entry| {
+                let whole = !entry.contains_key(WITHOUT_FORM);
+                Some((item::readable(entry, |entry| read(&entry))?, whole))
+            })
+            .unzip();
+        let cut = meetings.iter_mut().zip(whole).filter(|(_, whole)| !whole);
         let cut: Vec<_> = cut
             .map(|(meeting, _)| (keys.meeting(meeting.id), meeting))
             .collect();

@@ -85,14 +85,16 @@ impl ReportRequest {
 }
 
 impl Reader {
-    /// All reports' definitions by id. One query for each MB of them.
+    /// All readable reports' definitions by id. One query for each MB of them.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
     pub async fn reports(&self) -> Result<Vec<Definition>, StoreError> {
         let span = KeyRange::head(self.keys().reports(), PAGE);
         let items = self.table.query_all(span).await?;
-        items.iter().map(definition).collect()
+        let reports = items.into_iter();
+        let reports = reports.filter_map(|item| item::readable(item, |item| definition(&item)));
+        Ok(reports.collect())
     }
 
     /// Reads a report's definition and the months of its result that may be asked for, and the names of all groups there

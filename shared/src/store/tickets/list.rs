@@ -10,6 +10,7 @@ use crate::store::{InstanceStore, Reader};
 use crate::ticket::{Ticket, TicketFile};
 use crate::viewer::Viewer;
 use table::StoreError;
+use table::item;
 
 /// The files of a ticket, with what was read of whose they are.
 #[derive(Debug)]
@@ -34,7 +35,9 @@ impl InstanceStore {
         start: PrefetchedTickets,
     ) -> Result<Vec<Ticket>, StoreError> {
         let items = self.finish_list(viewer, request, start, Growth::Front).await?;
-        items.iter().map(read).collect()
+        let tickets = items.into_iter();
+        let tickets = tickets.filter_map(|item| item::readable(item, |item| read(&item)));
+        Ok(tickets.collect())
     }
 
     /// The same for files.
@@ -48,7 +51,9 @@ impl InstanceStore {
         start: PrefetchedTickets,
     ) -> Result<Vec<TicketFile>, StoreError> {
         let items = self.finish_list(viewer, request, start, Growth::Anywhere).await?;
-        items.iter().map(read_file).collect()
+        let files = items.into_iter();
+        let files = files.filter_map(|item| item::readable(item, |item| read_file(&item)));
+        Ok(files.collect())
     }
 }
 

@@ -7,6 +7,7 @@
 mod asks;
 mod later;
 mod stage;
+mod unreadable;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

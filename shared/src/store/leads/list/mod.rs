@@ -15,7 +15,7 @@ use crate::store::{InstanceStore, Reader, key};
 use crate::viewer::Viewer;
 use table::StoreError;
 use table::item;
-use table::{KeyRange, Page};
+use table::{KeyRange, ListEntry as _, Page};
 
 pub use search::LeadSearch;
 
@@ -77,15 +77,15 @@ struct Entries {
 }
 
 impl Entries {
-    fn read(page: Page) -> Result<Self, StoreError> {
+    fn read(page: Page) -> Self {
         let units = page.units();
         let entries = page.items.into_iter();
-        let entries = entries.map(|item| item::decode("lead entry", item));
-        Ok(Self {
-            leads: entries.collect::<Result<_, _>>()?,
+        let entries = entries.filter_map(|item| item::readable(item, LeadEntry::read));
+        Self {
+            leads: entries.collect(),
             more: page.more,
             units,
-        })
+        }
     }
 }
 
@@ -104,7 +104,7 @@ impl Reader {
     }
 
     async fn entries(&self, span: KeyRange) -> Result<Entries, StoreError> {
-        Entries::read(self.table.query(span).await?)
+        self.table.query(span).await.map(Entries::read)
     }
 
     /// The records of a page's leads in their order; those gone concurrently are left out. Where they are neighbours one
@@ -123,9 +123,8 @@ impl Reader {
         let reached = records.end.map_or(0, |end| ids.partition_point(|id| *id <= end));
         let rest = ids.iter().skip(reached).map(|id| self.keys().lead(*id));
         let mut leads = records.found;
-        for item in self.table.get_many(rest).await?.into_values() {
-            leads.push(record::read(item)?);
-        }
+        let rest = self.table.get_many(rest).await?.into_values();
+        leads.extend(rest.filter_map(|item| item::readable(item, record::read)));
         leads.retain(|lead| ids.binary_search(&lead.id).is_ok());
         leads.sort_unstable_by_key(|lead| lead.id);
         Ok(leads)
@@ -140,8 +139,10 @@ impl Reader {
             limit,
         };
         let Page { items, more } = self.table.query(span).await?;
-        let found = items.into_iter().map(record::read);
-        let found = found.collect::<Result<Vec<_>, _>>()?;
+        let found = items.into_iter();
+        let found: Vec<_> = found
+            .filter_map(|item| item::readable(item, record::read))
+            .collect();
         let end = found.last().filter(|_| more).map_or(last, |lead| lead.id);
         Ok(Records {
             found,

@@ -13,7 +13,7 @@ use crate::store::{InstanceStore, Reader};
 use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
 use table::item;
-use table::{KeyRange, PAGE, Pages};
+use table::{KeyRange, ListEntry as _, PAGE, Pages};
 
 /// The term of a search over leads (C-20).
 pub use crate::search::Term as LeadSearch;
@@ -157,8 +157,8 @@ impl InstanceStore {
                 let wanted = ids.into_iter().skip(skipped).take(limit);
                 let wanted = wanted.map(|id| key::entry(keys.lead_list(request.archived), id));
                 let items = self.table.get_many(wanted).await?.into_values();
-                let entries = items.map(|item| item::decode("lead entry", item));
-                entries.collect::<Result<Vec<LeadEntry>, _>>()?
+                let entries = items.filter_map(|item| item::readable(item, LeadEntry::read));
+                entries.collect()
             }
         };
         entries.sort_unstable_by_key(|entry| entry.id);
@@ -183,7 +183,7 @@ impl InstanceStore {
     ) -> Result<Matches, StoreError> {
         let mut pages = Pages::of(span);
         while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
-            found.add(Entries::read(page)?.leads.into_iter().filter(matches));
+            found.add(Entries::read(page).leads.into_iter().filter(matches));
         }
         Ok(found)
     }
