@@ -28,7 +28,7 @@ pub(super) struct Differing {
     pub key: Key,
     /// The item as it should be; `None` if it should not exist.
     pub right: Option<Item>,
-    /// What is wrong with it.
+    /// The fault.
     pub reasons: Vec<String>,
 }
 

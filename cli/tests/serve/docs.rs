@@ -103,7 +103,7 @@ fn authorize(browser: &mut Browser, running: &Running) {
     browser.click(".btn-done", 1);
 }
 
-/// What the page fills in and how it authorizes: a read, a write with a body, and one without credentials.
+/// The page prefills and authorizes a read, a write with a body, and a request without credentials.
 #[test]
 fn operations_can_be_tried_in_the_page() {
     let Some(mut browser) = Browser::start() else {

@@ -76,7 +76,7 @@ pub enum ValidationError {
     TooLarge,
 }
 
-/// What an opportunity is validated against.
+/// The records that an opportunity is validated against.
 #[derive(Debug)]
 pub struct ValidationContext<'a> {
     /// Who asks.

@@ -53,7 +53,7 @@ impl Reader {
         let span = KeyRange::head(self.keys().calendars(), PAGE);
         let items = self.table.query_all(span).await?;
         let calendars = items.into_iter();
-        let calendars = calendars.filter_map(|item| item::readable(item, |item| calendar(&item)));
+        let calendars = calendars.filter_map(|item| table::readable(item, |item| calendar(&item)));
         Ok(calendars.collect())
     }
 

@@ -27,7 +27,7 @@ impl Reader {
             .query_all(KeyRange::head(self.keys().funnels(), PAGE))
             .await?;
         let funnels = items.into_iter();
-        let funnels = funnels.filter_map(|item| item::readable(item, |item| item::decode("funnel", item)));
+        let funnels = funnels.filter_map(|item| table::readable(item, |item| item::decode("funnel", item)));
         Ok(funnels.collect())
     }
 }

@@ -11,8 +11,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::StoreError;
-use crate::key::key_of;
-use crate::meter;
 
 /// An item as in the SDK.
 pub type Item = HashMap<String, AttributeValue>;
@@ -97,18 +95,6 @@ fn json<T: DeserializeOwned>(
         return Err(corrupt(kind, format_args!("{name} is not text")));
     };
     serde_json::from_str(text).map_err(|cause| corrupt(kind, cause))
-}
-
-/// Decodes an entry of a list, or omits it, because one unreadable item must not fail the list. An omitted item is logged with its key and
-/// counted in the request's [`Cost`](meter::Cost).
-pub fn readable<T>(item: Item, decode: impl FnOnce(Item) -> Result<T, StoreError>) -> Option<T> {
-    let key = key_of(&item).ok()?;
-    let value = decode(item).ok();
-    if value.is_none() {
-        tracing::warn!(pk = key.pk, sk = key.sk, "an unreadable item was omitted");
-        meter::omitted(key);
-    }
-    value
 }
 
 /// Whether the item was written by the request with this nonce, by an attempt that seemed to fail.

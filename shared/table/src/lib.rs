@@ -21,6 +21,7 @@ pub mod meter;
 mod pages;
 #[cfg(feature = "admin")]
 mod provision;
+mod readable;
 mod retry;
 #[cfg(feature = "admin")]
 mod scan;
@@ -40,6 +41,7 @@ pub use item::Item;
 pub use key::{Key, key_of};
 pub use merge::{ListEntry, MergeScan};
 pub use pages::{KeyRange, PAGE, Page, Pages};
+pub use readable::readable;
 pub use retry::{Jitter, Policy, Retry};
 #[cfg(feature = "admin")]
 pub use scan::{Scanned, Selection};

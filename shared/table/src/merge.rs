@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use crate::error::StoreError;
-use crate::item::{self, Item};
+use crate::item::Item;
 use crate::key::key_of;
 use crate::pages::{KeyRange, Page, Pages};
+use crate::readable::readable;
 
 /// An entry of merged lists.
 pub trait ListEntry: Sized {
@@ -51,7 +52,7 @@ impl<T: ListEntry> List<T> {
         let read = page.items.len();
         for item in page.items {
             let place = key_of(&item)?.sk;
-            if let Some(entry) = item::readable(item, T::read) {
+            if let Some(entry) = readable(item, T::read) {
                 self.buffer.push_back((place, entry));
             }
         }

@@ -31,7 +31,7 @@ pub struct Cost {
     pub calls: Vec<Call>,
     /// Sequential round trips: the longest chain of calls that each began after the previous one ended.
     pub round_trips: u32,
-    /// Items omitted from lists because they cannot be read ([`readable`](crate::item::readable)).
+    /// Items omitted from lists because they cannot be read (`readable`).
     pub unreadable: BTreeSet<Key>,
 }
 

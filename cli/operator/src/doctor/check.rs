@@ -9,13 +9,13 @@ use table::{Key, Policy, Transaction};
 pub enum Check {
     /// Everything is right.
     Fine,
-    /// What was compared changed during the check.
+    /// The compared items changed during the check.
     Changing,
     /// Something is wrong.
     Inconsistency(Inconsistency),
 }
 
-/// What is wrong.
+/// The fault.
 #[derive(Debug)]
 pub struct Inconsistency {
     /// Items and what is wrong with each.

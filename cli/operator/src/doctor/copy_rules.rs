@@ -1,4 +1,4 @@
-//! What records copy of others: leads of companies, opportunities of leads, and files of tickets.
+//! Copies in records: a lead's company, an opportunity's lead, a file's ticket.
 
 use serde_json::json;
 

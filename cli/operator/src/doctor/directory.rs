@@ -1,5 +1,4 @@
-//! What the directory repeats of other records: users' memberships, names and departments, and whether an automation is
-//! active.
+//! Copies in the directory: users' memberships, names and departments, and whether an automation is active.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -16,7 +15,7 @@ use table::{StoreError, Transaction};
 /// Items of names and members that one transaction corrects: less than 4 MB.
 const BATCH: usize = 40;
 
-/// What the records of users and automations say. Memory is bounded by the number of users.
+/// The contents of the users' and automations' records. Memory is bounded by the number of users.
 struct Expected {
     lists: UserLists,
     triggers: bool,

@@ -1,4 +1,4 @@
-//! What the doctor has to know of a kind of record, and of the copies that its records hold.
+//! Properties of a kind of record, and of its records' copies, that the doctor needs.
 
 use shared::ids::{ColumnId, FunnelId, LeadId};
 use shared::store::unscoped::derived::Derived;
@@ -109,7 +109,7 @@ impl dyn CheckedKind {
     }
 }
 
-/// What the records of a kind copy of a source, which is another record.
+/// The copies that records of a kind have of a source, which is another record.
 pub trait CopyRule: Sync {
     /// The name of the source's kind in reports.
     fn source_name(&self) -> &'static str;

@@ -33,7 +33,7 @@ pub const KINDS: [KindRef; 7] = [
 /// Opportunities, whose totals may have the form before format 2.
 pub const OPPORTUNITIES: KindRef = &Opportunities;
 
-/// What a derived item is derived from.
+/// The source of a derived item.
 pub enum Origin {
     /// Many records of a kind: it is a total.
     Many(KindRef),
@@ -41,7 +41,7 @@ pub enum Origin {
     One(KindRef, Option<Key>),
 }
 
-/// What an item is derived from; `None` if it is no derived item.
+/// The source of an item; `None` if the item is not derived.
 pub fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<Origin> {
     let (kind, record): (KindRef, _) = match keys.origin(key) {
         key::Origin::None => return None,

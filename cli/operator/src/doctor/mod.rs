@@ -60,7 +60,7 @@ pub struct Diagnosis {
 pub struct Difference {
     /// Its key, or a name of several items.
     pub item: String,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: String,
     /// Whether it is right now.
     pub repaired: bool,

@@ -1,4 +1,4 @@
-//! What the doctor finds of credentials. A repair never widens what one opens.
+//! Faults of credentials. A repair never widens the access of a credential.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What the doctor only reports, because nobody but a person can correct it. It leaves everything else alone.
+//! Faults that the doctor only reports, because only a person can correct them.
 
 use super::{assert_clean, bench, damage, doctor, found, id, repair};
 use crate::support::Bench;

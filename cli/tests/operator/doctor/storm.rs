@@ -142,7 +142,7 @@ fn record_calls(service: &Service, next: &AtomicU64, stop: &AtomicBool) {
     }
 }
 
-/// What a doctor repairs. It may leave only what too much changes around it.
+/// Repairs under load. Only faults with too many concurrent changes may remain.
 fn mended(bench: &Bench) -> Vec<String> {
     let seen = repair(bench).document();
     let differences = seen["differences"].as_array().unwrap().iter();
@@ -157,7 +157,7 @@ fn mended(bench: &Bench) -> Vec<String> {
         .collect()
 }
 
-/// What numbers of the totals in some partitions add up to, with the shares of restricted records.
+/// Sums of the totals in some partitions, including the shares of restricted records.
 fn sums(bench: &Bench, partitions: [&str; 2], name: &str) -> u64 {
     let part = |item: &Value, name: &str| item[name]["N"].as_str().unwrap_or("0").parse::<u64>().unwrap();
     let totals = partitions.map(|pk| bench.partition(pk));

@@ -207,7 +207,7 @@ impl Reader {
         let (mut meetings, whole): (Vec<_>, Vec<_>) = entries
             .filter_map(|entry| {
                 let whole = !entry.contains_key(WITHOUT_FORM);
-                Some((item::readable(entry, |entry| read(&entry))?, whole))
+                Some((table::readable(entry, |entry| read(&entry))?, whole))
             })
             .unzip();
         let cut = meetings.iter_mut().zip(whole).filter(|(_, whole)| !whole);

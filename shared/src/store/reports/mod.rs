@@ -93,7 +93,7 @@ impl Reader {
         let span = KeyRange::head(self.keys().reports(), PAGE);
         let items = self.table.query_all(span).await?;
         let reports = items.into_iter();
-        let reports = reports.filter_map(|item| item::readable(item, |item| definition(&item)));
+        let reports = reports.filter_map(|item| table::readable(item, |item| definition(&item)));
         Ok(reports.collect())
     }
 

@@ -30,7 +30,7 @@ const KIND: &str = "report's result";
 /// The days of a part as text.
 const DAYS: &str = "days";
 
-/// What says of which parts a result consists.
+/// The parts of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
     /// Of when the result tells.

@@ -10,7 +10,6 @@ use crate::store::{InstanceStore, Reader};
 use crate::ticket::{Ticket, TicketFile};
 use crate::viewer::Viewer;
 use table::StoreError;
-use table::item;
 
 /// The files of a ticket, with what was read of whose they are.
 #[derive(Debug)]
@@ -36,7 +35,7 @@ impl InstanceStore {
     ) -> Result<Vec<Ticket>, StoreError> {
         let items = self.finish_list(viewer, request, start, Growth::Front).await?;
         let tickets = items.into_iter();
-        let tickets = tickets.filter_map(|item| item::readable(item, |item| read(&item)));
+        let tickets = tickets.filter_map(|item| table::readable(item, |item| read(&item)));
         Ok(tickets.collect())
     }
 
@@ -52,7 +51,7 @@ impl InstanceStore {
     ) -> Result<Vec<TicketFile>, StoreError> {
         let items = self.finish_list(viewer, request, start, Growth::Anywhere).await?;
         let files = items.into_iter();
-        let files = files.filter_map(|item| item::readable(item, |item| read_file(&item)));
+        let files = files.filter_map(|item| table::readable(item, |item| read_file(&item)));
         Ok(files.collect())
     }
 }

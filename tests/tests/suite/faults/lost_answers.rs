@@ -73,8 +73,8 @@ async fn closing_out_of_sight_is_answered_after_a_lost_response() {
     }
 }
 
-/// Whoever finds its number taken takes another one by a single write. A fault that passes there is not seen, a conflict
-/// with the transactions of others least of all.
+/// A request whose id was taken reserves another with a single write. A fault in that write is invisible, including a
+/// conflict with other transactions.
 #[tokio::test]
 async fn reserving_an_id_survives_faults() {
     let made_by_eight = async |world: &World, wallet: &Wallet| {

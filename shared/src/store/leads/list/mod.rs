@@ -14,7 +14,6 @@ use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{InstanceStore, Reader, key};
 use crate::viewer::Viewer;
 use table::StoreError;
-use table::item;
 use table::{KeyRange, ListEntry as _, Page};
 
 pub use search::LeadSearch;
@@ -80,7 +79,7 @@ impl Entries {
     fn read(page: Page) -> Self {
         let units = page.units();
         let entries = page.items.into_iter();
-        let entries = entries.filter_map(|item| item::readable(item, LeadEntry::read));
+        let entries = entries.filter_map(|item| table::readable(item, LeadEntry::read));
         Self {
             leads: entries.collect(),
             more: page.more,
@@ -124,7 +123,7 @@ impl Reader {
         let rest = ids.iter().skip(reached).map(|id| self.keys().lead(*id));
         let mut leads = records.found;
         let rest = self.table.get_many(rest).await?.into_values();
-        leads.extend(rest.filter_map(|item| item::readable(item, record::read)));
+        leads.extend(rest.filter_map(|item| table::readable(item, record::read)));
         leads.retain(|lead| ids.binary_search(&lead.id).is_ok());
         leads.sort_unstable_by_key(|lead| lead.id);
         Ok(leads)
@@ -141,7 +140,7 @@ impl Reader {
         let Page { items, more } = self.table.query(span).await?;
         let found = items.into_iter();
         let found: Vec<_> = found
-            .filter_map(|item| item::readable(item, record::read))
+            .filter_map(|item| table::readable(item, record::read))
             .collect();
         let end = found.last().filter(|_| more).map_or(last, |lead| lead.id);
         Ok(Records {

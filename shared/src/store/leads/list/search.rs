@@ -157,7 +157,7 @@ impl InstanceStore {
                 let wanted = ids.into_iter().skip(skipped).take(limit);
                 let wanted = wanted.map(|id| key::entry(keys.lead_list(request.archived), id));
                 let items = self.table.get_many(wanted).await?.into_values();
-                let entries = items.filter_map(|item| item::readable(item, LeadEntry::read));
+                let entries = items.filter_map(|item| table::readable(item, LeadEntry::read));
                 entries.collect()
             }
         };

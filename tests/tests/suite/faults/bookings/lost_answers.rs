@@ -39,8 +39,8 @@ async fn a_booking_recognises_its_own_write() {
     }
 }
 
-/// Whoever finds its numbers taken twice takes them by writes of their own. A fault that passes there is not seen; where it
-/// stays, whoever was answered has what was answered.
+/// A request whose ids were taken twice reserves ids with separate writes. A fault in those writes is invisible; if
+/// it persists, every response that was sent still holds.
 #[tokio::test]
 async fn reserving_ids_survives_faults() {
     let by_eight = async |plan: FaultPlan| {

@@ -25,7 +25,7 @@ pub struct Bench {
     proofs: BTreeMap<u64, String>,
 }
 
-/// What an answer says.
+/// The message of a response.
 #[derive(PartialEq)]
 struct Heard {
     status: u16,
