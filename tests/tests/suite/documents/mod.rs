@@ -1,6 +1,7 @@
 //! Compares the documents with the code: routes, files, settings, variables of the environment, items of the table and texts of
 //! errors. (The command's own tests check the command lines.)
 
+mod clauses;
 mod errors;
 mod items;
 mod names;
