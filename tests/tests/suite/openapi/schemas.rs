@@ -90,6 +90,24 @@ fn every_schema_is_used_and_every_reference_resolves() {
     }
 }
 
+/// Client generators name a value that is no identifier after its position: `VALUE_1`. A numeric `const` among alternatives
+/// makes some of them refuse the other alternatives.
+#[test]
+fn numeric_values_are_named_truthfully() {
+    let mut numeric = 0;
+    visit(INTERFACE.document(), &mut |value| {
+        assert!(!value["const"].is_number(), "{value}");
+        for (at, value) in value["enum"].as_array().into_iter().flatten().enumerate() {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            if let Ok(number) = text.parse::<usize>() {
+                assert_eq!(number, at, "{text} would be called VALUE_{at}");
+                numeric += 1;
+            }
+        }
+    });
+    assert!(numeric > 3, "{numeric}");
+}
+
 /// Unknown keywords have no effect and are usually typing errors.
 #[test]
 fn schemas_have_known_keywords_only() {
