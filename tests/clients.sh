@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Generates clients from openapi.yaml and calls every operation of `funil serve` with each of them: with openapi-fetch and the types
-# of openapi-typescript, with openapi-python-client, and as a Postman collection with newman.
+# of openapi-typescript, with openapi-python-client, and as a Postman collection with newman. Then runs the programs in examples/.
 #
 #   tests/clients.sh                      with `cargo run --`
 #   tests/clients.sh target/debug/funil   with an existing command
@@ -103,10 +103,10 @@ python() {
 }
 
 failed=0
-client() { # name, function
+client() { # name, command...
   start
   printf '%s: ' "$1"
-  ("$2") || { failed=1; printf 'failed: %s\n' "$1" >&2; }
+  ("${@:2}") || { failed=1; printf 'failed: %s\n' "$1" >&2; }
 }
 
 if ! command -v npm >/dev/null; then
@@ -124,4 +124,27 @@ elif ! python_tools; then
 else
   client 'openapi-python-client' python
 fi
+
+prints() { # text, command...
+  local output
+  if output=$("${@:2}" 2>&1) && grep -qF -- "$1" <<<"$output"; then
+    echo 'done'
+  else
+    printf '%s\n' "$output"
+    return 1
+  fi
+}
+
+example() { # file, tools, text of the output, command...
+  local tool
+  for tool in $2; do
+    command -v "$tool" >/dev/null || { printf 'skipped: %s: %s is not installed\n' "$1" "$tool"; return; }
+  done
+  client "examples/$1" prints "$3" limited 60 "${@:4}"
+}
+
+export INSTANCE=demo
+example opportunity.sh 'curl jq' '"status": "gain"' examples/opportunity.sh 1001 order-7
+example leads.mjs node 'lead1001@example.com' node examples/leads.mjs
+example board.py python3 'José da Conceição' python3 examples/board.py 3
 exit "$failed"
