@@ -1,4 +1,4 @@
-//! Calendars, which only the operator changes, and what leads to them: the name in the public link and the `publicId`.
+//! Calendars, which only the operator changes, with their look-ups by link name and `publicId`.
 
 use std::collections::BTreeMap;
 
@@ -17,15 +17,15 @@ use table::item::{self, Item, n, s};
 use table::{KeyRange, PAGE};
 
 const KIND: &str = "calendar";
-/// The calendar as text, in its record and under the name in its link.
+/// Attribute with the calendar as JSON, in its record and in the look-up by link name.
 const TEXT: &str = "calendar";
-/// Next meetings that are read at a time.
+/// Number of next meetings read concurrently.
 const BATCH: usize = 100;
 
-/// A calendar as it is stored.
+/// A stored calendar.
 pub type CalendarRecord = Stored<Calendar>;
 
-/// The start of each calendar's next meeting.
+/// Start of each calendar's next meeting.
 type NextMeetings = BTreeMap<CalendarId, Option<Timestamp>>;
 
 /// Prefetched reads of the list of calendars.
@@ -38,9 +38,9 @@ pub struct PrefetchedCalendars {
 /// Prefetched reads of a calendar's free times.
 #[derive(Debug)]
 pub struct PrefetchedSlots {
-    /// The calendar that the link names, if there is one.
+    /// The calendar named by the link, if any.
     pub calendar: Option<Calendar>,
-    /// The busy times, where the hint named the right days and calendar.
+    /// The busy times, if the hint had the right calendar and days.
     guessed: Option<Agenda>,
 }
 
@@ -57,7 +57,7 @@ impl Reader {
         Ok(calendars.collect())
     }
 
-    /// Reads all calendars and, where they are wanted, the next meetings of those that this process knows.
+    /// Reads all calendars and, with `next`, the next meetings of the calendars that this process knows.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -75,7 +75,7 @@ impl Reader {
         Ok(PrefetchedCalendars { calendars, next })
     }
 
-    /// All calendars by id, each with the start of its next meeting. No call where this process knew them all.
+    /// All calendars by id, each with the start of its next meeting. No call if this process knew them all.
     ///
     /// # Errors
     /// [`StoreError`] where the meetings cannot be read.
@@ -102,7 +102,7 @@ impl Reader {
         Ok(calendars.into_iter().map(with_next).collect())
     }
 
-    /// The starts of some calendars' next meetings. One query each, side by side.
+    /// Starts of some calendars' next meetings. One query each, concurrently.
     async fn next_meetings(&self, ids: Vec<CalendarId>, now: Timestamp) -> Result<NextMeetings, StoreError> {
         let mut found = NextMeetings::new();
         for ids in ids.chunks(BATCH) {
@@ -114,7 +114,7 @@ impl Reader {
         Ok(found)
     }
 
-    /// Reads the calendar that a link names and, where this process knows it, what is taken of it.
+    /// Reads the calendar named by a link and, if this process knows the link, its busy times.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -136,18 +136,18 @@ impl Reader {
         Ok(PrefetchedSlots { calendar, guessed })
     }
 
-    /// The calendar that a link is likely to name.
+    /// The cached calendar of a link.
     pub(in crate::store) fn expected_calendar(&self, link: &LinkName) -> Option<Calendar> {
         self.hints.links.get(&(self.instance.clone(), link.clone()))
     }
 
-    /// Remembers which calendar a link names.
+    /// Caches the calendar of a link.
     pub(in crate::store) fn learn_link(&self, calendar: &Calendar) {
         let link = (self.instance.clone(), calendar.key_name.clone());
         self.hints.links.put(link, calendar.clone());
     }
 
-    /// The busy times of the calendar that was found. No call where they were prefetched.
+    /// Busy times of the calendar. No call if they were prefetched.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -165,7 +165,7 @@ impl Reader {
         }
     }
 
-    /// The busy times of a calendar that may conflict with a start in an interval.
+    /// Busy times of a calendar that can conflict with a start in an interval.
     async fn agenda_around(
         &self,
         calendar: &Calendar,
@@ -176,7 +176,7 @@ impl Reader {
         self.agenda(calendar.id, from, to).await
     }
 
-    /// The calendar that a link names. One get.
+    /// The calendar named by a link. One get.
     async fn calendar_by_link(&self, link: &LinkName) -> Result<Option<Calendar>, StoreError> {
         let item = self.table.get(&self.keys().calendar_link(link)).await?;
         item.as_ref().map(calendar).transpose()
@@ -184,7 +184,7 @@ impl Reader {
 }
 
 impl PrefetchedSlots {
-    /// The calendar and what was read of it, if there is one that can be booked.
+    /// The calendar and its prefetched busy times, if it can be booked.
     #[must_use]
     pub fn published(self) -> Option<(Calendar, Option<Agenda>)> {
         let calendar = self.calendar.filter(|calendar| calendar.is_published)?;
@@ -223,12 +223,12 @@ impl Entity for Calendar {
     }
 }
 
-/// The calendar that a record holds, or what leads to it by the name in its link.
+/// The calendar in a record or in a look-up by link name.
 pub fn calendar(item: &Item) -> Result<Calendar, StoreError> {
     item::need_json(KIND, item, TEXT)
 }
 
-/// The id in an item that leads to a calendar.
+/// The calendar's id in a look-up.
 pub fn linked(item: &Item) -> Option<CalendarId> {
     CalendarId::parse(item.get("id")?.as_s().ok()?)
 }

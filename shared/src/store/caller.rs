@@ -1,19 +1,18 @@
-//! Who asks, as hints, page cursors and idempotency keys tell callers apart.
+//! The identity of a caller for hints, page cursors and idempotency keys.
 
-/// The caller of a request, known before any credential is checked. It decides nothing: it names what is remembered of a
-/// caller.
+/// A caller before its credentials are checked. Used only as a key of cached data.
 #[derive(Debug, Clone, Default)]
 pub struct CallerId {
-    /// The hashes of all credentials that were presented.
+    /// Hashes of all presented credentials.
     pub(crate) credentials: String,
-    /// The hash of the API key alone: it stays when the access token changes.
+    /// Hash of the API key alone, which stays the same when the access token changes.
     pub(crate) key: String,
-    /// The address and the program, which tell apart the callers that share a credential.
+    /// Source address and program, which distinguish callers that share a credential.
     pub(crate) client: String,
 }
 
 impl CallerId {
-    /// The hash of the caller's API key; empty where it presented none.
+    /// Hash of the caller's API key; empty without one.
     #[must_use]
     pub fn key(&self) -> &str {
         &self.key

@@ -1,4 +1,4 @@
-//! Credentials as they are stored: by hash, each saying which user of which instance it opens, and where that user stands.
+//! Stored credentials, by hash: instance, user and membership of the user.
 
 use std::collections::HashMap;
 
@@ -18,28 +18,27 @@ use table::{StoreError, item};
 /// A credential's instance and user, and its expiry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credential {
-    /// The credential's public id, by which the operator revokes it and the log names it.
+    /// Public id, used for revocation and in the log.
     pub id: String,
     pub kind: Kind,
     pub instance: InstanceName,
     pub user: UserId,
     #[serde(default)]
     pub expires: Option<Timestamp>,
-    /// The limit of this key alone, which goes before the instance's (C-9).
+    /// Rate limit of this key, which overrides the instance's (C-9).
     #[serde(default)]
     pub requests_per_minute: Option<Rate>,
-    /// Where the user stands, as the user's record says it. Without it the record is read: so it is with what the first
-    /// format left.
+    /// Membership of the user, copied from the user's record. If absent, as in the first format, the record is read.
     #[serde(default)]
     pub standing: Option<Membership>,
 }
 
-/// The credentials that were found, by hash; unknown and revoked ones are not among them.
+/// The existing credentials by hash; unknown and revoked ones are absent.
 pub type Found = HashMap<CredentialHash, Credential>;
 
 impl Store {
-    /// The instance that one of these credentials belongs to, good or not any more: whoever names none means this one. No
-    /// call where this process knows it, because a credential never changes its instance.
+    /// The instance of one of these credentials, valid or not: the instance of a request that names none. No call if
+    /// this process knows it, because a credential never changes its instance.
     pub(crate) async fn own_instance(
         &self,
         hashes: &[CredentialHash],
@@ -62,8 +61,8 @@ impl Store {
         Ok(Some(credential.instance))
     }
 
-    /// Reads credentials and the directory of the instance that a request names, in one batch. Units: one for each
-    /// credential, one for each started 4 KB of the directory, which does not grow with the users.
+    /// Reads credentials and the instance's directory in one batch. Units: one per credential, and one per started 4
+    /// KB of the directory, which does not grow with users.
     pub(crate) async fn presented(
         &self,
         instance: &InstanceName,

@@ -6,21 +6,21 @@ use super::key::Key;
 use table::item::{Item, n};
 use table::{Condition, Transaction};
 
-/// The items and shares of totals that are derived from a record.
+/// The derived items of a record, and its contributions to totals.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Derived {
-    /// Items of its own.
+    /// Items that belong to the record alone.
     pub items: BTreeMap<Key, Item>,
-    /// Totals that count it, each with what it contributes.
+    /// Totals that count the record, with its contributions.
     pub totals: BTreeMap<Key, Share>,
 }
 
-/// The share of one record in a total.
+/// Contribution of one record to a total.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Share {
-    /// By the names of the total's numbers; see [`is_number`].
+    /// Numbers by attribute name; see [`is_number`].
     pub numbers: BTreeMap<String, i64>,
-    /// The attributes that describe what the total counts.
+    /// Attributes that describe the class of the total.
     pub attributes: Item,
 }
 
@@ -30,10 +30,10 @@ pub fn is_number(name: &str) -> bool {
 }
 
 impl Derived {
-    /// Puts what a change from `old` to `new` does to the derived items into `transaction`.
+    /// Adds the writes that change the derived items from `old` to `new` to `transaction`.
     ///
-    /// Every record that enters or leaves a total, or changes what it contributes, raises the total's version by one. From
-    /// that alone the doctor knows whether a total changed while it counted: the numbers may be the same again (C-84).
+    /// Every change of a contribution increments the total's version, so the doctor knows whether a total changed
+    /// during its count, even if the numbers are equal again (C-84).
     pub fn change(transaction: &mut Transaction, old: &Self, new: Self) {
         for key in old.items.keys().filter(|key| !new.items.contains_key(*key)) {
             transaction.delete(key.clone(), Condition::Always);
@@ -50,7 +50,8 @@ impl Derived {
                 .filter_map(|(share, sign)| Some((share?, sign)))
             {
                 for (name, by) in &share.numbers {
-                    // Also of what leaves: an item that begins below 0, while a former one counts the rest, is described too.
+                    // Also when a record leaves: a total that starts below 0, while another process counts the rest,
+                    // is described too.
                     let set = share.attributes.clone();
                     transaction.update(key.clone(), name, sign * by, set, Condition::Always);
                 }
@@ -70,7 +71,7 @@ impl Derived {
     }
 }
 
-/// A share that counts the record once.
+/// A contribution that counts the record once.
 pub fn one(attributes: Item) -> Share {
     Share {
         numbers: BTreeMap::from([("n".to_owned(), 1)]),

@@ -1,8 +1,8 @@
-//! Which form the table's items have, as its item `#format` says (C-88).
+//! The format of the table's items, stored in the item `#format` (C-88).
 //!
-//! A build reads two formats, [`Format::CURRENT`] and the one before, whatever the item says, because a migration goes on
-//! concurrently with requests. It writes the format that the item names, so that the former build can run next to it, and again
-//! after it, until the operator runs `funil migrate`.
+//! A build reads two formats, [`Format::CURRENT`] and the previous one, regardless of the item, because migrations
+//! run concurrently with requests. It writes the format named by the item, so the previous build can run
+//! concurrently, or again, until the operator runs `funil migrate`.
 
 use std::fmt;
 
@@ -15,17 +15,17 @@ use table::StoreError;
 use table::item::{self, Item};
 use table::{KeyRange, Table};
 
-/// The form of the stored items, numbered from 1.
+/// Format of the stored items, numbered from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Format(u32);
 
 impl Format {
-    /// The form before there were formats: that of a table with instances and without the item.
+    /// The first format: tables with instances and without the item.
     pub const FIRST: Self = Self(1);
-    /// Totals and ranks of a board count restricted opportunities apart.
+    /// Board totals and ranks count restricted opportunities separately.
     pub const RESTRICTED_APART: Self = Self(2);
-    /// The directory's item has nothing of users.
+    /// The directory's item contains no users.
     pub const SPLIT: Self = Self(2);
     /// The format that this build migrates to.
     pub const CURRENT: Self = Self::SPLIT;
@@ -43,7 +43,7 @@ impl Format {
         self.0
     }
 
-    /// Refuses a format that this build does not read.
+    /// Rejects a format that this build does not read.
     fn judged(self) -> Result<Self, StoreError> {
         if (Self::OLDEST..=Self::CURRENT).contains(&self) {
             return Ok(self);
@@ -69,18 +69,18 @@ impl fmt::Display for Format {
 /// The item `#format`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableFormat {
-    /// The format of every item, except for those that a migration under way has reached.
+    /// Format of all items, except those already migrated.
     pub format: Format,
-    /// The format to which a migration under way brings the table; writers write it already.
+    /// Target of a running migration; writers already use it.
     #[serde(default)]
     pub next: Option<Format>,
-    /// When the migration began.
+    /// Start of the migration.
     #[serde(default)]
     pub since: Option<Timestamp>,
 }
 
 impl TableFormat {
-    /// The item of a table whose items all have one format.
+    /// The item of a table without a running migration.
     pub fn settled(format: Format) -> Self {
         Self {
             format,
@@ -89,7 +89,7 @@ impl TableFormat {
         }
     }
 
-    /// The format that writers write.
+    /// The format to write.
     pub fn written(&self) -> Format {
         self.next.unwrap_or(self.format)
     }
@@ -98,14 +98,14 @@ impl TableFormat {
         item::encode("format", self)
     }
 
-    /// The format to write, if this build reads all that the table holds.
+    /// The format to write, if this build can read the whole table.
     fn judged(&self) -> Result<Format, StoreError> {
         let format = self.format.judged()?;
         self.next.map_or(Ok(format), Format::judged)
     }
 }
 
-/// The formats that this build reads, in words.
+/// The readable formats as text.
 fn readable() -> String {
     match (Format::OLDEST, Format::CURRENT) {
         (oldest, current) if oldest == current => format!("format {current}"),
@@ -118,7 +118,7 @@ async fn format_item(table: &Table) -> Result<Option<TableFormat>, StoreError> {
     item.map(|item| item::decode("format", item)).transpose()
 }
 
-/// The item `#format`, or what a table without it has; `None` where it has no instance either.
+/// The item `#format`, or the first format for a table without it; `None` if it has no instance either.
 pub async fn found_format(table: &Table) -> Result<Option<TableFormat>, StoreError> {
     if let Some(found) = format_item(table).await? {
         return Ok(Some(found));
@@ -135,10 +135,10 @@ impl Store {
         found.map_or(Ok(()), |found| found.judged().map(drop))
     }
 
-    /// Refuses a table that this build cannot read.
+    /// Rejects a table that this build cannot read.
     ///
     /// # Errors
-    /// [`StoreError::Format`] where the table's format is another, or the table cannot be reached.
+    /// [`StoreError::Format`] for another format; other errors if the table cannot be reached.
     pub async fn check_format(&self) -> Result<(), StoreError> {
         let found = found_format(&self.table).await?;
         found.map_or(Ok(()), |found| found.judged().map(drop))

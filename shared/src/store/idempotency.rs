@@ -1,7 +1,7 @@
 //! Requests with an `Idempotency-Key` (C-10).
 //!
-//! A request's writes and its claim are one transaction, so of any number of equal requests exactly one does the
-//! work and the others find its record: there is no moment in which one of them is known to be under way.
+//! A request's writes and its claim are one transaction, so exactly one of several equal requests does the work and
+//! the others find its record. There is no state in which a request is known to be in progress.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use table::StoreError;
 use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
 
-/// How long a key is remembered.
+/// Lifetime of a key.
 const SECONDS: u32 = 24 * 3600;
 
-/// A request that may be sent again: its scope and key, and what it asks for.
+/// A repeatable request: scope and key, and a digest of the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey {
     name: String,
@@ -30,14 +30,14 @@ pub struct IdempotencyKey {
 pub enum Claimed {
     /// There was none.
     New,
-    /// An equal one made the record of this number.
+    /// An equal request created the record with this id.
     Replay(u64),
     /// It had another body.
     Mismatch,
 }
 
 impl Reader {
-    /// Outcome of earlier requests with the same key. One get; none where the request has no key.
+    /// Outcome of earlier requests with the same key. One get; no call without a key.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -52,7 +52,7 @@ impl Reader {
 }
 
 impl InstanceStore {
-    /// Outcome of another request with the same key, where its claim refused this one.
+    /// Outcome of the request whose claim caused a conflict.
     pub(crate) fn claimed_meanwhile(
         &self,
         claim: Option<&IdempotencyKey>,
@@ -65,10 +65,10 @@ impl InstanceStore {
 }
 
 impl IdempotencyKey {
-    /// The claim of a request on `endpoint` by whom `caller` stands for, with a key and a body.
+    /// The claim of a request to `endpoint`, scoped to `caller`.
     #[must_use]
     pub fn new(endpoint: &str, caller: &str, key: &str, body: &[u8]) -> Self {
-        // Lengths keep parts apart, whatever they hold.
+        // Length prefixes separate the parts.
         let name = format!("{endpoint} {}:{caller} {key}", caller.len());
         Self {
             name: hex(&Sha256::digest(name)[..16]),
@@ -80,7 +80,7 @@ impl IdempotencyKey {
         keys.idempotency(&self.name)
     }
 
-    /// Puts into `transaction` that the request made record `made`, on condition that none did before.
+    /// Adds to `transaction` that the request created record `made`, on condition that no earlier one did.
     pub(crate) fn put(&self, transaction: &mut Transaction, keys: Keys<'_>, made: u64, now: Timestamp) {
         let item = Item::from([
             ("body".to_owned(), s(&self.body)),
@@ -95,7 +95,7 @@ impl IdempotencyKey {
         );
     }
 
-    /// Compares the claim with a stored one; an expired one is ignored.
+    /// Compares the claim with a stored one; expired claims are ignored.
     pub(crate) fn judge(&self, item: &Item, now: Timestamp) -> Result<Claimed, StoreError> {
         let until = i64::try_from(item::number("idempotency", item, "ttl")?).unwrap_or(i64::MAX);
         if until <= now.unix_seconds() {

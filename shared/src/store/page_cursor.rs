@@ -1,10 +1,10 @@
-//! Where the pages of a walk through a list begin.
+//! Cursors of consecutive pages.
 //!
-//! Clients read pages in order, so each page remembers where it ended and the next one goes on there, whatever was added
-//! concurrently (C-42). A walk is told apart by who asks, for what, with which program, and from which address; walks that differ
-//! in none of these cannot be told apart by anyone, and the latest counts.
+//! Clients read pages in order. Each page stores where it ended, and the next page continues there, regardless of
+//! concurrent insertions (C-42). A cursor belongs to a caller, a query, a program and a source address. Reads that
+//! agree in all of these share a cursor; the latest one wins.
 //!
-//! A page whose cursor cannot be stored fails: the next page would continue at a cursor of an earlier walk.
+//! If a cursor cannot be stored the page fails; otherwise the next page would continue an earlier read.
 
 use sha2::{Digest, Sha256};
 
@@ -13,20 +13,20 @@ use crate::text::hex;
 use table::StoreError;
 use table::item::{self, Item, n, s};
 
-/// How long a client may rest between two pages without the walk starting anew.
+/// Maximum pause of a client between two pages.
 const SECONDS: u32 = 3600;
 
-/// A walk through the pages of one query, by a digest.
+/// Consecutive reads of one query, identified by a digest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CursorKey(String);
 
 impl CursorKey {
-    /// The walk of a caller's program through what `query` asks for.
+    /// The key for a caller and the text of a query.
     pub fn new(caller: &CallerId, query: &str) -> Self {
         let CallerId {
             credentials, client, ..
         } = caller;
-        // Lengths keep the parts apart, whatever they hold.
+        // Length prefixes separate the parts.
         let text = format!(
             "{}:{credentials} {}:{client} {query}",
             credentials.len(),
@@ -35,27 +35,27 @@ impl CursorKey {
         Self(hex(&Sha256::digest(text)[..16]))
     }
 
-    /// The key of a page within a process.
+    /// Key of a page in the process's cache.
     pub fn page(&self, page: u64) -> String {
         format!("{} {page}", self.0)
     }
 }
 
-/// Where a page begins.
+/// Start of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PageCursor {
-    /// After this sort key; from the list's beginning on where absent.
+    /// Starts after this sort key; at the start of the list if absent.
     pub after: Option<String>,
-    /// Before this sort key: from there on the walk has shown everything.
+    /// Ends before this sort key, because everything from there was already shown.
     pub before: Option<String>,
-    /// The sort key of the newest that the walk has shown since it last began at the list's beginning.
+    /// Sort key of the newest shown entry since the read started at the head of the list.
     newest: Option<String>,
-    /// Pages of the walk may be missing: it began at an offset.
+    /// Pages may be missing: the read started at an offset.
     partial: bool,
 }
 
 impl PageCursor {
-    /// After a sort key, or from the list's beginning on.
+    /// Starts after a sort key, or at the head of the list.
     pub fn after(after: Option<String>) -> Self {
         Self {
             after,
@@ -63,7 +63,7 @@ impl PageCursor {
         }
     }
 
-    /// After entries that the walk has not shown, at or after a sort key.
+    /// Starts at an offset whose previous entries were not shown.
     pub fn at_offset(after: Option<String>) -> Self {
         Self {
             after,
@@ -72,9 +72,9 @@ impl PageCursor {
         }
     }
 
-    /// Where the page begins that follows one with these first and last sort keys, in a list whose newest come first. After a
-    /// page that is not full only what was added since is left: it sorts before all that the walk has shown. `None` where
-    /// nothing is known of it, and the next page is an offset.
+    /// The start of the next page of a list with the newest first, from the first and last sort keys of this page.
+    /// After an incomplete page only newer entries are left, which sort before all shown ones. `None` if unknown: the
+    /// next page uses an offset.
     pub fn next(self, shown: Option<(&str, &str)>, full: bool) -> Option<Self> {
         let newest = self
             .newest
@@ -94,7 +94,7 @@ impl PageCursor {
         })
     }
 
-    /// The last sort key that can lie before [`before`](Self::before): keys of one list that end with a digit.
+    /// The last possible sort key before [`before`](Self::before): keys of one list that end with a digit.
     pub fn through(&self) -> Option<String> {
         let mut through = self.before.clone()?;
         let last = through.pop()?;
@@ -132,7 +132,7 @@ impl PageCursor {
 }
 
 impl Reader {
-    /// Where a page begins, if the page before was read within the hour. One get.
+    /// Start of a page, if the previous page was read within the hour. One get.
     pub(crate) async fn bookmark(
         &self,
         walk: &CursorKey,
@@ -151,7 +151,7 @@ impl Reader {
 }
 
 impl InstanceStore {
-    /// Remembers where a page of the walk begins; without a cursor, that nothing is known of it. One put.
+    /// Stores the start of a page; without a cursor, that it is unknown. One put.
     pub(crate) async fn put_bookmark(
         &self,
         walk: &CursorKey,
@@ -173,7 +173,7 @@ impl InstanceStore {
 mod tests {
     use super::*;
 
-    /// Keys of a list whose newest come first: 90 is newer than 91.
+    /// Keys of a list with the newest first: 90 is newer than 91.
     #[test]
     fn a_walk_ends_with_what_was_added_since() {
         let first = PageCursor::default().next(Some(("50", "59")), true).unwrap();
@@ -183,7 +183,7 @@ mod tests {
             (last.after.as_deref(), last.through().as_deref()),
             (None, Some("5/~"))
         );
-        // A full page of what is new, then the rest of it, then what is newer still.
+        // A full page of new entries, the rest of them, then newer ones.
         let new = last.next(Some(("20", "29")), true).unwrap();
         assert_eq!(
             (new.after.as_deref(), new.through().as_deref()),

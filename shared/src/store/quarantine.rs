@@ -1,11 +1,11 @@
-//! Quarantine: where background work moves what it cannot read, so that it fails once and holds up nothing else (C-87).
+//! Quarantine for items that background work cannot read, so that each fails once and blocks nothing (C-87).
 //!
-//! The item leaves its partition for `<partition>-aside`, under the same sort key, with the kind of item that could not be
-//! read. That may be another item than itself: the automation, call or lead that it needs. `funil doctor` reports it, and
-//! `--repair` moves it back, so that it is tried again.
+//! The item moves from its partition to `<partition>-aside` with the same sort key, and with the kind of the
+//! unreadable item, which may be another one: an automation, call or lead that it needs. `funil doctor` reports it,
+//! and `--repair` moves it back to be retried.
 //!
-//! A notice that names its lead never leaves its partition, because readers depend on it: it is renewed, or keeps the
-//! version at which its lead could not be brought up to date (see [`copies`](super::copies)).
+//! A stale marker that names its lead never moves, because readers depend on it. It is renewed, or keeps the version
+//! at which its lead could not be refreshed (see [`copies`](super::copies)).
 
 use super::Reader;
 use super::key::{self, Key};
@@ -14,11 +14,11 @@ use table::item::{Item, s};
 use table::key_of;
 use table::{Condition, Transaction};
 
-/// Which kind of item could not be read.
+/// Kind of the unreadable item.
 pub const UNREADABLE: &str = "unreadable";
 
 impl Reader {
-    /// The outcome of work on an item; the default where the item is moved to quarantine instead of failing.
+    /// Outcome of work on an item; the default if the item moves to quarantine instead of failing.
     pub(crate) async fn or_set_aside<T: Default>(
         &self,
         key: &Key,
@@ -36,28 +36,28 @@ impl Reader {
         let mut moved = without_key(item);
         moved.insert(UNREADABLE.to_owned(), s(unreadable));
         transaction.put(key::aside(key), moved, Condition::Always);
-        // Where it is refused, another process runs it too, and got on or set it aside.
+        // Rejected: another process works on it and completed it or moved it.
         self.table.try_commit(transaction).await?;
         Ok(T::default())
     }
 
-    /// Logs which item was worked on and what could not be read for it. The cause may quote what it could not read, and
-    /// with that a person or a secret, so it is left out.
+    /// Logs the item and the kind that could not be read. The cause is omitted, because it may quote personal data or
+    /// a secret.
     pub(crate) fn log_unreadable(&self, key: &Key, unreadable: &str, what: &str) {
         let (instance, item) = (self.instance().as_str(), key.to_string());
         tracing::warn!(instance, item, unreadable, "{what}");
     }
 }
 
-/// The first unreadable item among several that are worked on one after the other: the others are done all the same.
+/// The first unreadable item among several; the others are still processed.
 #[derive(Debug, Default)]
 pub struct Unreadable(Option<StoreError>);
 
 impl Unreadable {
-    /// Notes and logs the outcome of work on the item at `key`.
+    /// Records and logs the outcome of work on the item at `key`.
     ///
     /// # Errors
-    /// Every [`StoreError`] but [`StoreError::Corrupt`].
+    /// Every [`StoreError`] except [`StoreError::Corrupt`].
     pub fn note(
         &mut self,
         reader: &Reader,
@@ -80,14 +80,13 @@ impl Unreadable {
     }
 
     /// # Errors
-    /// The first of those that were noted.
+    /// The first recorded error.
     pub fn result(self) -> Result<(), StoreError> {
         self.0.map_or(Ok(()), Err)
     }
 }
 
-/// Which kind of item could not be read when this one was set aside, and the writes that move it back, on condition that
-/// it is still aside.
+/// The kind that could not be read when the item moved to quarantine, and the conditional writes that move it back.
 pub fn back(aside: Item) -> Result<(String, Transaction), StoreError> {
     let key = key_of(&aside)?;
     let mut transaction = Transaction::default();
@@ -99,7 +98,7 @@ pub fn back(aside: Item) -> Result<(String, Transaction), StoreError> {
     Ok((unreadable.unwrap_or_else(|| "item".to_owned()), transaction))
 }
 
-/// That an item is as it was read.
+/// The condition that an item is unchanged.
 pub fn as_read(item: &Item) -> Condition {
     Condition::Exactly {
         has: item.clone(),

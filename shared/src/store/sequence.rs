@@ -1,5 +1,5 @@
-//! Running numbers (C-11). Each is taken in the transaction of the record that has it, so a refused request takes none.
-//! Where others keep taking it first, it is reserved by an addition of its own.
+//! Sequential ids (C-11). Each is taken in the transaction of its record, so a rejected request takes none. After
+//! repeated conflicts the id is reserved by an unconditional addition.
 
 use super::key::Key;
 use table::StoreError;
@@ -7,30 +7,30 @@ use table::Table;
 use table::item::{self, Item};
 use table::{Condition, Transaction};
 
-/// The number that a new record takes.
+/// The id of a new record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sequence {
-    /// The one after this, if this is still the last.
+    /// The next id, on condition that the last one is unchanged.
     Expect(u64),
-    /// This one, which nobody else can take.
+    /// A reserved id.
     Reserved(u64),
 }
 
 impl Sequence {
-    /// The number after the last one taken, as a counter's item says.
+    /// The id after the last one taken, from the counter's item.
     pub fn next(counter: Option<&Item>, name: &str) -> Result<Self, StoreError> {
         counter.map_or(Ok(Self::Expect(0)), |item| {
             item::number("counter", item, name).map(Self::Expect)
         })
     }
 
-    /// Takes a number by an addition, which cannot conflict.
+    /// Reserves an id by an addition, which cannot conflict.
     pub async fn reserve(table: &Table, counter: &Key, name: &'static str) -> Result<Self, StoreError> {
         let [number] = Self::reserve_all(table, counter, [name]).await?;
         Ok(number)
     }
 
-    /// The same for several numbers of one counter. One write.
+    /// Reserves several ids of one counter. One write.
     pub async fn reserve_all<const N: usize>(
         table: &Table,
         counter: &Key,
@@ -42,12 +42,12 @@ impl Sequence {
         }))
     }
 
-    /// Whether nobody else can take it.
+    /// Whether it is reserved.
     pub fn is_reserved(self) -> bool {
         matches!(self, Self::Reserved(_))
     }
 
-    /// The id that it makes.
+    /// The id.
     pub fn id<I: TryFrom<u64>>(self) -> Result<I, StoreError> {
         let number = match self {
             Self::Expect(last) => last + 1,
@@ -56,7 +56,7 @@ impl Sequence {
         I::try_from(number).map_err(|_| StoreError::Contention("numbering"))
     }
 
-    /// Takes the number in `transaction`, on condition that the last one is still the expected one.
+    /// Takes the id in `transaction`, on condition that the last one is unchanged.
     pub fn take(self, transaction: &mut Transaction, counter: Key, name: &'static str) {
         if let Self::Expect(value) = self {
             let last = Condition::Number { name, value };

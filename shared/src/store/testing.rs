@@ -1,4 +1,4 @@
-//! Means of tests. No function enables the feature `testing`.
+//! Support for tests. No function enables the feature `testing`.
 
 pub use table::testing::{faults, replay};
 
@@ -9,7 +9,7 @@ use super::{Store, StoreError, key};
 use crate::instance::InstanceName;
 
 impl Store {
-    /// Every item of an instance as it is stored, as text.
+    /// All items of an instance as text.
     ///
     /// # Errors
     /// [`StoreError`] where the table cannot be read.
@@ -26,7 +26,7 @@ impl Store {
         }
     }
 
-    /// The same table as another process has it, which remembers nothing.
+    /// The same table in another process, with empty caches.
     #[must_use]
     pub fn elsewhere(&self) -> Self {
         Self::over(self.table.clone(), self.environment.clone())
@@ -41,7 +41,7 @@ impl Store {
         }
     }
 
-    /// The same with a plan that tells calls of one operation apart; see
+    /// The same with a plan that distinguishes calls of one operation; see
     /// [`Table::with_faults_in_calls`](table::Table::with_faults_in_calls).
     #[must_use]
     pub fn with_faults_in_calls(self, plan: CallFaultPlan, found: Found) -> Self {
@@ -51,7 +51,7 @@ impl Store {
         }
     }
 
-    /// The same store with its calls recorded or played by a tape.
+    /// The same store with its calls recorded or replayed.
     #[must_use]
     pub fn on_tape(self, tape: &Tape) -> Self {
         Self {

@@ -1,8 +1,8 @@
 //! A page of one column.
 //!
-//! A page goes on where the page before it ended (C-42), at a page cursor that a process also remembers, so that it need not
-//! wait to know where to read. A page that is asked for alone is an offset, found through the ranks of the days where
-//! skipping would cost more.
+//! A page continues where the previous one ended (C-42), at a page cursor that is also cached in the process, so that
+//! the read need not wait for it. A page requested without its predecessor is an offset, located by the daily counts
+//! if skipping would cost more.
 
 use super::lists::{Part, QueryPlan, VisibleLists};
 use super::rank::{Near, Ranks};
@@ -21,18 +21,18 @@ use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{InstanceStore, Reader};
 use table::{KeyRange, Page, StoreError};
 
-/// Skipping so many entries costs more than reading the ranks.
+/// Number of entries from which skipping costs more than reading the daily counts.
 const WORTH_RANKS: u64 = 500;
 
 /// Prefetched reads of a column.
 #[derive(Debug)]
 pub struct PrefetchedColumn {
-    /// Where the page begins.
+    /// Start of the page.
     bookmark: Option<PageCursor>,
     early: Option<Early>,
 }
 
-/// A list that was read on a guess, from where the page was likely to begin.
+/// A list read on a hint, from the likely start of the page.
 #[derive(Debug)]
 struct Early {
     range: KeyRange,
@@ -50,7 +50,7 @@ impl Reader {
         let walk = request.walk(&self.caller);
         let first = guess.skipped(Some(request.page), request.limit) == 0;
         let bookmark = async {
-            // Whether page 1 is the first depends on a setting that is not yet known.
+            // Whether page 1 is the first depends on a setting that is not known yet.
             match request.page {
                 0 => Ok(None),
                 page => self.bookmark(&walk, page).await,
@@ -87,7 +87,7 @@ impl Reader {
         Ok(Early { range, page })
     }
 
-    /// The totals and ranks that are needed: where the column's lists are merged, or an offset is far.
+    /// The needed totals and ranks: if the column's lists are merged, or an offset is distant.
     async fn counts_for(
         &self,
         asked: &Asked<'_>,
@@ -95,7 +95,7 @@ impl Reader {
         read: Option<Totals>,
         far: bool,
     ) -> Result<(Totals, Option<Ranks>), StoreError> {
-        // Ranks know nothing of what only the records tell.
+        // Daily counts do not distinguish what only records contain.
         if far && asked.filter.is_empty() {
             let (totals, ranks) = self.ranks(asked, column).await?;
             return Ok((totals, Some(ranks)));
@@ -151,7 +151,7 @@ impl InstanceStore {
         self.shown(request, truth, &markers, page, begins).await
     }
 
-    /// For a search in leads, those whose copies may be stale: it looks into every copy.
+    /// For a search in leads, the leads with stale copies, because it reads every copy.
     pub(crate) async fn fresh(&self, asked: &Asked<'_>, markers: &StaleMarkers) -> Result<Fresh, StoreError> {
         if asked.filter.search.is_some() {
             return self.fresh_leads(markers, &asked.budget).await;
@@ -159,7 +159,7 @@ impl InstanceStore {
         Ok(Fresh::default())
     }
 
-    /// The cards of a page with their leads as they are; beside reading those, remembers where the page ends.
+    /// The cards of a page with current leads. Stores the end of the page concurrently.
     async fn shown(
         &self,
         request: &BoardRequest,
@@ -174,8 +174,8 @@ impl InstanceStore {
         let mut cards: Vec<_> = page.into_iter().map(|entry| *entry.card).collect();
         // With base 1, page 0 is the first too, and page 2 follows it (C-40).
         let next = request.page.max(truth.page_base).saturating_add(1);
-        // A page whose end cannot be remembered fails: the next one would begin where the same page of an earlier walk
-        // ended, and skip without a word what was added in between (C-42).
+        // If its end cannot be stored the page fails: the next page would start at an earlier read's end and silently
+        // skip records created since (C-42).
         let walk = request.walk(&self.caller);
         let remember = self.put_bookmark(&walk, next, goes_on);
         let mut borrowed: Vec<_> = cards.iter_mut().collect();

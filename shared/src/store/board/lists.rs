@@ -1,4 +1,4 @@
-//! Which lists hold what is asked for and seen.
+//! Selects the lists that contain the requested and visible opportunities.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,42 +10,42 @@ use crate::store::key::BoardList;
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::viewer::OwnerScope;
 
-/// More lists than these are only merged where what they hold is rare.
+/// Maximum lists to merge, unless their contents are rare.
 const MAX_MERGED: usize = 8;
-/// Entries that are at least so dense in a wider list, one in so many, are read from it.
+/// Minimum density, one in so many, from which entries are read from a wider list.
 const DENSE: i64 = 4;
 
-/// The users and statuses that are asked for and may be seen. Never nobody's and never none.
+/// The requested and visible users and statuses; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisibleLists {
-    /// `None` for everyone's.
+    /// `None` for all users.
     users: Option<BTreeSet<UserId>>,
     /// `None` for all.
     statuses: Option<BTreeSet<Status>>,
 }
 
-/// A list, and about which part of what is sought it holds.
+/// A list, and its approximate share of the requested entries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     pub list: BoardList,
-    /// Of one.
+    /// From 0 to 1.
     pub share: f64,
 }
 
-/// How what is sought is read in its order.
+/// The plan for reading the requested entries in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum QueryPlan {
-    /// There is none of it.
+    /// There are none.
     Nothing,
-    /// By merging these lists.
+    /// Merge these lists.
     Merge(Vec<Part>),
-    /// Out of a list that holds more, of which this part is sought; and out of these where that takes too long.
+    /// Filter a wider list with this share of requested entries; merge these lists if that takes too long.
     Sift(Part, Vec<Part>),
 }
 
 impl VisibleLists {
-    /// The requested lists that a caller like `guess` sees; `None` for nothing. A filter by users who may
-    /// not be seen narrows (C-46).
+    /// The requested lists visible to a caller like `guess`; `None` for none. Invisible users in a filter are ignored
+    /// (C-46).
     pub fn of(guess: &PrefetchHint, request: &BoardRequest) -> Option<Self> {
         let users = match (&guess.opportunities, &request.users) {
             (OwnerScope::Nothing, _) => return None,
@@ -73,13 +73,13 @@ impl VisibleLists {
                 .is_none_or(|statuses| statuses.contains(&status))
     }
 
-    /// How many lists of a column hold it together.
+    /// Number of lists of a column that together contain the entries.
     pub fn lists(&self) -> usize {
         let users = self.users.as_ref().map_or(1, BTreeSet::len);
         users.saturating_mul(self.statuses.as_ref().map_or(1, BTreeSet::len))
     }
 
-    /// The one list of a column that holds just what is seen, if it is one.
+    /// The only list of a column with exactly the visible entries, if there is one.
     pub fn only_list(&self, request: &BoardRequest, column: ColumnId) -> Option<BoardList> {
         if self.lists() != 1 {
             return None;
@@ -92,7 +92,7 @@ impl VisibleLists {
         Some(list(request, column, user, status))
     }
 
-    /// How to read what is seen of a column of which the totals are known.
+    /// The plan for a column with known totals.
     pub fn plan(&self, request: &BoardRequest, column: ColumnId, totals: &[BoardTotal]) -> QueryPlan {
         let status = self.statuses.as_ref().filter(|statuses| statuses.len() == 1);
         let wide = list(

@@ -1,4 +1,4 @@
-//! Where an offset lies in a column, from how many opportunities were created on each day.
+//! Locates an offset in a column by the number of opportunities created per day.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,19 +17,19 @@ use table::{KeyRange, PAGE, key_of};
 /// A place at or before an offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Near {
-    /// Behind which text of a place it lies.
+    /// Sort key prefix after which it lies.
     pub after: String,
-    /// How many opportunities lie between it and the offset.
+    /// Number of opportunities between it and the offset.
     pub skip: u64,
 }
 
-/// How many opportunities of a column somebody sees of each day, by the day in its ranks: the latest first.
+/// Visible opportunities of a column per day of creation, latest first.
 #[derive(Debug, Default)]
 pub struct Ranks(BTreeMap<String, i64>);
 
 impl Reader {
-    /// The ranks of a column for who asks. They cost what its days and users cost, however many opportunities those have: a
-    /// query for each 1 MB. A viewer from whom restrictions may hide some waits for the restricted totals and ranks.
+    /// The daily counts of a column visible to the caller. Their cost grows with days and users, not with
+    /// opportunities: one query per MB. A viewer subject to restrictions also reads the restricted totals and counts.
     pub(crate) async fn ranks(
         &self,
         asked: &Asked<'_>,
@@ -54,7 +54,7 @@ impl Reader {
 }
 
 impl Ranks {
-    /// Adds up what is seen: `seen` are the restricted classes, of which `restricted` has the ranks.
+    /// Sums the visible counts: `seen` are the restricted classes, counted in `restricted`.
     fn of(
         asked: &Asked<'_>,
         column: ColumnId,
@@ -84,7 +84,7 @@ impl Ranks {
         Ok(Self(days))
     }
 
-    /// The beginning of the day on which the opportunity at an offset was created; `None` where there is none.
+    /// Start of the day on which the opportunity at an offset was created; `None` if there is none.
     pub fn near(&self, offset: u64) -> Option<Near> {
         let mut skip = offset;
         for (day, count) in &self.0 {
@@ -99,8 +99,8 @@ impl Ranks {
     }
 }
 
-/// Whether the opportunities of a class that a day's rank counts are asked for and seen. The class is a user and a status,
-/// and what is after those says that they are restricted; before format 2 that was the name of the restriction.
+/// Whether a class in a day's count is requested and visible. The class is a user and a status; a third part marks
+/// restricted ones (before format 2, the name of the restriction).
 fn is_seen(asked: &Asked<'_>, column: ColumnId, class: &str, seen: &BTreeSet<String>) -> bool {
     let mut parts = key::class_parts(class);
     let user = parts.next().and_then(|user| UserId::new(user.parse().ok()?));

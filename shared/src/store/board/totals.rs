@@ -1,7 +1,7 @@
-//! Totals of a funnel's columns, and the part that a viewer sees.
+//! Totals of a funnel's columns, and the part visible to a viewer.
 //!
-//! Every page needs the totals by column, user and status. Only a viewer from whom service permissions may hide some of
-//! them needs the restricted ones by themselves: neither admins nor who sees its own alone do.
+//! Every page needs the totals by column, user and status. Only viewers from whom service permissions may hide some
+//! opportunities need the restricted ones separately: not admins, nor users who see only their own.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use table::{KeyRange, PAGE};
 
 const TOTAL: &str = "board total";
 
-/// How many opportunities there are, and what they are worth.
+/// Number and value of opportunities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sum {
     pub count: i64,
@@ -37,7 +37,7 @@ impl Sum {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoardTotal {
     pub class: BoardClass,
-    /// Those that no service permission restricts.
+    /// Those without a restriction by service permission.
     pub open: Sum,
     pub restricted: Sum,
 }
@@ -57,11 +57,11 @@ pub struct Totals {
     former: Vec<RestrictedTotal>,
 }
 
-/// The part of a column that a viewer sees under a request.
+/// The visible part of a column for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TotalsSeen {
     pub sum: Sum,
-    /// How many more may be seen, which the restricted totals tell.
+    /// Maximum additional visible number, known from the restricted totals.
     pub unclear: i64,
 }
 
@@ -121,8 +121,8 @@ impl Reader {
         Totals::read(self.table.query_all_ahead(span, MAX_COUNTERS_AHEAD).await?)
     }
 
-    /// The restricted totals of a column that are asked for and seen, except those that [`Totals::seen`] counts. They cost
-    /// what the column's restrictions cost, some 150 bytes each: a query for each 1 MB.
+    /// The requested and visible restricted totals of a column, except those in [`Totals::seen`]. They cost some 150
+    /// bytes per restriction: one query per MB.
     pub(crate) async fn seen_restricted(
         &self,
         asked: &Asked<'_>,
@@ -159,7 +159,7 @@ fn sum(item: &Item, part: &str) -> Result<Sum, StoreError> {
     Ok(Sum { count, cents })
 }
 
-/// A number of a total: money may be more than 64 bits hold.
+/// A number of a total: sums of money may exceed 64 bits.
 fn number(item: &Item, name: &str) -> Result<i128, StoreError> {
     let digits = item.get(name).and_then(|number| number.as_n().ok());
     digits.map_or(Ok(0), |digits| {

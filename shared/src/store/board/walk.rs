@@ -1,4 +1,4 @@
-//! A walk through lists of a column, merged by place: newest first.
+//! Reads lists of a column, merged by place: newest first.
 
 use super::Asked;
 use super::lists::{Part, QueryPlan};
@@ -13,12 +13,12 @@ use crate::time::Timestamp;
 use table::item::Item;
 use table::{KeyRange, ListEntry, MergeScan, PAGE, Page, StoreError, key_of};
 
-/// Lists that are read at the same time.
+/// Lists read concurrently.
 const CONCURRENCY: usize = 32;
-/// A wider list is given up for the exact ones once so many times what was likely to be read has been.
+/// Factor of the expected reads after which a wider list is abandoned for the exact ones.
 const PATIENCE: usize = 4;
 
-/// An opportunity and its place in the lists. It goes from hand to hand, and a card is some 3 KB.
+/// An opportunity and its place in the lists. Boxed because it is moved often and a card has some 3 KB.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub place: String,
@@ -40,7 +40,7 @@ impl ListEntry for Entry {
     }
 }
 
-/// Between which places a walk goes.
+/// Range of places.
 #[derive(Debug, Clone, Default)]
 pub struct Bounds {
     pub after: Option<String>,
@@ -48,7 +48,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// From where a page begins, through what was created within a range of time.
+    /// From the start of a page to the end of a creation range.
     pub fn new(begins: &PageCursor, created: &TimeRange) -> Self {
         let newest = created.until.map(key::before_places);
         let oldest = created.from.map(key::after_places);
@@ -72,19 +72,19 @@ impl Bounds {
     }
 }
 
-/// A walk.
+/// A scan.
 pub struct Walk<'a> {
     reader: &'a Reader,
     asked: &'a Asked<'a>,
     fresh: &'a Fresh,
     lists: MergeScan<Entry>,
-    /// Of each list that is read, about which part of what is sought it has.
+    /// Approximate share of requested entries in each list.
     shares: Vec<f64>,
-    /// Where a wider list is read, the exact ones.
+    /// The exact lists, if a wider one is read.
     instead: Vec<Part>,
-    /// Entries that may still be read before the exact lists are.
+    /// Entries left to read before switching to the exact lists.
     patience: usize,
-    /// Fills so far, each of which reads more than the one before.
+    /// Number of reads; each reads more than the previous one.
     fills: u32,
 }
 
@@ -114,12 +114,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Takes over what was read of its only list, if that is where it begins.
+    /// Uses a prefetched page of its only list, if it starts there.
     pub fn begin_with(&mut self, range: &KeyRange, page: Page) -> Result<(), StoreError> {
         self.lists.begin_with(range, page)
     }
 
-    /// The next `limit` opportunities that are asked for, after the next `skip`.
+    /// The next `limit` requested opportunities after the next `skip`.
     pub async fn page(&mut self, mut skip: u64, limit: usize) -> Result<Vec<Entry>, StoreError> {
         let mut page = Vec::with_capacity(limit);
         let sought =
@@ -144,7 +144,7 @@ impl<'a> Walk<'a> {
         Ok(page)
     }
 
-    /// Reads a lead whose copies may be stale, and those of all entries that were read.
+    /// Reads the current lead of a card, and those of all buffered entries.
     async fn read_leads(&self, lead: LeadId) -> Result<(), StoreError> {
         let leads = self
             .lists
@@ -154,7 +154,7 @@ impl<'a> Walk<'a> {
         self.fresh.read(self.reader, &self.asked.budget, leads).await
     }
 
-    /// The next entry by place, asked for or not; `sought` entries that are asked for are still needed.
+    /// The next entry by place, requested or not; `sought` requested entries are still needed.
     async fn next(&mut self, sought: usize) -> Result<Option<Entry>, StoreError> {
         if self.lists.is_due() {
             self.give_up_the_wide_list();
@@ -173,14 +173,14 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// How many entries of a list are likely to hold as many as are sought. What only the records tell cannot be known:
-    /// there the first reading is generous and each further one doubles it.
+    /// Number of entries of a list that probably contain the sought ones. A filter on records has an unknown share:
+    /// the first read is generous and each further one doubles it.
     fn likely(&self, list: usize, sought: usize) -> usize {
         let share = self.shares.get(list).copied().unwrap_or(1.0);
         let one_of_many = self.shares.len() > 1;
         let mut likely = sought;
         if one_of_many {
-            // A little more than its part, so that few lists run out before the page is full.
+            // Slightly more than its share, so that few lists run out before the page is full.
             likely = scaled(sought, share * 1.15) + 2;
         } else if !self.instead.is_empty() {
             likely = scaled(sought, 1.15 / share.max(0.01));
@@ -191,7 +191,7 @@ impl<'a> Walk<'a> {
         likely.clamp(1, PAGE)
     }
 
-    /// However many entries match, they may all be far down the wide list.
+    /// All matches may be far down the wide list.
     fn give_up_the_wide_list(&mut self) {
         if self.patience > 0 || self.instead.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The deleted leads of which something may be left. No reader shows anything of them.
+//! Deleted leads with data that is not yet erased. Readers hide that data.
 
 use std::collections::BTreeSet;
 
@@ -11,18 +11,18 @@ use crate::store::key;
 use crate::ticket::Ticket;
 use table::{KeyRange, PAGE, Page, StoreError, key_of};
 
-/// The deleted leads of which something may be left.
+/// Deleted leads with data that is not yet erased.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PendingErasures(BTreeSet<LeadId>);
 
 impl PendingErasures {
-    /// Whether what a record says of its lead must not be shown.
+    /// Whether the data of a record's lead must be hidden.
     #[must_use]
     pub fn cover(&self, lead: Option<LeadId>) -> bool {
         lead.is_some_and(|lead| self.0.contains(&lead))
     }
 
-    /// A meeting as it may be shown.
+    /// A meeting without data of a deleted lead.
     #[must_use]
     pub fn meeting(&self, meeting: Meeting) -> Meeting {
         if self.cover(meeting.lead_id) {
@@ -32,7 +32,7 @@ impl PendingErasures {
         }
     }
 
-    /// A ticket as it may be shown.
+    /// A ticket without data of a deleted lead.
     #[must_use]
     pub fn ticket(&self, ticket: Ticket) -> Ticket {
         if self.cover(ticket.lead_relation) {
@@ -42,7 +42,7 @@ impl PendingErasures {
         }
     }
 
-    /// An opportunity as it may be shown.
+    /// An opportunity without data of a deleted lead.
     #[must_use]
     pub fn opportunity(&self, opportunity: Opportunity) -> Opportunity {
         let lead_id = opportunity.lead_id.filter(|lead| !self.cover(Some(*lead)));
@@ -52,7 +52,7 @@ impl PendingErasures {
         }
     }
 
-    /// A call as it may be shown.
+    /// A call without data of a deleted lead.
     #[must_use]
     pub fn call(&self, call: Call) -> Call {
         if self.cover(call.lead) {
@@ -63,10 +63,10 @@ impl PendingErasures {
     }
 }
 
-/// The most marks that a page reads: 3 read units.
+/// Maximum tombstones read by a page: 3 read units.
 const MAX_READ: usize = 100;
 
-/// The first of the marks, and after which lead there may be more.
+/// The first tombstones, and the lead after which more may follow.
 #[derive(Debug)]
 pub struct FirstErasures {
     first: PendingErasures,
@@ -74,7 +74,7 @@ pub struct FirstErasures {
 }
 
 impl Reader {
-    /// The first marks. One query of at most 3 units.
+    /// The first tombstones. One query of at most 3 units.
     pub(crate) async fn first_erasures(&self) -> Result<FirstErasures, StoreError> {
         let span = KeyRange::head(self.keys().erasures(), MAX_READ);
         let Page { items, more } = self.table.query_markers(span).await?;
@@ -84,7 +84,7 @@ impl Reader {
         Ok(FirstErasures { first, after })
     }
 
-    /// Which of these leads are marked. No call unless there are many marks; then a batch of gets.
+    /// The tombstones among these leads. No call unless there are many tombstones; then a batch of gets.
     pub(crate) async fn erasures_of(
         &self,
         FirstErasures { first, after }: FirstErasures,
@@ -101,14 +101,14 @@ impl Reader {
         Ok(PendingErasures(marked))
     }
 
-    /// The deleted leads of which something may be left, all of them. One query for each 1 MB.
+    /// All tombstones. One query per MB.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
     pub async fn erasures(&self) -> Result<PendingErasures, StoreError> {
         let span = KeyRange::head(self.keys().erasures(), PAGE);
         let items = self.table.query_all(span).await?;
-        // A key that names no lead covers none; the doctor tells of it.
+        // A key without a lead covers none; the doctor reports it.
         let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
         Ok(PendingErasures(keys.iter().filter_map(key::marked).collect()))
     }

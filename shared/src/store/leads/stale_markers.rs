@@ -1,13 +1,12 @@
 //! Markers of leads whose copies may be stale.
 //!
-//! Opportunities copy their lead. A lead may have thousands of them, so a change of the lead does not write them all; it
-//! sets a marker in the same transaction. While it is set, every reader takes the lead itself in place of its copies, so
-//! that what was acknowledged is shown at once (C-12). `jobs::copies` writes the copies and clears the
-//! marker.
+//! Opportunities copy their lead. A lead may have thousands, so a change of the lead does not rewrite them; it sets a
+//! marker in the same transaction. While the marker exists, readers use the lead instead of its copies, so an
+//! acknowledged change is visible at once (C-12). `jobs::copies` refreshes the copies and removes the marker.
 //!
-//! A marker's key names its lead, so one that cannot be read otherwise is still valid. A reader reads at most
-//! [`MAX_READ`] markers. Where there are more, it takes every lead after the last of them to be marked: it then reads the
-//! leads that it shows, and not all markers of the instance.
+//! A marker's key names its lead, so an otherwise unreadable marker is still valid. A reader reads at most
+//! [`MAX_READ`] markers. If there are more, it treats every lead after the last one as marked and reads the leads
+//! that it shows.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,9 +24,9 @@ use table::{KeyRange, PAGE, Page, Pages, key_of};
 /// Markers that a page reads: at most 3 read units.
 const MAX_READ: usize = 100;
 
-/// When it was set last, in Unix seconds; absent in markers of the former version.
+/// Time of the last change in Unix seconds; absent in markers of the previous version.
 pub const MARKED_AT: &str = "at";
-/// That the lead was deleted.
+/// Whether the lead was deleted.
 pub const DELETED: &str = "deleted";
 
 /// The leads whose copies may be stale.
@@ -37,31 +36,31 @@ pub struct StaleMarkers {
     unread: Unread,
 }
 
-/// Which markers were not read.
+/// The unread markers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Unread {
     /// None.
     #[default]
     Nothing,
-    /// Those of the leads after this one.
+    /// Markers of leads after this one.
     After(LeadId),
-    /// Perhaps any: a key could not be read.
+    /// Possibly any: a key could not be read.
     Anything,
 }
 
-/// Marks in `transaction` that copies of a lead may be stale.
+/// Adds a marker to `transaction`: copies of a lead may be stale.
 pub fn mark(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, now: Timestamp) {
     transaction.update(keys.lead_notice(lead), "v", 1, marked_at(now), Condition::Always);
 }
 
-/// The same for a lead that is deleted in `transaction`: its copies are to be taken out.
+/// Adds a marker of a lead deleted in `transaction`: its copies must be removed.
 pub fn mark_deleted(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, now: Timestamp) {
     let mut deleted = marked_at(now);
     deleted.insert(DELETED.to_owned(), n(1));
     transaction.update(keys.lead_notice(lead), "v", 1, deleted, Condition::Always);
 }
 
-/// When something was marked, as an attribute.
+/// The time of a change as an attribute.
 pub fn marked_at(now: Timestamp) -> Item {
     Item::from([(MARKED_AT.to_owned(), n(now.unix_seconds()))])
 }
@@ -82,12 +81,12 @@ impl StaleMarkers {
             }
     }
 
-    /// The markers of a page of them.
+    /// The markers in a page.
     fn of(page: &Page) -> Self {
         let keys = page.items.iter().map(|item| key_of(item).ok());
         let leads: Vec<_> = keys.map(|key| key.as_ref().and_then(key::noticed)).collect();
         let unread = match (leads.iter().all(Option::is_some), page.more, leads.last()) {
-            // Nobody writes such a key. What it hides is not known, so every lead is read.
+            // Such a key is never written. Its meaning is unknown, so every lead is read.
             (false, _, _) => Unread::Anything,
             (true, true, Some(Some(last))) => Unread::After(*last),
             _ => Unread::Nothing,
@@ -98,7 +97,7 @@ impl StaleMarkers {
 }
 
 impl Reader {
-    /// The markers, as far as a page reads them. One query of at most 3 units.
+    /// The first markers. One query of at most 3 units.
     pub(crate) async fn stale_markers(&self) -> Result<StaleMarkers, StoreError> {
         let span = KeyRange::head(self.keys().notices(), MAX_READ);
         let page = self.table.query_markers(span).await?;
@@ -120,7 +119,7 @@ impl Reader {
             .collect()
     }
 
-    /// The markers, with those that a page leaves out.
+    /// All markers.
     pub(crate) async fn all_stale_markers(
         &self,
         markers: &StaleMarkers,

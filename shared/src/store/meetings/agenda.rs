@@ -19,23 +19,23 @@ use table::{Condition, Transaction};
 use table::{KeyRange, PAGE, Pages, key_of};
 
 const KIND: &str = "agenda";
-/// Days that are read at first for the next meeting: today's may be over.
+/// Days read first for the next meeting: today's meetings may be over.
 const FIRST: usize = 2;
-/// Days that are read at a time after those.
+/// Days read at a time after those.
 const MORE: usize = 100;
 
-/// The busy times of a calendar on some days, by the days' sort keys. A day without an item is free.
+/// Busy times of a calendar on some days, by the days' sort keys. A day without an item is free.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Agenda(BTreeMap<String, AgendaDay>);
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct AgendaDay {
     version: u64,
-    /// How many meetings take each stretch of time; imported ones may share one.
+    /// Number of meetings in each time span; imported ones may overlap.
     taken: BTreeMap<Busy, u64>,
 }
 
-/// The name under which a day's item counts a stretch of time.
+/// Attribute that counts a time span in a day's item.
 pub fn name(busy: Busy) -> String {
     format!("n.{}_{}", busy.start_millis(), busy.end_millis())
 }
@@ -66,7 +66,7 @@ impl AgendaDay {
 }
 
 impl Agenda {
-    /// Of the items of days that were read.
+    /// From the items of days.
     ///
     /// # Errors
     /// [`StoreError`] for an item that this program cannot have written.
@@ -78,7 +78,7 @@ impl Agenda {
         Ok(agenda)
     }
 
-    /// Takes a day as it is now.
+    /// Replaces a day by its current item.
     ///
     /// # Errors
     /// [`StoreError`] for an item that this program cannot have written.
@@ -87,7 +87,7 @@ impl Agenda {
         Ok(())
     }
 
-    /// The busy times, without one meeting's own time.
+    /// Busy times except one meeting's own.
     #[must_use]
     pub fn taken(&self, except: Option<Busy>) -> Vec<Busy> {
         let others = |(busy, count): (&Busy, &u64)| {
@@ -98,7 +98,7 @@ impl Agenda {
         days.flat_map(|day| day.taken.iter().filter_map(others)).collect()
     }
 
-    /// Has `transaction` depend on the days of a stretch of time being as they were read.
+    /// Makes `transaction` depend on the read versions of a time span's days.
     pub fn require(&self, transaction: &mut Transaction, keys: Keys<'_>, calendar: CalendarId, judged: Busy) {
         for day in days(judged) {
             let key = keys.agenda_day(calendar, day);
@@ -116,13 +116,13 @@ impl Agenda {
     }
 }
 
-/// The keys of the days of a stretch of time.
+/// Keys of a time span's days.
 pub fn day_keys(keys: Keys<'_>, calendar: CalendarId, busy: Busy) -> impl Iterator<Item = Key> {
     days(busy).map(move |day| keys.agenda_day(calendar, day))
 }
 
 impl Reader {
-    /// The busy times of a calendar on every day of an interval. One query for each 1 MB.
+    /// Busy times of a calendar on every day of an interval. One query per MB.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -139,8 +139,8 @@ impl Reader {
         Agenda::of(&self.table.query_all(span).await?)
     }
 
-    /// The start of the next meeting of a calendar that is not cancelled. One query of next to nothing; more only where
-    /// meetings were cancelled on all days that it found.
+    /// Start of the next meeting of a calendar that is not cancelled. One small query; more only if all meetings of
+    /// the days read were cancelled.
     pub(in crate::store) async fn next_meeting(
         &self,
         calendar: CalendarId,
@@ -157,7 +157,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// The days from that of a moment on.
+    /// The days from a moment on.
     fn agenda_from(&self, calendar: CalendarId, from: Timestamp, limit: usize) -> KeyRange {
         KeyRange {
             after: day_of(from).previous().map(|day| day.to_string()),

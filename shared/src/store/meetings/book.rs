@@ -1,8 +1,8 @@
-//! Booking a meeting and moving one: the record, all that is derived from it, the lead, the numbers they take and the
-//! request's claim are one transaction, on condition that the days which were judged are as they were (C-53 to C-55).
+//! Booking and rescheduling: meeting, derived items, lead, ids and the request's claim are one transaction, on
+//! condition that the checked days are unchanged (C-53 to C-55).
 //!
-//! A refused attempt returns the current day item, which the retry checks, so a lost time is known without another
-//! read. A booking that is refused leaves nothing behind: no meeting, no lead.
+//! A conflict returns the current day item, which the retry checks, so a lost time needs no further read. A rejected
+//! booking writes nothing: no meeting, no lead.
 
 mod attempt;
 mod start;
@@ -17,21 +17,21 @@ use crate::time::Timestamp;
 
 pub use start::{Bookable, BookingRequest, PrefetchedBooking};
 
-/// For whom a meeting is booked.
+/// The person of a booking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attendee {
-    /// A lead that exists.
+    /// An existing lead.
     Known(LeadId),
-    /// Somebody who becomes a lead with the booking.
+    /// A new lead, created with the booking.
     New(Box<NewContact>),
 }
 
-/// A meeting as it is booked.
+/// A meeting to book.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewMeeting {
-    /// For whom.
+    /// The person.
     pub guest: Attendee,
-    /// About which opportunity of that lead.
+    /// The opportunity of that lead.
     pub opportunity: Option<OpportunityId>,
     /// Form fields other than the lead's own.
     pub form_data: Map<String, Value>,
@@ -42,17 +42,17 @@ pub struct NewMeeting {
 /// Outcome of a booking.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Booked {
-    /// It is written: the meeting, and the key that proves to have booked it.
+    /// Written: the meeting and its reschedule key.
     Made(Box<Meeting>, String),
-    /// There can be no meeting then; nothing is written.
+    /// The time is not available; nothing is written.
     Unavailable(Unavailable),
-    /// The lead is gone; nothing is written.
+    /// The lead was deleted; nothing is written.
     LeadGone,
-    /// The meeting that was to be moved was cancelled, or taken to another calendar; nothing is written.
+    /// The meeting to move was cancelled or belongs to another calendar; nothing is written.
     Canceled,
-    /// The meeting was moved as often as one can be; nothing is written.
+    /// The meeting was moved the maximum number of times; nothing is written.
     MovedOut,
-    /// Another request with the same key came first; nothing is written.
+    /// An equal request was first; nothing is written.
     Claimed(Claimed),
 }
 

@@ -1,6 +1,6 @@
-//! The meetings of a calendar by their start, a page at a time, and how many there are (C-51).
+//! The meetings of a calendar by start, in pages with a total (C-51).
 //!
-//! How many begin on each day is counted by month, so neither a total nor a page far down reads the meetings before it.
+//! Meetings per day are counted by month, so totals and distant pages do not read the earlier meetings.
 
 use super::{MeetingRecord, WITHOUT_FORM, day_of, month_and_day, read};
 use crate::calendar::LinkName;
@@ -13,25 +13,25 @@ use table::StoreError;
 use table::item::{self, Item};
 use table::{KeyRange, PAGE, Pages, key_of};
 
-/// Which meetings are asked for.
+/// A request for a page of meetings.
 #[derive(Debug, Clone)]
 pub struct MeetingRequest {
-    /// The id or the `publicId` of their calendar; what is both is an id.
+    /// Id or `publicId` of the calendar; an ambiguous value is an id.
     pub calendar: LinkName,
-    /// Those that begin then or later.
+    /// Earliest start.
     pub from: Timestamp,
     /// The page, from 0.
     pub page: u64,
-    /// Meetings on a page.
+    /// Page size.
     pub limit: u16,
 }
 
 /// A page of the list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeetingPage {
-    /// How many meetings there are from the requested time on.
+    /// Number of meetings from the requested time on.
     pub total: u64,
-    /// Those of the page, by start.
+    /// Meetings of the page, by start.
     pub meetings: Vec<Meeting>,
 }
 
@@ -43,20 +43,20 @@ pub struct PrefetchedMeetings {
     erasures: FirstErasures,
 }
 
-/// The front of a calendar's list.
+/// The head of a calendar's list.
 #[derive(Debug)]
 struct Begun {
     calendar: CalendarId,
-    /// The days from the requested one on that have meetings, and how many.
+    /// Days with meetings from the requested one on, with their numbers.
     days: Vec<(Day, u64)>,
-    /// The meetings from the requested time on: the first page, or for a later one the rest of that day.
+    /// Meetings from the requested time on: the first page, or for a later page the rest of that day.
     front: Vec<Item>,
-    /// Whether there may be more after them.
+    /// Whether more follow.
     more: bool,
 }
 
 impl Reader {
-    /// A meeting by id, as it may be shown; `None` where there is none. A get and a query, side by side.
+    /// A meeting by id, without data of a deleted lead; `None` if it does not exist. A get and a query, concurrently.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -68,7 +68,7 @@ impl Reader {
         Ok(Some(erasures.meeting(stored.value.meeting)))
     }
 
-    /// Finds the calendar and, where it was named by its id, reads the front of its list. Three queries and a batch of gets.
+    /// Finds the calendar and, if it is named by id, reads the head of its list. Three queries and a batch of gets.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -90,8 +90,8 @@ impl Reader {
         })
     }
 
-    /// The page; `None` where there is no such calendar. No call for the first page of a calendar named by its id; else
-    /// one query, and two more for a calendar named by its `publicId`.
+    /// The page; `None` if the calendar does not exist. No call for the first page of a calendar named by its id;
+    /// else one query, and two more for a calendar named by its `publicId`.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -112,7 +112,7 @@ impl Reader {
         } else {
             self.later_page(begun, request).await?
         };
-        // Nothing of a person is shown whose lead was deleted (C-24).
+        // Data of a deleted lead is hidden (C-24).
         let leads = page.meetings.iter().filter_map(|meeting| meeting.lead_id);
         let erasures = self.erasures_of(start.erasures, leads).await?;
         let shown = page.meetings.into_iter().map(|meeting| erasures.meeting(meeting));
@@ -165,7 +165,7 @@ impl Reader {
         let places = places.collect::<Result<Vec<_>, _>>()?;
         let end_of_day = format!("{today}~");
         let total = if !begun.more {
-            // All of one moment, whatever is booked concurrently.
+            // One consistent read, regardless of concurrent bookings.
             places.len() as u64
         } else if places.last().is_some_and(|last| *last > end_of_day) {
             places.iter().filter(|place| **place < end_of_day).count() as u64 + behind(&begun.days, today)
@@ -200,7 +200,7 @@ impl Reader {
         Ok(MeetingPage { total, meetings })
     }
 
-    /// The meetings of entries, with the forms that are too large for an entry: one batch of gets of their records.
+    /// The meetings of entries, with forms that are too large for an entry: one batch of gets of their records.
     async fn complete(&self, entries: Vec<Item>) -> Result<Vec<Meeting>, StoreError> {
         let keys = self.keys();
         let entries = entries.into_iter();
@@ -225,7 +225,7 @@ impl Reader {
         Ok(meetings)
     }
 
-    /// The list after a text of its sort keys: a moment, or the beginning of a day.
+    /// The list after a sort key prefix: a moment or the start of a day.
     fn list_behind(&self, calendar: CalendarId, after: String) -> KeyRange {
         KeyRange {
             after: Some(after),
@@ -233,7 +233,7 @@ impl Reader {
         }
     }
 
-    /// The first so many items of a span, and whether there may be more.
+    /// The first `count` items of a range, and whether more may follow.
     async fn some(&self, span: KeyRange, count: usize) -> Result<(Vec<Item>, bool), StoreError> {
         let (mut items, mut pages) = (Vec::new(), Pages::of(span));
         while items.len() < count {
@@ -246,7 +246,7 @@ impl Reader {
         Ok((items, pages.rest().is_some()))
     }
 
-    /// The days from that of a moment on that have meetings, and how many. One query of an item for each month.
+    /// Days with meetings from a moment on, with their numbers. One query of an item per month.
     async fn days_from(&self, calendar: CalendarId, from: Timestamp) -> Result<Vec<(Day, u64)>, StoreError> {
         let (month, _) = month_and_day(from);
         let months = KeyRange {
@@ -263,7 +263,7 @@ impl Reader {
     }
 }
 
-/// The days of a month's item, and how many meetings begin on each.
+/// Days in a month's item, with the number of meetings that start on each.
 fn days_of(item: &Item) -> Result<Vec<(Day, u64)>, StoreError> {
     let key = key_of(item)?;
     let month = key.sk.strip_suffix("-01").unwrap_or(&key.sk);
@@ -271,7 +271,7 @@ fn days_of(item: &Item) -> Result<Vec<(Day, u64)>, StoreError> {
         .keys()
         .filter_map(|name| Some((name, name.strip_prefix("n.")?)));
     let days = names.filter(|(name, _)| {
-        // The doctor's repairs leave zeros, whose names may be no days.
+        // Repairs of the doctor leave zeros, whose names may not be days.
         item::number("month", item, name).map_or(true, |count| count > 0)
     });
     let days = days.map(|(name, day)| {
@@ -282,13 +282,13 @@ fn days_of(item: &Item) -> Result<Vec<(Day, u64)>, StoreError> {
     days.collect()
 }
 
-/// How many meetings begin on later days than this.
+/// Number of meetings that start on later days.
 fn behind(days: &[(Day, u64)], day: Day) -> u64 {
     let later = days.iter().filter(|(later, _)| *later > day);
     later.map(|(_, count)| count).sum()
 }
 
-/// The day after `today` on which the meeting at an offset begins, and how many of that day come before it.
+/// The day after `today` of the meeting at an offset, and the number of that day's meetings before it.
 fn place(days: &[(Day, u64)], today: Day, offset: u64) -> Option<(Day, usize)> {
     let mut skip = offset;
     for (day, count) in days.iter().filter(|(day, _)| *day > today) {

@@ -1,8 +1,8 @@
-//! A meeting's record, and everything that is derived from it: its entry in the list of its calendar, the link from its
-//! lead, what it takes of the calendar's days, and its count in a month.
+//! A meeting's record and its derived items: list entry, link from its lead, busy time spans of the calendar's days,
+//! and count per month.
 //!
-//! The busy times of a day are one item with a version of its own. A booking depends on the versions of the days that it
-//! judged, so of any number of bookings that exclude each other exactly one happens, whatever their starts are.
+//! The busy times of a day are one item with its own version. A booking depends on the versions of the days it
+//! checked, so exactly one of several conflicting bookings succeeds, whatever their starts.
 
 mod agenda;
 mod book;
@@ -28,32 +28,32 @@ pub use book::{Attendee, Bookable, Booked, BookingRequest, NewMeeting, Prefetche
 pub use list::{MeetingPage, MeetingRequest, PrefetchedMeetings};
 
 const KIND: &str = "meeting";
-/// Record and entry hold the meeting as text, so that free-form JSON stays as it was sent.
+/// Record and entry contain the meeting as JSON, so that free-form JSON is kept as sent.
 const TEXT: &str = "meeting";
-/// In an entry, that the record has a form that is too large for it.
+/// Marks an entry whose record has a form that is too large for it.
 const WITHOUT_FORM: &str = "cut";
-/// The most bytes of a form in an entry.
+/// Maximum bytes of a form in an entry.
 const MAX_LISTED_FORM: usize = 1024;
 
-/// A meeting, and how often it was moved.
+/// A meeting and the number of its moves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeetingState {
     /// The meeting.
     pub meeting: Meeting,
-    /// How often it was moved through the API (C-54).
+    /// Number of moves through the API (C-54).
     pub moves: u64,
 }
 
-/// A meeting as it is stored.
+/// A stored meeting.
 pub type MeetingRecord = Stored<MeetingState>;
 
 impl MeetingRecord {
-    /// A meeting that the request with this nonce books.
+    /// A meeting booked by the request with this nonce.
     fn booked(meeting: Meeting, nonce: &str) -> Self {
         Self::made(MeetingState { meeting, moves: 0 }, Some(nonce))
     }
 
-    /// The record once the request with this nonce has moved the meeting to what it is then.
+    /// The record after a move by the request with this nonce.
     fn moved(&self, meeting: Meeting, nonce: &str) -> Self {
         let moves = self.moves + 1;
         Self {
@@ -63,7 +63,7 @@ impl MeetingRecord {
         }
     }
 
-    /// Whether it can be moved once more (C-54).
+    /// Whether it can be moved again (C-54).
     #[must_use]
     pub fn can_move(&self) -> bool {
         self.moves < Meeting::MAX_MOVES
@@ -140,13 +140,13 @@ fn text(meeting: &Meeting) -> String {
     serde_json::Value::Object(meeting.sparse()).to_string()
 }
 
-/// The meeting that a record or an entry holds.
+/// The meeting in a record or an entry.
 fn read(item: &Item) -> Result<Meeting, StoreError> {
     item::need_json(KIND, item, TEXT)
 }
 
-/// The entry of a meeting in its calendar's list. What a stranger wrote into a form is in it up to [`MAX_LISTED_FORM`], so that
-/// a page of the list stays small.
+/// The entry of a meeting in its calendar's list. It contains forms only up to [`MAX_LISTED_FORM`], because strangers
+/// write them and a page must stay small.
 fn entry(record: &MeetingRecord) -> Result<Item, StoreError> {
     let mut entry = item::part(&record.encode()?, TEXT);
     let form = record.meeting.form_data.as_ref();
@@ -162,7 +162,7 @@ fn entry(record: &MeetingRecord) -> Result<Item, StoreError> {
     Ok(entry)
 }
 
-/// The days (UTC) that a stretch of time touches.
+/// The UTC days of a time span.
 fn days(busy: Busy) -> impl Iterator<Item = Day> {
     let day = |millis| Timestamp::from_unix_millis(millis).map(day_of);
     let last = day(busy.end_millis() - 1);
@@ -170,12 +170,12 @@ fn days(busy: Busy) -> impl Iterator<Item = Day> {
     std::iter::successors(first, |day| day.next()).take_while(move |day| Some(*day) <= last)
 }
 
-/// The day (UTC) of a moment.
+/// The UTC day of a moment.
 fn day_of(time: Timestamp) -> Day {
     Zone::UTC.day_of(time)
 }
 
-/// The month and the day in it (UTC) of a moment, as the count of a month names them.
+/// The UTC month and day of a moment, in the form of a month's count.
 fn month_and_day(time: Timestamp) -> (String, String) {
     let day = day_of(time).to_string();
     let (month, day) = day.split_at_checked(7).unwrap_or((&day, ""));

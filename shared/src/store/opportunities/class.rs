@@ -1,9 +1,8 @@
-//! Classes of a column's opportunities, as filters and permissions distinguish them, and the items that count them.
+//! Classes of a column's opportunities, as distinguished by filters and permissions, and the items that count them.
 //!
-//! A column, user and status have one total, and one number in the ranks of a day. What a service permission restricts is
-//! counted there as a whole, and by its restriction in items of its own, which only those viewers need whom a restriction
-//! may exclude. So what every page reads grows with users, never with restrictions, of which there may be as many as
-//! opportunities (C-89).
+//! A column, user and status have one total, and one number in the daily counts. Restricted opportunities are counted
+//! there together, and by restriction in separate items, which only viewers subject to restrictions read. So the cost
+//! of a page grows with users, not with restrictions, of which there may be as many as opportunities (C-89).
 
 use std::collections::BTreeMap;
 
@@ -22,10 +21,10 @@ use table::item::{self, Item};
 
 /// The suffix after `n.` and `c.` of a total's numbers of restricted opportunities.
 pub const RESTRICTED: &str = "restricted";
-/// How many of a total are restricted.
+/// Number of restricted opportunities in a total.
 pub const RESTRICTED_COUNT: &str = "n.restricted";
 
-/// The attributes that the opportunities of a total share: those that filters and permissions read.
+/// Attributes shared by the opportunities of a total, which filters and permissions read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct BoardClass {
     pub column: ColumnId,
@@ -45,7 +44,7 @@ impl BoardClass {
         }
     }
 
-    /// The class as if nothing restricted it.
+    /// The class without its restriction.
     pub fn unrestricted(&self) -> Self {
         Self {
             narrowing: Restriction::Open,
@@ -69,7 +68,7 @@ impl BoardClass {
     }
 }
 
-/// The items that count an opportunity, each with what it contributes.
+/// The items that count an opportunity, with its contributions.
 pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key, Share>, StoreError> {
     let class = BoardClass::of(opportunity);
     let (funnel, archived) = (opportunity.crm_id, opportunity.archived);

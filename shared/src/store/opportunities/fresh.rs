@@ -1,4 +1,4 @@
-//! Opportunities with their leads as they are, where the copies in their records may be stale.
+//! Opportunities with current leads, where their copies may be stale.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use crate::store::leads::stale_markers::StaleMarkers;
 use table::StoreError;
 
 impl Reader {
-    /// Replaces the copies that may be stale by the leads themselves. No call where no lead of a card is marked.
+    /// Replaces stale copies by the leads. No call if no lead of a card is marked.
     pub(crate) async fn refresh_snapshots(
         &self,
         markers: &StaleMarkers,
@@ -30,7 +30,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The leads that are marked, for a search, which looks into every copy. Reads the markers that a page leaves out.
+    /// The marked leads, for a search, which reads every copy. Reads the remaining markers.
     pub(crate) async fn fresh_leads(
         &self,
         markers: &StaleMarkers,
@@ -42,21 +42,21 @@ impl Reader {
     }
 }
 
-/// The leads that a search takes in place of their copies: those that are marked, each read when the search meets it.
+/// Leads that replace their copies in a search: marked ones, each read when the search reaches it.
 #[derive(Debug, Default)]
 pub struct Fresh {
     markers: StaleMarkers,
-    /// Those that were read; `None` where the lead is gone.
+    /// The leads read; `None` if deleted.
     records: Mutex<BTreeMap<LeadId, Option<LeadRecord>>>,
 }
 
 impl Fresh {
-    /// Whether every copy is as it should be.
+    /// Whether no copy is stale.
     pub fn is_empty(&self) -> bool {
         self.markers.is_empty()
     }
 
-    /// The lead of a card, if it is to be read first.
+    /// The lead of a card, if it must be read first.
     pub fn lacks(&self, card: &OpportunitySnapshot) -> Option<LeadId> {
         let lead = card.opportunity.lead_id;
         lead.filter(|lead| self.markers.covers(*lead) && !self.records().contains_key(lead))

@@ -1,43 +1,43 @@
-//! The lease of a process on one minute of a budget. Pure arithmetic without reads or writes.
+//! The lease of a process on one minute of a budget. Pure.
 
 use crate::settings::Rate;
 use crate::time::Timestamp;
 
-/// A block is at most this part of a limit, so that processes which take one and need no more of it waste little.
+/// Maximum part of a limit in one block, so that an unused block wastes little.
 const PART: u64 = 20;
-/// A block is at most this part of what is left.
+/// Maximum part of the remaining places in one block.
 const REST: u64 = 8;
 /// The largest block.
 const LARGEST: u64 = 100;
 
-/// The places of a minute that this process has taken, and how many it knows to be taken by all.
+/// The places of a minute that this process has taken, and the number known to be taken by all processes.
 ///
-/// The requests of a minute have places, from 1 on. What is taken is never given back, so what is known to be taken is
-/// at most what is.
+/// The requests of a minute have places from 1 on. Places are never returned, so the known number is at most the real
+/// one.
 #[derive(Debug, Default)]
 pub struct Lease {
     minute: u64,
-    /// The place of the next request, if it is at most `end`.
+    /// The place of the next request, valid up to `end`.
     next: u64,
     end: u64,
     known: u64,
-    /// Until when the counter is left alone.
+    /// No write to the counter until then.
     rest: Option<Timestamp>,
 }
 
 /// The decision about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// It has a place and is let in.
+    /// The request has a place and is accepted.
     Admitted,
     /// No place is left in this minute.
     Refused,
-    /// So many places are to be taken first.
+    /// This many places must be taken first.
     Take(u64),
 }
 
 impl Lease {
-    /// Places of another minute do not count in this one.
+    /// Places of another minute are invalid in this one.
     pub fn turn(&mut self, minute: u64) {
         if self.minute != minute {
             *self = Self {
@@ -49,7 +49,7 @@ impl Lease {
         }
     }
 
-    /// Gives the next place to a request. Under a limit that was lowered concurrently, places beyond it are none.
+    /// Assigns the next place to a request. Places above a limit that was lowered concurrently are invalid.
     pub fn step(&mut self, limit: Rate) -> Step {
         let limit = u64::from(limit.get());
         if self.next <= self.end.min(limit) {
@@ -62,12 +62,12 @@ impl Lease {
         Step::Take(block(limit, limit - self.known))
     }
 
-    /// Whether the next request of a minute has a place without a look at the counter.
+    /// Whether the next request of a minute has a place without a write.
     pub fn has_place(&self, minute: u64, limit: Rate) -> bool {
         self.minute == minute && self.next <= self.end.min(limit.get().into())
     }
 
-    /// A block was taken and `taken` places are gone with it, or, `None`, none was left under `limit`.
+    /// Records a taken block, the last of `taken` places, or `None` if none was left under `limit`.
     pub fn took(&mut self, block: u64, taken: Option<u64>, limit: Rate) {
         match taken {
             Some(taken) => {
@@ -78,26 +78,26 @@ impl Lease {
         }
     }
 
-    /// How many places are left, as far as is known.
+    /// Number of places left, as far as known.
     pub fn remaining(&self, limit: Rate) -> u64 {
         let limit = u64::from(limit.get());
         let held = (self.end.min(limit) + 1).saturating_sub(self.next);
         limit.saturating_sub(self.known) + held
     }
 
-    /// Leaves the counter alone until then.
+    /// Avoids the counter until then.
     pub fn rest_until(&mut self, until: Timestamp) {
         self.rest = Some(until);
     }
 
-    /// Whether the counter is to be left alone now.
+    /// Whether the counter is to be avoided now.
     pub fn rests(&self, now: Timestamp) -> bool {
         self.rest.is_some_and(|until| now < until)
     }
 }
 
-/// How many places to take at once where `left` of `limit` are left: few where the limit is small, and fewer the less is
-/// left, so that the last ones go to whoever needs them.
+/// Number of places to take at once of `left` under `limit`: smaller for small limits and towards the end, so that
+/// the last places go to processes that need them.
 fn block(limit: u64, left: u64) -> u64 {
     (limit / PART).min(left / REST).clamp(1, LARGEST)
 }
@@ -111,7 +111,7 @@ mod tests {
         Rate::new(limit).unwrap()
     }
 
-    /// The item that a minute is.
+    /// A minute's item.
     #[derive(Debug, Default)]
     struct Counter(u64);
 
@@ -124,7 +124,7 @@ mod tests {
         }
     }
 
-    /// One request; whether it is let in, and whether the counter was asked.
+    /// One request: whether it is accepted, and whether the counter was written.
     fn spend(lease: &mut Lease, counter: &mut Counter, limit: Rate) -> (bool, bool) {
         match lease.step(limit) {
             Step::Admitted => (true, false),
@@ -160,7 +160,7 @@ mod tests {
         }
     }
 
-    /// One process lets exactly the limit in, counts down to 0 and asks once for each block.
+    /// One process accepts exactly the limit, counts down to 0 and writes once per block.
     #[test]
     fn one_process_wastes_nothing() {
         for limit in [1, 2, 20, 61, 600, 10_000] {
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!((lease.remaining(limit), lease.step(limit)), (100, Step::Take(5)));
     }
 
-    /// C-12: a limit holds from the next request on, whichever way it changes.
+    /// C-12: a changed limit applies from the next request, in both directions.
     #[test]
     fn a_limit_that_changes() {
         let (mut lease, mut counter) = (begun(), Counter::default());
@@ -220,8 +220,8 @@ mod tests {
     }
 
     proptest! {
-        /// For any order of requests and changing limits, all processes together never admit more than the
-        /// highest limit there was, and exactly the limit once each has been refused.
+        /// For any order of requests and changes of the limit, all processes together never accept more than the
+        /// highest limit, and exactly the limit once each was rejected.
         #[test]
         fn processes_together_keep_the_limit(
             limits in prop::collection::vec(1_u32..400, 1..4),

@@ -1,8 +1,8 @@
-//! Rate limits (C-9): how many requests of a minute are let in, counted over all processes.
+//! Rate limits (C-9): requests accepted per minute, counted over all processes.
 //!
-//! A minute of a budget is one item, which says how much of it is taken. A process takes a block of it with one write and
-//! lets the next requests of that minute in from memory. Each request let in has a place of its own among those that were
-//! taken, and none beyond the limit is let in, so all processes together never exceed it, whatever becomes of a write.
+//! A minute of a budget is one item with the number of taken places. A process takes a block of places with one write
+//! and accepts the next requests from memory. Each accepted request has its own place, and no place is above the
+//! limit, so all processes together never exceed it, even if writes fail.
 
 mod lease;
 
@@ -19,30 +19,30 @@ use table::StoreError;
 
 use lease::{Lease, Step};
 
-/// Budgets of which a process remembers what it has; with more, all are forgotten, and what was left of their blocks is
-/// lost to that minute.
+/// Maximum budgets with a lease in a process. Above it all leases are dropped, and the rest of their blocks is lost
+/// for that minute.
 const MOST: usize = 1000;
-/// How long a request waits for the counter: as long as for one attempt of any other call.
+/// Timeout of a request's write to the counter: that of one attempt of any other call.
 const TIMEOUT: Duration = Duration::from_secs(3);
-/// For so many seconds a counter that could not be reached is left alone, and requests go on without it.
+/// Seconds for which an unreachable counter is avoided; requests are accepted without it.
 const COOLDOWN: u32 = 5;
-/// For so long a minute's item outlasts it, because clocks differ.
+/// Lifetime of a minute's item after its minute, because clocks differ.
 const KEPT_SECONDS: u32 = 600;
 
-/// The requests that are counted together.
+/// Requests that are counted together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Budget<'a> {
-    /// Those of an instance with a key that has no limit of its own.
+    /// Requests to an instance with keys that have no limit of their own.
     Keys,
-    /// Those with the key of this public id.
+    /// Requests with the key of this public id.
     Key(&'a str),
-    /// Those without credentials to one route.
+    /// Requests without credentials to one route.
     Public(PublicRoute),
-    /// Calls that proved the webhook's secret.
+    /// Calls with the webhook's secret.
     Webhook,
 }
 
-/// A route that takes requests without credentials.
+/// A route without credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublicRoute {
     /// `POST /calendarmeeting`.
@@ -54,7 +54,7 @@ pub enum PublicRoute {
 }
 
 impl PublicRoute {
-    /// The name in keys.
+    /// Name in keys.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Booking => "booking",
@@ -67,15 +67,15 @@ impl PublicRoute {
 /// The remainder of a budget, as far as this process knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
-    /// Requests a minute.
+    /// Requests per minute.
     pub limit: u32,
-    /// How many more of them this minute has room for.
+    /// Remaining requests of this minute.
     pub remaining: u64,
-    /// Seconds until the next minute begins, 1 to 60.
+    /// Seconds until the next minute, 1 to 60.
     pub reset: u32,
 }
 
-/// Whether a request is let in, and what is left then.
+/// Whether a request is accepted, and the remainder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spent {
     pub admitted: bool,
@@ -86,7 +86,7 @@ pub struct Spent {
 #[derive(Debug, Clone, Default)]
 pub struct Leases(Arc<Mutex<HashMap<String, Held>>>);
 
-/// The lease of one budget. All requests wait for one answer of the counter.
+/// The lease of one budget. All requests wait for one response of the counter.
 type Held = Arc<tokio::sync::Mutex<Lease>>;
 
 impl Leases {
@@ -98,7 +98,7 @@ impl Leases {
         leases.entry(budget.to_owned()).or_default().clone()
     }
 
-    /// Whether a request is let in without a look at the counter, as far as is known without waiting.
+    /// Whether a request is accepted without a write, as far as known without waiting.
     fn has_place(&self, budget: &str, limit: Rate, now: Timestamp) -> bool {
         let leases = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lease = leases.get(budget).and_then(|held| held.try_lock().ok());
@@ -107,8 +107,8 @@ impl Leases {
 }
 
 impl Store {
-    /// Whether this process let all of these callers in lately and holds a place of their budgets, so that a page may be
-    /// read before they are checked again (C-86).
+    /// Whether this process accepted all of these callers recently and holds a place of their budgets, so that one
+    /// page may be read before they are checked again (C-86).
     pub(crate) fn knows(&self, callers: &[String]) -> bool {
         let now = self.environment.now();
         let has_place = |(budget, limit): (String, Rate)| self.leases.has_place(&budget, limit, now);
@@ -119,7 +119,7 @@ impl Store {
         !callers.is_empty() && callers.iter().all(known)
     }
 
-    /// Remembers for some minutes that these callers were let in, under a budget.
+    /// Remembers for some minutes that these callers were accepted under a budget.
     pub(crate) fn accept(
         &self,
         callers: &[String],
@@ -133,7 +133,7 @@ impl Store {
         }
     }
 
-    /// Forgets callers that were refused.
+    /// Forgets rejected callers.
     pub(crate) fn refuse(&self, callers: &[String]) {
         for caller in callers {
             self.hints.refuse(caller);
@@ -142,12 +142,12 @@ impl Store {
 }
 
 impl Store {
-    /// Counts a request against a budget. No call while this process has some of it left, or knows that nothing is; else
-    /// one write. Where the counter cannot be reached the request is let in: a limit must not take the service down.
+    /// Counts a request against a budget. No call while this process has places left or knows that none are; else one
+    /// write. If the counter cannot be reached the request is accepted: a limit must not cause an outage.
     pub(crate) async fn spend(&self, instance: &InstanceName, budget: Budget<'_>, limit: Rate) -> Spent {
         let held = self.leases.of(&Keys(instance).rates(budget));
         let mut lease = held.lock().await;
-        // Only now, because whoever waited may have waited into the next minute.
+        // After the wait, which may have lasted into the next minute.
         let now = self.environment.now();
         lease.turn(minute(now));
         let admitted = match lease.step(limit) {
@@ -174,7 +174,7 @@ impl Store {
         Spent { admitted, allowance }
     }
 
-    /// Takes a block of a minute; what is taken with it, or `None` where nothing was left.
+    /// Takes a block of a minute and returns its last place; `None` if none was left.
     async fn take_block(
         &self,
         instance: &InstanceName,
@@ -199,12 +199,12 @@ impl Store {
     }
 }
 
-/// Which minute it is, counted from 1970.
+/// Number of the current minute since 1970.
 fn minute(now: Timestamp) -> u64 {
     u64::try_from(now.unix_seconds() / 60).unwrap_or(0)
 }
 
-/// The seconds until the next minute begins, each started one counted.
+/// Seconds until the next minute, rounded up.
 fn reset(now: Timestamp) -> u32 {
     let gone = now.unix_millis().rem_euclid(60_000);
     u32::try_from((60_000 - gone + 999) / 1000).unwrap_or(60)
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    /// A request waits for one attempt, and those after it for none.
+    /// A request waits for one attempt, and later ones for none.
     #[tokio::test]
     async fn a_counter_that_never_answers() {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -1,8 +1,7 @@
-//! Reports: their definitions, which only the operator changes, and their results (C-60, C-61).
+//! Reports: definitions, which only the operator changes, and results (C-60, C-61).
 //!
-//! A result holds what was added up for every day there is, so every range is answered from it. It is written by the
-//! clock, see `jobs::reports::refresh`; a report without one, which is new or was changed, is computed when it is asked for, see
-//! [`walk`].
+//! A result contains sums for every day, so it covers every date range. `jobs::reports::refresh` writes it on
+//! schedule. A report without a result, because it is new or changed, is computed on request; see [`walk`].
 
 pub(crate) mod stored;
 pub(crate) mod walk;
@@ -24,17 +23,17 @@ use table::{KeyRange, PAGE};
 pub use stored::Checked;
 
 const KIND: &str = "report";
-/// The definition as text.
+/// The definition as JSON.
 const TEXT: &str = "report";
 
-/// The requested days of a report, as far as they are given, and all that they may turn out to be.
+/// The requested dates of a report, as far as given, and the range they may resolve to.
 #[derive(Debug, Clone)]
 pub struct ReportRequest {
     /// The report.
     pub id: ReportId,
-    /// The first day, where one is given.
+    /// First day, if given.
     pub from: Option<Day>,
-    /// The last day, where one is given.
+    /// Last day, if given.
     pub to: Option<Day>,
 }
 
@@ -48,33 +47,33 @@ pub struct PrefetchedReport {
     funnels: Vec<Funnel>,
 }
 
-/// The parts of a stored result that were read, by sort key.
+/// The parts of the stored result, by sort key.
 type Parts = BTreeMap<String, Item>;
 
-/// A report that was found.
+/// The outcome of a request for a report.
 #[derive(Debug)]
 pub enum Report {
-    /// It is there.
+    /// It exists.
     Ready {
         /// Its definition.
         definition: Definition,
-        /// Of when it tells.
+        /// Time of the result.
         generated_at: Timestamp,
         /// The plotted values.
         plot: Plot,
     },
-    /// It has no result yet, and there are too many records to compute it concurrently.
+    /// It has no result yet and covers too many records to compute it within the request.
     Preparing,
-    /// It has more groups than can be stored.
+    /// It has too many groups to be stored.
     TooLarge,
 }
 
 impl ReportRequest {
-    /// The months in which its days lie, whatever zone they are days of: no clock is a day ahead or behind.
+    /// The months that may contain the dates in any time zone: local dates differ from UTC by at most a day.
     fn months(&self, now: Timestamp) -> Months {
         let today = Zone::UTC.day_of(now);
         let to = self.to.unwrap_or(today);
-        // A first day that is too far back is refused, but only when today is known: until then not all is read for it.
+        // A first day that is too early is rejected only once today is known; until then not all of it is read.
         let first = Range::first_of(self.from, to).max(to.minus_days(Range::MAX_DAYS));
         let first = first.minus_days(1);
         Months {
@@ -97,8 +96,8 @@ impl Reader {
         Ok(reports.collect())
     }
 
-    /// Reads a report's definition and the months of its result that may be asked for, and the names of all groups there
-    /// can be, of users the first. A batch of two gets and three queries, side by side.
+    /// Reads a report's definition, the requested months of its result, and the names of all possible groups, up to a
+    /// page of users. A batch of two gets and three queries, concurrently.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -129,7 +128,7 @@ impl Reader {
         })
     }
 
-    /// The groups there are: all users with their names where the question is grouped by user, and the funnels.
+    /// All possible groups: users with names if the report groups by user, and funnels.
     async fn known(
         &self,
         names: PrefetchedNames,
@@ -146,8 +145,8 @@ impl Reader {
 }
 
 impl InstanceStore {
-    /// The report, its days being those of `zone`; `None` where there is no such report. No call where it has a result and is
-    /// what it was expected to be; without a result queries of all records that it is about.
+    /// The report over days in `zone`; `None` if it does not exist. No call if a matching result was prefetched;
+    /// without a result, queries of all records that it covers.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -180,7 +179,7 @@ impl InstanceStore {
         }))
     }
 
-    /// The result of a report, stored or computed; else the report without it.
+    /// The stored or computed result; the report alone if there is none.
     async fn cube(
         &self,
         definition: &Definition,
@@ -200,13 +199,13 @@ impl InstanceStore {
     }
 }
 
-/// A definition as an item.
+/// The item of a definition.
 pub fn encode(definition: &Definition) -> Item {
     let text = serde_json::json!(definition).to_string();
     Item::from([("id".to_owned(), n(definition.id)), (TEXT.to_owned(), s(text))])
 }
 
-/// The definition that an item holds.
+/// The definition in an item.
 pub fn definition(item: &Item) -> Result<Definition, StoreError> {
     let text = item.get(TEXT).and_then(|text| text.as_s().ok());
     let text = text.ok_or_else(|| item::corrupt(KIND, "it has no text"))?;

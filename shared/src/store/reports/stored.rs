@@ -1,12 +1,11 @@
-//! The stored result of a report: parts, each some days of a month, and a head that says which parts in which versions are
-//! the result.
+//! The stored result of a report: parts with some days of a month each, and a head with the version of each part.
 //!
-//! A part is never changed. A refresh writes those that are other than before under new keys and then the head, in one
-//! write, so that whoever reads finds the one result whole or the other, whatever happens to the refresh. Parts that are
-//! no longer named go last; who has read an older head misses them and reads again.
+//! Parts are immutable. A refresh writes changed parts under new keys and then the head, in one write, so a reader
+//! sees either the old or the new result even if the refresh fails. Unreferenced parts are deleted last; a reader
+//! with an old head misses them and reads again.
 //!
-//! A head has a digest of each part. A part that is gone, or not what was written, is no result: readers compute it anew
-//! (C-61), a refresh writes it again, and the doctor reports it.
+//! The head has a digest of each part. A missing or altered part invalidates the result: readers compute it (C-61), a
+//! refresh rewrites it, and the doctor reports it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,17 +26,17 @@ use table::{KeyRange, PAGE, Pages, key_of};
 use table::{Policy, Transaction};
 
 const KIND: &str = "report's result";
-/// The days of a part as text.
+/// The days of a part as JSON.
 const DAYS: &str = "days";
 
 /// The parts of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
-    /// Of when the result tells.
+    /// Time of the result.
     pub generated_at: Timestamp,
-    /// Stands for the question and the zone that it is an answer for.
+    /// Digest of the report's question and the time zone.
     pub digest: String,
-    /// Rises by one with every refresh.
+    /// Incremented by every refresh.
     pub generation: u64,
     /// There is no result, because it would be too large.
     pub too_large: bool,
@@ -45,13 +44,13 @@ pub struct Head {
     pub parts: BTreeMap<String, Part>,
 }
 
-/// A part as the head names it.
+/// A part in the head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Which version of it.
+    /// Its version.
     #[serde(rename = "v")]
     pub version: String,
-    /// Stands for its text.
+    /// Digest of its text.
     #[serde(rename = "d")]
     pub digest: String,
 }
@@ -61,18 +60,18 @@ pub struct Part {
 pub enum Found {
     /// There is none, because it would be too large.
     TooLarge,
-    /// Of when it tells, and what was added up.
+    /// Time of the result, and its sums.
     Cube(Timestamp, Cube),
 }
 
-/// A stored result compared with its head.
+/// The comparison of a stored result with its head.
 #[derive(Debug)]
 pub enum Checked {
-    /// As it should be, or there is none.
+    /// No fault, or no result.
     Sound,
     /// It was refreshed concurrently.
     Changing,
-    /// Items and what is wrong with each, and the writes that have the result made anew.
+    /// Faulty items with reasons, and the writes that cause a new computation.
     Damaged {
         wounds: Vec<(String, String)>,
         remedy: Transaction,
@@ -80,7 +79,7 @@ pub enum Checked {
 }
 
 impl Head {
-    /// The head as an item.
+    /// The head's item.
     pub fn encode(&self) -> Item {
         let parts = serde_json::json!(self.parts).to_string();
         Item::from([
@@ -92,7 +91,7 @@ impl Head {
         ])
     }
 
-    /// The head that an item holds.
+    /// The head in an item.
     pub fn decode(item: &Item) -> Result<Self, StoreError> {
         let time = Timestamp::parse(text(item, "generatedAt")?);
         let parts = serde_json::from_str(text(item, "parts")?);
@@ -126,31 +125,31 @@ impl Part {
         report_part_sort(name, &self.version)
     }
 
-    /// Whether an item is what was written for it.
+    /// Whether an item is unaltered.
     pub fn is(&self, item: &Item) -> bool {
         digest_of(item).is_ok_and(|digest| digest == self.digest)
     }
 }
 
-/// Why parts that were read are not what their head names.
+/// The fault of parts compared with their head.
 enum Lacking {
-    /// One is not there. A refresh may have replaced it.
+    /// A part is missing. A refresh may have replaced it.
     Missing,
-    /// One is not what was written.
+    /// A part was altered.
     Damaged,
 }
 
-/// A part as an item.
+/// The item of a part.
 pub fn encode_part(days: &Cube) -> Item {
     Item::from([(DAYS.to_owned(), s(serde_json::json!(days).to_string()))])
 }
 
-/// The days that a part has.
+/// The days of a part.
 pub fn days_of(item: &Item) -> Result<Cube, StoreError> {
     serde_json::from_str(text(item, DAYS)?).map_err(|cause| item::corrupt(KIND, cause))
 }
 
-/// Stands for the text of a part.
+/// Digest of a part's text.
 pub fn digest_of(part: &Item) -> Result<String, StoreError> {
     Ok(hex(&Sha256::digest(text(part, DAYS)?)[..16]))
 }
@@ -162,7 +161,7 @@ fn text<'i>(item: &'i Item, name: &str) -> Result<&'i str, StoreError> {
 }
 
 impl Reader {
-    /// The parts of some months, in every version there is. One query for each 1 MB.
+    /// The parts of some months in all versions. One query per MB.
     pub(crate) async fn report_parts(&self, id: ReportId, months: &Months) -> Result<Parts, StoreError> {
         let (after, through) = months.bounds();
         let span = KeyRange {
@@ -175,8 +174,8 @@ impl Reader {
         by_key.collect()
     }
 
-    /// The stored result of some months, and of when it tells; `None` where there is none with this digest, or it is
-    /// damaged, so that it is to be computed. No call, unless it was refreshed while `read` was read.
+    /// The stored result of some months, with its time; `None` if there is none with this digest or it is damaged, so
+    /// that it must be computed. No call unless it was refreshed while `read` was read.
     pub(crate) async fn stored_cube(
         &self,
         (id, digest): (ReportId, String),
@@ -204,7 +203,7 @@ impl Reader {
             }
             let newer = tokio::try_join!(self.report_head(&key), self.report_parts(id, months))?;
             if !is_first && newer.0.as_ref() == Some(&found) {
-                // No refresh replaced it: it is gone.
+                // No refresh replaced it, so it was lost.
                 break;
             }
             is_first = false;
@@ -219,7 +218,7 @@ impl Reader {
         Ok(item.and_then(|item| self.readable_head(key, &item)))
     }
 
-    /// The head that an item holds; `None`, which is logged, where it cannot be read: then there is no result.
+    /// The head in an item; `None`, which is logged, if it is unreadable and there is no result.
     pub(crate) fn readable_head(&self, key: &Key, item: &Item) -> Option<Head> {
         let head = Head::decode(item);
         if head.is_err() {
@@ -228,8 +227,8 @@ impl Reader {
         head.ok()
     }
 
-    /// The sort keys of the parts that are what a head says of them, and the number of the latest refresh that wrote any.
-    /// One query for each 1 MB.
+    /// Sort keys of the unaltered parts of a head, and the number of the latest refresh that wrote one. One query per
+    /// MB.
     pub(crate) async fn sound_parts(
         &self,
         id: ReportId,
@@ -259,7 +258,7 @@ impl Reader {
         Ok((sound, latest))
     }
 
-    /// Compares a stored result with its head. A get, a query for each 1 MB of parts, and a get.
+    /// Compares a stored result with its head. A get, a query per MB of parts, and a get.
     pub async fn check_result(&self, id: ReportId) -> Result<Checked, StoreError> {
         let key = self.keys().report_head(id);
         let Some(item) = self.table.get(&key).await? else {
@@ -285,7 +284,7 @@ impl Reader {
         if wounds.is_empty() {
             return Ok(Checked::Sound);
         }
-        // Without a head there is no result: readers compute it, and the next refresh writes it anew.
+        // Without a head there is no result: readers compute it, and the next refresh writes it.
         let mut remedy = Transaction::default();
         remedy.delete(key, as_read(&item));
         Ok(Checked::Damaged { wounds, remedy })

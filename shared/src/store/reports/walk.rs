@@ -1,4 +1,4 @@
-//! Through all records of an entity, adding up what they contribute to reports.
+//! Reads all records of an entity and sums their contributions to reports.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -19,13 +19,13 @@ use table::StoreError;
 use table::item::{self, Item};
 use table::{KeyRange, PAGE, Page, key_of};
 
-/// Read units of a report that is computed during a request: some 8 MB of records.
+/// Maximum read units of a report computed within a request: some 8 MB of records.
 pub const MAX_UNITS: u64 = 2_000;
-/// How long that may take. With what is read before it, it stays below the 29 seconds of a function that answers.
+/// Maximum duration. Together with earlier reads it stays below a function's timeout of 29 seconds.
 pub const MAX_TIME: Duration = Duration::from_secs(12);
-/// The most read units of a query, which ends at 1 MB, and some more because sizes are estimates.
+/// Maximum read units of a query, which ends at 1 MB, plus a margin because sizes are estimates.
 const QUERY_UNITS: u64 = 270;
-/// The parts in which the records after the first are read: so many that a round of them is within what is allowed.
+/// Number of parallel parts after the first records; one round of them is within the budget.
 const CONCURRENCY: usize = 6;
 /// The bytes of one read unit.
 const UNIT: usize = 4096;
@@ -35,12 +35,12 @@ const UNIT: usize = 4096;
 struct ScanAllowance(u64);
 
 impl ScanAllowance {
-    /// How many queries may be made side by side, whatever they turn out to cost.
+    /// Number of queries that fit into the budget at their maximum cost.
     fn queries(&self) -> usize {
         usize::try_from(self.0 / QUERY_UNITS).unwrap_or(usize::MAX)
     }
 
-    /// Takes what a page cost.
+    /// Subtracts the cost of a page.
     fn take(&mut self, page: &Page) {
         let bytes: usize = page.items.iter().map(item::bytes).sum();
         let units = u64::try_from(bytes.div_ceil(UNIT).max(1)).unwrap_or(u64::MAX);
@@ -48,15 +48,15 @@ impl ScanAllowance {
     }
 }
 
-/// Questions about one entity, and what has been added up for each.
+/// Questions about one entity, with the sums of each.
 #[derive(Debug)]
 pub struct ReportAccumulator<'q> {
     pub zone: Zone,
-    /// `None` where it was given up.
+    /// `None` if it was abandoned.
     pub cubes: Vec<(&'q Question, Option<Cube>)>,
-    /// Records that cannot be read are left out, and told; otherwise they fail.
+    /// Whether unreadable records are skipped and reported; otherwise they are errors.
     pub leaves_out: bool,
-    /// The records that were left out, each with what it is.
+    /// The skipped records, each with its kind.
     pub unreadable: Vec<(Key, &'static str)>,
 }
 
@@ -82,7 +82,7 @@ impl<'q> ReportAccumulator<'q> {
         }
     }
 
-    /// Gives up the cubes that take more bytes of memory.
+    /// Abandons the cubes with more bytes of memory.
     pub fn give_up_above(&mut self, most: usize) {
         for (_, cube) in &mut self.cubes {
             if cube.as_ref().is_some_and(|cube| cube.weight() > most) {
@@ -91,7 +91,7 @@ impl<'q> ReportAccumulator<'q> {
         }
     }
 
-    /// About how many bytes of memory all cubes take.
+    /// Approximate memory of all cubes in bytes.
     pub fn weight(&self) -> usize {
         self.cubes
             .iter()
@@ -105,7 +105,7 @@ impl<'q> ReportAccumulator<'q> {
         self.cubes.into_iter().filter_map(|(_, cube)| cube).collect()
     }
 
-    /// Adds a page's records of an entity, and moves the span after them. Whether there is more.
+    /// Adds a page's records and advances the range. Returns whether there is more.
     pub fn add_page(&mut self, entity: Entity, page: Page, span: &mut KeyRange) -> Result<bool, StoreError> {
         let last = page.items.last().map(key_of).transpose()?;
         span.after = last.map(|key| key.sk).or(span.after.take());
@@ -121,7 +121,7 @@ impl<'q> ReportAccumulator<'q> {
         Ok(page.more)
     }
 
-    /// Adds the record that an item of an entity holds.
+    /// Adds the record in an item.
     fn add_item(&mut self, entity: Entity, item: Item) -> Result<(), StoreError> {
         match entity {
             Entity::Leads => self.add(Record::Lead(&leads::read(item)?)),
@@ -141,7 +141,7 @@ impl<'q> ReportAccumulator<'q> {
 }
 
 impl Reader {
-    /// The current result of a report, and the time; `None` where it would take more than [`MAX_UNITS`] or longer than
+    /// The current result of a report, and the time; `None` if it would take more than [`MAX_UNITS`] or longer than
     /// `within`. A query of the first records and a get of their counter; the others in parallel parts.
     pub(crate) async fn compute(
         &self,
@@ -155,8 +155,7 @@ impl Reader {
         Ok(cube.map(|cube| (now, cube)))
     }
 
-    /// Reads in rounds. Before each it is certain that all its queries are within what is left, so that no more is ever
-    /// consumed than is allowed.
+    /// Reads in rounds. Each round's maximum cost is within the remaining budget, so the budget is never exceeded.
     async fn compute_within_units(
         &self,
         question: &Question,
@@ -192,7 +191,7 @@ impl Reader {
         Ok(Some(tally.only()))
     }
 
-    /// The records after the first ones, in parts of equally many ids.
+    /// The records after the first ones, in parts with equally many ids.
     fn behind(&self, entity: Entity, head: &Page, last: u64) -> Result<VecDeque<KeyRange>, StoreError> {
         let Some(end) = head.items.last().filter(|_| head.more) else {
             return Ok(VecDeque::new());
@@ -217,7 +216,7 @@ impl Reader {
     }
 }
 
-/// The counter of an entity's numbers, and the name of the number in it.
+/// The counter of an entity's ids, and its attribute.
 fn counter(entity: Entity) -> (Counter, &'static str) {
     match entity {
         Entity::Leads => (Counter::Lead, "lead"),
@@ -268,7 +267,7 @@ mod tests {
         }
     }
 
-    /// However it goes, the first record and rounds of parts never consume more than is allowed.
+    /// The first read and the rounds never exceed the budget, whatever the pages cost.
     #[test]
     fn a_first_round_reads_all_parts() {
         let mut left = ScanAllowance(MAX_UNITS);
@@ -291,7 +290,7 @@ mod tests {
         let question = question("day");
         let computed = reader.compute(&question, Zone::UTC, Duration::from_millis(50));
         assert_eq!(computed.await.unwrap(), None);
-        // A function ends after 29 seconds, and a call before this may take 8.
+        // A function's timeout is 29 seconds, and an earlier call may take 8.
         assert!(MAX_TIME + Duration::from_secs(2 * 8) < Duration::from_secs(29));
     }
 

@@ -11,18 +11,18 @@ use crate::ticket::{Ticket, TicketFile};
 use crate::viewer::Viewer;
 use table::StoreError;
 
-/// The files of a ticket, with what was read of whose they are.
+/// The files of a ticket, with prefetched reads of its lead.
 #[derive(Debug)]
 pub struct TicketFiles {
-    /// The beginning of the list of its files: those with an id by it, then the others by their path.
+    /// The head of the list of its files: files with an id by id, then the others by path.
     pub start: PrefetchedTickets,
     record: TicketRecord,
-    /// The lead that the ticket was likely to have; `None` inside where it does not exist.
+    /// The ticket's cached lead; the inner `None` if it does not exist.
     guessed: Option<(LeadId, Option<Lead>)>,
 }
 
 impl InstanceStore {
-    /// A page of tickets that was begun. No call where the page was read whole, else one query for each MB of the rest; with
+    /// A prefetched page of tickets. No call if the page was read completely, else one query per MB of the rest; with
     /// a limit one put for the page cursor.
     ///
     /// # Errors
@@ -57,8 +57,8 @@ impl InstanceStore {
 }
 
 impl Reader {
-    /// Begins to read the tickets of a lead, the newest first (C-62). One query of at most 50, beside the page cursor of a
-    /// later page.
+    /// Prefetches the tickets of a lead, newest first (C-62). One query of at most 50, concurrently with the page
+    /// cursor of a later page.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -70,8 +70,8 @@ impl Reader {
         self.begin_list(self.keys().lead_tickets(lead), request).await
     }
 
-    /// Begins to read the files of all tickets of a lead, by ticket, then as [`TicketFiles`] has them (C-62). The same
-    /// calls.
+    /// Prefetches the files of all tickets of a lead, by ticket, then in the order of [`TicketFiles`] (C-62). The
+    /// same calls.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -83,8 +83,8 @@ impl Reader {
         self.begin_list(self.keys().lead_files(lead), request).await
     }
 
-    /// Begins to read the files of a ticket; `None` where there is no such ticket. A batch of gets, of the ticket and of its
-    /// lead where this process knows it, beside the same calls.
+    /// Prefetches the files of a ticket; `None` if it does not exist. A batch of gets of the ticket and its cached
+    /// lead, concurrently with the same calls.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -117,8 +117,7 @@ impl Reader {
         }))
     }
 
-    /// The lead of a ticket whose files were read; `None` where it has none any more (C-24). No call where this process
-    /// knew it, else one get.
+    /// The lead of a ticket; `None` if it no longer has one (C-24). No call if this process knew it, else one get.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.

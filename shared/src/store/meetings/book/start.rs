@@ -1,4 +1,4 @@
-//! Prefetched reads of a booking, in one batch of gets where this process knows the calendar's link already.
+//! Prefetched reads of a booking, in one batch of gets if this process knows the calendar's link.
 
 use std::collections::HashMap;
 
@@ -16,25 +16,25 @@ use crate::time::Timestamp;
 use table::StoreError;
 use table::item::{self, Item};
 
-/// The numbers of meetings and of leads in their counters.
+/// Next ids of meetings and leads.
 pub const MEETING: &str = "meeting";
 pub const LEAD: &str = "lead";
 const SECRET: &str = "secret";
 
-/// The records that a booking names.
+/// The records named by a booking.
 #[derive(Debug, Clone)]
 pub struct BookingRequest {
     /// The calendar's link.
     pub link: LinkName,
-    /// The start that is wanted.
+    /// The requested start.
     pub date: Timestamp,
-    /// The lead; `None` where one is to be made.
+    /// The lead; `None` for a new one.
     pub lead: Option<LeadId>,
     /// The opportunity.
     pub opportunity: Option<OpportunityId>,
-    /// The meeting that is to be moved.
+    /// The meeting to move.
     pub meeting: Option<MeetingId>,
-    /// By which an equal request is recognised, where the caller wants that.
+    /// The idempotency claim, if any.
     pub claim: Option<IdempotencyKey>,
 }
 
@@ -43,7 +43,7 @@ pub struct BookingRequest {
 pub struct PrefetchedBooking {
     /// Outcome of earlier requests with the same key.
     pub claimed: Claimed,
-    /// The calendar that the link names, if there is one.
+    /// The calendar named by the link, if any.
     calendar: Option<Calendar>,
     references: References,
     date: Timestamp,
@@ -51,33 +51,33 @@ pub struct PrefetchedBooking {
     preconditions: BookingPreconditions,
 }
 
-/// A booking on a published calendar: what it is judged by, and what its writes depend on.
+/// A booking on a published calendar, with the records to check and the preconditions of its writes.
 #[derive(Debug)]
 pub struct Bookable {
     /// The calendar.
     pub calendar: Calendar,
-    /// The records that the request names.
+    /// The records named by the request.
     pub references: References,
     pub(super) date: Timestamp,
     pub(super) claim: Option<IdempotencyKey>,
     pub(super) preconditions: BookingPreconditions,
 }
 
-/// The records that a booking names.
+/// The records named by a booking.
 #[derive(Debug)]
 pub struct References {
     /// The lead, if it exists.
     pub lead: Option<LeadId>,
     /// The lead of the opportunity, if both exist.
     pub opportunity_of: Option<LeadId>,
-    /// The meeting that is to be moved, if it exists.
+    /// The meeting to move, if it exists.
     pub meeting: Option<MeetingRecord>,
 }
 
 /// The preconditions of a booking's writes.
 #[derive(Debug)]
 pub struct BookingPreconditions {
-    /// The busy times of the days that are checked; `None` until the days are known.
+    /// Busy times of the checked days; `None` until the days are known.
     pub agenda: Option<Agenda>,
     pub meeting: Sequence,
     pub lead: Sequence,
@@ -92,7 +92,7 @@ impl PrefetchedBooking {
         calendar.is_some_and(|calendar| calendar.is_published)
     }
 
-    /// The booking; `None` where the link names no published calendar.
+    /// The booking; `None` if the link names no published calendar.
     #[must_use]
     pub fn published(self) -> Option<Bookable> {
         Some(Bookable {
@@ -106,7 +106,7 @@ impl PrefetchedBooking {
 }
 
 impl Bookable {
-    /// The meeting that is to be moved, if `key` is its key and it can be moved on this calendar (C-55).
+    /// The meeting to move, if `key` is its key and it can be moved on this calendar (C-55).
     #[must_use]
     pub fn admits(&self, key: &str) -> Option<&MeetingRecord> {
         let secret = self.preconditions.secret.as_ref()?;
@@ -122,13 +122,13 @@ impl Bookable {
     }
 }
 
-/// The stretch of time that is judged for a start: the meeting, and its buffer on both sides (C-52).
+/// The time span checked for a start: the meeting with its buffer on both sides (C-52).
 pub fn judged(calendar: &Calendar, date: Timestamp) -> Busy {
     Busy::new(calendar.buffer_start(date), calendar.buffer_end(date))
 }
 
 impl Reader {
-    /// Reads what a booking rests on. One batch of gets; what is taken is among them where this process knows the link.
+    /// Reads the records of a booking. One batch of gets, including busy times if this process knows the link.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -170,7 +170,7 @@ impl Reader {
         })
     }
 
-    /// The meeting that an equal request made, and its key (C-10). One get, and the lead's deletion mark.
+    /// The meeting of an equal request, and its key (C-10). One get, and the lead's tombstone.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -179,7 +179,7 @@ impl Reader {
         found: &PrefetchedBooking,
         made: u64,
     ) -> Result<(Meeting, String), StoreError> {
-        // Meetings are never deleted, and the first booking made the secret.
+        // Meetings are never deleted, and the first booking created the secret.
         let gone = || StoreError::Contention("finding what a key stands for");
         let id = MeetingId::new(made).ok_or_else(gone)?;
         let meeting = self.shown_meeting(id).await?.ok_or_else(gone)?;
@@ -188,7 +188,7 @@ impl Reader {
     }
 }
 
-/// The items that a request names.
+/// The keys of the request's records.
 struct Named {
     link: Key,
     meeting_number: Key,
@@ -216,7 +216,7 @@ impl Named {
     }
 
     fn all(&self) -> impl Iterator<Item = Key> + use<'_> {
-        // A known lead takes no number of its own, and a meeting that is moved has one.
+        // A known lead needs no new id, and a moved meeting keeps its own.
         let numbers = [
             self.meeting.is_none().then_some(&self.meeting_number),
             (self.meeting.is_none() && self.lead.is_none()).then_some(&self.lead_number),
@@ -236,7 +236,7 @@ fn find<'i, T>(
     key.and_then(|key| found.get(key)).map(decode).transpose()
 }
 
-/// The secret that an item holds.
+/// The secret in an item.
 pub fn secret(item: &Item) -> Result<RescheduleSecret, StoreError> {
     let text = item.get(SECRET).and_then(|text| text.as_s().ok());
     let text = text.ok_or_else(|| item::corrupt("secret", "it has no text"))?;
