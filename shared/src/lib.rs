@@ -16,6 +16,6 @@ pub mod telemetry;
 
 pub use domain::{
     automation, calendar, call, credential, directory, environment, funnel, ids, instance, integer, json,
-    labels, lead, meeting, money, opportunity, opportunity_edit, people, permissions, phone, report, search,
-    settings, text, ticket, time, viewer, visibility,
+    labels, lead, meeting, money, number, opportunity, opportunity_edit, people, permissions, phone, report,
+    search, settings, text, ticket, time, viewer, visibility,
 };

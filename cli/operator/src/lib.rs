@@ -9,6 +9,7 @@ mod conditions;
 mod credentials;
 mod directory;
 mod doctor;
+mod email_look_ups;
 pub mod export;
 mod first_format;
 mod former_totals;

@@ -23,7 +23,7 @@ const INSTANCE: &str = r#"
 {"kind":"lossReason","id":1,"name":"Preço"}
 {"kind":"company","id":2,"companyname":"Boa Vista","points":7.5}
 {"kind":"lead","id":1,"firstname":"Carla","mobile":"+55 11 97326-3471","company":2,"owner":7,"createDate":"2026-01-01T00:00:00.000Z"}
-{"kind":"lead","id":2,"firstname":"Davi","company":2,"createDate":"2026-01-01T00:00:00.000Z"}
+{"kind":"lead","id":2,"firstname":"Davi","email":"Davi@example.com","company":2,"createDate":"2026-01-01T00:00:00.000Z"}
 {"kind":"lead","id":3,"owner":8,"archived":true,"userAccess":[9],"createDate":"2026-01-01T00:00:00.000Z"}
 {"kind":"lead","id":4,"owner":9,"archived":true,"createDate":"2026-01-01T00:00:00.000Z"}
 {"kind":"funnel","id":3,"name":"Vendas","columns":[{"id":31,"name":"Entrada"},{"id":32,"name":"Proposta"}]}

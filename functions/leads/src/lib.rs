@@ -1,17 +1,22 @@
-//! Leads: endpoints 1 to 6 of spec.md.
+//! Leads: endpoints 1 to 6 of spec.md, and requests that make and change leads (C-91, C-92).
 //!
 //! | Route | Endpoint |
 //! | --- | --- |
 //! | `GET /leads` | 1: the visible leads, in pages ([`list`]) |
 //! | `GET /leads/{id}` | 2, 3, 4: one lead, in summary, in full, or the fields selected ([`get`]) |
+//! | `POST /leads` | makes a lead ([`create`]) |
+//! | `PUT /leads/{id}`, `PUT /leads` | change a lead ([`update`]) |
 //! | `DELETE /leads/{id}` | 5: deletes a lead permanently ([`delete::one`]) |
 //! | `DELETE /leads` | 5 in bulk ([`delete::many`]) |
 //! | `POST /lead/archive` | 6: archives or restores leads ([`archive`]) |
 
 mod archive;
+mod create;
 mod delete;
+mod error;
 mod get;
 mod list;
+mod update;
 mod view;
 mod wire;
 
@@ -22,7 +27,16 @@ use shared::http::{ErrorFormat, RouteGroup};
 #[must_use]
 pub fn group() -> RouteGroup {
     RouteGroup::new(ErrorFormat::Error)
-        .route("/leads", routing::get(list::list).delete(delete::many))
-        .route("/leads/{id}", routing::get(get::get).delete(delete::one))
+        .route(
+            "/leads",
+            routing::get(list::list)
+                .post(create::create)
+                .put(update::in_body)
+                .delete(delete::many),
+        )
+        .route(
+            "/leads/{id}",
+            routing::get(get::get).put(update::in_path).delete(delete::one),
+        )
         .route("/lead/archive", routing::post(archive::archive))
 }

@@ -90,6 +90,14 @@ fn leads(name: &'static str) -> Field {
     }
 }
 
+/// The full view of one lead (C-21): `initial_password` is for admins.
+pub fn full(mut lead: Lead, scope: &Scope) -> Value {
+    if !scope.viewer.is_admin() {
+        lead.hide_secrets();
+    }
+    json!(LeadView::full(&lead, scope.instance()))
+}
+
 impl View {
     /// Parses `query`, which takes precedence, and `allFields`. The first of `roots` contains the leads.
     pub fn read(params: &Params, roots: &'static [Field]) -> Result<Self, RequestError> {

@@ -1,9 +1,12 @@
-//! Ids of leads in bodies (C-24, C-25).
+//! What bodies name: ids of leads (C-24, C-25), and the records that a lead refers to (C-91, C-92).
 
 use serde_json::{Map, Value};
+use shared::auth::Scope;
 use shared::http::{InvalidField, required};
 use shared::ids::LeadId;
 use shared::integer::whole;
+use shared::lead::{LeadEditContext, LeadPatch, LeadReferences};
+use shared::store::{NamedCompany, Names, Reader, StoreError};
 
 /// Maximum leads of one bulk request (C-24, C-25).
 const MAX_IDS: usize = 120;
@@ -27,4 +30,43 @@ pub fn lead_ids(body: &Map<String, Value>, name: &'static str) -> Result<Vec<Lea
         }
     }
     Ok(ids)
+}
+
+/// The records that a patch of a lead names, and users' names.
+#[derive(Debug)]
+pub struct Named {
+    existing: LeadReferences,
+    /// The company as it was read.
+    pub company: Option<NamedCompany>,
+    names: Names,
+}
+
+impl Named {
+    /// Reads them, with the names that are likely to contain the user's.
+    pub async fn read(reader: &Reader, patch: &LeadPatch) -> Result<Self, StoreError> {
+        let references = patch.references();
+        let (found, names) = tokio::try_join!(reader.lead_references(&references), reader.expected_names())?;
+        let (existing, company) = found;
+        Ok(Self {
+            existing,
+            company,
+            names,
+        })
+    }
+
+    /// The same with the name of the user that asks.
+    pub async fn with_name_of(self, scope: &Scope) -> Result<Self, StoreError> {
+        let names = scope.store.names_of(self.names, [scope.viewer.user()]).await?;
+        Ok(Self { names, ..self })
+    }
+}
+
+/// What a patch of a request is judged against.
+pub fn edit_context<'a>(scope: &'a Scope, named: &'a Named) -> LeadEditContext<'a> {
+    LeadEditContext {
+        viewer: &scope.viewer,
+        user_name: named.names.of(scope.viewer.user()),
+        existing: &named.existing,
+        now: scope.now(),
+    }
 }

@@ -15,6 +15,9 @@ macro_rules! ids {
         pub struct $name(u64);
 
         impl $name {
+            /// The largest id.
+            pub const MAX: Self = Self(MAX_ID);
+
             /// An id from 1 to [`MAX_ID`]; `None` outside the range.
             #[must_use]
             pub fn new(id: u64) -> Option<Self> {

@@ -1,5 +1,6 @@
 //! A lead: fields of spec.md, defaults and full view (C-21).
 
+mod edit;
 mod view;
 
 use std::borrow::Cow;
@@ -11,6 +12,7 @@ use crate::ids::{CompanyId, DepartmentId, LeadId, TagId, UserId};
 use crate::time::Timestamp;
 use crate::visibility::AccessLists;
 
+pub use edit::{LeadEditContext, LeadEditError, LeadPatch, LeadReferences, custom_value, lead_text};
 pub use view::LeadView;
 
 /// Restrictions of one channel.
@@ -272,6 +274,13 @@ impl Lead {
     }
 }
 
+/// The form in which e-mail addresses are compared, without regard to case (C-92); `None` for a blank one.
+#[must_use]
+pub fn same_email(email: &str) -> Option<String> {
+    let email = email.trim();
+    (!email.is_empty()).then(|| email.to_lowercase())
+}
+
 fn zero() -> Number {
     Number::from(0)
 }
@@ -298,6 +307,15 @@ mod tests {
             LeadId::new(7).unwrap(),
             Timestamp::parse("2026-01-02T03:04:05.678Z").unwrap(),
         )
+    }
+
+    #[test]
+    fn e_mail_addresses_are_compared_without_case() {
+        assert_eq!(
+            same_email(" Ção@Example.COM "),
+            Some("ção@example.com".to_owned())
+        );
+        assert_eq!(same_email(" "), None);
     }
 
     /// C-90.

@@ -17,6 +17,7 @@ pub mod labels;
 pub mod lead;
 pub mod meeting;
 pub mod money;
+pub mod number;
 pub mod opportunity;
 pub mod opportunity_edit;
 pub mod people;

@@ -46,6 +46,15 @@ pub enum FieldChange<T> {
 }
 
 impl<T> FieldChange<T> {
+    /// The new value.
+    #[must_use]
+    pub fn value(&self) -> Option<&T> {
+        match self {
+            Self::Keep | Self::Clear => None,
+            Self::Set(new) => Some(new),
+        }
+    }
+
     /// Changes a value; `make` makes it of what is set.
     pub fn apply<U>(&self, value: &mut Option<U>, make: impl FnOnce(&T) -> U) {
         match self {

@@ -36,6 +36,9 @@ pub struct Permissions {
     pub delete_leads: bool,
     /// Archive and unarchive leads (endpoint 6).
     pub archive_leads: bool,
+    /// Create and change leads through the API; granted where a group does not say (C-82).
+    #[serde(default = "granted")]
+    pub edit_leads: bool,
     /// Create and change opportunities (endpoints 7 and 8).
     pub edit_opportunities: bool,
     /// See calendars and meetings (endpoints 11 and 12).
@@ -54,9 +57,14 @@ impl Permissions {
         won_lost: true,
         delete_leads: true,
         archive_leads: true,
+        edit_leads: true,
         edit_opportunities: true,
         calendars: true,
         tickets: true,
         reports: true,
     };
+}
+
+fn granted() -> bool {
+    true
 }

@@ -20,6 +20,12 @@ pub fn cut(text: &str, limit: usize) -> &str {
         .map_or(text, |(end, _)| &text[..end])
 }
 
+/// Whether `text` has at most `limit` characters.
+#[must_use]
+pub fn fits(text: &str, limit: usize) -> bool {
+    text.chars().nth(limit).is_none()
+}
+
 /// Bytes in lower-case hexadecimal.
 #[must_use]
 pub fn hex(bytes: &[u8]) -> String {

@@ -25,7 +25,8 @@ use crate::store::{Reader, StoreError};
 pub use credentials::{KeyAndToken, KeyAnywhere, KeyInHeader, KeyInQuery, KeyPlace, Placement, Rule};
 pub use key::{Credentials, Scope};
 pub use permission::{
-    AnyUser, ArchiveLeads, DeleteLeads, EditOpportunities, Permission, SeeCalendars, SeeReports, SeeTickets,
+    AnyUser, ArchiveLeads, DeleteLeads, EditLeads, EditOpportunities, Permission, SeeCalendars, SeeReports,
+    SeeTickets,
 };
 pub use public::{BookingEndpoint, Public, PublicEndpoint, PublicScope, SlotsEndpoint};
 pub use webhook::{Signed, WebhookScope};

@@ -57,6 +57,8 @@ permissions! {
     DeleteLeads: "deleteLeads", delete_leads;
     /// Endpoint 6.
     ArchiveLeads: "archiveLeads", archive_leads;
+    /// `POST /leads`, `PUT /leads` and `PUT /leads/{id}`.
+    EditLeads: "editLeads", edit_leads;
     /// Endpoints 7 and 8.
     EditOpportunities: "editOpportunities", edit_opportunities;
     /// Endpoints 11 and 12.

@@ -14,7 +14,8 @@ pub enum Origins {
 const METHODS: &str = "GET, POST, PUT, DELETE";
 const REQUEST_HEADERS: &str = "content-type, authorization, apitoken, x-voip-signature, idempotency-key";
 const ANSWER_HEADERS: &str = "x-request-id, x-error-details, x-filters-ignored, x-items-cut, x-items-unreadable, \
-                              idempotent-replayed, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset";
+                              idempotent-replayed, x-lead-existing, retry-after, ratelimit-limit, ratelimit-remaining, \
+                              ratelimit-reset";
 
 impl Origins {
     /// Parses `*` or a comma-separated list; empty text is `*`, the template's default.

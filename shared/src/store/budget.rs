@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
+use crate::settings::Settings;
 use crate::viewer::Viewer;
 use table::StoreError;
 use table::{KeyRange, Page, Table};
@@ -40,7 +41,12 @@ struct State {
 impl ReadBudget {
     /// The budget of a viewer's instance (C-83).
     pub fn of(viewer: &Viewer) -> Self {
-        Self::new(viewer.directory().settings.read_budget().get())
+        Self::within(&viewer.directory().settings)
+    }
+
+    /// The budget of an instance with these settings.
+    pub fn within(settings: &Settings) -> Self {
+        Self::new(settings.read_budget().get())
     }
 
     fn new(units: u32) -> Self {

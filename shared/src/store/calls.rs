@@ -7,30 +7,26 @@ pub mod outbox;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::idempotency::{Claimed, IdempotencyKey};
 use super::key::{Counter, Key};
 use super::leads;
+use super::leads::identity::{claimant, phone_claim, put_claim};
 use super::sequence::Sequence;
 use super::{InstanceStore, Reader};
 use crate::call::{Call, CallType};
 use crate::ids::{CallId, EventId, LeadId};
 use crate::lead::Lead;
 use crate::phone::Phone;
-use crate::text::hex;
 use crate::time::Timestamp;
 use table::StoreError;
-use table::item::{self, Item, n, s};
+use table::item::{self, Item};
 use table::unknown::Raw;
 use table::{CommitError, Condition, Transaction};
 
 pub use insert::{CallParty, NewCall, PrefetchedCall, RecordedCall};
 
 const KIND: &str = "call";
-/// For how long a lead made by a call keeps a second one from being made for its number. Look-ups show the lead from
-/// its first moment; this is for calls that looked just before.
-const NEW_CALLER_SECONDS: u32 = 3600;
 /// How often a call is written anew because its lead went into the archive or out of it concurrently.
 const TURNS: usize = 6;
 
@@ -91,13 +87,6 @@ impl Caller {
             return self.number.clone();
         }
         format!("+{}", self.number)
-    }
-
-    /// A digest of the line, the same for both forms of a number with a ninth digit.
-    fn line(&self) -> String {
-        let digits = self.phone.digits();
-        let line = self.phone.twin().map_or(digits, |twin| digits.min(twin));
-        hex(&Sha256::digest(line)[..16])
     }
 }
 
@@ -312,18 +301,8 @@ impl InstanceStore {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         leads::put_new(transaction, self.keys(), caller.lead(id, now))?;
-        let expiry = now.plus_seconds(NEW_CALLER_SECONDS).unix_seconds();
-        let claim = Item::from([
-            ("lead".to_owned(), s(id.to_string())),
-            ("ttl".to_owned(), n(expiry)),
-        ]);
-        let condition = caller
-            .instead_of
-            .map_or(Condition::Absent, |lead| Condition::AbsentOrText {
-                name: "lead",
-                value: lead.to_string(),
-            });
-        transaction.put(self.keys().new_caller(&caller.line()), claim, condition);
+        let claim = phone_claim(self.keys(), &caller.phone);
+        put_claim(transaction, claim, (id, caller.instead_of), now);
         Ok(())
     }
 
@@ -364,14 +343,8 @@ impl InstanceStore {
                 return Ok(Inserted::LeadGone);
             }
             Link::New(caller) => {
-                if let Some(claim) = item(&self.keys().new_caller(&caller.line())) {
-                    let lead = claim
-                        .get("lead")
-                        .and_then(|lead| lead.as_s().ok())
-                        .and_then(|id| LeadId::parse(id));
-                    return lead
-                        .map(Inserted::AlreadyMade)
-                        .ok_or_else(|| item::corrupt("new caller", "it names no lead"));
+                if let Some(claim) = item(&phone_claim(self.keys(), &caller.phone)) {
+                    return claimant(claim).map(Inserted::AlreadyMade);
                 }
             }
             _ => {}

@@ -26,7 +26,7 @@ pub use board::{
     ranked_day, restricted_rank, restricted_ranked, total_column,
 };
 pub use directory::{department_members, member_department};
-pub use lead::{marked, noticed, phone_lead};
+pub use lead::{is_email_look_up, looked_up_lead, marked, noticed};
 pub use report::{
     Months, report_generation, report_part_name, report_part_sort, report_slice, report_slice_begins,
     report_version,
@@ -146,7 +146,7 @@ impl Keys<'_> {
             Some("board") => Origin::Opportunity(placed(&key.sk).and_then(OpportunityId::new)),
             Some("lead-opportunity") => Origin::Opportunity(key.sk.parse().ok().and_then(OpportunityId::new)),
             Some("leads" | "company-lead") => Origin::Lead(id(&key.sk)),
-            Some("phone") => Origin::Lead(phone_lead(&key.sk)),
+            Some("phone" | "email") => Origin::Lead(looked_up_lead(&key.sk)),
             Some("timeline") => Origin::Event,
             Some("calendar-link" | "calendar-public") => Origin::CalendarLink,
             Some("meetings") => Origin::Meeting(calendar::listed(&key.sk)),

@@ -25,6 +25,7 @@ pub(crate) mod budget;
 pub(crate) mod calendars;
 pub(crate) mod caller;
 pub(crate) mod calls;
+pub(crate) mod companies;
 pub(crate) mod credentials;
 pub(crate) mod derived;
 pub(crate) mod directory;
@@ -58,14 +59,18 @@ pub use board::{BoardRequest, ColumnSnapshots, PrefetchedBoard};
 pub use calendars::{PrefetchedCalendars, PrefetchedSlots};
 pub use caller::CallerId;
 pub use calls::{CallParty, NewCall, PrefetchedCall, RecordedCall};
+pub use companies::NamedCompany;
 pub(crate) use credentials::{Credential, Found};
 pub(crate) use directory::Members;
 pub use format::Format;
 pub use idempotency::{Claimed, IdempotencyKey};
 pub use key::streamed;
+pub use leads::create::{CreatedLead, PrefetchedLead};
 pub use leads::delete::Deleted;
 pub use leads::deleted_leads::PendingErasures;
+pub use leads::identity::{Identity, UniqueBy};
 pub use leads::list::{LeadPage, LeadRequest, LeadSearch, PrefetchedLeads};
+pub use leads::update::UpdatedLead;
 pub use leads::{LeadEntry, LeadRecord};
 pub use meetings::{
     Agenda, Attendee, Bookable, Booked, BookingRequest, MeetingPage, MeetingRecord, MeetingRequest,

@@ -7,6 +7,7 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::page_cursor::PageCursor;
@@ -86,6 +87,8 @@ pub struct HintCache {
     pub departments: Cache<String, BTreeSet<DepartmentId>>,
     /// The items in which an instance's answers found users' names.
     pub names: Cache<InstanceName, BTreeSet<Key>>,
+    /// Whether `funil migrate` has brought the table to this build's format.
+    migrated: AtomicBool,
     /// Callers that were accepted.
     accepted: Cache<String, Accepted>,
 }
@@ -149,6 +152,16 @@ impl HintCache {
     pub fn learn(&self, walker: &str, hint: PrefetchHint) {
         let other = (hint != PrefetchHint::default()).then_some(hint);
         self.callers.set(walker.to_owned(), other);
+    }
+
+    /// Whether this process knows that the table has this build's format.
+    pub fn is_migrated(&self) -> bool {
+        self.migrated.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that it has.
+    pub fn learn_migrated(&self) {
+        self.migrated.store(true, Ordering::Relaxed);
     }
 
     /// A caller, if it was accepted lately.

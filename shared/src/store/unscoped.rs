@@ -15,6 +15,10 @@ pub mod calls {
     pub use crate::store::calls::*;
 }
 
+pub mod companies {
+    pub use crate::store::companies::*;
+}
+
 pub mod credentials {
     pub use crate::store::credentials::*;
 }

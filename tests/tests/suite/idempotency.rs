@@ -1,4 +1,4 @@
-//! The header `Idempotency-Key` over the routes that take it: endpoints 7, 13 and 19 (C-10). What only one of them does is in
+//! The header `Idempotency-Key` over the routes that take it: endpoints 7, 13 and 19, and `POST /leads` (C-10). What only one of them does is in
 //! its own folder.
 
 use std::collections::BTreeMap;
@@ -24,6 +24,24 @@ struct Keyed {
     /// The body of an error of the header.
     error: fn(&str) -> Value,
     used: Value,
+}
+
+fn lead() -> Keyed {
+    let body = |changes: Value| over(json!({ "firstname": "Nara", "phone": "5541988880005" }), &changes);
+    Keyed {
+        uri: "/leads?i=acme",
+        good: body(json!({})),
+        others: [json!({ "firstname": "Outra" }), json!({ "owner": null })]
+            .map(body)
+            .into(),
+        refused: vec![
+            (body(json!({ "owner": 99 })), 400),
+            (json!({ "city": "Ibiporã" }), 400),
+        ],
+        statuses: [200, 200],
+        error: |details| json!({ "error": "Invalid request", "details": details }),
+        used: json!({ "error": "Idempotency-Key was used with another body" }),
+    }
 }
 
 fn opportunity() -> Keyed {
@@ -166,7 +184,7 @@ async fn repeated_requests_are_replayed() {
         json!({ "leadPhone": "anonymous" }),
         json!({ "lead": 4711 }),
     ];
-    for keyed in [opportunity(), meeting()]
+    for keyed in [lead(), opportunity(), meeting()]
         .into_iter()
         .chain(calls.iter().map(call))
     {
@@ -202,7 +220,7 @@ async fn repeated_requests_are_replayed() {
 
 #[tokio::test]
 async fn only_successes_are_kept() {
-    for keyed in [opportunity(), meeting(), call(&json!({}))] {
+    for keyed in [lead(), opportunity(), meeting(), call(&json!({}))] {
         let stage = stage().await;
         for (body, status) in keyed.refused.iter().flat_map(|refused| [refused, refused]) {
             let answer = keyed.send(&stage, &["k"], &body.to_string()).await;
@@ -223,11 +241,11 @@ async fn only_successes_are_kept() {
 #[tokio::test]
 async fn invalid_keys_are_rejected() {
     let (longest, longer) = ("x".repeat(255), "x".repeat(256));
-    for keyed in [opportunity(), meeting(), call(&json!({}))] {
+    for keyed in [lead(), opportunity(), meeting(), call(&json!({}))] {
         let stage = stage().await;
         let before = everything(&stage.0);
         let refused = (keyed.error)("Idempotency-Key: must be 1 to 255 visible ASCII characters, once");
-        let is_public = !keyed.uri.starts_with("/crm");
+        let is_public = !["/crm", "/leads"].iter().any(|path| keyed.uri.starts_with(path));
         let body = if is_public {
             "{".to_owned()
         } else {

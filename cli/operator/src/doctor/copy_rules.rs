@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::kind::CopyRule;
-use crate::conditions::same_company;
 use shared::ids::LeadId;
 use shared::people::Company;
+use shared::store::unscoped::companies::same_company;
 use shared::store::unscoped::key::Keys;
 use shared::store::unscoped::leads::{LeadRecord, LeadState};
 use shared::store::unscoped::opportunities::{OpportunityRecord, OpportunitySnapshot};

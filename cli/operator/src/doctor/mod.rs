@@ -34,6 +34,7 @@ use serde::Serialize;
 
 use super::pages::Pages;
 use super::{Operator, OperatorError};
+use shared::store::unscoped::format::{Format, found_format};
 use table::item::Item;
 use table::{Key, KeyRange, PAGE, StoreError};
 
@@ -89,6 +90,8 @@ struct Doctor<'a> {
     columns: columns::Columns,
     /// Some totals of opportunities have the form before format 2.
     former_totals: bool,
+    /// Leads of the former format may lack what only a migration or a repair adds.
+    may_lack: bool,
 }
 
 impl Operator {
@@ -110,6 +113,7 @@ impl Operator {
             largest: counters::Largest::default(),
             columns: columns::Columns::default(),
             former_totals: false,
+            may_lack: !repair && self.is_unmigrated().await?,
         };
         doctor.directory().await?;
         doctor.credentials().await?;
@@ -137,6 +141,14 @@ impl Operator {
             doctor.refresh_copies().await?;
         }
         Ok(doctor.diagnosis)
+    }
+}
+
+impl Operator {
+    /// Whether the table has the former format.
+    async fn is_unmigrated(&self) -> Result<bool, StoreError> {
+        let found = found_format(self.table()).await?;
+        Ok(found.is_some_and(|found| found.format < Format::CURRENT))
     }
 }
 

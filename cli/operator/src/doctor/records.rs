@@ -8,6 +8,7 @@ use super::tally::Recount;
 use super::{Doctor, Result};
 use crate::Operator;
 use shared::store::unscoped::derived::Derived;
+use shared::store::unscoped::key;
 use table::item::Item;
 use table::{Condition, Key, Transaction, key_of};
 
@@ -29,7 +30,7 @@ impl Doctor<'_> {
     }
 
     async fn some_records(&mut self, kind: KindRef, records: &[Item], tally: &mut Recount) -> Result<()> {
-        let operator = self.operator;
+        let (operator, may_lack) = (self.operator, self.may_lack);
         let mut readable = Vec::with_capacity(records.len());
         for record in records {
             let key = key_of(record)?;
@@ -54,9 +55,11 @@ impl Doctor<'_> {
         self.checked("derived", derived.len());
         let stored = operator.table().get_many(derived).await?;
         for (key, record, derived) in &readable {
-            if differences(kind, derived, &stored).next().is_some() {
-                self.recheck(key, key, async |record| check(operator, kind, key, record).await)
-                    .await?;
+            if differences((kind, may_lack), derived, &stored).next().is_some() {
+                self.recheck(key, key, async |record| {
+                    check(operator, (kind, may_lack), key, record).await
+                })
+                .await?;
             }
             if kind.flaw(record)?.is_some() {
                 self.flawed(kind, key).await?;
@@ -70,24 +73,33 @@ impl Doctor<'_> {
     }
 }
 
-/// Derived items that are not stored as they should be, each with the stored one.
+/// Derived items that are not stored as they should be, each with the stored one. `may_lack` excuses those that the former
+/// format lacks.
 fn differences<'a>(
-    kind: KindRef,
+    (kind, may_lack): (KindRef, bool),
     derived: &'a Derived,
     stored: &'a HashMap<Key, Item>,
 ) -> impl Iterator<Item = (&'a Key, &'a Item, Option<&'a Item>)> {
     let all = derived.items.iter();
     let all = all.map(|(key, item)| (key, item, stored.get(key)));
-    all.filter(move |(_, derived, stored)| !stored.is_some_and(|stored| kind.agrees(derived, stored)))
+    all.filter(move |(key, derived, stored)| match stored {
+        Some(stored) => !kind.agrees(derived, stored),
+        None => !(may_lack && key::is_email_look_up(key)),
+    })
 }
 
 /// Compares a record's derived items with it. Every write that changes them changes the record in the same transaction,
 /// so a fix is right as long as the record is still the one that was read.
-async fn check(operator: &Operator, kind: KindRef, key: &Key, record: &Item) -> Result<Check> {
+async fn check(
+    operator: &Operator,
+    (kind, may_lack): (KindRef, bool),
+    key: &Key,
+    record: &Item,
+) -> Result<Check> {
     let derived = kind.derived(operator.keys(), record)?;
     let stored = operator.table().get_many(derived.items.keys().cloned()).await?;
     let (mut findings, mut fix) = (Vec::new(), Transaction::default());
-    for (at, item, found) in differences(kind, &derived, &stored) {
+    for (at, item, found) in differences((kind, may_lack), &derived, &stored) {
         let fault = found.map_or("is missing: ", |_| "is not what is derived: ");
         findings.push((at.to_string(), format!("{fault}{} has it", kind.label(key))));
         fix.put(at.clone(), item.clone(), Condition::Always);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use shared::directory::Directory;
 use shared::funnel::Funnel;
-use shared::ids::{ColumnId, CompanyId, DepartmentId, FunnelId, GroupId, LeadId, UserId};
+use shared::ids::{ColumnId, CompanyId, DepartmentId, FunnelId, GroupId, LeadId, TagId, UserId};
 use shared::store::unscoped::key::Key;
 use table::item::Item;
 
@@ -20,7 +20,7 @@ pub struct KnownRecords {
 }
 
 impl KnownRecords {
-    /// Judges the references of some lines. Reads the companies and leads; the other records are known.
+    /// Judges the references of some lines. Reads the companies, tags and leads; the other records are known.
     pub async fn judge(
         &self,
         operator: &Operator,
@@ -49,7 +49,7 @@ impl KnownRecords {
                 DepartmentId::new(id).is_some_and(|id| self.directory.departments.contains_key(&id))
             }
             Referent::Group(id) => GroupId::new(id).is_some_and(|id| self.directory.groups.contains_key(&id)),
-            Referent::Company(_) | Referent::Lead(_) => {
+            Referent::Company(_) | Referent::Tag(_) | Referent::Lead(_) => {
                 stored(operator, target).is_some_and(|key| found.contains_key(&key))
             }
             Referent::Funnel(id) => funnel(id).is_some(),
@@ -66,6 +66,7 @@ fn stored(operator: &Operator, target: Referent) -> Option<Key> {
     let keys = operator.keys();
     match target {
         Referent::Company(id) => CompanyId::new(id).map(|id| keys.company(id)),
+        Referent::Tag(id) => TagId::new(id).map(|id| keys.tag(id)),
         Referent::Lead(id) => LeadId::new(id).map(|id| keys.lead(id)),
         _ => None,
     }

@@ -10,7 +10,7 @@ use shared::store::unscoped::leads::{self, LeadRecord, LeadState};
 use shared::store::unscoped::notices;
 use shared::time::Timestamp;
 
-use crate::conditions::same_company;
+use shared::store::unscoped::companies::same_company;
 
 use super::prelude::*;
 
@@ -67,6 +67,7 @@ impl RecordKind for Leads {
         to.add("userAccess", Referent::User, lead.user_access.iter().copied());
         let departments = lead.department_access.iter().copied();
         to.add("departmentAccess", Referent::Department, departments);
+        to.add("tags", Referent::Tag, lead.tags.iter().copied());
     }
 
     fn export(lead: &Lead) -> serde_json::Result<Fields> {

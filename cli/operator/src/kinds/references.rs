@@ -22,6 +22,7 @@ pub enum Referent {
     Department(u64),
     Group(u64),
     Company(u64),
+    Tag(u64),
     Lead(u64),
     Funnel(u64),
     /// A column of any funnel.
@@ -74,6 +75,7 @@ impl fmt::Display for Reference {
             Referent::Department(id) => ("department", id),
             Referent::Group(id) => ("group", id),
             Referent::Company(id) => ("company", id),
+            Referent::Tag(id) => ("tag", id),
             Referent::Lead(id) => ("lead", id),
             Referent::Funnel(id) => ("funnel", id),
             Referent::Column(id) => ("column", id),

@@ -1,51 +1,8 @@
-//! Numbers that the table stores exactly.
+//! Numbers of a line.
 
 use serde_json::Number;
 
-/// The largest size of a number.
-const MOST: f64 = 1e15;
-/// The smallest size of a number that is not 0.
-const LEAST: f64 = 1e-9;
-
-/// A number within the bounds of the table's numbers, in the form in which it is read back: `4.0` is `4`.
+/// A number that the table stores exactly.
 pub fn storable(name: &str, number: &Number) -> Result<Number, String> {
-    let size = number.as_f64().map_or(f64::INFINITY, f64::abs);
-    if size > MOST {
-        return Err(format!("{name}: must be from -1e15 to 1e15"));
-    }
-    if size > 0.0 && size < LEAST {
-        return Err(format!("{name}: must be 0 or no closer to it than 1e-9"));
-    }
-    if !number.is_f64() {
-        return Ok(number.clone());
-    }
-    let whole = number.as_f64().filter(|value| value.fract() == 0.0);
-    let whole = whole.and_then(|value| format!("{value:.0}").parse::<i64>().ok());
-    Ok(whole.map_or_else(|| number.clone(), Number::from))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_one_spelling_and_bounds() {
-        let storable = |text: &str| {
-            let number: Number = serde_json::from_str(text).unwrap();
-            storable("points", &number).map(|number| number.to_string())
-        };
-        for (given, kept) in [
-            ("4", "4"),
-            ("4.0", "4"),
-            ("-0.0", "0"),
-            ("2.5", "2.5"),
-            ("-1e15", "-1000000000000000"),
-            ("1000000000000000", "1000000000000000"),
-        ] {
-            assert_eq!(storable(given).unwrap(), kept, "{given}");
-        }
-        for bad in ["1e16", "-1e300", "18446744073709551615", "1e-10"] {
-            assert!(storable(bad).is_err(), "{bad}");
-        }
-    }
+    shared::number::storable(number).map_err(|rule| format!("{name}: {rule}"))
 }

@@ -36,10 +36,22 @@ impl Keys<'_> {
 
     /// A lead among those that have a number.
     pub fn phone_lead(self, digits: &str, archived: bool, id: LeadId) -> Key {
-        Key::new(
-            self.phone(digits),
-            format!("{}#{}", u8::from(archived), id.padded()),
-        )
+        Key::new(self.phone(digits), ranked(archived, id))
+    }
+
+    /// The leads that have an e-mail address, by its digest: not archived before archived, then by id (C-92).
+    pub fn email(self, digest: &str) -> String {
+        self.pk(&format!("email#{digest}"))
+    }
+
+    /// A lead among those that have an e-mail address.
+    pub fn email_lead(self, digest: &str, archived: bool, id: LeadId) -> Key {
+        Key::new(self.email(digest), ranked(archived, id))
+    }
+
+    /// The claim that keeps concurrent requests from making two leads for one e-mail address.
+    pub fn new_email(self, digest: &str) -> Key {
+        Key::new(self.pk(&format!("new-email#{digest}")), "new-email")
     }
 
     /// The claim that keeps two first calls of one line from making two leads. The line appears as a digest only, because
@@ -114,8 +126,19 @@ pub fn marked(key: &Key) -> Option<LeadId> {
     LeadId::new(key.sk.parse().ok()?)
 }
 
-/// The lead of a phone look-up's sort key; `None` where it is not one that is ever written.
-pub fn phone_lead(sk: &str) -> Option<LeadId> {
+/// Whether a key is that of a look-up by e-mail address.
+pub fn is_email_look_up(key: &Key) -> bool {
+    let rest = key.pk.split_once('#').map(|(_, rest)| rest);
+    rest.is_some_and(|rest| rest.starts_with("email#"))
+}
+
+/// The sort key of a lead among those of one number or e-mail address.
+fn ranked(archived: bool, id: LeadId) -> String {
+    format!("{}#{}", u8::from(archived), id.padded())
+}
+
+/// The lead of such a sort key; `None` where it is not one that is ever written.
+pub fn looked_up_lead(sk: &str) -> Option<LeadId> {
     let (_, id) = sk.split_once('#')?;
     LeadId::new(id.parse().ok()?)
 }

@@ -320,5 +320,6 @@ fn the_text_of_calls_keys() {
             "event#000000000000005",
         ),
         (keys.new_caller("ab"), "acme#new-caller#ab", "new-caller"),
+        (keys.new_email("ab"), "acme#new-email#ab", "new-email"),
     ]);
 }

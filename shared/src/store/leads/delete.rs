@@ -49,7 +49,9 @@ impl InstanceStore {
             }
             let newer = match self.table.commit(self.deletion(&record, &nonce)?).await {
                 Ok(()) => return Ok(Deleted::Done),
-                Err(CommitError::Refused(items)) => self.newer_lead(id, items, &mut retry).await?,
+                Err(CommitError::Refused(items)) => {
+                    self.newer_lead(record.clone(), items, &mut retry).await?
+                }
                 Err(CommitError::Store(error)) => {
                     let own = self.deleted_by(id, &nonce).await?;
                     return own.then_some(Deleted::Done).ok_or(error);

@@ -1,9 +1,12 @@
 //! Leads: their records, the list, changes and deletions, and the markers of stale copies.
 
+pub mod create;
 pub mod delete;
 pub mod deleted_leads;
+pub mod identity;
 pub mod list;
 pub mod record;
+pub mod references;
 pub mod stale_markers;
 pub mod update;
 

@@ -1,10 +1,11 @@
-//! A lead's record, and everything that is derived from it: entries of lists, totals, phone look-ups.
+//! A lead's record, and everything that is derived from it: entries of lists, totals, look-ups by number and e-mail address.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use table::AttributeValue;
 
+use super::identity::email_digest;
 use super::stale_markers;
 use crate::ids::{LeadId, UserId};
 use crate::lead::Lead;
@@ -21,7 +22,6 @@ use crate::visibility::AccessLists;
 use table::StoreError;
 use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
-use table::{KeyRange, Page};
 
 const KIND: &str = "lead";
 /// Leads without owner are counted in so many items, because calls from new numbers make them in bursts.
@@ -142,32 +142,6 @@ impl Reader {
         let item = self.table.get(&self.keys().lead(id)).await?;
         item.map(Stored::decode).transpose()
     }
-
-    /// The lead that a number belongs to: the best exact match, else the best twin (C-72). Two queries of one item, in
-    /// parallel, however many leads share the number.
-    ///
-    /// # Errors
-    /// [`StoreError`] where the look-ups cannot be read.
-    pub async fn lead_by_phone(&self, phone: &Phone) -> Result<Option<LeadId>, StoreError> {
-        let first = async |digits: Option<&str>| match digits {
-            None => Ok(None),
-            Some(digits) => {
-                let Page { items, .. } = self
-                    .table
-                    .query(KeyRange::head(self.keys().phone(digits), 1))
-                    .await?;
-                items.first().map(looked_up).transpose()
-            }
-        };
-        let (exact, twin) = tokio::try_join!(first(Some(phone.digits())), first(phone.twin()))?;
-        Ok(exact.or(twin))
-    }
-}
-
-/// The lead that a phone look-up leads to.
-fn looked_up(item: &Item) -> Result<LeadId, StoreError> {
-    let key = table::key_of(item)?;
-    key::phone_lead(&key.sk).ok_or_else(|| item::corrupt("phone look-up", "it names no lead"))
 }
 
 /// A lead's fields that differ from the defaults, without the free-form ones: how it stands in the records that copy it.
@@ -267,6 +241,12 @@ pub fn is_archived(lead: LeadId, archived: bool) -> Condition {
     Condition::Exactly { has, lacks }
 }
 
+/// The look-up of a lead by its e-mail address.
+pub fn email_look_up(keys: Keys<'_>, lead: &Lead) -> Option<Key> {
+    let email = lead.email.as_deref().and_then(email_digest)?;
+    Some(keys.email_lead(&email, lead.archived, lead.id))
+}
+
 /// Everything that is derived from a lead.
 fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
     let mut derived = Derived::default();
@@ -285,6 +265,8 @@ fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
             Item::new(),
         );
     }
+    let email = email_look_up(keys, lead);
+    derived.items.extend(email.map(|key| (key, Item::new())));
     if let Some(company) = lead.company {
         let link = key::entry(keys.company_leads(company), lead.id);
         derived.items.insert(link, Item::new());

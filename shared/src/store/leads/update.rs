@@ -6,8 +6,8 @@ use futures_util::future::try_join_all;
 
 use super::record::{LeadRecord, LeadState};
 use super::stale_markers;
-use crate::ids::LeadId;
 use crate::lead::Lead;
+use crate::store::companies::NamedCompany;
 use crate::store::key::Key;
 use crate::store::{InstanceStore, Reader};
 use table::StoreError;
@@ -17,56 +17,81 @@ use table::{CommitError, Policy, Retry, Transaction};
 /// Leads that are changed at a time.
 pub(super) const CONCURRENCY: usize = 16;
 
+/// Outcome of a change of a lead.
+#[derive(Debug, Clone, PartialEq)]
+pub enum UpdatedLead<R> {
+    /// It is written, or changes nothing.
+    Done(Box<Lead>),
+    /// The change was refused; nothing is written.
+    Refused(R),
+    /// The lead is gone; nothing is written.
+    Gone,
+    /// The company that the lead would get is gone; nothing is written.
+    CompanyGone,
+}
+
 impl InstanceStore {
-    /// Changes a lead as `change` decides, which is asked again where others changed the lead concurrently; `None` where it
-    /// refuses, or where the lead is gone. One transaction; none where it changes nothing.
+    /// Changes a lead as `change` decides, which is asked again where others changed the lead concurrently. `company` is
+    /// the one that the lead may get. One transaction; none where it changes nothing.
     ///
     /// # Errors
     /// [`StoreError`] where it failed, or where nobody knows whether it happened.
-    pub async fn update_lead(
+    pub async fn update_lead<R>(
         &self,
         mut stored: LeadRecord,
-        change: impl Fn(&Lead) -> Option<Lead>,
-    ) -> Result<Option<Lead>, StoreError> {
+        mut company: Option<NamedCompany>,
+        change: impl Fn(&Lead) -> Result<Lead, R>,
+    ) -> Result<UpdatedLead<R>, StoreError> {
         let mut retry = self.table.retry(Policy::CONTESTED, "changing a lead");
         loop {
-            let Some(lead) = change(&stored.lead) else {
-                return Ok(None);
+            let lead = match change(&stored.lead) {
+                Ok(lead) => lead,
+                Err(refused) => return Ok(UpdatedLead::Refused(refused)),
             };
             if lead == stored.lead {
-                return Ok(Some(lead));
+                return Ok(UpdatedLead::Done(Box::new(lead)));
             }
-            let newer = match self.table.commit(self.lead_change(&stored, &lead)?).await {
-                Ok(()) => return Ok(Some(lead)),
-                Err(CommitError::Refused(items)) => self.newer_lead(lead.id, items, &mut retry).await?,
+            let transaction = self.lead_update(&stored, &lead, company.as_ref())?;
+            let refused = match self.table.commit(transaction).await {
+                Ok(()) => return Ok(UpdatedLead::Done(Box::new(lead))),
+                Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => {
                     let there = self.lead_record(lead.id).await?;
-                    let done = there.is_some_and(|there| change(&there.lead).as_ref() == Some(&there.lead));
-                    return if done { Ok(Some(lead)) } else { Err(error) };
+                    let is_done =
+                        |there: LeadRecord| change(&there.lead).is_ok_and(|same| same == there.lead);
+                    let done = there.is_some_and(is_done);
+                    return done.then(|| UpdatedLead::Done(Box::new(lead))).ok_or(error);
                 }
             };
-            match newer {
+            let renewed = company.map(|company| company.renewed(self.keys(), &refused));
+            match renewed.transpose()? {
+                Some(None) => return Ok(UpdatedLead::CompanyGone),
+                renewed => company = renewed.flatten(),
+            }
+            match self.newer_lead(stored, refused, &mut retry).await? {
                 Some(newer) => stored = newer,
-                None => return Ok(None),
+                None => return Ok(UpdatedLead::Gone),
             }
         }
     }
 
-    /// The lead to decide on next, `None` once it is gone: at first as it stood in the way, then as it is after a pause.
-    /// Where many want the same, what was there before the pause is old after it.
+    /// The lead to decide on next, `None` once it is gone: at first as it stood in the way, if it did, then as it is after a
+    /// pause. Where many want the same, what was there before the pause is old after it.
     pub(crate) async fn newer_lead(
         &self,
-        id: LeadId,
+        stored: LeadRecord,
         mut refused: BTreeMap<Key, Item>,
         retry: &mut Retry<'_>,
     ) -> Result<Option<LeadRecord>, StoreError> {
+        let id = stored.lead.id;
         if retry.again().await? {
             return self.lead_record(id).await;
         }
-        let stood = refused
-            .remove(&self.keys().lead(id))
-            .filter(|item| !item.is_empty());
-        stood.map(LeadRecord::decode).transpose()
+        match refused.remove(&self.keys().lead(id)) {
+            None => Ok(Some(stored)),
+            Some(item) if item.is_empty() => Ok(None),
+            Some(item) => LeadRecord::decode(item).map(Some),
+        }
     }
 
     /// The same for several leads, each for itself, some at a time; those that were refused or gone are not in the result.
@@ -80,10 +105,15 @@ impl InstanceStore {
     ) -> Result<Vec<Lead>, StoreError> {
         let mut changed = Vec::with_capacity(stored.len());
         for some in stored.chunks(CONCURRENCY) {
-            let some = some
+            let decide = |lead: &Lead| change(lead).ok_or(());
+            let updates = some
                 .iter()
-                .map(|stored| self.update_lead(stored.clone(), &change));
-            changed.extend(try_join_all(some).await?.into_iter().flatten());
+                .map(|stored| self.update_lead(stored.clone(), None, decide));
+            let outcomes = try_join_all(updates).await?.into_iter();
+            changed.extend(outcomes.filter_map(|outcome| match outcome {
+                UpdatedLead::Done(lead) => Some(*lead),
+                UpdatedLead::Refused(()) | UpdatedLead::Gone | UpdatedLead::CompanyGone => None,
+            }));
         }
         Ok(changed)
     }
@@ -92,15 +122,37 @@ impl InstanceStore {
 impl Reader {
     /// The writes that put a lead in the place of what is stored, on condition that it still is.
     pub(crate) fn lead_change(&self, stored: &LeadRecord, lead: &Lead) -> Result<Transaction, StoreError> {
+        self.lead_update(stored, lead, None)
+    }
+
+    /// The same for a lead that may get this company.
+    fn lead_update(
+        &self,
+        stored: &LeadRecord,
+        lead: &Lead,
+        company: Option<&NamedCompany>,
+    ) -> Result<Transaction, StoreError> {
         let keys = self.keys();
+        let gets = |named: &&NamedCompany| lead.company == Some(named.company.id);
+        let new = company
+            .filter(|_| lead.company != stored.lead.company)
+            .filter(gets);
+        let copy = if lead.company == stored.lead.company {
+            stored.company.clone()
+        } else {
+            new.map(|named| named.company.clone())
+        };
         let changed = LeadRecord {
             edited: true,
             ..stored.next(LeadState {
                 lead: lead.clone(),
-                company: stored.company.clone(),
+                company: copy,
             })
         };
         let mut transaction = changed.put(keys, Some(stored))?;
+        if let Some(new) = new {
+            new.require(&mut transaction, keys);
+        }
         if stored.copied() != changed.copied() {
             stale_markers::mark(&mut transaction, keys, lead.id, self.environment.now());
         }

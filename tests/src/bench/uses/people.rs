@@ -1,4 +1,4 @@
-//! Endpoints 2 to 6.
+//! Endpoints 2 to 6, and requests that make and change leads.
 
 use serde_json::{Value, json};
 
@@ -18,6 +18,7 @@ pub(super) async fn measure(scale: Scale) -> Vec<Row> {
     let desk = Desk::open().await;
     let wallet = desk.wallet(7).await;
     reads(&desk, &wallet).await;
+    edits(&desk, &wallet).await;
     changes(&desk, &wallet).await;
     bulk(&desk, &wallet).await;
     let mut rows = desk.close();
@@ -52,7 +53,38 @@ async fn reads(desk: &Desk, wallet: &Wallet) {
         .await;
 }
 
-/// Lead 1001 has an owner and one number: deletes or changes its record, two entries, a lookup and a total,
+/// New leads, and changes of lead 1002.
+async fn edits(desk: &Desk, wallet: &Wallet) {
+    let unique =
+        json!({ "firstname": "Nara", "owner": 8, "phone": "5541988880001", "email": "nara@example.com" });
+    let (new, one) = ("/leads?i=acme&unique=phone,email", "/leads/1002?i=acme");
+    for (endpoint, what, path, body) in [
+        (
+            "POST /leads",
+            "named",
+            "/leads?i=acme",
+            json!({ "firstname": "Nara" }),
+        ),
+        ("POST /leads", "unique", new, unique.clone()),
+        ("POST /leads", "existing", new, unique),
+        ("PUT /leads", "city", one, json!({ "city": "Ibiporã" })),
+        (
+            "PUT /leads",
+            "owner",
+            one,
+            json!({ "owner": 9, "userAccess": [8] }),
+        ),
+        ("PUT /leads", "number", one, json!({ "mobile": "5541988880002" })),
+        ("PUT /leads", "nothing", one, json!({})),
+    ] {
+        let method = endpoint.split_once(' ').map_or(endpoint, |(method, _)| method);
+        let request = desk.call(method, path).with(wallet).json(&body);
+        desk.measure(Line::of(Target::Write, endpoint, what), 200, request)
+            .await;
+    }
+}
+
+/// Lead 1001 has an owner, one number and an address: deletes or changes its record, two entries, two lookups and a total,
 /// and writes marker and pending erasure.
 async fn changes(desk: &Desk, wallet: &Wallet) {
     let archive = |id: u64, archived: bool| {

@@ -14,7 +14,11 @@ const ROUND_TRIPS: [(Target, &[&str], u32); 6] = [
     ),
     (Target::Page, &["10"], 2),
     (Target::Board, &["10"], 2),
-    (Target::Write, &["5", "6", "7", "8"], 2),
+    (
+        Target::Write,
+        &["5", "6", "7", "8", "POST /leads", "PUT /leads"],
+        2,
+    ),
     (Target::Booking, &["13"], 2),
     (Target::Call, &["19"], 2),
 ];
@@ -73,7 +77,7 @@ macro_rules! holds {
 holds! {
     credentials: Credentials, ["any"];
     leads: Leads, ["1"];
-    people: People, ["2", "3", "4", "5", "6"];
+    people: People, ["2", "3", "4", "5", "6", "POST /leads", "PUT /leads"];
     opportunities: Opportunities, ["7", "8", "9"];
     boards: Boards, ["10"];
     columns: Columns, ["10"];

@@ -4,6 +4,7 @@
 pub mod bookings;
 mod calls;
 mod copies;
+mod leads;
 mod storm;
 mod updates;
 

@@ -114,6 +114,40 @@ async fn every_stored_table_is_read_and_migrated() {
     }
 }
 
+/// C-92: leads of a previous build are found by their address, although their look-ups are missing until a migration.
+#[tokio::test]
+async fn leads_of_a_previous_build_are_found_by_address() {
+    let kept = Kept::read(KEPT[0]);
+    let (world, table) = world_over(&kept).await;
+    let wallet = kept.wallet();
+    let look_ups = || {
+        let items = table.items().into_iter();
+        let of_email = |item: &Value| {
+            item["pk"]["S"]
+                .as_str()
+                .is_some_and(|pk| pk.starts_with("acme#email#"))
+        };
+        items.filter(of_email).count()
+    };
+    let existing = async || {
+        let call = world.call("POST", "/leads?i=acme&unique=email").with(&wallet);
+        let answer = call
+            .json(&json!({ "email": "LEAD1005@example.com" }))
+            .send()
+            .await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        assert_eq!(answer.headers["x-lead-existing"], "true");
+        answer.body["id"].clone()
+    };
+    assert_eq!((look_ups(), existing().await), (0, json!(1005)));
+    operator::migrate(&world.store, true, &|_, _| {})
+        .await
+        .expect("a migration");
+    assert!(look_ups() > 5, "{}", look_ups());
+    assert_eq!(existing().await, 1005);
+    world.is_sound().await;
+}
+
 fn sorted(mut items: Vec<Value>) -> Vec<Value> {
     items.sort_by_key(|item| (item["pk"].to_string(), item["sk"].to_string()));
     items

@@ -67,6 +67,9 @@ impl Guarded {
             ("GET", "/leads" | "/leads/{id}" | "/sac360/lead/{id}" | "/sac360/list_file_lead/{id}") => {
                 ("1001", "", Value::Null)
             }
+            ("POST", "/leads") => ("", "", json!({ "firstname": "Nara" })),
+            ("PUT", "/leads/{id}") => ("1002", "", json!({ "city": "Londrina" })),
+            ("PUT", "/leads") => ("", "", json!({ "id": 1002, "city": "Ibiporã" })),
             // No other route uses the deleted lead.
             ("DELETE", "/leads/{id}") => ("1006", "", Value::Null),
             ("DELETE", "/leads") => ("", "", json!({ "ids": [1007] })),

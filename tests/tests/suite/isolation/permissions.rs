@@ -15,11 +15,13 @@ type Refusals = &'static [(&'static str, &'static str, u16)];
 
 /// A permission that is removed from a user who has all others, and the rejected routes. All other routes
 /// return 200.
-const TABLE: [(&str, Refusals); 9] = [
+const TABLE: [(&str, Refusals); 10] = [
     (
         "leads",
         &[
             ("GET", "/leads/1001", 404),
+            ("PUT", "/leads/1002", 404),
+            ("PUT", "/leads", 404),
             ("DELETE", "/leads/1006", 404),
             ("POST", "/lead/archive", 404),
             ("POST", "/crmopportunity", 400),
@@ -43,6 +45,14 @@ const TABLE: [(&str, Refusals); 9] = [
         &[("DELETE", "/leads/1006", 403), ("DELETE", "/leads", 403)],
     ),
     ("archiveLeads", &[("POST", "/lead/archive", 403)]),
+    (
+        "editLeads",
+        &[
+            ("POST", "/leads", 403),
+            ("PUT", "/leads/1002", 403),
+            ("PUT", "/leads", 403),
+        ],
+    ),
     (
         "editOpportunities",
         &[

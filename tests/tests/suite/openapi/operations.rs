@@ -7,9 +7,10 @@ use tests::openapi::{INTERFACE, members};
 use tests::template::routes;
 
 /// C-4 and the endpoints' clauses: the statuses of each operation.
-const ANSWERS: [(&str, &str); 21] = [
+const ANSWERS: [(&str, &str); 24] = [
     ("archiveLeads", "200 400 401 403 404 413 429 500"),
     ("bookMeeting", "200 400 409 413 422 429 500"),
+    ("createLead", "200 400 401 403 404 409 413 422 429 500"),
     ("createOpportunity", "200 400 401 413 422 429 500"),
     ("deleteLead", "200 400 401 403 404 413 429 500"),
     ("deleteLeads", "200 400 401 403 413 429 500"),
@@ -28,6 +29,8 @@ const ANSWERS: [(&str, &str); 21] = [
     ("listReports", "200 400 401 403 413 429 500"),
     ("listTicketFiles", "200 400 401 413 429 500"),
     ("recordCall", "201 400 401 413 422 429 500"),
+    ("updateLead", "200 400 401 403 404 413 429 500"),
+    ("updateLeadInBody", "200 400 401 403 404 413 429 500"),
     ("updateOpportunity", "200 400 401 413 429 500"),
 ];
 
@@ -136,12 +139,15 @@ fn every_operation_declares_the_instance() {
     }
 }
 
-/// C-10: endpoints 7, 13 and 19.
+/// C-10, C-92: endpoints 7, 13 and 19, and `POST /leads`.
 #[test]
-fn three_operations_declare_idempotency_keys() {
+fn four_operations_declare_idempotency_keys() {
     for operation in INTERFACE.operations() {
         let name = operation.value["operationId"].as_str();
-        let expected = matches!(name, Some("createOpportunity" | "bookMeeting" | "recordCall"));
+        let expected = matches!(
+            name,
+            Some("createLead" | "createOpportunity" | "bookMeeting" | "recordCall")
+        );
         let parameters = INTERFACE.parameters(operation);
         let taken = parameters
             .iter()

@@ -19,6 +19,9 @@ fn the_origin_of_items() {
         (entry(keys.lead_list(true), lead()), of_lead),
         (entry(keys.owner_list(false, user()), lead()), of_lead),
         (keys.phone_lead("5511", true, lead()), of_lead),
+        (keys.email_lead("ab", true, lead()), of_lead),
+        (Key::new(keys.email("ab"), "x"), Origin::Lead(None)),
+        (keys.new_email("ab"), Origin::None),
         (keys.event(lead(), event), Origin::Event),
         (
             entry(keys.company_leads(CompanyId::new(2).unwrap()), lead()),

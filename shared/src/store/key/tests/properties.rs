@@ -30,7 +30,10 @@ proptest! {
         prop_assert_eq!(placed_ticket(&keys.lead_ticket(lead, date, ticket).sk), Some(ticket));
         prop_assert_eq!(noticed(&keys.lead_notice(lead)), Some(lead));
         prop_assert_eq!(marked(&keys.erasure(lead)), Some(lead));
-        prop_assert_eq!(phone_lead(&keys.phone_lead(&text, archived, lead).sk), Some(lead));
+        prop_assert_eq!(looked_up_lead(&keys.phone_lead(&text, archived, lead).sk), Some(lead));
+        let email = keys.email_lead(&text, archived, lead);
+        prop_assert!(is_email_look_up(&email));
+        prop_assert_eq!(looked_up_lead(&email.sk), Some(lead));
         let department = DepartmentId::new(id).unwrap();
         prop_assert_eq!(member_department(&keys.member(department, user).sk), Some(department));
         prop_assert!(keys.member(department, user).sk.starts_with(&department_members(department)));
@@ -71,6 +74,7 @@ proptest! {
             (entry(keys.lead_list(archived), lead), Origin::Lead(Some(lead))),
             (entry(keys.owner_list(archived, user), lead), Origin::Lead(Some(lead))),
             (keys.phone_lead(&text, archived, lead), Origin::Lead(Some(lead))),
+            (keys.email_lead(&text, archived, lead), Origin::Lead(Some(lead))),
             (keys.lead_opportunity(lead, opportunity), Origin::Opportunity(Some(opportunity))),
             (keys.listed_meeting(calendar, date, meeting), Origin::Meeting(Some(meeting))),
             (keys.lead_meeting(lead, meeting), Origin::Meeting(Some(meeting))),

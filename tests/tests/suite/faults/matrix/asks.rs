@@ -160,6 +160,9 @@ const SELLER: fn(&Cast) -> &tests::Wallet = |cast| &cast.seller;
 
 fn leads() -> Vec<Ask> {
     let (list, one) = ("/leads", "/leads/{id}");
+    let new = json!({
+        "firstname": "Nara", "mobile": "+55 41 98888-0002", "email": "Nara@example.com", "owner": 8,
+    });
     let seven = json!({ "ids": [1007, 1002, 99] });
     vec![
         Ask::of("GET", list, "", "first page"),
@@ -173,6 +176,19 @@ fn leads() -> Vec<Ask> {
             .sparing(&["UpdateItem"]),
         Ask::of("GET", one, "1001", "one"),
         Ask::of("GET", one, "1001", "with its owner's name").params("i=acme&query={lead{owner{name}}}"),
+        Ask::of("POST", list, "", "new, with a key")
+            .params("i=acme&unique=phone,email")
+            .body(new.clone())
+            .again(Again::Replayed),
+        Ask::of("POST", list, "", "new, unique")
+            .params("i=acme&unique=phone,email")
+            .body(new.clone()),
+        Ask::of("POST", list, "", "new").body(new).again(Again::Another),
+        Ask::of("PUT", one, "1001", "owner, number and list").body(json!({
+            "owner": 9, "mobile": "+55 41 98888-0003", "userAccess": [8],
+        })),
+        Ask::of("PUT", list, "", "in the body").body(json!({ "id": 1001, "cor": "azul" })),
+        Ask::of("PUT", one, "1001", "nothing").body(json!({ "city": "Curitiba" })),
         Ask::of("DELETE", one, "1006", "one").again(Again::Gone),
         Ask::of("DELETE", list, "", "several")
             .body(seven)

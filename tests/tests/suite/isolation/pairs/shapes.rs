@@ -188,7 +188,7 @@ pub const SAME: Shape = shape(
 );
 
 /// Writes, made only by the attacker in its own instance.
-pub const WRITES: [Shape; 19] = [
+pub const WRITES: [Shape; 22] = [
     shape(
         "POST",
         "/crmopportunity",
@@ -303,6 +303,21 @@ pub const WRITES: [Shape; 19] = [
         "/voip/webhook",
         "",
         r#"{"event":"call","data":{"user":7,"leadPhone":"","lead":$lead,"type":"OUTGOING","status":"COMPLETE","duration":1,"record":false,"service":"x"}}"#,
+    ),
+    shape(
+        "POST",
+        "/leads",
+        "/leads",
+        "unique=phone,email",
+        r#"{"firstname":"Nara","phone":"$phone","owner":$user}"#,
+    ),
+    shape("PUT", "/leads", "/leads", "", r#"{"id":$lead,"owner":$user}"#),
+    shape(
+        "PUT",
+        "/leads/{id}",
+        "/leads/$doomed",
+        "",
+        r#"{"city":"Londrina","userAccess":[$user]}"#,
     ),
 ];
 

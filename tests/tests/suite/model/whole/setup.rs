@@ -53,7 +53,7 @@ fn people() -> impl Iterator<Item = Value> {
     .flat_map(|(id, department, leads, opportunities, flags)| {
         let [won, delete, archive, edit, calendars, tickets] = flags;
         let permissions = json!({ "leads": leads, "opportunities": opportunities, "wonLost": won, "deleteLeads": delete,
-            "archiveLeads": archive, "editOpportunities": edit, "calendars": calendars, "tickets": tickets,
+            "archiveLeads": archive, "editLeads": id != 10, "editOpportunities": edit, "calendars": calendars, "tickets": tickets,
             "reports": id != 11 });
         [
             json!({ "kind": "group", "id": id, "name": format!("Grupo {id}"), "permissions": permissions }),

@@ -1,6 +1,7 @@
 //! Random operations on existing, former and unknown records.
 
 mod filters;
+mod people;
 mod sales;
 mod visits;
 
@@ -66,7 +67,8 @@ impl Maker<'_> {
                 json!({ "ids": [self.lead(), self.lead()] }),
             ),
             320..345 => ("POST", "/lead/archive".to_owned(), self.archive()),
-            345..450 => self.creation(),
+            345..390 => self.lead_edit(),
+            390..450 => self.creation(),
             450..580 => self.update(),
             580..590 => ("GET", "/crm".to_owned(), Value::Null),
             590..760 => self.board(),
@@ -95,8 +97,10 @@ impl Maker<'_> {
 
     /// An idempotency key for some requests: few keys, so that they recur with other bodies.
     fn key(&self, path: &str) -> Option<String> {
-        let takes =
-            path.starts_with("/crmopportunity?") || ["/calendarmeeting", "/voip/webhook"].contains(&path);
+        let takes = ["/crmopportunity?", "/leads?unique="]
+            .iter()
+            .any(|start| path.starts_with(start))
+            || ["/calendarmeeting", "/voip/webhook"].contains(&path);
         (takes && self.dice.chance(30)).then(|| format!("key-{}", self.dice.below(40)))
     }
 

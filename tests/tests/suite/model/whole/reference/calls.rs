@@ -58,15 +58,19 @@ impl Reference {
         (201, json!({ "msg": "created", "id": id }))
     }
 
-    /// The lead of a number (C-72: exact before twin, not archived before archived, then the lowest id); a
-    /// new lead if there is none (C-73).
-    fn called(&mut self, phone: &str, line: &Line) -> u64 {
+    /// The lead of a number (C-72: exact before twin, not archived before archived, then the lowest id).
+    pub fn owner_of(&self, line: &Line) -> Option<u64> {
         let found = self.leads.iter().filter_map(|(id, lead)| {
             let numbers = ["phone", "mobile", "chatapp"].map(|name| text(lead, name));
             let rank = numbers.into_iter().filter_map(|number| line.rank(number)).min()?;
             Some((rank, lead["archived"] == json!(true), *id))
         });
-        if let Some((_, _, id)) = found.min() {
+        found.min().map(|(_, _, id)| id)
+    }
+
+    /// The lead of a number, or a new one (C-73).
+    fn called(&mut self, phone: &str, line: &Line) -> u64 {
+        if let Some(id) = self.owner_of(line) {
             return id;
         }
         let known = self
@@ -104,6 +108,10 @@ impl Reference {
                 continue;
             };
             lead["points"] = json!(lead["points"].as_u64().expect("points") + 5);
+            // No user made the change.
+            for name in ["updatedBy", "updatedByName"] {
+                lead.insert(name.to_owned(), Value::Null);
+            }
             let body = json!({ "title": "Ligou", "crm_column": 41, "lead_id": call.lead });
             self.last_opportunity += 1;
             let made = self.made(self.last_opportunity, 4, call.user, &body);

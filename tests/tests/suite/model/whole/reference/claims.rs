@@ -102,7 +102,7 @@ impl Reference {
 pub fn mismatch(asked: &Asked<'_>) -> Said {
     let text = "Idempotency-Key was used with another body";
     match asked.path[0] {
-        "calendarmeeting" => (422, json!({ "error": text })),
+        "calendarmeeting" | "leads" => (422, json!({ "error": text })),
         _ => (422, json!({ "msg": text })),
     }
 }

@@ -39,7 +39,7 @@ impl Reference {
         Value::Object(lead)
     }
 
-    fn full(&self, by: u64, lead: &Record) -> Value {
+    pub fn full(&self, by: u64, lead: &Record) -> Value {
         let mut full = self.embedded_lead(by, &lead["id"]);
         let custom = self.customs[&lead["id"].as_u64().expect("an id")].clone();
         full.as_object_mut().expect("a lead").extend(custom);
@@ -198,7 +198,7 @@ pub fn is_found(lead: &Record, term: &str) -> bool {
         || dials && ["phone", "mobile", "chatapp"].iter().any(numbered)
 }
 
-fn fullname(lead: &Record) -> String {
+pub fn fullname(lead: &Record) -> String {
     let parts = ["firstname", "lastname"].map(|name| text(lead, name));
     parts
         .into_iter()

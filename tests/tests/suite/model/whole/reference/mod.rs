@@ -5,6 +5,7 @@ mod calls;
 mod claims;
 pub mod clock;
 pub mod filters;
+mod lead_edits;
 mod leads;
 pub mod meetings;
 mod opportunities;
@@ -156,6 +157,9 @@ impl Reference {
         match (asked.method, asked.path.as_slice()) {
             ("GET", ["leads"]) => self.list_leads(asked),
             ("GET", ["leads", id]) => self.get_lead(asked, number_in(id)),
+            ("POST", ["leads"]) => self.create_lead(asked),
+            ("PUT", ["leads"]) => self.update_lead(asked, asked.body["id"].as_u64().expect("an id")),
+            ("PUT", ["leads", id]) => self.update_lead(asked, number_in(id)),
             ("DELETE", ["leads", id]) => self.delete_lead(asked, number_in(id)),
             ("DELETE", ["leads"]) => self.delete_leads(asked),
             ("POST", ["lead", "archive"]) => self.archive(asked),

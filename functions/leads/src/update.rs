@@ -1,0 +1,102 @@
+//! `PUT /leads/{id}`, and `PUT /leads` with `id` in the body (C-91).
+
+use axum::Json;
+use serde_json::{Value, json};
+use shared::auth::{Authorized, EditLeads, KeyAndToken, Prefetch, Scope};
+use shared::http::{InvalidField, RawRequest, RequestError, parse_object, required};
+use shared::ids::LeadId;
+use shared::integer::whole_or_text;
+use shared::lead::{Lead, LeadPatch};
+use shared::store::{LeadRecord, Reader, StoreError, UpdatedLead};
+
+use crate::error::{company_gone, invalid};
+use crate::view::full;
+use crate::wire::{Named, edit_context};
+
+/// Changes of the lead in the path.
+#[derive(Debug)]
+pub struct InPath(Changes);
+
+/// Changes of the lead whose `id` is in the body.
+#[derive(Debug)]
+pub struct InBody(Changes);
+
+#[derive(Debug)]
+struct Changes {
+    id: LeadId,
+    patch: LeadPatch,
+}
+
+type Found = (Option<LeadRecord>, Named);
+type Reply = Result<Json<Value>, RequestError>;
+
+impl Changes {
+    async fn prefetch(&self, reader: &Reader) -> Result<Found, StoreError> {
+        tokio::try_join!(reader.lead_record(self.id), Named::read(reader, &self.patch))
+    }
+}
+
+impl Prefetch for InPath {
+    type Found = Found;
+    type Error = RequestError;
+
+    fn parse(request: &RawRequest) -> Result<Self, RequestError> {
+        let id = request.id("id", LeadId::parse)?;
+        let patch = LeadPatch::read(parse_object(&request.body)?).map_err(invalid)?;
+        Ok(Self(Changes { id, patch }))
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Found, StoreError> {
+        self.0.prefetch(reader).await
+    }
+}
+
+impl Prefetch for InBody {
+    type Found = Found;
+    type Error = RequestError;
+
+    fn parse(request: &RawRequest) -> Result<Self, RequestError> {
+        let body = parse_object(&request.body)?;
+        let id = |id: &Value| whole_or_text(id).and_then(LeadId::new);
+        let id = required(&body, "id", InvalidField::MUST_BE_ID, id)?;
+        let patch = LeadPatch::read(body).map_err(invalid)?;
+        Ok(Self(Changes { id, patch }))
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Found, StoreError> {
+        self.0.prefetch(reader).await
+    }
+}
+
+/// `PUT /leads/{id}`.
+pub async fn in_path(request: Authorized<KeyAndToken, EditLeads, InPath>) -> Reply {
+    let (scope, InPath(changes), found) = request.into_parts();
+    update(&scope, &changes, found).await
+}
+
+/// `PUT /leads`.
+pub async fn in_body(request: Authorized<KeyAndToken, EditLeads, InBody>) -> Reply {
+    let (scope, InBody(changes), found) = request.into_parts();
+    update(&scope, &changes, found).await
+}
+
+/// Changes what the body names of a lead and answers the full view of the lead as it is then, even where the user does not
+/// see it any more. Two round trips: the lead is read with the records that the body names, then it is written.
+async fn update(scope: &Scope, changes: &Changes, (stored, named): Found) -> Reply {
+    let stored = stored.ok_or(RequestError::NotFound)?;
+    let named = named.with_name_of(scope).await?;
+    let context = edit_context(scope, &named);
+    let change = |lead: &Lead| {
+        if !scope.viewer.sees_lead(lead.owner, &lead.lists()) {
+            return Err(RequestError::NotFound);
+        }
+        changes.patch.apply(lead, &context).map_err(invalid)
+    };
+    let company = named.company.clone();
+    match Box::pin(scope.store.update_lead(stored, company, change)).await? {
+        UpdatedLead::Done(lead) => Ok(Json(json!({ "msg": "updated", "data": full(*lead, scope) }))),
+        UpdatedLead::Refused(refused) => Err(refused),
+        UpdatedLead::Gone => Err(RequestError::NotFound),
+        UpdatedLead::CompanyGone => Err(company_gone()),
+    }
+}

@@ -1,0 +1,321 @@
+//! Making and changing a lead on request (C-91, C-92): a body is read into a [`LeadPatch`], which is judged against the
+//! stored lead, the user's permissions and the records that it names.
+
+mod read;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Number, Value};
+
+use super::{Lead, preferred_locale};
+use crate::ids::{CompanyId, DepartmentId, LeadId, TagId, UserId};
+use crate::opportunity_edit::FieldChange;
+use crate::text::fits;
+use crate::time::Timestamp;
+use crate::viewer::Viewer;
+
+pub use read::{custom_value, lead_text};
+
+/// The most bytes of a record, in the form in which it is exported (C-30).
+const MAX_RECORD: usize = 100_000;
+/// The most characters of a custom field's name.
+const MAX_NAME: usize = 64;
+/// The fields by which a lead is identified: empty text means that the sender does not know them.
+const IDENTIFYING: [&str; 4] = ["phone", "mobile", "chatapp", "email"];
+/// A new lead has text in one of these.
+const NAMING: [&str; 6] = ["firstname", "lastname", "email", "phone", "mobile", "chatapp"];
+/// The rule of a new lead.
+const UNNAMED: &str = "must have a firstname, lastname, email, phone, mobile or chatapp that is not blank";
+
+/// Changes of a lead. What is absent stays.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LeadPatch {
+    /// Text fields by name; `None` clears.
+    texts: Vec<(&'static str, Option<String>)>,
+    owner: FieldChange<UserId>,
+    company: FieldChange<CompanyId>,
+    stage: FieldChange<u64>,
+    points: Option<Number>,
+    user_access: Option<Vec<UserId>>,
+    department_access: Option<Vec<DepartmentId>>,
+    ignore_sub_departments: Option<bool>,
+    archived: Option<bool>,
+    tags: Option<Vec<TagId>>,
+    /// Custom fields by name; null removes one.
+    custom: Map<String, Value>,
+}
+
+/// Records that a patch names, or those of them that exist. Departments are in the directory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LeadReferences {
+    /// Users.
+    pub users: BTreeSet<UserId>,
+    /// Tags.
+    pub tags: BTreeSet<TagId>,
+    /// The company.
+    pub company: Option<CompanyId>,
+}
+
+/// What a patch is judged against.
+#[derive(Debug)]
+pub struct LeadEditContext<'a> {
+    /// The user.
+    pub viewer: &'a Viewer,
+    /// The user's name.
+    pub user_name: Option<&'a str>,
+    /// The named records that exist.
+    pub existing: &'a LeadReferences,
+    /// The time of the request.
+    pub now: Timestamp,
+}
+
+/// Why a lead cannot be made or changed. The text names the field at fault.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LeadEditError {
+    /// An invalid field.
+    #[error("{0}: {1}")]
+    Field(String, &'static str),
+    /// A record that does not exist: the field, the kind and the id.
+    #[error("{0}: {1} {2} does not exist")]
+    Unknown(&'static str, &'static str, u64),
+    /// The record would be too large.
+    #[error("body: the record must not be larger than 100 KB")]
+    TooLarge,
+    /// The user may not archive leads (C-82).
+    #[error("archived: the user may not archive leads")]
+    Archive,
+}
+
+impl LeadEditError {
+    fn field(name: &str, rule: &'static str) -> Self {
+        Self::Field(name.to_owned(), rule)
+    }
+}
+
+impl LeadPatch {
+    /// The numbers that it sets.
+    pub fn numbers(&self) -> impl Iterator<Item = &str> {
+        ["phone", "mobile", "chatapp"]
+            .into_iter()
+            .filter_map(|name| self.text(name))
+    }
+
+    /// The e-mail address that it sets.
+    #[must_use]
+    pub fn email(&self) -> Option<&str> {
+        self.text("email")
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        let (_, text) = self.texts.iter().find(|(field, _)| *field == name)?;
+        text.as_deref()
+    }
+
+    /// The records that it names.
+    #[must_use]
+    pub fn references(&self) -> LeadReferences {
+        let owner = self.owner.value().copied();
+        let users = self.user_access.iter().flatten().copied();
+        LeadReferences {
+            users: owner.into_iter().chain(users).collect(),
+            tags: self.tags.iter().flatten().copied().collect(),
+            company: self.company.value().copied(),
+        }
+    }
+
+    /// The changed lead. It stays as it is where the patch says what already holds, and what is sent back unchanged is not
+    /// judged again.
+    ///
+    /// # Errors
+    /// The first [`LeadEditError`].
+    pub fn apply(&self, stored: &Lead, context: &LeadEditContext<'_>) -> Result<Lead, LeadEditError> {
+        let mut changed = self.changed(stored, context)?;
+        if changed != *stored {
+            changed.updated_by = Some(context.viewer.user().get());
+            changed.updated_by_name = context.user_name.map(str::to_owned);
+            changed.updated_date = Some(context.now);
+            require_size(&changed)?;
+        }
+        Ok(changed)
+    }
+
+    /// The lead that it makes, under the longest id.
+    ///
+    /// # Errors
+    /// The first [`LeadEditError`].
+    pub fn make(&self, context: &LeadEditContext<'_>) -> Result<Lead, LeadEditError> {
+        let mut lead = self.changed(&Lead::new(LeadId::MAX, context.now), context)?;
+        let is_named = |name: &&str| {
+            let text = lead.text_mut(name).and_then(|text| text.as_deref());
+            text.is_some_and(|text| !text.trim().is_empty())
+        };
+        if !NAMING.iter().any(is_named) {
+            return Err(LeadEditError::field("body", UNNAMED));
+        }
+        lead.created_by = Some(context.viewer.user().get());
+        lead.created_by_name = context.user_name.map(str::to_owned);
+        lead.created_by_type = Some("user".to_owned());
+        require_size(&lead)?;
+        Ok(lead)
+    }
+
+    fn changed(&self, stored: &Lead, context: &LeadEditContext<'_>) -> Result<Lead, LeadEditError> {
+        let mut changed = stored.clone();
+        self.apply_texts(&mut changed)?;
+        self.apply_references(&mut changed, context)?;
+        self.apply_values(&mut changed, context)?;
+        self.apply_custom(&mut changed)?;
+        Ok(changed)
+    }
+
+    fn apply_texts(&self, changed: &mut Lead) -> Result<(), LeadEditError> {
+        for (name, text) in &self.texts {
+            if IDENTIFYING.contains(name) && text.as_deref() == Some("") {
+                continue;
+            }
+            if *name == "preferred_locale" {
+                let locale = text.clone().unwrap_or_else(preferred_locale);
+                judge_text(name, (locale != changed.preferred_locale).then_some(&locale))?;
+                changed.preferred_locale = locale;
+                continue;
+            }
+            if let Some(field) = changed.text_mut(name)
+                && *field != *text
+            {
+                judge_text(name, text.as_ref())?;
+                field.clone_from(text);
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_references(
+        &self,
+        changed: &mut Lead,
+        context: &LeadEditContext<'_>,
+    ) -> Result<(), LeadEditError> {
+        let LeadReferences { users, tags, company } = context.existing;
+        let departments = &context.viewer.directory().departments;
+        let user = |id: &UserId| users.contains(id);
+        if let Some(owner) = self.owner.value().filter(|owner| changed.owner != Some(**owner)) {
+            require("owner", "user", [owner], user)?;
+        }
+        self.owner.apply(&mut changed.owner, |owner| *owner);
+        if let Some(new) = self.company.value().filter(|new| changed.company != Some(**new)) {
+            require("company", "company", [new], |id| *company == Some(*id))?;
+        }
+        self.company.apply(&mut changed.company, |company| *company);
+        if let Some(new) = self
+            .user_access
+            .as_ref()
+            .filter(|new| **new != changed.user_access)
+        {
+            require("userAccess", "user", new, user)?;
+            changed.user_access.clone_from(new);
+        }
+        if let Some(new) = self
+            .department_access
+            .as_ref()
+            .filter(|new| **new != changed.department_access)
+        {
+            require("departmentAccess", "department", new, |id| {
+                departments.contains_key(id)
+            })?;
+            changed.department_access.clone_from(new);
+        }
+        if let Some(new) = self.tags.as_ref().filter(|new| **new != changed.tags) {
+            require("tags", "tag", new, |id| tags.contains(id))?;
+            changed.tags.clone_from(new);
+        }
+        Ok(())
+    }
+
+    fn apply_values(&self, changed: &mut Lead, context: &LeadEditContext<'_>) -> Result<(), LeadEditError> {
+        self.stage.apply(&mut changed.stage, |stage| *stage);
+        if let Some(points) = &self.points {
+            changed.points = points.clone();
+        }
+        if let Some(ignored) = self.ignore_sub_departments {
+            changed.ignore_sub_departments = ignored;
+        }
+        if let Some(archived) = self.archived.filter(|archived| *archived != changed.archived) {
+            if !context.viewer.permissions().archive_leads {
+                return Err(LeadEditError::Archive);
+            }
+            changed.archived = archived;
+        }
+        Ok(())
+    }
+
+    fn apply_custom(&self, changed: &mut Lead) -> Result<(), LeadEditError> {
+        for (name, value) in &self.custom {
+            if changed.custom.get(name) == Some(value) {
+                continue;
+            }
+            if value.is_null() {
+                changed.custom.shift_remove(name);
+                continue;
+            }
+            if name.is_empty() || !fits(name, MAX_NAME) {
+                let rule = "must have a name of 1 to 64 characters";
+                return Err(LeadEditError::field(name, rule));
+            }
+            custom_value(value).map_err(|rule| LeadEditError::field(name, rule))?;
+            changed.custom.insert(name.clone(), value.clone());
+        }
+        Ok(())
+    }
+}
+
+impl Lead {
+    /// A text field by its name.
+    fn text_mut(&mut self, name: &str) -> Option<&mut Option<String>> {
+        Some(match name {
+            "firstname" => &mut self.firstname,
+            "lastname" => &mut self.lastname,
+            "email" => &mut self.email,
+            "phone" => &mut self.phone,
+            "chatapp" => &mut self.chatapp,
+            "mobile" => &mut self.mobile,
+            "photoUrl" => &mut self.photo_url,
+            "address" => &mut self.address,
+            "city" => &mut self.city,
+            "state" => &mut self.state,
+            "country" => &mut self.country,
+            "zipcode" => &mut self.zipcode,
+            "timezone" => &mut self.timezone,
+            "acquisition_channel" => &mut self.acquisition_channel,
+            "link_instancia" => &mut self.link_instancia,
+            _ => return None,
+        })
+    }
+}
+
+fn judge_text(name: &str, text: Option<&String>) -> Result<(), LeadEditError> {
+    text.map_or(Ok(()), |text| lead_text(name, text))
+        .map_err(|rule| LeadEditError::field(name, rule))
+}
+
+fn require<'i, I: Copy + Into<u64> + 'i>(
+    field: &'static str,
+    kind: &'static str,
+    ids: impl IntoIterator<Item = &'i I>,
+    exists: impl Fn(&I) -> bool,
+) -> Result<(), LeadEditError> {
+    let unknown = ids.into_iter().find(|id| !exists(id));
+    unknown.map_or(Ok(()), |id| {
+        Err(LeadEditError::Unknown(field, kind, (*id).into()))
+    })
+}
+
+fn require_size(lead: &Lead) -> Result<(), LeadEditError> {
+    let fields = |value: Value| value.to_string().len();
+    let size = fields(serde_json::json!(lead)) + fields(serde_json::json!([lead.utm_tags, lead.custom]));
+    if size > MAX_RECORD {
+        return Err(LeadEditError::TooLarge);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

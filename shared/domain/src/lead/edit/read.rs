@@ -1,0 +1,196 @@
+//! Reading the body of a request into a [`LeadPatch`].
+
+use serde_json::{Map, Value};
+
+use super::{LeadEditError, LeadPatch};
+use crate::ids::MAX_ID;
+use crate::integer::whole_or_text;
+use crate::json::{MUST_BE_TEXT, inexact};
+use crate::lead::{WHATSAPP, unite_whatsapp};
+use crate::number::storable;
+use crate::opportunity_edit::FieldChange;
+use crate::text::fits;
+
+/// The text fields that requests change.
+pub(super) const TEXTS: [&str; 16] = [
+    "firstname",
+    "lastname",
+    "email",
+    "phone",
+    "chatapp",
+    "mobile",
+    "photoUrl",
+    "address",
+    "city",
+    "state",
+    "country",
+    "zipcode",
+    "timezone",
+    "acquisition_channel",
+    "link_instancia",
+    "preferred_locale",
+];
+/// Fields that only the service writes, and names of views and of exports that are no field. They are ignored, so that a
+/// lead that was read can be sent back.
+pub(super) const IGNORED: [&str; 23] = [
+    "_id",
+    "id",
+    "fullname",
+    "createDate",
+    "lastActive",
+    "createdBy",
+    "createdByName",
+    "createdByType",
+    "updatedBy",
+    "updatedByName",
+    "updatedDate",
+    "instancedomain",
+    "ips",
+    "initial_password",
+    "role",
+    "department",
+    "instance_active",
+    "lead_online",
+    "partner_instance",
+    "channelRestrictions",
+    "utmTags",
+    "companyData",
+    "kind",
+];
+
+/// Text fields that name the person, and the most characters of each and of the others.
+const NAMES: [&str; 3] = ["firstname", "lastname", "email"];
+const MAX_NAME: usize = 255;
+const MAX_FIELD: usize = 1000;
+/// The most characters of text in a custom field.
+const MAX_CUSTOM: usize = 10_000;
+/// The most ids in a list.
+const MAX_IDS: usize = 200;
+
+/// Judges the text of a fixed field by its length.
+///
+/// # Errors
+/// The rule that it breaks.
+pub fn lead_text(name: &str, text: &str) -> Result<(), &'static str> {
+    match name {
+        name if NAMES.contains(&name) && !fits(text, MAX_NAME) => Err("must have at most 255 characters"),
+        _ if !fits(text, MAX_FIELD) => Err("must have at most 1000 characters"),
+        _ => Ok(()),
+    }
+}
+
+/// Judges the value of a custom field.
+///
+/// # Errors
+/// The rule that it breaks.
+pub fn custom_value(value: &Value) -> Result<(), &'static str> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+        Value::String(text) if fits(text, MAX_CUSTOM) => Ok(()),
+        Value::Object(_) if inexact(value).is_some() => Err(MUST_BE_TEXT),
+        _ => Err("must be text of at most 10000 characters, a number, a boolean or null"),
+    }
+}
+
+impl LeadPatch {
+    /// Reads the fields of a body.
+    ///
+    /// # Errors
+    /// The first [`LeadEditError`].
+    pub fn read(mut fields: Map<String, Value>) -> Result<Self, LeadEditError> {
+        unite_whatsapp(&mut fields).map_err(|rule| LeadEditError::field(WHATSAPP, rule))?;
+        fields.retain(|name, _| !IGNORED.contains(&name.as_str()));
+        let fields = &mut fields;
+        let mut texts = Vec::new();
+        for name in TEXTS {
+            texts.extend(take(fields, name, text)?.map(|text| (name, text)));
+        }
+        Ok(Self {
+            texts,
+            owner: change(fields, "owner", id)?,
+            company: change(fields, "company", id)?,
+            stage: change(fields, "stage", stage)?,
+            points: take(fields, "points", points)?,
+            user_access: take(fields, "userAccess", ids)?,
+            department_access: take(fields, "departmentAccess", ids)?,
+            ignore_sub_departments: take(fields, "ignoreSubDepartments", flag)?,
+            archived: take(fields, "archived", flag)?,
+            tags: take(fields, "tags", ids)?,
+            custom: std::mem::take(fields),
+        })
+    }
+}
+
+type Read<T> = Result<T, &'static str>;
+
+/// A field that `read` reads; `None` where it is absent.
+fn take<T>(
+    fields: &mut Map<String, Value>,
+    name: &'static str,
+    read: impl FnOnce(&Value) -> Read<T>,
+) -> Result<Option<T>, LeadEditError> {
+    let value = fields.shift_remove(name);
+    let value = value.map(|value| read(&value)).transpose();
+    value.map_err(|rule| LeadEditError::field(name, rule))
+}
+
+/// A field that null clears.
+fn change<T>(
+    fields: &mut Map<String, Value>,
+    name: &'static str,
+    read: impl FnOnce(&Value) -> Read<T>,
+) -> Result<FieldChange<T>, LeadEditError> {
+    let value = take(fields, name, |value| match value {
+        Value::Null => Ok(FieldChange::Clear),
+        value => read(value).map(FieldChange::Set),
+    });
+    value.map(Option::unwrap_or_default)
+}
+
+fn text(value: &Value) -> Read<Option<String>> {
+    match value {
+        Value::Null => Ok(None),
+        Value::String(text) => Ok(Some(text.clone())),
+        _ => Err("must be text or null"),
+    }
+}
+
+fn id<I: TryFrom<u64>>(value: &Value) -> Read<I> {
+    let id = whole_or_text(value).and_then(|id| I::try_from(id).ok());
+    id.ok_or("must be a whole number from 1 to 999999999999999")
+}
+
+fn stage(value: &Value) -> Read<u64> {
+    let stage = whole_or_text(value).filter(|stage| *stage <= MAX_ID);
+    stage.ok_or("must be a whole number from 0 to 999999999999999")
+}
+
+fn points(value: &Value) -> Read<serde_json::Number> {
+    match value {
+        Value::Null => Ok(0.into()),
+        Value::Number(number) => storable(number),
+        _ => Err("must be a number"),
+    }
+}
+
+fn flag(value: &Value) -> Read<bool> {
+    value.as_bool().ok_or("must be true or false")
+}
+
+/// A list of ids, each once; null means an empty one.
+fn ids<I: TryFrom<u64> + PartialEq>(value: &Value) -> Read<Vec<I>> {
+    const RULE: &str = "must be a list of at most 200 ids";
+    let listed = match value {
+        Value::Null => return Ok(Vec::new()),
+        Value::Array(listed) if listed.len() <= MAX_IDS => listed,
+        _ => return Err(RULE),
+    };
+    let mut ids = Vec::with_capacity(listed.len());
+    for value in listed {
+        let id = id(value).map_err(|_| RULE)?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
+}

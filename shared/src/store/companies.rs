@@ -1,0 +1,107 @@
+//! Companies that leads name: each lead's record contains a copy, and a company has no version.
+
+use std::collections::BTreeMap;
+
+use super::key::{Key, Keys};
+use crate::people::Company;
+use table::item::{self, Item};
+use table::{Condition, StoreError, Transaction};
+
+const KIND: &str = "company";
+/// The fields that a stored company may lack.
+const MAY_LACK: [&str; 22] = [
+    "cnpj",
+    "companyaddress",
+    "companyannualrevenue",
+    "companycity",
+    "companycountry",
+    "companyemail",
+    "companyindustry",
+    "companynemployees",
+    "companyphone",
+    "companystate",
+    "companyzipcode",
+    "createDate",
+    "createdBy",
+    "createdByName",
+    "pain_points",
+    "owner",
+    "photoUrl",
+    "points",
+    "customer_count",
+    "updatedBy",
+    "updatedByName",
+    "updatedDate",
+];
+
+/// A company that a lead is to copy, as it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedCompany {
+    /// The company.
+    pub company: Company,
+    seen: Condition,
+}
+
+impl NamedCompany {
+    /// The company that an item contains.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] where it cannot be read.
+    pub(crate) fn of(item: &Item) -> Result<Self, StoreError> {
+        Ok(Self {
+            company: item::decode(KIND, item.clone())?,
+            seen: same_company(item),
+        })
+    }
+
+    /// Requires in a transaction that the company still is as it was read.
+    pub(crate) fn require(&self, transaction: &mut Transaction, keys: Keys<'_>) {
+        transaction.check(keys.company(self.company.id), self.seen.clone());
+    }
+
+    /// The company after a transaction was refused; `None` where it is gone.
+    pub(crate) fn renewed(
+        self,
+        keys: Keys<'_>,
+        refused: &BTreeMap<Key, Item>,
+    ) -> Result<Option<Self>, StoreError> {
+        match refused.get(&keys.company(self.company.id)) {
+            None => Ok(Some(self)),
+            Some(item) if item.is_empty() => Ok(None),
+            Some(item) => Self::of(item).map(Some),
+        }
+    }
+}
+
+/// The company still has the content that was read.
+pub fn same_company(stored: &Item) -> Condition {
+    let mut has = stored.clone();
+    has.retain(|name, _| name != "pk" && name != "sk");
+    let lacks = MAY_LACK.into_iter().filter(|name| !has.contains_key(*name));
+    Condition::Exactly {
+        lacks: lacks.collect(),
+        has,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn the_optional_fields_of_a_company_are_known() {
+        let company: Company = serde_json::from_value(json!({ "id": 1, "companyname": "A" })).unwrap();
+        let Value::Object(fields) = json!(company) else {
+            unreachable!("a company is an object");
+        };
+        let mut lacked: Vec<_> = fields.iter().filter(|(_, value)| value.is_null()).collect();
+        lacked.sort_unstable_by_key(|(name, _)| *name);
+        let mut optional = MAY_LACK;
+        optional.sort_unstable();
+        assert_eq!(
+            lacked.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+            optional
+        );
+    }
+}

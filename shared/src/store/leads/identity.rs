@@ -1,0 +1,234 @@
+//! What identifies a lead: its numbers and its e-mail address (C-72, C-92). Look-ups lead from them to leads; claims keep
+//! concurrent requests from making two leads for one of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures_util::future::try_join_all;
+use sha2::{Digest, Sha256};
+use tokio::try_join;
+
+use super::record::LeadEntry;
+use crate::ids::LeadId;
+use crate::lead::{Lead, same_email};
+use crate::phone::Phone;
+use crate::store::Reader;
+use crate::store::budget::ReadBudget;
+use crate::store::format::{Format, found_format};
+use crate::store::key::{self, Key, Keys};
+use crate::text::hex;
+use crate::time::Timestamp;
+use table::item::{self, Item, n, s};
+use table::{Condition, KeyRange, PAGE, Pages, StoreError, Transaction};
+
+/// For how long a lead that was made keeps a second one from being made for its number or address. Look-ups show the lead
+/// from its first moment; this is for requests that looked just before.
+const CLAIM_SECONDS: u32 = 3600;
+
+/// The fields in which a new lead must differ from every other one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UniqueBy {
+    /// Its numbers: `phone`, `mobile` and `chatapp` alike.
+    pub phone: bool,
+    /// Its e-mail address.
+    pub email: bool,
+}
+
+/// The numbers and the address by which a lead is looked up.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Identity {
+    phones: Vec<Phone>,
+    /// A digest of the address.
+    email: Option<String>,
+}
+
+/// The leads that claims name, by the claims' keys.
+pub type Claimants = BTreeMap<Key, LeadId>;
+
+/// The digest of an e-mail address, which is the same in every case; `None` for a blank one.
+pub fn email_digest(email: &str) -> Option<String> {
+    same_email(email).map(|email| digest(&email))
+}
+
+fn digest(text: &str) -> String {
+    hex(&Sha256::digest(text)[..16])
+}
+
+/// The claim of a number: the same for both forms of a number with a ninth digit.
+pub fn phone_claim(keys: Keys<'_>, phone: &Phone) -> Key {
+    let digits = phone.digits();
+    let line = phone.twin().map_or(digits, |twin| digits.min(twin));
+    keys.new_caller(&digest(line))
+}
+
+/// Claims a number or an address for a lead that `transaction` makes, unless another lead has claimed it since.
+/// `instead_of` is a lead that claimed it earlier and does not have it any more.
+pub fn put_claim(
+    transaction: &mut Transaction,
+    claim: Key,
+    (lead, instead_of): (LeadId, Option<LeadId>),
+    now: Timestamp,
+) {
+    let expiry = now.plus_seconds(CLAIM_SECONDS).unix_seconds();
+    let item = Item::from([
+        ("lead".to_owned(), s(lead.to_string())),
+        ("ttl".to_owned(), n(expiry)),
+    ]);
+    let condition = instead_of.map_or(Condition::Absent, |lead| Condition::AbsentOrText {
+        name: "lead",
+        value: lead.to_string(),
+    });
+    transaction.put(claim, item, condition);
+}
+
+/// The lead that a claim names.
+pub fn claimant(claim: &Item) -> Result<LeadId, StoreError> {
+    let lead = claim.get("lead").and_then(|lead| lead.as_s().ok());
+    let lead = lead.and_then(|lead| LeadId::parse(lead));
+    lead.ok_or_else(|| item::corrupt("new caller", "it names no lead"))
+}
+
+impl Identity {
+    /// What must be unique of a lead with these numbers and this e-mail address.
+    #[must_use]
+    pub fn of<'n>(numbers: impl Iterator<Item = &'n str>, email: Option<&str>, unique: UniqueBy) -> Self {
+        let phones = numbers.filter_map(Phone::of).filter(|_| unique.phone);
+        let email = email.filter(|_| unique.email);
+        Self {
+            phones: phones.collect(),
+            email: email.and_then(email_digest),
+        }
+    }
+
+    /// Whether a lead has one of the numbers, or the address.
+    fn is_of(&self, lead: &Lead) -> bool {
+        let numbers: Vec<_> = lead.numbers().filter_map(Phone::of).collect();
+        let calls = |phone: &Phone| numbers.iter().any(|number| number.same_line(phone));
+        let email = lead.email.as_deref().and_then(email_digest);
+        self.phones.iter().any(calls) || (email.is_some() && email == self.email)
+    }
+
+    /// The keys of its claims.
+    fn claims(&self, keys: Keys<'_>) -> BTreeSet<Key> {
+        let phones = self.phones.iter().map(|phone| phone_claim(keys, phone));
+        let email = self.email.as_ref().map(|email| keys.new_email(email));
+        phones.chain(email).collect()
+    }
+
+    /// Claims all of it for a lead that `transaction` makes.
+    pub(super) fn put_claims(
+        &self,
+        transaction: &mut Transaction,
+        keys: Keys<'_>,
+        lead: LeadId,
+        (earlier, now): (&Claimants, Timestamp),
+    ) {
+        for claim in self.claims(keys) {
+            let instead_of = earlier.get(&claim).copied();
+            put_claim(transaction, claim, (lead, instead_of), now);
+        }
+    }
+
+    /// The claims among the items that refused a transaction.
+    pub(super) fn refused_by(
+        &self,
+        keys: Keys<'_>,
+        refused: &BTreeMap<Key, Item>,
+    ) -> Result<Claimants, StoreError> {
+        let claims = self.claims(keys).into_iter();
+        let claims = claims.filter_map(|key| Some((claimant(refused.get(&key)?), key)));
+        claims.map(|(lead, key)| Ok((key, lead?))).collect()
+    }
+}
+
+impl Reader {
+    /// The lead that a number belongs to: the best exact match, else the best twin (C-72). Two queries of one item, in
+    /// parallel, however many leads share the number.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the look-ups cannot be read.
+    pub async fn lead_by_phone(&self, phone: &Phone) -> Result<Option<LeadId>, StoreError> {
+        let keys = self.keys();
+        let twin = async {
+            match phone.twin() {
+                Some(twin) => self.first_lead(keys.phone(twin)).await,
+                None => Ok(None),
+            }
+        };
+        let (exact, twin) = try_join!(self.first_lead(keys.phone(phone.digits())), twin)?;
+        Ok(exact.or(twin))
+    }
+
+    /// The lead that has one of the numbers, in their order, else the one that has the address. Queries of one item, in
+    /// parallel.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the look-ups cannot be read.
+    pub(super) async fn identified_lead(&self, identity: &Identity) -> Result<Option<LeadId>, StoreError> {
+        let phones = identity.phones.iter().map(|phone| self.lead_by_phone(phone));
+        let email = async {
+            match &identity.email {
+                Some(email) => self.first_lead(self.keys().email(email)).await,
+                None => Ok(None),
+            }
+        };
+        let (phones, email) = try_join!(try_join_all(phones), email)?;
+        Ok(phones.into_iter().flatten().next().or(email))
+    }
+
+    /// A lead's record, if it has one of the numbers, or the address.
+    pub(super) async fn lead_if(&self, id: LeadId, identity: &Identity) -> Result<Option<Lead>, StoreError> {
+        let lead = self.lead(id).await?;
+        Ok(lead.filter(|lead| identity.is_of(lead)))
+    }
+
+    async fn first_lead(&self, look_ups: String) -> Result<Option<LeadId>, StoreError> {
+        let page = self.table.query(KeyRange::head(look_ups, 1)).await?;
+        page.items.first().map(looked_up).transpose()
+    }
+
+    /// Whether leads of a former build may lack the look-ups of their addresses: until `funil migrate` has run. One get,
+    /// none once this process knows that it has.
+    pub(super) async fn lacks_email_look_ups(&self, identity: &Identity) -> Result<bool, StoreError> {
+        if identity.email.is_none() || self.hints.is_migrated() {
+            return Ok(false);
+        }
+        let found = found_format(&self.table).await?;
+        let lacks = found.is_some_and(|found| found.format < Format::CURRENT);
+        if !lacks {
+            self.hints.learn_migrated();
+        }
+        Ok(lacks)
+    }
+
+    /// The lead that has the address, in a table that lacks look-ups: reads the list of all leads.
+    ///
+    /// # Errors
+    /// [`StoreError::OverBudget`] where the list is too long.
+    pub(super) async fn listed_lead(
+        &self,
+        identity: &Identity,
+        budget: &ReadBudget,
+    ) -> Result<Option<LeadId>, StoreError> {
+        for archived in [false, true] {
+            let mut pages = Pages::of(KeyRange::head(self.keys().lead_list(archived), PAGE));
+            while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
+                let entries = page.items.into_iter();
+                // The doctor reports those that cannot be read.
+                let mut entries =
+                    entries.filter_map(|item| item::decode::<LeadEntry>("lead entry", item).ok());
+                let is_same =
+                    |entry: &LeadEntry| entry.email.as_deref().and_then(email_digest) == identity.email;
+                if let Some(entry) = entries.find(is_same) {
+                    return Ok(Some(entry.id));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The lead that a look-up leads to.
+fn looked_up(item: &Item) -> Result<LeadId, StoreError> {
+    let key = table::key_of(item)?;
+    key::looked_up_lead(&key.sk).ok_or_else(|| item::corrupt("look-up", "it names no lead"))
+}

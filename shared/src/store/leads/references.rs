@@ -1,0 +1,34 @@
+//! The records that a lead refers to.
+
+use crate::lead::LeadReferences;
+use crate::store::Reader;
+use crate::store::companies::NamedCompany;
+use table::StoreError;
+
+impl Reader {
+    /// Which of these records exist, and the company as it is. One batch of gets, none for nothing.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn lead_references(
+        &self,
+        named: &LeadReferences,
+    ) -> Result<(LeadReferences, Option<NamedCompany>), StoreError> {
+        let keys = self.keys();
+        let users = named.users.iter().map(|id| keys.user(*id));
+        let tags = named.tags.iter().map(|id| keys.tag(*id));
+        let company = named.company.map(|id| keys.company(id));
+        let wanted = users.chain(tags).chain(company.clone());
+        let found = self.table.get_many(wanted).await?;
+        let users = named.users.iter().copied();
+        let tags = named.tags.iter().copied();
+        let company = company.and_then(|key| found.get(&key));
+        let company = company.map(NamedCompany::of).transpose()?;
+        let existing = LeadReferences {
+            users: users.filter(|id| found.contains_key(&keys.user(*id))).collect(),
+            tags: tags.filter(|id| found.contains_key(&keys.tag(*id))).collect(),
+            company: company.as_ref().map(|named| named.company.id),
+        };
+        Ok((existing, company))
+    }
+}
