@@ -5,4 +5,5 @@ pub mod demo;
 pub mod docs;
 pub mod engine;
 pub mod listen;
+pub mod panel;
 pub mod serve;

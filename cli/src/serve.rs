@@ -21,6 +21,7 @@ use crate::demo::{self, Demo, DemoError};
 use crate::docs;
 use crate::engine::{AccessKey, Database, Engine, EngineError};
 use crate::listen::{self, Limits, Reword};
+use crate::panel;
 
 /// Interval of deleting expired items.
 const SWEEP: Duration = Duration::from_mins(10);
@@ -146,7 +147,9 @@ pub async fn serve(
         background.spawn(sweep(embedded.database.clone()));
     }
     let app = App::new(store, environment, Origins::Any);
-    let service = service(&app, groups()).merge(docs::routes());
+    let service = service(&app, groups())
+        .merge(docs::routes())
+        .merge(panel::routes());
     let mut port = embedded.as_mut().and_then(|embedded| embedded.port.as_mut());
     let dynamodb = port.as_ref().map(|port| port.endpoint());
     let close_port = port.as_mut().and_then(|port| port.stopper());

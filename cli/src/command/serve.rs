@@ -194,6 +194,7 @@ fn text(ready: &Ready) -> String {
             "DynamoDB API on {dynamodb}, for funil --endpoint {dynamodb} and sam local"
         );
     }
+    let _ = writeln!(text, "Boards and reports are shown on {url}/panel");
     let _ = writeln!(text, "The interface is described on {url}/docs");
     let _ = write!(text, "listening on {url}");
     text

@@ -10,7 +10,7 @@ use crate::booking_page::browser::{Browser, Visitor};
 use crate::running::Running;
 
 /// Head and body of a response.
-fn fetch(url: &str, path: &str) -> (String, Vec<u8>) {
+pub fn fetch(url: &str, path: &str) -> (String, Vec<u8>) {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
     write!(
         stream,

@@ -9,6 +9,7 @@ mod error;
 mod idempotency;
 mod limit;
 mod middleware;
+pub mod page;
 mod params;
 mod problem;
 pub mod query;

@@ -1,0 +1,214 @@
+//! The self-contained pages: the booking page, and the panel (C-107) with its copy for other hosts.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest as _, Sha256};
+
+use crate::docs::fetch;
+use crate::running::Running;
+
+const BOOKING: &str = "/book/demo/demo";
+const PANEL: &str = "/panel";
+const COPY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/panel.html");
+
+const SHUT_OFF: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), \
+                        midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=()";
+
+/// Head and text of each page.
+fn pages() -> Vec<(&'static str, String, String)> {
+    let home = tempfile::tempdir().unwrap();
+    let running = Running::start(home.path(), &["--empty"]);
+    let read = |path| {
+        let (head, body) = fetch(&running.url, path);
+        (path, head, String::from_utf8(body).unwrap())
+    };
+    [BOOKING, PANEL].map(read).into()
+}
+
+/// The contents of the elements with this name.
+fn blocks<'page>(page: &'page str, element: &str) -> Vec<&'page str> {
+    let (open, close) = (format!("<{element}>"), format!("</{element}>"));
+    let opened = page.split(&open).skip(1);
+    opened.map(|rest| rest.split_once(&close).unwrap().0).collect()
+}
+
+fn sources(blocks: &[&str]) -> String {
+    let digest = |block: &&str| format!("'sha256-{}'", STANDARD.encode(Sha256::digest(block)));
+    blocks.iter().map(digest).collect::<Vec<_>>().join(" ")
+}
+
+/// Head and body markup, and the project's own script.
+fn own(page: &str) -> (&str, &str) {
+    let (markup, _) = page.split_once("<script>").unwrap();
+    let markup = markup.split_once("<!--").map_or(markup, |(own, _)| own);
+    (markup, blocks(page, "script").pop().unwrap())
+}
+
+fn directives(page: &str, connect: &str) -> String {
+    format!(
+        "default-src 'none'; script-src {}; style-src {}; connect-src {connect}; base-uri 'none'; form-action 'none'; \
+         require-trusted-types-for 'script'; trusted-types 'none'",
+        sources(&blocks(page, "script")),
+        sources(&blocks(page, "style"))
+    )
+}
+
+/// The policy admits the blocks by their digests, and nothing else.
+#[test]
+fn the_headers() {
+    for (path, head, page) in pages() {
+        let lines: Vec<_> = head.lines().collect();
+        assert_eq!(lines[0], "HTTP/1.1 200 OK", "{path}");
+        let policy = format!("{}; frame-ancestors 'none'", directives(&page, "'self'"));
+        for (name, value) in [
+            ("cache-control", "public, max-age=300"),
+            ("content-security-policy", policy.as_str()),
+            ("content-type", "text/html; charset=utf-8"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("cross-origin-resource-policy", "same-origin"),
+            ("permissions-policy", SHUT_OFF),
+            ("referrer-policy", "no-referrer"),
+            ("x-content-type-options", "nosniff"),
+        ] {
+            let line = format!("{name}: {value}");
+            assert!(lines.contains(&line.as_str()), "{path} lacks {line}: {head}");
+        }
+    }
+}
+
+/// A browser normalises a carriage return, so the digest would differ. Tags with attributes would have no digest.
+#[test]
+fn every_block_is_plain() {
+    for (path, _, page) in pages() {
+        for (element, expected) in [("style", 1), ("script", if path == PANEL { 2 } else { 1 })] {
+            assert_eq!(blocks(&page, element).len(), expected, "{path}");
+            for text in [format!("<{element}"), format!("</{element}")] {
+                assert_eq!(page.matches(&text).count(), expected, "{path}: {text}");
+            }
+        }
+        let (_, script) = own(&page);
+        assert!(script.starts_with("\n\"use strict\";\n"), "{path}");
+        assert!(!page.contains('\r'), "{path}");
+    }
+}
+
+#[test]
+fn the_pages_load_nothing_and_keep_nothing() {
+    for (path, _, page) in pages() {
+        let (markup, script) = own(&page);
+        for text in [
+            "src=",
+            "@import",
+            "import(",
+            "url(",
+            "<link",
+            "<img",
+            "<iframe",
+            "http-equiv=\"refresh",
+            "cookie",
+            "localStorage",
+            "sessionStorage",
+            "indexedDB",
+            "caches.",
+            "serviceWorker",
+            "pushState",
+            "replaceState",
+            "sendBeacon",
+        ] {
+            assert!(!markup.contains(text) && !script.contains(text), "{path}: {text}");
+        }
+        // The panel never writes to its address; the booking page shows the link that moves a meeting.
+        assert!(path == BOOKING || !script.contains(".hash"), "{path}");
+        assert!(path == PANEL || !page.contains("http"), "{path}");
+    }
+}
+
+#[test]
+fn the_pages_make_no_code_and_no_markup_of_text() {
+    for (path, _, page) in pages() {
+        for script in blocks(&page, "script") {
+            for text in [
+                "innerHTML",
+                "outerHTML",
+                "insertAdjacentHTML",
+                "document.write",
+                "createContextualFragment",
+                "DOMParser",
+                "srcdoc",
+                "javascript:",
+                "eval(",
+                "new Function",
+            ] {
+                assert!(!script.contains(text), "{path}: {text}");
+            }
+        }
+    }
+}
+
+/// The policy forbids all of them, so they would not work.
+#[test]
+fn no_attribute_is_a_style_or_a_handler() {
+    for (path, _, page) in pages() {
+        let (markup, script) = own(&page);
+        let (head, body) = markup.split_once("</style>").unwrap();
+        assert!(!head.split_once("<style>").unwrap().0.contains("style="));
+        let tags = body.split('<').filter_map(|rest| rest.split_once('>'));
+        let attributes: Vec<_> = tags.flat_map(|(tag, _)| tag.split_whitespace().skip(1)).collect();
+        assert!(attributes.contains(&"role=\"status\""), "{path}: {attributes:?}");
+        for attribute in attributes {
+            assert!(
+                !attribute.starts_with("on") && !attribute.starts_with("style"),
+                "{path}: {attribute}"
+            );
+        }
+        for text in [".style", "\"style\"", "cssText", "\"on", ".onclick", ".onsubmit"] {
+            assert!(!script.contains(text), "{path}: {text}");
+        }
+    }
+}
+
+/// Both languages have the same texts, including all that the markup names.
+#[test]
+fn both_languages_have_every_text() {
+    for (path, _, page) in pages() {
+        let table = |language: &str| {
+            let (_, rest) = page.split_once(&format!("\n  {language}: {{\n")).unwrap();
+            let (table, _) = rest.split_once("\n  },\n").unwrap();
+            let lines = table.lines().flat_map(|line| line.split(", "));
+            let entries = lines.filter_map(|entry| entry.trim().split_once(": ").map(|(name, _)| name));
+            let is_name = |name: &&str| name.chars().all(|letter| letter.is_ascii_alphabetic());
+            entries.filter(is_name).collect::<Vec<_>>()
+        };
+        let names = table("pt");
+        assert_eq!(names, table("en"), "{path}");
+        let (markup, _) = own(&page);
+        let used: Vec<_> = ["data-text=\"", "data-label=\""]
+            .into_iter()
+            .flat_map(|attribute| markup.split(attribute).skip(1))
+            .filter_map(|rest| rest.split_once('"'))
+            .collect();
+        assert!(!used.is_empty(), "{path}");
+        for (name, _) in used {
+            assert!(names.contains(&name), "{path}: {name}");
+        }
+    }
+}
+
+/// `KEEP_PANEL=1` writes the copy instead. Its own policy allows calls to the service that the visitor names.
+#[test]
+fn the_copy_is_the_panel() {
+    let (_, _, page) = pages().pop().unwrap();
+    if std::env::var_os("KEEP_PANEL").is_some() {
+        std::fs::write(COPY, &page).unwrap();
+    }
+    assert!(
+        std::fs::read_to_string(COPY).unwrap() == page,
+        "KEEP_PANEL=1 with this test writes examples/panel.html"
+    );
+    let (head, _) = page.split_once("<style>").unwrap();
+    let policy = directives(&page, "https: http:");
+    let meta = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n");
+    assert!(head.ends_with(&meta), "{head}");
+    // The licence of its charts is part of every copy.
+    assert!(page.contains("Permission is hereby granted, free of charge"));
+}

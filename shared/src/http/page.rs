@@ -1,0 +1,101 @@
+//! Self-contained HTML pages: everything in one text, with a content security policy that allows only its own blocks.
+
+use axum::response::{Html, IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::{HeaderName, header};
+use sha2::{Digest as _, Sha256};
+
+/// Browser features that are disabled. A page needs at most to copy a link.
+const SHUT_OFF: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), \
+                        midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=()";
+
+/// A page without external files.
+#[derive(Debug)]
+pub struct SelfContainedPage {
+    text: String,
+    policy: String,
+}
+
+impl SelfContainedPage {
+    /// A page that may call only its own origin.
+    #[must_use]
+    pub fn new(text: String) -> Self {
+        let policy = format!("{}; frame-ancestors 'none'", policy(&text, "'self'"));
+        Self { text, policy }
+    }
+
+    /// Its text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The response that contains it.
+    pub fn response(&'static self) -> Response {
+        let headers: [(HeaderName, &str); 7] = [
+            (header::CONTENT_SECURITY_POLICY, &self.policy),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+            (header::REFERRER_POLICY, "no-referrer"),
+            (header::CACHE_CONTROL, "public, max-age=300"),
+            (
+                HeaderName::from_static("cross-origin-opener-policy"),
+                "same-origin",
+            ),
+            (
+                HeaderName::from_static("cross-origin-resource-policy"),
+                "same-origin",
+            ),
+            (HeaderName::from_static("permissions-policy"), SHUT_OFF),
+        ];
+        (headers, Html(self.text.as_str())).into_response()
+    }
+}
+
+/// The policy of a page: its own blocks by their digests, and calls to `connect`. Computed from the text, so the digests cannot
+/// become outdated.
+#[must_use]
+pub fn policy(text: &str, connect: &str) -> String {
+    let digests = |element| inline(text, element).map(digest).collect::<Vec<_>>().join(" ");
+    format!(
+        "default-src 'none'; script-src {}; style-src {}; connect-src {connect}; base-uri 'none'; form-action 'none'; \
+         require-trusted-types-for 'script'; trusted-types 'none'",
+        digests("script"),
+        digests("style")
+    )
+}
+
+/// The contents of the elements with this name. Their tags have no attributes.
+fn inline<'text>(text: &'text str, element: &str) -> impl Iterator<Item = &'text str> {
+    let (open, close) = (format!("<{element}>"), format!("</{element}>"));
+    let rests: Vec<_> = text.split(&open).skip(1).collect();
+    rests
+        .into_iter()
+        .filter_map(move |rest| rest.split_once(&close).map(|(inner, _)| inner))
+}
+
+/// A policy source that allows only this text.
+fn digest(text: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_policy_admits_every_block_and_nothing_else() {
+        let page = "<style>s</style><script>a</script>b<script></script>";
+        assert_eq!(inline(page, "script").collect::<Vec<_>>(), ["a", ""]);
+        // The digest of empty text, from the standard's examples.
+        let empty = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='";
+        assert_eq!(digest(""), empty);
+        let expected = format!(
+            "default-src 'none'; script-src {} {empty}; style-src {}; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+             require-trusted-types-for 'script'; trusted-types 'none'",
+            digest("a"),
+            digest("s")
+        );
+        assert_eq!(policy(page, "'self'"), expected);
+    }
+}

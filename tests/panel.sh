@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Opens the panel of `funil serve` in Chromium and uses it as visitors do: board, filters, details, reports, hostile data, keyboard,
+# phone and desktop, light and dark. Prints a failure and exits with 1. Skipped where Chromium or Node is not installed.
+#
+#   tests/panel.sh                                      with `cargo run --`
+#   tests/panel.sh SCREENSHOTS                          keeps the screenshots in this directory
+#   tests/panel.sh SCREENSHOTS target/debug/funil       with an existing command
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+browser=
+for name in chromium chromium-browser google-chrome; do
+  if command -v "$name" >/dev/null; then browser=$name && break; fi
+done
+if [[ -z $browser ]] || ! command -v node >/dev/null; then
+  echo 'skipped: the panel is tested with Chromium (or Chrome) and Node, and one of them is not installed'
+  exit 0
+fi
+
+scratch=$(mktemp -d)
+shots=${1:-$scratch/screenshots}
+funil=("${@:2}")
+[[ $# -gt 1 ]] || funil=(cargo run --quiet --)
+readonly scratch shots
+mkdir -p "$shots"
+service=
+trap '[[ -z $service ]] || { kill -INT "$service"; wait "$service"; } 2>/dev/null || true; rm -rf "$scratch"' EXIT
+
+"${funil[@]}" serve --data "$scratch/data" --port 0 --dynamodb-port 0 >"$scratch/out" 2>"$scratch/log" &
+service=$!
+until grep -q '^listening on ' "$scratch/out"; do
+  kill -0 "$service" 2>/dev/null || { cat "$scratch/log" >&2; exit 1; }
+  sleep 0.2
+done
+
+ENGINE=$(sed -n 's/^DynamoDB API on \([^,]*\),.*/\1/p' "$scratch/out")
+ADDRESS=$(sed -n 's/^listening on //p' "$scratch/out")
+KEY=$(sed -n 's/^ *API key *//p' "$scratch/out")
+TOKEN=$(sed -n 's/^ *access token *//p' "$scratch/out")
+export ADDRESS ENGINE KEY TOKEN
+node tests/panel/walk.mjs "$browser" "$shots" "${funil[@]}"
