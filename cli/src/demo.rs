@@ -1,5 +1,8 @@
 //! The demo instance of an empty table (C-85).
 
+mod records;
+mod words;
+
 use indicatif::ProgressBar;
 use operator::{Operator, OperatorError};
 use shared::credential::Kind;
@@ -9,7 +12,6 @@ use shared::store::{Store, StoreError};
 
 use operator::import::{self, Source};
 
-const DATA: &str = include_str!("../demo/demo.ndjson");
 /// The demo's administrator.
 const ADMIN: u64 = 7;
 
@@ -78,7 +80,9 @@ pub async fn load(store: &Store) -> Result<Demo, DemoError> {
     } else if !operator.credentials(Kind::Token).await?.is_empty() {
         return Ok(Demo::Known);
     }
-    fill(&operator).await?;
+    let lines = records::lines(store.environment().now());
+    let lines = lines.ok_or_else(|| DemoError::Data("its dates are not valid".to_owned()))?;
+    fill(&operator, &lines).await?;
     let label = Some("demo".to_owned());
     let key = operator.issue(Kind::Key, admin, label.clone(), None).await?;
     let token = operator.issue(Kind::Token, admin, label, Some(90)).await?;
@@ -88,8 +92,8 @@ pub async fn load(store: &Store) -> Result<Demo, DemoError> {
     })
 }
 
-async fn fill(operator: &Operator) -> Result<(), DemoError> {
-    let source = Source::spool(DATA.as_bytes())?;
+async fn fill(operator: &Operator, lines: &str) -> Result<(), DemoError> {
+    let source = Source::spool(lines.as_bytes())?;
     let report = import::import(operator, &source, false, &ProgressBar::hidden()).await?;
     match report.refused.first() {
         None => Ok(()),

@@ -43,14 +43,45 @@ fn the_printed_lines_work() {
     }
     let answers: Vec<_> = lines.iter().map(|line| running::shell(line)).collect();
     let expected = [
-        "{\"data\":{\"total\":11,\"leads\":[{\"id\":1001,\"fullname\":\"Maria Silva\",\"email\":\"lead1001@example.com\"},\
+        "{\"data\":{\"total\":199,\"leads\":[{\"id\":1001,\"fullname\":\"Maria Silva\",\"email\":\"lead1001@example.com\"},\
          {\"id\":1002,\"fullname\":\"João Pereira\",\"email\":\"lead1002@example.com\"},{\"id\":1003,\
          \"fullname\":\"Antônia Gonçalves\",\"email\":\"lead1003@example.com\"}]}}\n",
         "{\"data\":{\"lead\":{\"fullname\":\"Maria Silva\",\"email\":\"lead1001@example.com\",\
          \"owner\":{\"name\":\"Bruno Lima\"}}}}\n",
-        "{\"msg\":\"created\",\"id\":2}\n",
+        "{\"msg\":\"created\",\"id\":201}\n",
     ];
     assert_eq!(answers, expected);
+}
+
+/// Every column has opportunities, and every report has values in the last 30 days.
+#[test]
+fn the_demo_fills_every_board_and_report() {
+    let home = tempfile::tempdir().unwrap();
+    let running = Running::start(home.path(), &[]);
+    let key = running.word("API key");
+    let read = |method, path: &str, body: &str| -> serde_json::Value {
+        let path = format!("{path}?i=demo&apitoken={key}");
+        let (status, answer) = running::ask(&running.url, method, &path, &[], body).unwrap();
+        assert_eq!(status, 200, "{path}: {answer}");
+        serde_json::from_str(&answer).unwrap()
+    };
+    for funnel in read("GET", "/crm", "").as_array().unwrap() {
+        let path = format!("/crm/opportunities/{}", funnel["id"]);
+        for column in read("POST", &path, r#"{"page":1,"limit":25}"#)
+            .as_array()
+            .unwrap()
+        {
+            assert!(column["total"].as_u64() > Some(25), "{}", column["name"]);
+        }
+    }
+    let reports = read("GET", "/advancedreports", "");
+    let reports = reports["data"]["reports"].as_array().unwrap();
+    assert_eq!(reports.len(), 8);
+    for report in reports {
+        let path = format!("/reportchart/{}", report["id"]);
+        let shown = read("GET", &path, "");
+        assert!(shown["data"]["report"]["total"].as_f64() > Some(0.0), "{shown}");
+    }
 }
 
 /// The demo's credentials are printed once; they remain valid after a restart, and the operator issues
