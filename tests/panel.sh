@@ -24,7 +24,8 @@ funil=("${@:2}")
 readonly scratch shots
 mkdir -p "$shots"
 service=
-trap '[[ -z $service ]] || { kill -INT "$service"; wait "$service"; } 2>/dev/null || true; rm -rf "$scratch"' EXIT
+# Processes of the browser may write to their profile for a moment longer.
+trap '[[ -z $service ]] || { kill -INT "$service"; wait "$service"; } 2>/dev/null || true; rm -rf "$scratch" || { sleep 2; rm -rf "$scratch"; }' EXIT
 
 "${funil[@]}" serve --data "$scratch/data" --port 0 --dynamodb-port 0 >"$scratch/out" 2>"$scratch/log" &
 service=$!
@@ -38,4 +39,4 @@ ADDRESS=$(sed -n 's/^listening on //p' "$scratch/out")
 KEY=$(sed -n 's/^ *API key *//p' "$scratch/out")
 TOKEN=$(sed -n 's/^ *access token *//p' "$scratch/out")
 export ADDRESS ENGINE KEY TOKEN
-node tests/panel/walk.mjs "$browser" "$shots" "${funil[@]}"
+node tests/panel/walk.mjs "$browser" "$scratch/profile" "$shots" "${funil[@]}"

@@ -1,9 +1,7 @@
 // A headless Chromium, driven through its DevTools protocol: JSON messages, each terminated by a zero byte, on two pipes.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--remote-debugging-pipe"];
@@ -19,9 +17,9 @@ export class Browser {
   #buffer = "";
   #session;
   faults = [];
+  requests = [];
 
-  constructor(name, profile = mkdtempSync(join(tmpdir(), "funil-panel-"))) {
-    this.profile = profile;
+  constructor(name, profile) {
     const stdio = ["ignore", "ignore", "ignore", "pipe", "pipe"];
     this.child = spawn(name, [...FLAGS, `--user-data-dir=${profile}`], { stdio });
     this.child.stdio[4].setEncoding("utf8").on("data", text => this.#receive(text));
@@ -34,6 +32,7 @@ export class Browser {
       const isFault = ["Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"].includes(message.method);
       // Error responses of the service are no faults of the page.
       if (isFault && message.params.entry?.source !== "network") this.faults.push(JSON.stringify(message.params));
+      if (message.method === "Network.requestWillBeSent") this.requests.push(message.params.request);
       const [done, failed] = this.#open.get(message.id) ?? [];
       this.#open.delete(message.id);
       if (message.error) failed?.(new Error(message.error.message));
@@ -51,7 +50,7 @@ export class Browser {
     this.#session = undefined;
     const { targetId } = await this.command("Target.createTarget", { url: "about:blank" });
     this.#session = (await this.command("Target.attachToTarget", { targetId, flatten: true })).sessionId;
-    for (const domain of ["Page", "Runtime", "Log"]) await this.command(`${domain}.enable`);
+    for (const domain of ["Page", "Runtime", "Log", "Network"]) await this.command(`${domain}.enable`);
     await this.command("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
     await this.command("Emulation.setUserAgentOverride", { userAgent: "test", acceptLanguage: languages });
     await this.scheme(dark);
@@ -100,9 +99,9 @@ export class Browser {
   }
 
   async close() {
-    await Promise.race([this.command("Browser.close").catch(() => {}), new Promise(done => setTimeout(done, 3000))]);
+    const ended = new Promise(done => this.child.once("exit", done));
+    const patience = new Promise(done => setTimeout(done, 5000));
+    await Promise.race([this.command("Browser.close").then(() => ended, () => {}), patience]);
     this.child.kill();
-    await new Promise(done => this.child.once("exit", done));
-    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }

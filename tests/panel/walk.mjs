@@ -6,15 +6,18 @@ import { join } from "node:path";
 
 import { Browser } from "./browser.mjs";
 
-const [name, shots, ...funil] = process.argv.slice(2);
+const [name, profile, shots, ...funil] = process.argv.slice(2);
 const { ADDRESS, ENGINE, KEY, TOKEN } = process.env;
 const HOSTILE = new URL("hostile.ndjson", import.meta.url).pathname;
 const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1280, height: 900 };
+/* The page calls nothing but these endpoints of the service, and changes nothing. */
+const CALLS = [/^GET \/panel$/, /^GET \/crm\?/, /^POST \/crm\/opportunities\/\d+\?/, /^GET \/crmopportunity\/\d+\?/,
+  /^GET \/leads\/\d+\?/, /^GET \/advancedreports\?/, /^GET \/reportchart\/\d+\?/, /^OPTIONS /];
 const BOARD = "!document.getElementById('board').hidden && document.querySelector('#columns .column')";
 const CLOSED = "!document.getElementById('details').open";
 
-const browser = new Browser(name);
+const browser = new Browser(name, profile);
 const press = (...keys) => browser.press(...keys);
 const value = expression => browser.evaluate(expression);
 const text = selector => value(`document.querySelector(${JSON.stringify(selector)})?.textContent ?? null`);
@@ -280,6 +283,11 @@ try {
     await walk();
     console.log(`passed: ${part}`);
   }
+  const called = browser.requests.filter(({ url }) => url.startsWith("http"));
+  const allowed = ({ method, url }) => CALLS.some(call => url.startsWith(`${ADDRESS}/`) && call.test(`${method} ${url.slice(ADDRESS.length)}`));
+  assert.ok(called.length > 50);
+  assert.deepEqual(called.filter(request => !allowed(request)).map(({ method, url }) => `${method} ${url}`), []);
+  console.log(`${called.length} requests, all to the six endpoints`);
 } finally {
   await browser.close();
 }

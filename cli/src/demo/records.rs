@@ -148,13 +148,13 @@ impl Computed {
         } else {
             self.ago(changed)
         };
-        let resale = self.dice.is(25);
+        let resale = self.dice.is(30);
         let (funnel, columns): (u64, &[u64]) = if resale {
             (4, &[41, 42])
         } else {
             (3, &[31, 32, 33])
         };
-        let late = self.dice.is(age);
+        let late = self.dice.is(age / 3);
         let column = match columns {
             [.., last] if status == "gain" || late => *last,
             _ => self.dice.of(columns),
@@ -167,6 +167,12 @@ impl Computed {
             "user": self.dice.of(&USERS).0, "createDate": created, "updateDate": changed,
             "sale_channel": self.dice.of(&SALE_CHANNELS), "fields": self.fields(id, resale),
         });
+        self.outcome(&mut line, status, &changed);
+        self.add(&line);
+    }
+
+    /// When and why it was closed, or when that is expected.
+    fn outcome(&mut self, line: &mut Value, status: &str, changed: &str) {
         match status {
             "gain" => line["gain_date"] = json!(changed),
             "lost" => {
@@ -178,7 +184,6 @@ impl Computed {
                 line["expectedCloseDate"] = json!(format!("{close}T21:00:00.000Z"));
             }
         }
-        self.add(&line);
     }
 
     fn fields(&mut self, id: u64, resale: bool) -> Value {

@@ -66,12 +66,13 @@ function loadReport(keepKind = false) {
 
 const kind = () => document.querySelector("[name=kind]:checked")?.value ?? "bar";
 
-/* Labels of the service: days, months, names, and - for no value. */
+/* Labels of the service: days, months, names, statuses, and - for no value. */
 function label(value) {
   if (value === "-") return text.blank;
   if (/^\d{4}-\d\d-\d\d$/.test(value)) return when(value, { day: "numeric", month: "short", year: "2-digit" });
   if (/^\d{4}-\d\d$/.test(value)) return when(`${value}-01`, { month: "short", year: "numeric" });
-  return { open: text.isOpen, gain: text.gain, lost: text.lost }[value] ?? String(value);
+  const { scheduled, rescheduled, canceled } = text;
+  return { open: text.isOpen, gain: text.gain, lost: text.lost, scheduled, rescheduled, canceled }[value] ?? String(value);
 }
 
 function showReport() {
@@ -122,6 +123,7 @@ function draw() {
     pointRadius: data.length > 40 ? 0 : 3, pointHitRadius: 12,
   });
   const axis = { border: { display: false }, ticks: { color: color("soft"), maxRotation: 45 } };
+  Chart.defaults.font.size = 13;
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   $("canvas").ariaLabel = text.chartLabel(text[kind()], report.name);
   chart = new Chart($("canvas"), {
