@@ -223,6 +223,7 @@ fn groups() -> impl Iterator<Item = RouteGroup> {
         call_webhook::group(),
         tickets::group(),
         reports::group(),
+        directory::group(),
     ];
     single.into_iter().chain(opportunities::groups())
 }

@@ -68,10 +68,8 @@ fn appoint(directory: &mut Directory) {
         (2, "Inside Sales", Some(1)),
         (3, "Suporte", None),
     ] {
-        let (name, parent) = (name.to_owned(), parent.map(department));
-        directory
-            .departments
-            .insert(department(id), Department { name, parent });
+        let added = Department::new(name, parent.map(department));
+        directory.departments.insert(department(id), added);
     }
     for (id, name, leads) in [
         (1, "Gestores", AccessLevel::All),
@@ -129,14 +127,10 @@ pub async fn add_users(operator: &Operator, users: &[User]) {
 /// The users of `acme`.
 pub fn users() -> Vec<User> {
     let plain = |id, name: &str, last_name: &str, at, group| User {
-        id: user(id),
-        name: name.to_owned(),
         last_name: Some(last_name.to_owned()),
-        email: None,
         department: Some(department(at)),
         group: GroupId::new(group),
-        admin: false,
-        active: true,
+        ..User::new(user(id), name)
     };
     vec![
         User {

@@ -94,14 +94,9 @@ fn sellers() -> Vec<User> {
         seller.expect("one of acme's users").group = GroupId::new(group);
     }
     sellers.push(User {
-        id: user(15),
-        name: "Íris".to_owned(),
-        last_name: None,
-        email: None,
         department: Some(department(1)),
         group: GroupId::new(26),
-        admin: false,
-        active: true,
+        ..User::new(user(15), "Íris")
     });
     sellers
 }

@@ -291,6 +291,7 @@ fn serve(store: Store, environment: &Environment) -> Router {
         call_webhook::group(),
         tickets::group(),
         reports::group(),
+        directory::group(),
     ];
     service(&app, groups.into_iter().chain(opportunities::groups()))
 }

@@ -10,10 +10,11 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// The crates of this workspace that log. They never log credentials, e-mail addresses, phone numbers or bodies.
-const OWN: [&str; 10] = [
+const OWN: [&str; 11] = [
     "automations",
     "calendars",
     "call_webhook",
+    "directory",
     "funil",
     "leads",
     "maintenance",

@@ -1,4 +1,4 @@
-//! Errors of endpoints 7, 8 and 10. Endpoint 9 has none of its own.
+//! Errors of endpoints 7, 8 and 10 and of the totals of a funnel. Endpoint 9 has none of its own.
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
@@ -38,7 +38,7 @@ pub enum ListError {
     /// 400 in its own format: the body violates the schema.
     #[error("{} {}", .0.instance_path, .0.message)]
     Schema(Box<Violation>),
-    /// 400: the funnel does not exist.
+    /// 400: the funnel does not exist (C-41, C-96).
     #[error("funnel_id: funnel {0} does not exist")]
     Funnel(FunnelId),
     /// 400: `columnId` is not a column of the funnel.

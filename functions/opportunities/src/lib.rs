@@ -6,6 +6,7 @@
 //! | `PUT /crmopportunity/{id}` | 8: changes the given fields of an opportunity ([`update`]) |
 //! | `GET /crmopportunity/{id}` | One opportunity as 10 lists it ([`get`], C-94) |
 //! | `GET /crm` | 9: the visible funnels with their columns and custom fields ([`funnels`]) |
+//! | `GET /crmfastloadv2/{id}` | The columns of a funnel with the totals of 10's board ([`totals`], C-96) |
 //! | `POST /crm/opportunities/{id}` | 10: the opportunities of a funnel: a column page by page, or the board ([`list`]) |
 
 mod create;
@@ -13,6 +14,7 @@ mod error;
 mod funnels;
 mod get;
 mod list;
+mod totals;
 mod update;
 mod view;
 mod wire;
@@ -29,6 +31,8 @@ pub fn groups() -> [RouteGroup; 3] {
         RouteGroup::new(ErrorFormat::Fixed)
             .route("/crmopportunity/{id}", routing::get(get::get).put(update::update))
             .route("/crm/opportunities/{id}", routing::post(list::list)),
-        RouteGroup::new(ErrorFormat::Error).route("/crm", routing::get(funnels::list)),
+        RouteGroup::new(ErrorFormat::Error)
+            .route("/crm", routing::get(funnels::list))
+            .route("/crmfastloadv2/{id}", routing::get(totals::list)),
     ]
 }

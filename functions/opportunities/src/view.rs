@@ -26,27 +26,48 @@ struct ColumnHead<'a> {
     crm: FunnelId,
 }
 
-/// A column of the board (C-45).
+impl<'a> ColumnHead<'a> {
+    fn of(column: &'a Column, funnel: FunnelId) -> Self {
+        Self {
+            id: column.id,
+            name: &column.name,
+            sequence: column.sequence,
+            crm: funnel,
+        }
+    }
+}
+
+/// A column with its totals (C-96).
 #[derive(Debug, Serialize)]
-pub struct ColumnView<'a> {
-    id: ColumnId,
-    name: &'a str,
-    sequence: u64,
-    crm: FunnelId,
+pub struct TotalsView<'a> {
+    #[serde(flatten)]
+    head: ColumnHead<'a>,
     total: u64,
     #[serde(rename = "totalValue")]
     total_value: Value,
+}
+
+impl<'a> TotalsView<'a> {
+    pub fn of(column: &'a ColumnSnapshots, funnel: FunnelId) -> Self {
+        Self {
+            head: ColumnHead::of(&column.column, funnel),
+            total: column.count,
+            total_value: total_value(column.count, column.cents),
+        }
+    }
+}
+
+/// A column of the board (C-45).
+#[derive(Debug, Serialize)]
+pub struct ColumnView<'a> {
+    #[serde(flatten)]
+    totals: TotalsView<'a>,
     items: SnapshotList<'a>,
 }
 
 impl<'a> FunnelView<'a> {
     pub fn of(funnel: &'a Funnel) -> Self {
-        let head = |column: &'a Column| ColumnHead {
-            id: column.id,
-            name: &column.name,
-            sequence: column.sequence,
-            crm: funnel.id,
-        };
+        let head = |column| ColumnHead::of(column, funnel.id);
         Self {
             id: funnel.id,
             name: &funnel.name,
@@ -65,12 +86,7 @@ impl<'a> ColumnView<'a> {
         instance: &'a InstanceName,
     ) -> Self {
         Self {
-            id: column.column.id,
-            name: &column.column.name,
-            sequence: column.column.sequence,
-            crm: funnel,
-            total: column.count,
-            total_value: total_value(column.count, column.cents),
+            totals: TotalsView::of(column, funnel),
             items: SnapshotList::of(column.cards.get(..most).unwrap_or(&column.cards), instance),
         }
     }

@@ -10,8 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{DepartmentId, GroupId};
+use crate::integer::zero_or_one;
 use crate::permissions::Permissions;
 use crate::settings::Settings;
+use crate::time::Timestamp;
 
 /// A department, optionally below another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +23,37 @@ pub struct Department {
     /// The parent department.
     #[serde(default)]
     pub parent: Option<DepartmentId>,
+    /// Its users work with opportunities. Carried from import, without effect.
+    #[serde(default = "yes", with = "zero_or_one", skip_serializing_if = "Clone::clone")]
+    pub show_crm: bool,
+    /// Its users work with tickets. Carried from import, without effect.
+    #[serde(default = "yes", with = "zero_or_one", skip_serializing_if = "Clone::clone")]
+    pub show_sac360: bool,
+    /// Creation, as far as the operator knows.
+    #[serde(rename = "createDate", default, skip_serializing_if = "Option::is_none")]
+    pub create_date: Option<Timestamp>,
+    /// Last change, as far as the operator knows.
+    #[serde(rename = "updateDate", default, skip_serializing_if = "Option::is_none")]
+    pub update_date: Option<Timestamp>,
+}
+
+impl Department {
+    /// A department with defaults for all other fields.
+    #[must_use]
+    pub fn new(name: impl Into<String>, parent: Option<DepartmentId>) -> Self {
+        Self {
+            name: name.into(),
+            parent,
+            show_crm: true,
+            show_sac360: true,
+            create_date: None,
+            update_date: None,
+        }
+    }
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A permission group.

@@ -42,6 +42,38 @@ pub fn plain(text: &str) -> Option<u64> {
     plain.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
+/// Serializes a flag as 0 or 1 (C-33); deserializes those and booleans.
+pub mod zero_or_one {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use serde_json::Value;
+
+    /// Serializes a flag.
+    ///
+    /// # Errors
+    /// Errors of the serializer.
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde gives the field by reference"
+    )]
+    pub fn serialize<S: Serializer>(flag: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(u8::from(*flag))
+    }
+
+    /// Deserializes a flag.
+    ///
+    /// # Errors
+    /// If it is neither 0, 1 nor a boolean, and errors of the deserializer.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::Bool(flag) => Ok(flag),
+            Value::Number(number) if number.as_u64() == Some(0) => Ok(false),
+            Value::Number(number) if number.as_u64() == Some(1) => Ok(true),
+            _ => Err(D::Error::custom("must be 0 or 1")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Users, companies, and profiles of messaging accounts; only the operator writes them.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Number, Value};
 
 use crate::directory::Membership;
@@ -33,9 +33,56 @@ pub struct User {
     /// Inactive users' credentials are void.
     #[serde(default = "yes")]
     pub active: bool,
+    /// Telephone number.
+    #[serde(default, deserialize_with = "text_or_number")]
+    pub telephone: Option<String>,
+    /// Address of a picture.
+    #[serde(default)]
+    pub photo: Option<String>,
+    /// Number of the user's messaging account.
+    #[serde(default, deserialize_with = "text_or_number")]
+    pub whatsapp: Option<String>,
+    /// Telephone extension.
+    #[serde(default, deserialize_with = "text_or_number")]
+    pub branch: Option<String>,
+    /// Job title.
+    #[serde(rename = "position_company", default)]
+    pub position_company: Option<String>,
+    /// Name under which the user signs in elsewhere.
+    #[serde(default)]
+    pub username: Option<String>,
+    /// Last login, as far as the operator knows.
+    #[serde(rename = "last_login", default)]
+    pub last_login: Option<Timestamp>,
+    /// Last action, as far as the operator knows.
+    #[serde(rename = "last_action", default)]
+    pub last_action: Option<Timestamp>,
 }
 
 impl User {
+    /// An active user with defaults for all other fields.
+    #[must_use]
+    pub fn new(id: UserId, name: impl Into<String>) -> Self {
+        Self {
+            id,
+            name: name.into(),
+            last_name: None,
+            email: None,
+            department: None,
+            group: None,
+            admin: false,
+            active: true,
+            telephone: None,
+            photo: None,
+            whatsapp: None,
+            branch: None,
+            position_company: None,
+            username: None,
+            last_login: None,
+            last_action: None,
+        }
+    }
+
     /// Display name, as in `owner{name}`.
     #[must_use]
     pub fn full_name(&self) -> String {
@@ -145,6 +192,18 @@ pub enum NumberOrText {
     Number(Number),
     /// Text such as `10-50`.
     Text(String),
+}
+
+/// Deserializes optional text that other systems send as a number, such as an id or a telephone number.
+///
+/// # Errors
+/// If it is neither text nor a number, and errors of the deserializer.
+pub fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let value = Option::<NumberOrText>::deserialize(deserializer)?;
+    Ok(value.map(|value| match value {
+        NumberOrText::Number(number) => number.to_string(),
+        NumberOrText::Text(text) => text,
+    }))
 }
 
 fn yes() -> bool {

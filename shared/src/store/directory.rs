@@ -51,6 +51,9 @@ struct First {
     users: Standings,
 }
 
+/// Users by department.
+pub type DepartmentUsers = BTreeMap<DepartmentId, BTreeSet<UserId>>;
+
 /// The members of departments.
 #[derive(Debug, Clone, Default)]
 pub struct Members {
@@ -117,6 +120,35 @@ impl Reader {
             self.members(departments).await?
         };
         Ok(viewer.among(members.users))
+    }
+
+    /// The users of each department that has any. In parallel one query for each MB of members, and a get of the directory,
+    /// which has them in the first format.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn department_users(&self) -> Result<DepartmentUsers, StoreError> {
+        let members = KeyRange::head(self.keys().members(), PAGE);
+        let directory = self.keys().directory();
+        let (items, directory) = tokio::try_join!(self.table.query_all(members), self.table.get(&directory))?;
+        let stored = directory.as_ref().map(decode).transpose()?;
+        let mut users = DepartmentUsers::new();
+        if let Some(standings) = stored.and_then(|stored| stored.standings) {
+            for (user, standing) in standings {
+                if let Some(department) = standing.department {
+                    users.entry(department).or_default().insert(user);
+                }
+            }
+            return Ok(users);
+        }
+        for item in items {
+            let department = key::member_department(&key_of(&item)?.sk);
+            let members = table::readable(item, |item| decode_members(&item));
+            if let (Some(department), Some(members)) = (department, members) {
+                users.entry(department).or_default().extend(members);
+            }
+        }
+        Ok(users)
     }
 
     /// The members of these departments. A query for each side by side, or of the whole partition where they are many.

@@ -11,7 +11,7 @@ use table::item;
 use table::{KeyRange, PAGE, StoreError};
 
 impl Reader {
-    /// All tags by id. One query for each MB of them, about 10,000 tags.
+    /// All readable tags by id. One query for each MB of them, about 10,000 tags.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -33,7 +33,7 @@ impl Reader {
         found.collect()
     }
 
-    /// All loss reasons by id. One query for each MB of them, about 10,000 reasons.
+    /// All readable loss reasons by id. One query for each MB of them, about 10,000 reasons.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -47,6 +47,8 @@ impl Reader {
         partition: String,
     ) -> Result<Vec<T>, StoreError> {
         let items = self.table.query_all(KeyRange::head(partition, PAGE)).await?;
-        items.into_iter().map(|item| item::decode(kind, item)).collect()
+        let labels = items.into_iter();
+        let labels = labels.filter_map(|item| table::readable(item, |item| item::decode(kind, item)));
+        Ok(labels.collect())
     }
 }

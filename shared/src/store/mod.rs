@@ -55,12 +55,13 @@ use std::sync::Arc;
 use crate::environment::Environment;
 use crate::instance::InstanceName;
 
-pub use board::{BoardRequest, ColumnSnapshots, PrefetchedBoard};
+pub use board::{BoardRequest, ColumnSnapshots, PrefetchedBoard, PrefetchedTotals};
 pub use calendars::{PrefetchedCalendars, PrefetchedSlots};
 pub use caller::CallerId;
 pub use calls::{CallParty, NewCall, PrefetchedCall, RecordedCall};
 pub use companies::NamedCompany;
 pub(crate) use credentials::{Credential, Found};
+pub use directory::DepartmentUsers;
 pub(crate) use directory::Members;
 pub use format::Format;
 pub use idempotency::{Claimed, IdempotencyKey};

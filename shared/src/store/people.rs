@@ -4,12 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::Reader;
 use super::key::Key;
+use super::tickets::{Filter, Growth, List, ListRequest, PrefetchedTickets};
+use super::{InstanceStore, Reader};
 use crate::directory::by_id;
 use crate::ids::UserId;
 use crate::people::{Profile, User};
 use crate::phone::Phone;
+use crate::viewer::Viewer;
 use table::StoreError;
 use table::item::{self, Item, s};
 use table::{KeyRange, PAGE, key_of};
@@ -18,6 +20,15 @@ use table::{KeyRange, PAGE, key_of};
 const NAMES: &str = "names";
 /// Items of names that are read before it is known whose names are needed.
 const MAX_EXPECTED: usize = 4;
+
+/// The users who are not inactive. The attribute may be absent.
+const ACTIVE: Filter = Filter {
+    name: "active",
+    admits: |user| {
+        let active = user.get("active").and_then(|active| active.as_bool().ok());
+        active != Some(&false)
+    },
+};
 
 /// Users' names by id.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -81,6 +92,21 @@ impl Reader {
         let found = self.table.get_many(keys).await?.into_values();
         let found = found.map(|item| item::decode("user", item).map(|user: User| user.id));
         found.collect()
+    }
+
+    /// Begins to read a page of the users' records, by id; of the active ones where `active` is set. One query of at most 50,
+    /// in parallel with the page cursor of a later page.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn begin_users(
+        &self,
+        request: &ListRequest,
+        active: bool,
+    ) -> Result<PrefetchedTickets, StoreError> {
+        let users = List::from(self.keys().users());
+        let users = if active { users.filtered(ACTIVE) } else { users };
+        self.begin_list(users, request).await
     }
 
     /// The names that are likely to be asked for: those of the items in which this instance's answers found them, where
@@ -184,6 +210,25 @@ impl Reader {
         let mut found = self.table.get_many(keys.clone()).await?;
         let best = keys.iter().find_map(|key| found.remove(key));
         best.map(|item| item::decode("profile", item)).transpose()
+    }
+}
+
+impl InstanceStore {
+    /// A page of users that was begun, without a limit all of them up to what a response can contain. No call if the page was
+    /// read whole, else one query for each MB of the rest, about 3,000 users; with a limit one put for the page cursor.
+    ///
+    /// # Errors
+    /// [`StoreError`] where more must be read and cannot be.
+    pub async fn finish_users(
+        &self,
+        viewer: &Viewer,
+        request: &ListRequest,
+        start: PrefetchedTickets,
+    ) -> Result<Vec<User>, StoreError> {
+        let items = self.finish_list(viewer, request, start, Growth::Anywhere).await?;
+        let users = items.into_iter();
+        let users = users.filter_map(|item| table::readable(item, |item| item::decode("user", item)));
+        Ok(users.collect())
     }
 }
 

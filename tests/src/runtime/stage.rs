@@ -110,6 +110,7 @@ fn groups(function: &str) -> Vec<RouteGroup> {
         "CallWebhookFunction" => vec![call_webhook::group()],
         "TicketsFunction" => vec![tickets::group()],
         "ReportsFunction" => vec![reports::group()],
+        "DirectoryFunction" => vec![directory::group()],
         "AutomationsFunction" | "MaintenanceFunction" => vec![call_webhook::group(), leads::group()],
         _ => panic!("the template has a function {function} that no test starts"),
     }

@@ -65,6 +65,11 @@ async fn tickets_requests_match() {
 }
 
 #[tokio::test]
+async fn directory_requests_match() {
+    are_answered("DirectoryFunction").await;
+}
+
+#[tokio::test]
 async fn reports_requests_match() {
     are_answered("ReportsFunction").await;
 }

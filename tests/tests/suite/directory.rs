@@ -93,10 +93,9 @@ fn reach(directory: &mut Directory, leads: AccessLevel) {
 
 /// Sets the parent of department 2.
 fn hang(directory: &mut Directory, parent: Option<DepartmentId>) {
-    let name = "Inside Sales".to_owned();
     directory
         .departments
-        .insert(department(2), Department { name, parent });
+        .insert(department(2), Department::new("Inside Sales", parent));
 }
 
 #[tokio::test]
@@ -161,10 +160,9 @@ async fn checking_costs_the_same_with_twenty_thousand_users() {
     operator
         .put_directory(|directory| {
             for id in 10..50 {
-                let (name, parent) = (format!("D{id}"), None);
                 directory
                     .departments
-                    .insert(department(id), Department { name, parent });
+                    .insert(department(id), Department::new(format!("D{id}"), None));
             }
         })
         .await

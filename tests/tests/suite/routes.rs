@@ -41,6 +41,8 @@ fn functions_have_exactly_the_permissions_they_use() {
         ("OpportunitiesFunction", [&checks[..], &writes[..]].concat()),
         ("CalendarsFunction", [&checks[..], &writes[..]].concat()),
         ("TicketsFunction", [&reads[..], &writes[..]].concat()),
+        // A page of users has a cursor.
+        ("DirectoryFunction", [&reads[..], &writes[..]].concat()),
         ("ReportsFunction", [&reads[..], &writes[1..]].concat()),
         (
             "AutomationsFunction",

@@ -59,8 +59,7 @@ mod tests {
     }
 
     fn department(parent: Option<u64>) -> Department {
-        let (name, parent) = ("A".to_owned(), parent.map(id));
-        Department { name, parent }
+        Department::new("A", parent.map(id))
     }
 
     /// Department lines numbered as their departments, and departments that are stored, each with its parent; the lines refused.

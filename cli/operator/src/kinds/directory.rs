@@ -4,8 +4,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use shared::directory::{Department, Group};
 use shared::ids::{DepartmentId, GroupId};
+use shared::integer::zero_or_one;
 use shared::permissions::Permissions;
 use shared::settings::{SettingError, Settings as Values};
+use shared::time::Timestamp;
 
 use super::prelude::*;
 
@@ -64,6 +66,18 @@ struct DepartmentLine {
     name: String,
     #[serde(default)]
     parent: Option<DepartmentId>,
+    #[serde(default = "yes", deserialize_with = "zero_or_one::deserialize")]
+    show_crm: bool,
+    #[serde(default = "yes", deserialize_with = "zero_or_one::deserialize")]
+    show_sac360: bool,
+    #[serde(rename = "createDate")]
+    create_date: Option<Timestamp>,
+    #[serde(rename = "updateDate")]
+    update_date: Option<Timestamp>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl RecordKind for Departments {
@@ -72,16 +86,25 @@ impl RecordKind for Departments {
     const KIND: Kind = Kind::Departments;
 
     fn parse(fields: Fields) -> Result<Self::Line, String> {
-        let DepartmentLine { id, name, parent } = line::read(fields)?;
-        Ok((id, Department { name, parent }))
+        let line: DepartmentLine = line::read(fields)?;
+        let department = Department {
+            show_crm: line.show_crm,
+            show_sac360: line.show_sac360,
+            create_date: line.create_date,
+            update_date: line.update_date,
+            ..Department::new(line.name, line.parent)
+        };
+        Ok((line.id, department))
     }
 
     fn identity((id, _): &Self::Record) -> u64 {
         id.get()
     }
 
-    fn export((id, Department { name, parent }): &Self::Record) -> serde_json::Result<Fields> {
-        sparse(&json!({ "id": id, "name": name, "parent": parent }))
+    fn export((id, department): &Self::Record) -> serde_json::Result<Fields> {
+        let mut fields = Fields::from_iter([("id".to_owned(), json!(id))]);
+        fields.extend(sparse(department)?);
+        Ok(fields)
     }
 }
 

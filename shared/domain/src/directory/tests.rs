@@ -24,13 +24,9 @@ pub(crate) fn directory() -> (Directory, BTreeMap<UserId, Membership>) {
     let mut directory = Directory::default();
     for (id, parent) in [(1, None), (2, Some(1)), (3, None), (4, Some(2))] {
         let parent = parent.map(department);
-        directory.departments.insert(
-            department(id),
-            Department {
-                name: format!("D{id}"),
-                parent,
-            },
-        );
+        directory
+            .departments
+            .insert(department(id), Department::new(format!("D{id}"), parent));
     }
     for (id, reach) in [
         (1, AccessLevel::All),
@@ -108,13 +104,9 @@ fn a_cycle_of_departments_terminates() {
     let mut directory = Directory::default();
     for (id, parent) in [(1, 2), (2, 1)] {
         let parent = Some(department(parent));
-        directory.departments.insert(
-            department(id),
-            Department {
-                name: String::new(),
-                parent,
-            },
-        );
+        directory
+            .departments
+            .insert(department(id), Department::new("", parent));
     }
     assert!(!directory.is_within(department(1), department(3)));
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::ids::{ColumnId, DepartmentId, FunnelId, LeadId, OpportunityId, UserId};
 use crate::money::Cents;
-use crate::people::Company;
+use crate::people::{Company, text_or_number};
 use crate::time::Timestamp;
 use crate::visibility::Restriction;
 
@@ -83,9 +83,9 @@ pub struct Opportunity {
     pub sequence: u64,
     #[serde(default)]
     pub status: Status,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "text_or_number")]
     pub loss_reason: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "text_or_number")]
     pub gain_reason: Option<String>,
     #[serde(rename = "expectedCloseDate", default)]
     pub expected_close_date: Option<Timestamp>,
@@ -116,7 +116,7 @@ pub struct Opportunity {
     pub create_date: Timestamp,
     #[serde(rename = "updateDate")]
     pub update_date: Timestamp,
-    #[serde(default, with = "zero_or_one")]
+    #[serde(default, with = "crate::integer::zero_or_one")]
     pub archived: bool,
     #[serde(default)]
     pub service_permission: ServicePermission,
@@ -258,29 +258,5 @@ impl Opportunity {
             Value::Bool(_) => true,
         });
         fields
-    }
-}
-
-/// Serializes `archived` as 0 or 1 (C-33); deserializes those and booleans.
-mod zero_or_one {
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-    use serde_json::Value;
-
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde gives the field by reference"
-    )]
-    pub fn serialize<S: Serializer>(flag: &bool, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u8(u8::from(*flag))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::Bool(flag) => Ok(flag),
-            Value::Number(number) if number.as_u64() == Some(0) => Ok(false),
-            Value::Number(number) if number.as_u64() == Some(1) => Ok(true),
-            _ => Err(D::Error::custom("must be 0 or 1")),
-        }
     }
 }

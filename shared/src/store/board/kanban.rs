@@ -22,7 +22,7 @@ use table::StoreError;
 use table::{Pages, key_of};
 
 /// Columns, and lists, that are read at the same time.
-const CONCURRENCY: usize = 50;
+pub const CONCURRENCY: usize = 50;
 
 impl InstanceStore {
     pub(crate) async fn finish_kanban(
@@ -105,7 +105,12 @@ impl InstanceStore {
     }
 
     /// The visible part of a column's restricted opportunities.
-    async fn rest(&self, asked: &Asked<'_>, column: &Column, totals: &Totals) -> Result<Sum, StoreError> {
+    pub(super) async fn rest(
+        &self,
+        asked: &Asked<'_>,
+        column: &Column,
+        totals: &Totals,
+    ) -> Result<Sum, StoreError> {
         let restricted = self.seen_restricted(asked, column.id, totals).await?;
         let mut sum = Sum::default();
         for total in restricted {
@@ -213,6 +218,7 @@ impl Counted {
     }
 }
 
-fn empty(column: &Column) -> ColumnSnapshots {
+/// A column without opportunities.
+pub fn empty(column: &Column) -> ColumnSnapshots {
     Counted::default().column(column)
 }

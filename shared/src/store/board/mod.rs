@@ -8,6 +8,7 @@
 //! As for leads, reading begins beside the credential, on a [guess](super::guess) at how far the caller sees.
 
 mod column;
+mod column_totals;
 mod kanban;
 mod lists;
 mod rank;
@@ -27,6 +28,8 @@ use crate::ids::{ColumnId, FunnelId, UserId};
 use crate::opportunity::{Filter, Status};
 use crate::viewer::Viewer;
 use table::StoreError;
+
+pub use column_totals::PrefetchedTotals;
 
 use column::PrefetchedColumn;
 use lists::VisibleLists;

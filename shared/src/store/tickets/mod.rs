@@ -21,6 +21,7 @@ use table::item::{self, Item, n, s};
 
 pub use files::{FileRecord, FileState};
 pub use list::TicketFiles;
+pub(crate) use pages::{Filter, Growth, List};
 pub use pages::{ListRequest, PrefetchedTickets};
 
 const KIND: &str = "ticket";

@@ -1,4 +1,4 @@
-//! Pages of tickets and of files (C-62): all of a list up to what an answer may have, or `limit` of them from where the page
+//! Pages of tickets, of files (C-62) and of users: all of a list up to what an answer may have, or `limit` of them from where the page
 //! before ended. A page that is asked for alone is an offset, read within the instance's budget.
 //!
 //! The beginning of a page is read beside the credential; the rest once the caller is known.
@@ -33,16 +33,54 @@ impl ListRequest {
         caller.skipped(self.page, self.limit.unwrap_or(u16::MAX))
     }
 
-    fn walk(&self, caller: &CallerId, list: &str) -> CursorKey {
-        let limit = self.limit.unwrap_or_default();
-        CursorKey::new(caller, &format!("{list} {limit}"))
+    fn walk(&self, caller: &CallerId, list: &List) -> CursorKey {
+        let (partition, limit) = (&list.partition, self.limit.unwrap_or_default());
+        match list.filter {
+            None => CursorKey::new(caller, &format!("{partition} {limit}")),
+            Some(Filter { name, .. }) => CursorKey::new(caller, &format!("{partition} {limit} {name}")),
+        }
+    }
+}
+
+/// A list of which the entries that pass a filter are asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct List {
+    partition: String,
+    filter: Option<Filter>,
+}
+
+/// A filter of a list's entries.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Filter {
+    /// What makes pages under the filter a walk of their own.
+    pub name: &'static str,
+    /// Whether an entry passes.
+    pub admits: fn(&Item) -> bool,
+}
+
+impl From<String> for List {
+    fn from(partition: String) -> Self {
+        Self {
+            partition,
+            filter: None,
+        }
+    }
+}
+
+impl List {
+    /// The entries that pass a filter.
+    pub fn filtered(self, filter: Filter) -> Self {
+        Self {
+            filter: Some(filter),
+            ..self
+        }
     }
 }
 
 /// Prefetched reads of a list.
 #[derive(Debug)]
 pub struct PrefetchedTickets {
-    list: String,
+    list: List,
     bookmark: Option<PageCursor>,
     early: Option<(PageCursor, Page)>,
 }
@@ -60,9 +98,10 @@ impl Reader {
     /// Reads where a page is likely to begin. At most two calls, side by side.
     pub(crate) async fn begin_list(
         &self,
-        list: String,
+        list: impl Into<List>,
         request: &ListRequest,
     ) -> Result<PrefetchedTickets, StoreError> {
+        let list = list.into();
         let walk = request.walk(&self.caller, &list);
         let guess = self.hints.of(&self.caller.credentials);
         let begins = if request.skipped(&guess) == 0 {
@@ -150,9 +189,9 @@ impl InstanceStore {
     }
 }
 
-fn span(list: &str, begins: &PageCursor, limit: usize) -> KeyRange {
+fn span(list: &List, begins: &PageCursor, limit: usize) -> KeyRange {
     KeyRange {
-        partition: list.to_owned(),
+        partition: list.partition.clone(),
         after: begins.after.clone(),
         through: begins.through(),
         limit,
@@ -161,7 +200,7 @@ fn span(list: &str, begins: &PageCursor, limit: usize) -> KeyRange {
 
 /// The unread rest of a list.
 struct PageReader {
-    list: String,
+    list: List,
     begins: PageCursor,
     early: Option<Page>,
     more: bool,
@@ -187,9 +226,12 @@ impl PageReader {
         limit: usize,
     ) -> Result<Vec<Item>, StoreError> {
         let mut page = Vec::with_capacity(limit);
+        // A filter may pass few entries, so ever more are read at a time.
+        let mut least = self.list.filter.map_or(0, |_| MAX_EARLY);
         while page.len() < limit {
             let sought = usize::try_from(skip).unwrap_or(PAGE);
-            let sought = sought.saturating_add(limit - page.len());
+            let sought = sought.saturating_add(limit - page.len()).max(least);
+            least = (2 * least).min(PAGE);
             let Some(read) = self.read(reader, Some(budget), sought).await? else {
                 break;
             };
@@ -201,7 +243,7 @@ impl PageReader {
         Ok(page)
     }
 
-    /// The next entries; `None` after the last.
+    /// The next entries that pass the filter, perhaps none of those that were read; `None` after the last.
     async fn read(
         &mut self,
         reader: &Reader,
@@ -211,7 +253,7 @@ impl PageReader {
         if !self.more {
             return Ok(None);
         }
-        let page = match (self.early.take(), budget) {
+        let mut page = match (self.early.take(), budget) {
             (Some(early), _) => early,
             (None, Some(budget)) => {
                 let span = span(&self.list, &self.begins, limit);
@@ -225,6 +267,9 @@ impl PageReader {
         self.more = page.more;
         if let Some(last) = page.items.last() {
             self.begins.after = Some(key_of(last)?.sk);
+        }
+        if let Some(Filter { admits, .. }) = self.list.filter {
+            page.items.retain(admits);
         }
         Ok(Some(page.items))
     }

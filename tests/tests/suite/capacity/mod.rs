@@ -2,6 +2,7 @@
 
 mod bookings;
 mod calendars;
+mod directory;
 mod leads;
 mod opportunities;
 mod reports;

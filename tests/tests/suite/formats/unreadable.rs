@@ -36,6 +36,7 @@ async fn lists_omit_unreadable_items() {
             "/data/leads",
             ("acme#lead", "000000000001003"),
         ),
+        ("GET", "/user", &none, "", ("acme#user", "000000000000009")),
         ("GET", "/crm", &none, "", ("acme#funnel", "000000000000004")),
         ("POST", "/crm/opportunities/3", &column, "", column_31),
         (

@@ -36,6 +36,7 @@ const TABLE: [(&str, Refusals); 10] = [
             ("POST", "/crmopportunity", 400),
             ("GET", "/crmopportunity/1", 404),
             ("PUT", "/crmopportunity/1", 400),
+            ("GET", "/crmfastloadv2/3", 401),
             ("POST", "/crm/opportunities/3", 401),
         ],
     ),
@@ -97,14 +98,9 @@ async fn lacking(world: &World, permission: &str) -> Wallet {
         .await
         .expect("the directory can be written");
     let somebody = User {
-        id: user(99),
-        name: "Iara".to_owned(),
-        last_name: None,
-        email: None,
         department: Some(department(1)),
         group: Some(id),
-        admin: false,
-        active: true,
+        ..User::new(user(99), "Iara")
     };
     add_users(&operator, &[somebody]).await;
     world.wallet(99).await

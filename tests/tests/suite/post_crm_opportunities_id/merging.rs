@@ -20,22 +20,16 @@ async fn world() -> World {
     let operator = world.operator("acme");
     operator
         .put_directory(|directory| {
-            let name = "Campo".to_owned();
             directory
                 .departments
-                .insert(department(5), Department { name, parent: None });
+                .insert(department(5), Department::new("Campo", None));
         })
         .await
         .expect("the directory");
     let team = TEAM.map(|id| User {
-        id: user(id),
-        name: "Campo".to_owned(),
-        last_name: None,
-        email: None,
         department: Some(department(5)),
         group: GroupId::new(23),
-        admin: false,
-        active: true,
+        ..User::new(user(id), "Campo")
     });
     add_users(&operator, &team.collect::<Vec<_>>()).await;
     world

@@ -62,10 +62,7 @@ async fn world() -> World {
     let operator = world.operator("acme");
     operator
         .put_directory(|directory| {
-            let below = Department {
-                name: "Rua".to_owned(),
-                parent: Some(department(2)),
-            };
+            let below = Department::new("Rua", Some(department(2)));
             directory.departments.insert(department(6), below);
         })
         .await
@@ -78,14 +75,10 @@ async fn world() -> World {
 
 fn looking(id: u64, at: u64, admin: bool) -> User {
     User {
-        id: user(id),
-        name: "Vera".to_owned(),
-        last_name: None,
-        email: None,
         department: Some(department(at)),
         group: GroupId::new(30),
         admin,
-        active: true,
+        ..User::new(user(id), "Vera")
     }
 }
 

@@ -5,8 +5,10 @@ mod worst;
 
 use serde_json::{Value, json};
 use shared::credential::Kind;
+use shared::people::User;
 use tests::bookings::{FREE, add_meetings, booking, meeting, open_calendars};
-use tests::people::{add_leads, plain_lead};
+use tests::labels::{add_loss_reasons, add_tags};
+use tests::people::{add_leads, add_users, department, plain_lead, user};
 use tests::reports::{add_reports, report};
 use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
 use tests::tickets::{add_files, add_tickets, file, ticket};
@@ -56,6 +58,13 @@ async fn crowded() -> World {
         (1..=60).map(|id| report(id, &Value::Null)).collect::<Vec<_>>(),
     )
     .await;
+    let team = (2001..2001 + MANY).map(|id| User {
+        department: Some(department(3)),
+        ..User::new(user(id), "Equipe")
+    });
+    add_users(&operator, &team.collect::<Vec<_>>()).await;
+    add_tags(&operator, 1..=MANY).await;
+    add_loss_reasons(&operator, 1..=MANY).await;
     world
 }
 

@@ -177,6 +177,55 @@ fn an_erased_form_is_not_an_empty_one() {
     assert_eq!(line.get("formData"), Some(&Value::Null));
 }
 
+/// C-96, C-97: some systems have numbers there.
+#[test]
+fn numbers_in_place_of_text_are_kept_as_text() {
+    for (number, text) in [(json!(7), "7"), (json!(2.5), "2.5"), (json!("7"), "7")] {
+        for reason in ["loss_reason", "gain_reason"] {
+            assert_eq!(
+                exported::<Opportunities>(&json!({ reason: number }))[reason],
+                text
+            );
+        }
+        for field in ["telephone", "whatsapp", "branch"] {
+            assert_eq!(exported::<Users>(&json!({ field: number }))[field], text);
+        }
+    }
+}
+
+#[test]
+fn labels_and_the_directory_are_exported_as_they_were_read() {
+    let user = json!({ "id": 1, "name": "A", "lastName": "B", "email": "a@example.com", "department": 2, "group": 3,
+        "admin": true, "active": false, "telephone": "1", "photo": "https://photos.example/a.jpg", "whatsapp": "2",
+        "branch": "3", "position_company": "Gerente", "username": "a", "last_login": "2026-11-20T10:00:00.000Z",
+        "last_action": "2026-11-20T11:00:00.000Z" });
+    assert_eq!(exported::<Users>(&user), user);
+    assert_eq!(
+        exported::<Tags>(&json!({ "color": null })),
+        json!({ "id": 1, "tag": "A" })
+    );
+    let tag = json!({ "id": 1, "tag": "A", "color": "#e53935" });
+    assert_eq!(exported::<Tags>(&tag), tag);
+    assert_eq!(
+        exported::<LossReasons>(&json!({})),
+        json!({ "id": 1, "name": "A" })
+    );
+    let department = |rest: &Value| {
+        let line = parse::<Departments>(&with(Kind::Departments, rest))
+            .unwrap()
+            .unwrap();
+        Value::Object(Departments::export(&line).unwrap())
+    };
+    let plain = json!({ "id": 1, "name": "A" });
+    assert_eq!(
+        department(&json!({ "show_crm": 1, "show_sac360": true, "createDate": null })),
+        plain
+    );
+    let full = json!({ "id": 1, "name": "A", "parent": 2, "show_crm": 0, "show_sac360": 0,
+        "createDate": "2026-01-01T00:00:00.000Z", "updateDate": "2026-02-01T00:00:00.000Z" });
+    assert_eq!(department(&full), full);
+}
+
 #[test]
 fn phones_are_stored_as_digits() {
     assert_eq!(exported::<Calls>(&json!({}))["leadPhone"], "5511");

@@ -56,7 +56,13 @@ fn settings_departments_groups_and_people() {
     let unknown = refused(&with(Kind::Settings, &json!({ "name": "pages" })));
     assert!(unknown.starts_with("name: unknown setting"), "{unknown}");
     let id = format!("id: {NUMBER}");
-    assert_refused(Kind::Departments, [(json!({ "id": "1" }), &id)]);
+    assert_refused(
+        Kind::Departments,
+        [
+            (json!({ "id": "1" }), &id),
+            (json!({ "show_crm": 2 }), "show_crm: must be 0 or 1"),
+        ],
+    );
     assert_refused(
         Kind::Groups,
         [
@@ -67,7 +73,15 @@ fn settings_departments_groups_and_people() {
             ),
         ],
     );
-    assert_refused(Kind::Users, [(json!({ "name": null }), "name: is missing")]);
+    let last_login = format!("last_login: {TIME}");
+    assert_refused(
+        Kind::Users,
+        [
+            (json!({ "name": null }), "name: is missing"),
+            (json!({ "branch": [] }), "branch: must be a number or text"),
+            (json!({ "last_login": "hoje" }), &last_login),
+        ],
+    );
     assert_eq!(refused(r#"{"kind":"user","id":1}"#), "name: is missing");
     assert_refused(
         Kind::Profiles,

@@ -151,6 +151,7 @@ pub fn asks(cast: &Cast) -> Vec<Ask> {
         calendars(),
         bookings(cast),
         tickets_and_reports(),
+        directory(),
         calls(),
     ];
     all.into_iter().flatten().collect()
@@ -225,6 +226,8 @@ fn opportunities() -> Vec<Ask> {
         put("nothing", json!({})),
         Ask::of("GET", change, "1", "opportunity"),
         Ask::of("GET", "/crm", "", "funnels"),
+        Ask::of("GET", "/crmfastloadv2/{id}", "3", "totals"),
+        Ask::of("GET", "/crmfastloadv2/{id}", "3", "totals, own").by(SELLER),
         look("board", page(1, 25, &Value::Null)),
         look("board, own", page(1, 25, &Value::Null)).by(SELLER),
         look(
@@ -238,6 +241,8 @@ fn opportunities() -> Vec<Ask> {
 
 /// Records of calendars.
 const CALENDAR: &str = "acme#calendar ";
+/// Records of users.
+const USER: &str = "acme#user ";
 /// Records of leads.
 const LEAD: &str = "acme#lead ";
 /// Stored results of reports: heads and parts.
@@ -310,6 +315,19 @@ fn tickets_and_reports() -> Vec<Ask> {
         Ask::of("GET", chart, "2", "not stored")
             .params("i=acme&from=2024-01-01&to=2024-02-01")
             .sparing_items(&[RESULT]),
+    ]
+}
+
+fn directory() -> Vec<Ask> {
+    let users = "/user";
+    vec![
+        Ask::of("GET", users, "", "all"),
+        Ask::of("GET", users, "", "active, second page").params("i=acme&noblock=1&limit=3&page=2")
+            // The skipped users, and those that do not fit the page.
+            .sparing_items(&[USER]),
+        Ask::of("GET", "/departament", "", "all"),
+        Ask::of("GET", "/tags", "", "all"),
+        Ask::of("GET", "/crmlossreason", "", "all"),
     ]
 }
 

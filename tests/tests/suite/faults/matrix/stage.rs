@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use shared::automation::Automation;
 use shared::settings::Rate;
 use tests::bookings::{FREE, booking, open_calendars};
+use tests::labels::{add_loss_reasons, add_tags};
 use tests::people::settle;
 use tests::raw::RawTable;
 use tests::reports::{add_reports, report};
@@ -53,6 +54,8 @@ impl Stage {
         add_files(&operator, [file(&Value::Null)]).await;
         let columns = json!({ "entity": "opportunities", "groupBy": "column" });
         add_reports(&operator, [report(1, &Value::Null), report(2, &columns)]).await;
+        add_tags(&operator, 1..=3).await;
+        add_loss_reasons(&operator, 1..=3).await;
         let automation = json!({ "id": 1, "name": "Ligou", "trigger": "leadPhoneCall", "event": "received",
             "filters": {}, "actions": [{ "type": "addPoints", "points": 1 }], "active": true });
         let automation: Automation = serde_json::from_value(automation).expect("an automation");

@@ -44,7 +44,7 @@ const fn shape(
 }
 
 /// Reads of one or few records in the own instance.
-pub const READS: [Shape; 22] = [
+pub const READS: [Shape; 28] = [
     shape(
         "GET",
         "/leads",
@@ -71,6 +71,12 @@ pub const READS: [Shape; 22] = [
         "",
     ),
     shape("GET", "/crm", "/crm", "", ""),
+    shape("GET", "/crmfastloadv2/{id}", "/crmfastloadv2/$funnel", "", ""),
+    shape("GET", "/user", "/user", "noblock=1", ""),
+    shape("GET", "/user", "/user", "limit=2&page=$page", ""),
+    shape("GET", "/departament", "/departament", "", ""),
+    shape("GET", "/tags", "/tags", "", ""),
+    shape("GET", "/crmlossreason", "/crmlossreason", "", ""),
     shape("GET", "/pcalendar", "/pcalendar", "", ""),
     shape(
         "GET",

@@ -164,6 +164,8 @@ impl Shop {
                 "email": self.email(id), "department": 1, "group": group, "admin": admin }));
         }
         for id in [1, self.only()] {
+            lines.push(json!({ "kind": "tag", "id": id, "tag": self.text("Quente") }));
+            lines.push(json!({ "kind": "lossReason", "id": id, "name": self.text("Preço") }));
             lines.push(
                 json!({ "kind": "company", "id": id, "companyname": self.text("Firma"),
                 "companyemail": self.email(id) }),

@@ -27,6 +27,19 @@ const LISTED: [&str; 4] = [
     "&query={leads{id,owner{name}}}",
     "&query={total,leads{fullname}}",
 ];
+/// Lists without a record of their own.
+const CHOICES: [&str; 10] = [
+    "/crm",
+    "/crm",
+    "/crmfastloadv2/3",
+    "/crmfastloadv2/3",
+    "/crmfastloadv2/4",
+    "/crmfastloadv2/9",
+    "/user?limit=3&page=2&noblock=1",
+    "/departament",
+    "/tags",
+    "/crmlossreason",
+];
 /// Number of last operations that can be repeated.
 const REMEMBERED: usize = 60;
 
@@ -70,8 +83,8 @@ impl Maker<'_> {
             345..390 => self.lead_edit(),
             390..450 => self.creation(),
             450..580 => self.update(),
-            580..590 => ("GET", "/crm".to_owned(), Value::Null),
-            590..760 => self.board(),
+            580..600 => ("GET", (*self.dice.one(&CHOICES)).to_owned(), Value::Null),
+            600..760 => self.board(),
             760..830 => self.booking(),
             830..870 => self.calendar(),
             870..925 => self.call(),

@@ -2,6 +2,7 @@
 
 mod board;
 mod calls;
+mod choices;
 mod claims;
 pub mod clock;
 pub mod filters;
@@ -47,6 +48,8 @@ pub struct Reference {
     imported_meetings: BTreeSet<u64>,
     /// Names of messaging accounts, by number.
     profiles: BTreeMap<String, Value>,
+    /// Lines of tags and loss reasons.
+    labels: Vec<Value>,
     calls: Vec<calls::Call>,
     /// Calls with pending automations.
     raised: Vec<u64>,
@@ -123,6 +126,7 @@ impl Reference {
             let id = line["id"].as_u64().unwrap_or_default();
             match line["kind"].as_str().expect("a kind") {
                 "department" | "group" | "user" => reference.people.add(line),
+                "tag" | "lossReason" => reference.labels.push(line.clone()),
                 "lead" => reference.add_lead(line),
                 "funnel" => drop(reference.funnels.insert(id, line.clone())),
                 "opportunity" => reference.add_opportunity(line),
@@ -166,6 +170,11 @@ impl Reference {
             ("POST", ["crmopportunity"]) => self.create_opportunity(asked),
             ("PUT", ["crmopportunity", id]) => self.update_opportunity(asked, number_in(id)),
             ("GET", ["crm"]) => self.list_funnels(asked),
+            ("GET", ["crmfastloadv2", funnel]) => self.list_totals(asked, number_in(funnel)),
+            ("GET", ["user"]) => self.list_users(asked),
+            ("GET", ["departament"]) => self.list_departments(),
+            ("GET", ["tags"]) => self.list_labels("tag", &["id", "tag", "color"]),
+            ("GET", ["crmlossreason"]) => self.list_labels("lossReason", &["id", "name"]),
             ("POST", ["crm", "opportunities", funnel]) => self.list_opportunities(asked, number_in(funnel)),
             ("GET", ["sac360", "lead", id]) => self.list_tickets(asked, number_in(id)),
             ("GET", ["sac360", "list_file_attendance", id]) => self.files_of_ticket(asked, number_in(id)),

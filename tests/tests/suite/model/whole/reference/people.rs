@@ -8,17 +8,16 @@ use super::{Record, number, text};
 
 #[derive(Debug, Clone, Default)]
 pub struct People {
-    /// Parent departments.
-    above: BTreeMap<u64, Option<u64>>,
+    pub(super) departments: BTreeMap<u64, Value>,
     groups: BTreeMap<u64, Value>,
-    users: BTreeMap<u64, Value>,
+    pub(super) users: BTreeMap<u64, Value>,
 }
 
 impl People {
     pub fn add(&mut self, line: &Value) {
         let id = line["id"].as_u64().expect("an id");
         match line["kind"].as_str() {
-            Some("department") => drop(self.above.insert(id, line["parent"].as_u64())),
+            Some("department") => drop(self.departments.insert(id, line.clone())),
             Some("group") => drop(self.groups.insert(id, line["permissions"].clone())),
             _ => drop(self.users.insert(id, line.clone())),
         }
@@ -63,7 +62,10 @@ impl People {
 
     /// Whether a department is another or below it.
     fn is_within(&self, inner: u64, outer: u64) -> bool {
-        inner == outer || self.above[&inner].is_some_and(|above| self.is_within(above, outer))
+        inner == outer
+            || self.departments[&inner]["parent"]
+                .as_u64()
+                .is_some_and(|above| self.is_within(above, outer))
     }
 
     fn reaches(&self, by: u64, permission: &str, of: Option<u64>) -> bool {

@@ -1,0 +1,33 @@
+//! `GET /departament` (C-97).
+
+use axum::response::Response;
+use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::http::{RawRequest, RequestError, json};
+use shared::store::{DepartmentUsers, Reader, StoreError};
+
+use crate::view::department_views;
+
+/// All departments.
+#[derive(Debug)]
+pub struct ListDepartments;
+
+impl Prefetch for ListDepartments {
+    type Found = DepartmentUsers;
+    type Error = RequestError;
+    const NEEDS_COLLEAGUES: bool = false;
+
+    fn parse(_: &RawRequest) -> Result<Self, RequestError> {
+        Ok(Self)
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.department_users().await
+    }
+}
+
+/// The departments by id, each below its parent, with the ids of their users. One round trip for up to 50 items of members,
+/// each with those of one department among a thousand ids; one more for each MB.
+pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListDepartments>) -> Response {
+    let (scope, _, users) = request.into_parts();
+    json(&department_views(scope.viewer.directory(), &users))
+}

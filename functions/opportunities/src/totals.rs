@@ -1,0 +1,50 @@
+//! `GET /crmfastloadv2/{id}` (C-96).
+
+use axum::response::Response;
+use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::http::{RawRequest, RequestError, json};
+use shared::ids::FunnelId;
+use shared::store::{PrefetchedTotals, Reader, StoreError};
+
+use crate::error::ListError;
+use crate::view::TotalsView;
+
+/// Restricted totals that take too long to read (C-86).
+const OVER_BUDGET: &str = "funnel_id: reading its totals took longer than 15 s; try again later";
+
+/// The totals of a funnel.
+#[derive(Debug)]
+pub struct ListTotals {
+    funnel: FunnelId,
+}
+
+impl Prefetch for ListTotals {
+    type Found = PrefetchedTotals;
+    type Error = ListError;
+
+    fn parse(request: &RawRequest) -> Result<Self, ListError> {
+        let funnel = request.id("funnel_id", FunnelId::parse)?;
+        Ok(Self { funnel })
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.begin_column_totals(self.funnel).await
+    }
+}
+
+/// The columns of a funnel with the totals of endpoint 10's board, refused as there. One round trip; one more for a viewer
+/// from whom service permissions may hide opportunities.
+pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListTotals>) -> Result<Response, ListError> {
+    let (scope, query, found) = request.into_parts();
+    let funnel = found.funnel.as_ref().ok_or(ListError::Funnel(query.funnel))?;
+    if !scope.viewer.sees_funnel(&funnel.access) {
+        return Err(RequestError::Unauthorized.into());
+    }
+    let columns = scope.store.column_totals(&scope.viewer, funnel, &found).await;
+    let columns = columns.map_err(RequestError::over_budget(OVER_BUDGET))?;
+    let views: Vec<_> = columns
+        .iter()
+        .map(|column| TotalsView::of(column, funnel.id))
+        .collect();
+    Ok(json(&views))
+}

@@ -1,0 +1,103 @@
+//! The totals of a funnel's columns without their opportunities (C-96).
+
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+
+use super::kanban::{CONCURRENCY, empty};
+use super::lists::VisibleLists;
+use super::totals::{Totals, TotalsSeen};
+use super::{Asked, BoardRequest, ColumnSnapshots};
+use crate::funnel::{Column, Funnel};
+use crate::ids::FunnelId;
+use crate::opportunity::Filter;
+use crate::store::budget::ReadBudget;
+use crate::store::{InstanceStore, Reader};
+use crate::viewer::Viewer;
+use table::StoreError;
+
+/// Prefetched reads of the totals of a funnel.
+#[derive(Debug)]
+pub struct PrefetchedTotals {
+    /// The funnel, if there is one.
+    pub funnel: Option<Funnel>,
+    totals: Totals,
+}
+
+impl BoardRequest {
+    /// All opportunities of a funnel that are not archived.
+    fn all_of(funnel: FunnelId) -> Self {
+        Self {
+            funnel,
+            column: None,
+            users: None,
+            statuses: std::collections::BTreeSet::new(),
+            archived: false,
+            filtered: false,
+            page: 0,
+            limit: 0,
+            query: String::new(),
+        }
+    }
+}
+
+impl Reader {
+    /// Reads a funnel, and the totals of its columns by user and status: one query for each MB, in parallel with the get.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn begin_column_totals(&self, funnel: FunnelId) -> Result<PrefetchedTotals, StoreError> {
+        let request = BoardRequest::all_of(funnel);
+        let totals = self.board_totals(&request, None);
+        let (funnel, totals) = tokio::try_join!(self.funnel(funnel), totals)?;
+        Ok(PrefetchedTotals { funnel, totals })
+    }
+}
+
+impl InstanceStore {
+    /// The columns of a funnel in their order, each with the totals that the viewer sees and without opportunities. No call
+    /// unless service permissions may hide some from the viewer: then queries of the restricted totals, columns in parallel.
+    ///
+    /// # Errors
+    /// [`StoreError`] where more must be read and cannot be.
+    pub async fn column_totals(
+        &self,
+        viewer: &Viewer,
+        funnel: &Funnel,
+        start: &PrefetchedTotals,
+    ) -> Result<Vec<ColumnSnapshots>, StoreError> {
+        let request = BoardRequest::all_of(funnel.id);
+        let columns = funnel.columns_in_order();
+        let Some(sight) = VisibleLists::of(&self.learn(viewer), &request) else {
+            return Ok(columns.into_iter().map(empty).collect());
+        };
+        let asked = Asked {
+            viewer,
+            request: &request,
+            filter: &Filter::default(),
+            sight,
+            budget: ReadBudget::of(viewer),
+        };
+        let columns = columns
+            .into_iter()
+            .map(|column| self.total_of(&asked, column, &start.totals));
+        let columns: Vec<_> = columns.collect();
+        let columns = stream::iter(columns).buffered(CONCURRENCY).try_collect();
+        ReadBudget::in_time(columns).await
+    }
+
+    async fn total_of(
+        &self,
+        asked: &Asked<'_>,
+        column: &Column,
+        totals: &Totals,
+    ) -> Result<ColumnSnapshots, StoreError> {
+        let TotalsSeen { mut sum, unclear } = totals.seen(asked, column.id);
+        if unclear > 0 {
+            sum.add(self.rest(asked, column, totals).await?);
+        }
+        Ok(ColumnSnapshots {
+            count: u64::try_from(sum.count).unwrap_or_default(),
+            cents: sum.cents,
+            ..empty(column)
+        })
+    }
+}
