@@ -34,7 +34,7 @@ pub fn bench() -> Bench {
 }
 
 /// Valid and invalid lines, with every reference in both directions.
-const MIXED: [&str; 19] = [
+const MIXED: [&str; 22] = [
     r#"{"kind":"lead","id":1,"owner":99}"#,
     r#"{"kind":"lead","id":2,"points":"many"}"#,
     "",
@@ -54,6 +54,9 @@ const MIXED: [&str; 19] = [
     r#"{"kind":"lead","id":6,"departmentAccess":[3]}"#,
     r#"{"kind":"lead","id":7,"department":3}"#,
     r#"{"kind":"lead","id":8,"stage":900,"role":900,"createdBy":900,"updatedBy":900,"partner_instance":900}"#,
+    r#"{"kind":"lead","id":9,"tags":[1,2]}"#,
+    r#"{"kind":"tag","id":1,"tag":"Quente"}"#,
+    r#"{"kind":"lead","id":10,"tags":[1]}"#,
 ];
 
 #[test]
@@ -77,18 +80,19 @@ fn invalid_lines_do_not_stop_the_import() {
             "line 16: userAccess: user 99 does not exist",
             "line 17: departmentAccess: department 3 does not exist",
             "line 18: department: department 3 does not exist",
+            "line 20: tags: tag 2 does not exist",
         ]
     );
     assert_eq!(
         (&document["imported"], &document["unchanged"]),
-        (&json!(6), &json!(0))
+        (&json!(8), &json!(0))
     );
     let export = bench.export();
     let ids: Vec<_> = records(&export, "lead")
         .iter()
         .map(|lead| lead["id"].clone())
         .collect();
-    assert_eq!(ids, [3, 8]);
+    assert_eq!(ids, [3, 8, 10]);
 }
 
 #[test]

@@ -3,13 +3,17 @@
 use axum::response::Response;
 use serde::Serialize;
 use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
-use shared::http::{RawRequest, RequestError};
+use shared::http::{InvalidField, RawRequest, RequestError};
+use shared::ids::TagId;
 use shared::store::{LeadRequest, LeadSearch, Names, PrefetchedLeads, Reader, StoreError};
 
 use crate::view::{MANY, Shown, View};
 
 /// Advice for a search or a far page over the read budget (C-86).
 const OVER_BUDGET: &str = "search: this would read more than read_budget allows, or for too long; read the pages without a search and in their order";
+
+/// The same for a filter by a tag.
+const TAG_OVER_BUDGET: &str = "tag: this would read more than read_budget allows, or for too long; read the pages without a tag and in their order";
 
 /// A page of the list (C-20).
 #[derive(Debug)]
@@ -33,6 +37,7 @@ impl Prefetch for ListLeads {
         let page = LeadRequest {
             archived: params.flag("archived")?,
             search: params.one("search")?.and_then(LeadSearch::new),
+            tag: params.parsed("tag", InvalidField::MUST_BE_ID, TagId::parse)?,
             page: params.whole("page")?,
             limit: params
                 .limit(200, "must be a whole number from 1 to 200")?
@@ -53,8 +58,13 @@ impl Prefetch for ListLeads {
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Result<Response, RequestError> {
     let (scope, query, found) = request.into_parts();
     let (ListLeads { page, view }, (start, names)) = (query, found);
+    let advice = if page.tag.is_some() {
+        TAG_OVER_BUDGET
+    } else {
+        OVER_BUDGET
+    };
     let page = scope.store.finish_leads(&scope.viewer, &page, start).await;
-    let page = page.map_err(RequestError::over_budget(OVER_BUDGET))?;
+    let page = page.map_err(RequestError::over_budget(advice))?;
     let total = page.total;
     if !view.needs_record() {
         let leads = page.entries.iter().map(Shown::entry).collect();
@@ -82,7 +92,7 @@ mod tests {
     fn absent_and_blank_parameters_have_their_defaults() {
         for query in [
             "",
-            "page=&limit=&search=&archived=&allFields=&query=",
+            "page=&limit=&search=&tag=&archived=&allFields=&query=",
             "search=%20&query=+",
         ] {
             let ListLeads { page, view } = read(query).unwrap();
@@ -91,7 +101,7 @@ mod tests {
                 (None, 50, false, View::read(&Params::default(), &MANY).unwrap()),
                 "{query}"
             );
-            assert!(page.search.is_none());
+            assert!(page.search.is_none() && page.tag.is_none());
         }
     }
 
@@ -108,6 +118,7 @@ mod tests {
             ("page=-1", "page: must be a whole number"),
             ("page=1.0", "page: must be a whole number"),
             ("page=1&page=2", "page: must not be repeated"),
+            ("tag=0", "tag: must be a whole number from 1 to 999999999999999"),
             ("archived=yes", "archived: must be true or false"),
             ("allFields=2", "allFields: must be true or false"),
         ] {

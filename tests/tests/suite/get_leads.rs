@@ -1,6 +1,7 @@
 //! `GET /leads`: endpoint 1.
 
 use serde_json::json;
+use shared::ids::TagId;
 use tests::people::{add_leads, leads, plain_lead};
 use tests::{Answer, Wallet, World};
 
@@ -203,6 +204,43 @@ async fn searching() {
     assert_eq!(ids(&archived), [1003]);
     let own = list(&world, &world.wallet(8).await, "&search=a&limit=1&page=2").await;
     assert_eq!((ids(&own), &own.body["data"]["total"]), (vec![1006], &json!(2)));
+}
+
+/// C-98: with the other filters and permissions, by pages with their total; an unknown tag has no leads.
+#[tokio::test]
+async fn leads_with_a_tag() {
+    let world = World::new().await;
+    let tags = |ids: &[u64]| {
+        ids.iter()
+            .map(|id| TagId::new(*id).expect("an id"))
+            .collect::<Vec<_>>()
+    };
+    let mut tagged = leads();
+    for lead in &mut tagged {
+        lead.tags = match lead.id.get() {
+            1001 | 1006 => tags(&[2, 1]),
+            1003 | 1007 => tags(&[1]),
+            1005 => tags(&[2]),
+            _ => Vec::new(),
+        };
+    }
+    add_leads(&world.operator("acme"), tagged).await;
+    let (admin, seller) = (world.wallet(7).await, world.wallet(8).await);
+    for (wallet, params, found, total) in [
+        (&admin, "&tag=1", &[1001, 1006, 1007][..], 3),
+        (&admin, "&tag=2", &[1001, 1005, 1006], 3),
+        (&admin, "&tag=1&archived=true", &[1003], 1),
+        (&admin, "&tag=1&search=maria", &[1001], 1),
+        (&admin, "&tag=1&limit=2&page=2", &[1007], 3),
+        (&admin, "&tag=1&allFields=1", &[1001, 1006, 1007], 3),
+        (&admin, "&tag=3", &[], 0),
+        (&seller, "&tag=1", &[1001, 1006], 2),
+    ] {
+        let answer = list(&world, wallet, params).await;
+        let shown = (ids(&answer), answer.body["data"]["total"].clone());
+        assert_eq!(shown, (found.to_vec(), json!(total)), "{params}");
+    }
+    world.is_sound().await;
 }
 
 /// A search reads the whole list in parallel parts and keeps their order.

@@ -7,7 +7,7 @@ use table::AttributeValue;
 
 use super::identity::email_digest;
 use super::stale_markers;
-use crate::ids::{LeadId, UserId};
+use crate::ids::{LeadId, TagId, UserId};
 use crate::lead::Lead;
 use crate::people::Company;
 use crate::phone::Phone;
@@ -69,6 +69,9 @@ pub struct LeadEntry {
     /// The digits of its numbers.
     #[serde(rename = "p", default)]
     pub(super) digits: Vec<String>,
+    /// The lead's tags.
+    #[serde(rename = "t", default)]
+    pub(super) tags: Vec<TagId>,
 }
 
 /// An entry without what this build does not know of it; `None` where it cannot be read.
@@ -120,6 +123,7 @@ impl LeadEntry {
             email: lead.email.clone(),
             class: LeadClass::of(lead),
             digits: digits.filter(|digits| !digits.is_empty()).collect(),
+            tags: lead.tags.clone(),
         }
     }
 }

@@ -87,6 +87,7 @@ async fn lead_list_costs() {
         ("1: first page of 50", "/leads?i=acme", read(1, 5.0)),
         ("1: page 5 of 50", "/leads?i=acme&page=5", read(2, 10.0)),
         ("1: search", "/leads?i=acme&search=tal", read(3, 25.0)),
+        ("1: tag", "/leads?i=acme&tag=1", read(3, 25.0)),
     ] {
         let answer = world.get(uri).with(&wallet).send().await;
         within(what, &answer, &budget);

@@ -8,7 +8,7 @@ mod page;
 mod search;
 
 use super::record::{self, LeadEntry};
-use crate::ids::LeadId;
+use crate::ids::{LeadId, TagId};
 use crate::lead::Lead;
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{InstanceStore, Reader, key};
@@ -28,6 +28,8 @@ pub struct LeadRequest {
     pub archived: bool,
     /// Only those that a term finds.
     pub search: Option<LeadSearch>,
+    /// Only those with this tag (C-98).
+    pub tag: Option<TagId>,
     /// The page as the caller counts, absent for the first.
     pub page: Option<u64>,
     /// Leads on a page.
@@ -95,9 +97,10 @@ impl Reader {
     /// [`StoreError`] where it cannot be read.
     pub async fn begin_leads(&self, request: &LeadRequest) -> Result<PrefetchedLeads, StoreError> {
         let guess = self.hints.of(&self.caller.credentials);
-        let start = match &request.search {
-            None => Start::Page(self.begin_page(request, guess).await?),
-            Some(search) => Start::Search(self.begin_search(request, search, &guess).await?),
+        let start = if request.search.is_none() && request.tag.is_none() {
+            Start::Page(self.begin_page(request, guess).await?)
+        } else {
+            Start::Search(self.begin_search(request, &guess).await?)
         };
         Ok(PrefetchedLeads(start))
     }

@@ -28,13 +28,22 @@ const MAX_KEPT: usize = 1000;
 /// Prefetched reads of a search.
 #[derive(Debug)]
 pub struct PrefetchedSearch {
-    search: LeadSearch,
     head: Option<Entries>,
     /// The number last taken by a lead: no id is above it.
     last_id: u64,
 }
 
 impl LeadEntry {
+    /// Whether it has the requested tag and is found by the term.
+    fn matches(&self, request: &LeadRequest) -> bool {
+        let tagged = request.tag.is_none_or(|tag| self.tags.contains(&tag));
+        tagged
+            && request
+                .search
+                .as_ref()
+                .is_none_or(|search| self.is_found_by(search))
+    }
+
     fn is_found_by(&self, search: &LeadSearch) -> bool {
         let numbers = self.digits.iter().map(String::as_str);
         search.finds_lead(&self.fullname, self.email.as_deref(), numbers)
@@ -45,13 +54,11 @@ impl Reader {
     pub(crate) async fn begin_search(
         &self,
         request: &LeadRequest,
-        search: &LeadSearch,
         guess: &PrefetchHint,
     ) -> Result<PrefetchedSearch, StoreError> {
         let counter = self.keys().counter(Counter::Lead);
         let (head, counter) = try_join!(self.search_head(request, guess), self.table.get(&counter))?;
         Ok(PrefetchedSearch {
-            search: search.clone(),
             head,
             last_id: item::number("counter", &counter.unwrap_or_default(), "lead")?,
         })
@@ -82,8 +89,7 @@ impl InstanceStore {
         truth: PrefetchHint,
     ) -> Result<LeadPage, StoreError> {
         let skipped = truth.skipped(request.page, request.limit);
-        let search = &start.search;
-        let matches = |entry: &LeadEntry| entry.class.is_seen_by(viewer) && entry.is_found_by(search);
+        let matches = |entry: &LeadEntry| entry.class.is_seen_by(viewer) && entry.matches(request);
         let budget = ReadBudget::of(viewer);
         let (head, spans) = self.reach(request, truth.leads, start.head, start.last_id);
         let mut found = Matches::of_page(skipped, request.limit, start.last_id);

@@ -89,7 +89,10 @@ fn leads() -> impl Iterator<Item = Value> {
             1001 => line["mobile"] = json!("+55 11 97326-3471"),
             1002 => line["phone"] = json!("554136782554"),
             1003 => line["userAccess"] = json!([8, 10]),
-            1004 => line["departmentAccess"] = json!([1]),
+            1004 => {
+                line["departmentAccess"] = json!([1]);
+                line["tags"] = json!([9, 10]);
+            }
             1005 => {
                 line["departmentAccess"] = json!([1]);
                 line["ignoreSubDepartments"] = json!(true);
@@ -97,6 +100,7 @@ fn leads() -> impl Iterator<Item = Value> {
             // The same line twice, once without its ninth digit; and one number of two leads.
             1006 => line["chatapp"] = json!("551171629072"),
             1007 => line["phone"] = json!("(11) 97162-9072"),
+            1008 => line["tags"] = json!([9]),
             1009 => line["mobile"] = json!("41 3678-2554"),
             _ => {}
         }

@@ -164,11 +164,15 @@ impl Maker<'_> {
         } else {
             String::new()
         };
+        let tag = ["&tag=9", "&tag=10", "&tag=11"]
+            .into_iter()
+            .find(|_| dice.chance(5));
         format!(
-            "/leads?page={}&limit={}&archived={}{search}{}",
+            "/leads?page={}&limit={}&archived={}{search}{}{}",
             dice.one(&[0, 1, 1, 2, 3, 1_000_000]),
             dice.one(&[1, 2, 3, 50, 200]),
             dice.chance(30),
+            tag.unwrap_or_default(),
             dice.one(&LISTED)
         )
     }

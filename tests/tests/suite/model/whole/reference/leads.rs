@@ -83,6 +83,7 @@ impl Reference {
             .values()
             .filter(|lead| lead["archived"] == archived && self.people.sees_lead(asked.by, lead))
             .filter(|lead| is_found(lead, asked.param("search")))
+            .filter(|lead| has_tag(lead, asked.param("tag")))
             .collect();
         let total = found.len();
         let shown = super::page(found, (page - 1) * limit, limit).into_iter();
@@ -183,6 +184,11 @@ fn ids(body: &Value) -> Vec<u64> {
         }
     }
     ids
+}
+
+fn has_tag(lead: &Record, tag: &str) -> bool {
+    let tags = lead["tags"].as_array().expect("a list");
+    tag.is_empty() || tags.iter().any(|one| one.to_string() == tag)
 }
 
 /// Whether a term is part of a lead's name, address or numbers (C-20).
