@@ -13,6 +13,9 @@ const OPPORTUNITIES: u64 = 900;
 /// The first ticket; all are of one lead.
 const FIRST_TICKET: u64 = 101;
 const TICKETS: u64 = 600;
+/// The first of the users.
+const FIRST_USER: u64 = 101;
+const USERS: u64 = 600;
 
 /// The number of a lead.
 pub fn phone(at: u64) -> String {
@@ -29,9 +32,15 @@ pub fn lines() -> String {
     let leads = (0..LEADS).map(lead);
     let opportunities = (0..OPPORTUNITIES).map(|at| opportunity(FIRST_OPPORTUNITY + at));
     let tickets = (0..TICKETS).map(|at| ticket(FIRST_TICKET + at));
+    let users = (0..USERS).map(|at| user(FIRST_USER + at));
     let others = [automation(), report(REPORT_BY_DAY)];
     let mut text = String::new();
-    for line in leads.chain(opportunities).chain(tickets).chain(others) {
+    for line in users
+        .chain(leads)
+        .chain(opportunities)
+        .chain(tickets)
+        .chain(others)
+    {
         writeln!(text, "{line}").expect("a text takes every line");
     }
     text
@@ -55,6 +64,13 @@ fn opportunity(id: u64) -> Value {
         "crm_column": 31 + id % 3, "lead_id": FIRST_LEAD + id % LEADS, "status": "open", "user": 8 + id % 3,
         "createDate": format!("2026-{month:02}-{day:02}T13:42:10.000Z"),
         "fields": { "Origem do Lead": "Indicação", " Número do pedido ": format!("A-{id}") },
+    })
+}
+
+fn user(id: u64) -> Value {
+    json!({
+        "kind": "user", "id": id, "name": format!("Pessoa {id}"), "lastName": "de Tal", "department": 3,
+        "email": format!("pessoa{id}@example.com"), "active": id % 4 != 0, "branch": id.to_string(),
     })
 }
 

@@ -44,7 +44,7 @@ enum Then {
 const BATCH: u64 = 16;
 
 /// All functions; each leaves the table as the next one needs it.
-pub const ALL: [Work; 8] = [
+pub const ALL: [Work; 9] = [
     Work {
         function: "LeadsFunction",
         node: "leads",
@@ -79,6 +79,13 @@ pub const ALL: [Work; 8] = [
         what: "`GET /reportchart/{id}`",
         first: First::Recorded("report"),
         then: Then::Large("report", report),
+    },
+    Work {
+        function: "DirectoryFunction",
+        node: "directory",
+        what: "`GET /user`",
+        first: First::Recorded("users-list"),
+        then: Then::Large("users-list", users),
     },
     Work {
         function: "MaintenanceFunction",
@@ -131,6 +138,14 @@ fn slots() -> Asked {
     Asked {
         path: "/calendarmeeting/slots".to_owned(),
         query: "i=demo&keyName=demo&from=2099-01-05T00:00:00Z&to=2099-03-07T00:00:00Z",
+        body: String::new(),
+    }
+}
+
+fn users() -> Asked {
+    Asked {
+        path: "/user".to_owned(),
+        query: "i=demo",
         body: String::new(),
     }
 }
