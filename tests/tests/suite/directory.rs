@@ -230,3 +230,40 @@ async fn checking_costs_the_same_with_twenty_thousand_users() {
     println!("an owner's name: {:?}", answer.cost);
     assert!(answer.cost.read_units() <= 7.0, "{:?}", answer.cost);
 }
+
+/// C-89, C-97: 20,008 users are listed by pages, completely; without `limit` the response would exceed 5 MB.
+#[tokio::test]
+async fn twenty_thousand_users_are_listed() {
+    let world = World::new().await;
+    let operator = world.operator("acme");
+    let photo = format!("https://photos.example/{}.jpg", "a".repeat(60));
+    let many = (1001..21_001).map(|id| User {
+        photo: Some(photo.clone()),
+        department: Some(department(3)),
+        ..User::new(user(id), "Equipe")
+    });
+    add_users(&operator, &many.collect::<Vec<_>>()).await;
+    let wallet = world.known(14).await;
+    let ask = async |uri: &str| world.get(uri).with(&wallet).send().await;
+    let whole = ask("/user?i=acme").await;
+    let details = whole.body["details"].as_str().unwrap_or_default();
+    assert!(
+        whole.status == 400 && details.starts_with("limit: "),
+        "{}",
+        whole.body
+    );
+    let mut count = 0;
+    for page in 1..=21 {
+        let answer = ask(&format!("/user?i=acme&limit=1000&page={page}")).await;
+        count += answer.body.as_array().map_or(0, Vec::len);
+        assert!(answer.cost.round_trips <= 3, "{:?}", answer.cost);
+    }
+    assert_eq!(count, 20_008);
+    let departments = ask("/departament?i=acme").await;
+    println!("departments: {:?}", departments.cost);
+    assert_eq!(
+        departments.body[1]["users"].as_array().map(Vec::len),
+        Some(20_002)
+    );
+    assert!(departments.cost.round_trips <= 2 && departments.cost.read_units() <= 40.0);
+}
