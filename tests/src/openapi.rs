@@ -24,7 +24,7 @@ pub static INTERFACE: LazyLock<Interface> = LazyLock::new(|| Interface::of(yaml:
 /// Methods of operations.
 pub const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 /// Headers of the message, not of the operation.
-const OF_MESSAGES: [&str; 2] = ["content-type", "content-length"];
+const OF_MESSAGES: [&str; 3] = ["content-encoding", "content-type", "content-length"];
 /// Base URI of the document in references.
 const BASE: &str = "https://funil.invalid/openapi";
 

@@ -34,7 +34,7 @@ use crate::people::{self, ACME, NOW};
 use crate::raw::RawTable;
 use crate::watch;
 
-pub use answer::{Answer, Raw};
+pub use answer::{Answer, Raw, unpacked};
 
 /// An engine with the service on it.
 pub struct World {
@@ -411,7 +411,10 @@ impl Request<'_> {
         let request = self.head.body(body).expect("a request");
         let answer = self.world.service.clone().oneshot(request).await;
         let (mut parts, body) = answer.expect("the service answers everything").into_parts();
-        let text = body.collect().await.expect("the answer is whole").to_bytes();
+        let mut text = body.collect().await.expect("the answer is whole").to_bytes();
+        if parts.headers.contains_key(http::header::CONTENT_ENCODING) && !text.is_empty() {
+            text = unpacked(&text).into();
+        }
         Raw {
             status: parts.status,
             headers: parts.headers,

@@ -45,7 +45,10 @@ fn the_document_names_its_own_address() {
     assert_eq!(running.get("/leads", &[]).0, 400);
     assert_eq!(
         running.get("/openapi.json", &[]),
-        (404, json!({ "error": "Not found" }).to_string())
+        (
+            404,
+            json!({ "error": "Not found", "details": "no such route" }).to_string()
+        )
     );
 }
 

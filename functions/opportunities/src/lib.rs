@@ -25,11 +25,12 @@ use shared::http::{ErrorFormat, RouteGroup};
 /// The routes of this function, one group per error format (C-4): endpoint 7 has `{ "msg" }`; the bodies of 8 and 10
 /// are fixed.
 #[must_use]
-pub fn groups() -> [RouteGroup; 3] {
+pub fn groups() -> [RouteGroup; 4] {
     [
         RouteGroup::new(ErrorFormat::Message).route("/crmopportunity", routing::post(create::create)),
         RouteGroup::new(ErrorFormat::Fixed)
-            .route("/crmopportunity/{id}", routing::get(get::get).put(update::update))
+            .route("/crmopportunity/{id}", routing::get(get::get).put(update::update)),
+        RouteGroup::new(ErrorFormat::OpportunityList)
             .route("/crm/opportunities/{id}", routing::post(list::list)),
         RouteGroup::new(ErrorFormat::Error)
             .route("/crm", routing::get(funnels::list))

@@ -28,6 +28,21 @@ pub enum KeyPlace {
     Either,
 }
 
+impl KeyPlace {
+    /// Where the key belongs, for a caller that sent it elsewhere or not at all (C-103).
+    const fn advice(self) -> &'static str {
+        match self {
+            Self::Header => "apitoken: the API key belongs in the header apitoken",
+            Self::Query => "apitoken: the API key belongs in the query parameter apitoken",
+            Self::Either => "apitoken: the API key belongs in the header or the query parameter apitoken",
+        }
+    }
+}
+
+/// The same for the access token.
+const TOKEN_ADVICE: &str =
+    "authorization: the access token belongs in the header Authorization, after Bearer";
+
 /// A placement of credentials as a type, so that a handler's signature states it.
 pub trait Placement {
     /// The rule.
@@ -101,6 +116,11 @@ impl Slot {
             (Some(Some(text)), None) => Secret::parse(text).map_or(Self::Malformed, Self::Present),
             _ => Self::Malformed,
         }
+    }
+
+    /// Whether the place has neither a credential of this kind nor one that cannot be read.
+    fn lacks(&self, kind: Kind) -> bool {
+        *self != Self::Malformed && self.of_kind(kind).is_none()
     }
 
     fn of_kind(&self, kind: Kind) -> Option<&Secret> {
@@ -191,6 +211,20 @@ impl Presented {
             .iter()
             .any(|secret| secret.kind() == Kind::Key)
             .then_some(secrets)
+    }
+
+    /// Where the credentials belong that are not in their places; `None` if every place has one. The text depends on the
+    /// request alone, not on any instance's placement (C-103).
+    pub fn misplaced(&self, rule: Rule) -> Option<String> {
+        let lacks_key = match rule.key {
+            KeyPlace::Header => self.header.lacks(Kind::Key),
+            KeyPlace::Query => self.query.lacks(Kind::Key),
+            KeyPlace::Either => self.header.lacks(Kind::Key) && self.query.lacks(Kind::Key),
+        };
+        let key = lacks_key.then(|| rule.key.advice());
+        let token = (rule.token && self.bearer.lacks(Kind::Token)).then_some(TOKEN_ADVICE);
+        let advice: Vec<_> = key.into_iter().chain(token).collect();
+        (!advice.is_empty()).then(|| advice.join("; "))
     }
 
     /// Placeholder of the presented API key for debug output.

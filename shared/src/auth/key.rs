@@ -69,17 +69,7 @@ impl<P: Placement, A: Permission> Guard for Credentials<P, A> {
     }
 
     async fn reader(&self) -> Result<Reader, RequestError> {
-        let instance = self.instance().await?;
-        if self.presented.claims(P::RULE).secrets().is_empty() {
-            // A malformed credential is rejected without a read (C-3).
-            return Err(RequestError::Unauthorized);
-        }
-        let caller = CallerId {
-            credentials: self.presented.fingerprint(),
-            key: self.presented.key_fingerprint(),
-            client: self.client.clone(),
-        };
-        Ok(self.app.store().reader_for(instance, caller))
+        self.target().await.map_err(|refused| self.explained(refused))
     }
 
     fn is_known(&self, reader: &Reader) -> bool {
@@ -100,7 +90,7 @@ impl<P: Placement, A: Permission> Guard for Credentials<P, A> {
                     .refuse(&self.callers(reader.instance(), placement));
             }
         }
-        checked
+        checked.map_err(|refused| self.explained(refused))
     }
 
     fn permit(scope: &Scope) -> Result<(), RequestError> {
@@ -115,6 +105,29 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         let secrets = claims.under(placement).unwrap_or_default();
         let caller = |secret: &&Secret| format!("{instance} {placement:?} {}", secret.hash().as_str());
         secrets.iter().map(caller).collect()
+    }
+
+    /// The reader of the instance that the request names.
+    async fn target(&self) -> Result<Reader, RequestError> {
+        let instance = self.instance().await?;
+        if self.presented.claims(P::RULE).secrets().is_empty() {
+            // A malformed credential is rejected without a read (C-3).
+            return Err(RequestError::Unauthorized);
+        }
+        let caller = CallerId {
+            credentials: self.presented.fingerprint(),
+            key: self.presented.key_fingerprint(),
+            client: self.client.clone(),
+        };
+        Ok(self.app.store().reader_for(instance, caller))
+    }
+
+    /// A 401 states where the credentials belong that are not in their places.
+    fn explained(&self, refused: RequestError) -> RequestError {
+        match (refused, self.presented.misplaced(P::RULE)) {
+            (RequestError::Unauthorized, Some(places)) => RequestError::Misplaced(places),
+            (refused, _) => refused,
+        }
     }
 
     /// The instance named by `i`. Where the endpoint allows `i` to be absent or blank, the credential's own instance;

@@ -10,6 +10,8 @@ use crate::store::{InstanceStore, Reader};
 use crate::telemetry::request;
 use crate::text::hex;
 
+const ADVICE: &str = "secret: belongs in the header x-voip-signature or the query parameter secret, once";
+
 /// A request to the webhook, signed with the instance's secret if it has one.
 pub type Signed<Q> = CheckedRequest<WebhookGuard, Q>;
 
@@ -60,7 +62,8 @@ impl Guard for WebhookGuard {
     }
 
     async fn reader(&self) -> Result<Reader, RequestError> {
-        Ok(self.app.store().reader(instance(&self.params)?))
+        let instance = instance(&self.params).map_err(|refused| self.explained(refused))?;
+        Ok(self.app.store().reader(instance))
     }
 
     fn is_known(&self, reader: &Reader) -> bool {
@@ -79,7 +82,7 @@ impl Guard for WebhookGuard {
         let directory = directory.filter(|directory| directory.settings.admits_webhook(secret));
         let Some(directory) = directory else {
             self.app.store().refuse(&[signed, open]);
-            return Err(RequestError::Unauthorized);
+            return Err(self.explained(RequestError::Unauthorized));
         };
         request::note(reader.instance().as_str(), "");
         let limit = rate_limit::of_webhook(&directory.settings);
@@ -98,6 +101,15 @@ impl Guard for WebhookGuard {
 }
 
 impl WebhookGuard {
+    /// A 401 states where the secret belongs, to a call without one: of any instance, so that it reveals nothing (C-103).
+    fn explained(&self, refused: RequestError) -> RequestError {
+        let absent = self.secret.as_deref().is_none_or(str::is_empty);
+        match refused {
+            RequestError::Unauthorized if absent => RequestError::Misplaced(ADVICE.to_owned()),
+            refused => refused,
+        }
+    }
+
     /// Cache keys of an accepted call: one without secret, for instances that have none, and one with a digest of the
     /// secret.
     fn callers(&self, reader: &Reader) -> [String; 2] {

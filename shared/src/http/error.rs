@@ -33,6 +33,10 @@ pub enum RequestError {
     /// 401: no credential in its place opens the instance `i`; also for an instance that does not exist.
     #[error("unauthorized")]
     Unauthorized,
+    /// 401: a credential is absent, or in another place than the endpoint's. The text names the place; it depends on the request
+    /// alone, so that it reveals nothing of instances and keys (C-103).
+    #[error("{0}")]
+    Misplaced(String),
     /// 429: the credentials are good, but their limit is reached (C-9).
     #[error("too many requests")]
     Limited,
@@ -84,6 +88,7 @@ impl From<RequestError> for Problem {
     fn from(error: RequestError) -> Self {
         match &error {
             RequestError::Unauthorized => Self::Unauthorized,
+            RequestError::Misplaced(_) => Self::Misplaced(error.to_string()),
             RequestError::Limited => Self::TooMany,
             RequestError::Permission(_) => Self::Forbidden(error.to_string()),
             RequestError::NotFound => Self::NotFound,

@@ -1,4 +1,4 @@
-//! The middleware of every request: request id, body limit, CORS, panics, cost and log line.
+//! The middleware of every request: request id, body limit, CORS, compression, panics, cost and log line.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
 
 use super::problem::{ANSWER_LIMIT, ErrorFormat, Problem};
-use super::{App, cors, limit};
+use super::{App, compression, cors, limit};
 use crate::store::{Cost, Meter};
 use crate::telemetry::request::Trace;
 use crate::telemetry::{self, Stopwatch};
@@ -40,6 +40,7 @@ pub async fn edge(
     let origin = request.headers().get(header::ORIGIN).cloned();
     let path = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
+    let accepts_gzip = compression::accepts_gzip(request.headers());
     let (meter, trace) = (Meter::default(), Trace::of(&id));
     let mut answer = if method == Method::OPTIONS {
         preflight()
@@ -53,6 +54,7 @@ pub async fn edge(
     };
     limit::show(trace.allowance(), &mut answer);
     dress(&app, &id, origin.as_ref(), answer.headers_mut());
+    let mut answer = compression::compress(answer, accepts_gzip).await;
     let cost = meter.cost();
     let route = route(&method, path.as_ref(), answer.status());
     if !cost.unreadable.is_empty() {

@@ -4,6 +4,7 @@
 //! service runs under `lambda_http`, under `funil serve`, and in tests.
 
 mod body;
+mod compression;
 mod cors;
 mod error;
 mod idempotency;
@@ -126,7 +127,7 @@ pub fn service(app: &App, groups: impl IntoIterator<Item = RouteGroup>) -> Route
         let refuse = async move || shape.answer(&Problem::MethodNotAllowed);
         routes.method_not_allowed_fallback(refuse).layer(within(shape))
     });
-    let unknown = async || Problem::NotFound;
+    let unknown = async || Problem::NoRoute;
     routes
         .fold(Router::new(), Router::merge)
         .fallback_service(unknown.layer(within(ErrorFormat::Error)).with_state(()))

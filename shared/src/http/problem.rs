@@ -29,6 +29,8 @@ pub enum ErrorFormat {
     Error,
     /// `{ "error": <text> }` alone, where spec.md fixes the body; the details are in a header.
     Fixed,
+    /// Endpoint 10: as `Fixed`, and spec.md fixes the body of its 401 too.
+    OpportunityList,
     /// Endpoint 7: `{ "msg": <text> }`; the text of an invalid request names the field at fault.
     Message,
     /// Endpoint 19: `{ "msg": <text> }` with its own 401 and 500.
@@ -42,10 +44,14 @@ pub enum Problem {
     Invalid(String),
     /// 401.
     Unauthorized,
+    /// 401, naming the place of a credential that is not there (C-103).
+    Misplaced(String),
     /// 403, or 400 with this text where spec.md has no 403 for the endpoint (C-82).
     Forbidden(String),
     /// 404.
     NotFound,
+    /// 404: no route has this path, which is not to be taken for a missing record (C-103).
+    NoRoute,
     /// 405.
     MethodNotAllowed,
     /// 413.
@@ -68,9 +74,9 @@ impl Problem {
     fn status(&self) -> StatusCode {
         match self {
             Self::Invalid(_) => StatusCode::BAD_REQUEST,
-            Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::Unauthorized | Self::Misplaced(_) => StatusCode::UNAUTHORIZED,
             Self::Forbidden(_) => StatusCode::FORBIDDEN,
-            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::NotFound | Self::NoRoute => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UriTooLong => StatusCode::URI_TOO_LONG,
@@ -85,9 +91,9 @@ impl Problem {
     fn text(&self) -> &'static str {
         match self {
             Self::Invalid(_) => "Invalid request",
-            Self::Unauthorized => "Unauthorized",
+            Self::Unauthorized | Self::Misplaced(_) => "Unauthorized",
             Self::Forbidden(_) => "Forbidden",
-            Self::NotFound => "Not found",
+            Self::NotFound | Self::NoRoute => "Not found",
             Self::MethodNotAllowed => "Method not allowed",
             Self::TooLarge => "Payload too large",
             Self::UriTooLong => "URI too long",
@@ -112,16 +118,24 @@ impl ErrorFormat {
     /// The response to an invalid request.
     #[must_use]
     pub fn answer(self, refusal: &Problem) -> Response {
-        if let (Self::Fixed | Self::Message, Problem::Forbidden(details)) = (self, refusal) {
+        if let (Self::Fixed | Self::OpportunityList | Self::Message, Problem::Forbidden(details)) =
+            (self, refusal)
+        {
             return self.answer(&Problem::Invalid(details.clone()));
         }
         let mut answer = (refusal.status(), Json(self.body(refusal))).into_response();
-        if let (Self::Fixed, Problem::Invalid(details)) = (self, refusal) {
-            answer
-                .headers_mut()
-                .extend(header(details).map(|text| (DETAILS, text)));
-        }
+        let details = self.details_in_header(refusal).and_then(header);
+        answer.headers_mut().extend(details.map(|text| (DETAILS, text)));
         answer
+    }
+
+    /// The details of a refusal whose body spec.md fixes.
+    fn details_in_header(self, refusal: &Problem) -> Option<&str> {
+        match (self, refusal) {
+            (Self::Fixed | Self::OpportunityList, Problem::Invalid(details))
+            | (Self::OpportunityList | Self::CallWebhook, Problem::Misplaced(details)) => Some(details),
+            _ => None,
+        }
     }
 
     /// [`answer`](Self::answer) with a serialized body.
@@ -137,13 +151,22 @@ impl ErrorFormat {
             (Self::Error, Problem::Invalid(details)) => {
                 json!({ "error": refusal.text(), "details": shorten(details) })
             }
-            (Self::Error | Self::Fixed, _) => json!({ "error": refusal.text() }),
+            (Self::Error | Self::Fixed, Problem::Misplaced(details)) => {
+                json!({ "error": refusal.text(), "details": details })
+            }
+            (Self::Error, Problem::NoRoute) => json!({ "error": refusal.text(), "details": "no such route" }),
+            (Self::Error | Self::Fixed | Self::OpportunityList, _) => json!({ "error": refusal.text() }),
             (Self::Message, Problem::Invalid(details)) => json!({ "msg": shorten(details) }),
             // Before a handler has the body, the only possible error is an incomplete body.
             (Self::CallWebhook, Problem::Invalid(_)) => {
                 json!({ "msg": "invalid_body", "err": { "instancePath": "", "keyword": "parse", "message": "must be JSON" } })
             }
-            (Self::CallWebhook, Problem::Unauthorized) => json!({ "msg": "unauthorized" }),
+            (Self::Message, Problem::Misplaced(details)) => {
+                json!({ "msg": refusal.text(), "details": details })
+            }
+            (Self::CallWebhook, Problem::Unauthorized | Problem::Misplaced(_)) => {
+                json!({ "msg": "unauthorized" })
+            }
             (Self::CallWebhook, Problem::Internal) => {
                 json!({ "msg": "failed_voip_webhook", "err": "storage" })
             }
@@ -283,6 +306,34 @@ mod tests {
         }
         let unauthorized = ErrorFormat::Fixed.answer(&Problem::Unauthorized);
         assert_eq!(unauthorized.headers().get(DETAILS), None);
+    }
+
+    /// C-103: in the body, except where spec.md fixes the body of a 401.
+    #[test]
+    fn places_of_credentials_are_details() {
+        let misplaced = Problem::Misplaced("apitoken: there".to_owned());
+        let detailed = |text: &str| json!({ text: "Unauthorized", "details": "apitoken: there" });
+        for (format, body, header) in [
+            (ErrorFormat::Error, detailed("error"), None),
+            (ErrorFormat::Fixed, detailed("error"), None),
+            (ErrorFormat::Message, detailed("msg"), None),
+            (
+                ErrorFormat::OpportunityList,
+                json!({ "error": "Unauthorized" }),
+                Some("apitoken: there"),
+            ),
+            (
+                ErrorFormat::CallWebhook,
+                json!({ "msg": "unauthorized" }),
+                Some("apitoken: there"),
+            ),
+        ] {
+            assert_eq!(format.body(&misplaced), body);
+            let answer = format.answer(&misplaced);
+            assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
+            let told = answer.headers().get(DETAILS).map(|told| told.to_str().unwrap());
+            assert_eq!(told, header);
+        }
     }
 
     #[test]

@@ -161,12 +161,14 @@ pub async fn answered(response: Response) -> Value {
         let values: Vec<_> = values.map(|value| value.to_str().expect("text")).collect();
         headers.insert(name.to_string(), json!(values.join(", ")));
     }
+    let text = String::from_utf8(body.to_vec());
+    let is_binary = text.is_err();
     json!({
         "statusCode": parts.status.as_u16(),
         "headers": headers,
         "multiValueHeaders": {},
-        "body": String::from_utf8(body.to_vec()).expect("UTF-8"),
-        "isBase64Encoded": false,
+        "body": text.unwrap_or_else(|_| STANDARD.encode(&body)),
+        "isBase64Encoded": is_binary,
         "cookies": [],
     })
 }

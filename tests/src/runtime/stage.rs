@@ -1,6 +1,8 @@
 //! A table with the demo, and a function's router on it for comparison with the binary.
 
 use axum::Router;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use funil::demo::{self, Demo};
 use funil::engine::Engine;
 use operator::Operator;
@@ -11,6 +13,8 @@ use shared::instance::InstanceName;
 use shared::store::{Location, Store};
 use shared::time::Timestamp;
 use tower::ServiceExt as _;
+
+use crate::world::unpacked;
 
 use super::event::{Recorded, answered, request};
 
@@ -122,13 +126,21 @@ pub fn settled(mut answer: Value, began: Timestamp) -> Value {
         let id = headers.remove("x-request-id").expect("every answer has an id");
         assert_eq!(id.as_str().map(str::len), Some(32), "{id}");
     }
-    let body = answer["body"]
-        .as_str()
-        .map(|body| without_key(&without_times(body, began)));
+    let body = text(&answer).map(|body| without_key(&without_times(&body, began)));
     if let Some(body) = body {
         answer["body"] = json!(body);
     }
     answer
+}
+
+/// The body, decoded if it is gzip in base64 (C-103).
+fn text(answer: &Value) -> Option<String> {
+    let body = answer["body"].as_str()?;
+    if answer["isBase64Encoded"] != true {
+        return Some(body.to_owned());
+    }
+    assert_eq!(answer["headers"]["content-encoding"], "gzip", "{answer}");
+    Some(unpacked(&STANDARD.decode(body).expect("base64")))
 }
 
 fn without_times(text: &str, began: Timestamp) -> String {

@@ -1,6 +1,9 @@
 //! Responses of the service.
 
+use std::io::Read as _;
+
 use axum::body::Bytes;
+use flate2::read::GzDecoder;
 use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 use shared::store::Cost;
@@ -37,4 +40,15 @@ impl Answer {
     pub fn is(&self, status: u16, body: &Value) {
         assert_eq!((self.status.as_u16(), &self.body), (status, body));
     }
+}
+
+/// The text of a body in gzip (C-103).
+///
+/// # Panics
+/// If it is anything else.
+pub fn unpacked(body: &[u8]) -> String {
+    let mut text = String::new();
+    let read = GzDecoder::new(body).read_to_string(&mut text);
+    read.expect("gzip of UTF-8");
+    text
 }

@@ -253,7 +253,8 @@ async fn errors_have_one_body_and_a_reason_header() {
         .await;
     assert_invalid(&nobody, "i: must name the instance, once");
     let stranger = world.get("/sac360/lead/1001?i=acme").send().await;
-    stranger.is(401, &json!({ "error": "Unauthorized" }));
+    let details = "apitoken: the API key belongs in the header apitoken";
+    stranger.is(401, &json!({ "error": "Unauthorized", "details": details }));
     let other = world.call("POST", "/sac360/lead/1001?i=acme").send().await;
     other.is(405, &json!({ "error": "Method not allowed" }));
 }

@@ -131,7 +131,8 @@ async fn calendars_require_the_permission() {
     get(&world, &shut, "a.b").await.is(400, &invalid(ID));
     for name in ["5", "8", "nowhere", "a.b", "5?limit=0"] {
         let answer = world.get(&format!("/calendarmeeting/{name}")).send().await;
-        answer.is(401, &json!({ "error": "Unauthorized" }));
+        let details = "apitoken: the API key belongs in the header or the query parameter apitoken";
+        answer.is(401, &json!({ "error": "Unauthorized", "details": details }));
         assert!(answer.cost.calls.is_empty());
     }
 }

@@ -129,6 +129,30 @@ impl Guarded {
         call.header("authorization", &format!("Bearer {token}"))
     }
 
+    /// The body of a 401, whose `details` name the places of a key and a token that are not there (C-103). spec.md fixes the body
+    /// of endpoint 10.
+    pub fn unauthorized(&self, lacks_key: bool, lacks_token: bool) -> Value {
+        let key = match self.place {
+            Place::Headers | Place::Header => "apitoken: the API key belongs in the header apitoken",
+            Place::Query => "apitoken: the API key belongs in the query parameter apitoken",
+            Place::Either => "apitoken: the API key belongs in the header or the query parameter apitoken",
+        };
+        let token = "authorization: the access token belongs in the header Authorization, after Bearer";
+        let lacks_token = lacks_token && self.place == Place::Headers;
+        let details = match (lacks_key, lacks_token) {
+            _ if self.path.starts_with("/crm/opportunities/") => String::new(),
+            (true, true) => format!("{key}; {token}"),
+            (true, false) => key.to_owned(),
+            (false, true) => token.to_owned(),
+            (false, false) => String::new(),
+        };
+        let mut body = self.says("Unauthorized");
+        if !details.is_empty() {
+            body["details"] = details.into();
+        }
+        body
+    }
+
     pub fn says(&self, text: &str) -> Value {
         json!({ self.text: text })
     }

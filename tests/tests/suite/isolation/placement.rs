@@ -6,10 +6,10 @@ use shared::credential::Kind;
 use super::guarded::{Place, guarded};
 use super::world;
 
-/// Parameters and headers of a request with misplaced credentials, and whether the table is read.
-type Misplaced<'a> = (Vec<&'a str>, Vec<(&'a str, &'a str)>, bool);
+/// Parameters and headers of a request with misplaced credentials, whether the table is read, and which places the 401 names.
+type Misplaced<'a> = (Vec<&'a str>, Vec<(&'a str, &'a str)>, bool, &'a str);
 
-/// C-2: misplaced credentials are ignored. C-3: malformed ones cost no read.
+/// C-2: misplaced credentials are ignored. C-3: malformed ones cost no read. C-103: the 401 states where they belong.
 #[tokio::test]
 async fn misplaced_credentials_are_ignored() {
     let world = world().await;
@@ -18,7 +18,7 @@ async fn misplaced_credentials_are_ignored() {
     let (bearer, in_query) = (bearer.as_str(), format!("apitoken={key}"));
     let key_as_bearer = format!("Bearer {key}");
     let neither: [Misplaced<'_>; 3] = [
-        (vec![], vec![("authorization", bearer)], false),
+        (vec![], vec![("authorization", bearer)], false, "key"),
         (
             vec![],
             vec![
@@ -27,61 +27,72 @@ async fn misplaced_credentials_are_ignored() {
                 ("authorization", bearer),
             ],
             false,
+            "key",
         ),
         (
             vec!["apitoken=garbage"],
             vec![("apitoken", key), ("authorization", bearer)],
             false,
+            "",
         ),
     ];
     let not_in_headers: [Misplaced<'_>; 7] = [
-        (vec![&in_query], vec![], true),
-        (vec![&in_query], vec![("authorization", bearer)], true),
-        (vec![], vec![("apitoken", key)], true),
+        (vec![&in_query], vec![], true, "key token"),
+        (vec![&in_query], vec![("authorization", bearer)], true, "key"),
+        (vec![], vec![("apitoken", key)], true, "token"),
         (
             vec![],
             vec![("apitoken", "garbage"), ("authorization", bearer)],
             false,
+            "",
         ),
         (
             vec![],
             vec![("apitoken", key), ("authorization", "Bearer garbage")],
             false,
+            "",
         ),
         (
             vec![],
             vec![("apitoken", key), ("authorization", "Basic Zm9v")],
             true,
+            "token",
         ),
         (
             vec![],
             vec![("apitoken", key), ("apitoken", key), ("authorization", bearer)],
             false,
+            "",
         ),
     ];
     let not_in_query: [Misplaced<'_>; 4] = [
-        (vec![], vec![("apitoken", key), ("authorization", bearer)], true),
-        (vec![], vec![("authorization", &key_as_bearer)], true),
-        (vec!["apitoken=garbage"], vec![], false),
-        (vec![&in_query, &in_query], vec![], false),
+        (
+            vec![],
+            vec![("apitoken", key), ("authorization", bearer)],
+            true,
+            "key",
+        ),
+        (vec![], vec![("authorization", &key_as_bearer)], true, "key"),
+        (vec!["apitoken=garbage"], vec![], false, ""),
+        (vec![&in_query, &in_query], vec![], false, ""),
     ];
     let not_in_header: [Misplaced<'_>; 6] = [
-        (vec![&in_query], vec![], true),
-        (vec![&in_query], vec![("authorization", bearer)], true),
-        (vec![], vec![("authorization", &key_as_bearer)], true),
-        (vec![], vec![("apitoken", &own.token)], false),
-        (vec![&in_query], vec![("apitoken", "garbage")], false),
-        (vec![], vec![("apitoken", key), ("apitoken", key)], false),
+        (vec![&in_query], vec![], true, "key"),
+        (vec![&in_query], vec![("authorization", bearer)], true, "key"),
+        (vec![], vec![("authorization", &key_as_bearer)], true, "key"),
+        (vec![], vec![("apitoken", &own.token)], false, "key"),
+        (vec![&in_query], vec![("apitoken", "garbage")], false, ""),
+        (vec![], vec![("apitoken", key), ("apitoken", key)], false, ""),
     ];
     let others_key = format!("apitoken={}", world.wallet(8).await.key);
     let in_neither: [Misplaced<'_>; 7] = [
-        (vec![], vec![("authorization", &key_as_bearer)], true),
-        (vec![], vec![("apitoken", &own.token)], false),
-        (vec!["apitoken=garbage"], vec![], false),
-        (vec![&in_query], vec![("apitoken", "garbage")], false),
-        (vec![&others_key], vec![("apitoken", key)], true),
-        (vec![], vec![("apitoken", key), ("apitoken", key)], false),
-        (vec![&in_query, &in_query], vec![("apitoken", key)], false),
+        (vec![], vec![("authorization", &key_as_bearer)], true, "key"),
+        (vec![], vec![("apitoken", &own.token)], false, "key"),
+        (vec!["apitoken=garbage"], vec![], false, ""),
+        (vec![&in_query], vec![("apitoken", "garbage")], false, ""),
+        (vec![&others_key], vec![("apitoken", key)], true, ""),
+        (vec![], vec![("apitoken", key), ("apitoken", key)], false, ""),
+        (vec![&in_query, &in_query], vec![("apitoken", key)], false, ""),
     ];
     for route in guarded() {
         // A malformed key in the query is ignored where the key is in the header.
@@ -91,13 +102,14 @@ async fn misplaced_credentials_are_ignored() {
             Place::Query => (&not_in_query, &neither[..]),
             Place::Either => (&in_neither, &neither[..]),
         };
-        for (params, headers, reads) in common.iter().chain(own) {
+        for (params, headers, reads, lacks) in common.iter().chain(own) {
             let mut call = route.call(&world, &[&["i=acme"], params.as_slice()].concat());
             for (name, value) in headers {
                 call = call.header(name, value);
             }
             let answer = call.send().await;
-            answer.is(401, &route.says("Unauthorized"));
+            let refused = route.unauthorized(lacks.contains("key"), lacks.contains("token"));
+            answer.is(401, &refused);
             let asked = answer
                 .cost
                 .calls
@@ -214,10 +226,58 @@ async fn invalid_credentials_without_an_instance_are_rejected() {
                 (&inactive.key, true),
             ] {
                 let answer = route.with(&world, i, key, "").send().await;
-                answer.is(401, &route.says("Unauthorized"));
+                answer.is(
+                    401,
+                    &route.unauthorized(key.is_empty() || key == own.token, false),
+                );
                 assert_eq!(!answer.cost.calls.is_empty(), reads, "{route:?} {key:.4}");
             }
             assert_eq!(route.with(&world, i, &own.key, "").send().await.status, 200);
+        }
+    }
+}
+
+/// C-103: where spec.md fixes the body of a 401, a header states where the credential belongs: endpoints 10 and 19. It is the
+/// same for every instance, existing or not.
+#[tokio::test]
+async fn fixed_bodies_have_the_place_in_a_header() {
+    let world = world().await;
+    world
+        .operator("acme")
+        .set_setting("voip_webhook_secret", &json!("s3cret"))
+        .await
+        .expect("a setting");
+    let key = world.wallet(7).await.key;
+    let places = [
+        "apitoken: the API key belongs in the query parameter apitoken",
+        "secret: belongs in the header x-voip-signature or the query parameter secret, once",
+    ];
+    for instance in ["acme", "nobody", "ACME"] {
+        for (path, right, body, place) in [
+            (
+                "/crm/opportunities/3",
+                format!("&apitoken={}", super::unknown(Kind::Key)),
+                json!({ "error": "Unauthorized" }),
+                places[0],
+            ),
+            (
+                "/voip/webhook",
+                "&secret=wrong".to_owned(),
+                json!({ "msg": "unauthorized" }),
+                places[1],
+            ),
+        ] {
+            for (rest, place) in [("", Some(place)), ("&secret=", Some(place)), (&right, None)] {
+                let uri = format!("{path}?i={instance}{rest}");
+                let answer = world
+                    .call("POST", &uri)
+                    .header("authorization", &key)
+                    .send()
+                    .await;
+                answer.is(401, &body);
+                let told = answer.headers.get("x-error-details");
+                assert_eq!(told.map(|told| told.to_str().expect("text")), place, "{uri}");
+            }
         }
     }
 }
