@@ -220,12 +220,14 @@ fn groups() -> impl Iterator<Item = RouteGroup> {
     let single = [
         leads::group(),
         calendars::group(),
-        call_webhook::group(),
         tickets::group(),
         reports::group(),
         directory::group(),
     ];
-    single.into_iter().chain(opportunities::groups())
+    single
+        .into_iter()
+        .chain(opportunities::groups())
+        .chain(call_webhook::groups())
 }
 
 /// Creates a directory and the engine's file, readable only by their owner because they contain personal data. The

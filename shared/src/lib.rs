@@ -15,7 +15,7 @@ pub mod store;
 pub mod telemetry;
 
 pub use domain::{
-    automation, calendar, call, credential, directory, environment, funnel, ids, instance, integer, json,
-    labels, lead, meeting, money, number, opportunity, opportunity_edit, people, permissions, phone, report,
-    search, settings, text, ticket, time, viewer, visibility,
+    automation, calendar, call, credential, directory, environment, form, funnel, ids, instance, integer,
+    json, labels, lead, meeting, money, number, opportunity, opportunity_edit, people, permissions, phone,
+    report, search, settings, text, ticket, time, viewer, visibility,
 };

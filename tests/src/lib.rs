@@ -5,6 +5,7 @@
 
 pub mod bench;
 pub mod bookings;
+pub mod forms;
 pub mod labels;
 pub mod openapi;
 pub mod people;

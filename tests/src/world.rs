@@ -288,12 +288,17 @@ fn serve(store: Store, environment: &Environment) -> Router {
     let groups = [
         leads::group(),
         calendars::group(),
-        call_webhook::group(),
         tickets::group(),
         reports::group(),
         directory::group(),
     ];
-    service(&app, groups.into_iter().chain(opportunities::groups()))
+    service(
+        &app,
+        groups
+            .into_iter()
+            .chain(opportunities::groups())
+            .chain(call_webhook::groups()),
+    )
 }
 
 async fn all<T>(mut pages: Pages<T>) -> Vec<T> {

@@ -12,9 +12,9 @@ use shared::store::StoreError;
 use shared::store::unscoped::key::Counter;
 
 use crate::kinds::{
-    Automations, Calendars, Calls, Companies, Departments, Events, ExportKind, Files, Funnels, Groups, Kind,
-    Leads, LossReasons, Meetings, Opportunities, Profiles, RecordKind, Reports, Settings, Tags, Tickets,
-    Users,
+    Automations, Calendars, Calls, Companies, Departments, Events, ExportKind, Files, Funnels, Groups, Hooks,
+    Kind, Leads, LossReasons, Meetings, Opportunities, Profiles, RecordKind, Reports, Settings, Tags,
+    Tickets, Users,
 };
 use crate::{Operator, OperatorError, progress};
 
@@ -81,6 +81,7 @@ pub async fn export(operator: &Operator, out: &mut impl Write, bar: &ProgressBar
     export.events().await?;
     export.records::<Reports>().await?;
     export.records::<Automations>().await?;
+    export.records::<Hooks>().await?;
     Ok(export.counts)
 }
 

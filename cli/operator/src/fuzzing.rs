@@ -10,8 +10,8 @@ use shared::time::Timestamp;
 use crate::export;
 use crate::import::report::ImportTally;
 use crate::kinds::{
-    Automations, Calendars, Calls, Companies, Departments, Events, Files, Funnels, Groups, Kind, Leads,
-    LineOf as _, LossReasons, Meetings, Opportunities, Profiles, RecordKind, Reports, Settings, Tags,
+    Automations, Calendars, Calls, Companies, Departments, Events, Files, Funnels, Groups, Hooks, Kind,
+    Leads, LineOf as _, LossReasons, Meetings, Opportunities, Profiles, RecordKind, Reports, Settings, Tags,
     Tickets, Users, open, with_kind,
 };
 

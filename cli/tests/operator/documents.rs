@@ -73,6 +73,7 @@ fn bare(line: &Map<String, Value>, fields: &[String]) -> Map<String, Value> {
             "id" if line["kind"] == "file" => continue,
             "id" => bare.insert(field.clone(), json!(900_000)),
             "store_path" => bare.insert(field.clone(), json!("new/1")),
+            "name" if line["kind"] == "hook" => bare.insert(field.clone(), json!("new")),
             "keyName" | "publicId" => bare.insert(field.clone(), json!("new")),
             "number" => bare.insert(field.clone(), json!("5541988887777")),
             _ => bare.insert(

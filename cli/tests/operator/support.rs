@@ -14,7 +14,7 @@ use shared::instance::InstanceName;
 use shared::store::{Location, Store};
 
 /// The kinds of the sample, in the order of an export.
-pub const KINDS: [&str; 19] = [
+pub const KINDS: [&str; 20] = [
     "setting",
     "department",
     "group",
@@ -34,6 +34,7 @@ pub const KINDS: [&str; 19] = [
     "event",
     "report",
     "automation",
+    "hook",
 ];
 
 pub struct Bench {

@@ -2,5 +2,5 @@
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), shared::lambda::Error> {
-    shared::lambda::run([call_webhook::group()]).await
+    shared::lambda::run(call_webhook::groups()).await
 }

@@ -22,6 +22,7 @@ mod phone;
 mod report;
 mod reschedule;
 mod selection;
+mod submission;
 mod webhook;
 
 pub use board::board;
@@ -36,13 +37,14 @@ pub use phone::phone;
 pub use report::report;
 pub use reschedule::reschedule;
 pub use selection::selection;
+pub use submission::submission;
 pub use webhook::webhook;
 
 /// Checks one input.
 pub type Property = fn(&[u8]);
 
 /// Every property, by the name of its target and its directory in the corpus.
-pub const ALL: [(&str, Property); 13] = [
+pub const ALL: [(&str, Property); 14] = [
     ("board", board),
     ("calendar", calendar),
     ("conditions", conditions),
@@ -55,6 +57,7 @@ pub const ALL: [(&str, Property); 13] = [
     ("report", report),
     ("reschedule", reschedule),
     ("selection", selection),
+    ("submission", submission),
     ("webhook", webhook),
 ];
 

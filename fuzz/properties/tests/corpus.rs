@@ -81,6 +81,7 @@ replayed!(
     report,
     reschedule,
     selection,
+    submission,
     webhook
 );
 

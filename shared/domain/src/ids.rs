@@ -98,6 +98,8 @@ ids! {
     ReportId;
     /// An automation.
     AutomationId;
+    /// A form of a web page.
+    FormId;
     /// A tag of leads.
     TagId;
     /// A reason for which opportunities are lost.

@@ -8,6 +8,7 @@ pub mod call;
 pub mod credential;
 pub mod directory;
 pub mod environment;
+pub mod form;
 pub mod funnel;
 pub mod ids;
 pub mod instance;

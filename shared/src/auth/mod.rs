@@ -9,6 +9,7 @@
 //! a caller that this process accepted recently; for any other caller they wait (C-86).
 
 mod credentials;
+mod form;
 mod key;
 mod permission;
 mod public;
@@ -23,6 +24,7 @@ use crate::instance::InstanceName;
 use crate::store::{Reader, StoreError};
 
 pub use credentials::{KeyAndToken, KeyAnywhere, KeyInHeader, KeyInQuery, KeyPlace, Placement, Rule};
+pub use form::{FormRequest, FormScope};
 pub use key::{Credentials, Scope};
 pub use permission::{
     AnyUser, ArchiveLeads, DeleteLeads, EditLeads, EditOpportunities, Permission, SeeCalendars, SeeReports,

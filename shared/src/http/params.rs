@@ -17,6 +17,11 @@ impl Params {
         Self(form_urlencoded::parse(raw.as_bytes()).into_owned().collect())
     }
 
+    /// The parameters in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// The value of a parameter, if present.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ mod automation;
 mod board;
 mod calendar;
 mod directory;
+mod form;
 mod lead;
 mod report;
 mod ticket;
@@ -49,6 +50,8 @@ pub enum Origin {
     Opportunity(Option<OpportunityId>),
     /// It leads to a calendar, which the item names.
     CalendarLink,
+    /// It leads to a form, which the item names.
+    FormLink,
     /// Of this meeting; `None` where the key is not one that is ever written.
     Meeting(Option<MeetingId>),
     /// Of this ticket; `None` where the key is not one that is ever written.
@@ -149,6 +152,7 @@ impl Keys<'_> {
             Some("phone" | "email") => Origin::Lead(looked_up_lead(&key.sk)),
             Some("timeline") => Origin::Event,
             Some("calendar-link" | "calendar-public") => Origin::CalendarLink,
+            Some("hook-link") => Origin::FormLink,
             Some("meetings") => Origin::Meeting(calendar::listed(&key.sk)),
             Some("lead-meeting") => Origin::Meeting(key.sk.parse().ok().and_then(MeetingId::new)),
             Some("agenda") => Origin::MeetingTotal,

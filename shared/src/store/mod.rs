@@ -31,6 +31,7 @@ pub(crate) mod derived;
 pub(crate) mod directory;
 pub(crate) mod entity;
 pub(crate) mod format;
+pub(crate) mod forms;
 pub(crate) mod funnels;
 pub(crate) mod idempotency;
 pub(crate) mod key;

@@ -43,6 +43,10 @@ pub mod format {
     pub use crate::store::format::*;
 }
 
+pub mod forms {
+    pub use crate::store::forms::*;
+}
+
 pub mod idempotency {
     pub use crate::store::idempotency::*;
 }

@@ -111,11 +111,14 @@ fn groups(function: &str) -> Vec<RouteGroup> {
         "LeadsFunction" => vec![leads::group()],
         "OpportunitiesFunction" => opportunities::groups().into_iter().collect(),
         "CalendarsFunction" => vec![calendars::group()],
-        "CallWebhookFunction" => vec![call_webhook::group()],
+        "CallWebhookFunction" => call_webhook::groups().into(),
         "TicketsFunction" => vec![tickets::group()],
         "ReportsFunction" => vec![reports::group()],
         "DirectoryFunction" => vec![directory::group()],
-        "AutomationsFunction" | "MaintenanceFunction" => vec![call_webhook::group(), leads::group()],
+        "AutomationsFunction" | "MaintenanceFunction" => call_webhook::groups()
+            .into_iter()
+            .chain([leads::group()])
+            .collect(),
         _ => panic!("the template has a function {function} that no test starts"),
     }
 }

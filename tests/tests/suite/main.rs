@@ -45,6 +45,7 @@ mod limits;
 mod maintenance;
 mod model;
 mod openapi;
+mod post_api_hook_name;
 mod post_calendarmeeting;
 mod post_crm_opportunities_id;
 mod post_crmopportunity;

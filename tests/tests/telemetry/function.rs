@@ -137,7 +137,11 @@ async fn lines_name_only_routes_of_the_template() {
     let world = World::new().await;
     let written = info();
     for route in template::routes().iter().filter(|route| route.method != "ANY") {
-        let path = route.path.replace("{id}", "1").replace("{instance}", "acme");
+        let path = route
+            .path
+            .replace("{id}", "1")
+            .replace("{instance}", "acme")
+            .replace("{name}", "contact");
         world
             .call(&route.method, &path.replace("{keyName}", "demo"))
             .send()

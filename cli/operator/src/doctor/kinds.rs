@@ -10,6 +10,7 @@ use shared::ids::{CallId, LeadId};
 use shared::store::unscoped::calendars;
 use shared::store::unscoped::calls;
 use shared::store::unscoped::derived::Derived;
+use shared::store::unscoped::forms;
 use shared::store::unscoped::key::{self, Counter, Keys};
 use shared::store::unscoped::lead_list;
 use shared::store::unscoped::leads::LeadRecord;
@@ -20,7 +21,7 @@ use table::item::{self, Item};
 use table::{Condition, Key, StoreError};
 
 /// All kinds with derived items, in the order of their checks: leads before the opportunities that copy them.
-pub const KINDS: [KindRef; 7] = [
+pub const KINDS: [KindRef; 8] = [
     &Leads,
     &Calls,
     OPPORTUNITIES,
@@ -28,6 +29,7 @@ pub const KINDS: [KindRef; 7] = [
     &Meetings,
     &Tickets,
     &Files,
+    &Forms,
 ];
 
 /// Opportunities, whose totals may have the form before format 2.
@@ -52,6 +54,7 @@ pub fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<Origin> {
         key::Origin::Event => (&Calls, call_of(item).map(|id| keys.call(id))),
         key::Origin::Opportunity(id) => (OPPORTUNITIES, id.map(|id| keys.opportunity(id))),
         key::Origin::CalendarLink => (&Calendars, calendars::linked(item).map(|id| keys.calendar(id))),
+        key::Origin::FormLink => (&Forms, forms::linked(item).map(|id| keys.form(id))),
         key::Origin::Meeting(id) => (&Meetings, id.map(|id| keys.meeting(id))),
         key::Origin::Ticket(id) => (&Tickets, id.map(|id| keys.ticket(id))),
         key::Origin::File => (&Files, keys.listed_file(key).map(|name| keys.file(&name))),
@@ -257,5 +260,22 @@ impl CheckedKind for Files {
 
     fn copy_rule(&self) -> Option<RuleRef> {
         Some(&copy_rules::LeadOfFile)
+    }
+}
+
+struct Forms;
+
+impl CheckedKind for Forms {
+    /// Forms are only imported.
+    fn about(&self) -> About {
+        About::new("hook", "hooks", None)
+    }
+
+    fn records(&self, keys: Keys<'_>) -> String {
+        keys.forms()
+    }
+
+    fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
+        forms::FormRecord::decode(record)?.derived(keys)
     }
 }

@@ -9,6 +9,7 @@ mod directory;
 mod events;
 mod files;
 mod funnels;
+mod hooks;
 mod kind;
 mod labels;
 mod leads;
@@ -40,6 +41,7 @@ pub use directory::{Departments, Groups, Settings};
 pub use events::Events;
 pub use files::Files;
 pub use funnels::Funnels;
+pub use hooks::Hooks;
 pub use kind::{ExportKind, ImportKind, Kind, LineOf, RecordKind, Written};
 pub use labels::{LossReasons, Tags};
 pub use leads::Leads;
@@ -54,7 +56,7 @@ pub use users::Users;
 macro_rules! with_kind {
     ($kind:expr, $K:ident => $body:expr) => {
         with_kind!($kind, $K => $body; Settings Departments Groups Users Profiles Tags LossReasons Companies Leads Funnels
-            Opportunities Calendars Meetings Tickets Files Calls Events Reports Automations)
+            Opportunities Calendars Meetings Tickets Files Calls Events Reports Automations Hooks)
     };
     ($kind:expr, $K:ident => $body:expr; $($name:ident)*) => {
         match $kind { $(Kind::$name => { type $K = $name; $body })* }

@@ -51,6 +51,8 @@ pub enum PublicRoute {
     Slots,
     /// `POST /voip/webhook` of an instance without a secret.
     Webhook,
+    /// `POST /api/hook/{name}`.
+    Form,
 }
 
 impl PublicRoute {
@@ -60,6 +62,7 @@ impl PublicRoute {
             Self::Booking => "booking",
             Self::Slots => "slots",
             Self::Webhook => "webhook",
+            Self::Form => "form",
         }
     }
 }

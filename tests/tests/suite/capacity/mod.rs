@@ -3,6 +3,7 @@
 mod bookings;
 mod calendars;
 mod directory;
+mod forms;
 mod leads;
 mod opportunities;
 mod reports;

@@ -7,11 +7,12 @@ use tests::template::{Route, routes};
 use tests::world::Request;
 
 /// The public routes. All other routes of the template are protected.
-pub const PUBLIC: [(&str, &str); 4] = [
+pub const PUBLIC: [(&str, &str); 5] = [
     ("GET", "/book/{instance}/{keyName}"),
     ("POST", "/calendarmeeting"),
     ("GET", "/calendarmeeting/slots"),
     ("POST", "/voip/webhook"),
+    ("POST", "/api/hook/{name}"),
 ];
 
 /// Placement of an endpoint's credentials (spec.md, Authentication; C-2).

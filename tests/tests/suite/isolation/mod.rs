@@ -14,6 +14,7 @@ mod tickets;
 use serde_json::{Value, json};
 use shared::credential::Kind;
 use tests::bookings::open_calendars;
+use tests::forms::add_form;
 use tests::people::{settle, user};
 use tests::reports::{add_reports, report};
 use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
@@ -32,6 +33,7 @@ pub async fn world() -> World {
         let operator = world.operator(instance);
         open_shop(&operator).await;
         open_calendars(&operator).await;
+        add_form(&operator, &Value::Null).await;
         add_opportunities(&operator, vec![plain_opportunity(1, 7, 0)]).await;
         add_tickets(&operator, [ticket(&Value::Null)]).await;
         add_files(&operator, [file(&Value::Null)]).await;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use tests::bookings::{FREE, booking};
+use tests::forms::address;
 use tests::template::routes;
 
 use super::guarded::{PUBLIC, guarded};
@@ -35,6 +36,7 @@ pub fn good(method: &str, path: &str) -> (String, Value, u16) {
             200,
         ),
         ("POST", "/voip/webhook") => ("/voip/webhook?i=acme".to_owned(), call, 201),
+        ("POST", "/api/hook/{name}") => (address(""), json!({ "nome": "Bia" }), 200),
         _ => (
             "/calendarmeeting?i=acme".to_owned(),
             booking(FREE[0], &json!({})),

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use shared::store::testing::faults::Fault;
 use tests::bookings::{FREE, booking, open_calendars};
+use tests::forms::{add_form, submission};
 use tests::template::{Route, actions, routes};
 use tests::world::Request;
 use tests::{Wallet, World};
@@ -28,6 +29,7 @@ fn request<'w>(world: &'w World, wallet: &Wallet, Route { method, path, .. }: &R
         "/calendarmeeting" => world
             .call(method, "/calendarmeeting?i=acme")
             .json(&booking(FREE[0], &json!({}))),
+        "/api/hook/{name}" => submission(world, &json!({ "nome": "Bia" })),
         "/calendarmeeting/slots" => world.get("/calendarmeeting/slots?i=acme&keyName=demo"),
         _ => world
             .call(method, &format!("{path}?i=acme&apitoken={}", wallet.key))
@@ -40,6 +42,7 @@ fn request<'w>(world: &'w World, wallet: &Wallet, Route { method, path, .. }: &R
 async fn beyond_the_limit_on_every_route() {
     let world = World::new().await;
     open_calendars(&world.operator("acme")).await;
+    add_form(&world.operator("acme"), &Value::Null).await;
     let wallet = world.wallet(7).await;
     for setting in ["requests_per_minute", "public_requests_per_minute"] {
         set(&world, setting, &json!(1)).await;

@@ -7,7 +7,7 @@ use tests::openapi::{INTERFACE, members};
 use tests::template::routes;
 
 /// C-4 and the endpoints' clauses: the statuses of each operation.
-const ANSWERS: [(&str, &str); 29] = [
+const ANSWERS: [(&str, &str); 30] = [
     ("archiveLeads", "200 400 401 403 404 413 429 500"),
     ("bookMeeting", "200 400 409 413 422 429 500"),
     ("createLead", "200 400 401 403 404 409 413 422 429 500"),
@@ -36,6 +36,7 @@ const ANSWERS: [(&str, &str); 29] = [
     ("recordCall", "201 400 401 413 422 429 500"),
     ("updateLead", "200 400 401 403 404 413 429 500"),
     ("updateLeadInBody", "200 400 401 403 404 413 429 500"),
+    ("submitForm", "200 400 404 413 422 429 500"),
     ("updateOpportunity", "200 400 401 413 429 500"),
 ];
 
@@ -144,14 +145,14 @@ fn every_operation_declares_the_instance() {
     }
 }
 
-/// C-10, C-92: endpoints 7, 13 and 19, and `POST /leads`.
+/// C-10, C-92, C-101: endpoints 7, 13 and 19, `POST /leads` and forms.
 #[test]
-fn four_operations_declare_idempotency_keys() {
+fn five_operations_declare_idempotency_keys() {
     for operation in INTERFACE.operations() {
         let name = operation.value["operationId"].as_str();
         let expected = matches!(
             name,
-            Some("createLead" | "createOpportunity" | "bookMeeting" | "recordCall")
+            Some("createLead" | "createOpportunity" | "bookMeeting" | "recordCall" | "submitForm")
         );
         let parameters = INTERFACE.parameters(operation);
         let taken = parameters

@@ -294,3 +294,14 @@ fn values_at_their_limits_are_accepted() {
         assert!(judge(&text).is_ok(), "{}", refused(&text));
     }
 }
+
+/// An export has the hash of the token, which restores the form.
+#[test]
+fn tokens_of_forms_are_exported_as_hashes() {
+    let exported = exported::<Hooks>(&json!({}));
+    let hash = shared::form::TokenHash::of("t").map(String::from);
+    let expected = json!({ "id": 1, "name": "contact", "tokenHash": hash, "active": true });
+    assert_eq!(exported, expected);
+    let again = json!({ "token": null, "tokenHash": hash });
+    assert_eq!(self::exported::<Hooks>(&again), expected);
+}

@@ -47,6 +47,7 @@ pub fn good(kind: Kind) -> Value {
             "id": 3, "name": "Ligou", "trigger": "leadPhoneCall", "event": "received",
             "actions": [{ "type": "addPoints", "points": 5 }],
         }),
+        Kind::Hooks => json!({ "id": 1, "name": "contact", "token": "t" }),
     };
     line["kind"] = kind.name().into();
     line
@@ -77,7 +78,7 @@ fn exported<K: RecordKind>(rest: &Value) -> Value {
     Value::Object(fields)
 }
 
-const KINDS: [Kind; 19] = [
+const KINDS: [Kind; 20] = [
     Kind::Settings,
     Kind::Departments,
     Kind::Groups,
@@ -97,6 +98,7 @@ const KINDS: [Kind; 19] = [
     Kind::Events,
     Kind::Reports,
     Kind::Automations,
+    Kind::Hooks,
 ];
 
 #[test]

@@ -237,3 +237,37 @@ fn actions() {
         assert_eq!(refused(&text), format!("actions[0]{reason}"));
     }
 }
+
+#[test]
+fn forms() {
+    assert_refused(
+        Kind::Hooks,
+        [
+            (json!({ "token": null }), "token: is missing"),
+            (
+                json!({ "token": "a b" }),
+                "token: must be 1 to 256 visible ASCII characters",
+            ),
+            (
+                json!({ "token": 5 }),
+                "token: must be 1 to 256 visible ASCII characters",
+            ),
+            (
+                json!({ "token": null, "tokenHash": "x" }),
+                "tokenHash: must be 64 hexadecimal digits in lower case",
+            ),
+            (
+                json!({ "name": "a b" }),
+                "name: must be 1 to 64 characters of A-Z, a-z, 0-9, _ and -",
+            ),
+            (
+                json!({ "fields": [{ "name": "a", "to": "points" }] }),
+                "fields[0].to: is not a field that a form can set",
+            ),
+            (
+                json!({ "opportunity": { "column": 31, "title": "" } }),
+                "opportunity.title: must have 1 to 255 characters",
+            ),
+        ],
+    );
+}

@@ -73,6 +73,10 @@ fn the_origin_of_items() {
             Origin::CalendarLink,
         ),
         (
+            Key::new("acme#hook-link#contact".to_owned(), "0123456789abcdef"),
+            Origin::FormLink,
+        ),
+        (
             Key::new("acme#calendar-public#pub_5".to_owned(), "calendar"),
             Origin::CalendarLink,
         ),

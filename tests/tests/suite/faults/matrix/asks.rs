@@ -58,7 +58,10 @@ impl Ask {
             method,
             route,
             what,
-            path: route.replace("{id}", id).replace("{instance}/{keyName}", id),
+            path: route
+                .replace("{id}", id)
+                .replace("{instance}/{keyName}", id)
+                .replace("{name}", id),
             place: place(method, route),
             params: "i=acme",
             body: Value::Null,
@@ -153,6 +156,7 @@ pub fn asks(cast: &Cast) -> Vec<Ask> {
         tickets_and_reports(),
         directory(),
         calls(),
+        forms(),
     ];
     all.into_iter().flatten().collect()
 }
@@ -348,5 +352,24 @@ fn calls() -> Vec<Ask> {
         with_lead(call("new lead", nobody)),
         with_lead(call("known lead, no key", maria)).again(Again::Another),
         call("no lead", "anonymous"),
+    ]
+}
+
+fn forms() -> Vec<Ask> {
+    let submit = |what, body| {
+        Ask::of("POST", "/api/hook/{name}", "contact", what)
+            .params("i=acme&access_token=tok-4b1d9e")
+            .body(body)
+    };
+    vec![
+        submit("new lead", json!({ "nome": "Bia", "email": "bia@example.com" })).again(Again::Replayed),
+        submit(
+            "known lead, complete",
+            json!({ "nome": "Maria", "email": "lead1001@example.com" }),
+        ),
+        submit(
+            "known lead, completed",
+            json!({ "nome": "Maria", "email": "lead1001@example.com", "cargo": "CEO" }),
+        ),
     ]
 }

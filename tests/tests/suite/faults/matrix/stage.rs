@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use shared::automation::Automation;
 use shared::settings::Rate;
 use tests::bookings::{FREE, booking, open_calendars};
+use tests::forms::add_form;
 use tests::labels::{add_loss_reasons, add_tags};
 use tests::people::settle;
 use tests::raw::RawTable;
@@ -48,6 +49,7 @@ impl Stage {
         settle(&operator).await;
         open_shop(&operator).await;
         open_calendars(&operator).await;
+        add_form(&operator, &Value::Null).await;
         let opportunities = (1..=3).map(|id| plain_opportunity(id, 7, u32::try_from(id).expect("small")));
         add_opportunities(&operator, opportunities.collect()).await;
         add_tickets(&operator, [ticket(&Value::Null)]).await;

@@ -68,6 +68,7 @@ impl Arena {
             ("$only", own.only().to_string()),
             ("$own_proof", own.proof.clone()),
             ("$proof", any.proof.clone()),
+            ("$form_token", own.form_token()),
             ("$moved", own.booked.to_string()),
             ("$mark", any.searched()),
             ("$phone", any.phone().replace("0001", digit)),

@@ -107,7 +107,11 @@ impl Arena {
         self.last = format!("{} aims at {}: {text:?}", SHOPS[self.attacker], SHOPS[at]);
         let answer = self.call(&shape, asker, &text).send_raw().await;
         let answer = self.read(answer, self.attacker);
-        let refused = if shape.route == "/voip/webhook" { 401 } else { 400 };
+        let refused = match shape.route {
+            "/voip/webhook" => 401,
+            "/api/hook/{name}" => 404,
+            _ => 400,
+        };
         assert_eq!(answer.status, refused, "{}: {answer:?}", self.last);
         self.reached += 1;
     }

@@ -194,7 +194,7 @@ pub const SAME: Shape = shape(
 );
 
 /// Writes, made only by the attacker in its own instance.
-pub const WRITES: [Shape; 22] = [
+pub const WRITES: [Shape; 23] = [
     shape(
         "POST",
         "/crmopportunity",
@@ -325,10 +325,17 @@ pub const WRITES: [Shape; 22] = [
         "",
         r#"{"city":"Londrina","userAccess":[$user]}"#,
     ),
+    shape(
+        "POST",
+        "/api/hook/{name}",
+        "/api/hook/site",
+        "access_token=$form_token",
+        r#"{"firstname":"Ana","lastname":"$mark"}"#,
+    ),
 ];
 
 /// Requests to another instance, which must be rejected. The webhook's secret and the ids are the sender's.
-pub const AIMED: [Shape; 5] = [
+pub const AIMED: [Shape; 6] = [
     shape("POST", "/voip/webhook", "/voip/webhook", "", WRITES[17].body),
     shape(
         "POST",
@@ -357,6 +364,13 @@ pub const AIMED: [Shape; 5] = [
         "/calendarmeeting",
         "",
         r#"{"keyName":"demo","date":"$date","leadId":1001,"properties":{"rescheduleMeetingId":$moved,"rescheduleKey":"$own_proof"}}"#,
+    ),
+    shape(
+        "POST",
+        "/api/hook/{name}",
+        "/api/hook/site",
+        "access_token=$form_token",
+        r#"{"firstname":"Ana","lastname":"$mark"}"#,
     ),
 ];
 

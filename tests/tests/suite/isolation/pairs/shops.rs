@@ -75,6 +75,11 @@ impl Shop {
         format!("segredo-{}", self.name)
     }
 
+    /// The token of its form.
+    pub fn form_token(&self) -> String {
+        format!("token-{}", self.name)
+    }
+
     /// Creates it with its records.
     pub async fn open(world: &World, index: u64, secret: String) -> Self {
         let name = SHOPS[usize::try_from(index).expect("an index")];
@@ -145,6 +150,7 @@ impl Shop {
             json!({ "leads": "own", "opportunities": "own", "wonLost": false, "editOpportunities": true });
         let mut lines = vec![
             json!({ "kind": "setting", "name": "voip_webhook_secret", "value": self.webhook_secret() }),
+            json!({ "kind": "hook", "id": 1, "name": "site", "token": self.form_token() }),
             json!({ "kind": "department", "id": 1, "name": self.text("Comercial") }),
             json!({ "kind": "group", "id": 1, "name": self.text("Todos"), "permissions": everything }),
             json!({ "kind": "group", "id": 2, "name": self.text("Próprios"), "permissions": own }),

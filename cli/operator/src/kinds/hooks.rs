@@ -1,0 +1,134 @@
+//! Forms. Only imports change them.
+//!
+//! A line contains the token of its form; only the hash is stored and exported, which restores the form without revealing
+//! the token.
+
+use serde_json::Value;
+use shared::form::{Form, TokenHash};
+use shared::funnel::Funnel;
+use shared::store::unscoped::forms::{self, FormRecord};
+
+use super::prelude::*;
+
+/// The forms.
+#[derive(Debug)]
+pub struct Hooks;
+
+impl RecordKind for Hooks {
+    type Record = Form;
+    type Line = Form;
+    const KIND: Kind = Kind::Hooks;
+
+    fn parse(mut fields: Fields) -> Result<Form, String> {
+        match fields.shift_remove("token") {
+            None | Some(Value::Null) => {}
+            Some(token) => {
+                let hash = token.as_str().and_then(TokenHash::of);
+                let hash = hash.ok_or("token: must be 1 to 256 visible ASCII characters")?;
+                fields.insert("tokenHash".to_owned(), String::from(hash).into());
+            }
+        }
+        if fields.get("tokenHash").is_none_or(Value::is_null) {
+            return Err("token: is missing".to_owned());
+        }
+        let form: Form = line::read(fields)?;
+        form.judge()?;
+        limits::size(&form)?;
+        Ok(form)
+    }
+
+    fn identity(form: &Form) -> u64 {
+        form.id.get()
+    }
+
+    fn references(form: &Form, to: &mut References) {
+        to.add("owner", Referent::User, form.owner);
+        to.add("tags", Referent::Tag, form.tags.iter().copied());
+        let Some(opportunity) = &form.opportunity else {
+            return;
+        };
+        let column = opportunity.column.get();
+        let lacking = |funnel, column| format!("column {column} is not one of funnel {funnel}");
+        let Some(funnel) = opportunity.funnel else {
+            return to.push("opportunity.column", Referent::Column(column));
+        };
+        to.add("opportunity.funnel", Referent::Funnel, [funnel]);
+        let funnel = funnel.get();
+        to.push(
+            "opportunity.column",
+            Referent::ColumnOf {
+                funnel,
+                column,
+                lacking,
+            },
+        );
+    }
+
+    fn export(form: &Form) -> serde_json::Result<Fields> {
+        sparse(form)
+    }
+}
+
+impl ImportKind for Hooks {
+    async fn write(operator: &Operator, lines: &[&Form], mode: Mode) -> Written {
+        let funnels = operator.0.funnels().await?;
+        let lines: Vec<_> = lines.iter().map(|form| placed(form, &funnels)).collect();
+        operator
+            .write_each::<Self>(&lines.iter().collect::<Vec<_>>(), mode)
+            .await
+    }
+}
+
+/// A form whose opportunity names its funnel: where the line does not, the first that has the column.
+fn placed(form: &Form, funnels: &[Funnel]) -> Form {
+    let mut form = form.clone();
+    if let Some(opportunity) = &mut form.opportunity {
+        let of = || {
+            funnels
+                .iter()
+                .find(|funnel| funnel.has_column(opportunity.column))
+        };
+        opportunity.funnel = opportunity.funnel.or_else(|| of().map(|funnel| funnel.id));
+    }
+    form
+}
+
+impl Decide for Hooks {
+    fn reads(keys: Keys<'_>, form: &Form, _mode: Mode) -> Vec<Key> {
+        vec![keys.form(form.id), keys.form_link(&form.name, &form.token_hash)]
+    }
+
+    fn decide(operator: &Operator, form: &Form, found: &FoundItems, _mode: Mode) -> Decision {
+        let keys = operator.keys();
+        let stored = found.get(&keys.form(form.id));
+        let stored = stored.map(FormRecord::decode).transpose()?;
+        if stored.as_ref().is_some_and(|stored| stored.value == *form) {
+            return Err(Skip::Unchanged);
+        }
+        let link = keys.form_link(&form.name, &form.token_hash);
+        let other = found
+            .get(&link)
+            .and_then(forms::linked)
+            .filter(|id| *id != form.id);
+        if let Some(other) = other {
+            return Err(Skip::Refused(format!(
+                "name: hook {other} has it already, with this token"
+            )));
+        }
+        let record = FormRecord::imported(stored.as_ref(), form.clone());
+        let mut transaction = record.put(keys, stored.as_ref())?;
+        let value = form.id.to_string();
+        transaction.require(link, Condition::AbsentOrText { name: "id", value });
+        Ok(transaction)
+    }
+}
+
+impl ExportKind for Hooks {
+    fn partition(keys: Keys<'_>) -> String {
+        keys.forms()
+    }
+
+    fn decode(item: Item) -> Result<Form, StoreError> {
+        forms::form(&item)
+    }
+}

@@ -1,0 +1,131 @@
+//! `POST /api/hook/{name}`: the submission of a form.
+
+use axum::Json;
+use serde_json::{Value, json};
+use shared::auth::{FormRequest, FormScope, Prefetch};
+use shared::form::{Form, FormOpportunity, Submitted, UniqueField};
+use shared::http::{Idempotent, RawRequest, RequestError, replayed};
+use shared::ids::LeadId;
+use shared::lead::Lead;
+use shared::opportunity::Opportunity;
+use shared::store::{
+    Claimed, CreatedLead, IdempotencyKey, Identity, PrefetchedLead, Reader, StoreError, UniqueBy,
+};
+
+use crate::submission::Submission;
+
+/// A search of leads of a former format that reads too much (C-86).
+const OVER_BUDGET: &str =
+    "unique: finding an e-mail address would read more than read_budget allows; run funil migrate";
+
+impl Prefetch for Submission {
+    type Found = ();
+    type Error = RequestError;
+
+    const NEEDS_COLLEAGUES: bool = false;
+
+    fn parse(request: &RawRequest) -> Result<Self, RequestError> {
+        Self::read(request)
+    }
+
+    async fn prefetch(&self, _: &Reader) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// Makes a lead of a submission, or completes the one that has its number or e-mail, and then its opportunity. Three round
+/// trips for a new lead, two more for an opportunity.
+pub async fn submit(request: FormRequest<Submission>) -> Result<Idempotent<Json<Value>>, RequestError> {
+    let (scope, submission, ()) = request.into_parts();
+    let submitted = submission.accepted(&scope.form)?;
+    let lead = submitted.lead(&scope.form, LeadId::MAX, scope.now());
+    let identity = Identity::of(lead.numbers(), lead.email.as_deref(), unique(&scope.form));
+    let claim = submission.claim(&scope.form);
+    let start = scope.store.begin_lead(identity, claim).await?;
+    let (lead, is_replay) = match replayed(start.claimed)? {
+        Some(id) => (LeadId::new(id), true),
+        None => match create(&scope, start, lead).await? {
+            CreatedLead::Made(lead) => (Some(lead.id), false),
+            CreatedLead::Existing(lead) => (Some(complete(&scope, &submitted, *lead).await?), false),
+            CreatedLead::Claimed(claimed) => (replayed(claimed)?.and_then(LeadId::new), true),
+            CreatedLead::CompanyGone => (None, false),
+        },
+    };
+    let lead = lead.ok_or(StoreError::Contention("claiming a key"))?;
+    if let Some(wanted) = &scope.form.opportunity {
+        open_opportunity(&scope, wanted, &submitted, lead).await?;
+    }
+    let received = Json(json!({ "msg": "received", "data": { "lead": lead } }));
+    if is_replay {
+        return Ok(Idempotent::Replayed(received));
+    }
+    Ok(Idempotent::Made(received))
+}
+
+async fn create(scope: &FormScope, start: PrefetchedLead, lead: Lead) -> Result<CreatedLead, RequestError> {
+    let created = scope.store.create_lead(start, lead, None, &scope.settings).await;
+    created.map_err(RequestError::over_budget(OVER_BUDGET))
+}
+
+fn unique(form: &Form) -> UniqueBy {
+    UniqueBy {
+        phone: form.unique.contains(&UniqueField::Phone),
+        email: form.unique.contains(&UniqueField::Email),
+    }
+}
+
+/// Adds to an existing lead what it lacks. No call if it lacks nothing.
+async fn complete(scope: &FormScope, submitted: &Submitted, lead: Lead) -> Result<LeadId, StoreError> {
+    let completed = |lead: &Lead| Ok::<_, ()>(submitted.complete(&scope.form, lead));
+    if completed(&lead).as_ref() == Ok(&lead) {
+        return Ok(lead.id);
+    }
+    if let Some(stored) = scope.store.lead_record(lead.id).await? {
+        scope.store.update_lead(stored, None, completed).await?;
+    }
+    Ok(lead.id)
+}
+
+/// Makes the opportunity, once for equal submissions of a lead within 24 hours: a repeated submission, after a failure or by
+/// an impatient visitor, makes no second one. A funnel without the column makes none.
+async fn open_opportunity(
+    scope: &FormScope,
+    wanted: &FormOpportunity,
+    submitted: &Submitted,
+    lead: LeadId,
+) -> Result<(), StoreError> {
+    let Some(funnel) = wanted.funnel else {
+        return Ok(());
+    };
+    let content = json!([submitted.fields, submitted.custom]).to_string();
+    let form = scope.form.id.to_string();
+    let claim = IdempotencyKey::new("form opportunity", &form, &format!("{lead} {content}"), b"");
+    let start = scope
+        .store
+        .begin_creation(funnel, (lead, None), Some(claim))
+        .await?;
+    let has_column = start
+        .funnel
+        .as_ref()
+        .is_some_and(|funnel| funnel.has_column(wanted.column));
+    if start.claimed != Claimed::New || start.lead.is_none() {
+        return Ok(());
+    }
+    if !has_column {
+        tracing::warn!(form, "the column of a form's opportunity does not exist");
+        return Ok(());
+    }
+    let owner = start.lead.as_ref().and_then(|stored| stored.lead.owner);
+    let user = match scope.form.owner.or(owner) {
+        Some(user) => Some(user),
+        None => scope.store.first_user().await?,
+    };
+    let Some(user) = user else { return Ok(()) };
+    let (place, now) = ((funnel, wanted.column), scope.now());
+    let make = |id| Opportunity {
+        title: wanted.title.clone(),
+        value: wanted.value.unwrap_or_default(),
+        ..Opportunity::new(id, place, lead, user, now)
+    };
+    scope.store.insert_opportunity(start, make).await.map(drop)
+}

@@ -1,0 +1,347 @@
+//! Forms of web pages: a submission makes a lead of its fields (C-101).
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq as _;
+
+use crate::calendar::LinkName;
+use crate::ids::{ColumnId, FormId, FunnelId, LeadId, TagId, UserId};
+use crate::lead::{DERIVED_FIELDS, Lead};
+use crate::meeting::NewContact;
+use crate::money::Cents;
+use crate::text::{fits, hex};
+use crate::time::Timestamp;
+
+/// Maximum number of fields, and of tags.
+const MAX_LISTED: usize = 50;
+/// Maximum length of a field's name in characters.
+const MAX_NAME: usize = 64;
+/// Maximum number of submissions whose `utm_*` a lead keeps.
+const MAX_UTM_TAGS: usize = 50;
+/// Maximum size of a lead in bytes (C-30).
+const MAX_RECORD: usize = 100_000;
+/// Digits of a hash that find a form.
+const PREFIX: usize = 16;
+/// Fixed fields of a lead that a submission may set besides those of [`NewContact`].
+const MORE_FIELDS: [&str; 1] = ["acquisition_channel"];
+
+/// A form. Only imports change it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Form {
+    /// The id.
+    pub id: FormId,
+    /// The name in its address.
+    pub name: LinkName,
+    /// The hash of its token.
+    pub token_hash: TokenHash,
+    /// Whether it accepts submissions [default: true].
+    #[serde(default = "yes")]
+    pub active: bool,
+    /// The accepted fields; if there are none, those of [`NewContact`] under their own names.
+    #[serde(default)]
+    pub fields: Vec<FormField>,
+    /// Fields by which an existing lead is found.
+    #[serde(default)]
+    pub unique: BTreeSet<UniqueField>,
+    /// The owner of new leads, and of existing ones without owner.
+    #[serde(default)]
+    pub owner: Option<UserId>,
+    /// Tags that the lead gets.
+    #[serde(default)]
+    pub tags: Vec<TagId>,
+    /// The opportunity that a submission creates.
+    #[serde(default)]
+    pub opportunity: Option<FormOpportunity>,
+}
+
+/// An accepted field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormField {
+    /// The name in a submission.
+    pub name: String,
+    /// The field of the lead, or the alias of a custom field [default: the name].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// Whether a submission must contain it [default: false].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub required: bool,
+}
+
+/// A field of a lead that no two leads of a form share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UniqueField {
+    /// The numbers: `phone`, `mobile` and `chatapp` alike.
+    Phone,
+    /// The e-mail address.
+    Email,
+}
+
+/// The opportunity that a submission creates.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormOpportunity {
+    /// The funnel of the column [default: the first with such a column].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub funnel: Option<FunnelId>,
+    /// The column.
+    pub column: ColumnId,
+    /// The title.
+    pub title: String,
+    /// The value [default: 0].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<Cents>,
+}
+
+/// The SHA-256 of a token in hexadecimal. The token is not stored.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TokenHash(String);
+
+/// The text is no hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be 64 hexadecimal digits in lower case")]
+pub struct BadTokenHash;
+
+impl TokenHash {
+    /// The hash of a token; `None` for text that a query cannot contain as it is: 1 to 256 visible ASCII characters.
+    #[must_use]
+    pub fn of(token: &str) -> Option<Self> {
+        let visible = token.bytes().all(|byte| byte.is_ascii_graphic());
+        (visible && (1..=256).contains(&token.len())).then(|| Self(hex(&Sha256::digest(token))))
+    }
+
+    /// Compares in constant time.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
+    }
+
+    /// The digits that find a form, too few to be compared alone.
+    #[must_use]
+    pub fn prefix(&self) -> &str {
+        self.0.get(..PREFIX).unwrap_or_default()
+    }
+
+    /// All digits, which stand for the token in memory.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl TryFrom<String> for TokenHash {
+    type Error = BadTokenHash;
+
+    fn try_from(text: String) -> Result<Self, BadTokenHash> {
+        let digits = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        (digits && text.len() == 64)
+            .then_some(Self(text))
+            .ok_or(BadTokenHash)
+    }
+}
+
+impl From<TokenHash> for String {
+    fn from(hash: TokenHash) -> Self {
+        hash.0
+    }
+}
+
+impl std::fmt::Debug for TokenHash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("TokenHash(…)")
+    }
+}
+
+/// A field of the lead that a submission sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A fixed text field.
+    Field(String),
+    /// A custom field.
+    Custom(String),
+}
+
+impl Target {
+    /// The field of this name; `None` for a fixed field that submissions must not set.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        let name = if name == "whatsapp" { "chatapp" } else { name };
+        if NewContact::FIELDS.contains(&name) || MORE_FIELDS.contains(&name) {
+            return Some(Self::Field(name.to_owned()));
+        }
+        (!is_fixed(name)).then(|| Self::Custom(name.to_owned()))
+    }
+}
+
+/// Whether a field of this name is no custom one.
+fn is_fixed(name: &str) -> bool {
+    let lead = LeadId::new(1).zip(Timestamp::from_unix_millis(0));
+    let lead = lead.and_then(|(id, now)| serde_json::to_value(Lead::new(id, now)).ok());
+    DERIVED_FIELDS.contains(&name) || name == "utmTags" || lead.is_some_and(|lead| lead.get(name).is_some())
+}
+
+impl FormField {
+    fn plain(name: &str) -> Self {
+        let (name, to) = (name.to_owned(), None);
+        let required = false;
+        Self { name, to, required }
+    }
+
+    /// The field of the lead.
+    #[must_use]
+    pub fn target(&self) -> Option<Target> {
+        Target::named(self.to.as_deref().unwrap_or(&self.name))
+    }
+}
+
+impl Form {
+    /// The accepted fields.
+    #[must_use]
+    pub fn accepted(&self) -> Vec<FormField> {
+        if self.fields.is_empty() {
+            return NewContact::FIELDS.map(FormField::plain).into();
+        }
+        self.fields.clone()
+    }
+
+    /// Checks what is valid or invalid without other records.
+    ///
+    /// # Errors
+    /// The first invalid field with the reason, as text for the operator.
+    pub fn judge(&self) -> Result<(), String> {
+        for (name, length) in [("fields", self.fields.len()), ("tags", self.tags.len())] {
+            if length > MAX_LISTED {
+                return Err(format!("{name}: must have at most {MAX_LISTED} elements"));
+            }
+        }
+        let (mut names, mut targets) = (BTreeSet::new(), Vec::new());
+        for (at, field) in self.fields.iter().enumerate() {
+            let bad = |rule: &str| Err(format!("fields[{at}].{rule}"));
+            let to = field.to.as_deref().unwrap_or(&field.name);
+            let is_reserved = ["i", "access_token"].contains(&field.name.as_str());
+            match field.target() {
+                _ if field.name.is_empty() || !fits(&field.name, MAX_NAME) => {
+                    return bad("name: must have 1 to 64 characters");
+                }
+                _ if is_reserved || field.name.starts_with("utm_") => {
+                    return bad("name: must not be i, access_token or begin with utm_");
+                }
+                _ if !names.insert(&field.name) => return bad("name: is in the list already"),
+                _ if to.is_empty() || !fits(to, MAX_NAME) => return bad("to: must have 1 to 64 characters"),
+                None => return bad("to: is not a field that a form can set"),
+                Some(target) if targets.contains(&target) => {
+                    return bad("to: another field of the form has it");
+                }
+                Some(target) => targets.push(target),
+            }
+        }
+        let title = self.opportunity.as_ref().map(|opportunity| &opportunity.title);
+        if title.is_some_and(|title| title.is_empty() || !fits(title, 255)) {
+            return Err("opportunity.title: must have 1 to 255 characters".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// The values of a submission that reach the lead. Blank ones are left out.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Submitted {
+    /// Fixed text fields.
+    pub fields: Map<String, Value>,
+    /// Custom fields by alias.
+    pub custom: Map<String, Value>,
+    /// The parameters `utm_*`.
+    pub utm: Map<String, Value>,
+}
+
+impl Submitted {
+    /// Whether it names a person, or how to reach one (C-92).
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        let naming = ["firstname", "lastname", "email", "phone", "mobile", "chatapp"];
+        naming.iter().any(|name| self.fields.contains_key(*name))
+    }
+
+    /// The lead that it creates.
+    #[must_use]
+    pub fn lead(&self, form: &Form, id: LeadId, now: Timestamp) -> Lead {
+        let mut lead = Lead::new(id, now);
+        lead.created_by_type = Some("form".to_owned());
+        if let Some(Value::String(locale)) = self.fields.get("preferred_locale") {
+            lead.preferred_locale.clone_from(locale);
+        }
+        self.complete(form, &lead)
+    }
+
+    /// An existing lead with what it lacks. What it has stays as it is, and a lead that would be too large stays whole.
+    #[must_use]
+    pub fn complete(&self, form: &Form, lead: &Lead) -> Lead {
+        let mut completed = self.with_fields(lead);
+        completed.owner = completed.owner.or(form.owner);
+        for (name, value) in &self.custom {
+            let held = completed.custom.entry(name.clone()).or_insert(Value::Null);
+            if is_absent(Some(&*held)) {
+                held.clone_from(value);
+            }
+        }
+        for tag in &form.tags {
+            if !completed.tags.contains(tag) && completed.tags.len() < MAX_LISTED {
+                completed.tags.push(*tag);
+            }
+        }
+        let utm = Value::Object(self.utm.clone());
+        let is_new = !self.utm.is_empty() && !completed.utm_tags.contains(&utm);
+        if is_new && completed.utm_tags.len() < MAX_UTM_TAGS {
+            completed.utm_tags.push(utm);
+        }
+        let free = serde_json::json!([completed.utm_tags, completed.custom]).to_string();
+        let size = serde_json::json!(completed).to_string().len() + free.len();
+        if size > MAX_RECORD {
+            lead.clone()
+        } else {
+            completed
+        }
+    }
+
+    /// The lead with the fixed fields that it lacks.
+    fn with_fields(&self, lead: &Lead) -> Lead {
+        let Ok(Value::Object(mut fields)) = serde_json::to_value(lead) else {
+            return lead.clone();
+        };
+        for (name, value) in &self.fields {
+            if is_absent(fields.get(name)) {
+                fields.insert(name.clone(), value.clone());
+            }
+        }
+        let completed = serde_json::from_value::<Lead>(Value::Object(fields));
+        let (utm_tags, custom) = (lead.utm_tags.clone(), lead.custom.clone());
+        completed.map_or_else(
+            |_| lead.clone(),
+            |completed| Lead {
+                utm_tags,
+                custom,
+                ..completed
+            },
+        )
+    }
+}
+
+/// Whether a field has no value.
+fn is_absent(value: Option<&Value>) -> bool {
+    match value {
+        None | Some(Value::Null) => true,
+        Some(Value::String(text)) => text.trim().is_empty(),
+        Some(_) => false,
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! The check of forms: the name in the path and a token that belongs to the form (C-101).
+//!
+//! Instances, names and tokens that do not exist, and inactive forms, are not found alike. A wrong token finds no item, so it
+//! costs the directory and an empty read, and is not counted against any limit (C-86).
+
+use std::fmt;
+
+use super::{CheckedRequest, Guard, instance, rate_limit};
+use crate::calendar::LinkName;
+use crate::environment::Environment;
+use crate::form::{Form, TokenHash};
+use crate::http::{App, Params, RawRequest, RequestError};
+use crate::settings::Settings;
+use crate::store::{InstanceStore, PublicRoute, Reader};
+use crate::telemetry::request;
+use crate::time::Timestamp;
+
+/// A submission of a form that accepts it.
+pub type FormRequest<Q> = CheckedRequest<FormGuard, Q>;
+
+/// A submission, not yet let in.
+pub struct FormGuard {
+    app: App,
+    params: Params,
+    /// Name and token; `None` where they can be no form's.
+    claimed: Option<(LinkName, TokenHash)>,
+}
+
+// No log line may contain the token.
+impl fmt::Debug for FormGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("FormGuard")
+    }
+}
+
+/// A submission that was let in.
+#[derive(Debug)]
+pub struct FormScope {
+    /// The form.
+    pub form: Form,
+    /// The instance's settings.
+    pub settings: Settings,
+    /// Whether the instance has active automations.
+    pub triggers: bool,
+    /// The instance's part of the table.
+    pub store: InstanceStore,
+    environment: Environment,
+}
+
+impl FormScope {
+    /// The time now.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.environment.now()
+    }
+}
+
+impl Guard for FormGuard {
+    type Scope = FormScope;
+
+    fn of(request: RawRequest, app: &App) -> Self {
+        let token = request.params.one("access_token").ok().flatten();
+        let name = request.path.as_deref().and_then(LinkName::parse);
+        Self {
+            app: app.clone(),
+            claimed: name.zip(token.and_then(TokenHash::of)),
+            params: request.params,
+        }
+    }
+
+    async fn reader(&self) -> Result<Reader, RequestError> {
+        let instance = instance(&self.params).map_err(not_found)?;
+        // Nothing is read for what can be no form.
+        self.claimed.as_ref().ok_or(RequestError::NotFound)?;
+        Ok(self.app.store().reader(instance))
+    }
+
+    fn is_known(&self, reader: &Reader) -> bool {
+        self.app.store().knows(&self.callers(reader))
+    }
+
+    async fn check(&self, reader: &Reader, _: bool) -> Result<FormScope, RequestError> {
+        let (name, token) = self.claimed.as_ref().ok_or(RequestError::NotFound)?;
+        let (directory, form) = tokio::try_join!(reader.directory(), reader.form(name, token))?;
+        let callers = self.callers(reader);
+        let Some((directory, form)) = directory.zip(form) else {
+            self.app.store().refuse(&callers);
+            return Err(RequestError::NotFound);
+        };
+        request::note(reader.instance().as_str(), "");
+        let limit = rate_limit::of_public(PublicRoute::Form, &directory.settings);
+        self.app.store().accept(&callers, reader.instance(), limit);
+        rate_limit::count(&self.app, reader.instance(), limit).await?;
+        Ok(FormScope {
+            form,
+            triggers: directory.triggers,
+            settings: directory.settings,
+            store: InstanceStore::new(reader.clone()),
+            environment: self.app.environment().clone(),
+        })
+    }
+}
+
+impl FormGuard {
+    /// What an accepted form is remembered by.
+    fn callers(&self, reader: &Reader) -> [String; 1] {
+        let claimed = self.claimed.as_ref();
+        let claimed = claimed.map(|(name, token)| format!("{name} {}", token.as_str()));
+        [format!(
+            "{} form {}",
+            reader.instance(),
+            claimed.unwrap_or_default()
+        )]
+    }
+}
+
+/// An instance that does not exist is not distinguished from a form that does not.
+fn not_found(refused: RequestError) -> RequestError {
+    match refused {
+        RequestError::Unauthorized => RequestError::NotFound,
+        refused => refused,
+    }
+}

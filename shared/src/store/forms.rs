@@ -1,0 +1,78 @@
+//! Forms, which only the operator changes, and the look-up by name and token.
+
+use super::Reader;
+use super::derived::Derived;
+use super::entity::{Entity, Stored};
+use super::key::{Key, Keys};
+use crate::calendar::LinkName;
+use crate::form::{Form, TokenHash};
+use crate::ids::{FormId, UserId};
+use table::item::{self, Item, n, s};
+use table::{KeyRange, StoreError};
+
+const KIND: &str = "hook";
+/// The form as text, in its record and in its look-up.
+const TEXT: &str = "hook";
+
+/// A form as it is stored.
+pub type FormRecord = Stored<Form>;
+
+impl Reader {
+    /// The active form of a name and token. One get, of nothing where the token is another one.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn form(&self, name: &LinkName, token: &TokenHash) -> Result<Option<Form>, StoreError> {
+        let item = self.table.get(&self.keys().form_link(name, token)).await?;
+        let form = item.as_ref().map(form).transpose()?;
+        Ok(form.filter(|form| form.token_hash.is(token) && form.active))
+    }
+
+    /// The user with the lowest id: responsible where nobody else is. One query of one item.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn first_user(&self) -> Result<Option<UserId>, StoreError> {
+        let page = self.table.query(KeyRange::head(self.keys().users(), 1)).await?;
+        let first = page.items.first().map(table::key_of).transpose()?;
+        Ok(first.and_then(|key| UserId::new(key.sk.parse().ok()?)))
+    }
+}
+
+impl Entity for Form {
+    const KIND: &'static str = KIND;
+
+    fn key(&self, keys: Keys<'_>) -> Key {
+        keys.form(self.id)
+    }
+
+    fn encode(&self) -> Result<Item, StoreError> {
+        Ok(Item::from([
+            ("id".to_owned(), n(self.id)),
+            (TEXT.to_owned(), s(serde_json::json!(self).to_string())),
+        ]))
+    }
+
+    fn decode(item: &Item) -> Result<Self, StoreError> {
+        form(item)
+    }
+
+    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError> {
+        let mut link = item::part(&record.encode()?, TEXT);
+        link.insert("id".to_owned(), s(record.id.to_string()));
+        let mut derived = Derived::default();
+        let key = keys.form_link(&record.name, &record.token_hash);
+        derived.items.insert(key, link);
+        Ok(derived)
+    }
+}
+
+/// The form that a record contains, or its look-up.
+pub fn form(item: &Item) -> Result<Form, StoreError> {
+    item::need_json(KIND, item, TEXT)
+}
+
+/// The id in a look-up.
+pub fn linked(item: &Item) -> Option<FormId> {
+    FormId::parse(item.get("id")?.as_s().ok()?)
+}

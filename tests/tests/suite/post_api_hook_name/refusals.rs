@@ -1,0 +1,161 @@
+//! What a form refuses.
+
+use serde_json::{Value, json};
+use tests::World;
+use tests::forms::{TOKEN, address, received, submit};
+
+use super::{NEW, world};
+
+fn invalid(details: &str) -> Value {
+    json!({ "error": "Invalid request", "details": details })
+}
+
+/// A form that does not exist, a wrong token and an unknown instance are one answer, before the body is judged. Of the
+/// instance at most the directory is read (C-86).
+#[tokio::test]
+async fn wrong_names_and_tokens_are_not_found() {
+    let world = world(&json!({})).await;
+    let good = json!({ "nome": "Bia" }).to_string();
+    let before = world.raw().items().len();
+    for uri in [
+        "/api/hook/contact?i=acme".to_owned(),
+        "/api/hook/contact?i=acme&access_token=".to_owned(),
+        "/api/hook/contact?i=acme&access_token=wrong".to_owned(),
+        format!("/api/hook/contact?i=acme&access_token={TOKEN}x"),
+        format!("/api/hook/contact?i=acme&access_token={TOKEN}&access_token={TOKEN}"),
+        format!("/api/hook/contact?i=acme&token={TOKEN}"),
+        format!("/api/hook/nowhere?i=acme&access_token={TOKEN}"),
+        format!("/api/hook/CONTACT?i=acme&access_token={TOKEN}"),
+        format!("/api/hook/a%20b?i=acme&access_token={TOKEN}"),
+        format!("/api/hook/contact?i=nobody&access_token={TOKEN}"),
+        format!("/api/hook/contact?i=ACME&access_token={TOKEN}"),
+        format!("/api/hook/contact?i=%23&access_token={TOKEN}"),
+    ] {
+        for body in [good.as_str(), "{", ""] {
+            let answer = world.call("POST", &uri).bytes(body.to_owned()).send().await;
+            answer.is(404, &json!({ "error": "Not found" }));
+            assert!(answer.cost.read_units() <= 4.0, "{uri}: {:?}", answer.cost);
+            assert!(answer.cost.write_units() <= 0.0, "{uri}: {:?}", answer.cost);
+        }
+    }
+    assert_eq!(world.raw().items().len(), before);
+    for i in ["", "i=", "i=acme&i=acme"] {
+        let uri = format!("/api/hook/contact?{i}&access_token={TOKEN}");
+        let answer = world.call("POST", &uri).send().await;
+        answer.is(400, &invalid("i: must name the instance, once"));
+    }
+}
+
+#[tokio::test]
+async fn the_missing_or_invalid_field_is_named() {
+    let world = world(&json!({ "fields": [{ "name": "nome", "to": "firstname", "required": true },
+        { "name": "e-mail", "to": "email", "required": true }, { "name": "cidade", "to": "city" }, { "name": "cargo" }] }))
+    .await;
+    let before = world.raw().items().len();
+    let with = |changes: Value| {
+        let mut sent = json!({ "nome": "Bia", "e-mail": "bia@example.com" });
+        for (name, value) in changes.as_object().expect("fields") {
+            sent[name] = value.clone();
+        }
+        sent
+    };
+    let many: Value = (0..49).map(|at| (format!("x{at}"), json!(at))).collect();
+    for (sent, details) in [
+        (json!({}), "nome: is required"),
+        (json!({ "nome": "Bia" }), "e-mail: is required"),
+        (with(json!({ "nome": " " })), "nome: is required"),
+        (with(json!({ "e-mail": null })), "e-mail: is required"),
+        (
+            with(json!({ "nome": "x".repeat(256) })),
+            "nome: must have at most 255 characters",
+        ),
+        (with(json!({ "nome": true })), "nome: must be text"),
+        (
+            with(json!({ "cidade": "ã".repeat(501) })),
+            "cidade: must have at most 1000 bytes",
+        ),
+        (with(json!({ "cidade": ["a"] })), "cidade: must be text"),
+        (
+            with(json!({ "cargo": "x".repeat(1001) })),
+            "cargo: must have at most 1000 characters",
+        ),
+        (
+            with(json!({ "cargo": {} })),
+            "cargo: must be text, a number, true, false or null",
+        ),
+        (
+            with(json!({ "utm_x": [1] })),
+            "utm_x: must be text, a number, true, false or null",
+        ),
+        (with(many), "body: must have at most 50 fields"),
+        (
+            with(json!({ "x": "x".repeat(17_000) })),
+            "body: must have at most 16 KB in all fields",
+        ),
+    ] {
+        submit(&world, &sent).await.is(400, &invalid(details));
+    }
+    for (media_type, body, details) in [
+        (
+            "multipart/form-data; boundary=x",
+            "--x",
+            "body: must be JSON or application/x-www-form-urlencoded",
+        ),
+        ("application/json", "nome=Bia", "body: must be JSON"),
+        ("application/json", "[]", "body: must be a JSON object"),
+        ("text/plain", "{\"nome\":", "body: must be JSON"),
+        ("text/plain", "", "nome: is required"),
+    ] {
+        let call = world
+            .call("POST", &address(""))
+            .header("content-type", media_type);
+        call.bytes(body.to_owned())
+            .send()
+            .await
+            .is(400, &invalid(details));
+    }
+    assert_eq!(world.raw().items().len(), before);
+}
+
+#[tokio::test]
+async fn a_lead_must_be_named() {
+    let world = world(&json!({ "fields": [{ "name": "cidade", "to": "city" }, { "name": "email" }] })).await;
+    let details = "body: must have a firstname, lastname, email, phone, mobile or chatapp";
+    submit(&world, &json!({ "cidade": "Recife" }))
+        .await
+        .is(400, &invalid(details));
+    submit(&world, &json!({ "email": "a@b.c" }))
+        .await
+        .is(200, &received(NEW));
+}
+
+/// C-9: valid submissions share the public limit of the route, wrong tokens do not use it up. A flood beyond it costs the
+/// check, and each submission within it is bounded.
+#[tokio::test]
+async fn a_flood_costs_bounded_units() {
+    let world = world(&json!({ "opportunity": { "column": 31, "title": "Pedido" }, "owner": 7 })).await;
+    set_limit(&world, 5).await;
+    let uri = "/api/hook/contact?i=acme&access_token=wrong";
+    for turn in 0..30 {
+        assert_eq!(world.call("POST", uri).send().await.status, 404);
+        let sent = json!({ "nome": "Bia", "email": format!("{turn}@example.com"), "whatsapp": format!("41988880{turn:03}") });
+        let answer = submit(&world, &sent).await;
+        let (reads, writes) = (answer.cost.read_units(), answer.cost.write_units());
+        if turn < 5 {
+            assert_eq!(answer.status, 200, "{}", answer.body);
+            assert_eq!(answer.headers["ratelimit-remaining"], (4 - turn).to_string());
+            assert!(reads <= 40.0 && writes <= 80.0, "{:?}", answer.cost);
+        } else {
+            answer.is(429, &json!({ "error": "Too many requests" }));
+            assert!(reads <= 4.0 && writes <= 0.0, "{:?}", answer.cost);
+        }
+    }
+}
+
+async fn set_limit(world: &World, limit: u32) {
+    let operator = world.operator("acme");
+    let set = operator
+        .set_setting("public_requests_per_minute", &json!(limit))
+        .await;
+    set.expect("a setting");
+}
