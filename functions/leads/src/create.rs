@@ -7,7 +7,9 @@ use shared::auth::{AnyUser, Authorized, EditLeads, KeyAndToken, Permission as _,
 use shared::http::{Idempotent, InvalidField, RawRequest, RequestError, parse_object, replayed};
 use shared::ids::LeadId;
 use shared::lead::{Lead, LeadPatch};
-use shared::store::{CreatedLead, IdempotencyKey, Identity, PrefetchedLead, Reader, StoreError, UniqueBy};
+use shared::store::{
+    Claimed, CreatedLead, IdempotencyKey, Identity, PrefetchedLead, Reader, StoreError, UniqueBy,
+};
 
 use crate::error::{CreateError, company_gone, invalid};
 use crate::view::full;
@@ -16,6 +18,9 @@ use crate::wire::{Named, edit_context};
 /// A search of leads of a former format that reads too much (C-86).
 const OVER_BUDGET: &str =
     "unique: finding an e-mail address would read more than read_budget allows; run funil migrate";
+
+/// The header of a response with a lead that existed.
+const EXISTING: [(&str, &str); 1] = [("x-lead-existing", "true")];
 
 /// A lead to make.
 #[derive(Debug)]
@@ -41,15 +46,20 @@ impl Prefetch for CreateLead {
     }
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        let claim = self
-            .key
-            .as_ref()
-            .map(|(key, content)| IdempotencyKey::new("POST /leads", reader.caller().key(), key, content));
+        let claim = self.claim(reader);
         let identity = Identity::of(self.patch.numbers(), self.patch.email(), self.unique);
         tokio::try_join!(
             reader.begin_lead(identity, claim),
             Named::read(reader, &self.patch)
         )
+    }
+}
+
+impl CreateLead {
+    fn claim(&self, reader: &Reader) -> Option<IdempotencyKey> {
+        let (key, content) = self.key.as_ref()?;
+        let caller = reader.caller().key();
+        Some(IdempotencyKey::new("POST /leads", caller, key, content))
     }
 }
 
@@ -71,12 +81,13 @@ fn unique(text: &str) -> Result<UniqueBy, InvalidField> {
 /// here, because a repeated request has its own answer to a user who lost it (C-10).
 pub async fn create(request: Authorized<KeyAndToken, AnyUser, CreateLead>) -> Result<Response, CreateError> {
     let (scope, query, (start, named)) = request.into_parts();
-    if let Some(made) = replayed(start.claimed)? {
-        return replay(&scope, made).await;
+    if let Some(answer) = replay(&scope, start.claimed).await? {
+        return Ok(answer);
     }
     EditLeads::require(&scope.viewer)?;
     let named = named.with_name_of(&scope).await?;
     let lead = query.patch.make(&edit_context(&scope, &named)).map_err(invalid)?;
+    let claim = query.claim(&scope.store);
     let settings = &scope.viewer.directory().settings;
     let created = scope
         .store
@@ -84,11 +95,11 @@ pub async fn create(request: Authorized<KeyAndToken, AnyUser, CreateLead>) -> Re
         .await;
     match created.map_err(RequestError::over_budget(OVER_BUDGET))? {
         CreatedLead::Made(lead) => Ok(Idempotent::Made(shown(*lead, &scope)).into_response()),
-        CreatedLead::Existing(lead) => existing(*lead, &scope),
+        CreatedLead::Existing(lead) => existing(*lead, &scope, claim).await,
         CreatedLead::CompanyGone => Err(company_gone().into()),
         CreatedLead::Claimed(claimed) => {
-            let made = replayed(claimed)?.ok_or(StoreError::Contention("claiming a key"))?;
-            replay(&scope, made).await
+            let answer = replay(&scope, claimed).await?;
+            Ok(answer.ok_or(StoreError::Contention("claiming a key"))?)
         }
     }
 }
@@ -97,19 +108,28 @@ fn shown(lead: Lead, scope: &Scope) -> Json<Value> {
     Json(full(lead, scope))
 }
 
-/// The lead that has the number or the address, for a user who may see it.
-fn existing(lead: Lead, scope: &Scope) -> Result<Response, CreateError> {
+/// The lead that has the number or the address, for a user who may see it. A request with a key is remembered.
+async fn existing(lead: Lead, scope: &Scope, claim: Option<IdempotencyKey>) -> Result<Response, CreateError> {
     if !scope.viewer.sees_lead(lead.owner, &lead.lists()) {
         return Err(CreateError::Conflict);
     }
-    Ok(([("x-lead-existing", "true")], shown(lead, scope)).into_response())
+    if let Some(claim) = claim {
+        let claimed = scope.store.keep_found(&claim, lead.id.get()).await?;
+        if let Some(answer) = replay(scope, claimed).await? {
+            return Ok(answer);
+        }
+    }
+    Ok((EXISTING, shown(lead, scope)).into_response())
 }
 
-/// The response to a repeated request, built again from the lead that the first one made. The user must have made it, or be
-/// able to read it (C-10).
-async fn replay(scope: &Scope, made: u64) -> Result<Response, CreateError> {
+/// The response to a repeated request, built again from the lead that the first one created or found; `None` for a new request.
+/// The user must have created it, or be able to read it (C-10).
+async fn replay(scope: &Scope, claimed: Claimed) -> Result<Option<Response>, CreateError> {
+    let Some(id) = replayed(claimed)? else {
+        return Ok(None);
+    };
     EditLeads::require(&scope.viewer)?;
-    let lead = match LeadId::new(made) {
+    let lead = match LeadId::new(id) {
         Some(id) => scope.store.lead(id).await?,
         None => None,
     };
@@ -118,7 +138,11 @@ async fn replay(scope: &Scope, made: u64) -> Result<Response, CreateError> {
         lead.created_by == Some(viewer.user().get()) || viewer.sees_lead(lead.owner, &lead.lists())
     };
     let lead = lead.filter(may_see).ok_or(RequestError::NotFound)?;
-    Ok(Idempotent::Replayed(shown(lead, scope)).into_response())
+    let answer = Idempotent::Replayed(shown(lead, scope));
+    Ok(Some(match claimed {
+        Claimed::Found(_) => (EXISTING, answer).into_response(),
+        _ => answer.into_response(),
+    }))
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ impl<T: IntoResponse> IntoResponse for Idempotent<T> {
 pub fn replayed(claimed: Claimed) -> Result<Option<u64>, RequestError> {
     match claimed {
         Claimed::New => Ok(None),
-        Claimed::Replay(id) => Ok(Some(id)),
+        Claimed::Replay(id) | Claimed::Found(id) => Ok(Some(id)),
         Claimed::Mismatch => Err(RequestError::IdempotencyMismatch),
     }
 }

@@ -13,10 +13,13 @@ use crate::text::hex;
 use crate::time::Timestamp;
 use table::StoreError;
 use table::item::{self, Item, n, s};
-use table::{Condition, Transaction};
+use table::{CommitError, Condition, Transaction};
 
 /// Lifetime of a key.
 const SECONDS: u32 = 24 * 3600;
+
+/// The attribute of a claim whose record existed before.
+const FOUND: &str = "found";
 
 /// A repeatable request: scope and key, and a digest of the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +35,8 @@ pub enum Claimed {
     New,
     /// An equal request created the record with this id.
     Replay(u64),
+    /// An equal request found the record with this id, and created none.
+    Found(u64),
     /// It had another body.
     Mismatch,
 }
@@ -64,6 +69,27 @@ impl InstanceStore {
     }
 }
 
+impl InstanceStore {
+    /// Stores that a request found a record and created none. Returns the outcome of a concurrent request with the same key
+    /// that came first. One transaction.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it failed, or its outcome is unknown.
+    pub async fn keep_found(&self, claim: &IdempotencyKey, found: u64) -> Result<Claimed, StoreError> {
+        let mut transaction = Transaction::default();
+        let outcome = (found, Item::from([(FOUND.to_owned(), n(1))]));
+        claim.put_outcome(&mut transaction, self.keys(), outcome, self.environment.now());
+        match self.table.commit(transaction).await {
+            Ok(()) => Ok(Claimed::New),
+            Err(CommitError::Refused(items)) => {
+                let claimed = self.claimed_meanwhile(Some(claim), &items)?;
+                Ok(claimed.unwrap_or(Claimed::New))
+            }
+            Err(CommitError::Store(error)) => Err(error),
+        }
+    }
+}
+
 impl IdempotencyKey {
     /// The claim of a request to `endpoint`, scoped to `caller`.
     #[must_use]
@@ -82,11 +108,22 @@ impl IdempotencyKey {
 
     /// Adds to `transaction` that the request created record `made`, on condition that no earlier one did.
     pub(crate) fn put(&self, transaction: &mut Transaction, keys: Keys<'_>, made: u64, now: Timestamp) {
-        let item = Item::from([
+        self.put_outcome(transaction, keys, (made, Item::new()), now);
+    }
+
+    fn put_outcome(
+        &self,
+        transaction: &mut Transaction,
+        keys: Keys<'_>,
+        (made, more): (u64, Item),
+        now: Timestamp,
+    ) {
+        let mut item = Item::from([
             ("body".to_owned(), s(&self.body)),
             ("made".to_owned(), n(made)),
             ("ttl".to_owned(), n(now.plus_seconds(SECONDS).unix_seconds())),
         ]);
+        item.extend(more);
         let value = now.unix_seconds();
         transaction.put(
             self.key(keys),
@@ -106,6 +143,10 @@ impl IdempotencyKey {
         if *body != self.body {
             return Ok(Claimed::Mismatch);
         }
-        item::number("idempotency", item, "made").map(Claimed::Replay)
+        let made = item::number("idempotency", item, "made")?;
+        if item::number("idempotency", item, FOUND)? > 0 {
+            return Ok(Claimed::Found(made));
+        }
+        Ok(Claimed::Replay(made))
     }
 }

@@ -190,6 +190,30 @@ async fn calls_and_requests_find_each_others_leads() {
     world.is_sound().await;
 }
 
+/// C-10: the first answer is kept, and with it that the lead existed.
+#[tokio::test]
+async fn an_existing_lead_is_replayed() {
+    let world = World::new().await;
+    let admin = world.wallet(7).await;
+    let keyed = async |email: &str| {
+        let call = world.call("POST", "/leads?i=acme&unique=email").with(&admin);
+        let call = call.header("idempotency-key", "k");
+        call.json(&json!({ "email": email })).send().await
+    };
+    let first = keyed("lead1001@example.com").await;
+    assert!(is_existing(&first) && first.headers.get("idempotent-replayed").is_none());
+    let body = json!({ "email": null });
+    let change = world.call("PUT", "/leads/1001?i=acme").with(&admin).json(&body);
+    assert_eq!(change.send().await.status, 200);
+    let again = keyed("lead1001@example.com").await;
+    assert_eq!((again.status.as_u16(), &again.body["id"]), (200, &json!(1001)));
+    assert!(is_existing(&again) && again.headers["idempotent-replayed"] == "true");
+    let used = json!({ "error": "Idempotency-Key was used with another body" });
+    keyed("lead1002@example.com").await.is(422, &used);
+    assert_eq!(world.leads().await.len(), 8);
+    world.is_sound().await;
+}
+
 /// The user who made a lead without owner, and sees only its own, still gets the replay (C-10).
 #[tokio::test]
 async fn a_replay_needs_the_lead_and_the_permission() {

@@ -47,6 +47,7 @@ impl Reference {
             if !self.people.sees_lead(by, &lead) {
                 return (409, json!({ "error": "Conflict" }));
             }
+            self.claims.keep(claim, id, &self.now);
             return (200, self.full(by, &lead));
         }
         fields["createdBy"] = json!(by);
