@@ -188,6 +188,10 @@ fn leads() -> Vec<Ask> {
         Ask::of("POST", list, "", "new, unique")
             .params("i=acme&unique=phone,email")
             .body(new.clone()),
+        Ask::of("POST", list, "", "existing, with a key")
+            .params("i=acme&unique=email")
+            .body(json!({ "email": "lead1001@example.com" }))
+            .again(Again::Replayed),
         Ask::of("POST", list, "", "new").body(new).again(Again::Another),
         Ask::of("PUT", one, "1001", "owner, number and list").body(json!({
             "owner": 9, "mobile": "+55 41 98888-0003", "userAccess": [8],
