@@ -134,5 +134,5 @@ printf '%d commands done\n' "$ran"
 stop
 start
 total=$(curl -s "$address/leads?i=demo" -H "apitoken: $KEY" -H "Authorization: Bearer $TOKEN" | grep -o '"total":[0-9]*')
-[[ $total == '"total":12' ]] || fail "after a restart $total, not 12 leads"
+[[ $total == '"total":200' ]] || fail "after a restart $total, not 200 leads"
 echo 'the README is true'

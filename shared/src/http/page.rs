@@ -32,6 +32,7 @@ impl SelfContainedPage {
     }
 
     /// The response that contains it.
+    #[must_use]
     pub fn response(&'static self) -> Response {
         let headers: [(HeaderName, &str); 7] = [
             (header::CONTENT_SECURITY_POLICY, &self.policy),
