@@ -46,8 +46,10 @@ start() {
   rm -rf "$scratch/data" "$scratch/ready"
   FUNIL_LOG=error "${funil[@]}" --json serve --port 0 --dynamodb-port none --data "$scratch/data" >"$scratch/ready" &
   service=$!
+  # `cargo run` may have to build it.
+  local until=$((SECONDS + 900))
   until [[ -s $scratch/ready ]]; do
-    kill -0 "$service" 2>/dev/null || fail 'the service did not start'
+    kill -0 "$service" 2>/dev/null && ((SECONDS < until)) || fail 'the service did not start'
     sleep 0.1
   done
   FUNIL_URL=$(said url) FUNIL_KEY=$(said key) FUNIL_TOKEN=$(said token)
