@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use shared::ids::CallId;
 use shared::instance::InstanceName;
-use shared::store::streamed;
+use shared::store::{Cause, streamed};
 
 /// Records of the stream, parsed leniently: Lambda may send kinds of records that do not exist yet, and an unreadable
 /// record must not block later ones.
@@ -36,7 +36,9 @@ impl Batch {
                 return None;
             }
             let (pk, sk) = (text("/dynamodb/Keys/pk/S")?, text("/dynamodb/Keys/sk/S")?);
-            let (instance, call) = streamed(pk, sk)?;
+            let (instance, Cause::Call(call)) = streamed(pk, sk)? else {
+                return None;
+            };
             let number = text("/dynamodb/SequenceNumber")?;
             Some((number.to_owned(), instance, call))
         })

@@ -35,11 +35,7 @@ pub async fn record(request: Signed<RecordCall>) -> Result<Idempotent<(StatusCod
         return Ok(Idempotent::Replayed(created(id)));
     }
     let user = found.user.ok_or(CallError::User)?;
-    match scope
-        .store
-        .record_call(&call, user, found, scope.triggers)
-        .await?
-    {
+    match scope.store.record_call(&call, user, found).await? {
         RecordedCall::Made(id) => Ok(Idempotent::Made(created(id.get()))),
         RecordedCall::Claimed(claimed) => {
             let id = replayed(claimed)?.ok_or(StoreError::Contention("claiming a key"))?;

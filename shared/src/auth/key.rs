@@ -162,7 +162,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         let first = first.ok_or(RequestError::Unauthorized)?;
         let standing = reader.standing(&stored, first).await?;
         let directory = Arc::new(stored.directory);
-        let viewer = standing.and_then(|standing| Viewer::new(directory, first.user, standing));
+        let viewer = standing.and_then(|standing| Viewer::new(directory.clone(), first.user, standing));
         let viewer = viewer.ok_or(RequestError::Unauthorized)?;
         request::note(reader.instance().as_str(), &first.id);
         // The first of several credentials is an API key, which has the limit.
@@ -178,7 +178,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         };
         Ok(Scope {
             viewer,
-            store: InstanceStore::new(reader.clone()),
+            store: InstanceStore::of_request(reader.clone(), directory),
             environment: self.app.environment().clone(),
         })
     }

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use super::{CheckedRequest, Guard, instance, rate_limit};
 use crate::environment::Environment;
@@ -106,7 +107,7 @@ impl<E: PublicEndpoint> Guard for Anonymous<E> {
         self.app.store().accept(&callers, reader.instance(), limit);
         let left = rate_limit::count_unseen(&self.app, reader.instance(), limit).await?;
         Ok(PublicScope {
-            store: InstanceStore::new(reader.clone()),
+            store: InstanceStore::of_request(reader.clone(), Arc::new(directory)),
             environment: self.app.environment().clone(),
             left,
         })

@@ -1,6 +1,7 @@
 //! The check of the call webhook: no user, a secret where the instance has one (spec.md, Authentication).
 
 use std::fmt;
+use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
@@ -32,8 +33,6 @@ impl fmt::Debug for WebhookGuard {
 /// An accepted call of the webhook.
 #[derive(Debug)]
 pub struct WebhookScope {
-    /// Whether the instance has active automations.
-    pub triggers: bool,
     /// The store, limited to the instance.
     pub store: InstanceStore,
 }
@@ -94,8 +93,7 @@ impl Guard for WebhookGuard {
         self.app.store().accept(&[caller], reader.instance(), limit);
         rate_limit::count(&self.app, reader.instance(), limit).await?;
         Ok(WebhookScope {
-            triggers: directory.triggers,
-            store: InstanceStore::new(reader.clone()),
+            store: InstanceStore::of_request(reader.clone(), Arc::new(directory)),
         })
     }
 }

@@ -194,8 +194,7 @@ impl InstanceStore {
 
     /// Writes a call, its event, its mark on the lead or the lead itself, the numbers it takes and the request's claim: all
     /// or nothing, one transaction. `nonce` makes the call recognisable to the one who wrote it. Where the instance has
-    /// automations that are active, `triggers`, an incoming call with a lead that is not archived leaves them their work
-    /// (C-76).
+    /// automations that are active, an incoming call with a lead that is not archived leaves them their work (C-76).
     ///
     /// # Errors
     /// [`StoreError`] where the attempt failed or its outcome is unknown.
@@ -206,7 +205,6 @@ impl InstanceStore {
         numbers: CallSequences,
         nonce: &str,
         claim: Option<&IdempotencyKey>,
-        triggers: bool,
     ) -> Result<Inserted, StoreError> {
         let lead = match link {
             Link::Nobody => None,
@@ -229,7 +227,7 @@ impl InstanceStore {
         if let Some(claim) = claim {
             claim.put(&mut transaction, self.keys(), call.id.get(), call.create_date);
         }
-        let raises = triggers && call.kind == CallType::Incoming;
+        let raises = self.raises_calls() && call.kind == CallType::Incoming;
         match self.commit_call(transaction, &call, link, raises).await {
             Ok(()) => Ok(Inserted::Done(call.id)),
             Err(CommitError::Store(error)) => Err(error),
@@ -300,7 +298,7 @@ impl InstanceStore {
         id: LeadId,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        leads::put_new(transaction, self.keys(), caller.lead(id, now))?;
+        self.add_lead(transaction, caller.lead(id, now))?;
         let claim = phone_claim(self.keys(), &caller.phone);
         put_claim(transaction, claim, (id, caller.instead_of), now);
         Ok(())

@@ -21,7 +21,9 @@ use table::{KeyRange, PAGE};
 
 pub use table::Key;
 
-pub use automation::{notifications, notified, outbox_notifications, outbox_triggers, streamed, triggered};
+pub use automation::{
+    Cause, notifications, notified, outbox_notifications, outbox_triggers, streamed, triggered,
+};
 pub use board::{
     BoardList, after_places, before_places, class, class_parts, place, placed, rank, rank_begins, rank_day,
     ranked_day, restricted_rank, restricted_ranked, total_column,

@@ -30,6 +30,7 @@ pub(crate) mod credentials;
 pub(crate) mod derived;
 pub(crate) mod directory;
 pub(crate) mod entity;
+pub(crate) mod facts;
 pub(crate) mod format;
 pub(crate) mod forms;
 pub(crate) mod funnels;
@@ -53,6 +54,7 @@ pub(crate) mod tickets;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::directory::Directory;
 use crate::environment::Environment;
 use crate::instance::InstanceName;
 
@@ -66,7 +68,7 @@ pub use directory::DepartmentUsers;
 pub(crate) use directory::Members;
 pub use format::Format;
 pub use idempotency::{Claimed, IdempotencyKey};
-pub use key::streamed;
+pub use key::{Cause, streamed};
 pub use leads::create::{CreatedLead, PrefetchedLead};
 pub use leads::delete::Deleted;
 pub use leads::deleted_leads::PendingErasures;
@@ -246,11 +248,27 @@ impl Reader {
 
 /// Reads and writes of one instance.
 #[derive(Debug, Clone)]
-pub struct InstanceStore(Reader);
+pub struct InstanceStore {
+    reader: Reader,
+    /// The directory of the request; `None` in background work, whose writes are no facts.
+    directory: Option<Arc<Directory>>,
+}
 
 impl InstanceStore {
-    pub(crate) fn new(reader: Reader) -> Self {
-        Self(reader)
+    /// For a request, whose writes raise their [facts]. `directory` is the one that the request was checked with.
+    pub(crate) fn of_request(reader: Reader, directory: Arc<Directory>) -> Self {
+        Self {
+            reader,
+            directory: Some(directory),
+        }
+    }
+
+    /// For background work, whose writes raise no [facts]: so automations set off no others (C-102).
+    pub(crate) fn of_job(reader: Reader) -> Self {
+        Self {
+            reader,
+            directory: None,
+        }
     }
 }
 
@@ -258,7 +276,7 @@ impl Deref for InstanceStore {
     type Target = Reader;
 
     fn deref(&self) -> &Reader {
-        &self.0
+        &self.reader
     }
 }
 

@@ -3,6 +3,7 @@
 //! An [`Automation`] is valid by itself. The records that it names are checked when it is imported and again
 //! when it runs.
 
+mod event;
 mod hook;
 
 use std::fmt;
@@ -12,7 +13,9 @@ use serde_json::Value;
 
 use crate::ids::{AutomationId, ColumnId, DepartmentId, FunnelId, UserId};
 use crate::money::Cents;
+use crate::opportunity::{Opportunity, Status};
 
+pub use event::{Event, Moment, Trigger};
 pub use hook::{WebhookUrl, is_public};
 
 /// Maximum number of actions of an automation.
@@ -29,7 +32,7 @@ pub struct Automation {
     pub name: String,
     /// The trigger.
     pub trigger: Trigger,
-    /// The moment of the trigger.
+    /// The moment of the trigger, one of [`Trigger::moments`].
     pub event: Moment,
     /// Conditions on the trigger.
     #[serde(default, skip_serializing_if = "Filters::is_empty")]
@@ -41,30 +44,46 @@ pub struct Automation {
     pub active: bool,
 }
 
-/// Kinds of triggers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Trigger {
-    /// A lead calls.
-    #[serde(rename = "leadPhoneCall")]
-    LeadPhoneCall,
-}
-
-/// Moments of a trigger.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Moment {
-    /// The call came in through the webhook.
-    #[serde(rename = "received")]
-    Received,
-}
-
-/// Conditions on the trigger; none has an effect yet. Unknown filters are rejected, because ignoring one
-/// would run actions too often.
+/// Conditions on the trigger, which must all hold. Unknown filters are rejected, because ignoring one would
+/// run actions too often.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Filters {
     /// Stored without effect: the webhook sends no such number (spec.md, Events).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator_number: Option<Value>,
+    /// The opportunity's funnel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub funnel: Option<FunnelId>,
+    /// The opportunity's column; of a move, the column moved to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<ColumnId>,
+    /// The opportunity's status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+    /// The lead's owner, the opportunity's user or the meeting's user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<UserId>,
+    /// The lead's acquisition channel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// The attributes of an event that filters compare.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Circumstances {
+    /// The opportunity's funnel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub funnel: Option<FunnelId>,
+    /// The opportunity's column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<ColumnId>,
+    /// The opportunity's status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<Status>,
+    /// The lead's owner, the opportunity's user or the meeting's user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<UserId>,
 }
 
 /// An action. Unknown actions and fields are rejected, like unknown filters.
@@ -130,11 +149,37 @@ impl fmt::Debug for Secret {
     }
 }
 
+impl Circumstances {
+    /// The circumstances of an opportunity.
+    #[must_use]
+    pub fn of(opportunity: &Opportunity) -> Self {
+        Self {
+            funnel: Some(opportunity.crm_id),
+            column: Some(opportunity.crm_column),
+            status: Some(opportunity.status),
+            owner: Some(opportunity.user),
+        }
+    }
+}
+
 impl Filters {
     /// Whether there are no filters.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.operator_number.is_none()
+        *self == Self::default()
+    }
+
+    /// Whether an event in these circumstances, of a lead from this source, passes.
+    #[must_use]
+    pub fn admit(&self, event: &Circumstances, source: Option<&str>) -> bool {
+        fn equal<T: PartialEq>(wanted: Option<&T>, found: Option<&T>) -> bool {
+            wanted.is_none() || wanted == found
+        }
+        equal(self.funnel.as_ref(), event.funnel.as_ref())
+            && equal(self.column.as_ref(), event.column.as_ref())
+            && equal(self.status.as_ref(), event.status.as_ref())
+            && equal(self.owner.as_ref(), event.owner.as_ref())
+            && (self.source.is_none() || self.source.as_deref() == source)
     }
 }
 

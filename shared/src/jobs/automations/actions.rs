@@ -64,7 +64,7 @@ impl InstanceStore {
             }
             Action::Notify { .. } => {
                 let mut transaction = Transaction::default();
-                let key = self.keys().notification(ground.call.id, automation, at);
+                let key = self.keys().notification(ground.call.id.into(), automation, at);
                 deliveries::put(&mut transaction, key);
                 return Ok(Ok(transaction));
             }

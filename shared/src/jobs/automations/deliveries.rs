@@ -19,7 +19,7 @@ use crate::jobs::counters;
 use crate::jobs::instances::{INSTANCES, JobOutcome};
 use crate::jobs::webhook_client::{Turn, WebhookClient, WebhookRequest};
 use crate::store::automations::Found;
-use crate::store::key::{self, Key};
+use crate::store::key::{self, Cause, Key};
 use crate::store::{InstanceStore, Store, automations, calls};
 use crate::time::Timestamp;
 use table::StoreError;
@@ -71,8 +71,9 @@ impl Delivery {
         let key = key_of(item)?;
         let number = |name| item::number("notification", item, name);
         let named = key::notified(&key.sk);
-        let (call, automation, action) =
+        let (cause, automation, action) =
             named.ok_or_else(|| item::corrupt("notification", "its key names no action"))?;
+        let Cause::Call(call) = cause else { return Ok(None) };
         let delivery = Self {
             key,
             call,
@@ -100,7 +101,7 @@ impl Store {
     /// [`StoreError`] if the table fails; the rest is delivered by the next run.
     pub async fn deliver_notifications(&self, webhook_client: &WebhookClient) -> Result<u64, StoreError> {
         let instances = self.instances_in_turn().await?.into_iter();
-        let waiting = instances.map(|name| InstanceStore::new(self.reader(name)).waiting());
+        let waiting = instances.map(|name| InstanceStore::of_job(self.reader(name)).waiting());
         let mut waiting = stream::iter(waiting).buffer_unordered(INSTANCES);
         let (mut lanes, mut tally) = (Vec::new(), JobOutcome::default());
         while let Some(found) = waiting.next().await {
@@ -130,7 +131,7 @@ impl Store {
             let mut lanes = BTreeMap::new();
             let found = calls
                 .iter()
-                .map(|(instance, call)| InstanceStore::new(self.reader(instance.clone())).left_by(*call));
+                .map(|(instance, call)| InstanceStore::of_job(self.reader(instance.clone())).left_by(*call));
             for (store, items) in try_join_all(found).await? {
                 store.sort_into(&mut lanes, items).await?;
             }
@@ -179,7 +180,7 @@ impl Lane {
 impl InstanceStore {
     /// The notifications of a call.
     async fn left_by(self, call: CallId) -> Result<(Self, Vec<Item>), StoreError> {
-        let span = KeyRange::beginning(self.keys().outbox(), key::notifications(call));
+        let span = KeyRange::beginning(self.keys().outbox(), key::notifications(call.into()));
         let items = self.table.query_all(span).await?;
         Ok((self, items))
     }

@@ -28,7 +28,7 @@ use crate::ids::{AutomationId, CallId};
 use crate::instance::InstanceName;
 use crate::jobs::counters;
 use crate::jobs::instances::{INSTANCES, JobOutcome, log_failure};
-use crate::store::key::{self, Counter, Key};
+use crate::store::key::{self, Cause, Counter, Key};
 use crate::store::leads::LeadRecord;
 use crate::store::{InstanceStore, Store, calls, directory};
 use crate::time::Timestamp;
@@ -72,7 +72,7 @@ impl Store {
     pub async fn run_triggers(&self) -> Result<u64, StoreError> {
         let instances = self.instances_in_turn().await?.into_iter();
         let runs = instances.map(async |name| {
-            let store = InstanceStore::new(self.reader(name.clone()));
+            let store = InstanceStore::of_job(self.reader(name.clone()));
             let outcome = store.run_outbox().await;
             outcome.inspect_err(|error| log_failure(&name, "automations", error))
         });
@@ -89,7 +89,9 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the table fails; the rest is done by the next run.
     pub async fn run_trigger(&self, instance: &InstanceName, call: CallId) -> Result<(), StoreError> {
-        InstanceStore::new(self.reader(instance.clone())).run(call).await
+        InstanceStore::of_job(self.reader(instance.clone()))
+            .run(call)
+            .await
     }
 }
 
@@ -113,7 +115,8 @@ impl InstanceStore {
     async fn run_in_time(&self, key: Key, until: Timestamp) -> Result<u64, StoreError> {
         match key::triggered(&key.sk) {
             _ if self.environment.now() >= until => Ok(0),
-            Some(call) => self.run(call).await.map(|()| 1),
+            Some(Cause::Call(call)) => self.run(call).await.map(|()| 1),
+            Some(_) => Ok(0),
             None => {
                 let unnamed = item::corrupt("trigger", "its key names no call");
                 self.or_set_aside(&key, Err(unnamed)).await
@@ -124,7 +127,8 @@ impl InstanceStore {
     /// Runs the rest of a trigger; quarantines it if it cannot be read.
     async fn run(&self, call: CallId) -> Result<(), StoreError> {
         let outcome = self.carry_out(call).await;
-        self.or_set_aside(&self.keys().trigger(call), outcome).await
+        self.or_set_aside(&self.keys().trigger(call.into()), outcome)
+            .await
     }
 
     /// Runs the remaining actions of a trigger in sequence.
@@ -152,7 +156,7 @@ impl InstanceStore {
     /// all is done. A batch of gets, then a get and a query in parallel.
     async fn trigger(&self, call: CallId) -> Result<Option<(Trigger, Option<Ground>)>, StoreError> {
         let keys = self.keys();
-        let (key, call, settings) = (keys.trigger(call), keys.call(call), keys.directory());
+        let (key, call, settings) = (keys.trigger(call.into()), keys.call(call), keys.directory());
         let wanted = [key.clone(), call.clone(), settings.clone()];
         let mut found = self.table.get_many(wanted).await?;
         let Some(item) = found.remove(&key) else {

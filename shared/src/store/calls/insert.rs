@@ -176,7 +176,7 @@ impl Reader {
 
 impl InstanceStore {
     /// Writes a call of `user`, with its lead if it can be had. After an attempt of unknown outcome the numbers stay the
-    /// same, so that it and the next one exclude each other. `triggers`: the instance has active automations.
+    /// same, so that it and the next one exclude each other.
     ///
     /// # Errors
     /// [`StoreError`] where the call could not be stored, or its outcome is unknown.
@@ -185,7 +185,6 @@ impl InstanceStore {
         call: &NewCall,
         user: UserId,
         found: PrefetchedCall,
-        triggers: bool,
     ) -> Result<RecordedCall, StoreError> {
         let (nonce, now) = (self.environment.token(), self.environment.now());
         let record = |id, lead| call.record(id, user, lead, now);
@@ -196,10 +195,7 @@ impl InstanceStore {
                 numbers = self.take_call_numbers(&link).await?;
             }
             let claim = call.claim.as_ref();
-            match self
-                .insert_call(record, &link, numbers, &nonce, claim, triggers)
-                .await
-            {
+            match self.insert_call(record, &link, numbers, &nonce, claim).await {
                 Ok(Inserted::Done(id)) => return Ok(RecordedCall::Made(id)),
                 Ok(Inserted::Claimed(claimed)) => return Ok(RecordedCall::Claimed(claimed)),
                 Ok(Inserted::NumbersTaken) => numbers = self.take_call_numbers(&link).await?,

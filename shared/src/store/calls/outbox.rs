@@ -8,5 +8,5 @@ use table::{Condition, Transaction};
 /// Adds a call to the outbox, in the transaction that records it.
 pub fn enqueue(transaction: &mut Transaction, keys: Keys<'_>, call: CallId) {
     let item = Item::from([("v".to_owned(), n(1))]);
-    transaction.put(keys.trigger(call), item, Condition::Always);
+    transaction.put(keys.trigger(call.into()), item, Condition::Always);
 }

@@ -1,9 +1,68 @@
 //! The keys of automations, and of the outbox of what they are still to do.
 
 use super::{Key, Keys};
-use crate::ids::{AutomationId, CallId};
+use crate::ids::{AutomationId, CallId, LeadId, MeetingId, OpportunityId};
 use crate::instance::InstanceName;
 use table::KeyRange;
+
+/// The fact that an outbox entry is about: a call, or a write of a record, named by the record's version after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// A call that came in.
+    Call(CallId),
+    /// A write of a lead.
+    Lead(LeadId, u64),
+    /// A write of an opportunity.
+    Opportunity(OpportunityId, u64),
+    /// A write of a meeting.
+    Meeting(MeetingId, u64),
+}
+
+impl From<CallId> for Cause {
+    fn from(call: CallId) -> Self {
+        Self::Call(call)
+    }
+}
+
+impl Cause {
+    /// Its place in the ids of deliveries.
+    #[must_use]
+    pub fn label(self) -> String {
+        match self {
+            Self::Call(call) => call.to_string(),
+            Self::Lead(id, version) => format!("lead-{id}-{version}"),
+            Self::Opportunity(id, version) => format!("opportunity-{id}-{version}"),
+            Self::Meeting(id, version) => format!("meeting-{id}-{version}"),
+        }
+    }
+
+    /// Its place in sort keys: that of a call after `call`, that of a write after `write`. A former build reads the
+    /// keys of calls only, so those of writes have another beginning.
+    fn sort_key(self, call: &str, write: &str) -> String {
+        let (kind, id, version) = match self {
+            Self::Call(id) => return format!("{call}#{}", id.padded()),
+            Self::Lead(id, version) => ("lead", id.padded(), version),
+            Self::Opportunity(id, version) => ("opportunity", id.padded(), version),
+            Self::Meeting(id, version) => ("meeting", id.padded(), version),
+        };
+        format!("{write}#{kind}#{id}#{version:015}")
+    }
+
+    /// The write with these parts of a sort key.
+    fn write(kind: &str, id: &str, version: &str) -> Option<Self> {
+        let (id, version) = (id.parse().ok()?, version.parse().ok()?);
+        match kind {
+            "lead" => Some(Self::Lead(LeadId::new(id)?, version)),
+            "opportunity" => Some(Self::Opportunity(OpportunityId::new(id)?, version)),
+            "meeting" => Some(Self::Meeting(MeetingId::new(id)?, version)),
+            _ => None,
+        }
+    }
+
+    fn call(id: &str) -> Option<Self> {
+        CallId::new(id.parse().ok()?).map(Self::Call)
+    }
+}
 
 impl Keys<'_> {
     /// All automations by id.
@@ -16,20 +75,25 @@ impl Keys<'_> {
         Key::new(self.automations(), id.padded())
     }
 
-    /// Pending work of automations: calls that none or not all have processed, and notifications that are not
+    /// Pending work of automations: facts that none or not all have processed, and notifications that are not
     /// delivered.
     pub fn outbox(self) -> String {
         self.pk("trigger")
     }
 
-    /// That automations are to deal with a call.
-    pub fn trigger(self, call: CallId) -> Key {
-        Key::new(self.outbox(), format!("call#{}", call.padded()))
+    /// Notifications that are not tried any more, under their sort keys.
+    pub fn undelivered(self) -> String {
+        self.pk("undelivered")
     }
 
-    /// A call's notification by the action that tells of it: an automation's, counted from 0.
-    pub fn notification(self, call: CallId, automation: AutomationId, action: usize) -> Key {
-        let begins = notifications(call);
+    /// That automations are to deal with a fact.
+    pub fn trigger(self, cause: Cause) -> Key {
+        Key::new(self.outbox(), cause.sort_key("call", "fact"))
+    }
+
+    /// A fact's notification by the action that tells of it: an automation's, counted from 0.
+    pub fn notification(self, cause: Cause, automation: AutomationId, action: usize) -> Key {
+        let begins = notifications(cause);
         Key::new(
             self.outbox(),
             format!("{begins}{}#{action:02}", automation.padded()),
@@ -37,41 +101,58 @@ impl Keys<'_> {
     }
 }
 
-/// The prefix of the sort keys of a call's notifications.
-pub fn notifications(call: CallId) -> String {
-    format!("notify#{}#", call.padded())
+/// The prefix of the sort keys of a fact's notifications.
+pub fn notifications(cause: Cause) -> String {
+    cause.sort_key("notify", "send") + "#"
 }
 
-/// The triggers of the outbox.
+/// The triggers of the outbox: the sort keys that begin with `call#` and `fact#`, between which there are no others.
 pub fn outbox_triggers(keys: Keys<'_>) -> KeyRange {
-    KeyRange::beginning(keys.outbox(), "call#".to_owned())
+    between(keys, "call#", "fact#")
 }
 
-/// The notifications of the outbox.
+/// The notifications of the outbox, with `notify#` and `send#`.
 pub fn outbox_notifications(keys: Keys<'_>) -> KeyRange {
-    KeyRange::beginning(keys.outbox(), "notify#".to_owned())
+    between(keys, "notify#", "send#")
 }
 
-/// The call of a trigger's sort key; `None` for every other one.
-pub fn triggered(sk: &str) -> Option<CallId> {
-    CallId::new(sk.strip_prefix("call#")?.parse().ok()?)
+fn between(keys: Keys<'_>, first: &str, last: &str) -> KeyRange {
+    KeyRange {
+        through: Some(format!("{last}~")),
+        ..KeyRange::beginning(keys.outbox(), first.to_owned())
+    }
 }
 
-/// Call, automation and action of a notification's sort key; `None` for every other one.
-pub fn notified(sk: &str) -> Option<(CallId, AutomationId, usize)> {
-    let mut parts = sk.strip_prefix("notify#")?.split('#');
-    let (call, automation, action) = (parts.next()?, parts.next()?, parts.next()?);
-    let call = CallId::new(call.parse().ok()?)?;
+/// The cause of a trigger's sort key; `None` for every other one.
+pub fn triggered(sk: &str) -> Option<Cause> {
+    let parts: Vec<_> = sk.split('#').collect();
+    match parts[..] {
+        ["call", id] => Cause::call(id),
+        ["fact", kind, id, version] => Cause::write(kind, id, version),
+        _ => None,
+    }
+}
+
+/// Cause, automation and action of a notification's sort key; `None` for every other one.
+pub fn notified(sk: &str) -> Option<(Cause, AutomationId, usize)> {
+    let parts: Vec<_> = sk.split('#').collect();
+    let (cause, automation, action) = match parts[..] {
+        ["notify", id, automation, action] => (Cause::call(id)?, automation, action),
+        ["send", kind, id, version, automation, action] => {
+            (Cause::write(kind, id, version)?, automation, action)
+        }
+        _ => return None,
+    };
     Some((
-        call,
+        cause,
         AutomationId::new(automation.parse().ok()?)?,
         action.parse().ok()?,
     ))
 }
 
-/// Instance and call of a trigger by its key, as the table's stream has it; `None` for every other item.
+/// Instance and cause of a trigger by its key, as the table's stream has it; `None` for every other item.
 #[must_use]
-pub fn streamed(partition: &str, sk: &str) -> Option<(InstanceName, CallId)> {
+pub fn streamed(partition: &str, sk: &str) -> Option<(InstanceName, Cause)> {
     let instance = partition.strip_suffix("#trigger")?;
     Some((InstanceName::parse(instance)?, triggered(sk)?))
 }
@@ -81,10 +162,44 @@ mod tests {
     use super::*;
     use crate::store::key;
 
+    /// A former build queries `call#` and `notify#` and would quarantine other keys there.
+    #[test]
+    fn keys_of_writes_round_trip_and_do_not_begin_like_those_of_calls() {
+        let instance = InstanceName::parse("acme").unwrap();
+        let (keys, automation) = (Keys(&instance), AutomationId::new(3).unwrap());
+        for (cause, kind) in [
+            (Cause::Lead(LeadId::new(12).unwrap(), 7), "lead"),
+            (
+                Cause::Opportunity(OpportunityId::new(12).unwrap(), 7),
+                "opportunity",
+            ),
+            (Cause::Meeting(MeetingId::new(12).unwrap(), 7), "meeting"),
+        ] {
+            let (trigger, notification) = (keys.trigger(cause), keys.notification(cause, automation, 4));
+            let place = format!("{kind}#000000000000012#000000000000007");
+            assert_eq!(trigger.sk, format!("fact#{place}"));
+            assert_eq!(notification.sk, format!("send#{place}#000000000000003#04"));
+            assert_eq!(triggered(&trigger.sk), Some(cause));
+            assert_eq!(notified(&notification.sk), Some((cause, automation, 4)));
+            assert_eq!(
+                streamed(&trigger.pk, &trigger.sk),
+                Some((instance.clone(), cause))
+            );
+            assert_eq!((triggered(&notification.sk), notified(&trigger.sk)), (None, None));
+            assert_eq!(cause.label(), format!("{kind}-12-7"));
+            for (range, key) in [
+                (outbox_triggers(keys), trigger),
+                (outbox_notifications(keys), notification),
+            ] {
+                assert!(range.after < Some(key.sk.clone()) && Some(key.sk) <= range.through);
+            }
+        }
+    }
+
     #[test]
     fn outbox_keys_round_trip() {
         let instance = InstanceName::parse("acme").unwrap();
-        let (keys, call) = (Keys(&instance), CallId::new(12).unwrap());
+        let (keys, call) = (Keys(&instance), Cause::Call(CallId::new(12).unwrap()));
         let automation = AutomationId::new(3).unwrap();
         let trigger = keys.trigger(call);
         assert_eq!(trigger.to_string(), "acme#trigger call#000000000000012");

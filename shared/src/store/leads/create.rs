@@ -193,7 +193,8 @@ impl InstanceStore {
             lead: new.lead.clone(),
             company: new.company.as_ref().map(|named| named.company.clone()),
         };
-        let mut transaction = LeadRecord::made(state, Some(new.nonce.as_str())).put(keys, None)?;
+        let record = LeadRecord::made(state, Some(new.nonce.as_str()));
+        let mut transaction = self.put_record(&record, None)?;
         if let Some(company) = &new.company {
             company.require(&mut transaction, keys);
         }

@@ -218,13 +218,6 @@ pub fn read(item: Item) -> Result<Lead, StoreError> {
     LeadState::take(item).map(|state| state.lead)
 }
 
-/// Puts a lead that a call or a booking makes, and what is derived from it.
-pub fn put_new(transaction: &mut Transaction, keys: Keys<'_>, lead: Lead) -> Result<(), StoreError> {
-    let record = Stored::made(LeadState { lead, company: None }, None);
-    transaction.merge(record.put(keys, None)?);
-    Ok(())
-}
-
 /// Sets `lastActive`, as each call and each booking does (C-73). The condition is what keeps either from being linked to a
 /// lead that is gone (C-24).
 pub fn mark_active(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, at: Timestamp) {

@@ -7,9 +7,9 @@ use futures_util::future::try_join_all;
 use super::record::{LeadRecord, LeadState};
 use super::stale_markers;
 use crate::lead::Lead;
+use crate::store::InstanceStore;
 use crate::store::companies::NamedCompany;
 use crate::store::key::Key;
-use crate::store::{InstanceStore, Reader};
 use table::StoreError;
 use table::item::Item;
 use table::{CommitError, Policy, Retry, Transaction};
@@ -119,8 +119,8 @@ impl InstanceStore {
     }
 }
 
-impl Reader {
-    /// The writes that put a lead in the place of what is stored, on condition that it still is.
+impl InstanceStore {
+    /// The writes that put a lead in the place of what is stored, on condition that it still is, and raise its facts.
     pub(crate) fn lead_change(&self, stored: &LeadRecord, lead: &Lead) -> Result<Transaction, StoreError> {
         self.lead_update(stored, lead, None)
     }
@@ -149,7 +149,7 @@ impl Reader {
                 company: copy,
             })
         };
-        let mut transaction = changed.put(keys, Some(stored))?;
+        let mut transaction = self.put_record(&changed, Some(stored))?;
         if let Some(new) = new {
             new.require(&mut transaction, keys);
         }

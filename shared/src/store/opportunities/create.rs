@@ -143,7 +143,7 @@ impl InstanceStore {
     ) -> Result<Transaction, StoreError> {
         let id = card.opportunity.id;
         let record = OpportunityRecord::made(card.clone(), Some(nonce));
-        let mut transaction = record.put(self.keys(), None)?;
+        let mut transaction = self.put_record(&record, None)?;
         transaction.check(self.keys().lead(lead.lead.id), Condition::Version(lead.version));
         number.take(
             &mut transaction,

@@ -148,16 +148,29 @@ impl InstanceStore {
                 opportunity: changed,
                 ..fresh
             };
-            let transaction = stored.replace(self.keys(), card.clone(), true)?;
+            let transaction = self.replacement(stored, card.clone())?;
             return Ok(Some((card, transaction)));
         }
         let Some(lead) = lead.filter(|record| changed.lead_id == Some(record.lead.id)) else {
             return Ok(None);
         };
         let card = OpportunitySnapshot::of(changed, Some(lead));
-        let mut transaction = stored.replace(self.keys(), card.clone(), true)?;
+        let mut transaction = self.replacement(stored, card.clone())?;
         transaction.check(self.keys().lead(lead.lead.id), Condition::Version(lead.version));
         Ok(Some((card, transaction)))
+    }
+
+    /// The writes that put a card in the place of what is stored, and raise its facts.
+    fn replacement(
+        &self,
+        stored: &OpportunityRecord,
+        card: OpportunitySnapshot,
+    ) -> Result<Transaction, StoreError> {
+        let record = OpportunityRecord {
+            edited: true,
+            ..stored.next(card)
+        };
+        self.put_record(&record, Some(stored))
     }
 
     /// Looks up whether an attempt of unknown outcome succeeded: the record is then as it was to be.

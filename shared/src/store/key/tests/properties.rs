@@ -51,6 +51,7 @@ proptest! {
         prop_assert!(before_places(date) < place && place < after_places(date));
         prop_assert!(rank_begins(&day).unwrap() < place);
 
+        let call = Cause::Call(call);
         let trigger = keys.trigger(call);
         prop_assert_eq!(triggered(&trigger.sk), Some(call));
         prop_assert_eq!(streamed(&trigger.pk, &trigger.sk), Some((acme.clone(), call)));

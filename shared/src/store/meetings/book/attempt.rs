@@ -244,11 +244,11 @@ impl Attempts<'_> {
             Attendee::New(_) => self.preconditions.lead.id()?,
         };
         let record = MeetingRecord::booked(self.booking.meeting(id, lead, new), &self.nonce);
-        let mut transaction = record.put(keys, None)?;
+        let mut transaction = self.store.put_record(&record, None)?;
         match &new.guest {
             Attendee::Known(_) => leads::mark_active(&mut transaction, keys, lead, now),
             Attendee::New(visitor) => {
-                leads::put_new(&mut transaction, keys, visitor.lead(lead, now))?;
+                self.store.add_lead(&mut transaction, visitor.lead(lead, now))?;
                 let counter = keys.counter(Counter::Lead);
                 self.preconditions.lead.take(&mut transaction, counter, LEAD);
             }
@@ -273,7 +273,7 @@ impl Attempts<'_> {
             meeting = meeting.without_lead();
         }
         let record = stored.moved(meeting, &self.nonce);
-        let mut transaction = record.put(self.store.keys(), Some(stored))?;
+        let mut transaction = self.store.put_record(&record, Some(stored))?;
         if let Some(lead) = record.meeting.lead_id {
             leads::mark_active(&mut transaction, self.store.keys(), lead, now);
         }

@@ -1,0 +1,196 @@
+//! Facts: what a write of a lead, an opportunity or a meeting tells to automations (C-102).
+//!
+//! A write builds its transaction with [`InstanceStore::put_record`], for a new lead [`InstanceStore::add_lead`]. Both put
+//! the record, all that is derived from it and, where an automation waits for one of its events, an outbox entry. So a
+//! fact is raised exactly once, with its write or not at all. A new kind of write needs nothing else.
+//!
+//! The active events are in the directory, which every request has read, so a fact that no automation waits for costs
+//! nothing. Writes of background work and of imports do not raise facts.
+//!
+//! An entry contains ids and no personal data. Its key has the version of the written record, so every write has its own.
+
+use serde::{Deserialize, Serialize};
+
+use super::InstanceStore;
+use super::entity::{Entity, Stored};
+use super::key::Cause;
+use super::leads::LeadState;
+use super::meetings::MeetingState;
+use super::opportunities::OpportunitySnapshot;
+use crate::automation::{Circumstances, Event, Moment, Trigger};
+use crate::lead::Lead;
+use crate::time::Timestamp;
+use table::item::{Item, n, s};
+use table::{Condition, StoreError, Transaction};
+
+/// The attribute of an outbox entry that has its [`Raised`] fact.
+pub const FACT: &str = "fact";
+
+/// A fact as the outbox keeps it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Raised {
+    /// Time of the write.
+    pub at: Timestamp,
+    /// The events of the write that were active then.
+    pub events: Vec<String>,
+    /// What filters compare, as it was after the write.
+    #[serde(flatten)]
+    pub circumstances: Circumstances,
+}
+
+/// A kind of record whose writes are facts.
+pub trait Factual: Entity {
+    /// The trigger of its events.
+    const TRIGGER: Trigger;
+
+    /// The fact, given the version of the record after it.
+    fn cause(&self, version: u64) -> Cause;
+
+    /// The moments of a write that makes `self` of `before`.
+    fn moments(&self, before: Option<&Self>) -> Vec<Moment>;
+
+    /// What filters compare.
+    fn circumstances(&self) -> Circumstances;
+}
+
+impl InstanceStore {
+    /// The writes that put a record in the place of what is stored, or where nothing is, with all that is derived from it
+    /// and the facts that this raises. On condition that what is stored still is so.
+    ///
+    /// # Errors
+    /// [`StoreError::Unstorable`] where it cannot be encoded.
+    pub fn put_record<E: Factual>(
+        &self,
+        record: &Stored<E>,
+        stored: Option<&Stored<E>>,
+    ) -> Result<Transaction, StoreError> {
+        let mut transaction = record.put(self.keys(), stored)?;
+        let moments = || record.value.moments(stored.map(|stored| &stored.value));
+        let events = self.watched(E::TRIGGER, moments);
+        if !events.is_empty() {
+            let fact = Raised {
+                at: self.environment.now(),
+                events,
+                circumstances: record.value.circumstances(),
+            };
+            let text = serde_json::json!(fact).to_string();
+            let item = Item::from([("v".to_owned(), n(1)), (FACT.to_owned(), s(text))]);
+            let key = self.keys().trigger(record.value.cause(record.version));
+            transaction.put(key, item, Condition::Always);
+        }
+        Ok(transaction)
+    }
+
+    /// Adds the writes of a new lead to a transaction, with the facts that this raises.
+    ///
+    /// # Errors
+    /// [`StoreError::Unstorable`] where it cannot be encoded.
+    pub fn add_lead(&self, transaction: &mut Transaction, lead: Lead) -> Result<(), StoreError> {
+        let record = Stored::made(LeadState { lead, company: None }, None);
+        transaction.merge(self.put_record(&record, None)?);
+        Ok(())
+    }
+
+    /// Whether calls are to be written to the outbox (C-76).
+    pub(crate) fn raises_calls(&self) -> bool {
+        self.directory
+            .as_ref()
+            .is_some_and(|directory| directory.triggers)
+    }
+
+    /// The events of these moments that active automations wait for.
+    fn watched(&self, trigger: Trigger, moments: impl FnOnce() -> Vec<Moment>) -> Vec<String> {
+        let Some(directory) = self.directory.as_ref().filter(|it| !it.events.is_empty()) else {
+            return Vec::new();
+        };
+        let events = moments().into_iter();
+        let events = events.map(|moment| Event { trigger, moment }.to_string());
+        events.filter(|event| directory.events.contains(event)).collect()
+    }
+}
+
+/// The moments of a change: `Updated` where anything changed, and those of `more` that apply.
+fn changes<const N: usize>(changed: bool, more: [(bool, Moment); N]) -> Vec<Moment> {
+    let all = [(changed, Moment::Updated)].into_iter().chain(more);
+    all.filter(|(applies, _)| *applies)
+        .map(|(_, moment)| moment)
+        .collect()
+}
+
+impl Factual for LeadState {
+    const TRIGGER: Trigger = Trigger::Lead;
+
+    fn cause(&self, version: u64) -> Cause {
+        Cause::Lead(self.lead.id, version)
+    }
+
+    fn moments(&self, before: Option<&Self>) -> Vec<Moment> {
+        let Some(before) = before else {
+            return vec![Moment::Created];
+        };
+        let (old, new) = (&before.lead, &self.lead);
+        changes(
+            old != new,
+            [
+                (old.owner != new.owner, Moment::OwnerChanged),
+                (!old.archived && new.archived, Moment::Archived),
+            ],
+        )
+    }
+
+    fn circumstances(&self) -> Circumstances {
+        Circumstances {
+            owner: self.lead.owner,
+            ..Circumstances::default()
+        }
+    }
+}
+
+impl Factual for OpportunitySnapshot {
+    const TRIGGER: Trigger = Trigger::Opportunity;
+
+    fn cause(&self, version: u64) -> Cause {
+        Cause::Opportunity(self.opportunity.id, version)
+    }
+
+    fn moments(&self, before: Option<&Self>) -> Vec<Moment> {
+        let Some(before) = before else {
+            return vec![Moment::Created];
+        };
+        let (old, new) = (&before.opportunity, &self.opportunity);
+        changes(
+            old != new,
+            [
+                (old.crm_column != new.crm_column, Moment::ColumnChanged),
+                (old.status != new.status, Moment::StatusChanged),
+            ],
+        )
+    }
+
+    fn circumstances(&self) -> Circumstances {
+        Circumstances::of(&self.opportunity)
+    }
+}
+
+impl Factual for MeetingState {
+    const TRIGGER: Trigger = Trigger::Meeting;
+
+    fn cause(&self, version: u64) -> Cause {
+        Cause::Meeting(self.meeting.id, version)
+    }
+
+    fn moments(&self, before: Option<&Self>) -> Vec<Moment> {
+        vec![if before.is_none() {
+            Moment::Booked
+        } else {
+            Moment::Moved
+        }]
+    }
+
+    fn circumstances(&self) -> Circumstances {
+        Circumstances {
+            owner: self.meeting.user_id,
+            ..Circumstances::default()
+        }
+    }
+}
