@@ -7,6 +7,7 @@
 mod batch;
 mod conditions;
 mod credentials;
+mod deliveries;
 mod directory;
 mod doctor;
 mod email_look_ups;
@@ -44,6 +45,7 @@ use table::{CommitError, Condition, Transaction};
 use table::{KeyRange, PAGE, Policy, Table};
 
 pub use credentials::{CredentialEntry, Issued};
+pub use deliveries::FailedDelivery;
 pub use doctor::{Diagnosis, Difference, Progress};
 pub use kinds::CallLine;
 pub use migrate::{Migration, migrate};

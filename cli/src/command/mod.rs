@@ -2,6 +2,7 @@
 
 mod advice;
 mod answer;
+mod automation;
 mod completions;
 mod credential;
 mod data;
@@ -86,6 +87,9 @@ enum Command {
     /// Export all records, one JSON object per line
     #[command(after_help = data::EXPORT_AFTER_HELP)]
     Export(data::Export),
+    /// List and resend notifications of automations that could not be delivered
+    #[command(subcommand, after_help = automation::AFTER_HELP)]
+    Automation(automation::Command),
     /// Compare all derived data with the records, and repair it
     #[command(after_help = doctor::AFTER_HELP)]
     Doctor(doctor::Doctor),
@@ -161,6 +165,7 @@ impl Funil {
             Command::Token(command) => credential::token(command, global).await,
             Command::Import(import) => data::import(import, global).await,
             Command::Export(export) => data::export(export, global).await,
+            Command::Automation(command) => automation::run(command, global).await,
             Command::Doctor(doctor) => doctor::run(doctor, global).await,
             Command::Migrate(migrate) => migrate::run(&migrate, global).await,
             Command::Completions(completions) => completions::run(&completions),

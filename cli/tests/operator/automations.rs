@@ -73,6 +73,8 @@ fn exports_equal_imports() {
         { "type": "addAccess", "users": [8], "departments": [1] },
         { "type": "createOpportunity", "funnel": 3, "column": 31, "title": "Ligou", "value": "12.50" },
         { "type": "notify", "url": "https://erp.example/hooks", "secret": "whsec_example" },
+        { "type": "notify", "url": "https://erp.example/hooks", "secret": "whsec_example", "method": "PUT",
+            "headers": { "Authorization": "Bearer t0k3n" }, "body": { "z": ["{contactfield=fullname}", 1], "a": null } },
     ]);
     bench.import(&automation(2, &actions, false)).done();
     let exported = records(&bench.export(), "automation");
@@ -140,4 +142,142 @@ fn the_doctor_checks_the_directorys_flag() {
         let sound = bench.funil("doctor --instance acme --json").done().document();
         assert_eq!(sound["differences"], json!([]));
     }
+}
+
+/// An automation of any event.
+fn on(id: u64, trigger: &str, event: &str, more: &Value) -> String {
+    let mut line = json!({ "kind": "automation", "id": id, "name": "Avisar", "trigger": trigger, "event": event,
+        "actions": [{ "type": "addPoints", "points": 5 }] });
+    for (name, value) in more.as_object().into_iter().flatten() {
+        line[name] = value.clone();
+    }
+    line.to_string() + "\n"
+}
+
+/// C-102: the directory lists the events that active automations wait for, and the doctor checks the list.
+#[test]
+fn the_directory_lists_awaited_events() {
+    let bench = bench_of_funnels();
+    let directory = |bench: &Bench| bench.json("acme#directory", "directory", "head");
+    let inactive = json!({ "active": false });
+    for (line, events) in [
+        (on(1, "lead", "created", &json!({})), json!(["lead.created"])),
+        (
+            on(2, "meeting", "moved", &json!({})),
+            json!(["lead.created", "meeting.moved"]),
+        ),
+        (on(1, "lead", "created", &inactive), json!(["meeting.moved"])),
+        (points(3, true), json!(["meeting.moved"])),
+    ] {
+        bench.import(&line).done();
+        assert_eq!(directory(&bench)["events"], events, "{line}");
+    }
+    assert!(triggers(&bench));
+    bench.edit_json("acme#directory", "directory", "head", |directory| {
+        directory["events"] = json!(["lead.created"]);
+    });
+    let seen = bench.funil("doctor --instance acme --json");
+    assert_eq!(seen.code, 1);
+    bench.funil("doctor --instance acme --repair").done();
+    assert_eq!(directory(&bench)["events"], json!(["meeting.moved"]));
+    bench.import(&on(2, "meeting", "moved", &inactive)).done();
+    assert_eq!(directory(&bench)["events"], Value::Null);
+    bench.funil("doctor --instance acme").done();
+}
+
+#[test]
+fn filters_refer_to_records() {
+    let bench = bench_of_funnels();
+    let lines: Vec<_> = [
+        json!({ "owner": 99 }),
+        json!({ "funnel": 99 }),
+        json!({ "funnel": 3, "column": 99 }),
+        json!({ "funnel": 3, "column": 31, "status": "gain", "owner": 7, "source": "Site" }),
+    ]
+    .iter()
+    .zip(1..)
+    .map(|(filters, id)| on(id, "opportunity", "updated", &json!({ "filters": filters })))
+    .collect();
+    let answer = bench.import(&lines.concat());
+    assert_eq!(
+        refused(&answer.document()),
+        [
+            "line 1: filters.owner: user 99 does not exist",
+            "line 2: filters.funnel: funnel 99 does not exist",
+            "line 3: filters.column: column 99 is not one of funnel 3",
+        ]
+    );
+    let exported = records(&bench.export(), "automation");
+    assert_eq!(exported[0]["filters"]["source"], "Site");
+}
+
+/// C-102: fixed fields, custom fields of funnels, and those that a lead has.
+#[test]
+fn placeholders_name_fields_of_the_instance() {
+    let bench = bench_of_funnels();
+    let sending = |id, text: &str| {
+        let action =
+            json!({ "type": "notify", "url": "https://erp.example/", "secret": "s", "body": { "a": text } });
+        automation(id, &json!([action]), true)
+    };
+    let named = sending(1, "{op=title} {op=Cor} {contactfield=phone} {contactfield=cpf}");
+    let told = |bench: &Bench, line: &str| refused(&bench.import(line).document());
+    assert_eq!(
+        told(&bench, &named),
+        ["line 1: actions[0].body: {op=Cor} is no field of opportunities"]
+    );
+    let funnel = r#"{"kind":"funnel","id":3,"name":"Vendas","columns":[{"id":31,"name":"Entrada"}],"fields":[{"name":"Cor"}]}"#;
+    bench.import(funnel).done();
+    assert_eq!(
+        told(&bench, &named),
+        ["line 1: actions[0].body: {contactfield=cpf} is no field of leads"]
+    );
+    let lead = r#"{"kind":"lead","id":1,"firstname":"Ana","cpf":"390.533.447-05"}"#;
+    bench.import(&format!("{named}{lead}\n")).done();
+    assert_eq!(
+        told(&bench, &sending(2, "{contactfield=initial_password}")),
+        ["line 1: actions[0].body: {contactfield=initial_password} is no field of leads"]
+    );
+}
+
+/// C-102: what was given up is listed and, with `--retry`, put back into the outbox.
+#[test]
+fn failed_deliveries_are_listed_and_sent_again() {
+    let bench = bench_of_funnels();
+    let empty = bench
+        .funil("automation deliveries --instance acme --json")
+        .done()
+        .document();
+    assert_eq!(empty, json!([]));
+    let sort = "send#lead#000000000000007#000000000000002#000000000000004#00";
+    let item = json!({ "tries": { "N": "10" }, "since": { "S": "2026-11-22T12:00:00.000Z" },
+        "at": { "S": "2026-11-21T12:00:00.000Z" }, "reason": { "S": "the receiver answered 500" } });
+    bench.put("acme#undelivered", sort, &item);
+    let expected = json!([{ "delivery": "acme-lead-7-2-4-0", "automation": 4, "action": 0, "tries": 10,
+        "since": "2026-11-22T12:00:00.000Z", "reason": "the receiver answered 500" }]);
+    let listed = bench
+        .funil("automation deliveries --instance acme --json")
+        .done()
+        .document();
+    assert_eq!(listed, expected);
+    let shown = bench.funil("automation deliveries --instance acme").done();
+    assert_eq!(
+        shown.out.trim_end(),
+        "acme-lead-7-2-4-0  10 attempts  2026-11-22T12:00:00.000Z  the receiver answered 500"
+    );
+    assert!(
+        shown.err.contains("send them again with --retry"),
+        "{}",
+        shown.err
+    );
+    let retried = bench
+        .funil("automation deliveries --instance acme --retry --json")
+        .done()
+        .document();
+    assert_eq!(retried, expected);
+    let back = bench.item("acme#trigger", sort).expect("it is in the outbox");
+    assert_eq!((&back["at"], back.get("tries")), (&item["at"], None));
+    assert_eq!(bench.partition("acme#undelivered"), Vec::<Value>::new());
+    let missing = bench.funil("automation deliveries --instance nobody");
+    assert_eq!(missing.code, 1);
 }

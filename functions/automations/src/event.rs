@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use shared::ids::CallId;
 use shared::instance::InstanceName;
 use shared::store::{Cause, streamed};
 
@@ -29,18 +28,16 @@ struct Failure {
 
 impl Batch {
     /// New outbox entries: sequence number of the record, instance, call.
-    pub fn records(&self) -> impl Iterator<Item = (String, InstanceName, CallId)> {
+    pub fn records(&self) -> impl Iterator<Item = (String, InstanceName, Cause)> {
         self.records.iter().filter_map(|record| {
             let text = |path: &str| record.pointer(path).and_then(Value::as_str);
             if text("/eventName") != Some("INSERT") {
                 return None;
             }
             let (pk, sk) = (text("/dynamodb/Keys/pk/S")?, text("/dynamodb/Keys/sk/S")?);
-            let (instance, Cause::Call(call)) = streamed(pk, sk)? else {
-                return None;
-            };
+            let (instance, cause) = streamed(pk, sk)?;
             let number = text("/dynamodb/SequenceNumber")?;
-            Some((number.to_owned(), instance, call))
+            Some((number.to_owned(), instance, cause))
         })
     }
 }
@@ -66,11 +63,11 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(records: &Value) -> Vec<(String, String, u64)> {
+    fn read(records: &Value) -> Vec<(String, String, String)> {
         let batch: Batch = serde_json::from_value(json!({ "Records": records })).unwrap();
         let found = batch.records();
         found
-            .map(|(record, instance, call)| (record, instance.as_str().to_owned(), call.get()))
+            .map(|(record, instance, call)| (record, instance.as_str().to_owned(), call.label()))
             .collect()
     }
 
@@ -85,7 +82,12 @@ mod tests {
         let (pk, sk) = ("acme#trigger", "call#000000000000012");
         assert_eq!(
             read(&json!([record("INSERT", pk, sk)])),
-            [("111".to_owned(), "acme".to_owned(), 12)]
+            [("111".to_owned(), "acme".to_owned(), "12".to_owned())]
+        );
+        let write = "fact#lead#000000000000012#000000000000003";
+        assert_eq!(
+            read(&json!([record("INSERT", pk, write)])),
+            [("111".to_owned(), "acme".to_owned(), "lead-12-3".to_owned())]
         );
         for other in [
             record("MODIFY", pk, sk),

@@ -31,20 +31,20 @@ pub async fn run(store: &Store, webhook_client: &WebhookClient, batch: Batch) ->
 }
 
 async fn carry_out(store: &Store, webhook_client: &WebhookClient, batch: Batch) -> Failures {
-    let mut calls: Vec<_> = batch
+    let mut facts: Vec<_> = batch
         .records()
-        .map(|(_, instance, call)| (instance, call))
+        .map(|(_, instance, cause)| (instance, cause))
         .collect();
-    calls.sort_unstable();
-    calls.dedup();
-    let runs = batch.records().map(async |(record, instance, call)| {
-        let outcome = store.run_trigger(&instance, call).await;
-        let cause = outcome.err()?;
-        tracing::warn!(instance = instance.as_str(), call = call.get(), %cause, "a trigger is run again");
+    facts.sort_unstable();
+    facts.dedup();
+    let runs = batch.records().map(async |(record, instance, cause)| {
+        let outcome = store.run_trigger(&instance, cause).await;
+        let error = outcome.err()?;
+        tracing::warn!(instance = instance.as_str(), fact = cause.label(), cause = %error, "a trigger is run again");
         Some(record)
     });
     let failures = Failures::of(join_all(runs).await.into_iter().flatten());
-    store.deliver_at_once(&calls, webhook_client).await;
+    store.deliver_at_once(&facts, webhook_client).await;
     failures
 }
 

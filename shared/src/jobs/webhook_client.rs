@@ -15,7 +15,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use http::header::{CONTENT_TYPE, HOST, USER_AGENT};
-use http::{Method, Request};
+use http::{HeaderName, HeaderValue, Request};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
@@ -28,7 +28,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use crate::automation::{Secret, WebhookUrl, is_public};
+use crate::automation::{Headers, Method, Secret, WebhookUrl, is_public};
 use crate::text::hex;
 use crate::time::Timestamp;
 
@@ -91,6 +91,10 @@ pub struct WebhookRequest {
     pub url: WebhookUrl,
     /// Signing secret.
     pub secret: Secret,
+    /// Method.
+    pub method: Method,
+    /// Headers beside those of the service.
+    pub headers: Headers,
     /// Time of sending.
     pub at: Timestamp,
     /// JSON.
@@ -299,16 +303,22 @@ fn distrust(cause: &io::Error) -> &'static str {
 fn request(letter: &WebhookRequest) -> Result<Request<Full<Bytes>>, http::Error> {
     let at = letter.at.unix_seconds();
     let signed = signature(&letter.secret, at, &letter.body);
-    Request::builder()
-        .method(Method::POST)
+    let mut request = Request::builder()
+        .method(letter.method)
         .uri(letter.url.path())
-        .header(HOST, letter.url.authority())
         .header(USER_AGENT, "funil")
         .header(CONTENT_TYPE, "application/json")
-        .header("x-funil-delivery", &letter.delivery)
-        .header("x-funil-timestamp", at)
-        .header("x-funil-signature", format!("t={at},v1={signed}"))
-        .body(Full::from(letter.body.clone()))
+        .body(Full::from(letter.body.clone()))?;
+    // The fixed headers may replace those above and never those below.
+    let headers = request.headers_mut();
+    for (name, value) in &letter.headers {
+        headers.insert(HeaderName::from_bytes(name.as_bytes())?, value.reveal().parse()?);
+    }
+    headers.insert(HOST, letter.url.authority().parse()?);
+    headers.insert("x-funil-delivery", letter.delivery.parse()?);
+    headers.insert("x-funil-timestamp", HeaderValue::from(at));
+    headers.insert("x-funil-signature", format!("t={at},v1={signed}").parse()?);
+    Ok(request)
 }
 
 /// HMAC-SHA256 of `<at>.<body>` under the secret, in hexadecimal.

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::Reader;
-use crate::automation::Automation;
+use crate::automation::{Automation, Event, Moment, Trigger};
+use crate::directory::Directory;
 use crate::ids::AutomationId;
 use table::StoreError;
 use table::item::{self, Item, n, s};
@@ -43,25 +44,45 @@ pub enum Found {
     Later {
         /// Its id.
         id: AutomationId,
-        /// Whether it is carried out at all.
-        active: bool,
+        /// The event that sets it off; `None` if it is inactive.
+        event: Option<String>,
     },
 }
 
 impl Found {
-    /// Whether a call has to raise a trigger for it.
-    pub fn is_active(&self) -> bool {
+    /// Its id.
+    pub fn id(&self) -> AutomationId {
         match self {
-            Self::Known(automation) => automation.active,
-            Self::Later { active, .. } => *active,
+            Self::Known(automation) => automation.id,
+            Self::Later { id, .. } => *id,
         }
     }
+
+    /// The event that sets it off; `None` if it is inactive.
+    fn awaits(&self) -> Option<String> {
+        match self {
+            Self::Known(automation) => automation.active.then(|| automation.what().to_string()),
+            Self::Later { event, .. } => event.clone(),
+        }
+    }
+}
+
+/// Brings what the directory says of active automations up to date with all of them.
+pub fn summarize<'f>(directory: &mut Directory, all: impl IntoIterator<Item = &'f Found>) {
+    let calls = Event {
+        trigger: Trigger::LeadPhoneCall,
+        moment: Moment::Received,
+    };
+    directory.events = all.into_iter().filter_map(Found::awaits).collect();
+    directory.triggers = directory.events.remove(&calls.to_string());
 }
 
 /// The fields that an automation of a later build must have too.
 #[derive(Deserialize)]
 struct Later {
     id: AutomationId,
+    trigger: String,
+    event: String,
     #[serde(default = "active")]
     active: bool,
 }
@@ -96,9 +117,11 @@ pub fn decode(item: &Item) -> Result<Found, StoreError> {
     };
     // So serde names a variant or a field that is not declared.
     if cause.to_string().starts_with("unknown ")
-        && let Ok(Later { id, active }) = serde_json::from_str(text)
+        && let Ok(later) = serde_json::from_str::<Later>(text)
     {
-        return Ok(Found::Later { id, active });
+        let (id, event) = (later.id, format!("{}.{}", later.trigger, later.event));
+        let event = later.active.then_some(event);
+        return Ok(Found::Later { id, event });
     }
     let place = format_args!(
         "its text is none of an automation from column {} on",

@@ -50,6 +50,7 @@ pub(crate) mod sequence;
 #[cfg(feature = "testing")]
 pub mod testing;
 pub(crate) mod tickets;
+pub(crate) mod undelivered;
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -90,3 +90,7 @@ pub mod reports {
 pub mod tickets {
     pub use crate::store::tickets::*;
 }
+
+pub mod undelivered {
+    pub use crate::store::undelivered::*;
+}

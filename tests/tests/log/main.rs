@@ -78,11 +78,11 @@ async fn automate(world: &World) {
         .header("x-voip-signature", "webhook-sigilo");
     assert_eq!(signed.send().await.status, 201);
     let webhook_client = WebhookClient::plain(|_, _| Vec::new(), |_| true);
-    for _ in 0..6 {
+    for _ in 0..10 {
         maintenance::automate(&world.store, &webhook_client)
             .await
             .expect("the automations are run");
-        world.clock.set(world.clock.get().plus_seconds(10_000));
+        world.clock.set(world.clock.get().plus_seconds(60_000));
     }
 }
 
@@ -188,7 +188,7 @@ async fn requests_log_one_line_without_secrets() {
             told("a notification is tried again"),
             told("a notification is set aside")
         ),
-        (5, 1)
+        (9, 1)
     );
     // The engine belongs to the test, and the SDK logs single bytes at debug; our own lines contain no
     // personal data.

@@ -1,4 +1,4 @@
-//! Copies in the directory: users' memberships, names and departments, and whether an automation is active.
+//! Copies in the directory: users' memberships, names and departments, and the events that active automations wait for.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -7,6 +7,7 @@ use super::check::{Check, Inconsistency};
 use super::{Doctor, Result};
 use crate::Operator;
 use crate::user_lists::{UserLists, differences};
+use shared::directory::Directory;
 use shared::store::unscoped::automations;
 use shared::store::unscoped::directory::{Stored, decode_raw};
 use table::item::Item;
@@ -15,10 +16,11 @@ use table::{StoreError, Transaction};
 /// Items of names and members that one transaction corrects: less than 4 MB.
 const BATCH: usize = 40;
 
-/// The contents of the users' and automations' records. Memory is bounded by the number of users.
+/// The contents of the users' records, and the part of the directory that the automations decide. Memory is bounded by the
+/// number of users.
 struct Expected {
     lists: UserLists,
-    triggers: bool,
+    automations: Directory,
 }
 
 impl Doctor<'_> {
@@ -70,19 +72,26 @@ async fn check(operator: &Operator, item: &Item, repair: bool, left: &Cell<bool>
                 .await?,
         );
     }
-    if expected.triggers != stored.directory.triggers {
-        let reason = if expected.triggers {
+    let awaited = &expected.automations;
+    if awaited.triggers != stored.directory.triggers {
+        let reason = if awaited.triggers {
             "says that no automation is active, but one is: calls set none off"
         } else {
             "says that an automation is active, but none is"
         };
         findings.push((key.to_string(), reason.to_owned()));
     }
+    if awaited.events != stored.directory.events {
+        let reason =
+            "does not say which events active automations wait for: writes set off none, or too many";
+        findings.push((key.to_string(), reason.to_owned()));
+    }
     if findings.is_empty() {
         return Ok(Check::Fine);
     }
     let mut right = stored;
-    right.directory.triggers = expected.triggers;
+    right.directory.triggers = expected.automations.triggers;
+    right.directory.events = expected.automations.events;
     right.standings = right.standings.map(|_| expected.lists.standings);
     operator.put_next(&mut fix, right);
     let fix = Some(fix);
@@ -92,11 +101,15 @@ async fn check(operator: &Operator, item: &Item, repair: bool, left: &Cell<bool>
 impl Expected {
     async fn read(operator: &Operator) -> Result<Self, StoreError> {
         let lists = UserLists::of_records(operator).await?;
-        let mut triggers = false;
-        for item in operator.0.automation_items().await? {
-            triggers |= automations::decode(&item)?.is_active();
-        }
-        Ok(Self { lists, triggers })
+        let items = operator.0.automation_items().await?;
+        let found = items.iter().map(automations::decode);
+        let found = found.collect::<Result<Vec<_>, _>>()?;
+        let mut directory = Directory::default();
+        automations::summarize(&mut directory, &found);
+        Ok(Self {
+            lists,
+            automations: directory,
+        })
     }
 
     /// Compares the items of names and members. Takes at most `most` that differ, and returns whether there are more.

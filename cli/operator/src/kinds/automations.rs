@@ -1,9 +1,10 @@
 //! Automations. Only imports change them.
 //!
-//! The directory has a flag whether any automation is active, so that calls enqueue a trigger only then. The flag and the
+//! The directory says which events active automations wait for, so that only those are written to the outbox. It and the
 //! automations change in one transaction, and the directory's version serialises such transactions.
 
-use shared::automation::{Action, Automation};
+use shared::automation::{Action, Automation, Filters};
+use shared::ids::{ColumnId, FunnelId};
 use shared::store::unscoped::automations::{self, Found};
 use table::{Policy, key_of};
 
@@ -33,6 +34,9 @@ impl RecordKind for Automations {
     }
 
     fn references(automation: &Automation, to: &mut References) {
+        let mut filters = References::default();
+        refer_filters(&automation.filters, &mut filters);
+        to.within("filters", filters);
         for (at, action) in automation.actions.iter().enumerate() {
             let mut named = References::default();
             refer(action, &mut named);
@@ -45,6 +49,22 @@ impl RecordKind for Automations {
     }
 }
 
+fn refer_filters(filters: &Filters, to: &mut References) {
+    to.add("owner", Referent::User, filters.owner);
+    to.add("funnel", Referent::Funnel, filters.funnel);
+    if let (Some(funnel), Some(column)) = (filters.funnel, filters.column) {
+        to.push("column", column_of(funnel, column));
+    }
+}
+
+fn column_of(funnel: FunnelId, column: ColumnId) -> Referent {
+    Referent::ColumnOf {
+        funnel: funnel.get(),
+        column: column.get(),
+        lacking: |funnel, column| format!("column {column} is not one of funnel {funnel}"),
+    }
+}
+
 fn refer(action: &Action, to: &mut References) {
     match action {
         Action::SetOwner { user } => to.add("user", Referent::User, [*user]),
@@ -54,26 +74,34 @@ fn refer(action: &Action, to: &mut References) {
         }
         Action::CreateOpportunity { funnel, column, .. } => {
             to.add("funnel", Referent::Funnel, [*funnel]);
-            let lacking = |funnel, column| format!("column {column} is not one of funnel {funnel}");
-            let (funnel, column) = (funnel.get(), column.get());
-            to.push(
-                "column",
-                Referent::ColumnOf {
-                    funnel,
-                    column,
-                    lacking,
-                },
-            );
+            to.push("column", column_of(*funnel, *column));
         }
-        Action::AddPoints { .. } | Action::Notify { .. } => {}
+        Action::AddPoints { .. } | Action::Notify(_) => {}
     }
 }
 
 impl ImportKind for Automations {
-    async fn write(operator: &Operator, lines: &[&Automation], _mode: Mode) -> Written {
+    /// The custom fields that bodies name are looked up among the leads and the funnels.
+    const JUDGED_BY_TABLE: bool = true;
+
+    async fn write(operator: &Operator, lines: &[&Automation], mode: Mode) -> Written {
+        let unknown = operator.unknown_placeholders(lines).await?;
         let mut outcomes = Vec::with_capacity(lines.len());
         for some in lines.chunks(BATCH) {
-            outcomes.extend(operator.import_some_automations(some).await?);
+            let refusals: Vec<_> = some.iter().map(|line| unknown.refuse(line)).collect();
+            let known = some
+                .iter()
+                .zip(&refusals)
+                .filter(|(_, refusal)| refusal.is_none());
+            let known: Vec<_> = known.map(|(line, _)| *line).collect();
+            let written = if mode.judging {
+                vec![Outcome::Unchanged; known.len()]
+            } else {
+                operator.import_some_automations(&known).await?
+            };
+            let mut written = written.into_iter();
+            let outcome = |refusal: Option<String>| refusal.map(Outcome::Refused).or_else(|| written.next());
+            outcomes.extend(refusals.into_iter().filter_map(outcome));
         }
         Ok(outcomes)
     }
@@ -100,24 +128,20 @@ impl Operator {
         loop {
             let stored = self.stored_directory().await?;
             let found = self.0.automation_items().await?;
-            let (mut all, mut later) = (Vec::new(), false);
-            for item in &found {
-                match automations::decode(item)? {
-                    Found::Known(automation) => all.push(automation),
-                    Found::Later { id, active } => {
-                        later |= active && lines.iter().all(|line| line.id != id);
-                    }
-                }
-            }
+            let decoded = found.iter().map(automations::decode);
+            let mut all = decoded.collect::<Result<Vec<_>, _>>()?;
             let mut transaction = Transaction::default();
             let mut outcomes = Vec::with_capacity(lines.len());
             for line in lines {
-                if all.contains(line) {
+                if all
+                    .iter()
+                    .any(|found| matches!(found, Found::Known(known) if known == *line))
+                {
                     outcomes.push(Outcome::Unchanged);
                     continue;
                 }
-                all.retain(|automation| automation.id != line.id);
-                all.push((*line).clone());
+                all.retain(|found| found.id() != line.id);
+                all.push(Found::Known((*line).clone()));
                 let key = self.keys().automation(line.id);
                 let stored = found
                     .iter()
@@ -130,7 +154,7 @@ impl Operator {
                 return Ok(outcomes);
             }
             let mut next = stored;
-            next.directory.triggers = later || all.iter().any(|automation| automation.active);
+            automations::summarize(&mut next.directory, &all);
             self.put_next(&mut transaction, next);
             if self.table().try_commit(transaction).await? {
                 return Ok(outcomes);

@@ -15,6 +15,7 @@ mod labels;
 mod leads;
 mod meetings;
 mod opportunities;
+mod placeholders;
 mod prelude;
 mod profiles;
 pub(crate) mod references;

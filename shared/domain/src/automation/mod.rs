@@ -5,6 +5,8 @@
 
 mod event;
 mod hook;
+pub mod request;
+pub mod template;
 
 use std::fmt;
 
@@ -17,6 +19,8 @@ use crate::opportunity::{Opportunity, Status};
 
 pub use event::{Event, Moment, Trigger};
 pub use hook::{WebhookUrl, is_public};
+pub use request::{Headers, Method};
+pub use template::Template;
 
 /// Maximum number of actions of an automation.
 pub const MAX_ACTIONS: usize = 20;
@@ -121,13 +125,27 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<Cents>,
     },
-    /// Posts a signed notification.
-    Notify {
-        /// Receiver.
-        url: WebhookUrl,
-        /// Signing secret.
-        secret: Secret,
-    },
+    /// Sends a signed notification.
+    Notify(Box<Notify>),
+}
+
+/// A notification to send.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Notify {
+    /// Receiver.
+    pub url: WebhookUrl,
+    /// Signing secret.
+    pub secret: Secret,
+    /// Method of the request.
+    #[serde(default, skip_serializing_if = "Method::is_post")]
+    pub method: Method,
+    /// Further headers of the request.
+    #[serde(default, skip_serializing_if = "Headers::is_empty")]
+    pub headers: Headers,
+    /// Body of the request; a description of the event if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<Template>,
 }
 
 /// A secret; `Debug` never prints it.
@@ -169,6 +187,27 @@ impl Filters {
         *self == Self::default()
     }
 
+    /// Checks that the trigger's events have what the filters compare.
+    fn judge(&self, trigger: Trigger) -> Result<(), String> {
+        let sale = matches!(trigger, Trigger::Opportunity | Trigger::Meeting);
+        let call = trigger == Trigger::LeadPhoneCall;
+        let misplaced = [
+            ("operatorNumber", self.operator_number.is_some() && !call),
+            ("funnel", self.funnel.is_some() && !sale),
+            ("column", self.column.is_some() && !sale),
+            ("status", self.status.is_some() && !sale),
+        ];
+        if let Some((name, _)) = misplaced.into_iter().find(|(_, misplaced)| *misplaced) {
+            return Err(format!("filters.{name}: does not apply to this trigger"));
+        }
+        if self.column.is_some() && self.funnel.is_none() {
+            return Err("filters.column: needs its funnel".to_owned());
+        }
+        self.source
+            .as_deref()
+            .map_or(Ok(()), |source| length("filters.source", source))
+    }
+
     /// Whether an event in these circumstances, of a lead from this source, passes.
     #[must_use]
     pub fn admit(&self, event: &Circumstances, source: Option<&str>) -> bool {
@@ -184,12 +223,25 @@ impl Filters {
 }
 
 impl Automation {
+    /// The event that sets it off.
+    #[must_use]
+    pub fn what(&self) -> Event {
+        Event {
+            trigger: self.trigger,
+            moment: self.event,
+        }
+    }
+
     /// Checks the fields that are valid or invalid without other records.
     ///
     /// # Errors
     /// The first invalid field with the reason, as text for the operator.
     pub fn judge(&self) -> Result<(), String> {
         length("name", &self.name)?;
+        if !self.trigger.moments().contains(&self.event) {
+            return Err(format!("event: {} does not exist", self.what()));
+        }
+        self.filters.judge(self.trigger)?;
         if self.actions.is_empty() || self.actions.len() > MAX_ACTIONS {
             return Err(format!("actions: must have 1 to {MAX_ACTIONS} elements"));
         }
@@ -212,9 +264,18 @@ impl Action {
                 Err("users: must name somebody where departments do not".to_owned())
             }
             Self::CreateOpportunity { title, .. } => length("title", title),
-            Self::Notify { secret, .. } => length("secret", secret.reveal()),
+            Self::Notify(notify) => notify.judge(),
             Self::AddPoints { .. } | Self::SetOwner { .. } | Self::AddAccess { .. } => Ok(()),
         }
+    }
+}
+
+impl Notify {
+    fn judge(&self) -> Result<(), String> {
+        length("secret", self.secret.reveal())?;
+        request::judge(&self.headers)?;
+        let placeholders = self.body.as_ref().map(Template::placeholders).transpose();
+        placeholders.map(drop).map_err(|reason| format!("body: {reason}"))
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Number;
 
 use crate::automation::{Action, MAX_POINTS};
+use crate::directory::Directory;
 use crate::funnel::Funnel;
 use crate::ids::{AutomationId, ColumnId, DepartmentId, FunnelId, UserId};
 use crate::jobs::automations::{Ground, deliveries};
@@ -13,6 +14,7 @@ use crate::money::Cents;
 use crate::opportunity::Opportunity;
 use crate::store::InstanceStore;
 use crate::store::key::Counter;
+use crate::store::leads::LeadRecord;
 use crate::store::opportunities::OpportunitySnapshot;
 use crate::store::sequence::Sequence;
 use table::StoreError;
@@ -41,13 +43,22 @@ impl InstanceStore {
         (automation, at, action): (AutomationId, usize, &Action),
         crowded: bool,
     ) -> Result<Writes, StoreError> {
-        let lead = &ground.lead.lead;
+        if let Action::Notify(_) = action {
+            let mut transaction = Transaction::default();
+            let key = self.keys().notification(ground.cause, automation, at);
+            deliveries::put(&mut transaction, key, ground.fact.at);
+            return Ok(Ok(transaction));
+        }
+        let Some(record) = &ground.subject.lead else {
+            return Ok(Err("the lead is gone"));
+        };
+        let lead = &record.lead;
         let changed = match action {
             Action::AddPoints { points } => with_points(lead, *points),
-            Action::SetOwner { user } => with_owner(ground, *user, &self.existing_users([*user]).await?),
+            Action::SetOwner { user } => with_owner(lead, *user, &self.existing_users([*user]).await?),
             Action::AddAccess { users, departments } => {
                 let existing = self.existing_users(users.iter().copied()).await?;
-                with_access(ground, (users, &existing), departments)
+                with_access(lead, (users, &existing), (departments, &ground.directory))
             }
             Action::CreateOpportunity {
                 funnel,
@@ -60,14 +71,11 @@ impl InstanceStore {
                     title,
                     value: *value,
                 };
-                return self.make_opportunity(ground, &new, crowded).await;
+                return self
+                    .make_opportunity((record, ground.subject.user()), &new, crowded)
+                    .await;
             }
-            Action::Notify { .. } => {
-                let mut transaction = Transaction::default();
-                let key = self.keys().notification(ground.call.id.into(), automation, at);
-                deliveries::put(&mut transaction, key);
-                return Ok(Ok(transaction));
-            }
+            Action::Notify(_) => return Ok(Ok(Transaction::default())),
         };
         match changed {
             Err(reason) => Ok(Err(reason)),
@@ -79,18 +87,21 @@ impl InstanceStore {
                     updated_by_name: None,
                     ..changed
                 };
-                self.lead_change(&ground.lead, &changed).map(Ok)
+                self.lead_change(record, &changed).map(Ok)
             }
         }
     }
 
-    /// Creates an opportunity like endpoint 7 (C-30), with the current lead and the user of the call.
+    /// Creates an opportunity of a lead for a user like endpoint 7 (C-30).
     async fn make_opportunity(
         &self,
-        ground: &Ground,
+        (record, user): (&LeadRecord, Option<UserId>),
         new: &New<'_>,
         crowded: bool,
     ) -> Result<Writes, StoreError> {
+        let Some(user) = user else {
+            return Ok(Err("the lead has no owner"));
+        };
         let (funnel, column) = new.place;
         let (funnel, counter) = (
             self.keys().funnel(funnel),
@@ -111,15 +122,15 @@ impl InstanceStore {
         } else {
             Sequence::next(found.get(&counter), NUMBER)?
         };
-        let (lead, now) = (ground.lead.lead.id, self.environment.now());
+        let (lead, now) = (record.lead.id, self.environment.now());
         let opportunity = Opportunity {
             title: new.title.to_owned(),
             value: new.value.unwrap_or_default(),
-            ..Opportunity::new(number.id()?, new.place, lead, ground.call.user, now)
+            ..Opportunity::new(number.id()?, new.place, lead, user, now)
         };
-        let card = OpportunitySnapshot::of(opportunity, Some(&ground.lead));
+        let card = OpportunitySnapshot::of(opportunity, Some(record));
         let nonce = self.environment.token();
-        self.creation(&card, &ground.lead, number, None, &nonce).map(Ok)
+        self.creation(&card, record, number, None, &nonce).map(Ok)
     }
 }
 
@@ -145,29 +156,28 @@ fn sum(points: &Number, more: i64) -> Option<Number> {
     Number::from_f64(sum).filter(|_| sum.abs() <= MAX_POINTS as f64)
 }
 
-fn with_owner(ground: &Ground, user: UserId, existing: &BTreeSet<UserId>) -> Result<Lead, &'static str> {
+fn with_owner(lead: &Lead, user: UserId, existing: &BTreeSet<UserId>) -> Result<Lead, &'static str> {
     if !existing.contains(&user) {
         return Err("the user does not exist");
     }
     Ok(Lead {
         owner: Some(user),
-        ..ground.lead.lead.clone()
+        ..lead.clone()
     })
 }
 
 /// Adds existing users and departments that are not in the lists yet.
 fn with_access(
-    ground: &Ground,
+    lead: &Lead,
     (users, existing): (&[UserId], &BTreeSet<UserId>),
-    departments: &[DepartmentId],
+    (departments, directory): (&[DepartmentId], &Directory),
 ) -> Result<Lead, &'static str> {
-    let directory = &ground.directory;
     let known = |user: &UserId| existing.contains(user);
     let is_there = |department: &DepartmentId| directory.departments.contains_key(department);
     if !users.iter().any(known) && !departments.iter().any(is_there) {
         return Err("none of those to admit exists");
     }
-    let mut lead = ground.lead.lead.clone();
+    let mut lead = lead.clone();
     for user in users.iter().filter(|user| known(user)) {
         if !lead.user_access.contains(user) {
             lead.user_access.push(*user);

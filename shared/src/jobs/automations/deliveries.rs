@@ -1,38 +1,36 @@
-//! Delivery of notifications: at least once, with a few tries, then quarantine.
+//! Delivery of notifications: at least once, with tries for a day, then [set aside](crate::store::undelivered).
 //!
 //! Before a delivery the notification is postponed by more than a delivery takes, on condition that no other
 //! process did. So one process delivers it, and if that one dies another continues after the delay. The body
-//! is built from the current call and lead; nothing is sent if the lead is gone or the automation has no such
+//! is built from the current records; nothing is sent if the record is gone or the automation has no such
 //! action any more.
 
 use std::collections::BTreeMap;
 
 use futures_util::future::{join_all, try_join_all};
 use futures_util::stream::{self, StreamExt as _};
-use serde_json::json;
 use tokio::time::timeout;
 
-use crate::automation::{Action, Secret, WebhookUrl};
-use crate::ids::{AutomationId, CallId};
+use crate::ids::AutomationId;
 use crate::instance::InstanceName;
 use crate::jobs::counters;
 use crate::jobs::instances::{INSTANCES, JobOutcome};
-use crate::jobs::webhook_client::{Turn, WebhookClient, WebhookRequest};
-use crate::store::automations::Found;
+use crate::jobs::webhook_client::{Turn, WebhookClient};
 use crate::store::key::{self, Cause, Key};
-use crate::store::{InstanceStore, Store, automations, calls};
+use crate::store::undelivered::{self, AT, TRIED};
+use crate::store::{InstanceStore, Store};
 use crate::time::Timestamp;
 use table::StoreError;
-use table::item::{self, Item, n};
+use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
 use table::{KeyRange, Pages, key_of};
 
+/// Seconds between the tries, which grow and end a day after the first.
+const PAUSES: [u64; 9] = [10, 30, 90, 270, 810, 2_430, 7_290, 21_870, 53_600];
 /// Maximum number of tries.
-const TRIES: u64 = 6;
+const TRIES: u64 = PAUSES.len() as u64 + 1;
 /// Seconds by which a notification is postponed during its delivery, which takes up to 10.
 const UNDER_WAY: u64 = 30;
-/// Seconds of delay after the first failed try; each further delay is four times as long.
-const BACKOFF: u64 = 10;
 
 /// Concurrent deliveries of all instances, and of one.
 const LANES: usize = 256;
@@ -42,23 +40,24 @@ const WAITING: usize = 100;
 /// Seconds in which a run begins new deliveries.
 const TIME: u32 = 40;
 
-/// Number of tries, and due time in Unix seconds.
-const TRIED: &str = "tries";
+/// Due time in Unix seconds.
 const DUE: &str = "due";
 
-/// Adds a notification to the outbox.
-pub fn put(transaction: &mut Transaction, key: Key) {
-    let item = Item::from([("v".to_owned(), n(1))]);
+/// Adds the notification of a fact at `at` to the outbox.
+pub fn put(transaction: &mut Transaction, key: Key, at: Timestamp) {
+    let item = Item::from([("v".to_owned(), n(1)), (AT.to_owned(), s(at.to_string()))]);
     transaction.put(key, item, Condition::Always);
 }
 
 /// A notification to deliver.
-struct Delivery {
+pub struct Delivery {
     key: Key,
-    call: CallId,
-    automation: AutomationId,
+    pub cause: Cause,
+    /// Time of the fact; notifications of a former build have none.
+    pub at: Option<Timestamp>,
+    pub automation: AutomationId,
     /// Index of the automation's action.
-    action: usize,
+    pub action: usize,
     /// Version after it was postponed.
     version: u64,
     /// Number of this try, from 1.
@@ -73,10 +72,10 @@ impl Delivery {
         let named = key::notified(&key.sk);
         let (cause, automation, action) =
             named.ok_or_else(|| item::corrupt("notification", "its key names no action"))?;
-        let Cause::Call(call) = cause else { return Ok(None) };
         let delivery = Self {
             key,
-            call,
+            cause,
+            at: undelivered::time("notification", item, AT)?,
             automation,
             action,
             version: number("v")? + 1,
@@ -124,14 +123,14 @@ impl Store {
         tally.result()
     }
 
-    /// Delivers the notifications of some calls if their receivers respond promptly. The rest, and those of
+    /// Delivers the notifications of some facts if their receivers respond promptly. The rest, and those of
     /// recently slow receivers, remain in the outbox.
-    pub async fn deliver_at_once(&self, calls: &[(InstanceName, CallId)], webhook_client: &WebhookClient) {
+    pub async fn deliver_at_once(&self, facts: &[(InstanceName, Cause)], webhook_client: &WebhookClient) {
         let work = async {
             let mut lanes = BTreeMap::new();
-            let found = calls
-                .iter()
-                .map(|(instance, call)| InstanceStore::of_job(self.reader(instance.clone())).left_by(*call));
+            let found = facts.iter().map(|(instance, cause)| {
+                InstanceStore::of_job(self.reader(instance.clone())).left_by(*cause)
+            });
             for (store, items) in try_join_all(found).await? {
                 store.sort_into(&mut lanes, items).await?;
             }
@@ -178,9 +177,9 @@ impl Lane {
 }
 
 impl InstanceStore {
-    /// The notifications of a call.
-    async fn left_by(self, call: CallId) -> Result<(Self, Vec<Item>), StoreError> {
-        let span = KeyRange::beginning(self.keys().outbox(), key::notifications(call.into()));
+    /// The notifications of a fact.
+    async fn left_by(self, cause: Cause) -> Result<(Self, Vec<Item>), StoreError> {
+        let span = KeyRange::beginning(self.keys().outbox(), key::notifications(cause));
         let items = self.table.query_all(span).await?;
         Ok((self, items))
     }
@@ -271,23 +270,27 @@ impl InstanceStore {
         if tried >= TRIES {
             tracing::warn!(name, tried, reason, "a notification is set aside");
             counters::count(|counters| counters.notifications_given_up += 1);
-            return self.take_down(delivery).await;
+            let mut transaction = Transaction::default();
+            let found = (&delivery.key, delivery.version);
+            undelivered::set_aside(&mut transaction, self, found, (delivery.at, tried), reason);
+            return self.table.try_commit(transaction).await.map(drop);
         }
         tracing::info!(name, tried, reason, "a notification is tried again");
         counters::count(|counters| counters.notifications_put_off += 1);
-        let due = self.now_seconds() + (BACKOFF << (2 * (tried - 1)));
+        let pause = usize::try_from(tried - 1).ok().and_then(|at| PAUSES.get(at));
+        let due = self.now_seconds() + pause.copied().unwrap_or_default();
         self.put_off(delivery, delivery.version, due).await.map(drop)
     }
 
     /// Delivery id, the same for every try.
-    fn name(&self, delivery: &Delivery) -> String {
+    pub(super) fn name(&self, delivery: &Delivery) -> String {
         let Delivery {
-            call,
+            cause,
             automation,
             action,
             ..
         } = delivery;
-        format!("{}-{call}-{automation}-{action}", self.instance())
+        format!("{}-{}-{automation}-{action}", self.instance(), cause.label())
     }
 
     /// Sets the next due time. Returns false if another process did so concurrently.
@@ -304,49 +307,6 @@ impl InstanceStore {
         self.table.try_commit(transaction).await.map(drop)
     }
 
-    /// The request to send; `None` if there is nothing to send any more.
-    async fn letter(&self, delivery: &Delivery) -> Result<Option<WebhookRequest>, StoreError> {
-        let (call_key, automation_key) = (
-            self.keys().call(delivery.call),
-            self.keys().automation(delivery.automation),
-        );
-        let mut found = self
-            .table
-            .get_many([call_key.clone(), automation_key.clone()])
-            .await?;
-        let record = found.remove(&call_key).map(calls::decode).transpose()?;
-        let (Some(record), Some(item)) = (record, found.remove(&automation_key)) else {
-            return Ok(None);
-        };
-        let Found::Known(said) = automations::decode(&item)? else {
-            return Err(item::corrupt("automation", "a later version wrote it"));
-        };
-        let Some((url, secret)) = said
-            .actions
-            .get(delivery.action)
-            .and_then(receiver)
-            .filter(|_| said.active)
-        else {
-            return Ok(None);
-        };
-        let Some(lead) = record.lead else { return Ok(None) };
-        let lead = self.lead(lead).await?;
-        Ok(lead.map(|lead| WebhookRequest {
-            delivery: self.name(delivery),
-            url: url.clone(),
-            secret: secret.clone(),
-            at: self.environment.now(),
-            body: json!({
-                "event": "leadPhoneCall.received",
-                "instance": self.instance().as_str(),
-                "automation": delivery.automation,
-                "call": record,
-                "lead": { "id": lead.id, "fullname": lead.fullname(), "email": lead.email, "phone": lead.phone },
-            })
-            .to_string(),
-        }))
-    }
-
     fn now(&self) -> Timestamp {
         self.environment.now()
     }
@@ -356,18 +316,11 @@ impl InstanceStore {
     }
 }
 
-fn receiver(action: &Action) -> Option<(&WebhookUrl, &Secret)> {
-    match action {
-        Action::Notify { url, secret } => Some((url, secret)),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
-    use super::UNDER_WAY;
+    use super::{PAUSES, UNDER_WAY};
     use crate::jobs::webhook_client::LIMITS;
     use crate::store::MAX_CALL;
 
@@ -375,5 +328,12 @@ mod tests {
     #[test]
     fn notifications_are_postponed_during_delivery() {
         assert!(Duration::from_secs(UNDER_WAY) > LIMITS.whole + 2 * MAX_CALL);
+    }
+
+    /// C-102: growing pauses, for 24 hours.
+    #[test]
+    fn pauses_grow_for_a_day() {
+        assert!(PAUSES.is_sorted_by(|one, next| one < next));
+        assert_eq!(PAUSES.iter().sum::<u64>(), 24 * 3600);
     }
 }

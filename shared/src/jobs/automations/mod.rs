@@ -1,9 +1,10 @@
 //! Runs automations (C-76).
 //!
-//! A call writes a *trigger* into the outbox, in its own transaction. The trigger records the progress of its
-//! automations. Each action is one transaction that performs the action and advances the trigger, on
-//! condition that the trigger is unchanged; so each action happens exactly once, however many processes run a
-//! trigger and wherever they die. The last action deletes the trigger.
+//! A call, and a write of a record for whose event an automation waits, puts a *trigger* into the outbox, in its own
+//! transaction ([`facts`](crate::store::facts)). The trigger records the progress of its automations. Each action is one
+//! transaction that performs the action and advances the trigger, on condition that the trigger is unchanged; so each
+//! action happens exactly once, however many processes run a trigger and wherever they die. The last action deletes the
+//! trigger. Actions raise no facts, so automations set off no others.
 //!
 //! A notification leaves the table, so it cannot be part of a transaction: its action adds a
 //! [notification](deliveries) to the outbox, which is delivered at least once and does not delay later
@@ -18,24 +19,27 @@
 
 mod actions;
 mod deliveries;
+mod letter;
+mod subject;
 
 use futures_util::stream::{self, StreamExt as _};
 
-use crate::automation::{Action, Automation};
-use crate::call::Call;
+use crate::automation::{Action, Automation, Circumstances, Event, Moment, Trigger as Kind};
 use crate::directory::Directory;
-use crate::ids::{AutomationId, CallId};
+use crate::ids::AutomationId;
 use crate::instance::InstanceName;
 use crate::jobs::counters;
 use crate::jobs::instances::{INSTANCES, JobOutcome, log_failure};
+use crate::store::facts::{FACT, Raised};
 use crate::store::key::{self, Cause, Counter, Key};
-use crate::store::leads::LeadRecord;
-use crate::store::{InstanceStore, Store, calls, directory};
+use crate::store::{InstanceStore, Store, directory};
 use crate::time::Timestamp;
 use table::Pages;
 use table::StoreError;
 use table::item::{self, Item, n};
 use table::{CommitError, Condition, Policy, Transaction};
+
+use subject::Subject;
 
 /// Concurrent triggers of an instance.
 const CONCURRENCY: usize = 16;
@@ -50,6 +54,9 @@ const ACTION: &str = "action";
 #[derive(Debug)]
 struct Trigger {
     key: Key,
+    cause: Cause,
+    /// What is raised; of a call, what follows from its record.
+    fact: Option<Raised>,
     version: u64,
     automation: u64,
     action: u64,
@@ -58,10 +65,20 @@ struct Trigger {
 /// Preconditions of a trigger's next action.
 #[derive(Debug)]
 pub(crate) struct Ground {
-    call: Call,
-    lead: LeadRecord,
+    cause: Cause,
+    fact: Raised,
+    subject: Subject,
     directory: Directory,
     automations: Vec<Automation>,
+}
+
+impl Ground {
+    /// Whether the fact sets an active automation off.
+    fn admits(&self, automation: &Automation) -> bool {
+        let circumstances = self.subject.circumstances(&self.fact.circumstances);
+        self.fact.events.contains(&automation.what().to_string())
+            && automation.filters.admit(&circumstances, self.subject.source())
+    }
 }
 
 impl Store {
@@ -84,14 +101,17 @@ impl Store {
         tally.result()
     }
 
-    /// Runs the automations of a call, if not done already. Notifications remain in the outbox.
+    /// Runs the automations of a fact, if not done already. Notifications remain in the outbox.
     ///
     /// # Errors
     /// [`StoreError`] if the table fails; the rest is done by the next run.
-    pub async fn run_trigger(&self, instance: &InstanceName, call: CallId) -> Result<(), StoreError> {
-        InstanceStore::of_job(self.reader(instance.clone()))
-            .run(call)
-            .await
+    pub async fn run_trigger(
+        &self,
+        instance: &InstanceName,
+        cause: impl Into<Cause>,
+    ) -> Result<(), StoreError> {
+        let store = InstanceStore::of_job(self.reader(instance.clone()));
+        store.run(cause.into()).await
     }
 }
 
@@ -115,27 +135,25 @@ impl InstanceStore {
     async fn run_in_time(&self, key: Key, until: Timestamp) -> Result<u64, StoreError> {
         match key::triggered(&key.sk) {
             _ if self.environment.now() >= until => Ok(0),
-            Some(Cause::Call(call)) => self.run(call).await.map(|()| 1),
-            Some(_) => Ok(0),
+            Some(cause) => self.run(cause).await.map(|()| 1),
             None => {
-                let unnamed = item::corrupt("trigger", "its key names no call");
+                let unnamed = item::corrupt("trigger", "its key names no fact");
                 self.or_set_aside(&key, Err(unnamed)).await
             }
         }
     }
 
     /// Runs the rest of a trigger; quarantines it if it cannot be read.
-    async fn run(&self, call: CallId) -> Result<(), StoreError> {
-        let outcome = self.carry_out(call).await;
-        self.or_set_aside(&self.keys().trigger(call.into()), outcome)
-            .await
+    async fn run(&self, cause: Cause) -> Result<(), StoreError> {
+        let outcome = self.carry_out(cause).await;
+        self.or_set_aside(&self.keys().trigger(cause), outcome).await
     }
 
     /// Runs the remaining actions of a trigger in sequence.
-    async fn carry_out(&self, call: CallId) -> Result<(), StoreError> {
+    async fn carry_out(&self, cause: Cause) -> Result<(), StoreError> {
         let anew = || self.table.retry(Policy::CONTESTED, "running an automation");
         let (mut retry, mut crowded) = (anew(), false);
-        while let Some((trigger, ground)) = self.trigger(call).await? {
+        while let Some((trigger, ground)) = self.trigger(cause).await? {
             let transaction = self.next_step(&trigger, ground, crowded).await?;
             match self.table.commit(transaction).await {
                 Ok(()) => (retry, crowded) = (anew(), false),
@@ -152,35 +170,43 @@ impl InstanceStore {
         Ok(())
     }
 
-    /// A trigger and the preconditions of its next action, which are absent if the lead is gone. `None` if
-    /// all is done. A batch of gets, then a get and a query in parallel.
-    async fn trigger(&self, call: CallId) -> Result<Option<(Trigger, Option<Ground>)>, StoreError> {
+    /// A trigger and the preconditions of its next action, which are absent if its record is gone. `None` if all is done.
+    /// A batch of gets, then at most two gets and a query in parallel.
+    async fn trigger(&self, cause: Cause) -> Result<Option<(Trigger, Option<Ground>)>, StoreError> {
         let keys = self.keys();
-        let (key, call, settings) = (keys.trigger(call.into()), keys.call(call), keys.directory());
-        let wanted = [key.clone(), call.clone(), settings.clone()];
+        let (key, record, settings) = (keys.trigger(cause), subject::key(keys, cause), keys.directory());
+        let wanted = [key.clone(), record.clone(), settings.clone()];
         let mut found = self.table.get_many(wanted).await?;
         let Some(item) = found.remove(&key) else {
             return Ok(None);
         };
-        let trigger = Trigger::decode(key, &item)?;
-        let call = found.remove(&call).map(calls::decode).transpose()?;
+        let trigger = Trigger::decode(key, cause, &item)?;
         let settings = found.get(&settings).map(directory::decode).transpose()?;
-        let (Some(call), Some(settings)) = (call, settings) else {
+        let (Some(record), Some(settings)) = (found.remove(&record), settings) else {
             return Ok(Some((trigger, None)));
         };
-        let ground = self.ground(call, settings.directory).await?;
+        let ground = self.ground(&trigger, record, settings.directory).await?;
         Ok(Some((trigger, ground)))
     }
 
-    async fn ground(&self, call: Call, directory: Directory) -> Result<Option<Ground>, StoreError> {
-        let Some(lead) = call.lead else { return Ok(None) };
-        let (lead, automations) = tokio::try_join!(self.lead_record(lead), self.automations())?;
-        Ok(lead.map(|lead| Ground {
-            call,
-            lead,
-            directory,
-            automations,
-        }))
+    async fn ground(
+        &self,
+        trigger: &Trigger,
+        record: Item,
+        directory: Directory,
+    ) -> Result<Option<Ground>, StoreError> {
+        let cause = trigger.cause;
+        let (subject, automations) = tokio::try_join!(self.subject(cause, Some(record)), self.automations())?;
+        let ground = subject.and_then(|subject| {
+            Some(Ground {
+                cause,
+                fact: trigger.fact.clone().or_else(|| received(&subject))?,
+                subject,
+                directory,
+                automations,
+            })
+        });
+        Ok(ground)
     }
 
     /// The writes that perform the next action and advance the trigger, or delete it at the end.
@@ -191,7 +217,7 @@ impl InstanceStore {
         crowded: bool,
     ) -> Result<Transaction, StoreError> {
         let next = ground.as_ref().and_then(|ground| {
-            let (automation, at, action) = trigger.next(&ground.automations)?;
+            let (automation, at, action) = trigger.next(ground)?;
             Some((ground, automation, at, action))
         });
         let Some((ground, automation, at, action)) = next else {
@@ -202,11 +228,11 @@ impl InstanceStore {
         let mut transaction = match self.act(ground, (automation, at, action), crowded).await? {
             Ok(transaction) => transaction,
             Err(reason) => {
-                let (instance, call) = (self.instance().as_str(), ground.call.id.get());
+                let (instance, fact) = (self.instance().as_str(), ground.cause.label());
                 let automation = automation.get();
                 tracing::warn!(
                     instance,
-                    call,
+                    fact,
                     automation,
                     action = at,
                     reason,
@@ -226,23 +252,45 @@ impl InstanceStore {
     }
 }
 
+/// What a call raises.
+fn received(subject: &Subject) -> Option<Raised> {
+    let event = Event {
+        trigger: Kind::LeadPhoneCall,
+        moment: Moment::Received,
+    };
+    Some(Raised {
+        at: subject.call.as_ref()?.create_date,
+        events: vec![event.to_string()],
+        circumstances: Circumstances::default(),
+    })
+}
+
 impl Trigger {
-    fn decode(key: Key, item: &Item) -> Result<Self, StoreError> {
+    fn decode(key: Key, cause: Cause, item: &Item) -> Result<Self, StoreError> {
         let number = |name| item::number("trigger", item, name);
+        let fact = match cause {
+            Cause::Call(_) => None,
+            _ => Some(item::need_json("trigger", item, FACT)?),
+        };
         Ok(Self {
             version: number("v")?,
             automation: number(AUTOMATION)?,
             action: number(ACTION)?,
             key,
+            cause,
+            fact,
         })
     }
 
     /// The first action after the trigger's progress, of automations ordered by id.
-    fn next<'a>(&self, automations: &'a [Automation]) -> Option<(AutomationId, usize, &'a Action)> {
+    fn next<'a>(&self, ground: &'a Ground) -> Option<(AutomationId, usize, &'a Action)> {
         let begun = |automation: &Automation| automation.id.get() == self.automation;
-        let left = automations
-            .iter()
-            .filter(|automation| automation.active && automation.id.get() >= self.automation);
+        // What its own actions change does not stop an automation that has begun.
+        let runs = |automation: &&Automation| begun(automation) || ground.admits(automation);
+        let active = ground.automations.iter().filter(|automation| automation.active);
+        let left = active
+            .filter(|automation| automation.id.get() >= self.automation)
+            .filter(runs);
         let actions = left.flat_map(|automation| {
             let actions = automation.actions.iter().enumerate();
             let skip = if begun(automation) { self.action } else { 0 };

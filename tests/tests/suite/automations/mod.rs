@@ -2,9 +2,12 @@
 
 mod archived;
 mod aside;
+mod facts;
 mod hanging;
 mod notify;
 mod once;
+mod quiet;
+mod requests;
 mod stream;
 mod webhook_client;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::{RootCertStore, ServerConfig};
 use serde_json::{from_value, json};
-use shared::automation::{Secret, WebhookUrl};
+use shared::automation::{Headers, Method, Secret, WebhookUrl};
 use shared::jobs::webhook_client::{Limits, WebhookClient, WebhookRequest};
 use tests::NOW;
 use tests::world::at;
@@ -37,6 +37,8 @@ fn letter(url: &str) -> WebhookRequest {
         delivery: "acme-1-1-0".to_owned(),
         url: WebhookUrl::try_from(url.to_owned()).expect("a URL"),
         secret: from_value::<Secret>(json!("s3gr3do")).expect("a secret"),
+        method: Method::Post,
+        headers: Headers::new(),
         at: at(NOW),
         body: "{}".to_owned(),
     }

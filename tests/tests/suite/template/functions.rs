@@ -239,7 +239,7 @@ fn the_stream_isolates_bad_records() {
     assert_eq!(
         pattern,
         json!({ "eventName": ["INSERT"], "dynamodb": { "Keys": {
-            "pk": { "S": [{ "suffix": "#trigger" }] }, "sk": { "S": [{ "prefix": "call#" }] },
+            "pk": { "S": [{ "suffix": "#trigger" }] }, "sk": { "S": [{ "prefix": "call#" }, { "prefix": "fact#" }] },
         } } })
     );
     for (field, value) in [

@@ -179,9 +179,36 @@ fn automations() {
             ),
             (
                 json!({ "trigger": "leadEmail" }),
-                "trigger: must be leadPhoneCall",
+                "trigger: must be leadPhoneCall or lead or opportunity or meeting",
             ),
-            (json!({ "event": "missed" }), "event: must be received"),
+            (
+                json!({ "event": "missed" }),
+                "event: must be received or created or updated or ownerChanged or archived or columnChanged or statusChanged or booked or moved",
+            ),
+            (
+                json!({ "event": "booked" }),
+                "event: leadPhoneCall.booked does not exist",
+            ),
+            (
+                json!({ "trigger": "lead", "event": "received" }),
+                "event: lead.received does not exist",
+            ),
+            (
+                json!({ "trigger": "lead", "event": "created", "filters": { "funnel": 3 } }),
+                "filters.funnel: does not apply to this trigger",
+            ),
+            (
+                json!({ "trigger": "opportunity", "event": "created", "filters": { "column": 31 } }),
+                "filters.column: needs its funnel",
+            ),
+            (
+                json!({ "trigger": "opportunity", "event": "created", "filters": { "operatorNumber": "1" } }),
+                "filters.operatorNumber: does not apply to this trigger",
+            ),
+            (
+                json!({ "trigger": "meeting", "event": "moved", "filters": { "source": "" } }),
+                "filters.source: must have 1 to 255 characters",
+            ),
             (
                 json!({ "filters": { "queue": 1 } }),
                 "filters.queue: unknown field",
@@ -222,6 +249,18 @@ fn actions() {
         (
             json!({ "type": "notify", "url": "https://10.0.0.1/h", "secret": "s" }),
             ": must not lead to a private address",
+        ),
+        (
+            json!({ "type": "notify", "url": "https://erp.example/h", "secret": "s", "method": "GET" }),
+            ".method: must be POST or PUT or PATCH",
+        ),
+        (
+            json!({ "type": "notify", "url": "https://erp.example/h", "secret": "s", "headers": { "Host": "x" } }),
+            ".headers.Host: is set by the service",
+        ),
+        (
+            json!({ "type": "notify", "url": "https://erp.example/h", "secret": "s", "body": ["{deal=title}"] }),
+            ".body: {deal=title} is no placeholder",
         ),
         (json!({ "type": "setOwner" }), ".user: is missing"),
         (

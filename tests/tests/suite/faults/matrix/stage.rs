@@ -17,6 +17,17 @@ use tests::sales::{add_opportunities, open_shop, plain_opportunity};
 use tests::tickets::{add_files, add_tickets, file, ticket};
 use tests::{ACME, Wallet, World};
 
+/// Events for which automations wait, so that every write that raises one has its entry in the outbox (C-102).
+const EVENTS: [(&str, &str); 7] = [
+    ("leadPhoneCall", "received"),
+    ("lead", "created"),
+    ("lead", "updated"),
+    ("opportunity", "created"),
+    ("opportunity", "updated"),
+    ("meeting", "booked"),
+    ("meeting", "moved"),
+];
+
 /// Data that the requests need.
 #[derive(Debug, Clone)]
 pub struct Cast {
@@ -58,13 +69,16 @@ impl Stage {
         add_reports(&operator, [report(1, &Value::Null), report(2, &columns)]).await;
         add_tags(&operator, 1..=3).await;
         add_loss_reasons(&operator, 1..=3).await;
-        let automation = json!({ "id": 1, "name": "Ligou", "trigger": "leadPhoneCall", "event": "received",
-            "filters": {}, "actions": [{ "type": "addPoints", "points": 1 }], "active": true });
-        let automation: Automation = serde_json::from_value(automation).expect("an automation");
+        let automation = |(id, (trigger, event))| -> Automation {
+            let line = json!({ "id": id, "name": "Ligou", "trigger": trigger, "event": event,
+                "actions": [{ "type": "addPoints", "points": 1 }] });
+            serde_json::from_value(line).expect("an automation")
+        };
+        let automations: Vec<_> = (1..).zip(EVENTS).map(automation).collect();
         operator
-            .import::<Automations>(&[automation], false)
+            .import::<Automations>(&automations, false)
             .await
-            .expect("the automation can be written");
+            .expect("the automations can be written");
         let (admin, seller, limited) = (
             world.wallet(7).await,
             world.wallet(8).await,

@@ -1,0 +1,83 @@
+//! Custom fields that the bodies of notifications name (C-102): of opportunities those that a funnel defines, of leads those
+//! that a lead has.
+
+use std::collections::BTreeSet;
+
+use shared::automation::template::{Placeholder, Source};
+use shared::automation::{Action, Automation};
+use shared::store::unscoped::leads;
+use table::{KeyRange, PAGE, Pages};
+
+use crate::{Operator, OperatorError};
+
+/// Placeholders of fields that do not exist.
+pub struct UnknownPlaceholders(BTreeSet<(Source, String)>);
+
+impl UnknownPlaceholders {
+    /// The reason for which an automation is refused, if it names one of them.
+    pub fn refuse(&self, automation: &Automation) -> Option<String> {
+        let unknown = |placeholder: &Placeholder<'_>| self.0.contains(&owned(placeholder));
+        let mut named = named(automation).filter(|(_, placeholder)| unknown(placeholder));
+        let (at, Placeholder { source, field }) = named.next()?;
+        Some(match source {
+            Source::Opportunity => format!("actions[{at}].body: {{op={field}}} is no field of opportunities"),
+            Source::Lead => format!("actions[{at}].body: {{contactfield={field}}} is no field of leads"),
+        })
+    }
+}
+
+/// The placeholders of an automation that are not fixed fields, with the indices of their actions.
+fn named(automation: &Automation) -> impl Iterator<Item = (usize, Placeholder<'_>)> {
+    let actions = automation.actions.iter().enumerate();
+    let bodies = actions.filter_map(|(at, action)| match action {
+        Action::Notify(notify) => Some((at, notify.body.as_ref()?)),
+        _ => None,
+    });
+    bodies.flat_map(|(at, body)| {
+        let placeholders = body.placeholders().unwrap_or_default().into_iter();
+        let custom = placeholders.filter(|placeholder| !placeholder.is_fixed());
+        custom.map(move |placeholder| (at, placeholder))
+    })
+}
+
+fn owned(placeholder: &Placeholder<'_>) -> (Source, String) {
+    (placeholder.source, placeholder.field.to_owned())
+}
+
+impl Operator {
+    /// The placeholders of automations whose fields do not exist. Without custom fields, nothing is read; with one of a
+    /// lead, leads until all are found.
+    pub(super) async fn unknown_placeholders(
+        &self,
+        automations: &[&Automation],
+    ) -> Result<UnknownPlaceholders, OperatorError> {
+        let named = automations.iter().flat_map(|automation| named(automation));
+        let mut unknown: BTreeSet<_> = named.map(|(_, placeholder)| owned(&placeholder)).collect();
+        let any_of =
+            |unknown: &BTreeSet<(Source, String)>, wanted| unknown.iter().any(|(of, _)| *of == wanted);
+        if any_of(&unknown, Source::Opportunity) {
+            for field in self
+                .0
+                .funnels()
+                .await?
+                .into_iter()
+                .flat_map(|funnel| funnel.fields)
+            {
+                unknown.remove(&(Source::Opportunity, field.name));
+            }
+        }
+        let mut pages = Pages::of(KeyRange::head(self.keys().leads(), PAGE));
+        while any_of(&unknown, Source::Lead) {
+            let Some(items) = pages.next(self.table()).await? else {
+                break;
+            };
+            // A lead that cannot be read has no field that anybody sees.
+            for lead in items.into_iter().filter_map(|item| leads::read(item).ok()) {
+                for (field, _) in lead.custom {
+                    unknown.remove(&(Source::Lead, field));
+                }
+            }
+        }
+        Ok(UnknownPlaceholders(unknown))
+    }
+}

@@ -1,0 +1,74 @@
+//! The request of a notification, built from the current records.
+
+use serde_json::{Value, json};
+
+use super::deliveries::Delivery;
+use super::subject::{self, Subject};
+use crate::automation::{Action, Automation, Notify};
+use crate::jobs::webhook_client::WebhookRequest;
+use crate::store::InstanceStore;
+use crate::store::automations::{self, Found};
+use table::StoreError;
+use table::item;
+
+impl InstanceStore {
+    /// The request to send; `None` if there is nothing to send any more.
+    pub(super) async fn letter(&self, delivery: &Delivery) -> Result<Option<WebhookRequest>, StoreError> {
+        let (record, automation) = (
+            subject::key(self.keys(), delivery.cause),
+            self.keys().automation(delivery.automation),
+        );
+        let mut found = self.table.get_many([record.clone(), automation.clone()]).await?;
+        let (Some(record), Some(item)) = (found.remove(&record), found.remove(&automation)) else {
+            return Ok(None);
+        };
+        let Found::Known(automation) = automations::decode(&item)? else {
+            return Err(item::corrupt("automation", "a later version wrote it"));
+        };
+        let Some(notify) = notify(&automation, delivery.action) else {
+            return Ok(None);
+        };
+        let subject = self.subject(delivery.cause, Some(record)).await?;
+        Ok(subject.map(|subject| WebhookRequest {
+            delivery: self.name(delivery),
+            url: notify.url.clone(),
+            secret: notify.secret.clone(),
+            method: notify.method,
+            headers: notify.headers.clone(),
+            at: self.environment.now(),
+            body: self.body(delivery, &automation, notify, &subject).to_string(),
+        }))
+    }
+
+    /// The body of a notification: the action's own, else a description of the event.
+    fn body(
+        &self,
+        delivery: &Delivery,
+        automation: &Automation,
+        notify: &Notify,
+        subject: &Subject,
+    ) -> Value {
+        if let Some(template) = &notify.body {
+            return template.render(&subject.values(self));
+        }
+        let called = subject.call.as_ref().map(|call| call.create_date);
+        let mut body = json!({
+            "event": automation.what().to_string(),
+            "instance": self.instance().as_str(),
+            "automation": automation.id,
+            "at": delivery.at.or(called),
+        });
+        if let Some(body) = body.as_object_mut() {
+            body.extend(subject.describe(self));
+        }
+        body
+    }
+}
+
+/// The action of an active automation, if it sends a notification.
+fn notify(automation: &Automation, action: usize) -> Option<&Notify> {
+    match automation.actions.get(action).filter(|_| automation.active)? {
+        Action::Notify(notify) => Some(notify),
+        _ => None,
+    }
+}

@@ -1,0 +1,177 @@
+//! The records that a fact is about, as they are now.
+
+use serde_json::{Map, Value, json};
+
+use crate::automation::Circumstances;
+use crate::automation::template::{self, Values};
+use crate::call::Call;
+use crate::ids::{LeadId, OpportunityId, UserId};
+use crate::meeting::Meeting;
+use crate::opportunity::Opportunity;
+use crate::store::entity::Stored;
+use crate::store::key::{Cause, Key, Keys};
+use crate::store::leads::LeadRecord;
+use crate::store::{MeetingRecord, OpportunityRecord, Reader, calls};
+use table::StoreError;
+use table::item::Item;
+
+/// The record that a fact is about, and the records that it names.
+#[derive(Debug, Default)]
+pub struct Subject {
+    pub call: Option<Call>,
+    pub lead: Option<LeadRecord>,
+    pub opportunity: Option<Opportunity>,
+    pub meeting: Option<Meeting>,
+}
+
+/// The key of the record that a fact is about.
+pub fn key(keys: Keys<'_>, cause: Cause) -> Key {
+    match cause {
+        Cause::Call(id) => keys.call(id),
+        Cause::Lead(id, _) => keys.lead(id),
+        Cause::Opportunity(id, _) => keys.opportunity(id),
+        Cause::Meeting(id, _) => keys.meeting(id),
+    }
+}
+
+impl Reader {
+    /// The subject of a fact, given the item of its record. `None` if there is nothing to do any more: the record is gone,
+    /// or the lead of a call. Nothing of a deleted lead is in it (C-24). At most two gets, in parallel.
+    pub(super) async fn subject(
+        &self,
+        cause: Cause,
+        item: Option<Item>,
+    ) -> Result<Option<Subject>, StoreError> {
+        let Some(item) = item else { return Ok(None) };
+        let subject = match cause {
+            Cause::Call(_) => {
+                let call = calls::decode(item)?;
+                let lead = self.lead_if_any(call.lead).await?;
+                return Ok(lead.map(|lead| Subject {
+                    call: Some(call),
+                    lead: Some(lead),
+                    ..Subject::default()
+                }));
+            }
+            Cause::Lead(..) => Subject {
+                lead: Some(LeadRecord::decode(item)?),
+                ..Subject::default()
+            },
+            Cause::Opportunity(..) => {
+                let opportunity = OpportunityRecord::decode(item)?.value.opportunity;
+                Subject {
+                    lead: self.lead_if_any(opportunity.lead_id).await?,
+                    opportunity: Some(opportunity),
+                    ..Subject::default()
+                }
+            }
+            Cause::Meeting(..) => {
+                let meeting = MeetingRecord::decode(item)?.value.meeting;
+                let (lead, opportunity) = tokio::try_join!(
+                    self.lead_if_any(meeting.lead_id),
+                    self.opportunity_if_any(meeting.opportunity_id)
+                )?;
+                Subject {
+                    lead,
+                    opportunity,
+                    meeting: Some(meeting),
+                    call: None,
+                }
+            }
+        };
+        Ok(Some(subject.without_deleted()))
+    }
+
+    async fn lead_if_any(&self, id: Option<LeadId>) -> Result<Option<LeadRecord>, StoreError> {
+        match id {
+            Some(id) => self.lead_record(id).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn opportunity_if_any(&self, id: Option<OpportunityId>) -> Result<Option<Opportunity>, StoreError> {
+        let Some(id) = id else { return Ok(None) };
+        let record = self.opportunity(id).await?;
+        Ok(record.map(|Stored { value, .. }| value.opportunity))
+    }
+}
+
+impl Subject {
+    /// Removes what the records still contain of a lead that is gone.
+    fn without_deleted(self) -> Self {
+        if self.lead.is_some() {
+            return self;
+        }
+        Self {
+            opportunity: self.opportunity.map(|opportunity| Opportunity {
+                lead_id: None,
+                ..opportunity
+            }),
+            meeting: self.meeting.map(Meeting::without_lead),
+            ..self
+        }
+    }
+
+    /// The user for whom an opportunity is created: that of the call, opportunity or meeting, else the lead's owner.
+    pub fn user(&self) -> Option<UserId> {
+        let (call, opportunity) = (self.call.as_ref(), self.opportunity.as_ref());
+        let meeting = self.meeting.as_ref().and_then(|meeting| meeting.user_id);
+        let lead = self.lead.as_ref().and_then(|record| record.lead.owner);
+        let responsible = opportunity.map(|opportunity| opportunity.user);
+        call.map(|call| call.user).or(meeting).or(responsible).or(lead)
+    }
+
+    /// What filters compare: what the fact says, else what the records say that it does not change.
+    pub fn circumstances(&self, fact: &Circumstances) -> Circumstances {
+        let related = self
+            .opportunity
+            .as_ref()
+            .map(Circumstances::of)
+            .unwrap_or_default();
+        let caller = self.call.as_ref().and(self.lead.as_ref());
+        Circumstances {
+            funnel: fact.funnel.or(related.funnel),
+            column: fact.column.or(related.column),
+            status: fact.status.or(related.status),
+            owner: fact.owner.or(caller.and_then(|record| record.lead.owner)),
+        }
+    }
+
+    /// The lead's acquisition channel.
+    pub fn source(&self) -> Option<&str> {
+        self.lead.as_ref()?.lead.acquisition_channel.as_deref()
+    }
+
+    /// The fields for the placeholders of a template.
+    pub fn values(&self, reader: &Reader) -> Values {
+        let lead = self.lead.as_ref();
+        let opportunity = self.opportunity.as_ref();
+        Values {
+            lead: lead.map_or_else(Map::new, |record| {
+                template::lead_fields(&record.lead, reader.instance())
+            }),
+            opportunity: opportunity.map_or_else(Map::new, template::opportunity_fields),
+        }
+    }
+
+    /// The members of a notification that describe the records.
+    pub fn describe(&self, reader: &Reader) -> Map<String, Value> {
+        let Values { lead, opportunity } = self.values(reader);
+        let mut described = Map::new();
+        if self.lead.is_some() {
+            described.insert("lead".to_owned(), Value::Object(lead));
+        }
+        if self.opportunity.is_some() {
+            described.insert("opportunity".to_owned(), Value::Object(opportunity));
+        }
+        let meeting = self.meeting.as_ref().map(|meeting| ("meeting", json!(meeting)));
+        let call = self.call.as_ref().map(|call| ("call", json!(call)));
+        described.extend(
+            [meeting, call]
+                .into_iter()
+                .flatten()
+                .map(|(name, value)| (name.to_owned(), value)),
+        );
+        described
+    }
+}

@@ -1,0 +1,109 @@
+//! Notifications that are not tried any more (C-102). They leave the outbox and are kept until the operator has them sent
+//! again, for a month at most. Like the outbox they contain ids and no personal data.
+
+use super::Reader;
+use super::key::{self, Cause, Key};
+use super::quarantine::as_read;
+use crate::ids::AutomationId;
+use crate::time::Timestamp;
+use table::item::{self, Item, n, s};
+use table::{Condition, KeyRange, PAGE, StoreError, Transaction, key_of};
+
+const KIND: &str = "undelivered notification";
+/// Time of the fact, where the notification has it.
+pub const AT: &str = "at";
+/// Number of tries.
+pub const TRIED: &str = "tries";
+const REASON: &str = "reason";
+const SINCE: &str = "since";
+/// Days for which it is kept.
+const DAYS: u32 = 30;
+
+/// A notification that is not tried any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undelivered {
+    /// What it tells of.
+    pub cause: Cause,
+    /// The automation.
+    pub automation: AutomationId,
+    /// Index of the automation's action.
+    pub action: usize,
+    /// Number of tries.
+    pub tries: u64,
+    /// Time of the last one.
+    pub since: Timestamp,
+    /// Its outcome.
+    pub reason: String,
+}
+
+/// Adds the move of a notification out of the outbox, on condition that it has this version.
+pub fn set_aside(
+    transaction: &mut Transaction,
+    reader: &Reader,
+    (key, version): (&Key, u64),
+    (at, tries): (Option<Timestamp>, u64),
+    reason: &str,
+) {
+    let now = reader.environment.now();
+    let mut item = Item::from([
+        (TRIED.to_owned(), n(tries)),
+        (SINCE.to_owned(), s(now.to_string())),
+        (REASON.to_owned(), s(reason)),
+        ("ttl".to_owned(), n(now.plus_days(DAYS).unix_seconds())),
+    ]);
+    item.extend(at.map(|at| (AT.to_owned(), s(at.to_string()))));
+    transaction.delete(key.clone(), Condition::Version(version));
+    let aside = Key::new(reader.keys().undelivered(), key.sk.as_str());
+    transaction.put(aside, item, Condition::Always);
+}
+
+/// A time that an item has.
+pub fn time(kind: &'static str, item: &Item, name: &str) -> Result<Option<Timestamp>, StoreError> {
+    let Some(value) = item.get(name) else {
+        return Ok(None);
+    };
+    let time = value.as_s().ok().and_then(|text| Timestamp::parse(text));
+    time.map(Some)
+        .ok_or_else(|| item::corrupt(kind, format_args!("{name} is no time")))
+}
+
+impl Reader {
+    /// The items of all notifications that are not tried any more.
+    pub async fn undelivered(&self) -> Result<Vec<Item>, StoreError> {
+        let span = KeyRange::head(self.keys().undelivered(), PAGE);
+        self.table.query_all(span).await
+    }
+}
+
+impl Undelivered {
+    /// The notification that an item holds.
+    pub fn decode(item: &Item) -> Result<Self, StoreError> {
+        let named = key::notified(&key_of(item)?.sk);
+        let (cause, automation, action) =
+            named.ok_or_else(|| item::corrupt(KIND, "its key names no action"))?;
+        let reason = item.get(REASON).and_then(|reason| reason.as_s().ok());
+        Ok(Self {
+            cause,
+            automation,
+            action,
+            tries: item::number(KIND, item, TRIED)?,
+            since: time(KIND, item, SINCE)?.ok_or_else(|| item::corrupt(KIND, "it has no time"))?,
+            reason: reason.cloned().unwrap_or_default(),
+        })
+    }
+}
+
+/// The writes that put a notification back into the outbox, where its tries begin again.
+pub fn back(reader: &Reader, aside: &Item) -> Result<Transaction, StoreError> {
+    let key = key_of(aside)?;
+    let mut item = item::part(aside, AT);
+    item.insert("v".to_owned(), n(1));
+    let mut transaction = Transaction::default();
+    transaction.delete(key.clone(), as_read(aside));
+    transaction.put(
+        Key::new(reader.keys().outbox(), key.sk.as_str()),
+        item,
+        Condition::Absent,
+    );
+    Ok(transaction)
+}
