@@ -306,15 +306,15 @@ fn request(letter: &WebhookRequest) -> Result<Request<Full<Bytes>>, http::Error>
     let mut request = Request::builder()
         .method(letter.method)
         .uri(letter.url.path())
+        .header(HOST, letter.url.authority())
         .header(USER_AGENT, "funil")
         .header(CONTENT_TYPE, "application/json")
         .body(Full::from(letter.body.clone()))?;
-    // The fixed headers may replace those above and never those below.
+    // The fixed headers may replace the client's and the content's; others of the service are refused at import.
     let headers = request.headers_mut();
     for (name, value) in &letter.headers {
         headers.insert(HeaderName::from_bytes(name.as_bytes())?, value.reveal().parse()?);
     }
-    headers.insert(HOST, letter.url.authority().parse()?);
     headers.insert("x-funil-delivery", letter.delivery.parse()?);
     headers.insert("x-funil-timestamp", HeaderValue::from(at));
     headers.insert("x-funil-signature", format!("t={at},v1={signed}").parse()?);

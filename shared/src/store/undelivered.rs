@@ -53,8 +53,7 @@ pub fn set_aside(
     ]);
     item.extend(at.map(|at| (AT.to_owned(), s(at.to_string()))));
     transaction.delete(key.clone(), Condition::Version(version));
-    let aside = Key::new(reader.keys().undelivered(), key.sk.as_str());
-    transaction.put(aside, item, Condition::Always);
+    transaction.put(reader.keys().undelivered_of(key), item, Condition::Always);
 }
 
 /// A time that an item has.
@@ -100,10 +99,6 @@ pub fn back(reader: &Reader, aside: &Item) -> Result<Transaction, StoreError> {
     item.insert("v".to_owned(), n(1));
     let mut transaction = Transaction::default();
     transaction.delete(key.clone(), as_read(aside));
-    transaction.put(
-        Key::new(reader.keys().outbox(), key.sk.as_str()),
-        item,
-        Condition::Absent,
-    );
+    transaction.put(reader.keys().outbox_of(&key), item, Condition::Absent);
     Ok(transaction)
 }

@@ -66,7 +66,8 @@ fn call() -> Value {
 /// A call with a notification to a receiver that does not answer: failed tries and the last one are logged.
 async fn automate(world: &World) {
     let line = json!({ "id": 1, "name": "Avisar", "trigger": "leadPhoneCall", "event": "received", "actions": [
-        { "type": "notify", "url": "https://erp.example/", "secret": "notify-sigilo" } ] });
+        { "type": "notify", "url": "https://erp.example/", "secret": "notify-sigilo",
+            "headers": { "authorization": "Bearer notify-sigilo" } } ] });
     let automation: Automation = serde_json::from_value(line).expect("an automation");
     let operator = world.operator("acme");
     operator

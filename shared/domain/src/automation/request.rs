@@ -86,7 +86,7 @@ pub fn judge(headers: &Headers) -> Result<(), String> {
         if value.trim() != value || !(1..=MAX_VALUE).contains(&value.len()) {
             return told("must have 1 to 1000 characters, and no space at either end");
         }
-        if HeaderValue::from_str(value).is_err() {
+        if !value.is_ascii() || HeaderValue::from_str(value).is_err() {
             return told("must have ASCII characters only, and no control characters");
         }
         if seen.contains(&header) {

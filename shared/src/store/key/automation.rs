@@ -86,6 +86,16 @@ impl Keys<'_> {
         self.pk("undelivered")
     }
 
+    /// Where a notification is kept that is not tried any more.
+    pub fn undelivered_of(self, notification: &Key) -> Key {
+        Key::new(self.undelivered(), notification.sk.as_str())
+    }
+
+    /// Where a notification comes from that is not tried any more.
+    pub fn outbox_of(self, undelivered: &Key) -> Key {
+        Key::new(self.outbox(), undelivered.sk.as_str())
+    }
+
     /// That automations are to deal with a fact.
     pub fn trigger(self, cause: Cause) -> Key {
         Key::new(self.outbox(), cause.sort_key("call", "fact"))

@@ -1,12 +1,17 @@
-//! What raises no event (C-102), and what an event costs.
+//! What raises no event (C-102), what an event costs, and that its actions happen once.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 
 use operator::kinds::{Leads, Opportunities};
 use serde_json::json;
+use shared::store::testing::faults::Fault;
 use tests::ACME;
 use tests::bookings::{FREE, book, booking, made};
 use tests::sales::plain_opportunity;
 
 use super::facts::{EVENTS, archive, delivered, listening, notify, on, update, world};
+use super::once::dying;
 use super::{MARIA, call, install, outbox, receive};
 
 /// An action that changes a lead or creates an opportunity sets off no automation.
@@ -131,4 +136,35 @@ async fn an_automation_that_has_begun_is_finished() {
     receive(&world, &call("INCOMING", MARIA)).await;
     super::run(&world).await;
     assert_eq!(super::lead_of(&world, 1001).await.points, 3.into());
+}
+
+/// A process that dies at any call while it runs the automations of an event; another goes on.
+#[tokio::test]
+async fn actions_of_an_event_happen_once_despite_a_crash_at_any_call() {
+    let actions = json!([
+        { "type": "addPoints", "points": 5 },
+        { "type": "createOpportunity", "funnel": 3, "column": 31, "title": "Seguinte" },
+    ]);
+    for last in [Fault::FailedBefore, Fault::FailedAfter] {
+        for lived in 0.. {
+            let event = ("opportunity", "updated");
+            let (world, wallet) = world(&[on(1, event, &json!({}), &actions)]).await;
+            assert_eq!(
+                update(&world, &wallet, &json!({ "sequence": 1 })).await.status,
+                200
+            );
+            let met = Arc::new(AtomicUsize::new(0));
+            let mortal = world.store.clone().with_faults(dying(lived, last, &met));
+            let survived = maintenance::act(&mortal).await.is_ok();
+            super::run(&world).await;
+            let case = format!("{last:?} after {lived}");
+            assert_eq!(super::lead_of(&world, 1001).await.points, 5.into(), "{case}");
+            assert_eq!(super::opportunities(&world).await.len(), 2, "{case}");
+            assert_eq!(outbox(&world).await, 0, "{case}");
+            if survived {
+                assert!(lived > 8, "{lived}");
+                break;
+            }
+        }
+    }
 }

@@ -252,7 +252,7 @@ fn actions() {
         ),
         (
             json!({ "type": "notify", "url": "https://erp.example/h", "secret": "s", "method": "GET" }),
-            ".method: must be POST or PUT or PATCH",
+            ": must be POST or PUT or PATCH",
         ),
         (
             json!({ "type": "notify", "url": "https://erp.example/h", "secret": "s", "headers": { "Host": "x" } }),
