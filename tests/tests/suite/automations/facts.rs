@@ -83,6 +83,12 @@ pub async fn archive(world: &World, wallet: &Wallet, archived: bool) -> Answer {
     world.call("POST", &uri).json(&body).send().await
 }
 
+async fn call_leads(world: &World, wallet: &Wallet, method: &str, uri: &str, body: &Value) -> Value {
+    let answer = world.call(method, uri).with(wallet).json(body).send().await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    answer.body
+}
+
 async fn reschedule(world: &World, key: &str, date: &str) -> Answer {
     let properties = json!({ "rescheduleMeetingId": 1, "rescheduleKey": key });
     let body = json!({ "keyName": "demo", "date": date, "leadId": 1001, "properties": properties });
@@ -142,6 +148,27 @@ async fn every_write_raises_its_events() {
     for (archived, expected) in archivings {
         assert_eq!(archive(&world, &wallet, archived).await.status, 200);
         assert_eq!(events(&world).await, expected, "{archived}");
+    }
+    let made_lead = call_leads(
+        &world,
+        &wallet,
+        "POST",
+        "/leads?i=acme",
+        &json!({ "firstname": "Rui" }),
+    )
+    .await;
+    assert_eq!(events(&world).await, ["lead.created"]);
+    let id = made_lead["data"]["id"].as_u64().or(made_lead["id"].as_u64());
+    let uri = format!("/leads/{}?i=acme", id.expect("an id"));
+    let changes: [(Value, &[&str]); 4] = [
+        (json!({ "city": "Recife" }), &["lead.updated"]),
+        (json!({ "city": "Recife" }), &[]),
+        (json!({ "owner": 9 }), &["lead.ownerChanged", "lead.updated"]),
+        (json!({ "archived": true }), &["lead.archived", "lead.updated"]),
+    ];
+    for (body, expected) in changes {
+        call_leads(&world, &wallet, "PUT", &uri, &body).await;
+        assert_eq!(events(&world).await, expected, "{body}");
     }
     let (_, key) = made(&book(&world, &booking(FREE[0], &json!({}))).await);
     assert_eq!(events(&world).await, ["lead.created", "meeting.booked"]);
