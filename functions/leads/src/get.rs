@@ -2,13 +2,13 @@
 
 use axum::response::Response;
 use serde::Serialize;
+use serde_json::Value;
 use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
 use shared::http::{RawRequest, RequestError};
 use shared::ids::LeadId;
-use shared::lead::Lead;
-use shared::store::{Names, Reader, StoreError};
+use shared::store::{LeadRecord, Reader, StoreError};
 
-use crate::view::{ONE, Shown, View};
+use crate::view::{ONE, Related, Shown, View};
 
 /// A lead and its view.
 #[derive(Debug)]
@@ -20,32 +20,41 @@ pub struct GetLead {
 #[derive(Serialize)]
 struct LeadAnswer<'a> {
     lead: Shown<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<Value>,
 }
 
 impl Prefetch for GetLead {
-    type Found = (Option<Lead>, Names);
+    type Found = (Option<LeadRecord>, Related);
     type Error = RequestError;
 
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
         Ok(Self {
             id: request.id("id", LeadId::parse)?,
-            view: View::read(&request.params, &ONE)?,
+            view: View::of(
+                request.params.one("query")?,
+                request.params.flag("allFields")?,
+                &ONE,
+            )?,
         })
     }
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        tokio::try_join!(reader.lead(self.id), self.view.expected_names(reader))
+        tokio::try_join!(reader.lead_record(self.id), self.view.expected(reader))
     }
 }
 
-/// One lead: in summary, in full with `allFields=1`, or the fields selected by `query`. One round trip.
+/// One lead: in summary, in full with `allFields=1`, or the fields selected by `query`, with its tags if they are selected too. One
+/// round trip.
 pub async fn get(request: Authorized<KeyAndToken, AnyUser, GetLead>) -> Result<Response, RequestError> {
     let (scope, query, found) = request.into_parts();
-    let (view, (lead, names)) = (query.view, found);
-    let lead = lead.filter(|lead| scope.viewer.sees_lead(lead.owner, &lead.lists()));
+    let (view, (record, related)) = (query.view, found);
+    let lead = record.map(|record| record.value);
+    let lead = lead.filter(|state| scope.viewer.sees_lead(state.lead.owner, &state.lead.lists()));
     let mut lead = [lead.ok_or(RequestError::NotFound)?];
-    let names = view.names(&scope.store, names, &lead).await?;
+    let related = view.related(&scope.store, related, &lead).await?;
     let [lead] = &mut lead;
-    let lead = view.lead(lead, &scope, &names);
-    Ok(view.answer(LeadAnswer { lead }))
+    let tags = view.root_tags(&lead.lead, &related);
+    let lead = view.lead(lead, &scope, &related);
+    Ok(view.answer(LeadAnswer { lead, tags }))
 }

@@ -8,8 +8,10 @@
 //! | `PUT /leads/{id}`, `PUT /leads` | change a lead ([`update`]) |
 //! | `DELETE /leads/{id}` | 5: deletes a lead permanently ([`delete::one`]) |
 //! | `DELETE /leads` | 5 in bulk ([`delete::many`]) |
+//! | `POST /leadsadvanced` | 1 with its parameters in the body ([`advanced`], C-93) |
 //! | `POST /lead/archive` | 6: archives or restores leads ([`archive`]) |
 
+mod advanced;
 mod archive;
 mod create;
 mod delete;
@@ -38,5 +40,6 @@ pub fn group() -> RouteGroup {
             "/leads/{id}",
             routing::get(get::get).put(update::in_path).delete(delete::one),
         )
+        .route("/leadsadvanced", routing::post(advanced::list))
         .route("/lead/archive", routing::post(archive::archive))
 }

@@ -2,12 +2,12 @@
 
 use axum::response::Response;
 use serde::Serialize;
-use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
-use shared::http::{InvalidField, RawRequest, RequestError};
+use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch, Scope};
+use shared::http::{InvalidField, Params, RawRequest, RequestError};
 use shared::ids::TagId;
-use shared::store::{LeadRequest, LeadSearch, Names, PrefetchedLeads, Reader, StoreError};
+use shared::store::{LeadRequest, LeadSearch, PrefetchedLeads, Reader, StoreError};
 
-use crate::view::{MANY, Shown, View};
+use crate::view::{MANY, Related, Shown, View};
 
 /// Advice for a search or a far page over the read budget (C-86).
 const OVER_BUDGET: &str = "search: this would read more than read_budget allows, or for too long; read the pages without a search and in their order";
@@ -18,8 +18,8 @@ const TAG_OVER_BUDGET: &str = "tag: this would read more than read_budget allows
 /// A page of the list (C-20).
 #[derive(Debug)]
 pub struct ListLeads {
-    page: LeadRequest,
-    view: View,
+    pub page: LeadRequest,
+    pub view: View,
 }
 
 #[derive(Serialize)]
@@ -29,16 +29,17 @@ struct ListAnswer<'a> {
 }
 
 impl Prefetch for ListLeads {
-    type Found = (PrefetchedLeads, Names);
+    type Found = (PrefetchedLeads, Related);
     type Error = RequestError;
 
     fn parse(RawRequest { params, .. }: &RawRequest) -> Result<Self, RequestError> {
-        let view = View::read(params, &MANY)?;
+        let view = View::of(params.one("query")?, params.flag("allFields")?, &MANY)?;
         let page = LeadRequest {
             archived: params.flag("archived")?,
             search: params.one("search")?.and_then(LeadSearch::new),
-            tag: params.parsed("tag", InvalidField::MUST_BE_ID, TagId::parse)?,
+            tag: tag(params)?,
             page: params.whole("page")?,
+            from_zero: false,
             limit: params
                 .limit(200, "must be a whole number from 1 to 200")?
                 .unwrap_or(50),
@@ -48,16 +49,29 @@ impl Prefetch for ListLeads {
     }
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        tokio::try_join!(reader.begin_leads(&self.page), self.view.expected_names(reader))
+        tokio::try_join!(reader.begin_leads(&self.page), self.view.expected(reader))
     }
 }
 
+/// The parameter `tag` (C-98).
+pub fn tag(params: &Params) -> Result<Option<TagId>, InvalidField> {
+    params.parsed("tag", InvalidField::MUST_BE_ID, TagId::parse)
+}
+
 /// The visible leads by id, with their total under the same filters. One round trip for the first pages of a user who
-/// sees every lead; one more each for whole records after the first page and for owners' names that this process did
-/// not cache.
+/// sees every lead; one more each for whole records after the first page and for owners' names and tags that were not
+/// prefetched.
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Result<Response, RequestError> {
     let (scope, query, found) = request.into_parts();
-    let (ListLeads { page, view }, (start, names)) = (query, found);
+    answer(&scope, query, found).await
+}
+
+/// The answer to a list that was begun.
+pub async fn answer(
+    scope: &Scope,
+    ListLeads { page, view }: ListLeads,
+    (start, related): (PrefetchedLeads, Related),
+) -> Result<Response, RequestError> {
     let advice = if page.tag.is_some() {
         TAG_OVER_BUDGET
     } else {
@@ -71,8 +85,8 @@ pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Resul
         return Ok(view.answer(ListAnswer { total, leads }));
     }
     let mut leads = scope.store.leads_of(page).await?;
-    let names = view.names(&scope.store, names, &leads).await?;
-    let leads = leads.iter_mut().map(|lead| view.lead(lead, &scope, &names));
+    let related = view.related(&scope.store, related, &leads).await?;
+    let leads = leads.iter_mut().map(|lead| view.lead(lead, scope, &related));
     let leads = leads.collect();
     Ok(view.answer(ListAnswer { total, leads }))
 }
@@ -80,7 +94,6 @@ pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shared::http::Params;
     use shared::time::Timestamp;
 
     fn read(query: &str) -> Result<ListLeads, String> {
@@ -98,7 +111,7 @@ mod tests {
             let ListLeads { page, view } = read(query).unwrap();
             assert_eq!(
                 (page.page, page.limit, page.archived, view),
-                (None, 50, false, View::read(&Params::default(), &MANY).unwrap()),
+                (None, 50, false, View::of(None, false, &MANY).unwrap()),
                 "{query}"
             );
             assert!(page.search.is_none() && page.tag.is_none());
@@ -121,6 +134,7 @@ mod tests {
             ("tag=0", "tag: must be a whole number from 1 to 999999999999999"),
             ("archived=yes", "archived: must be true or false"),
             ("allFields=2", "allFields: must be true or false"),
+            ("tag=x", "tag: must be a whole number from 1 to 999999999999999"),
         ] {
             assert_eq!(read(query).unwrap_err(), reason, "{query}");
         }

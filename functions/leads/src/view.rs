@@ -1,6 +1,7 @@
-//! Views of a lead: summary, full, or the fields selected by `query` (C-21, C-22).
+//! Views of a lead: summary, full, or the fields selected by `query` (C-21, C-22, C-93).
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use axum::response::Response;
@@ -8,10 +9,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use shared::auth::Scope;
 use shared::http::query::selection::{Field, FieldShape, Selection};
-use shared::http::{Params, RequestError, json};
-use shared::ids::LeadId;
+use shared::http::{RequestError, json};
+use shared::ids::{LeadId, TagId, UserId};
+use shared::labels::Tag;
 use shared::lead::{Lead, LeadView};
-use shared::store::{LeadEntry, Names, Reader, StoreError};
+use shared::people::Company;
+use shared::store::{LeadEntry, LeadState, Names, Reader, StoreError};
 
 /// The view of the leads in a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,30 +59,45 @@ struct Answer<T> {
     data: T,
 }
 
-/// The fields of an owner.
-const OWNER: &[Field] = &[Field::leaf("id"), Field::leaf("name")];
+/// The records that leads refer to and a response shows.
+#[derive(Debug, Default)]
+pub struct Related {
+    names: Names,
+    tags: BTreeMap<TagId, Tag>,
+}
+
+/// The fields of an owner (C-22, C-93).
+const OWNER: &[Field] = &[Field::leaf("id"), Field::leaf("name"), Field::leaf("completName")];
+/// The fields of a lead's company (C-93).
+const COMPANY: &[Field] = &[Field::leaf("id"), Field::leaf("companyname")];
+/// The fields of a tag (C-93).
+const TAG: &[Field] = &[Field::leaf("id"), Field::leaf("tag"), Field::leaf("color")];
 /// The selectable fields: the fixed ones without `initial_password` (C-21).
 static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
     let leaves = "_id id fullname firstname lastname email phone chatapp mobile points stage photoUrl company \
         userAccess departmentAccess ignoreSubDepartments address city state country zipcode timezone archived \
         acquisition_channel channelRestrictions createDate lastActive createdBy createdByName createdByType \
         updatedBy updatedByName updatedDate instancedomain ips link_instancia preferred_locale utmTags role \
-        department instance_active lead_online partner_instance tags whatsapp";
-    let owner = Field {
-        name: "owner",
-        shape: FieldShape::LeafOrObject(OWNER),
-    };
-    leaves
-        .split_whitespace()
-        .map(Field::leaf)
-        .chain([owner])
-        .collect()
+        department instance_active lead_online partner_instance whatsapp";
+    let nested = [
+        ("owner", FieldShape::LeafOrObject(OWNER)),
+        ("companyData", FieldShape::Object(COMPANY)),
+        ("tags", FieldShape::LeafOrObject(TAG)),
+    ];
+    let nested = nested.map(|(name, shape)| Field { name, shape });
+    leaves.split_whitespace().map(Field::leaf).chain(nested).collect()
 });
 /// The fields of an entry of the list.
 const SUMMARY: [&str; 3] = ["id", "fullname", "email"];
 
 /// The roots of `query` on one lead.
-pub static ONE: LazyLock<Vec<Field>> = LazyLock::new(|| vec![leads("lead")]);
+pub static ONE: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    let tags = Field {
+        name: "tags",
+        shape: FieldShape::Object(TAG),
+    };
+    vec![leads("lead"), tags]
+});
 /// The roots of `query` on the list.
 pub static MANY: LazyLock<Vec<Field>> = LazyLock::new(|| vec![leads("leads"), Field::leaf("total")]);
 
@@ -99,11 +117,9 @@ pub fn full(mut lead: Lead, scope: &Scope) -> Value {
 }
 
 impl View {
-    /// Parses `query`, which takes precedence, and `allFields`. The first of `roots` contains the leads.
-    pub fn read(params: &Params, roots: &'static [Field]) -> Result<Self, RequestError> {
-        let query = params.one("query")?.filter(|query| !query.trim().is_empty());
-        let all_fields = params.flag("allFields")?;
-        let form = match query {
+    /// Parses `query`, which takes precedence over `allFields`. The first of `roots` contains the leads.
+    pub fn of(query: Option<&str>, all_fields: bool, roots: &'static [Field]) -> Result<Self, RequestError> {
+        let form = match query.filter(|query| !query.trim().is_empty()) {
             Some(query) => Form::Selected(Selection::parse(query, roots)?),
             None if all_fields => Form::Full,
             None => Form::Summary,
@@ -128,35 +144,69 @@ impl View {
         self.form == Form::Full || self.selected().is_some_and(more)
     }
 
-    /// The selected fields of owners.
-    fn owner(&self) -> Option<&Selection> {
-        self.selected()?.get("owner")
+    /// The fields selected below a field of leads; `None` where it is not selected, or as a leaf.
+    fn nested(&self, name: &str) -> Option<&Selection> {
+        self.selected()?.get(name).filter(|nested| !nested.is_empty())
     }
 
     fn names_owners(&self) -> bool {
-        self.owner().is_some_and(|owner| owner.contains("name"))
+        let named = |owner: &Selection| owner.contains("name") || owner.contains("completName");
+        self.nested("owner").is_some_and(named)
     }
 
-    /// The cached names of users, if owners are shown by name.
-    pub async fn expected_names(&self, reader: &Reader) -> Result<Names, StoreError> {
-        if self.names_owners() {
-            return reader.expected_names().await;
-        }
-        Ok(Names::default())
+    /// Whether tags are shown beside a lead.
+    fn has_root_tags(&self) -> bool {
+        matches!(&self.form, Form::Selected(selection) if selection.contains("tags"))
     }
 
-    /// `names` extended by these leads' owners, if owners are shown by name.
-    pub async fn names(&self, reader: &Reader, names: Names, leads: &[Lead]) -> Result<Names, StoreError> {
-        if self.names_owners() {
-            let owners = leads.iter().filter_map(|lead| lead.owner);
-            return reader.names_of(names, owners).await;
-        }
-        Ok(names)
+    fn shows_tags(&self) -> bool {
+        self.has_root_tags() || self.nested("tags").is_some()
     }
 
-    /// A lead in this view; [`View::answer`] projects the selection. Only admins see `initial_password`, which cannot
-    /// be selected (C-21).
-    pub fn lead<'a>(&self, lead: &'a mut Lead, scope: &'a Scope, names: &Names) -> Shown<'a> {
+    /// The users' names and the tags that are likely to be shown.
+    pub async fn expected(&self, reader: &Reader) -> Result<Related, StoreError> {
+        let names = async {
+            if self.names_owners() {
+                return reader.expected_names().await;
+            }
+            Ok(Names::default())
+        };
+        let tags = async {
+            if self.shows_tags() {
+                return reader.expected_tags().await;
+            }
+            Ok(BTreeMap::new())
+        };
+        let (names, tags) = tokio::try_join!(names, tags)?;
+        Ok(Related { names, tags })
+    }
+
+    /// `known` with what else these leads refer to.
+    pub async fn related(
+        &self,
+        reader: &Reader,
+        known: Related,
+        leads: &[LeadState],
+    ) -> Result<Related, StoreError> {
+        let Related { names, tags } = known;
+        let owners = leads.iter().filter_map(|state| state.lead.owner);
+        let owners = owners.filter(|_| self.names_owners());
+        let of_leads = leads.iter().flat_map(|state| state.lead.tags.iter().copied());
+        let of_leads = of_leads.filter(|_| self.shows_tags());
+        let (names, tags) =
+            tokio::try_join!(reader.names_of(names, owners), reader.with_tags(tags, of_leads))?;
+        Ok(Related { names, tags })
+    }
+
+    /// The tags of a lead, where they are selected beside it.
+    pub fn root_tags(&self, lead: &Lead, related: &Related) -> Option<Value> {
+        self.has_root_tags().then(|| related.tags(lead))
+    }
+
+    /// A lead in this view; [`View::answer`] projects the selection. Only admins see `initial_password`, which cannot be
+    /// selected (C-21).
+    pub fn lead<'a>(&self, state: &'a mut LeadState, scope: &'a Scope, related: &Related) -> Shown<'a> {
+        let LeadState { lead, company } = state;
         if !scope.viewer.is_admin() {
             lead.hide_secrets();
         }
@@ -170,9 +220,16 @@ impl View {
             Form::Full => Shown::Full(full(lead)),
             Form::Selected(_) => {
                 let mut view = json!(full(lead));
-                if self.owner().is_some_and(|owner| !owner.is_empty()) {
-                    let owner = |id| json!({ "id": id, "name": names.of(id) });
-                    view["owner"] = lead.owner.map_or(Value::Null, owner);
+                if self.nested("owner").is_some() {
+                    view["owner"] = json!(lead.owner.map(|owner| related.owner(owner)));
+                }
+                if self.nested("companyData").is_some() {
+                    let shown =
+                        |company: &Company| json!({ "id": company.id, "companyname": company.companyname });
+                    view["companyData"] = json!(company.as_ref().map(shown));
+                }
+                if self.nested("tags").is_some() {
+                    view["tags"] = related.tags(lead);
                 }
                 Shown::Whole(view)
             }
@@ -187,6 +244,19 @@ impl View {
                 data: selection.project(&json!(data)),
             }),
         }
+    }
+}
+
+impl Related {
+    fn owner(&self, owner: UserId) -> Value {
+        let name = self.names.of(owner);
+        json!({ "id": owner, "name": name, "completName": name })
+    }
+
+    /// The tags of a lead that exist.
+    fn tags(&self, lead: &Lead) -> Value {
+        let tags = lead.tags.iter().filter_map(|tag| self.tags.get(tag));
+        tags.map(|tag| json!(tag)).collect()
     }
 }
 
@@ -221,6 +291,8 @@ mod tests {
             .filter(|name| *name != "initial_password")
             .collect();
         let mut selectable: Vec<_> = FIELDS.iter().map(|field| field.name).collect();
+        // The lead has the company's id in `company`.
+        selectable.retain(|name| *name != "companyData");
         fixed.sort_unstable();
         selectable.sort_unstable();
         assert_eq!(selectable, fixed);

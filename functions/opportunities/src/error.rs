@@ -50,6 +50,9 @@ pub enum ListError {
     /// 400: a date filter is not a date, or begins after its end (C-8, C-43).
     #[error("{0}: {1}")]
     Date(&'static str, BadDate),
+    /// 400: `modifiedSince` is not RFC 3339 (C-99).
+    #[error("modifiedSince: must be RFC 3339, such as 2026-11-21T12:00:00Z")]
+    ModifiedSince,
 }
 
 impl<E: Into<RequestError>> From<E> for OpportunityError {

@@ -1,13 +1,13 @@
 //! Views of funnels, columns and opportunities.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use shared::auth::Scope;
 use shared::funnel::{Column, CustomField, Funnel};
 use shared::ids::{ColumnId, FunnelId};
 use shared::instance::InstanceName;
-use shared::opportunity::total_value;
-use shared::store::{ColumnSnapshots, OpportunitySnapshot, SnapshotList};
+use shared::opportunity::{OpportunityView, total_value};
+use shared::store::{ColumnSnapshots, LeadOpportunities, OpportunitySnapshot, SnapshotList};
 
 /// A funnel in the list of endpoint 9 (C-34).
 #[derive(Debug, Serialize)]
@@ -90,6 +90,24 @@ impl<'a> ColumnView<'a> {
             items: SnapshotList::of(column.cards.get(..most).unwrap_or(&column.cards), instance),
         }
     }
+}
+
+/// The opportunities of a lead, each as endpoint 10 lists it, with its funnel and its user's names (C-95).
+pub fn of_lead(page: &LeadOpportunities, instance: &InstanceName) -> Vec<Value> {
+    let of = |one| {
+        let mut view = json!(OpportunityView::of(
+            one,
+            Some(&page.lead),
+            page.company.as_ref(),
+            instance
+        ));
+        view["funnel_id"] = json!(one.crm_id);
+        let user = page.users.get(&one.user);
+        view["user"] =
+            json!(user.map(|user| json!({ "id": user.id, "name": user.name, "lastName": user.last_name })));
+        view
+    };
+    page.opportunities.iter().map(of).collect()
 }
 
 /// Removes data that the user may not see from snapshots: leads' secrets are for admins (C-21).

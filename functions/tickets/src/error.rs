@@ -1,4 +1,4 @@
-//! Errors of endpoints 16 to 18 (spec.md, Errors; C-62).
+//! Errors of endpoints 16 to 18 and of `POST /sac360/relaction` (spec.md, Errors; C-62, C-100).
 
 use axum::response::{IntoResponse, Response};
 use shared::http::{Problem, RequestError};
@@ -8,7 +8,7 @@ use shared::ids::{LeadId, TicketId};
 pub const OVER_BUDGET: &str =
     "page: lies too far behind to be found by itself; read the pages in their order";
 
-/// Error of listing tickets or files.
+/// Error of listing or changing tickets or files.
 #[derive(Debug, thiserror::Error)]
 pub enum TicketsError {
     /// Errors common to all endpoints.
@@ -20,6 +20,12 @@ pub enum TicketsError {
     /// 400: the ticket does not exist, or the user may not see its lead.
     #[error("ticket_id: ticket {0} does not exist")]
     Ticket(TicketId),
+    /// 400: the new lead does not exist, or the user may not see it.
+    #[error("lead: lead {0} does not exist")]
+    NewLead(LeadId),
+    /// 400: the ticket does not exist, or the user may not see its lead.
+    #[error("attendance: ticket {0} does not exist")]
+    Attendance(TicketId),
 }
 
 impl<E: Into<RequestError>> From<E> for TicketsError {
@@ -32,7 +38,9 @@ impl IntoResponse for TicketsError {
     fn into_response(self) -> Response {
         let problem = match self {
             Self::Request(error) => error.into(),
-            Self::Lead(_) | Self::Ticket(_) => Problem::Invalid(self.to_string()),
+            Self::Lead(_) | Self::Ticket(_) | Self::NewLead(_) | Self::Attendance(_) => {
+                Problem::Invalid(self.to_string())
+            }
         };
         problem.into_response()
     }

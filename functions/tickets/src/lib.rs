@@ -5,10 +5,12 @@
 //! | `GET /sac360/lead/{id}` | 16: the tickets of a lead ([`list`]) |
 //! | `GET /sac360/list_file_attendance/{id}` | 17: the files of a ticket ([`ticket_files`]) |
 //! | `GET /sac360/list_file_lead/{id}` | 18: the files of all tickets of a lead ([`lead_files`]) |
+//! | `POST /sac360/relaction` | Gives a ticket another lead ([`reassign`], C-100) |
 
 mod error;
 mod lead_files;
 mod list;
+mod reassign;
 mod ticket_files;
 mod view;
 mod wire;
@@ -26,4 +28,5 @@ pub fn group() -> RouteGroup {
             routing::get(ticket_files::list),
         )
         .route("/sac360/list_file_lead/{id}", routing::get(lead_files::list))
+        .route("/sac360/relaction", routing::post(reassign::reassign))
 }

@@ -9,7 +9,7 @@ use shared::store::{ListRequest, PrefetchedTickets, Reader, StoreError};
 
 use crate::error::{OVER_BUDGET, TicketsError};
 use crate::view::TicketView;
-use crate::wire::{page, require_lead};
+use crate::wire::require_lead;
 
 /// A page of a lead's tickets.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Prefetch for ListTickets {
     fn parse(request: &RawRequest) -> Result<Self, TicketsError> {
         Ok(Self {
             lead: request.id("lead_id", LeadId::parse)?,
-            page: page(&request.params)?,
+            page: request.params.records()?,
         })
     }
 

@@ -8,7 +8,7 @@ use shared::store::{ListRequest, Reader, StoreError, TicketFiles};
 
 use crate::error::{OVER_BUDGET, TicketsError};
 use crate::view::FileView;
-use crate::wire::{page, sees};
+use crate::wire::sees;
 
 /// A page of a ticket's files.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ impl Prefetch for ListTicketFiles {
     fn parse(request: &RawRequest) -> Result<Self, TicketsError> {
         Ok(Self {
             ticket: request.id("ticket_id", TicketId::parse)?,
-            page: page(&request.params)?,
+            page: request.params.records()?,
         })
     }
 

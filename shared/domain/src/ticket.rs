@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::ids::{FileId, LeadId, OpportunityId, TicketId, UserId};
+use crate::lead::Lead;
 use crate::time::Timestamp;
 
 /// A JSON scalar, stored verbatim: spec.md does not define its type.
@@ -143,6 +144,18 @@ impl Ticket {
             photo_larger: None,
             photo_store: None,
             lead_relation: None,
+            ..self
+        }
+    }
+
+    /// The ticket with another lead, whose name replaces that of the former one (C-100).
+    #[must_use]
+    pub fn of_lead(self, lead: &Lead, now: Timestamp) -> Self {
+        let name = Some(lead.fullname()).filter(|name| !name.is_empty());
+        Self {
+            lead_name: self.lead_name.and(name),
+            lead_relation: Some(lead.id),
+            update_date: now,
             ..self
         }
     }

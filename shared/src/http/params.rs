@@ -3,6 +3,7 @@
 use super::query::selection::{Field, Selection};
 use super::{InvalidField, RequestError};
 use crate::integer::plain;
+use crate::store::ListRequest;
 
 /// The decoded parameters of a query string, in order. Unknown ones are ignored (C-6).
 #[derive(Clone, Default)]
@@ -103,6 +104,16 @@ impl Params {
             .ok()
             .filter(|limit| (1..=most).contains(limit));
         limit.map(Some).ok_or(InvalidField::new("limit", rule))
+    }
+
+    /// All records of a list, or a page of them (C-62, C-95).
+    ///
+    /// # Errors
+    /// [`InvalidField`] where `page` or `limit` is no such number.
+    pub fn records(&self) -> Result<ListRequest, InvalidField> {
+        let limit = self.limit(1000, "must be a whole number from 1 to 1000")?;
+        let page = self.whole("page")?;
+        Ok(ListRequest { page, limit })
     }
 }
 

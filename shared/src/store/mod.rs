@@ -76,14 +76,14 @@ pub use leads::deleted_leads::PendingErasures;
 pub use leads::identity::{Identity, UniqueBy};
 pub use leads::list::{LeadPage, LeadRequest, LeadSearch, PrefetchedLeads};
 pub use leads::update::UpdatedLead;
-pub use leads::{LeadEntry, LeadRecord};
+pub use leads::{LeadEntry, LeadRecord, LeadState};
 pub use meetings::{
     Agenda, Attendee, Bookable, Booked, BookingRequest, MeetingPage, MeetingRecord, MeetingRequest,
     NewMeeting, PrefetchedBooking, PrefetchedMeetings,
 };
 pub use opportunities::{
-    Created, OpportunityRecord, OpportunitySnapshot, PrefetchedCreation, PrefetchedUpdate, SnapshotList,
-    Updated,
+    Created, LeadOpportunities, OpportunityRecord, OpportunitySnapshot, PrefetchedCreation,
+    PrefetchedLeadOpportunities, PrefetchedUpdate, SnapshotList, Updated,
 };
 pub use people::Names;
 pub use rate::PublicRoute;
@@ -93,7 +93,7 @@ pub use reports::{PrefetchedReport, Report, ReportRequest};
 pub use table::embedded;
 pub use table::meter::{Call as TableCall, Cost, Meter};
 pub use table::{Location, MAX_CALL, StoreError};
-pub use tickets::{ListRequest, PrefetchedTickets, TicketFiles};
+pub use tickets::{ListRequest, PrefetchedReassignment, PrefetchedTickets, Reassigned, TicketFiles};
 
 use key::Keys;
 use prefetch_cache::HintCache;

@@ -10,6 +10,7 @@ use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::opportunities::LeadOpportunitiesHint;
 use super::page_cursor::PageCursor;
 use crate::calendar::{Calendar, LinkName};
 use crate::credential::CredentialHash;
@@ -83,6 +84,8 @@ pub struct HintCache {
     pub links: Cache<(InstanceName, LinkName), Calendar>,
     /// The lead of a ticket.
     pub ticket_leads: Cache<(InstanceName, TicketId), LeadId>,
+    /// The opportunities of a lead, and their users.
+    pub lead_opportunities: Cache<(InstanceName, LeadId), LeadOpportunitiesHint>,
     /// The departments whose members a caller's permissions rest on.
     pub departments: Cache<String, BTreeSet<DepartmentId>>,
     /// The items in which an instance's answers found users' names.

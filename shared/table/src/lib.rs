@@ -40,7 +40,7 @@ pub use gate::{Gate, GateKeeper, MAX_AHEAD, MAX_COUNTERS_AHEAD};
 pub use item::Item;
 pub use key::{Key, key_of};
 pub use merge::{ListEntry, MergeScan};
-pub use pages::{KeyRange, PAGE, Page, Pages};
+pub use pages::{KeyRange, PAGE, Page, Pages, read_units};
 pub use readable::readable;
 pub use retry::{Jitter, Policy, Retry};
 #[cfg(feature = "admin")]

@@ -64,10 +64,15 @@ pub struct Page {
 impl Page {
     /// Approximate read units of the page.
     pub fn units(&self) -> f64 {
-        let bytes: usize = self.items.iter().map(item::bytes).sum();
-        let units = bytes.div_ceil(UNIT).max(1);
-        f64::from(u32::try_from(units).unwrap_or(u32::MAX))
+        read_units(self.items.iter().map(item::bytes).sum())
     }
+}
+
+/// Approximate read units of one item, or of the items of one query, with so many bytes.
+#[must_use]
+pub fn read_units(bytes: usize) -> f64 {
+    let units = bytes.div_ceil(UNIT).max(1);
+    f64::from(u32::try_from(units).unwrap_or(u32::MAX))
 }
 
 /// Reads a range page by page.

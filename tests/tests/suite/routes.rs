@@ -42,7 +42,7 @@ fn functions_have_exactly_the_permissions_they_use() {
         ("CallWebhookFunction", [&checks[..], &writes[..]].concat()),
         ("OpportunitiesFunction", [&checks[..], &writes[..]].concat()),
         ("CalendarsFunction", [&checks[..], &writes[..]].concat()),
-        ("TicketsFunction", [&reads[..], &writes[..]].concat()),
+        ("TicketsFunction", [&checks[..], &writes[..]].concat()),
         // A page of users has a cursor.
         ("DirectoryFunction", [&reads[..], &writes[..]].concat()),
         ("ReportsFunction", [&reads[..], &writes[1..]].concat()),

@@ -1,4 +1,4 @@
-//! Tickets. No endpoint creates or changes them.
+//! Tickets. No endpoint creates them; one gives them another lead.
 
 use serde_json::Value;
 use shared::store::unscoped::entity::Entity as _;
@@ -95,7 +95,7 @@ impl Decide for Tickets {
         reads
     }
 
-    fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, _mode: Mode) -> Decision {
+    fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, mode: Mode) -> Decision {
         let keys = operator.keys();
         let stored = found.get(&keys.ticket(line.record.id));
         let stored = stored.map(TicketRecord::decode).transpose()?;
@@ -108,8 +108,11 @@ impl Decide for Tickets {
             let key = keys.opportunity(id);
             found.need(&key, "opportunity", Kind::Opportunities, id)?;
         }
-        if stored.as_ref().is_some_and(|stored| stored.ticket == ticket) {
-            return Err(Skip::Unchanged);
+        if let Some(stored) = &stored {
+            if stored.ticket == ticket {
+                return Err(Skip::Unchanged);
+            }
+            replaceable(Kind::Tickets, ticket.id, stored.edited, mode)?;
         }
         let record = TicketRecord::onto(stored.as_ref(), ticket);
         let mut transaction = record.put(keys, stored.as_ref())?;

@@ -11,12 +11,13 @@ use shared::ids::{ColumnId, FunnelId, UserId};
 use shared::integer::whole;
 use shared::opportunity::{BadDate, Conditions, DateRange, Filter, Search, SearchBy, Status};
 use shared::store::BoardRequest;
-use shared::time::Zone;
+use shared::time::{Timestamp, Zone};
 
 use crate::error::ListError;
 
 const CREATED: &str = "filterByCreateDate";
 const EXPECTED: &str = "filterByExpectedCloseDate";
+const MODIFIED: &str = "modifiedSince";
 /// Maximum conditions in `filters`: each is evaluated on every record read.
 const MAX_CONDITIONS: usize = 50;
 
@@ -65,7 +66,7 @@ impl ListOpportunities {
             users: users(&body["filterByUsers"]),
             statuses: statuses(&body["filterByStatus"]),
             archived: body["onlyArchived"] == true,
-            filtered: has_dates || !conditions.is_empty() || search.is_some(),
+            filtered: has_dates || body.get(MODIFIED).is_some() || !conditions.is_empty() || search.is_some(),
             page,
             // The schema's maximum is 100.
             limit: whole(&body["limit"])
@@ -102,9 +103,16 @@ impl ListOpportunities {
         Ok(Filter {
             created: within(CREATED)?,
             expected: within(EXPECTED)?,
+            modified_since: self.modified_since()?,
             conditions: self.conditions.clone().of(funnel),
             search: self.search.clone(),
         })
+    }
+
+    fn modified_since(&self) -> Result<Option<Timestamp>, ListError> {
+        let since = self.body.get(MODIFIED).and_then(Value::as_str);
+        let parse = |text| Timestamp::parse(text).ok_or(ListError::ModifiedSince);
+        since.map(parse).transpose()
     }
 }
 

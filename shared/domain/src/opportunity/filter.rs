@@ -1,4 +1,4 @@
-//! Filters on the opportunities of a funnel (C-43, C-44).
+//! Filters on the opportunities of a funnel (C-43, C-44, C-99).
 //!
 //! All filters are joined by AND. A filter that selects everything equals the default, so it can be
 //! recognised.
@@ -9,6 +9,7 @@ mod search;
 
 use super::Opportunity;
 use crate::lead::Lead;
+use crate::time::Timestamp;
 
 pub use conditions::{Condition, Conditions};
 pub use dates::{BadDate, DateRange, TimeRange};
@@ -21,6 +22,8 @@ pub struct Filter {
     pub created: TimeRange,
     /// Range of the expected closing date.
     pub expected: TimeRange,
+    /// Earliest time of the last change (C-99).
+    pub modified_since: Option<Timestamp>,
     /// Conditions on custom fields.
     pub conditions: Conditions,
     /// Search term.
@@ -39,6 +42,9 @@ impl Filter {
     pub fn admits(&self, opportunity: &Opportunity, lead: Option<&Lead>) -> bool {
         self.created.covers(Some(opportunity.create_date))
             && self.expected.covers(opportunity.expected_close_date)
+            && self
+                .modified_since
+                .is_none_or(|since| since <= opportunity.update_date)
             && self.conditions.hold(&opportunity.fields)
             && self
                 .search

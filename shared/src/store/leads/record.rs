@@ -195,7 +195,7 @@ impl Entity for LeadState {
 }
 
 impl LeadState {
-    fn take(mut item: Item) -> Result<Self, StoreError> {
+    pub(super) fn take(mut item: Item) -> Result<Self, StoreError> {
         let utm_tags = item::take_json(KIND, &mut item, "utmTags")?;
         let custom = item::take_json(KIND, &mut item, "custom")?;
         let company = item::take_json(KIND, &mut item, "companyCopy")?;

@@ -8,6 +8,7 @@
 pub mod class;
 mod create;
 pub mod fresh;
+mod of_lead;
 mod update;
 
 use serde::ser::Error as _;
@@ -31,6 +32,7 @@ use table::item::{self, Item, n, s};
 
 pub use class::BoardClass;
 pub use create::{Created, PrefetchedCreation};
+pub use of_lead::{LeadOpportunities, LeadOpportunitiesHint, PrefetchedLeadOpportunities};
 pub use update::{PrefetchedUpdate, Updated};
 
 const KIND: &str = "opportunity";

@@ -1,6 +1,6 @@
 //! A file's record, and what is derived from it: its copies in the list of its ticket and in that of the ticket's lead.
 
-use super::has_lead;
+use super::{FILES, has_lead};
 use crate::ids::LeadId;
 use crate::store::Reader;
 use crate::store::derived::Derived;
@@ -30,7 +30,7 @@ pub type FileRecord = Stored<FileState>;
 
 impl Reader {
     /// Puts a record in the place of what is stored, or where nothing is, and changes what is derived, on condition that
-    /// it still is so and that the ticket has the lead that the record says. C-24: what links a lead checks in its own
+    /// it still is so and that the ticket has the lead that the record says; the ticket counts it. C-24: what links a lead checks in its own
     /// transaction that it exists.
     ///
     /// # Errors
@@ -43,7 +43,8 @@ impl Reader {
     ) -> Result<Transaction, StoreError> {
         let (keys, file) = (self.keys(), &record.file);
         let mut transaction = record.put(keys, stored)?;
-        transaction.check(keys.ticket(file.ticket), has_lead(file.ticket, ticket_lead));
+        let unmoved = has_lead(file.ticket, ticket_lead);
+        transaction.update(keys.ticket(file.ticket), FILES, 1, Item::new(), unmoved);
         if let Some(lead) = record.lead {
             transaction.check(keys.lead(lead), Condition::Present);
         }

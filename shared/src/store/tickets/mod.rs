@@ -7,6 +7,7 @@
 mod files;
 mod list;
 mod pages;
+mod reassign;
 mod settle;
 
 use super::Reader;
@@ -22,7 +23,8 @@ use table::item::{self, Item, n, s};
 pub use files::{FileRecord, FileState};
 pub use list::TicketFiles;
 pub(crate) use pages::{Filter, Growth, List};
-pub use pages::{ListRequest, PrefetchedTickets};
+pub use pages::{ListRequest, MAX_BYTES, PrefetchedTickets};
+pub use reassign::{PrefetchedReassignment, Reassigned};
 
 const KIND: &str = "ticket";
 /// Record and entry hold the ticket as text, so that what is carried as it came stays so.
@@ -31,6 +33,8 @@ const TEXT: &str = "ticket";
 const LEAD: &str = "lead";
 /// That files may still have the lead that the ticket had before.
 const UNSETTLED: &str = "unsettled";
+/// How often files of the ticket were written.
+const FILES: &str = "files";
 
 /// A ticket, and whether its files followed it.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +43,9 @@ pub struct TicketState {
     pub ticket: Ticket,
     /// Files of it may still have the lead that it had before.
     pub unsettled: bool,
+    /// Number of writes of its files. A write of the ticket may set it back and raises the version, so version and number
+    /// together tell whether a file came since both were read.
+    pub files: u64,
 }
 
 /// A ticket as it is stored.
@@ -50,7 +57,13 @@ impl TicketRecord {
     pub fn onto(stored: Option<&Self>, ticket: Ticket) -> Self {
         let moves = |stored: &Self| stored.unsettled || stored.ticket.lead_relation != ticket.lead_relation;
         let unsettled = stored.is_some_and(moves);
-        Self::imported(stored, TicketState { ticket, unsettled })
+        let files = stored.map_or(0, |stored| stored.files);
+        let state = TicketState {
+            ticket,
+            unsettled,
+            files,
+        };
+        Self::imported(stored, state)
     }
 }
 
@@ -83,6 +96,9 @@ impl Entity for TicketState {
         if self.unsettled {
             item.insert(UNSETTLED.to_owned(), n(1));
         }
+        if self.files > 0 {
+            item.insert(FILES.to_owned(), n(self.files));
+        }
         Ok(item)
     }
 
@@ -90,6 +106,7 @@ impl Entity for TicketState {
         Ok(Self {
             ticket: read(item)?,
             unsettled: item.contains_key(UNSETTLED),
+            files: item::number(KIND, item, FILES)?,
         })
     }
 

@@ -15,9 +15,9 @@ use table::{KeyRange, PAGE, Page, key_of};
 /// The most entries that are read before it is known who asks (C-86).
 const MAX_EARLY: usize = 50;
 /// A list without `limit` is read no further: its answer is larger than any that is given, which is 5 MB.
-const MAX_BYTES: usize = 6 * 1024 * 1024;
+pub const MAX_BYTES: usize = 6 * 1024 * 1024;
 
-/// Which tickets or files of a list are asked for.
+/// Which records of a list are asked for.
 #[derive(Debug, Clone)]
 pub struct ListRequest {
     /// The page as the caller counts, absent for the first.
@@ -28,7 +28,7 @@ pub struct ListRequest {
 
 impl ListRequest {
     /// How many records come before the page.
-    fn skipped(&self, caller: &PrefetchHint) -> u64 {
+    pub(crate) fn skipped(&self, caller: &PrefetchHint) -> u64 {
         // Without a limit everything is on the first page.
         caller.skipped(self.page, self.limit.unwrap_or(u16::MAX))
     }

@@ -29,6 +29,7 @@ impl Reader {
             let settled = stored.next(TicketState {
                 ticket: stored.ticket.clone(),
                 unsettled: false,
+                files: stored.files,
             });
             let transaction = settled.put(self.keys(), Some(&stored))?;
             if self.table.try_commit(transaction).await? {
@@ -70,6 +71,7 @@ impl Reader {
                 ..stored.next(TicketState {
                     ticket: stored.ticket.clone().without_lead(),
                     unsettled: stored.unsettled,
+                    files: stored.files,
                 })
             };
             let transaction = erased.put(self.keys(), Some(&stored))?;

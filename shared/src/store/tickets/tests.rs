@@ -107,7 +107,11 @@ fn records_round_trip() {
         let ticket = ticket(&json!({ "lead_relation": lead, "unread": 2, "star": 4.0, "obs": "" }));
         let record = TicketRecord {
             version: 5,
-            ..Stored::new(TicketState { ticket, unsettled })
+            ..Stored::new(TicketState {
+                ticket,
+                unsettled,
+                files: lead.unwrap_or_default(),
+            })
         };
         let item = record.encode().unwrap();
         assert_eq!(TicketRecord::decode(item).unwrap(), record);

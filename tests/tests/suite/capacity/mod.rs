@@ -128,6 +128,34 @@ async fn lead_list_costs() {
     within("1: behind the last page", &empty, &read(2, 5.0));
 }
 
+/// C-93: two round trips; one where 50 leads or fewer are near the front and the process expects their users and tags.
+#[tokio::test]
+async fn advanced_list_costs() {
+    let world = World::new().await;
+    let people = (2001..2601).map(|id| plain_lead(id, "Pessoa", "de Tal", Some(8)));
+    add_leads(&world.operator("acme"), people.collect()).await;
+    let wallet = world.known(7).await;
+    let nested = "{leads{id,owner{completName},companyData{companyname},tags{tag}}}";
+    for (what, body, budget) in [
+        ("first page of 50", json!({}), read(1, 6.0)),
+        (
+            "nested, first page of 40",
+            json!({ "query": nested, "limit": 40 }),
+            read(2, 12.0),
+        ),
+        ("page of 400", json!({ "limit": 400 }), read(2, 18.0)),
+        ("second page of 50", json!({ "page": 1 }), read(2, 8.0)),
+    ] {
+        let call = world.call("POST", "/leadsadvanced?i=acme").with(&wallet);
+        let answer = call.json(&body).send().await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        within(&format!("advanced: {what}"), &answer, &budget);
+    }
+    let one = "/leads/1001?i=acme&query={lead{owner{completName},companyData{id},tags{tag}}}";
+    let answer = world.get(one).with(&wallet).send().await;
+    within("4: nested", &answer, &read(1, 7.0));
+}
+
 /// Deep pages continue after the previous page.
 #[tokio::test]
 async fn deep_pages_cost_the_same() {

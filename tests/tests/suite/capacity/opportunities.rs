@@ -79,6 +79,16 @@ async fn opportunity_write_costs() {
     let answer = world.call("GET", uri).with(&wallet).send().await;
     assert_eq!(answer.status, 200);
     within("one opportunity", &answer, &read(1, 6.0));
+    // Links, funnels, lead, opportunity and user; credentials and directory are three units.
+    let of_lead = "/listopportunitysleadcomplete/1001?i=acme";
+    for (what, round_trips) in [
+        ("opportunities of a lead, first request", 3),
+        ("opportunities of a lead", 1),
+    ] {
+        let answer = world.call("GET", of_lead).with(&wallet).send().await;
+        assert_eq!(answer.body.as_array().map(Vec::len), Some(2));
+        within(what, &answer, &read(round_trips, 9.0));
+    }
     for (what, body, units) in [
         // Record and four entries.
         ("8: title", json!({ "title": "Outro" }), 10.0),
@@ -263,6 +273,10 @@ async fn board_and_column_costs() {
     // Every reachable entry is read once: 1,010 entries of about 560 bytes.
     for (what, body) in [
         ("10: board, search", page(1, 25, &json!({ "search": "maria" }))),
+        (
+            "10: board, changed since",
+            page(1, 25, &json!({ "modifiedSince": "2026-01-01T00:00:00Z" })),
+        ),
         (
             "10: board, custom field",
             page(

@@ -85,3 +85,34 @@ async fn ticket_page_costs() {
         within(&format!("16: page {page}"), &answer, &budget);
     }
 }
+
+/// C-100: the ticket, its files, and the transaction; each item twice. Ticket, entries and lead are four, a file is three.
+#[tokio::test]
+async fn reassignment_costs() {
+    for (files, trips, reads, writes) in [(0_u64, 3, 8.0, 8.0), (1, 3, 9.0, 14.0), (32, 3, 44.0, 200.0)] {
+        let world = World::new().await;
+        let operator = world.operator("acme");
+        add_tickets(&operator, [ticket(&Value::Null)]).await;
+        let files_of = (1..=files).map(|n| file(&json!({ "store_path": format!("{n}") })));
+        add_files(&operator, files_of).await;
+        let wallet = world.known(7).await;
+        for (what, lead, budget) in [
+            (
+                "reassigned",
+                1002,
+                Budget {
+                    round_trips: trips,
+                    read_units: reads,
+                    write_units: writes,
+                },
+            ),
+            ("reassigned to the same lead", 1002, read(1, reads)),
+        ] {
+            let call = world.call("POST", "/sac360/relaction?i=acme").with(&wallet);
+            let body = json!({ "lead": lead, "attendance": 501 });
+            let answer = call.json(&body).send().await;
+            assert_eq!(answer.status, 200, "{}", answer.body);
+            within(&format!("{what}: {files} files"), &answer, &budget);
+        }
+    }
+}

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use futures_util::future::LocalBoxFuture;
 use operator::Operator;
 use shared::store::Store;
-use shared::store::testing::faults::Fault;
+use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::{ACME, World};
 use tokio::sync::Notify;
 
 /// A store whose transactions, except the first `spared`, wait for a concurrent action.
 pub struct Held {
     pub store: Store,
+    plan: FaultPlan,
     begun: Arc<Notify>,
     closed: Arc<AtomicBool>,
 }
@@ -21,7 +22,7 @@ impl Held {
     pub fn behind(world: &World, spared: usize) -> Self {
         let (begun, closed) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(true)));
         let (tell, waits, met) = (begun.clone(), closed.clone(), AtomicUsize::new(0));
-        let store = world.store.clone().with_faults(Arc::new(move |operation| {
+        let plan: FaultPlan = Arc::new(move |operation| {
             let hit = operation == "TransactWriteItems"
                 && met.fetch_add(1, Ordering::SeqCst) >= spared
                 && waits.load(Ordering::SeqCst);
@@ -29,8 +30,18 @@ impl Held {
                 tell.notify_one();
                 Fault::Conflict
             })
-        }));
-        Self { store, begun, closed }
+        });
+        Self {
+            store: world.store.clone().with_faults(plan.clone()),
+            plan,
+            begun,
+            closed,
+        }
+    }
+
+    /// The service of that process.
+    pub fn world(&self, world: &World) -> World {
+        world.beside().with_faults(self.plan.clone())
     }
 
     pub fn operator(&self, world: &World) -> Operator {

@@ -37,7 +37,7 @@ pub fn place(method: &str, path: &str) -> Place {
             "/crm" | "/crm/opportunities/{id}" | "/lead/archive" | "/advancedreports" | "/reportchart/{id}",
         ) => Place::Query,
         (_, "/pcalendar" | "/calendarmeeting/{id}") => Place::Either,
-        (_, path) if path.starts_with("/sac360/") => Place::Header,
+        ("GET", path) if path.starts_with("/sac360/") => Place::Header,
         _ => Place::Headers,
     }
 }
@@ -65,15 +65,21 @@ impl Guarded {
     )]
     pub fn of(Route { method, path, .. }: Route) -> Self {
         let (id, params, body) = match (method.as_str(), path.as_str()) {
-            ("GET", "/leads" | "/leads/{id}" | "/sac360/lead/{id}" | "/sac360/list_file_lead/{id}") => {
-                ("1001", "", Value::Null)
-            }
+            (
+                "GET",
+                "/leads"
+                | "/leads/{id}"
+                | "/listopportunitysleadcomplete/{id}"
+                | "/sac360/lead/{id}"
+                | "/sac360/list_file_lead/{id}",
+            ) => ("1001", "", Value::Null),
             ("POST", "/leads") => ("", "", json!({ "firstname": "Nara" })),
             ("PUT", "/leads/{id}") => ("1002", "", json!({ "city": "Londrina" })),
             ("PUT", "/leads") => ("", "", json!({ "id": 1002, "city": "Ibiporã" })),
             // No other route uses the deleted lead.
             ("DELETE", "/leads/{id}") => ("1006", "", Value::Null),
             ("DELETE", "/leads") => ("", "", json!({ "ids": [1007] })),
+            (_, "/leadsadvanced") => ("", "", json!({ "limit": 500 })),
             (_, "/lead/archive") => ("", "", json!({ "archived": true, "id": 1005 })),
             (_, "/crm" | "/pcalendar" | "/advancedreports") => ("", "", Value::Null),
             (_, "/user" | "/departament" | "/tags" | "/crmlossreason") => ("", "", Value::Null),
@@ -87,6 +93,7 @@ impl Guarded {
             ("PUT", "/crmopportunity/{id}") => ("1", "id=3", json!({})),
             (_, "/calendarmeeting/{id}") => ("5", "", Value::Null),
             (_, "/crmopportunity/{id}" | "/reportchart/{id}") => ("1", "", Value::Null),
+            (_, "/sac360/relaction") => ("", "", json!({ "lead": 1001, "attendance": 501 })),
             (_, "/sac360/list_file_attendance/{id}") => ("501", "", Value::Null),
             other => panic!("{other:?} has no good request here"),
         };

@@ -25,9 +25,11 @@ const TABLE: [(&str, Refusals); 10] = [
             ("DELETE", "/leads/1006", 404),
             ("POST", "/lead/archive", 404),
             ("POST", "/crmopportunity", 400),
+            ("GET", "/listopportunitysleadcomplete/1001", 404),
             ("GET", "/sac360/lead/1001", 400),
             ("GET", "/sac360/list_file_attendance/501", 400),
             ("GET", "/sac360/list_file_lead/1001", 400),
+            ("POST", "/sac360/relaction", 400),
         ],
     ),
     (
@@ -71,6 +73,7 @@ const TABLE: [(&str, Refusals); 10] = [
             ("GET", "/sac360/lead/1001", 400),
             ("GET", "/sac360/list_file_attendance/501", 400),
             ("GET", "/sac360/list_file_lead/1001", 400),
+            ("POST", "/sac360/relaction", 400),
         ],
     ),
     (

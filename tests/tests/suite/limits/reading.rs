@@ -139,6 +139,11 @@ async fn opportunities_beyond_the_budget_are_rejected() {
                 json!({ "filterByExpectedCloseDate": { "start": "2026-01-01" } }),
                 status,
             ),
+            (json!({ "modifiedSince": "2027-01-01T00:00:00Z" }), status),
+            (
+                json!({ "modifiedSince": "2027-01-01T00:00:00Z", "columnId": 31 }),
+                status,
+            ),
             (json!({ "search": "nobody", "filterByUsers": [8] }), 200),
             (
                 json!({ "search": "nobody", "page": 999_999_999, "columnId": 31 }),

@@ -7,7 +7,7 @@ use tests::openapi::{INTERFACE, members};
 use tests::template::routes;
 
 /// C-4 and the endpoints' clauses: the statuses of each operation.
-const ANSWERS: [(&str, &str); 30] = [
+const ANSWERS: [(&str, &str); 33] = [
     ("archiveLeads", "200 400 401 403 404 413 429 500"),
     ("bookMeeting", "200 400 409 413 422 429 500"),
     ("createLead", "200 400 401 403 404 409 413 422 429 500"),
@@ -23,8 +23,10 @@ const ANSWERS: [(&str, &str); 30] = [
     ("listFreeSlots", "200 400 413 429 500"),
     ("listFunnels", "200 400 401 413 429 500"),
     ("listLeadFiles", "200 400 401 413 429 500"),
+    ("listLeadOpportunities", "200 400 401 404 413 429 500"),
     ("listLeadTickets", "200 400 401 413 429 500"),
     ("listLeads", "200 400 401 413 429 500"),
+    ("listLeadsAdvanced", "200 400 401 413 429 500"),
     ("listLossReasons", "200 400 401 413 429 500"),
     ("listMeetings", "200 400 401 403 404 413 429 500"),
     ("listOpportunities", "200 400 401 413 429 500"),
@@ -33,6 +35,7 @@ const ANSWERS: [(&str, &str); 30] = [
     ("listTicketFiles", "200 400 401 413 429 500"),
     ("listTotals", "200 400 401 413 429 500"),
     ("listUsers", "200 400 401 413 429 500"),
+    ("reassignTicket", "200 400 401 413 429 500"),
     ("recordCall", "201 400 401 413 422 429 500"),
     ("updateLead", "200 400 401 403 404 413 429 500"),
     ("updateLeadInBody", "200 400 401 403 404 413 429 500"),

@@ -7,6 +7,7 @@ mod dates;
 mod filters;
 mod funnels;
 mod merging;
+mod modified;
 mod offsets;
 mod order;
 mod permissions;

@@ -77,8 +77,10 @@ fn greedy() -> Vec<Guarded> {
     for route in &mut all {
         match (route.method.as_str(), route.path.as_str()) {
             ("GET", "/leads") => route.params = "allFields=1&limit=200",
+            (_, "/leadsadvanced") => route.params = "allFields=1",
             ("DELETE", "/leads") => route.body = json!({ "ids": ids }),
             (_, "/lead/archive") => route.body = json!({ "archived": true, "ids": ids }),
+            (_, "/sac360/relaction") => route.body = json!({ "lead": 1002, "attendance": 501 }),
             (_, "/crm/opportunities/3") => route.body = page(1, 100, &json!({ "columnId": 31 })),
             (_, "/calendarmeeting/5") => route.params = "limit=100",
             _ => {}

@@ -7,9 +7,8 @@
 mod page;
 mod search;
 
-use super::record::{self, LeadEntry};
+use super::record::{LeadEntry, LeadState};
 use crate::ids::{LeadId, TagId};
-use crate::lead::Lead;
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{InstanceStore, Reader, key};
 use crate::viewer::Viewer;
@@ -32,10 +31,22 @@ pub struct LeadRequest {
     pub tag: Option<TagId>,
     /// The page as the caller counts, absent for the first.
     pub page: Option<u64>,
+    /// Pages are counted from 0, whatever the instance's setting (C-93).
+    pub from_zero: bool,
     /// Leads on a page.
     pub limit: u16,
     /// Whether their whole records are wanted too.
     pub whole: bool,
+}
+
+impl LeadRequest {
+    /// How many leads come before the page.
+    fn skipped(&self, caller: &PrefetchHint) -> u64 {
+        if self.from_zero {
+            return self.page.unwrap_or(0).saturating_mul(self.limit.into());
+        }
+        caller.skipped(self.page, self.limit)
+    }
 }
 
 /// Prefetched reads of a list.
@@ -63,7 +74,7 @@ pub struct LeadPage {
 /// Records that were read in the order of their ids, all there are up to [`end`](Self::end).
 #[derive(Debug, Clone, PartialEq, Default)]
 struct Records {
-    found: Vec<Lead>,
+    found: Vec<LeadState>,
     end: Option<LeadId>,
 }
 
@@ -115,7 +126,7 @@ impl Reader {
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
-    pub async fn leads_of(&self, page: LeadPage) -> Result<Vec<Lead>, StoreError> {
+    pub async fn leads_of(&self, page: LeadPage) -> Result<Vec<LeadState>, StoreError> {
         let ids: Vec<_> = page.entries.iter().map(|entry| entry.id).collect();
         let mut records = page.records;
         if let (Some(first), Some(last), true, None) = (ids.first(), ids.last(), page.neighbours, records.end)
@@ -126,9 +137,9 @@ impl Reader {
         let rest = ids.iter().skip(reached).map(|id| self.keys().lead(*id));
         let mut leads = records.found;
         let rest = self.table.get_many(rest).await?.into_values();
-        leads.extend(rest.filter_map(|item| table::readable(item, record::read)));
-        leads.retain(|lead| ids.binary_search(&lead.id).is_ok());
-        leads.sort_unstable_by_key(|lead| lead.id);
+        leads.extend(rest.filter_map(|item| table::readable(item, LeadState::take)));
+        leads.retain(|state| ids.binary_search(&state.lead.id).is_ok());
+        leads.sort_unstable_by_key(|state| state.lead.id);
         Ok(leads)
     }
 
@@ -143,9 +154,9 @@ impl Reader {
         let Page { items, more } = self.table.query(span).await?;
         let found = items.into_iter();
         let found: Vec<_> = found
-            .filter_map(|item| table::readable(item, record::read))
+            .filter_map(|item| table::readable(item, LeadState::take))
             .collect();
-        let end = found.last().filter(|_| more).map_or(last, |lead| lead.id);
+        let end = found.last().filter(|_| more).map_or(last, |state| state.lead.id);
         Ok(Records {
             found,
             end: Some(end),

@@ -43,7 +43,8 @@ struct LeadTotal {
 impl LeadRequest {
     /// The key of the request's page cursors.
     fn walk(&self, caller: &CallerId) -> page_cursor::CursorKey {
-        let query = format!("leads {} {}", self.archived, self.limit);
+        let base = if self.from_zero { " from 0" } else { "" };
+        let query = format!("leads {} {}{base}", self.archived, self.limit);
         page_cursor::CursorKey::new(caller, &query)
     }
 }
@@ -54,7 +55,7 @@ impl Reader {
         request: &LeadRequest,
         guess: PrefetchHint,
     ) -> Result<PrefetchedPage, StoreError> {
-        let skipped = guess.skipped(request.page, request.limit);
+        let skipped = request.skipped(&guess);
         let totals = self.lead_totals(request.archived);
         let beginning = self.beginning(request, &guess.leads, skipped);
         let records = self.first_records(request, &guess.leads, skipped);
@@ -154,7 +155,7 @@ impl InstanceStore {
         start: PrefetchedPage,
         truth: PrefetchHint,
     ) -> Result<LeadPage, StoreError> {
-        let skipped = truth.skipped(request.page, request.limit);
+        let skipped = request.skipped(&truth);
         let seen = start.totals.iter().filter(|total| total.class.is_seen_by(viewer));
         let total = u64::try_from(seen.map(|total| total.count).sum::<i64>()).unwrap_or(0);
         let page = |entries| LeadPage {

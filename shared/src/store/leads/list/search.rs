@@ -1,4 +1,4 @@
-//! A search: every entry within reach is read once, in parallel parts, within the instance's budget of units and time (C-86).
+//! A search, or a filter by tag: every entry within reach is read once, in parallel parts, within the instance's budget of units and time (C-86).
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::try_join;
@@ -88,7 +88,7 @@ impl InstanceStore {
         start: PrefetchedSearch,
         truth: PrefetchHint,
     ) -> Result<LeadPage, StoreError> {
-        let skipped = truth.skipped(request.page, request.limit);
+        let skipped = request.skipped(&truth);
         let matches = |entry: &LeadEntry| entry.class.is_seen_by(viewer) && entry.matches(request);
         let budget = ReadBudget::of(viewer);
         let (head, spans) = self.reach(request, truth.leads, start.head, start.last_id);

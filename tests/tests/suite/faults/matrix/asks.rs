@@ -176,11 +176,16 @@ fn leads() -> Vec<Ask> {
         Ask::of("GET", list, "", "search").params("i=acme&search=mar"),
         Ask::of("GET", list, "", "own leads").by(SELLER),
         Ask::of("GET", list, "", "with owners' names").params("i=acme&query={leads{id,owner{name}}}"),
+        Ask::of("GET", list, "", "with tags and companies")
+            .params("i=acme&query={leads{id,companyData{companyname},tags{tag}}}"),
+        Ask::of("GET", list, "", "by tag").params("i=acme&tag=1"),
+        Ask::of("POST", "/leadsadvanced", "", "second page").body(json!({ "limit": 2, "page": 1 })),
         Ask::of("GET", list, "", "under a limit")
             .by(|cast| &cast.limited)
             .sparing(&["UpdateItem"]),
         Ask::of("GET", one, "1001", "one"),
         Ask::of("GET", one, "1001", "with its owner's name").params("i=acme&query={lead{owner{name}}}"),
+        Ask::of("GET", one, "1001", "with its tags").params("i=acme&query={lead{id},tags{tag}}"),
         Ask::of("POST", list, "", "new, with a key")
             .params("i=acme&unique=phone,email")
             .body(new.clone())
@@ -215,6 +220,7 @@ fn opportunities() -> Vec<Ask> {
         "/crmopportunity/{id}",
         "/crm/opportunities/{id}",
     );
+    let of_lead = "/listopportunitysleadcomplete/{id}";
     let new = json!({ "title": "Reforma", "crm_column": 31, "lead_id": 1001, "value": "213.20" });
     let put = |what, body| Ask::of("PUT", change, "1", what).params("id=3&i=acme").body(body);
     let look = |what, body| Ask::of("POST", list, "3", what).body(body);
@@ -233,6 +239,8 @@ fn opportunities() -> Vec<Ask> {
         put("lead", json!({ "lead_id": 1002 })),
         put("nothing", json!({})),
         Ask::of("GET", change, "1", "opportunity"),
+        Ask::of("GET", of_lead, "1001", "lead's"),
+        Ask::of("GET", of_lead, "1001", "lead's, second page").params("i=acme&limit=1&page=2"),
         Ask::of("GET", "/crm", "", "funnels"),
         Ask::of("GET", "/crmfastloadv2/{id}", "3", "totals"),
         Ask::of("GET", "/crmfastloadv2/{id}", "3", "totals, own").by(SELLER),
@@ -241,6 +249,10 @@ fn opportunities() -> Vec<Ask> {
         look(
             "board, searched",
             page(1, 25, &json!({ "search": "maria", "searchBy": "lead" })),
+        ),
+        look(
+            "board, changed since",
+            page(1, 25, &json!({ "modifiedSince": "2026-01-01T00:00:00Z" })),
         ),
         look("column, full page", page(1, 3, &column)),
         look("column, later page", page(2, 1, &column)),
@@ -316,6 +328,10 @@ fn tickets_and_reports() -> Vec<Ask> {
             .by(SELLER)
             .knowing("/sac360/list_file_attendance/501?i=acme"),
         Ask::of("GET", "/sac360/list_file_lead/{id}", "1001", "files"),
+        Ask::of("POST", "/sac360/relaction", "", "one").body(json!({ "lead": 1002, "attendance": 501 })),
+        Ask::of("POST", "/sac360/relaction", "", "one, known")
+            .body(json!({ "lead": 1002, "attendance": 501 }))
+            .knowing("/sac360/list_file_attendance/501?i=acme"),
         Ask::of("GET", "/advancedreports", "", "all"),
         // Damaged results are computed instead.
         Ask::of("GET", chart, "1", "stored").sparing_items(&[RESULT]),

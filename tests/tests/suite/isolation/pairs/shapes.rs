@@ -44,7 +44,7 @@ const fn shape(
 }
 
 /// Reads of one or few records in the own instance.
-pub const READS: [Shape; 28] = [
+pub const READS: [Shape; 29] = [
     shape(
         "GET",
         "/leads",
@@ -56,6 +56,13 @@ pub const READS: [Shape; 28] = [
         "GET",
         "/crmopportunity/{id}",
         "/crmopportunity/$opportunity",
+        "",
+        "",
+    ),
+    shape(
+        "GET",
+        "/listopportunitysleadcomplete/{id}",
+        "/listopportunitysleadcomplete/$lead",
         "",
         "",
     ),
@@ -142,10 +149,17 @@ pub const READS: [Shape; 28] = [
 ];
 
 /// Lists and boards, with search terms, filters, and pages with cursors.
-pub const LISTS: [Shape; 9] = [
+pub const LISTS: [Shape; 10] = [
     shape("GET", "/leads", "/leads", "limit=3", ""),
     shape("GET", "/leads", "/leads", "search=$mark&limit=3&page=$page", ""),
     shape("GET", "/leads", "/leads", "search=$phone", ""),
+    shape(
+        "POST",
+        "/leadsadvanced",
+        "/leadsadvanced",
+        "",
+        r#"{"query":"{total,leads{fullname,owner{completName},companyData{companyname},tags{tag}}}","search":"$mark","page":$page,"limit":2}"#,
+    ),
     shape("GET", "/leads", "/leads", "limit=2&page=$page&allFields=1", ""),
     shape(
         "POST",
@@ -194,7 +208,7 @@ pub const SAME: Shape = shape(
 );
 
 /// Writes, made only by the attacker in its own instance.
-pub const WRITES: [Shape; 23] = [
+pub const WRITES: [Shape; 25] = [
     shape(
         "POST",
         "/crmopportunity",
@@ -327,6 +341,20 @@ pub const WRITES: [Shape; 23] = [
     ),
     shape(
         "POST",
+        "/sac360/relaction",
+        "/sac360/relaction",
+        "",
+        r#"{"lead":$lead,"attendance":501}"#,
+    ),
+    shape(
+        "POST",
+        "/sac360/relaction",
+        "/sac360/relaction",
+        "",
+        r#"{"lead":1001,"attendance":"$ticket"}"#,
+    ),
+    shape(
+        "POST",
         "/api/hook/{name}",
         "/api/hook/site",
         "access_token=$form_token",
@@ -388,7 +416,7 @@ impl Shape {
 
     /// Whether it only reads.
     pub fn is_read(&self) -> bool {
-        self.method == "GET" || self.route == "/crm/opportunities/{id}"
+        self.method == "GET" || ["/crm/opportunities/{id}", "/leadsadvanced"].contains(&self.route)
     }
 
     /// Name of the text in its errors.

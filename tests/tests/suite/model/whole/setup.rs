@@ -206,7 +206,7 @@ fn service() -> impl Iterator<Item = Value> {
         let day = format!("2026-05-{:02}T10:00:00.000Z", id - 500);
         [
             json!({ "kind": "ticket", "id": id, "lead_relation": lead, "attendant": 8, "name": "Atendimento",
-                "name_contact": "Contato", "type": "chatapp", "recipientid": "5511", "accid": "acc1",
+                "lead_name": if id == 503 { json!("Maria Silva") } else { Value::Null }, "name_contact": "Contato", "type": "chatapp", "recipientid": "5511", "accid": "acc1",
                 "createDate": day, "updateDate": day }),
             json!({ "kind": "file", "ticket": id, "type": "audio", "url": format!("https://media.example/{id}"),
                 "mimetype": "audio/ogg", "store_url": format!("https://files.example/{id}"),

@@ -28,6 +28,20 @@ impl Maker<'_> {
         json!({ "start": if in_order { start } else { Value::Null }, "end": end })
     }
 
+    /// The time of a record's last change, or a moment after it.
+    pub fn moment(&self) -> Value {
+        let times = self.reference.changes();
+        if times.is_empty() {
+            return json!("2026-01-02T00:00:00Z");
+        }
+        let later = u32::try_from(self.dice.below(2)).expect("small");
+        json!(
+            at(self.dice.one::<String>(&times))
+                .plus_seconds(later)
+                .to_string()
+        )
+    }
+
     /// A condition, which may be one that is ignored.
     pub fn condition(&self) -> Value {
         let dice = self.dice;

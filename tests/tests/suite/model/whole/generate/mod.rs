@@ -67,7 +67,8 @@ impl Maker<'_> {
             82..112 => self.refused(),
             112..142 => return self.again(by),
             142..202 => return self.walk(by),
-            202..250 => ("GET", self.lead_list(), Value::Null),
+            202..214 => ("POST", "/leadsadvanced".to_owned(), self.advanced()),
+            214..250 => ("GET", self.lead_list(), Value::Null),
             250..300 => (
                 "GET",
                 format!("/leads/{}?{}", self.lead(), self.dice.one(&VIEWS)),
@@ -84,7 +85,8 @@ impl Maker<'_> {
             390..450 => self.creation(),
             450..580 => self.update(),
             580..600 => ("GET", (*self.dice.one(&CHOICES)).to_owned(), Value::Null),
-            600..760 => self.board(),
+            600..620 => self.of_lead(),
+            620..760 => self.board(),
             760..830 => self.booking(),
             830..870 => self.calendar(),
             870..925 => self.call(),
@@ -177,6 +179,19 @@ impl Maker<'_> {
         )
     }
 
+    fn advanced(&self) -> Value {
+        let dice = self.dice;
+        let mut body = json!({ "page": dice.one(&[0, 1, 2, 1_000_000]), "limit": dice.one(&[1, 2, 3, 50, 500]),
+            "showArchived": dice.chance(30) });
+        if dice.chance(40) {
+            body["search"] = json!(dice.one(&TERMS).replace('+', " "));
+        }
+        if dice.chance(30) {
+            body["query"] = json!("{total,leads{fullname,id}}");
+        }
+        body
+    }
+
     fn archive(&self) -> Value {
         let archived = self.dice.chance(40);
         match self.dice.below(3) {
@@ -187,9 +202,14 @@ impl Maker<'_> {
     }
 
     fn tickets(&self) -> Request {
-        let path = match self.dice.below(3) {
-            0 => format!("/sac360/lead/{}", self.lead()),
-            1 => format!("/sac360/list_file_attendance/{}", 501 + self.dice.below(4)),
+        let ticket = 501 + self.dice.below(4);
+        let path = match self.dice.below(4) {
+            0 => {
+                let body = json!({ "lead": self.lead(), "attendance": ticket.to_string() });
+                return ("POST", "/sac360/relaction".to_owned(), body);
+            }
+            1 => format!("/sac360/lead/{}", self.lead()),
+            2 => format!("/sac360/list_file_attendance/{ticket}"),
             _ => format!("/sac360/list_file_lead/{}", self.lead()),
         };
         ("GET", path, Value::Null)

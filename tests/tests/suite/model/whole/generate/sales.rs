@@ -148,10 +148,27 @@ impl Maker<'_> {
         if dice.chance(25) {
             body["filters"] = (0..dice.below(4)).map(|_| self.condition()).collect();
         }
+        if dice.chance(15) {
+            body["modifiedSince"] = self.moment();
+        }
         if dice.chance(20) {
             body["onlyArchived"] = json!(dice.chance(70));
         }
         ("POST", format!("/crm/opportunities/{funnel}"), body)
+    }
+
+    /// The opportunities of a lead, all or a page of them.
+    pub fn of_lead(&self) -> Request {
+        let paged = match self.dice.below(3) {
+            0 => format!(
+                "?page={}&limit={}",
+                self.dice.below(4),
+                self.dice.one(&[1, 2, 50])
+            ),
+            _ => String::new(),
+        };
+        let path = format!("/listopportunitysleadcomplete/{}{paged}", self.lead());
+        ("GET", path, Value::Null)
     }
 
     /// The next page of a sequence through a column, or the first of a new one.

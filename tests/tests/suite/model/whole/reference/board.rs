@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use shared::text::fold;
+use tests::world::at;
 
 use super::clock::seconds;
 use super::filters::{conditions_hold, covers, is_good};
@@ -178,6 +179,10 @@ impl Reference {
             .filter(|one| holds("filterByUsers", &one["user"]) && holds("filterByStatus", &one["status"]))
             .filter(|one| covers(&body["filterByCreateDate"], &one["createDate"]))
             .filter(|one| covers(&body["filterByExpectedCloseDate"], &one["expectedCloseDate"]))
+            .filter(|one| {
+                let since = body["modifiedSince"].as_str();
+                since.is_none_or(|since| at(since) <= at(text(one, "updateDate")))
+            })
             .filter(|one| conditions_hold(&body["filters"], fields, &one["fields"]))
             .filter(|one| self.matches(one, body))
             .cloned()
@@ -199,7 +204,7 @@ impl Reference {
     }
 }
 
-fn place(one: &Record) -> Place {
+pub fn place(one: &Record) -> Place {
     (text(one, "createDate").to_owned(), number(one, "id"))
 }
 

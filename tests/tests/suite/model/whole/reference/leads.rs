@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 use shared::text::fold;
 
@@ -73,6 +75,24 @@ impl Reference {
             }
         }
         Value::Object(selected)
+    }
+
+    /// C-93: endpoint 1 with the parameters of a body.
+    pub fn list_advanced(&self, asked: &Asked<'_>) -> Said {
+        let body = asked.body;
+        let page = body["page"].as_u64().expect("a page") + 1;
+        let mut params: BTreeMap<_, _> =
+            [("page", page.to_string()), ("limit", body["limit"].to_string())].into();
+        params.insert("archived", body["showArchived"].to_string());
+        for name in ["search", "query"] {
+            let text = body[name].as_str().unwrap_or_default();
+            params.insert(name, text.to_owned());
+        }
+        self.list_leads(&Asked {
+            path: asked.path.clone(),
+            params,
+            ..*asked
+        })
     }
 
     pub fn list_leads(&self, asked: &Asked<'_>) -> Said {

@@ -160,6 +160,7 @@ impl Reference {
         }
         match (asked.method, asked.path.as_slice()) {
             ("GET", ["leads"]) => self.list_leads(asked),
+            ("POST", ["leadsadvanced"]) => self.list_advanced(asked),
             ("GET", ["leads", id]) => self.get_lead(asked, number_in(id)),
             ("POST", ["leads"]) => self.create_lead(asked),
             ("PUT", ["leads"]) => self.update_lead(asked, asked.body["id"].as_u64().expect("an id")),
@@ -169,6 +170,7 @@ impl Reference {
             ("POST", ["lead", "archive"]) => self.archive(asked),
             ("POST", ["crmopportunity"]) => self.create_opportunity(asked),
             ("PUT", ["crmopportunity", id]) => self.update_opportunity(asked, number_in(id)),
+            ("GET", ["listopportunitysleadcomplete", id]) => self.opportunities_of(asked, number_in(id)),
             ("GET", ["crm"]) => self.list_funnels(asked),
             ("GET", ["crmfastloadv2", funnel]) => self.list_totals(asked, number_in(funnel)),
             ("GET", ["user"]) => self.list_users(asked),
@@ -179,6 +181,7 @@ impl Reference {
             ("GET", ["sac360", "lead", id]) => self.list_tickets(asked, number_in(id)),
             ("GET", ["sac360", "list_file_attendance", id]) => self.files_of_ticket(asked, number_in(id)),
             ("GET", ["sac360", "list_file_lead", id]) => self.files_of_lead(asked, number_in(id)),
+            ("POST", ["sac360", "relaction"]) => self.reassign(asked),
             ("POST", ["calendarmeeting"]) => self.book(asked),
             ("GET", ["calendarmeeting", "slots"]) => self.list_slots(asked),
             ("GET", ["calendarmeeting", calendar]) => self.list_meetings(asked, calendar),
@@ -196,6 +199,12 @@ impl Reference {
             self.leads.keys().copied().collect(),
             self.opportunities.keys().copied().collect(),
         )
+    }
+
+    /// The times of the opportunities' last changes.
+    pub fn changes(&self) -> Vec<String> {
+        let all = self.opportunities.values();
+        all.map(|one| text(one, "updateDate").to_owned()).collect()
     }
 
     /// Number of created meetings.

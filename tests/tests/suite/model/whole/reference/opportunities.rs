@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
+use super::board::place;
 use super::claims::{Claimed, mismatch};
-use super::{Asked, Record, Reference, Said, error, number, over, text};
+use super::{Asked, Record, Reference, Said, error, number, over, page, text};
 
 impl Reference {
     pub fn add_opportunity(&mut self, line: &Value) {
@@ -64,6 +65,36 @@ impl Reference {
         self.opportunities.insert(self.last_opportunity, made.clone());
         self.claims.keep(claim, self.last_opportunity, &self.now);
         (200, self.shown(by, made, true))
+    }
+
+    /// C-95.
+    pub fn opportunities_of(&self, asked: &Asked<'_>, lead: u64) -> Said {
+        let by = asked.by;
+        if self.seen_lead(by, lead).is_none() {
+            return error(404);
+        }
+        let sees = |one: &&Record| {
+            self.people.sees_opportunity(by, one)
+                && (self.people).sees_funnel(by, &self.funnels[&number(one, "crm_id")])
+        };
+        let all = self.opportunities.values();
+        let mut seen: Vec<_> = all
+            .filter(|one| one["lead_id"] == json!(lead))
+            .filter(sees)
+            .collect();
+        seen.sort_by_key(|one| std::cmp::Reverse(place(one)));
+        let (nth, limit) = (
+            asked.number("page", 1).max(1),
+            asked.number("limit", u64::from(u32::MAX)),
+        );
+        let shown = page(seen, (nth - 1) * limit, limit).into_iter();
+        let shown = shown.map(|one| {
+            let mut view = self.shown(by, one.clone(), false);
+            view["user"] = self.people.named(number(one, "user"));
+            view["funnel_id"] = one["crm_id"].clone();
+            view
+        });
+        (200, shown.collect())
     }
 
     pub fn made(&self, id: u64, funnel: u64, user: u64, body: &Value) -> Record {

@@ -40,6 +40,12 @@ impl People {
         )
     }
 
+    /// A user in the opportunities of a lead (C-95).
+    pub fn named(&self, user: u64) -> Value {
+        let user = &self.users[&user];
+        json!({ "id": user["id"], "name": user["name"], "lastName": user["lastName"] })
+    }
+
     pub fn may(&self, user: u64, permission: &str) -> bool {
         self.is_admin(user) || self.permission(user, permission) == &json!(true)
     }

@@ -42,7 +42,7 @@ pub static TABLE: LazyLock<Vec<Refused>> = LazyLock::new(|| {
 });
 
 /// Reads with an invalid parameter or id, and its name (C-4).
-const READING: [(&str, &str); 21] = [
+const READING: [(&str, &str); 23] = [
     ("/leads?limit=0", "limit"),
     ("/leads?limit=201", "limit"),
     ("/leads?limit=ten", "limit"),
@@ -55,6 +55,8 @@ const READING: [(&str, &str); 21] = [
     ("/leads/1001x", "id"),
     ("/leads/1001?query={lead}", "query"),
     ("/leads/1001?query={lead{owner{email}}}", "query"),
+    ("/listopportunitysleadcomplete/0", "lead_id"),
+    ("/listopportunitysleadcomplete/1001?limit=0", "limit"),
     ("/pcalendar?query={calendars{meetings}}", "query"),
     ("/calendarmeeting/5?limit=0", "limit"),
     ("/calendarmeeting/5?limit=101", "limit"),

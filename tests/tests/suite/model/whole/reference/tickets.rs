@@ -14,6 +14,10 @@ const PERSONAL: [&str; 8] = [
     "photo_store",
 ];
 
+fn text_id(id: &Value) -> u64 {
+    id.as_str().expect("text").parse().expect("an id")
+}
+
 impl Reference {
     pub fn add_ticket(&mut self, line: &Value) {
         let names = [
@@ -114,20 +118,51 @@ impl Reference {
     }
 
     pub fn files_of_ticket(&self, asked: &Asked<'_>, id: u64) -> Said {
-        let ticket = self
-            .tickets
-            .get(&id)
-            .filter(|_| self.people.may(asked.by, "tickets"));
-        // A ticket without a lead is visible to viewers of all leads (C-82).
-        let seen = ticket.is_some_and(|ticket| match ticket["lead_relation"].as_u64() {
-            Some(lead) => self.seen_lead(asked.by, lead).is_some(),
-            None => self.people.reach(asked.by, "leads") == "all",
-        });
-        if seen {
-            (200, self.files_in(&json!(id)).collect())
-        } else {
-            error(400)
+        match self.seen_ticket(asked.by, id) {
+            Some(_) => (200, self.files_in(&json!(id)).collect()),
+            None => error(400),
         }
+    }
+
+    fn seen_ticket(&self, by: u64, id: u64) -> Option<&Record> {
+        let ticket = self.tickets.get(&id)?;
+        // A ticket without a lead is visible to viewers of all leads (C-82).
+        let seen = match ticket["lead_relation"].as_u64() {
+            Some(lead) => self.seen_lead(by, lead).is_some(),
+            None => self.people.reach(by, "leads") == "all",
+        };
+        (seen && self.people.may(by, "tickets")).then_some(ticket)
+    }
+
+    /// C-100.
+    pub fn reassign(&mut self, asked: &Asked<'_>) -> Said {
+        let lead = asked.body["lead"].as_u64().expect("an id");
+        let id = text_id(&asked.body["attendance"]);
+        let Some(new) = self.seen_lead(asked.by, lead) else {
+            return error(400);
+        };
+        let name = new["fullname"].clone();
+        let Some(mut ticket) = self.seen_ticket(asked.by, id).cloned() else {
+            return error(400);
+        };
+        if ticket["lead_relation"] != json!(lead) {
+            let now = tests::world::at(&self.now).unix_seconds();
+            let named = if ticket["lead_name"].is_null() {
+                Value::Null
+            } else {
+                name
+            };
+            for (field, value) in [
+                ("lead_relation", json!(lead)),
+                ("lead_name", named),
+                ("updateDate", json!(self.now)),
+                ("updateDateUnix", json!(now)),
+            ] {
+                ticket.insert(field.to_owned(), value);
+            }
+            self.tickets.insert(id, ticket.clone());
+        }
+        (200, json!({ "msg": "updated", "data": ticket }))
     }
 
     fn files_in(&self, ticket: &Value) -> impl Iterator<Item = Value> {

@@ -1,0 +1,54 @@
+//! `GET /listopportunitysleadcomplete/{id}` (C-95).
+
+use axum::response::Response;
+use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
+use shared::http::{RawRequest, RequestError, json};
+use shared::ids::LeadId;
+use shared::store::{ListRequest, PrefetchedLeadOpportunities, Reader, StoreError};
+
+use crate::view;
+
+/// A lead with too many or too large opportunities (C-86).
+const OVER_BUDGET: &str = "lead_id: the opportunities of this lead are more than read_budget allows, or take too long; list them by funnel with POST /crm/opportunities/{id}";
+
+/// A page of the opportunities of a lead.
+#[derive(Debug)]
+pub struct ListLeadOpportunities {
+    lead: LeadId,
+    page: ListRequest,
+}
+
+impl Prefetch for ListLeadOpportunities {
+    type Found = PrefetchedLeadOpportunities;
+    type Error = RequestError;
+
+    fn parse(request: &RawRequest) -> Result<Self, RequestError> {
+        Ok(Self {
+            lead: request.id("lead_id", LeadId::parse)?,
+            page: request.params.records()?,
+        })
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.begin_lead_opportunities(self.lead).await
+    }
+}
+
+/// The opportunities of a lead over all funnels that the user sees, newest first, archived ones included, all or a page of
+/// them. One round trip where this process expected the records; else one more for them, and one for their users.
+pub async fn list(
+    request: Authorized<KeyAndToken, AnyUser, ListLeadOpportunities>,
+) -> Result<Response, RequestError> {
+    let (scope, query, mut found) = request.into_parts();
+    let lead = found.lead.take();
+    let lead = lead.filter(|lead| scope.viewer.sees_lead(lead.lead.owner, &lead.lead.lists()));
+    let lead = lead.ok_or(RequestError::NotFound)?;
+    let page = scope
+        .store
+        .finish_lead_opportunities(&scope.viewer, &query.page, &lead, found);
+    let mut page = page.await.map_err(RequestError::over_budget(OVER_BUDGET))?;
+    if !scope.viewer.is_admin() {
+        page.lead.hide_secrets();
+    }
+    Ok(json(&view::of_lead(&page, scope.instance())))
+}

@@ -1,0 +1,64 @@
+//! `POST /sac360/relaction` (C-100).
+
+use axum::Json;
+use serde_json::{Value, json};
+use shared::auth::{Authorized, KeyAndToken, Prefetch, SeeTickets};
+use shared::http::{InvalidField, RawRequest, RequestError, parse_object, required};
+use shared::ids::{LeadId, TicketId};
+use shared::integer::whole_or_text;
+use shared::store::{PrefetchedReassignment, Reader, Reassigned, StoreError};
+
+use crate::error::TicketsError;
+use crate::view::TicketView;
+use crate::wire::sees;
+
+/// A ticket with too many files (C-86).
+const OVER_BUDGET: &str =
+    "attendance: the ticket has more files than read_budget allows to read, or they take too long";
+
+/// A ticket and its new lead.
+#[derive(Debug)]
+pub struct Reassign {
+    ticket: TicketId,
+    lead: LeadId,
+}
+
+impl Prefetch for Reassign {
+    type Found = PrefetchedReassignment;
+    type Error = TicketsError;
+
+    fn parse(request: &RawRequest) -> Result<Self, TicketsError> {
+        let body = parse_object(&request.body)?;
+        let rule = InvalidField::MUST_BE_ID;
+        Ok(Self {
+            lead: required(&body, "lead", rule, |id| whole_or_text(id).and_then(LeadId::new))?,
+            ticket: required(&body, "attendance", rule, |id| {
+                whole_or_text(id).and_then(TicketId::new)
+            })?,
+        })
+    }
+
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        reader.begin_reassignment(self.ticket, self.lead).await
+    }
+}
+
+/// Gives a ticket whose lead the user sees another lead that the user sees, with its files, and answers the ticket. Three
+/// round trips: the ticket, its files, and the transaction.
+pub async fn reassign(
+    request: Authorized<KeyAndToken, SeeTickets, Reassign>,
+) -> Result<Json<Value>, TicketsError> {
+    let (scope, Reassign { ticket, lead }, found) = request.into_parts();
+    let visible = |lead: Option<&_>| sees(&scope.viewer, lead);
+    let outcome = scope
+        .store
+        .reassign_ticket(&scope.viewer, (ticket, lead), found, visible);
+    let outcome = Box::pin(outcome).await;
+    match outcome.map_err(RequestError::over_budget(OVER_BUDGET))? {
+        Reassigned::Done(ticket) => Ok(Json(
+            json!({ "msg": "updated", "data": TicketView::from(*ticket) }),
+        )),
+        Reassigned::NoTicket => Err(TicketsError::Attendance(ticket)),
+        Reassigned::NoLead => Err(TicketsError::NewLead(lead)),
+    }
+}

@@ -1,0 +1,253 @@
+//! The opportunities of a lead over all funnels (C-95).
+//!
+//! The links of a lead name its opportunities, whose records name their users, so a first request reads three times in
+//! sequence. A process caches the ids as a prefetch hint, with which a later request reads once. The embedded lead is the
+//! lead's own record, so no copy can be stale.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::OpportunityRecord;
+use crate::funnel::Funnel;
+use crate::ids::{LeadId, OpportunityId, UserId};
+use crate::lead::Lead;
+use crate::opportunity::Opportunity;
+use crate::people::{Company, User};
+use crate::store::budget::ReadBudget;
+use crate::store::key::{self, BATCH, Key};
+use crate::store::leads::LeadRecord;
+use crate::store::prefetch_cache::PrefetchHint;
+use crate::store::tickets::{ListRequest, MAX_BYTES};
+use crate::store::{InstanceStore, Reader};
+use crate::viewer::Viewer;
+use table::item::{self, Item};
+use table::{KeyRange, MAX_AHEAD, Page, Pages, StoreError, key_of};
+
+/// The opportunities and users of a lead's last response.
+#[derive(Debug, Clone, Default)]
+pub struct LeadOpportunitiesHint {
+    opportunities: BTreeSet<OpportunityId>,
+    users: BTreeSet<UserId>,
+}
+
+/// Prefetched reads of a lead's opportunities.
+#[derive(Debug)]
+pub struct PrefetchedLeadOpportunities {
+    /// The lead's record, if there is one.
+    pub lead: Option<LeadRecord>,
+    links: Page,
+    funnels: Vec<Funnel>,
+    records: Records,
+}
+
+/// A page of the opportunities of a lead, newest first.
+#[derive(Debug)]
+pub struct LeadOpportunities {
+    /// The lead, without custom fields.
+    pub lead: Lead,
+    /// The lead's company.
+    pub company: Option<Company>,
+    /// The opportunities that the viewer sees.
+    pub opportunities: Vec<Opportunity>,
+    /// Their users.
+    pub users: BTreeMap<UserId, User>,
+}
+
+/// Records that were read, and the keys of all that were asked for.
+#[derive(Debug, Default)]
+struct Records {
+    found: HashMap<Key, Item>,
+    asked: BTreeSet<Key>,
+}
+
+impl Reader {
+    /// Begins to read the opportunities of a lead. In parallel: a batch get of the lead and at most 49 expected records, a
+    /// query of at most 50 links, a query of the funnels.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn begin_lead_opportunities(
+        &self,
+        lead: LeadId,
+    ) -> Result<PrefetchedLeadOpportunities, StoreError> {
+        let keys = self.keys();
+        let hint = self.hints.lead_opportunities.get(&(self.instance.clone(), lead));
+        let hint = hint.unwrap_or_default();
+        let expected = hint.opportunities.iter().map(|id| keys.opportunity(*id));
+        let expected = expected.chain(hint.users.iter().map(|id| keys.user(*id)));
+        let asked: BTreeSet<_> = expected.chain([keys.lead(lead)]).collect();
+        let links = KeyRange::head(keys.lead_opportunities(lead), MAX_AHEAD);
+        let (mut found, links, funnels) = tokio::try_join!(
+            self.table.get_many(asked.iter().cloned()),
+            self.table.query(links),
+            self.funnels()
+        )?;
+        let record = found.remove(&keys.lead(lead)).map(LeadRecord::decode);
+        Ok(PrefetchedLeadOpportunities {
+            lead: record.transpose()?,
+            links,
+            funnels,
+            records: Records { found, asked },
+        })
+    }
+}
+
+impl InstanceStore {
+    /// A page of the opportunities of a lead that the viewer sees. No call where all were expected, else batch gets of the
+    /// others and of their users. Every record of the lead is read within the read budget (C-86).
+    ///
+    /// # Errors
+    /// [`StoreError`] where more must be read and cannot be.
+    pub async fn finish_lead_opportunities(
+        &self,
+        viewer: &Viewer,
+        request: &ListRequest,
+        lead: &LeadRecord,
+        start: PrefetchedLeadOpportunities,
+    ) -> Result<LeadOpportunities, StoreError> {
+        let truth = PrefetchHint::truth(viewer);
+        self.hints.learn(&self.caller.credentials, truth.clone());
+        let skipped = usize::try_from(request.skipped(&truth)).unwrap_or(usize::MAX);
+        let mut read = OfLead {
+            reader: self,
+            budget: ReadBudget::of(viewer),
+            lead: lead.value.lead.id,
+            records: start.records,
+            links: BTreeSet::new(),
+        };
+        let visible: BTreeSet<_> = start
+            .funnels
+            .iter()
+            .filter(|funnel| viewer.sees_funnel(&funnel.access))
+            .map(|funnel| funnel.id)
+            .collect();
+        let sees = |one: &Opportunity| {
+            visible.contains(&one.crm_id) && viewer.sees_opportunity(one.user, one.status, &one.narrowing())
+        };
+        let most = request.limit.map(|limit| skipped.saturating_add(limit.into()));
+        let work = async {
+            let newest = read.newest(start.links, most, sees).await?;
+            // Without a limit everything is on the first page.
+            let page: Vec<_> = newest.into_values().skip(skipped).collect();
+            let users = read.users(&page).await?;
+            Ok((page, users))
+        };
+        let (opportunities, users) = ReadBudget::in_time(work).await?;
+        read.remember(&users);
+        let (lead, company) = lead.copied();
+        Ok(LeadOpportunities {
+            lead,
+            company,
+            opportunities,
+            users,
+        })
+    }
+}
+
+/// The reads of one request.
+struct OfLead<'a> {
+    reader: &'a Reader,
+    budget: ReadBudget,
+    lead: LeadId,
+    records: Records,
+    /// All opportunities of the lead.
+    links: BTreeSet<OpportunityId>,
+}
+
+impl OfLead<'_> {
+    /// The newest opportunities by their places, at most `most`; where that is absent, as many as a response can contain.
+    async fn newest(
+        &mut self,
+        first: Page,
+        most: Option<usize>,
+        sees: impl Fn(&Opportunity) -> bool,
+    ) -> Result<BTreeMap<String, Opportunity>, StoreError> {
+        let list = self.reader.keys().lead_opportunities(self.lead);
+        let mut pages = Pages::of(KeyRange::head(list, table::PAGE));
+        pages.advance(&first)?;
+        let (mut page, mut newest, mut bytes) = (Some(first), BTreeMap::new(), 0);
+        while let Some(links) = page.take() {
+            for links in links.items.chunks(BATCH) {
+                for item in self.linked(links).await? {
+                    let size = item::bytes(&item);
+                    let record = table::readable(item, OpportunityRecord::decode);
+                    // It may have another lead since its link was read.
+                    let one = record.map(|record| record.value.opportunity);
+                    let Some(one) = one.filter(|one| one.lead_id == Some(self.lead) && sees(one)) else {
+                        continue;
+                    };
+                    bytes += size;
+                    newest.insert(key::place(one.create_date, one.id), one);
+                    if most.is_some_and(|most| newest.len() > most) {
+                        newest.pop_last();
+                    }
+                }
+                if most.is_none() && bytes > MAX_BYTES {
+                    return Ok(newest);
+                }
+            }
+            let (budget, table) = (&self.budget, &self.reader.table);
+            page = pages.next_with(|span| budget.query(table, span)).await?;
+        }
+        Ok(newest)
+    }
+
+    /// The records of links.
+    async fn linked(&mut self, links: &[Item]) -> Result<Vec<Item>, StoreError> {
+        let mut keys = Vec::with_capacity(links.len());
+        for link in links {
+            let id = key_of(link)?.sk.parse().ok().and_then(OpportunityId::new);
+            let id = id.ok_or_else(|| item::corrupt("lead-opportunity", "its sort key is no id"))?;
+            self.links.insert(id);
+            keys.push(self.reader.keys().opportunity(id));
+        }
+        self.take(keys).await
+    }
+
+    /// The users of these opportunities.
+    async fn users(&mut self, shown: &[Opportunity]) -> Result<BTreeMap<UserId, User>, StoreError> {
+        let users: BTreeSet<_> = shown.iter().map(|one| one.user).collect();
+        let keys = users.into_iter().map(|user| self.reader.keys().user(user));
+        let found = self.take(keys.collect()).await?.into_iter();
+        let users = found.map(|item| {
+            let user: User = item::decode("user", item)?;
+            Ok((user.id, user))
+        });
+        users.collect()
+    }
+
+    /// The items of these keys that exist, read unless they were asked for already.
+    async fn take(&mut self, keys: Vec<Key>) -> Result<Vec<Item>, StoreError> {
+        let missing = keys.iter().filter(|key| !self.records.asked.contains(*key));
+        let missing: Vec<_> = missing.cloned().collect();
+        let mut read = HashMap::new();
+        if !missing.is_empty() {
+            let count = u32::try_from(missing.len()).unwrap_or(u32::MAX);
+            self.budget.take(count.into()).await?;
+            read = self.reader.table.get_many(missing).await?;
+            self.budget.spend(beyond_one_unit(read.values()));
+        }
+        let found = &mut self.records.found;
+        let items = keys
+            .iter()
+            .filter_map(|key| found.remove(key).or_else(|| read.remove(key)));
+        Ok(items.collect())
+    }
+
+    /// Caches the ids for the next request of this lead, if a prefetch may read all of them.
+    fn remember(self, users: &BTreeMap<UserId, User>) {
+        let hint = LeadOpportunitiesHint {
+            opportunities: self.links,
+            users: users.keys().copied().collect(),
+        };
+        let few = hint.opportunities.len() + hint.users.len() < MAX_AHEAD;
+        let name = (self.reader.instance.clone(), self.lead);
+        let hints = &self.reader.hints.lead_opportunities;
+        hints.set(name, few.then_some(hint));
+    }
+}
+
+/// The read units of items beyond one each.
+fn beyond_one_unit<'i>(items: impl Iterator<Item = &'i Item>) -> f64 {
+    let beyond = items.map(|item| table::read_units(item::bytes(item)) - 1.0);
+    beyond.sum()
+}
