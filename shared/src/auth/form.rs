@@ -4,6 +4,7 @@
 //! costs the directory and an empty read, and is not counted against any limit (C-86).
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::{CheckedRequest, Guard, instance, rate_limit};
 use crate::calendar::LinkName;
@@ -40,8 +41,6 @@ pub struct FormScope {
     pub form: Form,
     /// The instance's settings.
     pub settings: Settings,
-    /// Whether the instance has active automations.
-    pub triggers: bool,
     /// The instance's part of the table.
     pub store: InstanceStore,
     environment: Environment,
@@ -93,9 +92,8 @@ impl Guard for FormGuard {
         rate_limit::count(&self.app, reader.instance(), limit).await?;
         Ok(FormScope {
             form,
-            triggers: directory.triggers,
-            settings: directory.settings,
-            store: InstanceStore::new(reader.clone()),
+            settings: directory.settings.clone(),
+            store: InstanceStore::of_request(reader.clone(), Arc::new(directory)),
             environment: self.app.environment().clone(),
         })
     }
