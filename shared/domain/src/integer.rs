@@ -52,10 +52,6 @@ pub mod zero_or_one {
     ///
     /// # Errors
     /// Errors of the serializer.
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde gives the field by reference"
-    )]
     pub fn serialize<S: Serializer>(flag: &bool, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_u8(u8::from(*flag))
     }

@@ -173,6 +173,7 @@ pub fn unite_whatsapp(fields: &mut Map<String, Value>) -> Result<(), &'static st
 impl Lead {
     /// A lead with defaults for all other fields.
     #[must_use]
+    #[expect(clippy::too_many_lines, reason = "one line for each field")]
     pub fn new(id: LeadId, create_date: Timestamp) -> Self {
         Self {
             id,

@@ -20,8 +20,8 @@ use std::io;
 
 use crate::kinds::references::References;
 use crate::kinds::{
-    self, Automations, Calendars, Calls, Companies, Events, Files, Funnels, ImportKind, Leads, LossReasons,
-    Meetings, Mode, Opportunities, Profiles, RecordKind, Reports, Tags, Tickets, Users,
+    self, Automations, Calendars, Calls, Companies, Events, Files, Funnels, Hooks, ImportKind, Leads,
+    LossReasons, Meetings, Mode, Opportunities, Profiles, RecordKind, Reports, Tags, Tickets, Users,
 };
 use crate::{Operator, OperatorError, Outcome};
 use indicatif::ProgressBar;
@@ -163,6 +163,7 @@ impl Import<'_> {
         self.pass::<Events>().await?;
         self.pass::<Reports>().await?;
         self.pass::<Automations>().await?;
+        self.pass::<Hooks>().await?;
         for calls in self.orphaned.chunks(CALLS) {
             self.operator.complete_calls(calls).await?;
         }
