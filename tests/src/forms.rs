@@ -49,6 +49,7 @@ pub fn address(more: &str) -> String {
 }
 
 /// Begins a submission of JSON.
+#[must_use]
 pub fn submission<'w>(world: &'w World, body: &Value) -> Request<'w> {
     world.call("POST", &address("")).json(body)
 }

@@ -35,7 +35,9 @@ impl Operator {
         while let Some(leads) = pages.next_keys(self.table()).await? {
             for missing in self.missing_look_ups(&leads).await?.chunks(LOOK_UPS) {
                 let mut transaction = Transaction::default();
-                missing.iter().for_each(|missing| missing.put(&mut transaction));
+                for missing in missing {
+                    missing.put(&mut transaction);
+                }
                 if self.table().try_commit(transaction).await? {
                     added += missing.len() as u64;
                     continue;

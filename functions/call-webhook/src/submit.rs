@@ -112,7 +112,7 @@ async fn open_opportunity(
         return Ok(());
     }
     if !has_column {
-        tracing::warn!(form, "the column of a form's opportunity does not exist");
+        tracing::warn!(form, "a form names a missing column");
         return Ok(());
     }
     let owner = start.lead.as_ref().and_then(|stored| stored.lead.owner);

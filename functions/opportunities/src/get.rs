@@ -30,7 +30,7 @@ impl Prefetch for GetOpportunity {
     }
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        tokio::try_join!(reader.opportunity_card(self.id), reader.funnels())
+        tokio::try_join!(reader.opportunity_card(self.id), reader.every_funnel())
     }
 }
 

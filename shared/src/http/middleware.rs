@@ -57,7 +57,7 @@ pub async fn edge(
     let mut answer = compression::compress(answer, accepts_gzip).await;
     let cost = meter.cost();
     let route = route(&method, path.as_ref(), answer.status());
-    if !cost.unreadable.is_empty() {
+    if !cost.unreadable.is_empty() && answer.status().is_success() {
         answer
             .headers_mut()
             .insert(ITEMS_UNREADABLE, cost.unreadable.len().into());

@@ -72,20 +72,8 @@ async fn check(operator: &Operator, item: &Item, repair: bool, left: &Cell<bool>
                 .await?,
         );
     }
-    let awaited = &expected.automations;
-    if awaited.triggers != stored.directory.triggers {
-        let reason = if awaited.triggers {
-            "says that no automation is active, but one is: calls set none off"
-        } else {
-            "says that an automation is active, but none is"
-        };
-        findings.push((key.to_string(), reason.to_owned()));
-    }
-    if awaited.events != stored.directory.events {
-        let reason =
-            "does not say which events active automations wait for: writes set off none, or too many";
-        findings.push((key.to_string(), reason.to_owned()));
-    }
+    let faults = summary_faults(&expected.automations, &stored.directory);
+    findings.extend(faults.map(|reason| (key.to_string(), reason.to_owned())));
     if findings.is_empty() {
         return Ok(Check::Fine);
     }
@@ -96,6 +84,18 @@ async fn check(operator: &Operator, item: &Item, repair: bool, left: &Cell<bool>
     operator.put_next(&mut fix, right);
     let fix = Some(fix);
     Ok(Check::Inconsistency(Inconsistency { findings, fix }))
+}
+
+/// Faults of the directory's summary of active automations.
+fn summary_faults(expected: &Directory, stored: &Directory) -> impl Iterator<Item = &'static str> {
+    let triggers = match (expected.triggers, stored.triggers) {
+        (true, false) => Some("says that no automation is active, but one is: calls set none off"),
+        (false, true) => Some("says that an automation is active, but none is"),
+        _ => None,
+    };
+    let events = (expected.events != stored.events)
+        .then_some("does not say which events active automations wait for: writes set off none, or too many");
+    triggers.into_iter().chain(events)
 }
 
 impl Expected {

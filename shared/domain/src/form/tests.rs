@@ -61,6 +61,7 @@ fn fields_lead_to_what_forms_can_set() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table is as long as it has cases")]
 fn rules_of_a_form() {
     let judge = |changes: Value| form(&changes).judge();
     assert_eq!(

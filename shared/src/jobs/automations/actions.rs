@@ -77,9 +77,18 @@ impl InstanceStore {
             }
             Action::Notify(_) => return Ok(Ok(Transaction::default())),
         };
+        self.write_changed(record, changed)
+    }
+
+    /// The writes of a changed lead; empty if it is unchanged.
+    fn write_changed(
+        &self,
+        record: &LeadRecord,
+        changed: Result<Lead, &'static str>,
+    ) -> Result<Writes, StoreError> {
         match changed {
             Err(reason) => Ok(Err(reason)),
-            Ok(changed) if changed == *lead => Ok(Ok(Transaction::default())),
+            Ok(changed) if changed == record.lead => Ok(Ok(Transaction::default())),
             // No user made the change, so the last editor is cleared.
             Ok(changed) => {
                 let changed = Lead {

@@ -145,7 +145,8 @@ impl InstanceStore {
 
     /// Runs the rest of a trigger; quarantines it if it cannot be read.
     async fn run(&self, cause: Cause) -> Result<(), StoreError> {
-        let outcome = self.carry_out(cause).await;
+        // On the heap, because it is large.
+        let outcome = Box::pin(self.carry_out(cause)).await;
         self.or_set_aside(&self.keys().trigger(cause), outcome).await
     }
 

@@ -13,11 +13,10 @@ use super::*;
 pub fn good(kind: Kind) -> Value {
     let mut line = match kind {
         Kind::Settings => json!({ "name": "page_base", "value": 1 }),
-        Kind::Departments | Kind::Users | Kind::Leads => json!({ "id": 1, "name": "A" }),
+        Kind::Departments | Kind::Users | Kind::Leads | Kind::LossReasons => json!({ "id": 1, "name": "A" }),
         Kind::Groups => json!({ "id": 1, "name": "A", "permissions": { "leads": "all" } }),
         Kind::Profiles => json!({ "number": "+55 11 98700-1122", "name": "A" }),
         Kind::Tags => json!({ "id": 1, "tag": "A" }),
-        Kind::LossReasons => json!({ "id": 1, "name": "A" }),
         Kind::Companies => json!({ "id": 1, "companyname": "A" }),
         Kind::Funnels => json!({ "id": 3, "name": "V", "columns": [{ "id": 31, "name": "A" }] }),
         Kind::Opportunities => {

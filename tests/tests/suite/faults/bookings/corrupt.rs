@@ -132,7 +132,7 @@ async fn invalid_items_fail_requests_that_need_them() {
         json!({ "n.1_2": text("1") }),
         json!({ "n.1_2": { "N": "-1" } }),
     ];
-    let (id, listed) = ("000000000000001", format!("{}#000000000000001", FREE[0]));
+    let id = "000000000000001";
     let claim = office
         .table
         .items()
@@ -146,7 +146,6 @@ async fn invalid_items_fail_requests_that_need_them() {
             &calendar[..],
             &[Ask::Book, Ask::Move, Ask::Slots][..],
         ),
-        (("acme#calendar", "000000000000005"), &calendar, &[Ask::Calendars]),
         (
             ("acme#calendar-public#pub_5", "calendar"),
             &[json!({ "id": text("x") })],
@@ -191,11 +190,6 @@ async fn invalid_items_fail_requests_that_need_them() {
                 json!({ "made": text("1") }),
             ],
             &[Ask::Again],
-        ),
-        (
-            ("acme#meetings#5", &listed),
-            &meeting,
-            &[Ask::Meetings, Ask::Public],
         ),
         (
             ("acme#meeting-month#5", "2026-11-01"),

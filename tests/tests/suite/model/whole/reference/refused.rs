@@ -267,5 +267,11 @@ pub fn without_words(method: &str, path: &str, body: &Value, mut said: Value) ->
             }
         }
     }
+    // The place of the credential depends on the request alone (C-103).
+    if said["error"] == "Unauthorized"
+        && let Some(said) = said.as_object_mut()
+    {
+        said.shift_remove("details");
+    }
     said
 }
