@@ -70,7 +70,7 @@ fn opportunity(id: u64) -> Value {
 fn user(id: u64) -> Value {
     json!({
         "kind": "user", "id": id, "name": format!("Pessoa {id}"), "lastName": "de Tal", "department": 3,
-        "email": format!("pessoa{id}@example.com"), "active": id % 4 != 0, "branch": id.to_string(),
+        "email": format!("pessoa{id}@example.com"), "active": !id.is_multiple_of(4), "branch": id.to_string(),
     })
 }
 

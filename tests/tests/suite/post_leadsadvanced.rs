@@ -49,7 +49,7 @@ async fn tagged() -> World {
     operator.import::<Tags>(&tags, false).await.expect("the tags");
     let company = serde_json::from_value::<shared::people::Company>(full_company()).expect("a company");
     operator
-        .import::<Companies>(&[company.into()], false)
+        .import::<Companies>(&[company], false)
         .await
         .expect("the company");
     let leads = vec![

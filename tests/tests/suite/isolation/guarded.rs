@@ -81,8 +81,11 @@ impl Guarded {
             ("DELETE", "/leads") => ("", "", json!({ "ids": [1007] })),
             (_, "/leadsadvanced") => ("", "", json!({ "limit": 500 })),
             (_, "/lead/archive") => ("", "", json!({ "archived": true, "id": 1005 })),
-            (_, "/crm" | "/pcalendar" | "/advancedreports") => ("", "", Value::Null),
-            (_, "/user" | "/departament" | "/tags" | "/crmlossreason") => ("", "", Value::Null),
+            (
+                _,
+                "/crm" | "/pcalendar" | "/advancedreports" | "/user" | "/departament" | "/tags"
+                | "/crmlossreason",
+            ) => ("", "", Value::Null),
             (_, "/crmfastloadv2/{id}") => ("3", "", Value::Null),
             (_, "/crm/opportunities/{id}") => ("3", "", page(1, 25, &Value::Null)),
             (_, "/crmopportunity") => (

@@ -97,7 +97,7 @@ async fn forms_and_calls_of_a_number_share_a_lead() {
         .calls()
         .await
         .iter()
-        .map(|call| call.lead.map(|lead| lead.get()))
+        .map(|call| call.lead.map(shared::ids::LeadId::get))
         .collect();
     assert_eq!((by_form.len(), &by_form), (1, &by_call));
     world.is_sound().await;

@@ -9,7 +9,7 @@ use super::{Asked, Record, Reference, Said, error, text};
 
 const NUMBERS: [&str; 3] = ["phone", "mobile", "chatapp"];
 
-fn invalid(details: String) -> Said {
+fn invalid(details: &str) -> Said {
     (400, json!({ "error": "Invalid request", "details": details }))
 }
 
@@ -80,7 +80,7 @@ impl Reference {
         let owner = fields["owner"]
             .as_u64()
             .filter(|owner| !self.people.has(*owner))?;
-        Some(invalid(format!("owner: user {owner} does not exist")))
+        Some(invalid(&format!("owner: user {owner} does not exist")))
     }
 
     pub fn update_lead(&mut self, asked: &Asked<'_>, id: u64) -> Said {

@@ -208,7 +208,7 @@ fn ids(body: &Value) -> Vec<u64> {
 
 fn has_tag(lead: &Record, tag: &str) -> bool {
     let tags = lead["tags"].as_array().expect("a list");
-    tag.is_empty() || tags.iter().any(|one| one.to_string() == tag)
+    tag.is_empty() || tags.iter().any(|one| *one == json!(tag.parse::<u64>().ok()))
 }
 
 /// Whether a term is part of a lead's name, address or numbers (C-20).

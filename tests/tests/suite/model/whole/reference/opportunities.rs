@@ -73,14 +73,14 @@ impl Reference {
         if self.seen_lead(by, lead).is_none() {
             return error(404);
         }
-        let sees = |one: &&Record| {
+        let visible = |one: &&Record| {
             self.people.sees_opportunity(by, one)
                 && (self.people).sees_funnel(by, &self.funnels[&number(one, "crm_id")])
         };
         let all = self.opportunities.values();
         let mut seen: Vec<_> = all
             .filter(|one| one["lead_id"] == json!(lead))
-            .filter(sees)
+            .filter(visible)
             .collect();
         seen.sort_by_key(|one| std::cmp::Reverse(place(one)));
         let (nth, limit) = (
