@@ -85,7 +85,12 @@ impl InstanceStore {
                 let claimed = self.claimed_meanwhile(Some(claim), &items)?;
                 Ok(claimed.unwrap_or(Claimed::New))
             }
-            Err(CommitError::Store(error)) => Err(error),
+            // An unknown outcome. Whichever equal request stored it, the response is the same.
+            Err(CommitError::Store(error)) => match self.claimed(Some(claim)).await? {
+                Claimed::New => Err(error),
+                Claimed::Found(stored) if stored == found => Ok(Claimed::New),
+                earlier => Ok(earlier),
+            },
         }
     }
 }

@@ -189,18 +189,23 @@ fn leads() -> Vec<Ask> {
         Ask::of("POST", list, "", "new, with a key")
             .params("i=acme&unique=phone,email")
             .body(new.clone())
+            .sparing_items(&[USER])
             .again(Again::Replayed),
         Ask::of("POST", list, "", "new, unique")
             .params("i=acme&unique=phone,email")
-            .body(new.clone()),
+            .body(new.clone())
+            .sparing_items(&[USER]),
         Ask::of("POST", list, "", "existing, with a key")
             .params("i=acme&unique=email")
             .body(json!({ "email": "lead1001@example.com" }))
             .again(Again::Replayed),
-        Ask::of("POST", list, "", "new").body(new).again(Again::Another),
-        Ask::of("PUT", one, "1001", "owner, number and list").body(json!({
-            "owner": 9, "mobile": "+55 41 98888-0003", "userAccess": [8],
-        })),
+        Ask::of("POST", list, "", "new")
+            .body(new)
+            .sparing_items(&[USER])
+            .again(Again::Another),
+        Ask::of("PUT", one, "1001", "owner, number and list")
+            .body(json!({ "owner": 9, "mobile": "+55 41 98888-0003", "userAccess": [8] }))
+            .sparing_items(&[USER]),
         Ask::of("PUT", list, "", "in the body").body(json!({ "id": 1001, "cor": "azul" })),
         Ask::of("PUT", one, "1001", "nothing").body(json!({ "city": "Curitiba" })),
         Ask::of("DELETE", one, "1006", "one").again(Again::Gone),
@@ -263,6 +268,8 @@ fn opportunities() -> Vec<Ask> {
 const CALENDAR: &str = "acme#calendar ";
 /// Records of users.
 const USER: &str = "acme#user ";
+/// Entries of a ticket's list of files.
+const ENTRY: &str = "acme#ticket-file#501 ";
 /// Records of leads.
 const LEAD: &str = "acme#lead ";
 /// Stored results of reports: heads and parts.
@@ -328,9 +335,12 @@ fn tickets_and_reports() -> Vec<Ask> {
             .by(SELLER)
             .knowing("/sac360/list_file_attendance/501?i=acme"),
         Ask::of("GET", "/sac360/list_file_lead/{id}", "1001", "files"),
-        Ask::of("POST", "/sac360/relaction", "", "one").body(json!({ "lead": 1002, "attendance": 501 })),
+        Ask::of("POST", "/sac360/relaction", "", "one")
+            .body(json!({ "lead": 1002, "attendance": 501 }))
+            .sparing_items(&[ENTRY]),
         Ask::of("POST", "/sac360/relaction", "", "one, known")
             .body(json!({ "lead": 1002, "attendance": 501 }))
+            .sparing_items(&[ENTRY])
             .knowing("/sac360/list_file_attendance/501?i=acme"),
         Ask::of("GET", "/advancedreports", "", "all"),
         // Damaged results are computed instead.

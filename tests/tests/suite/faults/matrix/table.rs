@@ -92,6 +92,7 @@ fn lines(text: &mut String, trials: &[Trial<'_>]) {
 fn said(tried: &Tried) -> String {
     let answered = match tried.answered {
         Answered::Right => "right",
+        Answered::Partial => "partial",
         Answered::Failed => "500",
     };
     let left = match (tried.answered, tried.left) {
