@@ -125,7 +125,7 @@ pub struct Directory {
     /// import of automations.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub triggers: bool,
-    /// The [events](crate::automation::Event) of active automations; no others are written to the outbox
+    /// The events of active automations; no others are written to the outbox
     /// (C-102). Maintained by the import of automations.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub events: BTreeSet<String>,
