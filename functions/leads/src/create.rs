@@ -6,7 +6,8 @@ use serde_json::Value;
 use shared::auth::{AnyUser, Authorized, EditLeads, KeyAndToken, Permission as _, Prefetch, Scope};
 use shared::http::{Idempotent, InvalidField, RawRequest, RequestError, parse_object, replayed};
 use shared::ids::LeadId;
-use shared::lead::{Lead, LeadPatch};
+use shared::lead::Lead;
+use shared::lead_edit::LeadPatch;
 use shared::store::{
     Claimed, CreatedLead, IdempotencyKey, Identity, PrefetchedLead, Reader, StoreError, UniqueBy,
 };

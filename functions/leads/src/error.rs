@@ -5,7 +5,7 @@ use http::StatusCode;
 use serde_json::json;
 use shared::auth::{ArchiveLeads, Permission as _};
 use shared::http::{Problem, RequestError};
-use shared::lead::LeadEditError;
+use shared::lead_edit::LeadEditError;
 
 /// Why a lead is not made: `POST /leads` (C-92).
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,8 @@ use shared::auth::{Authorized, EditLeads, KeyAndToken, Prefetch, Scope};
 use shared::http::{InvalidField, RawRequest, RequestError, parse_object, required};
 use shared::ids::LeadId;
 use shared::integer::whole_or_text;
-use shared::lead::{Lead, LeadPatch};
+use shared::lead::Lead;
+use shared::lead_edit::LeadPatch;
 use shared::store::{LeadRecord, Reader, StoreError, UpdatedLead};
 
 use crate::error::{company_gone, invalid};

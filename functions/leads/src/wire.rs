@@ -5,7 +5,7 @@ use shared::auth::Scope;
 use shared::http::{InvalidField, required};
 use shared::ids::LeadId;
 use shared::integer::whole;
-use shared::lead::{LeadEditContext, LeadPatch, LeadReferences};
+use shared::lead_edit::{LeadEditContext, LeadPatch, LeadReferences};
 use shared::store::{NamedCompany, Names, Reader, StoreError};
 
 /// Maximum leads of one bulk request (C-24, C-25).

@@ -1,6 +1,5 @@
 //! A lead: fields of spec.md, defaults and full view (C-21).
 
-mod edit;
 mod view;
 
 use std::borrow::Cow;
@@ -12,7 +11,6 @@ use crate::ids::{CompanyId, DepartmentId, LeadId, TagId, UserId};
 use crate::time::Timestamp;
 use crate::visibility::AccessLists;
 
-pub use edit::{LeadEditContext, LeadEditError, LeadPatch, LeadReferences, custom_value, lead_text};
 pub use view::LeadView;
 
 /// Restrictions of one channel.
@@ -286,7 +284,7 @@ fn zero() -> Number {
     Number::from(0)
 }
 
-fn preferred_locale() -> String {
+pub(crate) fn preferred_locale() -> String {
     "pt-BR".to_owned()
 }
 

@@ -16,6 +16,7 @@ pub mod integer;
 pub mod json;
 pub mod labels;
 pub mod lead;
+pub mod lead_edit;
 pub mod meeting;
 pub mod money;
 pub mod number;

@@ -1,6 +1,6 @@
 //! The records that a lead refers to.
 
-use crate::lead::LeadReferences;
+use crate::lead_edit::LeadReferences;
 use crate::store::Reader;
 use crate::store::companies::NamedCompany;
 use table::StoreError;

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Number, Value};
 
-use super::{Lead, preferred_locale};
 use crate::ids::{CompanyId, DepartmentId, LeadId, TagId, UserId};
+use crate::lead::{Lead, preferred_locale};
 use crate::opportunity_edit::FieldChange;
 use crate::text::fits;
 use crate::time::Timestamp;
