@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{FileRecord, FileState, TicketRecord, TicketState};
+use super::{FileRecord, FileState, TicketRecord};
 use crate::ids::{LeadId, TicketId};
 use crate::lead::Lead;
 use crate::store::budget::ReadBudget;
@@ -16,6 +16,7 @@ use crate::store::{InstanceStore, Reader};
 use crate::ticket::Ticket;
 use crate::viewer::Viewer;
 use table::item::{Item, n};
+use table::unknown::Raw;
 use table::{
     CommitError, Condition, KeyRange, MAX_AHEAD, MAX_WRITES, PAGE, Page, Pages, Policy, StoreError,
     Transaction, key_of,
@@ -114,7 +115,8 @@ impl InstanceStore {
             if !sees(former.as_ref()) {
                 return Ok(Reassigned::NoTicket);
             }
-            if let Some(ticket) = self.move_ticket(stored, files, &new).await? {
+            let erases = former.is_none() && stored.ticket.lead_relation.is_some();
+            if let Some(ticket) = self.move_ticket(stored, erases, files, &new).await? {
                 let name = (self.instance.clone(), ticket.id);
                 self.hints.ticket_leads.put(name, new.id);
                 return Ok(Reassigned::Done(Box::new(ticket)));
@@ -183,10 +185,12 @@ impl InstanceStore {
         Ok(names.map(|name| self.keys().file(&name)).collect())
     }
 
-    /// Writes the ticket with its files; `None` where others came first.
+    /// Writes the ticket with its files; `None` where others came first. `erases` where its lead was deleted: the job that
+    /// erases the person (C-24) would not find the ticket at its new lead.
     async fn move_ticket(
         &self,
         mut stored: TicketRecord,
+        erases: bool,
         files: Vec<FileRecord>,
         new: &Lead,
     ) -> Result<Option<Ticket>, StoreError> {
@@ -196,7 +200,8 @@ impl InstanceStore {
         let mut steps = files.chunks(MAX_FILES).peekable();
         loop {
             let step = steps.next().unwrap_or_default();
-            let next = self.moved(&stored, new, steps.peek().is_some());
+            let mut next = self.moved(&stored, new, erases);
+            next.value.unsettled = steps.peek().is_some();
             let transaction = self.step(&stored, &next, step, new.id)?;
             match self.table.commit(transaction).await {
                 Ok(()) => {}
@@ -215,20 +220,18 @@ impl InstanceStore {
         }
     }
 
-    fn moved(&self, stored: &TicketRecord, new: &Lead, unsettled: bool) -> TicketRecord {
-        let mut ticket = stored.ticket.clone();
-        if ticket.lead_relation != Some(new.id) {
-            ticket = ticket.of_lead(new, self.environment.now());
+    fn moved(&self, stored: &TicketRecord, new: &Lead, erases: bool) -> TicketRecord {
+        let mut next = stored.next(stored.value.clone());
+        next.edited = true;
+        if erases {
+            next.value.ticket = next.value.ticket.without_lead();
+            // Unknown attributes may contain personal data.
+            next.raw = Raw::default();
         }
-        let files = stored.files;
-        TicketRecord {
-            edited: true,
-            ..stored.next(TicketState {
-                ticket,
-                unsettled,
-                files,
-            })
+        if next.ticket.lead_relation != Some(new.id) {
+            next.value.ticket = next.value.ticket.of_lead(new, self.environment.now());
         }
+        next
     }
 
     /// One transaction: the ticket, on condition that no file came since it was read, and some of its files.
