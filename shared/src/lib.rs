@@ -17,5 +17,5 @@ pub mod telemetry;
 pub use domain::{
     automation, calendar, call, credential, directory, environment, form, funnel, ids, instance, integer,
     json, labels, lead, lead_edit, meeting, money, number, opportunity, opportunity_edit, people,
-    permissions, phone, report, search, settings, text, ticket, time, viewer, visibility,
+    permissions, phone, report, search, settings, text, ticket, time, viewer, visibility, words,
 };

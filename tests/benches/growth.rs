@@ -1,4 +1,4 @@
-//! Cost of requests for opportunities by size of the column: DynamoDB calls, sequential round trips and read
+//! Cost of requests for opportunities by size of the column, and of searches for leads by their number: DynamoDB calls, sequential round trips and read
 //! units, which are exact, and seconds on this machine.
 //!
 //! `cargo bench -p tests` measures 1,000, 10,000 and 100,000 opportunities in one column; arguments set other
@@ -18,6 +18,7 @@ use std::time::Instant;
 
 use funil::engine::Engine;
 use serde_json::{Map, Value, json};
+use shared::lead::Lead;
 use shared::opportunity::{Opportunity, Status};
 use tests::bench::{Table, sizes};
 use tests::people::{add_leads, lead, plain_lead, user};
@@ -35,7 +36,7 @@ const LIMIT: u64 = 25;
 const SECONDS: u64 = 320 * 86_400;
 
 /// Work whose cost must not grow with the column, because it reads only as many entries as it shows.
-const STEADY: [&str; 9] = [
+const STEADY: [&str; 12] = [
     "board",
     "board by status",
     "board by user",
@@ -45,6 +46,9 @@ const STEADY: [&str; 9] = [
     "column by status",
     "column by user",
     "column by user and status",
+    "leads by name, 40 matches",
+    "leads by two words, 40 matches",
+    "leads by number",
 ];
 /// Maximum calls and read units at any size ÷ those at the first.
 const GROWTH: f64 = 1.05;
@@ -94,6 +98,7 @@ async fn measure(size: u64, table: &mut Table) {
         world,
         size,
     };
+    searches(&asking, table).await;
     boards(&asking, table).await;
     columns(&asking, table).await;
     pages(&asking, table).await;
@@ -106,12 +111,30 @@ async fn stock(world: &World, size: u64) {
     let leads = (0..LEADS).map(|n| plain_lead(2_000 + n, &format!("Pessoa {n}"), "de Tal", Some(8)));
     add_leads(&world.operator(ACME), leads.collect()).await;
     let (began, operator) = (Instant::now(), world.operator(ACME));
+    for ids in (1..=size).collect::<Vec<_>>().chunks(1_000) {
+        add_leads(&operator, ids.iter().map(|id| searched(*id, size)).collect()).await;
+    }
+    println!("{size} leads imported in {:.1} s", began.elapsed().as_secs_f64());
+    let began = Instant::now();
     let ids: Vec<_> = (1..=size).collect();
     for chunk in ids.chunks(1_000) {
         add_opportunities(&operator, chunk.iter().map(|id| opportunity(*id, size)).collect()).await;
     }
     let seconds = began.elapsed().as_secs_f64();
     println!("{size} opportunities imported in {seconds:.1} s");
+}
+
+/// A lead without opportunities, with a number; 40 of them are called Zulmira.
+fn searched(id: u64, size: u64) -> Lead {
+    let first = if id % (size / 40) == 0 {
+        "Zulmira"
+    } else {
+        "Cliente"
+    };
+    Lead {
+        phone: Some(format!("55419{:08}", 60_000_000 + id)),
+        ..plain_lead(10_000 + id, first, "Antigo", Some(USERS[0]))
+    }
 }
 
 fn opportunity(id: u64, size: u64) -> Opportunity {
@@ -157,6 +180,20 @@ impl Asking {
     async fn note(&self, table: &mut Table, name: &str, body: Value) {
         let (answer, seconds) = self.ask(&self.wallet, name, &body).await;
         table.add(name, self.size, &answer.cost, seconds);
+    }
+}
+
+async fn searches(asking: &Asking, table: &mut Table) {
+    for (name, term, found) in [
+        ("leads by name, 40 matches", "zulmira", 40),
+        ("leads by two words, 40 matches", "antigo+zulmira", 40),
+        ("leads by number", "5541960000001", 1),
+    ] {
+        let uri = format!("/leads?i=acme&search={term}");
+        let began = Instant::now();
+        let answer = asking.world.get(&uri).with(&asking.wallet).send().await;
+        assert_eq!(answer.body["data"]["total"], found, "{}", answer.body);
+        table.add(name, asking.size, &answer.cost, began.elapsed().as_secs_f64());
     }
 }
 

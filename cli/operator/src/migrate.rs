@@ -24,9 +24,7 @@ type Step = for<'o> fn(&'o Operator) -> BoxFuture<'o, Result<u64, OperatorError>
 const STEPS: [(&str, Step); 3] = [
     ("directory", |operator| Box::pin(operator.split_directory())),
     ("board totals", |operator| Box::pin(operator.move_former_totals())),
-    ("e-mail look-ups", |operator| {
-        Box::pin(operator.add_email_look_ups())
-    }),
+    ("look-ups", |operator| Box::pin(operator.add_look_ups())),
 ];
 
 /// Seconds in which every request that began before the migration ends.

@@ -1,5 +1,6 @@
 //! `GET /leads`: endpoint 1.
 
+use axum::http::HeaderValue;
 use axum::response::Response;
 use serde::Serialize;
 use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch, Scope};
@@ -80,15 +81,22 @@ pub async fn answer(
     let page = scope.store.finish_leads(&scope.viewer, &page, start).await;
     let page = page.map_err(RequestError::over_budget(advice))?;
     let total = page.total;
-    if !view.needs_record() {
+    let more = page.more;
+    let mut answer = if view.needs_record() {
+        let mut leads = scope.store.leads_of(page).await?;
+        let related = view.related(&scope.store, related, &leads).await?;
+        let leads = leads.iter_mut().map(|lead| view.lead(lead, scope, &related));
+        let leads = leads.collect();
+        view.answer(ListAnswer { total, leads })
+    } else {
         let leads = page.entries.iter().map(Shown::entry).collect();
-        return Ok(view.answer(ListAnswer { total, leads }));
+        view.answer(ListAnswer { total, leads })
+    };
+    if more {
+        let headers = answer.headers_mut();
+        headers.insert("x-total-relation", HeaderValue::from_static("gte"));
     }
-    let mut leads = scope.store.leads_of(page).await?;
-    let related = view.related(&scope.store, related, &leads).await?;
-    let leads = leads.iter_mut().map(|lead| view.lead(lead, scope, &related));
-    let leads = leads.collect();
-    Ok(view.answer(ListAnswer { total, leads }))
+    Ok(answer)
 }
 
 #[cfg(test)]

@@ -33,3 +33,4 @@ pub mod ticket;
 pub mod time;
 pub mod viewer;
 pub mod visibility;
+pub mod words;

@@ -131,8 +131,13 @@ pub async fn found_format(table: &Table) -> Result<Option<TableFormat>, StoreErr
 impl Store {
     /// The check before a function's first request: one get, which also opens the connection.
     pub(crate) async fn check_start(&self) -> Result<(), StoreError> {
-        let found = format_item(&self.table).await?;
-        found.map_or(Ok(()), |found| found.judged().map(drop))
+        let Some(found) = format_item(&self.table).await? else {
+            return Ok(());
+        };
+        if found.format == Format::CURRENT {
+            self.hints.learn_migrated();
+        }
+        found.judged().map(drop)
     }
 
     /// Rejects a table that this build cannot read.

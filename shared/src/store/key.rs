@@ -29,7 +29,7 @@ pub use board::{
     ranked_day, restricted_rank, restricted_ranked, total_column,
 };
 pub use directory::{department_members, member_department};
-pub use lead::{is_email_look_up, looked_up_lead, marked, noticed};
+pub use lead::{in_span, is_new_look_up, keyed_lead, looked_up_lead, marked, noticed};
 pub use report::{
     Months, report_generation, report_part_name, report_part_sort, report_slice, report_slice_begins,
     report_version,
@@ -150,8 +150,9 @@ impl Keys<'_> {
         match rest.split('#').next() {
             Some("board") => Origin::Opportunity(placed(&key.sk).and_then(OpportunityId::new)),
             Some("lead-opportunity") => Origin::Opportunity(key.sk.parse().ok().and_then(OpportunityId::new)),
-            Some("leads" | "company-lead") => Origin::Lead(id(&key.sk)),
+            Some("leads" | "wordy" | "company-lead") => Origin::Lead(id(&key.sk)),
             Some("phone" | "email") => Origin::Lead(looked_up_lead(&key.sk)),
+            Some("word" | "number") => Origin::Lead(keyed_lead(&key.sk)),
             Some("timeline") => Origin::Event,
             Some("calendar-link" | "calendar-public") => Origin::CalendarLink,
             Some("hook-link") => Origin::FormLink,

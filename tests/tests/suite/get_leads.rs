@@ -172,7 +172,7 @@ async fn pages_survive_leads_leaving_the_list() {
     world.is_sound().await;
 }
 
-/// C-20: full name, e-mail and phone digits; regardless of case and accents, also substrings.
+/// C-20: beginnings of words of full name and e-mail, numbers and ids; regardless of case and accents.
 #[tokio::test]
 async fn searching() {
     let world = World::new().await;
@@ -184,11 +184,26 @@ async fn searching() {
         ("joao+pe", &[1002]),
         ("%20jos%C3%A9%20", &[1004]),
         ("lead100", &[1001, 1002, 1005, 1006]),
+        ("silva+MAR", &[1001]),
+        ("silva+pedro", &[]),
+        ("ilva", &[]),
+        ("hen+s%C3%A1+ped", &[1007]),
+        ("da+jos", &[1004]),
         ("97326-3471", &[1001]),
-        ("%2B55+(11)", &[1001, 1005]),
-        ("7326", &[1001]),
+        ("%2B55+(11)+97326-3471", &[1001]),
+        ("11+7326.3471", &[1001]),
+        ("3471", &[1001]),
+        ("471", &[]),
+        ("7326", &[]),
+        ("%2B55+(11)", &[]),
+        ("1171629072", &[1005]),
         ("lead1001%40", &[1001]),
-        ("a7326", &[]),
+        ("@example", &[1001, 1002, 1005, 1006]),
+        ("com+lead1005", &[1005]),
+        ("1007", &[1007]),
+        ("1003", &[]),
+        ("100", &[]),
+        ("a3471", &[]),
         ("((", &[]),
         ("nobody", &[]),
         ("%20", &[1001, 1002, 1004, 1005, 1006, 1007]),
@@ -202,8 +217,52 @@ async fn searching() {
     }
     let archived = list(&world, &wallet, "&search=goncalves&archived=true").await;
     assert_eq!(ids(&archived), [1003]);
-    let own = list(&world, &world.wallet(8).await, "&search=a&limit=1&page=2").await;
+    let own = list(&world, &world.wallet(8).await, "&search=lead&limit=1&page=2").await;
     assert_eq!((ids(&own), &own.body["data"]["total"]), (vec![1006], &json!(2)));
+    let full = list(&world, &wallet, "&search=nobre&allFields=1").await;
+    assert_eq!(full.body["data"]["leads"][0]["firstname"], "Márcia");
+}
+
+/// C-12, C-20: items of words follow every change of a lead, of one with very many words too.
+#[tokio::test]
+async fn words_follow_their_lead() {
+    let world = World::new().await;
+    let wallet = world.wallet(7).await;
+    let named: Vec<_> = (0..40).map(|n| format!("p{n}")).collect();
+    let body = json!({ "firstname": named.join(" "), "email": "a@b.c", "phone": "41 98888-0001" });
+    let call = world.call("POST", "/leads?i=acme").with(&wallet);
+    let id = call.json(&body).send().await.body["id"].as_u64().expect("an id");
+    let found = async |term: &str| ids(&list(&world, &wallet, &format!("&search={term}")).await);
+    for term in ["p0", "p39", "p39+p7", "b.c", "88880001", "554198888000"] {
+        let expected = if term == "554198888000" { vec![] } else { vec![id] };
+        assert_eq!(found(term).await, expected, "{term}");
+    }
+    let uri = format!("/leads/{id}?i=acme");
+    for (body, gone, there) in [
+        (json!({ "firstname": "Zulmira Ávila" }), "p39", "avil"),
+        (json!({ "email": "zu@vila.org" }), "a@b", "org"),
+        (json!({ "phone": "41 98888-0002" }), "0001", "88880002"),
+        (json!({ "owner": 8 }), "p0", "zulm"),
+    ] {
+        let answer = world.call("PUT", &uri).with(&wallet).json(&body).send().await;
+        assert_eq!(answer.status, 200, "{body}");
+        assert_eq!(
+            (found(gone).await, found(there).await),
+            (vec![], vec![id]),
+            "{body}"
+        );
+    }
+    let seller = world.wallet(8).await;
+    assert_eq!(ids(&list(&world, &seller, "&search=vila").await), [id]);
+    let body = json!({ "archived": true, "id": id });
+    let archive = world.call("POST", &format!("/lead/archive?i=acme&apitoken={}", wallet.key));
+    assert_eq!(archive.json(&body).send().await.status, 200);
+    assert_eq!(found("zulmira").await, [0; 0]);
+    assert_eq!(found("zulmira&archived=true").await, [id]);
+    let uri = format!("{uri}&apitoken={}", wallet.key);
+    assert_eq!(world.call("DELETE", &uri).send().await.status, 200);
+    assert_eq!(found("zulmira&archived=true").await, [0; 0]);
+    world.is_sound().await;
 }
 
 /// C-98: with the other filters and permissions, by pages with their total; an unknown tag has no leads.
@@ -243,7 +302,7 @@ async fn leads_with_a_tag() {
     world.is_sound().await;
 }
 
-/// A search reads the whole list in parallel parts and keeps their order.
+/// The items of a word are read by word, and shown by id.
 #[tokio::test]
 async fn searches_of_a_long_list_keep_the_order() {
     let world = World::new().await;
@@ -255,6 +314,9 @@ async fn searches_of_a_long_list_keep_the_order() {
     let answer = list(&world, &wallet, "&search=setimo&limit=200&page=3").await;
     assert_eq!(answer.body["data"]["total"], expected.len());
     assert_eq!(ids(&answer), expected[400..]);
+    let answer = list(&world, &wallet, "&search=x&limit=200&page=3").await;
+    assert_eq!(answer.body["data"]["total"], 3500);
+    assert_eq!(ids(&answer), (10_401..10_601).collect::<Vec<_>>());
 }
 
 /// C-20: `allFields=1` and `query`.

@@ -84,7 +84,7 @@ fn differences<'a>(
     let all = all.map(|(key, item)| (key, item, stored.get(key)));
     all.filter(move |(key, derived, stored)| match stored {
         Some(stored) => !kind.agrees(derived, stored),
-        None => !(may_lack && key::is_email_look_up(key)),
+        None => !(may_lack && key::is_new_look_up(key)),
     })
 }
 

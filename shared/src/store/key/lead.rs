@@ -2,6 +2,8 @@
 
 use super::{Key, Keys};
 use crate::ids::{CallId, CompanyId, EventId, LeadId, UserId};
+use crate::words::KeySpan;
+use table::{KeyRange, PAGE};
 
 impl Keys<'_> {
     /// All leads' records by id.
@@ -47,6 +49,33 @@ impl Keys<'_> {
     /// A lead among those that have an e-mail address.
     pub fn email_lead(self, digest: &str, archived: bool, id: LeadId) -> Key {
         Key::new(self.email(digest), ranked(archived, id))
+    }
+
+    /// The leads with a word of the same first character (C-20), by word, then id.
+    pub fn words(self, archived: bool, word: &str) -> String {
+        let first: String = word.chars().take(1).collect();
+        self.pk(&format!("word#{}#{first}", u8::from(archived)))
+    }
+
+    /// A lead among those that have a word.
+    pub fn word_lead(self, archived: bool, word: &str, id: LeadId) -> Key {
+        Key::new(self.words(archived, word), keyed(word, id))
+    }
+
+    /// The leads with more words than have items of their own, by id.
+    pub fn wordy_leads(self, archived: bool) -> String {
+        self.pk(&format!("wordy#{}", u8::from(archived)))
+    }
+
+    /// The leads with numbers of the same two last digits (C-20), by the digits backwards, then id.
+    pub fn number_endings(self, archived: bool, backwards: &str) -> String {
+        let last: String = backwards.chars().take(2).collect();
+        self.pk(&format!("number#{}#{last}", u8::from(archived)))
+    }
+
+    /// A lead among those that have a number, whose digits are written backwards.
+    pub fn number_lead(self, archived: bool, backwards: &str, id: LeadId) -> Key {
+        Key::new(self.number_endings(archived, backwards), keyed(backwards, id))
     }
 
     /// The claim that keeps concurrent requests from making two leads for one e-mail address.
@@ -126,10 +155,34 @@ pub fn marked(key: &Key) -> Option<LeadId> {
     LeadId::new(key.sk.parse().ok()?)
 }
 
-/// Whether a key is that of a look-up by e-mail address.
-pub fn is_email_look_up(key: &Key) -> bool {
-    let rest = key.pk.split_once('#').map(|(_, rest)| rest);
-    rest.is_some_and(|rest| rest.starts_with("email#"))
+/// Whether a key is that of a look-up that leads of format 1 lack.
+pub fn is_new_look_up(key: &Key) -> bool {
+    let kind = key.pk.split('#').nth(1);
+    kind.is_some_and(|kind| ["email", "word", "wordy", "number"].contains(&kind))
+}
+
+/// The sort key of a lead among those of one text.
+fn keyed(text: &str, id: LeadId) -> String {
+    format!("{text}#{}", id.padded())
+}
+
+/// The lead of such a sort key; `None` where it is not one that is ever written.
+pub fn keyed_lead(sk: &str) -> Option<LeadId> {
+    let (_, id) = sk.rsplit_once('#')?;
+    LeadId::new(id.parse().ok()?)
+}
+
+/// The sort keys of the texts in a span.
+pub fn in_span(partition: String, span: &KeySpan) -> KeyRange {
+    let (after, last) = match span {
+        KeySpan::Prefix(prefix) => (prefix.clone(), char::MAX),
+        KeySpan::Key(text) => (format!("{text}#"), '~'),
+    };
+    KeyRange {
+        through: Some(format!("{after}{last}")),
+        after: Some(after),
+        ..KeyRange::head(partition, PAGE)
+    }
 }
 
 /// The sort key of a lead among those of one number or e-mail address.

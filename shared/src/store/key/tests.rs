@@ -321,5 +321,20 @@ fn the_text_of_calls_keys() {
         ),
         (keys.new_caller("ab"), "acme#new-caller#ab", "new-caller"),
         (keys.new_email("ab"), "acme#new-email#ab", "new-email"),
+        (
+            keys.word_lead(false, "ávila", lead()),
+            "acme#word#0#á",
+            "ávila#000000000001001",
+        ),
+        (
+            entry(keys.wordy_leads(true), lead()),
+            "acme#wordy#1",
+            "000000000001001",
+        ),
+        (
+            keys.number_lead(true, "17437962311", lead()),
+            "acme#number#1#17",
+            "17437962311#000000000001001",
+        ),
     ]);
 }

@@ -186,10 +186,15 @@ impl Reader {
         page.items.first().map(looked_up).transpose()
     }
 
-    /// Whether leads of a former build may lack the look-ups of their addresses: until `funil migrate` has run. One get,
-    /// none once this process knows that it has.
+    /// Whether look-ups do not lead to every lead with an address, as [`Self::lacks_look_ups`].
     pub(super) async fn lacks_email_look_ups(&self, identity: &Identity) -> Result<bool, StoreError> {
-        if identity.email.is_none() || self.hints.is_migrated() {
+        Ok(identity.email.is_some() && self.lacks_look_ups().await?)
+    }
+
+    /// Whether leads of a former build may lack the look-ups by address and word: until `funil migrate` has run. One get,
+    /// none once this process knows that it has.
+    pub(super) async fn lacks_look_ups(&self) -> Result<bool, StoreError> {
+        if self.hints.is_migrated() {
             return Ok(false);
         }
         let found = found_format(&self.table).await?;

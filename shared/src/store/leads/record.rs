@@ -1,4 +1,7 @@
-//! A lead's record, and everything that is derived from it: entries of lists, totals, look-ups by number and e-mail address.
+//! A lead's record, and everything that is derived from it: entries of lists, totals, look-ups by number, e-mail address
+//! and word.
+
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,6 +22,7 @@ use crate::text::hex;
 use crate::time::Timestamp;
 use crate::viewer::Viewer;
 use crate::visibility::AccessLists;
+use crate::words::{number_key, word_keys};
 use table::StoreError;
 use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
@@ -26,6 +30,8 @@ use table::{Condition, Transaction};
 const KIND: &str = "lead";
 /// Leads without owner are counted in so many items, because calls from new numbers make them in bursts.
 const SHARDS: u64 = 16;
+/// Words of a lead with items of their own (C-20). A lead with more is also in a list that every search reads.
+const MAX_WORDS: usize = 16;
 /// Fields that are stored whatever their value, because the defaults depend on them.
 const KEPT: [&str; 3] = ["id", "createDate", "lastActive"];
 
@@ -238,10 +244,19 @@ pub fn is_archived(lead: LeadId, archived: bool) -> Condition {
     Condition::Exactly { has, lacks }
 }
 
-/// The look-up of a lead by its e-mail address.
-pub fn email_look_up(keys: Keys<'_>, lead: &Lead) -> Option<Key> {
-    let email = lead.email.as_deref().and_then(email_digest)?;
-    Some(keys.email_lead(&email, lead.archived, lead.id))
+/// The keys of the items that a search by words reads (C-20): a copy of the list entry for each word and number.
+fn search_keys(keys: Keys<'_>, lead: &Lead) -> BTreeSet<Key> {
+    let (id, archived) = (lead.id, lead.archived);
+    let words = word_keys([
+        lead.fullname().as_str(),
+        lead.email.as_deref().unwrap_or_default(),
+    ]);
+    let wordy = (words.len() > MAX_WORDS).then(|| key::entry(keys.wordy_leads(archived), id));
+    let words = words.iter().take(MAX_WORDS);
+    let words = words.map(|word| keys.word_lead(archived, word, id));
+    let numbers = lead.numbers().filter_map(number_key);
+    let numbers = numbers.map(|number: String| keys.number_lead(archived, &number, id));
+    words.chain(wordy).chain(numbers).collect()
 }
 
 /// Everything that is derived from a lead.
@@ -252,17 +267,21 @@ fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
         .items
         .insert(key::entry(keys.lead_list(lead.archived), lead.id), entry.clone());
     if let Some(owner) = lead.owner {
-        derived
-            .items
-            .insert(key::entry(keys.owner_list(lead.archived, owner), lead.id), entry);
+        derived.items.insert(
+            key::entry(keys.owner_list(lead.archived, owner), lead.id),
+            entry.clone(),
+        );
     }
+    let found_by = search_keys(keys, lead).into_iter();
+    derived.items.extend(found_by.map(|key| (key, entry.clone())));
     for phone in lead.numbers().filter_map(Phone::of) {
         derived.items.insert(
             keys.phone_lead(phone.digits(), lead.archived, lead.id),
             Item::new(),
         );
     }
-    let email = email_look_up(keys, lead);
+    let email = lead.email.as_deref().and_then(email_digest);
+    let email = email.map(|email| keys.email_lead(&email, lead.archived, lead.id));
     derived.items.extend(email.map(|key| (key, Item::new())));
     if let Some(company) = lead.company {
         let link = key::entry(keys.company_leads(company), lead.id);

@@ -11,12 +11,8 @@ use crate::world::Wallet;
 
 /// Leads in addition to those of `acme`.
 const LEADS: u64 = 1_000;
-/// Leads of `acme` that are not archived.
-const KNOWN: u64 = 6;
 const SKIPPED: &str = "An offset: up to the 500th lead, what lies before a page is skipped and not remembered. To remember \
     costs a write unit a page, which is five read units, and these are fewer.";
-const IN_PARTS: &str = "A search reads the list in eight parts side by side, each of which ends in a started unit: at most eight more than \
-    one query after another, and an eighth of the time.";
 const A_TENTH: &str = "The records of the first page are read beside the credential, a tenth more than it shows, because which leads are \
     archived only the list tells. A round trip less for a started unit.";
 const FIRST: &str = super::boards::FIRST;
@@ -52,13 +48,9 @@ async fn office(leads: u64, owner: Option<u64>) -> Desk {
 }
 
 async fn search(desk: &Desk, leads: u64) {
-    let all = usize::try_from(leads + KNOWN).expect("small");
-    let line = Line::within(4, "1", format!("search in {all}")).looks_through("leads", all);
-    let line = if leads > LEADS {
-        line
-    } else {
-        line.but_units(IN_PARTS)
-    };
+    let all = usize::try_from(leads).expect("small");
+    let trips = 3 + u32::try_from(leads / 1_000).expect("few");
+    let line = Line::within(trips, "1", format!("search with {all} matches")).looks_through("word", all);
     let wallet = desk.wallet(7).await;
     desk.measure(line, 200, desk.get("/leads?i=acme&search=tal").with(&wallet))
         .await;

@@ -7,6 +7,7 @@ mod forms;
 mod leads;
 mod opportunities;
 mod reports;
+mod searching;
 mod targets;
 mod tickets;
 
@@ -87,7 +88,7 @@ async fn lead_list_costs() {
     for (what, uri, budget) in [
         ("1: first page of 50", "/leads?i=acme", read(1, 5.0)),
         ("1: page 5 of 50", "/leads?i=acme&page=5", read(2, 10.0)),
-        ("1: search", "/leads?i=acme&search=tal", read(3, 25.0)),
+        ("1: search", "/leads?i=acme&search=tal", read(3, 35.0)),
         ("1: tag", "/leads?i=acme&tag=1", read(3, 25.0)),
     ] {
         let answer = world.get(uri).with(&wallet).send().await;
@@ -200,7 +201,7 @@ async fn call_costs() {
             json!({ "leadPhone": "5541988880001" }),
             3,
             8.0,
-            18.0,
+            22.0,
         ),
         (
             "19: new number, known now",

@@ -47,7 +47,7 @@ async fn everything(world: &World, wallet: &Wallet) -> Vec<(String, String)> {
         "/leads?i=acme&archived=true&allFields=1",
         "/leads?i=acme&search=zulmira",
         "/leads?i=acme&search=segredo",
-        "/leads?i=acme&search=97777",
+        "/leads?i=acme&search=977776666",
         "/leads?i=acme&query={total,leads{id,firstname,email,phone}}",
         "/leads/2001?i=acme",
         "/leads/2001?i=acme&allFields=1",
@@ -63,7 +63,7 @@ async fn everything(world: &World, wallet: &Wallet) -> Vec<(String, String)> {
         json!({}),
         json!({ "columnId": 31 }),
         json!({ "search": "zulmira", "searchBy": "lead" }),
-        json!({ "columnId": 31, "search": "97777", "searchBy": "lead" }),
+        json!({ "columnId": 31, "search": "977776666", "searchBy": "lead" }),
         json!({ "columnId": 31, "filterByUsers": [8] }),
     ] {
         let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);
@@ -100,7 +100,7 @@ async fn answers_as_if_it_had_never_been(world: &World, wallet: &Wallet) {
         answer.is(404, &json!({ "error": "Not found" }));
     }
     let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);
-    for term in ["zulmira", "quaresma", "segredo", "97777"] {
+    for term in ["zulmira", "quaresma", "segredo", "977776666"] {
         let search = json!({ "columnId": 31, "search": term, "searchBy": "lead" });
         world
             .call("POST", &uri)

@@ -114,20 +114,36 @@ async fn every_stored_table_is_read_and_migrated() {
     }
 }
 
-/// C-92: leads of a previous build are found by their address, although their look-ups are missing until a migration.
+/// Terms of searches for leads, each with matches in every kept table.
+const TERMS: [&str; 5] = ["maria", "sil+mar", "@example", "3471", "1005"];
+
+/// C-20, C-92: leads of a previous build are found by address, words and numbers, although their look-ups are missing
+/// until a migration.
 #[tokio::test]
-async fn leads_of_a_previous_build_are_found_by_address() {
+async fn leads_of_a_previous_build_are_found() {
     let kept = Kept::read(KEPT[0]);
     let (world, table) = world_over(&kept).await;
     let wallet = kept.wallet();
     let look_ups = || {
         let items = table.items().into_iter();
-        let of_email = |item: &Value| {
-            item["pk"]["S"]
-                .as_str()
-                .is_some_and(|pk| pk.starts_with("acme#email#"))
+        let is_new = |item: &Value| {
+            let pk = item["pk"]["S"].as_str().unwrap_or_default();
+            ["email", "word", "number"].map(|kind| pk.starts_with(&format!("acme#{kind}#")))
         };
-        items.filter(of_email).count()
+        items
+            .map(|item| is_new(&item))
+            .fold([0; 3], |[email, word, number], is| {
+                [
+                    email + u8::from(is[0]),
+                    word + u8::from(is[1]),
+                    number + u8::from(is[2]),
+                ]
+            })
+    };
+    let search = async |term: &str| {
+        let uri = format!("/leads?i=acme&search={term}");
+        let answer = world.get(&uri).with(&wallet).send().await;
+        answer.body["data"].clone()
     };
     let existing = async || {
         let call = world.call("POST", "/leads?i=acme&unique=email").with(&wallet);
@@ -139,12 +155,21 @@ async fn leads_of_a_previous_build_are_found_by_address() {
         assert_eq!(answer.headers["x-lead-existing"], "true");
         answer.body["id"].clone()
     };
-    assert_eq!((look_ups(), existing().await), (0, json!(1005)));
+    assert_eq!((look_ups(), existing().await), ([0; 3], json!(1005)));
+    let mut before = Vec::new();
+    for term in TERMS {
+        let found = search(term).await;
+        assert_ne!(found["total"], 0, "{term}");
+        before.push(found);
+    }
     operator::migrate(&world.store, true, &|_, _| {})
         .await
         .expect("a migration");
-    assert!(look_ups() > 5, "{}", look_ups());
+    assert!(look_ups().iter().all(|count| *count > 3), "{:?}", look_ups());
     assert_eq!(existing().await, 1005);
+    for (term, before) in TERMS.iter().zip(before) {
+        assert_eq!(search(term).await, before, "{term}");
+    }
     world.is_sound().await;
 }
 

@@ -44,7 +44,7 @@ async fn a_new_lead_is_found_everywhere() {
         "NOVO.example",
         "3333-2211",
         "988776655",
-        "5550100",
+        "0100200",
     ] {
         let found = get(&world, &admin, &format!("/leads?i=acme&search={term}")).await;
         assert_eq!(found, json!({ "total": 1, "leads": [lead] }), "{term}");

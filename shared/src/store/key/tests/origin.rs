@@ -22,6 +22,14 @@ fn the_origin_of_items() {
         (keys.email_lead("ab", true, lead()), of_lead),
         (Key::new(keys.email("ab"), "x"), Origin::Lead(None)),
         (keys.new_email("ab"), Origin::None),
+        (keys.word_lead(false, "ana#x", lead()), of_lead),
+        (Key::new(keys.words(true, "ana"), "x"), Origin::Lead(None)),
+        (entry(keys.wordy_leads(false), lead()), of_lead),
+        (keys.number_lead(false, "1743", lead()), of_lead),
+        (
+            Key::new(keys.number_endings(true, "1743"), "1743#"),
+            Origin::Lead(None),
+        ),
         (keys.event(lead(), event), Origin::Event),
         (
             entry(keys.company_leads(CompanyId::new(2).unwrap()), lead()),

@@ -32,8 +32,13 @@ proptest! {
         prop_assert_eq!(marked(&keys.erasure(lead)), Some(lead));
         prop_assert_eq!(looked_up_lead(&keys.phone_lead(&text, archived, lead).sk), Some(lead));
         let email = keys.email_lead(&text, archived, lead);
-        prop_assert!(is_email_look_up(&email));
         prop_assert_eq!(looked_up_lead(&email.sk), Some(lead));
+        let (word, number) = (keys.word_lead(archived, &path, lead), keys.number_lead(archived, &text, lead));
+        prop_assert_eq!((keyed_lead(&word.sk), keyed_lead(&number.sk)), (Some(lead), Some(lead)));
+        for look_up in [email, word, number, entry(keys.wordy_leads(archived), lead)] {
+            prop_assert!(is_new_look_up(&look_up));
+        }
+        prop_assert!(!is_new_look_up(&keys.phone_lead(&text, archived, lead)));
         let department = DepartmentId::new(id).unwrap();
         prop_assert_eq!(member_department(&keys.member(department, user).sk), Some(department));
         prop_assert!(keys.member(department, user).sk.starts_with(&department_members(department)));
@@ -66,7 +71,7 @@ proptest! {
         let draft = keys.report_draft(crate::ids::ReportId::new(id).unwrap(), &slice, action);
         prop_assert!(draft.sk.starts_with(&report_slice_begins(&slice)));
 
-        for name in [FileName::Id(FileId::new(other).unwrap()), FileName::Path(ticket, path)] {
+        for name in [FileName::Id(FileId::new(other).unwrap()), FileName::Path(ticket, path.clone())] {
             prop_assert_eq!(keys.listed_file(&keys.ticket_file(ticket, &name)), Some(name.clone()));
             prop_assert_eq!(keys.listed_file(&keys.lead_file(lead, ticket, &name)), Some(name));
         }
@@ -76,6 +81,8 @@ proptest! {
             (entry(keys.owner_list(archived, user), lead), Origin::Lead(Some(lead))),
             (keys.phone_lead(&text, archived, lead), Origin::Lead(Some(lead))),
             (keys.email_lead(&text, archived, lead), Origin::Lead(Some(lead))),
+            (keys.word_lead(archived, &path, lead), Origin::Lead(Some(lead))),
+            (keys.number_lead(archived, &text, lead), Origin::Lead(Some(lead))),
             (keys.lead_opportunity(lead, opportunity), Origin::Opportunity(Some(opportunity))),
             (keys.listed_meeting(calendar, date, meeting), Origin::Meeting(Some(meeting))),
             (keys.lead_meeting(lead, meeting), Origin::Meeting(Some(meeting))),

@@ -6,6 +6,7 @@
 
 mod page;
 mod search;
+mod words;
 
 use super::record::{LeadEntry, LeadState};
 use crate::ids::{LeadId, TagId};
@@ -15,10 +16,12 @@ use crate::viewer::Viewer;
 use table::StoreError;
 use table::{KeyRange, ListEntry as _, Page};
 
-pub use search::LeadSearch;
+/// The term of a search over leads (C-20).
+pub use crate::words::WordSearch as LeadSearch;
 
 use page::PrefetchedPage;
 use search::PrefetchedSearch;
+use words::PrefetchedWords;
 
 /// Which leads are asked for.
 #[derive(Debug, Clone)]
@@ -57,6 +60,7 @@ pub struct PrefetchedLeads(Start);
 enum Start {
     Page(PrefetchedPage),
     Search(PrefetchedSearch),
+    Words(PrefetchedWords),
 }
 
 /// A page of the list.
@@ -66,6 +70,8 @@ pub struct LeadPage {
     pub entries: Vec<LeadEntry>,
     /// How many leads the viewer sees on all pages.
     pub total: u64,
+    /// Whether there are more than that: the total of a search is exact up to 10,000.
+    pub more: bool,
     /// Whether few records lie between those of the page.
     neighbours: bool,
     records: Records,
@@ -108,10 +114,16 @@ impl Reader {
     /// [`StoreError`] where it cannot be read.
     pub async fn begin_leads(&self, request: &LeadRequest) -> Result<PrefetchedLeads, StoreError> {
         let guess = self.hints.of(&self.caller.credentials);
-        let start = if request.search.is_none() && request.tag.is_none() {
-            Start::Page(self.begin_page(request, guess).await?)
-        } else {
-            Start::Search(self.begin_search(request, &guess).await?)
+        let start = match &request.search {
+            None if request.tag.is_none() => Start::Page(self.begin_page(request, guess).await?),
+            None => Start::Search(self.begin_search(request, &guess).await?),
+            Some(search) => {
+                let words = self.begin_words(request.archived, search);
+                match tokio::try_join!(self.lacks_look_ups(), words)? {
+                    (false, words) => Start::Words(words),
+                    (true, _) => Start::Search(self.begin_search(request, &guess).await?),
+                }
+            }
         };
         Ok(PrefetchedLeads(start))
     }
@@ -180,6 +192,7 @@ impl InstanceStore {
         match start.0 {
             Start::Page(start) => self.finish_page(viewer, request, start, truth).await,
             Start::Search(start) => self.finish_search(viewer, request, start, truth).await,
+            Start::Words(start) => self.finish_words(viewer, request, start, truth).await,
         }
     }
 }

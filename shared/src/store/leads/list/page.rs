@@ -17,7 +17,7 @@ use table::{KeyRange, ListEntry, MergeScan, PAGE};
 use table::{MAX_AHEAD, MAX_COUNTERS_AHEAD};
 
 /// Skipping so many entries costs more than remembering where a page begins.
-const WORTH_A_BOOKMARK: u64 = 500;
+pub(super) const WORTH_A_BOOKMARK: u64 = 500;
 
 /// Prefetched reads of a page.
 #[derive(Debug)]
@@ -42,9 +42,15 @@ struct LeadTotal {
 
 impl LeadRequest {
     /// The key of the request's page cursors.
-    fn walk(&self, caller: &CallerId) -> page_cursor::CursorKey {
+    pub(super) fn walk(&self, caller: &CallerId) -> page_cursor::CursorKey {
         let base = if self.from_zero { " from 0" } else { "" };
-        let query = format!("leads {} {}{base}", self.archived, self.limit);
+        let tag = self.tag.map(|tag| format!(" tag {tag}")).unwrap_or_default();
+        let search = self
+            .search
+            .as_ref()
+            .map(|search| format!(" search {}", search.text()));
+        let search = search.unwrap_or_default();
+        let query = format!("leads {} {}{base}{tag}{search}", self.archived, self.limit);
         page_cursor::CursorKey::new(caller, &query)
     }
 }
@@ -127,7 +133,12 @@ impl Reader {
     }
 
     /// The lists within reach, from a lead on.
-    fn lists(&self, request: &LeadRequest, reach: &OwnerScope, after: Option<&str>) -> MergeScan<LeadEntry> {
+    pub(super) fn lists(
+        &self,
+        request: &LeadRequest,
+        reach: &OwnerScope,
+        after: Option<&str>,
+    ) -> MergeScan<LeadEntry> {
         let keys = self.keys();
         let lists = match reach {
             OwnerScope::Nothing => Vec::new(),
@@ -161,6 +172,7 @@ impl InstanceStore {
         let page = |entries| LeadPage {
             entries,
             total,
+            more: false,
             neighbours: truth.leads == OwnerScope::All && !request.archived,
             records: start.records,
         };
@@ -192,7 +204,11 @@ impl InstanceStore {
 
     /// Remembers where the next page begins: new leads come after all others. Where that cannot be written the page fails: the
     /// next one would begin where the same page of an earlier walk ended.
-    async fn remember(&self, request: &LeadRequest, after: Option<String>) -> Result<(), StoreError> {
+    pub(super) async fn remember(
+        &self,
+        request: &LeadRequest,
+        after: Option<String>,
+    ) -> Result<(), StoreError> {
         let Some(next) = request.page.map(|page| page.saturating_add(1)) else {
             return Ok(());
         };

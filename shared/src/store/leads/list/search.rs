@@ -1,9 +1,9 @@
-//! A search, or a filter by tag: every entry within reach is read once, in parallel parts, within the instance's budget of units and time (C-86).
+//! A filter by tag, or a search in a table that lacks word items: every entry within reach is read once, in parallel parts, within the instance's budget of units and time (C-86).
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::try_join;
 
-use super::{Entries, LeadPage, LeadRequest, Records};
+use super::{Entries, LeadPage, LeadRequest, LeadSearch, Records};
 use crate::ids::LeadId;
 use crate::store::budget::ReadBudget;
 use crate::store::key::{self, Counter};
@@ -14,9 +14,6 @@ use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
 use table::item;
 use table::{KeyRange, ListEntry as _, PAGE, Pages};
-
-/// The term of a search over leads (C-20).
-pub use crate::search::Term as LeadSearch;
 
 /// Into how many parts the list is divided.
 const PARTS: u64 = 8;
@@ -35,7 +32,7 @@ pub struct PrefetchedSearch {
 
 impl LeadEntry {
     /// Whether it has the requested tag and is found by the term.
-    fn matches(&self, request: &LeadRequest) -> bool {
+    pub(super) fn matches(&self, request: &LeadRequest) -> bool {
         let tagged = request.tag.is_none_or(|tag| self.tags.contains(&tag));
         tagged
             && request
@@ -46,7 +43,7 @@ impl LeadEntry {
 
     fn is_found_by(&self, search: &LeadSearch) -> bool {
         let numbers = self.digits.iter().map(String::as_str);
-        search.finds_lead(&self.fullname, self.email.as_deref(), numbers)
+        search.finds_lead(self.id, (&self.fullname, self.email.as_deref()), numbers)
     }
 }
 
@@ -108,6 +105,7 @@ impl InstanceStore {
         let found = ReadBudget::in_time(joined).await?;
         Ok(LeadPage {
             total: found.total,
+            more: false,
             entries: self.entries_of(request, found, skipped).await?,
             neighbours: false,
             records: Records::default(),

@@ -12,8 +12,9 @@ use super::op::{Ask, Op};
 use super::reference::{REFUSED, Reference};
 use super::setup::USERS;
 
-const TERMS: [&str; 10] = [
-    "maria", "SILVA", "joao", "973", "97326-34", "41+3678", "71629072", "lead100", "9", "çel",
+const TERMS: [&str; 16] = [
+    "maria", "SILVA", "joao", "973", "97326-34", "41+3678", "71629072", "lead100", "9", "çel", "s+mar",
+    "com", "3471", "1005", "7", "a",
 ];
 const VIEWS: [&str; 4] = [
     "",

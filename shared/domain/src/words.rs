@@ -1,0 +1,246 @@
+//! Searches by the beginnings of words, for the list of leads (C-20).
+//!
+//! Invariants:
+//! - Term and text are folded alike, so case and accents do not matter.
+//! - A text that a word of a term finds has a key of [`word_keys`] in one of that word's spans, and a number that a
+//!   term finds has its [`number_key`] in one of the number's spans. So items under these keys find all matches.
+//! - Stored keys depend on [`SHARED_ENDINGS`]: a change requires new keys.
+
+use std::collections::BTreeSet;
+
+use crate::ids::LeadId;
+use crate::phone::{self, Phone};
+use crate::text::fold;
+
+/// Maximum characters of a key. Longer words share a key with words that begin alike.
+const MAX_KEY: usize = 40;
+/// Words of a term that are looked up. Each of them leads to all matches, so the others need no look-up.
+const MAX_LOOKED_UP: usize = 8;
+/// Minimum digits that match the end of a number.
+const MIN_ENDING: usize = 4;
+
+/// Ends of many e-mail addresses. The words within them have no keys of their own: a search for one of those reads the
+/// keys of these endings.
+const SHARED_ENDINGS: [&str; 19] = [
+    "bol.com.br",
+    "com.br",
+    "edu.br",
+    "globo.com",
+    "gmail.com",
+    "gov.br",
+    "hotmail.com",
+    "hotmail.com.br",
+    "icloud.com",
+    "live.com",
+    "msn.com",
+    "net.br",
+    "org.br",
+    "outlook.com",
+    "outlook.com.br",
+    "terra.com.br",
+    "uol.com.br",
+    "yahoo.com",
+    "yahoo.com.br",
+];
+
+/// A search term.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WordSearch {
+    folded: String,
+    /// Distinct words, of which none begins another one.
+    words: Vec<String>,
+    /// The term's digits, if it has no letter.
+    digits: Option<String>,
+}
+
+/// A range of keys.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KeySpan {
+    /// The keys with this prefix.
+    Prefix(String),
+    /// This key.
+    Key(String),
+}
+
+impl KeySpan {
+    /// The text with which its keys begin.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Prefix(text) | Self::Key(text) => text,
+        }
+    }
+}
+
+impl WordSearch {
+    /// A trimmed term; `None` if it is blank or has only accents.
+    #[must_use]
+    pub fn new(term: &str) -> Option<Self> {
+        let folded = fold(term).trim().to_owned();
+        let words = folded.split_whitespace();
+        let words: BTreeSet<_> = words.filter_map(|word| starts(word).next()).collect();
+        let words = longest(&words).into_iter().map(str::to_owned).collect();
+        let digits = phone::digits(term);
+        let numeric = !digits.is_empty() && !term.chars().any(char::is_alphabetic);
+        (!folded.is_empty()).then(|| Self {
+            words,
+            digits: numeric.then_some(digits),
+            folded,
+        })
+    }
+
+    /// The normal form of the term: equal for terms that find the same.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.folded
+    }
+
+    /// The id that the whole term is.
+    #[must_use]
+    pub fn id(&self) -> Option<LeadId> {
+        let id = self.folded.parse().ok().and_then(LeadId::new)?;
+        (id.to_string() == self.folded).then_some(id)
+    }
+
+    /// For each of the term's longest words, the spans in which every match by words has a key.
+    #[must_use]
+    pub fn word_spans(&self) -> Vec<Vec<KeySpan>> {
+        let mut words: Vec<_> = self.words.iter().collect();
+        words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+        words.truncate(MAX_LOOKED_UP);
+        words.into_iter().map(|word| spans_of(word)).collect()
+    }
+
+    /// The spans in which every match by number has a key.
+    #[must_use]
+    pub fn number_spans(&self) -> Vec<KeySpan> {
+        let Some(digits) = &self.digits else {
+            return Vec::new();
+        };
+        let phone = Phone::of(digits);
+        let exact = phone.as_ref().map(Phone::digits);
+        let mut spans = BTreeSet::new();
+        if digits.len() >= MIN_ENDING {
+            spans.insert(KeySpan::Prefix(backwards(digits)));
+        } else {
+            spans.extend(exact.map(backwards).map(KeySpan::Key));
+        }
+        let twin = phone.as_ref().and_then(Phone::twin);
+        spans.extend(twin.map(backwards).map(KeySpan::Key));
+        spans.into_iter().collect()
+    }
+
+    /// Whether it finds a lead: all its words begin words of the full name or the e-mail address, or it is a number of
+    /// the lead in any of its forms (C-72), its last four or more digits, or the lead's id.
+    #[must_use]
+    pub fn finds_lead<'a>(
+        &self,
+        id: LeadId,
+        (fullname, email): (&str, Option<&str>),
+        numbers: impl IntoIterator<Item = &'a str>,
+    ) -> bool {
+        self.are_in(&[fullname, email.unwrap_or_default()])
+            || self.id() == Some(id)
+            || numbers.into_iter().any(|number| self.is_number(number))
+    }
+
+    /// Whether each word begins a word of one of the texts.
+    fn are_in(&self, texts: &[&str]) -> bool {
+        let folded: Vec<_> = texts.iter().map(|text| fold(text)).collect();
+        let begins = |word: &String| {
+            folded
+                .iter()
+                .any(|text| starts(text).any(|start| start.starts_with(word)))
+        };
+        !self.words.is_empty() && self.words.iter().all(begins)
+    }
+
+    /// Whether it is a number or the end of it.
+    fn is_number(&self, number: &str) -> bool {
+        let Some(digits) = &self.digits else {
+            return false;
+        };
+        let same_line = || Some(Phone::of(digits)?.same_line(&Phone::of(number)?));
+        (digits.len() >= MIN_ENDING && normal(number).ends_with(digits.as_str())) || same_line() == Some(true)
+    }
+}
+
+/// The keys under which a record with these texts is found by the beginning of every word. A word begins after a space,
+/// and at each letter or digit after a sign; its key is the text up to the next space. Keys that are the beginning of
+/// another one are omitted.
+#[must_use]
+pub fn word_keys<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut keys = BTreeSet::new();
+    for text in texts {
+        let folded = fold(text);
+        for token in folded.split_whitespace() {
+            for start in starts(token) {
+                keys.insert(cut(start).to_owned());
+                if SHARED_ENDINGS.contains(&start) {
+                    break;
+                }
+            }
+        }
+    }
+    let keys: BTreeSet<_> = keys.iter().map(String::as_str).collect();
+    longest(&keys).into_iter().map(str::to_owned).collect()
+}
+
+/// The key under which a record with a number is found: its digits in normal form, the last one first. `None` without digits.
+#[must_use]
+pub fn number_key(number: &str) -> Option<String> {
+    let digits = normal(number);
+    (!digits.is_empty()).then(|| backwards(&digits))
+}
+
+/// The texts that do not begin another one, and the shared endings: these also stand for the words within them.
+fn longest<'t>(sorted: &BTreeSet<&'t str>) -> Vec<&'t str> {
+    let next = sorted.iter().skip(1).map(Some).chain([None]);
+    let texts = sorted.iter().zip(next);
+    let texts = texts.filter(|(text, next)| {
+        SHARED_ENDINGS.contains(text) || next.is_none_or(|next| !next.starts_with(**text))
+    });
+    texts.map(|(text, _)| *text).collect()
+}
+
+fn spans_of(word: &str) -> Vec<KeySpan> {
+    let within = |ending: &&str| starts(ending).skip(1).any(|start| start.starts_with(word));
+    let endings = SHARED_ENDINGS.iter().filter(|ending| within(ending));
+    // An ending that begins with the word is in the first span.
+    let endings = endings.filter(|ending| !ending.starts_with(word));
+    let endings = endings.map(|ending| KeySpan::Key((*ending).to_owned()));
+    [KeySpan::Prefix(cut(word).to_owned())]
+        .into_iter()
+        .chain(endings)
+        .collect()
+}
+
+/// The parts of folded text that begin with a word, each up to the next space.
+fn starts(folded: &str) -> impl Iterator<Item = &str> {
+    folded.split_whitespace().flat_map(|token| {
+        let mut inside = false;
+        let places = token.char_indices().filter(move |(_, c)| {
+            let begins = c.is_alphanumeric() && !inside;
+            inside = c.is_alphanumeric();
+            begins
+        });
+        places.filter_map(|(at, _)| token.get(at..))
+    })
+}
+
+fn cut(text: &str) -> &str {
+    let end = text.char_indices().nth(MAX_KEY).map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or(text)
+}
+
+/// A number's digits in normal form (C-72).
+fn normal(number: &str) -> String {
+    Phone::of(number).map_or_else(|| phone::digits(number), |phone| phone.digits().to_owned())
+}
+
+fn backwards(digits: &str) -> String {
+    digits.chars().rev().take(MAX_KEY).collect()
+}
+
+#[cfg(test)]
+mod tests;

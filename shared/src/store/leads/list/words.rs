@@ -1,0 +1,250 @@
+//! A search by words and numbers (C-20), through items that a lead has for each of them.
+//!
+//! All words of the term are read concurrently, and the one with the fewest items decides: its items are copies of list
+//! entries, on which the other words and filters are checked. So the cost depends on the rarest word, not on the number
+//! of leads. For a viewer who sees some owners' leads, the lists of those owners take part like a word.
+//!
+//! Items of a word are in the order of words, not of ids. Where more than [`MAX_TOTAL`] leads match, matches are frequent
+//! in the list of leads, and the page is read from there.
+
+use std::collections::BTreeMap;
+
+use tokio::try_join;
+
+use super::page::WORTH_A_BOOKMARK;
+use super::{LeadPage, LeadRequest, LeadSearch, Records};
+use crate::ids::LeadId;
+use crate::store::budget::ReadBudget;
+use crate::store::key::{self, Counter};
+use crate::store::leads::record::LeadEntry;
+use crate::store::prefetch_cache::PrefetchHint;
+use crate::store::{InstanceStore, Reader};
+use crate::viewer::{OwnerScope, Viewer};
+use futures_util::future::try_join_all;
+use table::item;
+use table::{KeyRange, ListEntry as _, MAX_AHEAD, MergeScan, PAGE, StoreError};
+
+/// The total of a search is exact up to this.
+const MAX_TOTAL: usize = 10_000;
+/// Lists that are read at the same time.
+const CONCURRENCY: usize = 8;
+/// After the first items of a list, this many times more are read with each call.
+const GROWTH: usize = 4;
+
+/// Prefetched reads of a search by words.
+#[derive(Debug)]
+pub struct PrefetchedWords {
+    /// The leads of each word. Matches by words are in each of them.
+    words: Vec<MergeScan<LeadEntry>>,
+    /// Other leads that may match: those of numbers, and those with very many words.
+    others: MergeScan<LeadEntry>,
+    /// The lead with the id that the term is.
+    by_id: Option<LeadEntry>,
+}
+
+/// The matches of a search, as far as they were read.
+enum SearchMatches {
+    /// All of them, by id.
+    All(BTreeMap<LeadId, LeadEntry>),
+    /// There are more than [`MAX_TOTAL`].
+    TooMany,
+}
+
+/// A list that contains every match by words, and the matches that were read from it.
+struct Candidates {
+    list: MergeScan<LeadEntry>,
+    matches: BTreeMap<LeadId, LeadEntry>,
+}
+
+impl Candidates {
+    fn of(list: MergeScan<LeadEntry>) -> Self {
+        let matches = BTreeMap::new();
+        Self { list, matches }
+    }
+
+    /// Takes the matches among the entries that were read.
+    fn sift(&mut self, is_match: &impl Fn(&LeadEntry) -> bool) {
+        while let Some((_, entry)) = self.list.next() {
+            if is_match(&entry) {
+                self.matches.insert(entry.id, entry);
+            }
+        }
+    }
+}
+
+fn scan(ranges: impl IntoIterator<Item = KeyRange>) -> MergeScan<LeadEntry> {
+    MergeScan::new(ranges, CONCURRENCY)
+}
+
+impl Reader {
+    pub(crate) async fn begin_words(
+        &self,
+        archived: bool,
+        search: &LeadSearch,
+    ) -> Result<PrefetchedWords, StoreError> {
+        let keys = self.keys();
+        let words = search.word_spans().into_iter().map(|spans| {
+            let ranges = spans
+                .iter()
+                .map(|span| key::in_span(keys.words(archived, span.text()), span));
+            scan(ranges)
+        });
+        let mut words: Vec<_> = words.collect();
+        let wordy = (!words.is_empty()).then(|| KeyRange::head(keys.wordy_leads(archived), PAGE));
+        let numbers = search.number_spans();
+        let numbers = numbers
+            .iter()
+            .map(|span| key::in_span(keys.number_endings(archived, span.text()), span));
+        let mut others = scan(numbers.chain(wordy));
+        let ahead = MAX_AHEAD / words.len().max(1);
+        let fills = words
+            .iter_mut()
+            .map(|word| word.fill(|_| ahead.max(1), |range| self.table.query(range)));
+        let fills = try_join_all(fills);
+        let other = others.fill(|_| MAX_AHEAD, |range| self.table.query(range));
+        let (_, _, by_id) = try_join!(fills, other, self.listed(archived, search.id()))?;
+        Ok(PrefetchedWords { words, others, by_id })
+    }
+
+    /// A lead's entry in the list of all leads.
+    async fn listed(&self, archived: bool, id: Option<LeadId>) -> Result<Option<LeadEntry>, StoreError> {
+        let Some(id) = id else { return Ok(None) };
+        let entry = key::entry(self.keys().lead_list(archived), id);
+        let item = self.table.get(&entry).await?;
+        Ok(item.and_then(|item| table::readable(item, LeadEntry::read)))
+    }
+}
+
+impl InstanceStore {
+    pub(crate) async fn finish_words(
+        &self,
+        viewer: &Viewer,
+        request: &LeadRequest,
+        start: PrefetchedWords,
+        truth: PrefetchHint,
+    ) -> Result<LeadPage, StoreError> {
+        let skipped = request.skipped(&truth);
+        let budget = ReadBudget::of(viewer);
+        let is_match = |entry: &LeadEntry| entry.class.is_seen_by(viewer) && entry.matches(request);
+        let page = async {
+            let found = self
+                .found(request, start, (&truth.leads, &budget), &is_match)
+                .await?;
+            match found {
+                SearchMatches::All(found) if found.len() <= MAX_TOTAL => {
+                    let skip = usize::try_from(skipped).unwrap_or(usize::MAX);
+                    let total = found.len();
+                    let shown = found.into_values().skip(skip).take(request.limit.into());
+                    Ok((shown.collect(), total, false))
+                }
+                _ => {
+                    let reach = (&truth.leads, &budget);
+                    let shown = self.frequent(request, skipped, reach, &is_match).await?;
+                    Ok((shown, MAX_TOTAL, true))
+                }
+            }
+        };
+        let (entries, total, more) = ReadBudget::in_time(page).await?;
+        Ok(LeadPage {
+            entries,
+            total: u64::try_from(total).unwrap_or(u64::MAX),
+            more,
+            neighbours: false,
+            records: Records::default(),
+        })
+    }
+
+    /// The matches of a search, read until a list that contains all of them has ended.
+    async fn found(
+        &self,
+        request: &LeadRequest,
+        start: PrefetchedWords,
+        (reach, budget): (&OwnerScope, &ReadBudget),
+        is_match: &impl Fn(&LeadEntry) -> bool,
+    ) -> Result<SearchMatches, StoreError> {
+        let read = |range| budget.query(&self.table, range);
+        let mut others = Candidates::of(start.others);
+        others
+            .matches
+            .extend(start.by_id.filter(is_match).map(|lead| (lead.id, lead)));
+        others.sift(is_match);
+        while others.list.is_due() {
+            others.list.fill(|_| PAGE, read).await?;
+            others.sift(is_match);
+        }
+        let by_words = !start.words.is_empty();
+        let mut lists: Vec<_> = start.words.into_iter().map(Candidates::of).collect();
+        let mut size = MAX_AHEAD;
+        while by_words {
+            for candidates in &mut lists {
+                candidates.sift(is_match);
+            }
+            if let Some(all) = lists.iter_mut().find(|candidates| !candidates.list.is_due()) {
+                others.matches.append(&mut all.matches);
+                break;
+            }
+            if lists
+                .iter()
+                .any(|candidates| candidates.matches.len() > MAX_TOTAL)
+            {
+                return Ok(SearchMatches::TooMany);
+            }
+            if size == MAX_AHEAD && *reach != OwnerScope::All {
+                lists.push(Candidates::of(self.lists(request, reach, None)));
+            }
+            size = (size * GROWTH).min(PAGE);
+            try_join_all(
+                lists
+                    .iter_mut()
+                    .map(|candidates| candidates.list.fill(|_| size, read)),
+            )
+            .await?;
+        }
+        Ok(SearchMatches::All(others.matches))
+    }
+
+    /// A page of a search with very many matches, from the lists within reach. Later pages continue at a cursor.
+    async fn frequent(
+        &self,
+        request: &LeadRequest,
+        skipped: u64,
+        (reach, budget): (&OwnerScope, &ReadBudget),
+        is_match: &impl Fn(&LeadEntry) -> bool,
+    ) -> Result<Vec<LeadEntry>, StoreError> {
+        let counter = self.keys().counter(Counter::Lead);
+        let cursor = async {
+            if skipped < WORTH_A_BOOKMARK {
+                return Ok(None);
+            }
+            self.bookmark(&request.walk(&self.caller), request.page.unwrap_or(0))
+                .await
+        };
+        let (counter, cursor) = try_join!(self.table.get(&counter), cursor)?;
+        let cursor = cursor.and_then(|cursor| cursor.after);
+        if skipped > item::number("counter", &counter.unwrap_or_default(), "lead")? {
+            return Ok(Vec::new());
+        }
+        let mut skip = if cursor.is_some() { 0 } else { skipped };
+        let mut lists = self.lists(request, reach, cursor.as_deref());
+        let (mut page, mut size) = (Vec::new(), usize::from(request.limit));
+        while page.len() < usize::from(request.limit) {
+            if lists.is_due() {
+                lists
+                    .fill(|_| size, |range| budget.query(&self.table, range))
+                    .await?;
+                size = (size * GROWTH).min(PAGE);
+            }
+            match lists.next() {
+                None => break,
+                Some((_, entry)) if !is_match(&entry) => {}
+                Some(_) if skip > 0 => skip -= 1,
+                Some((_, entry)) => page.push(entry),
+            }
+        }
+        if skipped.saturating_add(u64::from(request.limit)) >= WORTH_A_BOOKMARK {
+            let last = page.last().map(|last| last.id.padded());
+            self.remember(request, last.or(cursor)).await?;
+        }
+        Ok(page)
+    }
+}
