@@ -19,6 +19,7 @@ use super::meetings::MeetingState;
 use super::opportunities::OpportunitySnapshot;
 use crate::automation::{Circumstances, Event, Moment, Trigger};
 use crate::lead::Lead;
+use crate::meeting::MeetingStatus;
 use crate::time::Timestamp;
 use table::item::{Item, n, s};
 use table::{Condition, StoreError, Transaction};
@@ -179,12 +180,13 @@ impl Factual for MeetingState {
         Cause::Meeting(self.meeting.id, version)
     }
 
+    /// None for a cancellation (C-102).
     fn moments(&self, before: Option<&Self>) -> Vec<Moment> {
-        vec![if before.is_none() {
-            Moment::Booked
-        } else {
-            Moment::Moved
-        }]
+        match before {
+            None => vec![Moment::Booked],
+            Some(_) if self.meeting.status == MeetingStatus::Canceled => Vec::new(),
+            Some(_) => vec![Moment::Moved],
+        }
     }
 
     fn circumstances(&self) -> Circumstances {

@@ -30,6 +30,8 @@ impl RecordKind for Calendars {
             return Err("name: must not be empty".to_owned());
         }
         within("name", Some(&line.record.name), MAX_NAME)?;
+        within("host", line.record.host.as_deref(), MAX_NAME)?;
+        within("company", line.record.company.as_deref(), MAX_NAME)?;
         limits::size(&line.record)?;
         Ok(line)
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::calendar::{Busy, Calendar, LinkName};
 use crate::ids::{LeadId, MeetingId, OpportunityId};
-use crate::meeting::{Meeting, MeetingStatus, RescheduleSecret};
+use crate::meeting::{Meeting, RescheduleSecret};
 use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::{Counter, Key};
 use crate::store::meetings::MeetingRecord;
@@ -106,19 +106,13 @@ impl PrefetchedBooking {
 }
 
 impl Bookable {
-    /// The meeting to move, if `key` is its key and it can be moved on this calendar (C-55).
+    /// The meeting to move or cancel, if `key` is its key and it is one of this calendar (C-55).
     #[must_use]
     pub fn admits(&self, key: &str) -> Option<&MeetingRecord> {
         let secret = self.preconditions.secret.as_ref()?;
         let record = self.references.meeting.as_ref()?;
-        let Meeting {
-            id,
-            calendar_id,
-            status,
-            ..
-        } = record.meeting;
-        let movable = calendar_id == self.calendar.id && status != MeetingStatus::Canceled;
-        (secret.admits(id, key) && movable).then_some(record)
+        let Meeting { id, calendar_id, .. } = record.meeting;
+        (secret.admits(id, key) && calendar_id == self.calendar.id).then_some(record)
     }
 }
 

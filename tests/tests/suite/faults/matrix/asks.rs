@@ -10,7 +10,7 @@ use tests::template::{Route, routes};
 use tests::world::Request;
 
 use super::stage::Cast;
-use crate::concurrency::bookings::moves::moving;
+use crate::concurrency::bookings::moves::{canceling, moving};
 use crate::isolation::guarded::{Guarded, PUBLIC, Place};
 
 /// The expected result of a repeated request.
@@ -322,6 +322,9 @@ fn bookings(cast: &Cast) -> Vec<Ask> {
             .again(Again::Replayed)
             .sparing_items(&[LEAD]),
         book("moved, no key", &moving(&cast.booked, FREE[2])).sparing_items(&[LEAD]),
+        book("cancelled", &canceling(&cast.booked))
+            .again(Again::Replayed)
+            .sparing_items(&[LEAD]),
     ]
 }
 
