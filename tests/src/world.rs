@@ -15,10 +15,10 @@ use funil::engine::Engine;
 use http::{HeaderValue, StatusCode};
 use http_body_util::BodyExt as _;
 use operator::kinds::{Calls, Leads};
-use operator::{Operator, Pages};
+use operator::{Operator, RecordPages};
 use serde_json::Value;
-use shared::call::{Call, Event};
-use shared::credential::Kind;
+use shared::call::{Call, CallEvent};
+use shared::credential::CredentialKind;
 use shared::environment::{Environment, FrozenClock};
 use shared::http::{App, Origins, RouteGroup, SourceAddress, service};
 use shared::ids::UserId;
@@ -181,11 +181,11 @@ impl World {
         let operator = self.operator(instance);
         let user = UserId::new(user).expect("a user id");
         let key = operator
-            .issue(Kind::Key, user, Some("test".to_owned()), None)
+            .issue(CredentialKind::Key, user, Some("test".to_owned()), None)
             .await
             .expect("a key");
         let token = operator
-            .issue(Kind::Token, user, None, Some(90))
+            .issue(CredentialKind::Token, user, None, Some(90))
             .await
             .expect("a token");
         Wallet {
@@ -233,7 +233,7 @@ impl World {
     }
 
     /// The timeline events of `acme`.
-    pub async fn events(&self) -> Vec<Event> {
+    pub async fn events(&self) -> Vec<CallEvent> {
         let operator = self.operator(ACME);
         let mut found = Vec::new();
         let mut pages = operator.events(None);
@@ -301,7 +301,7 @@ fn serve(store: Store, environment: &Environment) -> Router {
     )
 }
 
-async fn all<T>(mut pages: Pages<T>) -> Vec<T> {
+async fn all<T>(mut pages: RecordPages<T>) -> Vec<T> {
     let mut found = Vec::new();
     while let Some(page) = pages.next().await.expect("the records can be read") {
         found.extend(page);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::directory::DIRECTORY;
 use super::{Operator, OperatorError};
-use shared::credential::{CredentialHash, Kind, Secret};
+use shared::credential::{CredentialHash, CredentialKind, Secret};
 use shared::ids::UserId;
 use shared::instance::InstanceName;
 use shared::settings::Rate;
@@ -40,7 +40,7 @@ pub struct CredentialEntry {
     /// The public id, as revocations and the log name it.
     pub id: String,
     /// Key or token.
-    pub kind: Kind,
+    pub kind: CredentialKind,
     /// The user as which its requests act.
     pub user: UserId,
     /// The operator's label.
@@ -152,7 +152,7 @@ impl Operator {
     /// [`OperatorError::ManyCredentials`], or [`OperatorError::Store`] where the table fails.
     pub async fn issue(
         &self,
-        kind: Kind,
+        kind: CredentialKind,
         user: UserId,
         label: Option<String>,
         days: Option<u32>,
@@ -171,12 +171,13 @@ impl Operator {
         days: Option<u32>,
         limit: Option<Rate>,
     ) -> Result<Issued, OperatorError> {
-        self.issue_entry(Kind::Key, user, label, days, limit).await
+        self.issue_entry(CredentialKind::Key, user, label, days, limit)
+            .await
     }
 
     async fn issue_entry(
         &self,
-        kind: Kind,
+        kind: CredentialKind,
         user: UserId,
         label: Option<String>,
         days: Option<u32>,
@@ -248,7 +249,7 @@ impl Operator {
     ///
     /// # Errors
     /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
-    pub async fn credentials(&self, kind: Kind) -> Result<Vec<CredentialEntry>, OperatorError> {
+    pub async fn credentials(&self, kind: CredentialKind) -> Result<Vec<CredentialEntry>, OperatorError> {
         self.directory().await?;
         let listed = self.all_listed().await?;
         let mut entries: Vec<_> = listed.into_iter().map(|listed| listed.entry).collect();
@@ -268,7 +269,7 @@ impl Operator {
     /// # Errors
     /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
     /// [`OperatorError::Store`] where the table fails.
-    pub async fn revoke(&self, kind: Kind, id: &str) -> Result<CredentialEntry, OperatorError> {
+    pub async fn revoke(&self, kind: CredentialKind, id: &str) -> Result<CredentialEntry, OperatorError> {
         let mut listed = self.listed(kind, id).await?;
         listed.entry.revoked = Some(self.now());
         let mut transaction = Transaction::default();
@@ -282,7 +283,7 @@ impl Operator {
     /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
     /// [`OperatorError::Store`] where the table fails.
     pub async fn limit_key(&self, id: &str, limit: Option<Rate>) -> Result<CredentialEntry, OperatorError> {
-        let mut listed = self.listed(Kind::Key, id).await?;
+        let mut listed = self.listed(CredentialKind::Key, id).await?;
         listed.entry.requests_per_minute = limit;
         let credential = item::encode("credential", &listed.credential(self.instance()))?;
         let mut transaction = Transaction::default();
@@ -297,7 +298,7 @@ impl Operator {
     }
 
     /// The entry of a credential that is not revoked.
-    async fn listed(&self, kind: Kind, id: &str) -> Result<Listed, OperatorError> {
+    async fn listed(&self, kind: CredentialKind, id: &str) -> Result<Listed, OperatorError> {
         self.directory().await?;
         // A text that is no id is not looked up: DynamoDB rejects keys of some lengths and characters.
         let formed = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -333,7 +334,7 @@ impl Operator {
         Ok(entry)
     }
 
-    fn no_credential(&self, kind: Kind, id: &str) -> OperatorError {
+    fn no_credential(&self, kind: CredentialKind, id: &str) -> OperatorError {
         OperatorError::NoCredential {
             instance: self.instance().clone(),
             kind: kind.name(),

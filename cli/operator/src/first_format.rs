@@ -9,7 +9,7 @@ use super::{Operator, OperatorError, Outcome};
 use shared::directory::Membership;
 use shared::ids::UserId;
 use shared::people::User;
-use shared::store::unscoped::directory::{Standings, Stored};
+use shared::store::unscoped::directory::{Standings, StoredDirectory};
 use table::item::{self, Item, s};
 use table::{Condition, StoreError, Transaction, unknown};
 
@@ -24,7 +24,7 @@ impl Operator {
     pub(super) async fn import_first_format(
         &self,
         users: &[&User],
-        mut stored: Stored,
+        mut stored: StoredDirectory,
         standings: Standings,
     ) -> Result<Option<Vec<Outcome>>, OperatorError> {
         let mut aggregate = Aggregate::new(standings, self.first_names().await?, &stored);
@@ -77,7 +77,7 @@ struct Aggregate {
 }
 
 impl Aggregate {
-    fn new(standings: Standings, names: BTreeMap<String, String>, stored: &Stored) -> Self {
+    fn new(standings: Standings, names: BTreeMap<String, String>, stored: &StoredDirectory) -> Self {
         Self {
             directory_bytes: item::bytes(&shared::store::unscoped::directory::encode(stored)),
             names_bytes: json_bytes(&names),

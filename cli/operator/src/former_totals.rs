@@ -19,7 +19,7 @@ const KIND: &str = "board total";
 const CONCURRENCY: usize = 30;
 
 /// A number to add to, and the attributes that describe its item.
-struct Target {
+struct TotalTarget {
     key: Key,
     name: String,
     set: Item,
@@ -105,7 +105,7 @@ impl Operator {
     }
 
     /// The present places of a number of a total in the former form.
-    fn targets(&self, key: &Key, item: &Item, name: &str) -> Result<Vec<Target>, StoreError> {
+    fn targets(&self, key: &Key, item: &Item, name: &str) -> Result<Vec<TotalTarget>, StoreError> {
         let rest = key.pk.strip_prefix(&self.keys().prefix()).unwrap_or_default();
         let (kind, place) = rest.split_once('#').unwrap_or_default();
         let apart = format!("{}{kind}-{RESTRICTED}#{place}", self.keys().prefix());
@@ -114,12 +114,12 @@ impl Operator {
             class.retain(|name, _| !is_number(name) && name != "v");
             let class: BoardClass = item::decode(KIND, class)?;
             let total = class.unrestricted();
-            let own = Target {
+            let own = TotalTarget {
                 key: key::total(apart, &key.sk),
                 name: name.to_owned(),
                 set: item::encode(KIND, &class)?,
             };
-            let all = Target {
+            let all = TotalTarget {
                 key: key::total(key.pk.clone(), &total.total()),
                 name: format!("{name}.{RESTRICTED}"),
                 set: item::encode(KIND, &total)?,
@@ -137,13 +137,13 @@ impl Operator {
         let mut targets = Vec::new();
         if parts.next().is_some() {
             counted = format!("{counted}#{RESTRICTED}");
-            targets.push(Target {
+            targets.push(TotalTarget {
                 key: key::total(apart, &format!("{}#{class}", key.sk)),
                 name: "n".to_owned(),
                 set: Item::new(),
             });
         }
-        targets.push(Target {
+        targets.push(TotalTarget {
             key: key::total(key.pk.clone(), &key::rank(&key.sk, user)),
             name: counted,
             set: Item::new(),

@@ -49,7 +49,7 @@ pub use deliveries::FailedDelivery;
 pub use doctor::{Diagnosis, Difference, Progress};
 pub use kinds::CallLine;
 pub use migrate::{Migration, migrate};
-pub use pages::{EventPages, Pages};
+pub use pages::{EventPages, RecordPages};
 
 /// Errors of the operator's commands. The texts include the next step.
 #[derive(Debug, thiserror::Error)]
@@ -245,7 +245,7 @@ impl Operator {
             item::encode("instance", entry)?,
             Condition::Absent,
         );
-        let directory = shared::store::unscoped::directory::Stored {
+        let directory = shared::store::unscoped::directory::StoredDirectory {
             directory: Directory::default(),
             standings: (format < Format::SPLIT).then(BTreeMap::new),
             version: 1,

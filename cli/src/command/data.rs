@@ -13,7 +13,7 @@ use shared::instance::InstanceName;
 
 use super::{Answer, Failure, Global, interrupt};
 use operator::export::{self, Counts};
-use operator::import::{self, CancellationToken, Report, Source};
+use operator::import::{self, CancellationToken, ImportReport, Source};
 
 pub const IMPORT_AFTER_HELP: &str = "\
 Kinds: setting, department, group, user, profile, company, lead, funnel, opportunity, calendar, meeting, ticket, file,
@@ -35,7 +35,7 @@ Examples:
 const HOLDS: &str = "the export holds voip_webhook_secret, initial_password and automations' secrets where they are set: keep it where only you can read it";
 
 #[derive(Debug, Args)]
-pub struct Import {
+pub struct ImportArgs {
     /// Instance name
     #[arg(long, value_name = "NAME")]
     instance: InstanceName,
@@ -47,7 +47,7 @@ pub struct Import {
 }
 
 #[derive(Debug, Args)]
-pub struct Export {
+pub struct ExportArgs {
     /// Instance name
     #[arg(long, value_name = "NAME")]
     instance: InstanceName,
@@ -56,7 +56,7 @@ pub struct Export {
     output: Option<PathBuf>,
 }
 
-pub async fn import(import: Import, global: &Global) -> Result<Answer, Failure> {
+pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, import.instance);
     operator.directory().await?;
     let source = if import.file.as_os_str() == "-" {
@@ -68,8 +68,8 @@ pub async fn import(import: Import, global: &Global) -> Result<Answer, Failure> 
     let (bar, stop) = (global.progress(), CancellationToken::default());
     let imported = tokio::select! {
         imported = import::import_until(&operator, &source, import.overwrite, &bar, &stop) => imported.map_err(|error| match error {
-            import::Error::Read(cause) => unreadable(&import.file, &cause),
-            import::Error::Operator(error) => Failure::from(error).adding(&so_far(&bar)),
+            import::ImportError::Read(cause) => unreadable(&import.file, &cause),
+            import::ImportError::Operator(error) => Failure::from(error).adding(&so_far(&bar)),
         }),
         () = interrupt::twice(stop.clone(), bar.clone()) => {
             Err(Failure::Refused("stopped".to_owned()).adding(&so_far(&bar)))
@@ -106,7 +106,7 @@ fn unreadable(file: &Path, cause: &io::Error) -> Failure {
     Failure::Refused(format!("{name} cannot be read: {cause}; {next}"))
 }
 
-fn told(report: &Report, as_json: bool) -> Answer {
+fn told(report: &ImportReport, as_json: bool) -> Answer {
     if !as_json {
         let mut stderr = BufWriter::new(io::stderr().lock());
         for refused in &report.refused {
@@ -142,7 +142,7 @@ fn told(report: &Report, as_json: bool) -> Answer {
     }
 }
 
-pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> {
+pub async fn export(export: ExportArgs, global: &Global) -> Result<Answer, Failure> {
     if global.json && export.output.is_none() {
         return Err(Failure::Usage(
             "with --json the records need a file of their own: add --output FILE".to_owned(),
@@ -223,8 +223,8 @@ fn listed(counts: &Counts) -> String {
 /// Writes a temporary file, which only its owner can read, and renames it, so that a failure changes nothing.
 async fn to_file(
     path: &Path,
-    write: impl AsyncFnOnce(&mut BufWriter<File>) -> Result<Counts, export::Error>,
-) -> Result<Counts, export::Error> {
+    write: impl AsyncFnOnce(&mut BufWriter<File>) -> Result<Counts, export::ExportError>,
+) -> Result<Counts, export::ExportError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let (file, temporary) = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?.into_parts();
     let mut out = BufWriter::new(file);
@@ -254,10 +254,10 @@ fn protect_standard_output() {
 #[cfg(not(unix))]
 fn protect_standard_output() {}
 
-fn unwritten(error: export::Error, to: &Path) -> Failure {
+fn unwritten(error: export::ExportError, to: &Path) -> Failure {
     let cause = match error {
-        export::Error::Write(cause) => cause,
-        export::Error::Operator(error) => return error.into(),
+        export::ExportError::Write(cause) => cause,
+        export::ExportError::Operator(error) => return error.into(),
     };
     let next = match cause.kind() {
         io::ErrorKind::BrokenPipe => return Failure::Unread,

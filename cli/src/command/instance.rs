@@ -33,7 +33,7 @@ const SECRET: &str = "voip_webhook_secret";
 const MAX_BYTES: u64 = 4096;
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum InstanceCommand {
     /// Create an instance
     #[command(after_help = "Example:\n  funil instance create acme")]
     Create {
@@ -65,12 +65,12 @@ pub enum Command {
     },
 }
 
-pub async fn run(command: Command, global: &Global) -> Result<Answer, Failure> {
+pub async fn run(command: InstanceCommand, global: &Global) -> Result<Answer, Failure> {
     match command {
-        Command::Create { name } => create(name, global).await,
-        Command::List => list(global).await,
-        Command::Show { name } => show(name, global).await,
-        Command::Set {
+        InstanceCommand::Create { name } => create(name, global).await,
+        InstanceCommand::List => list(global).await,
+        InstanceCommand::Show { name } => show(name, global).await,
+        InstanceCommand::Set {
             name, setting, value, ..
         } => set(name, &setting, value, global).await,
     }

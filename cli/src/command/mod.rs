@@ -74,7 +74,7 @@ enum Command {
     Serve(serve::Serve),
     /// Create, list, show and configure instances
     #[command(subcommand, after_help = instance::AFTER_HELP)]
-    Instance(instance::Command),
+    Instance(instance::InstanceCommand),
     /// Issue, list and revoke API keys, sent as `apitoken`
     #[command(subcommand, after_help = credential::KEY_AFTER_HELP)]
     Key(credential::KeyCommand),
@@ -83,16 +83,16 @@ enum Command {
     Token(credential::TokenCommand),
     /// Import records, one JSON object per line
     #[command(after_help = data::IMPORT_AFTER_HELP)]
-    Import(data::Import),
+    Import(data::ImportArgs),
     /// Export all records, one JSON object per line
     #[command(after_help = data::EXPORT_AFTER_HELP)]
-    Export(data::Export),
+    Export(data::ExportArgs),
     /// List and resend notifications of automations that could not be delivered
     #[command(subcommand, after_help = automation::AFTER_HELP)]
-    Automation(automation::Command),
+    Automation(automation::AutomationCommand),
     /// Compare all derived data with the records, and repair it
     #[command(after_help = doctor::AFTER_HELP)]
-    Doctor(doctor::Doctor),
+    Doctor(doctor::DoctorArgs),
     /// Migrate the table to the format of this build
     #[command(after_help = migrate::AFTER_HELP)]
     Migrate(migrate::Migrate),

@@ -8,7 +8,7 @@ use operator::{OperatorError, Outcome};
 use serde_json::{Value, json};
 use shared::calendar::Calendar;
 use shared::call::{Call, CallStatus, CallType, EventName};
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 use shared::ids::{CallId, EventId, LeadId, UserId};
 use shared::lead::Lead;
 use shared::meeting::Meeting;
@@ -140,7 +140,7 @@ async fn keys_issued_during_a_deactivation_are_void() {
             assert_eq!(outcomes.unwrap(), [WRITTEN]);
         })
         .await;
-    let issued = tokio::task::spawn(async move { late.issue(Kind::Key, user, None, None).await });
+    let issued = tokio::task::spawn(async move { late.issue(CredentialKind::Key, user, None, None).await });
     assert!(matches!(
         issued.await.unwrap(),
         Err(OperatorError::InactiveUser(..))

@@ -19,18 +19,18 @@ use shared::jobs::webhook_client::WebhookClient;
 use shared::store::Store;
 use shared::telemetry::{self, Observed};
 
-pub use event::{Batch, Failures};
+pub use event::{EventBatch, Failures};
 
 /// Runs the triggers of a batch's records in parallel and returns those that failed, for redelivery. Unreadable
 /// records are skipped and never fail. One log line summarises the batch.
-pub async fn run(store: &Store, webhook_client: &WebhookClient, batch: Batch) -> Failures {
+pub async fn run(store: &Store, webhook_client: &WebhookClient, batch: EventBatch) -> Failures {
     let records = batch.records().count();
     let (failures, observed) = telemetry::observe(carry_out(store, webhook_client, batch)).await;
     log(records, failures.count(), &observed);
     failures
 }
 
-async fn carry_out(store: &Store, webhook_client: &WebhookClient, batch: Batch) -> Failures {
+async fn carry_out(store: &Store, webhook_client: &WebhookClient, batch: EventBatch) -> Failures {
     let mut facts: Vec<_> = batch
         .records()
         .map(|(_, instance, cause)| (instance, cause))

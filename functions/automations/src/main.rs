@@ -1,6 +1,6 @@
 //! The Lambda function `automations`: wiring only.
 
-use automations::Batch;
+use automations::EventBatch;
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use shared::environment::Environment;
 use shared::jobs::webhook_client::WebhookClient;
@@ -14,7 +14,7 @@ async fn main() -> Result<(), Error> {
         startup::store(Environment::system()).await?,
         WebhookClient::system(),
     );
-    let run = async |event: LambdaEvent<Batch>| {
+    let run = async |event: LambdaEvent<EventBatch>| {
         Ok::<_, Error>(automations::run(&store, &webhook_client, event.payload).await)
     };
     lambda_runtime::run(service_fn(run)).await

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
 use shared::http::{InvalidField, Params, RawRequest, RequestError, json};
-use shared::store::{ListRequest, PrefetchedTickets, Reader, StoreError};
+use shared::store::{ListRequest, PrefetchedList, Reader, StoreError};
 
 use crate::view::UserView;
 
@@ -18,7 +18,7 @@ pub struct ListUsers {
 }
 
 impl Prefetch for ListUsers {
-    type Found = PrefetchedTickets;
+    type Found = PrefetchedList;
     type Error = RequestError;
     const NEEDS_COLLEAGUES: bool = false;
 

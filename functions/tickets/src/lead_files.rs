@@ -5,7 +5,7 @@ use shared::auth::{Authorized, KeyInHeader, Prefetch, SeeTickets};
 use shared::http::{RawRequest, RequestError};
 use shared::ids::LeadId;
 use shared::lead::Lead;
-use shared::store::{ListRequest, PrefetchedTickets, Reader, StoreError};
+use shared::store::{ListRequest, PrefetchedList, Reader, StoreError};
 
 use crate::error::{OVER_BUDGET, TicketsError};
 use crate::view::FileView;
@@ -19,7 +19,7 @@ pub struct ListLeadFiles {
 }
 
 impl Prefetch for ListLeadFiles {
-    type Found = (Option<Lead>, PrefetchedTickets);
+    type Found = (Option<Lead>, PrefetchedList);
     type Error = TicketsError;
 
     fn parse(request: &RawRequest) -> Result<Self, TicketsError> {

@@ -11,7 +11,7 @@ use crate::environment::Environment;
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::instance::InstanceName;
 use crate::settings::CredentialPlacement;
-use crate::store::{CallerId, Credential, Found, InstanceStore, Members, Reader};
+use crate::store::{CallerId, Credential, FoundCredentials, InstanceStore, Members, Reader};
 use crate::telemetry::request;
 use crate::time::Timestamp;
 use crate::viewer::Viewer;
@@ -188,7 +188,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         &self,
         instance: &InstanceName,
         claimed: &[&Secret],
-        found: &'f Found,
+        found: &'f FoundCredentials,
     ) -> Option<&'f Credential> {
         let opened = claimed.iter().map(|secret| self.opens(instance, secret, found));
         let opened = opened.collect::<Option<Vec<_>>>()?;
@@ -202,7 +202,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         &self,
         instance: &InstanceName,
         secret: &Secret,
-        found: &'f Found,
+        found: &'f FoundCredentials,
     ) -> Option<&'f Credential> {
         found.get(&secret.hash()).filter(|credential| {
             credential.kind == secret.kind()

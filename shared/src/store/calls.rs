@@ -54,7 +54,7 @@ impl CallRecord {
 
 /// Someone who calls for the first time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
+pub struct KnownCaller {
     /// The number's digits as they were sent.
     pub number: String,
     /// The number in its normal form.
@@ -67,7 +67,7 @@ pub struct Caller {
     pub instead_of: Option<LeadId>,
 }
 
-impl Caller {
+impl KnownCaller {
     /// The lead that the first call makes (C-73).
     fn lead(&self, id: LeadId, now: Timestamp) -> Lead {
         Lead {
@@ -98,7 +98,7 @@ pub enum Link {
     /// One that exists.
     Known(LeadId),
     /// One that the call makes.
-    New(Box<Caller>),
+    New(Box<KnownCaller>),
 }
 
 /// The running numbers that a call would take.
@@ -294,7 +294,7 @@ impl InstanceStore {
     fn put_new_lead(
         &self,
         transaction: &mut Transaction,
-        caller: &Caller,
+        caller: &KnownCaller,
         id: LeadId,
         now: Timestamp,
     ) -> Result<(), StoreError> {

@@ -13,7 +13,7 @@ mod lead;
 mod report;
 mod ticket;
 
-use crate::credential::{CredentialHash, Kind};
+use crate::credential::{CredentialHash, CredentialKind};
 use crate::ids::{CompanyId, LeadId, MAX_ID, MeetingId, OpportunityId, TicketId, UserId};
 use crate::instance::InstanceName;
 use crate::store::rate::Budget;
@@ -189,10 +189,10 @@ impl Keys<'_> {
     }
 
     /// A credential in the operator's list.
-    pub fn credential(self, kind: Kind, id: &str) -> Key {
+    pub fn credential(self, kind: CredentialKind, id: &str) -> Key {
         let kind = match kind {
-            Kind::Key => "key",
-            Kind::Token => "token",
+            CredentialKind::Key => "key",
+            CredentialKind::Token => "token",
         };
         Key::new(self.credentials(), format!("{kind}#{id}"))
     }

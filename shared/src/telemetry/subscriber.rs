@@ -68,7 +68,7 @@ impl JsonSubscriber {
         if let Some(id) = request::request_id() {
             set("request_id", json!(id));
         }
-        event.record(&mut Members(&mut line));
+        event.record(&mut JsonMembers(&mut line));
         if let Some(metadata) = metrics::metadata(metadata.target(), now) {
             line.insert("_aws".to_owned(), metadata);
         }
@@ -95,7 +95,7 @@ impl Subscriber for JsonSubscriber {
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
         let mut members = Map::new();
-        span.record(&mut Members(&mut members));
+        span.record(&mut JsonMembers(&mut members));
         if let Some(Value::String(id)) = members.remove(INVOCATION) {
             *self.invocation.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
         }
@@ -123,9 +123,9 @@ impl fmt::Debug for JsonSubscriber {
 }
 
 /// Event fields as members of a line, except those that the line sets itself.
-struct Members<'l>(&'l mut Map<String, Value>);
+struct JsonMembers<'l>(&'l mut Map<String, Value>);
 
-impl Members<'_> {
+impl JsonMembers<'_> {
     fn set(&mut self, field: &Field, value: Value) {
         let name = field.name();
         if !["timestamp", "level", "target", "function", "_aws"].contains(&name) {
@@ -134,7 +134,7 @@ impl Members<'_> {
     }
 }
 
-impl Visit for Members<'_> {
+impl Visit for JsonMembers<'_> {
     fn record_f64(&mut self, field: &Field, value: f64) {
         self.set(field, json!(value));
     }

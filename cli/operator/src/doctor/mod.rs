@@ -32,7 +32,7 @@ use std::fmt::Display;
 
 use serde::Serialize;
 
-use super::pages::Pages;
+use super::pages::RecordPages;
 use super::{Operator, OperatorError};
 use shared::store::unscoped::format::{Format, found_format};
 use table::item::Item;
@@ -164,12 +164,12 @@ impl Doctor<'_> {
     }
 
     /// The items of a partition.
-    fn pages(&self, partition: String) -> Pages<Item> {
+    fn pages(&self, partition: String) -> RecordPages<Item> {
         self.pages_of(KeyRange::head(partition, PAGE))
     }
 
-    fn pages_of(&self, range: KeyRange) -> Pages<Item> {
-        Pages::new(self.operator, range, Ok)
+    fn pages_of(&self, range: KeyRange) -> RecordPages<Item> {
+        RecordPages::new(self.operator, range, Ok)
     }
 
     /// Counts checked records or items.

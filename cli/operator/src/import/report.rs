@@ -10,7 +10,7 @@ const MAX_REASONS: usize = 100_000;
 
 /// The outcomes of an import's lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Report {
+pub struct ImportReport {
     /// Lines whose records were written.
     pub imported: u64,
     /// Lines whose records existed already, or that a later line of the same record replaced.
@@ -40,7 +40,7 @@ pub struct Refused {
 /// A report in progress.
 #[derive(Debug, Default)]
 pub struct ImportTally(
-    Report,
+    ImportReport,
     /// Watched lines, and whether they were refused.
     BTreeMap<u64, bool>,
 );
@@ -78,14 +78,14 @@ impl ImportTally {
         }
     }
 
-    pub fn report(mut self) -> Report {
+    pub fn report(mut self) -> ImportReport {
         self.0.refused.sort_by_key(|refused| refused.line);
         self.0
     }
 
     /// The report of an import that was stopped.
-    pub fn report_stopped(self, left: Option<u64>) -> Report {
-        Report {
+    pub fn report_stopped(self, left: Option<u64>) -> ImportReport {
+        ImportReport {
             stopped: true,
             left,
             ..self.report()

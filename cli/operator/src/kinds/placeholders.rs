@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use shared::automation::template::{Placeholder, Source};
+use shared::automation::template::{Placeholder, PlaceholderSource};
 use shared::automation::{Action, Automation};
 use shared::store::unscoped::leads;
 use table::{KeyRange, PAGE, Pages};
@@ -11,7 +11,7 @@ use table::{KeyRange, PAGE, Pages};
 use crate::{Operator, OperatorError};
 
 /// Placeholders of fields that do not exist.
-pub struct UnknownPlaceholders(BTreeSet<(Source, String)>);
+pub struct UnknownPlaceholders(BTreeSet<(PlaceholderSource, String)>);
 
 impl UnknownPlaceholders {
     /// The reason for which an automation is refused, if it names one of them.
@@ -20,8 +20,12 @@ impl UnknownPlaceholders {
         let mut named = named(automation).filter(|(_, placeholder)| unknown(placeholder));
         let (at, Placeholder { source, field }) = named.next()?;
         Some(match source {
-            Source::Opportunity => format!("actions[{at}].body: {{op={field}}} is no field of opportunities"),
-            Source::Lead => format!("actions[{at}].body: {{contactfield={field}}} is no field of leads"),
+            PlaceholderSource::Opportunity => {
+                format!("actions[{at}].body: {{op={field}}} is no field of opportunities")
+            }
+            PlaceholderSource::Lead => {
+                format!("actions[{at}].body: {{contactfield={field}}} is no field of leads")
+            }
         })
     }
 }
@@ -40,7 +44,7 @@ fn named(automation: &Automation) -> impl Iterator<Item = (usize, Placeholder<'_
     })
 }
 
-fn owned(placeholder: &Placeholder<'_>) -> (Source, String) {
+fn owned(placeholder: &Placeholder<'_>) -> (PlaceholderSource, String) {
     (placeholder.source, placeholder.field.to_owned())
 }
 
@@ -53,9 +57,10 @@ impl Operator {
     ) -> Result<UnknownPlaceholders, OperatorError> {
         let named = automations.iter().flat_map(|automation| named(automation));
         let mut unknown: BTreeSet<_> = named.map(|(_, placeholder)| owned(&placeholder)).collect();
-        let any_of =
-            |unknown: &BTreeSet<(Source, String)>, wanted| unknown.iter().any(|(of, _)| *of == wanted);
-        if any_of(&unknown, Source::Opportunity) {
+        let any_of = |unknown: &BTreeSet<(PlaceholderSource, String)>, wanted| {
+            unknown.iter().any(|(of, _)| *of == wanted)
+        };
+        if any_of(&unknown, PlaceholderSource::Opportunity) {
             for field in self
                 .0
                 .funnels()
@@ -63,18 +68,18 @@ impl Operator {
                 .into_iter()
                 .flat_map(|funnel| funnel.fields)
             {
-                unknown.remove(&(Source::Opportunity, field.name));
+                unknown.remove(&(PlaceholderSource::Opportunity, field.name));
             }
         }
         let mut pages = Pages::of(KeyRange::head(self.keys().leads(), PAGE));
-        while any_of(&unknown, Source::Lead) {
+        while any_of(&unknown, PlaceholderSource::Lead) {
             let Some(items) = pages.next(self.table()).await? else {
                 break;
             };
             // A lead that cannot be read has no field that anybody sees.
             for lead in items.into_iter().filter_map(|item| leads::read(item).ok()) {
                 for (field, _) in lead.custom {
-                    unknown.remove(&(Source::Lead, field));
+                    unknown.remove(&(PlaceholderSource::Lead, field));
                 }
             }
         }

@@ -136,7 +136,7 @@ pub struct Notify {
     /// Receiver.
     pub url: WebhookUrl,
     /// Signing secret.
-    pub secret: Secret,
+    pub secret: SecretText,
     /// Method of the request.
     #[serde(default, skip_serializing_if = "Method::is_post")]
     pub method: Method,
@@ -151,9 +151,9 @@ pub struct Notify {
 /// A secret; `Debug` never prints it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Secret(String);
+pub struct SecretText(String);
 
-impl Secret {
+impl SecretText {
     /// The secret in clear text.
     #[must_use]
     pub fn reveal(&self) -> &str {
@@ -161,7 +161,7 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for SecretText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("…")
     }

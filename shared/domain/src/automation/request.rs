@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use http::{HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 
-use super::Secret;
+use super::SecretText;
 
 /// Maximum headers of a notification.
 const MAX_HEADERS: usize = 20;
@@ -63,7 +63,7 @@ impl From<Method> for http::Method {
 }
 
 /// Fixed headers by name. A value may be a credential of the receiver, so it is a secret.
-pub type Headers = BTreeMap<String, Secret>;
+pub type Headers = BTreeMap<String, SecretText>;
 
 /// Checks the headers of a notification. An error never quotes a value.
 ///

@@ -16,9 +16,9 @@ fn wallet() -> Wallet {
     let environment = Environment::system();
     let issue = |kind| Secret::issue(kind, &environment);
     Wallet {
-        key: issue(Kind::Key),
-        other_key: issue(Kind::Key),
-        token: issue(Kind::Token),
+        key: issue(CredentialKind::Key),
+        other_key: issue(CredentialKind::Key),
+        token: issue(CredentialKind::Token),
     }
 }
 

@@ -86,7 +86,7 @@ impl Delivery {
 }
 
 /// The notifications of one receiver: of one action of an automation.
-pub struct Lane {
+pub struct DeliveryLane {
     store: InstanceStore,
     name: String,
     waiting: Vec<Item>,
@@ -152,7 +152,7 @@ impl Store {
     }
 }
 
-impl Lane {
+impl DeliveryLane {
     /// Delivers due notifications concurrently until a receiver is late or `until`. Returns the number of
     /// tries.
     async fn serve(self, webhook_client: &WebhookClient, until: Timestamp) -> Result<u64, StoreError> {
@@ -185,7 +185,7 @@ impl InstanceStore {
     }
 
     /// The due notifications in the outbox, by lane.
-    async fn waiting(self) -> Result<Vec<Lane>, StoreError> {
+    async fn waiting(self) -> Result<Vec<DeliveryLane>, StoreError> {
         let mut lanes = BTreeMap::new();
         let mut pages = Pages::of(key::outbox_notifications(self.keys()));
         while let Some(items) = pages.next(&self.table).await? {
@@ -197,7 +197,7 @@ impl InstanceStore {
     /// Sorts due notifications into lanes. Unreadable ones are quarantined.
     async fn sort_into(
         &self,
-        lanes: &mut BTreeMap<String, Lane>,
+        lanes: &mut BTreeMap<String, DeliveryLane>,
         items: Vec<Item>,
     ) -> Result<(), StoreError> {
         let now = self.now_seconds();
@@ -217,7 +217,7 @@ impl InstanceStore {
                 automation, action, ..
             } = delivery;
             let name = format!("{}-{automation}-{action}", self.instance());
-            let lane = lanes.entry(name.clone()).or_insert_with(|| Lane {
+            let lane = lanes.entry(name.clone()).or_insert_with(|| DeliveryLane {
                 store: self.clone(),
                 name,
                 waiting: Vec::new(),

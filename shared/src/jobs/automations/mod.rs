@@ -52,7 +52,7 @@ const ACTION: &str = "action";
 
 /// A trigger as read.
 #[derive(Debug)]
-struct Trigger {
+struct OutboxTrigger {
     key: Key,
     cause: Cause,
     /// What is raised; of a call, what follows from its record.
@@ -173,7 +173,7 @@ impl InstanceStore {
 
     /// A trigger and the preconditions of its next action, which are absent if its record is gone. `None` if all is done.
     /// A batch of gets, then at most two gets and a query in parallel.
-    async fn trigger(&self, cause: Cause) -> Result<Option<(Trigger, Option<Ground>)>, StoreError> {
+    async fn trigger(&self, cause: Cause) -> Result<Option<(OutboxTrigger, Option<Ground>)>, StoreError> {
         let keys = self.keys();
         let (key, record, settings) = (keys.trigger(cause), subject::key(keys, cause), keys.directory());
         let wanted = [key.clone(), record.clone(), settings.clone()];
@@ -181,7 +181,7 @@ impl InstanceStore {
         let Some(item) = found.remove(&key) else {
             return Ok(None);
         };
-        let trigger = Trigger::decode(key, cause, &item)?;
+        let trigger = OutboxTrigger::decode(key, cause, &item)?;
         let settings = found.get(&settings).map(directory::decode).transpose()?;
         let (Some(record), Some(settings)) = (found.remove(&record), settings) else {
             return Ok(Some((trigger, None)));
@@ -192,7 +192,7 @@ impl InstanceStore {
 
     async fn ground(
         &self,
-        trigger: &Trigger,
+        trigger: &OutboxTrigger,
         record: Item,
         directory: Directory,
     ) -> Result<Option<Ground>, StoreError> {
@@ -213,7 +213,7 @@ impl InstanceStore {
     /// The writes that perform the next action and advance the trigger, or delete it at the end.
     async fn next_step(
         &self,
-        trigger: &Trigger,
+        trigger: &OutboxTrigger,
         ground: Option<Ground>,
         crowded: bool,
     ) -> Result<Transaction, StoreError> {
@@ -266,7 +266,7 @@ fn received(subject: &Subject) -> Option<Raised> {
     })
 }
 
-impl Trigger {
+impl OutboxTrigger {
     fn decode(key: Key, cause: Cause, item: &Item) -> Result<Self, StoreError> {
         let number = |name| item::number("trigger", item, name);
         let fact = match cause {

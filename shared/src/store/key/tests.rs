@@ -38,7 +38,7 @@ fn user() -> UserId {
 
 #[test]
 fn the_text_of_keys_outside_instances() {
-    let hash = Secret::issue(Kind::Key, &Environment::system()).hash();
+    let hash = Secret::issue(CredentialKind::Key, &Environment::system()).hash();
     let credential_pk = format!("#credential#{}", hash.as_str());
     assert_texts([
         (credential(&hash), &credential_pk, "credential"),
@@ -71,8 +71,16 @@ fn the_text_of_the_operators_keys() {
         ),
         (keys.counter(Counter::Lead), "acme#counter", "lead"),
         (keys.counter(Counter::Call), "acme#counter", "call"),
-        (keys.credential(Kind::Key, "ab"), "acme#credential", "key#ab"),
-        (keys.credential(Kind::Token, "ab"), "acme#credential", "token#ab"),
+        (
+            keys.credential(CredentialKind::Key, "ab"),
+            "acme#credential",
+            "key#ab",
+        ),
+        (
+            keys.credential(CredentialKind::Token, "ab"),
+            "acme#credential",
+            "token#ab",
+        ),
         (keys.user(user()), "acme#user", "000000000000007"),
         (keys.company(company), "acme#company", "000000000000002"),
         (keys.profile("5511987654321"), "acme#profile", "5511987654321"),

@@ -1,11 +1,11 @@
 //! Reads of endpoints 16 to 18: one list each, and the records that decide whether the caller may see it.
 
 use super::files::read_file;
-use super::pages::{Growth, ListRequest, PrefetchedTickets};
 use super::{TicketRecord, read};
 use crate::ids::{LeadId, TicketId};
 use crate::lead::Lead;
 use crate::store::leads::LeadRecord;
+use crate::store::list_pages::{Growth, ListRequest, PrefetchedList};
 use crate::store::{InstanceStore, Reader};
 use crate::ticket::{Ticket, TicketFile};
 use crate::viewer::Viewer;
@@ -15,7 +15,7 @@ use table::StoreError;
 #[derive(Debug)]
 pub struct TicketFiles {
     /// The head of the list of its files: files with an id by id, then the others by path.
-    pub start: PrefetchedTickets,
+    pub start: PrefetchedList,
     record: TicketRecord,
     /// The ticket's cached lead; the inner `None` if it does not exist.
     guessed: Option<(LeadId, Option<Lead>)>,
@@ -31,7 +31,7 @@ impl InstanceStore {
         &self,
         viewer: &Viewer,
         request: &ListRequest,
-        start: PrefetchedTickets,
+        start: PrefetchedList,
     ) -> Result<Vec<Ticket>, StoreError> {
         let items = self.finish_list(viewer, request, start, Growth::Front).await?;
         let tickets = items.into_iter();
@@ -47,7 +47,7 @@ impl InstanceStore {
         &self,
         viewer: &Viewer,
         request: &ListRequest,
-        start: PrefetchedTickets,
+        start: PrefetchedList,
     ) -> Result<Vec<TicketFile>, StoreError> {
         let items = self.finish_list(viewer, request, start, Growth::Anywhere).await?;
         let files = items.into_iter();
@@ -66,7 +66,7 @@ impl Reader {
         &self,
         lead: LeadId,
         request: &ListRequest,
-    ) -> Result<PrefetchedTickets, StoreError> {
+    ) -> Result<PrefetchedList, StoreError> {
         self.begin_list(self.keys().lead_tickets(lead), request).await
     }
 
@@ -79,7 +79,7 @@ impl Reader {
         &self,
         lead: LeadId,
         request: &ListRequest,
-    ) -> Result<PrefetchedTickets, StoreError> {
+    ) -> Result<PrefetchedList, StoreError> {
         self.begin_list(self.keys().lead_files(lead), request).await
     }
 

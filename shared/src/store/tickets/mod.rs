@@ -6,7 +6,6 @@
 
 mod files;
 mod list;
-mod pages;
 mod reassign;
 mod settle;
 
@@ -22,8 +21,6 @@ use table::item::{self, Item, n, s};
 
 pub use files::{FileRecord, FileState};
 pub use list::TicketFiles;
-pub(crate) use pages::{Filter, Growth, List};
-pub use pages::{ListRequest, MAX_BYTES, PrefetchedTickets};
 pub use reassign::{PrefetchedReassignment, Reassigned};
 
 const KIND: &str = "ticket";

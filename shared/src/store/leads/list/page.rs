@@ -175,7 +175,7 @@ impl InstanceStore {
             self.lists(request, &truth.leads, start.bookmark.as_deref())
         };
         let budget = ReadBudget::of(viewer);
-        let mut walk = Walk {
+        let mut walk = LeadScan {
             reader: self,
             viewer,
             budget: &budget,
@@ -202,14 +202,14 @@ impl InstanceStore {
 }
 
 /// A walk through the lists within a viewer's reach, merged by id.
-struct Walk<'a> {
+struct LeadScan<'a> {
     reader: &'a Reader,
     viewer: &'a Viewer,
     budget: &'a ReadBudget,
     lists: MergeScan<LeadEntry>,
 }
 
-impl Walk<'_> {
+impl LeadScan<'_> {
     /// The next `limit` leads that the viewer sees, after the next `skip`.
     async fn page(&mut self, mut skip: u64, limit: u16) -> Result<Vec<LeadEntry>, StoreError> {
         let limit = usize::from(limit);

@@ -45,7 +45,7 @@ pub struct PrefetchedBooking {
     pub claimed: Claimed,
     /// The calendar named by the link, if any.
     calendar: Option<Calendar>,
-    references: References,
+    references: BookingReferences,
     date: Timestamp,
     claim: Option<IdempotencyKey>,
     preconditions: BookingPreconditions,
@@ -57,7 +57,7 @@ pub struct Bookable {
     /// The calendar.
     pub calendar: Calendar,
     /// The records named by the request.
-    pub references: References,
+    pub references: BookingReferences,
     pub(super) date: Timestamp,
     pub(super) claim: Option<IdempotencyKey>,
     pub(super) preconditions: BookingPreconditions,
@@ -65,7 +65,7 @@ pub struct Bookable {
 
 /// The records named by a booking.
 #[derive(Debug)]
-pub struct References {
+pub struct BookingReferences {
     /// The lead, if it exists.
     pub lead: Option<LeadId>,
     /// The lead of the opportunity, if both exist.
@@ -133,7 +133,7 @@ impl Reader {
             .iter()
             .flat_map(|calendar| day_keys(keys, calendar.id, judged(calendar, request.date)))
             .collect();
-        let named = Named::of(self, request);
+        let named = BookingKeys::of(self, request);
         let found = self
             .table
             .get_many(named.all().chain(days.iter().cloned()))
@@ -148,7 +148,7 @@ impl Reader {
         Ok(PrefetchedBooking {
             claimed: claimed.transpose()?.unwrap_or(Claimed::New),
             calendar,
-            references: References {
+            references: BookingReferences {
                 lead: request.lead.filter(|lead| found.contains_key(&keys.lead(*lead))),
                 opportunity_of: opportunity.and_then(|record| record.opportunity.lead_id),
                 meeting: find(&found, named.meeting.as_ref(), MeetingRecord::decode)?,
@@ -183,7 +183,7 @@ impl Reader {
 }
 
 /// The keys of the request's records.
-struct Named {
+struct BookingKeys {
     link: Key,
     meeting_number: Key,
     lead_number: Key,
@@ -194,7 +194,7 @@ struct Named {
     claim: Option<Key>,
 }
 
-impl Named {
+impl BookingKeys {
     fn of(reader: &Reader, request: &BookingRequest) -> Self {
         let keys = reader.keys();
         Self {

@@ -33,32 +33,32 @@ impl ListRequest {
         caller.skipped(self.page, self.limit.unwrap_or(u16::MAX))
     }
 
-    fn walk(&self, caller: &CallerId, list: &List) -> CursorKey {
+    fn walk(&self, caller: &CallerId, list: &PagedList) -> CursorKey {
         let (partition, limit) = (&list.partition, self.limit.unwrap_or_default());
         match list.filter {
             None => CursorKey::new(caller, &format!("{partition} {limit}")),
-            Some(Filter { name, .. }) => CursorKey::new(caller, &format!("{partition} {limit} {name}")),
+            Some(EntryFilter { name, .. }) => CursorKey::new(caller, &format!("{partition} {limit} {name}")),
         }
     }
 }
 
 /// A list of which the entries that pass a filter are asked for.
 #[derive(Debug, Clone)]
-pub(crate) struct List {
+pub(crate) struct PagedList {
     partition: String,
-    filter: Option<Filter>,
+    filter: Option<EntryFilter>,
 }
 
 /// A filter of a list's entries.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Filter {
+pub(crate) struct EntryFilter {
     /// What makes pages under the filter a walk of their own.
     pub name: &'static str,
     /// Whether an entry passes.
     pub admits: fn(&Item) -> bool,
 }
 
-impl From<String> for List {
+impl From<String> for PagedList {
     fn from(partition: String) -> Self {
         Self {
             partition,
@@ -67,9 +67,9 @@ impl From<String> for List {
     }
 }
 
-impl List {
+impl PagedList {
     /// The entries that pass a filter.
-    pub fn filtered(self, filter: Filter) -> Self {
+    pub fn filtered(self, filter: EntryFilter) -> Self {
         Self {
             filter: Some(filter),
             ..self
@@ -79,8 +79,8 @@ impl List {
 
 /// Prefetched reads of a list.
 #[derive(Debug)]
-pub struct PrefetchedTickets {
-    list: List,
+pub struct PrefetchedList {
+    list: PagedList,
     bookmark: Option<PageCursor>,
     early: Option<(PageCursor, Page)>,
 }
@@ -98,9 +98,9 @@ impl Reader {
     /// Reads where a page is likely to begin. At most two calls, side by side.
     pub(crate) async fn begin_list(
         &self,
-        list: impl Into<List>,
+        list: impl Into<PagedList>,
         request: &ListRequest,
-    ) -> Result<PrefetchedTickets, StoreError> {
+    ) -> Result<PrefetchedList, StoreError> {
         let list = list.into();
         let walk = request.walk(&self.caller, &list);
         let guess = self.hints.of(&self.caller.credentials);
@@ -124,7 +124,7 @@ impl Reader {
             Ok::<_, StoreError>(Some((begins, page)))
         };
         let (bookmark, early) = tokio::try_join!(bookmark, early)?;
-        Ok(PrefetchedTickets {
+        Ok(PrefetchedList {
             list,
             bookmark,
             early,
@@ -138,7 +138,7 @@ impl InstanceStore {
         &self,
         viewer: &Viewer,
         request: &ListRequest,
-        start: PrefetchedTickets,
+        start: PrefetchedList,
         growth: Growth,
     ) -> Result<Vec<Item>, StoreError> {
         let truth = PrefetchHint::truth(viewer);
@@ -175,7 +175,7 @@ impl InstanceStore {
     }
 
     /// All entries, up to [`MAX_BYTES`].
-    async fn whole_list(&self, start: PrefetchedTickets) -> Result<Vec<Item>, StoreError> {
+    async fn whole_list(&self, start: PrefetchedList) -> Result<Vec<Item>, StoreError> {
         let mut rest = PageReader::new(start, PageCursor::default());
         let (mut items, mut bytes) = (Vec::new(), 0);
         while bytes <= MAX_BYTES {
@@ -189,7 +189,7 @@ impl InstanceStore {
     }
 }
 
-fn span(list: &List, begins: &PageCursor, limit: usize) -> KeyRange {
+fn span(list: &PagedList, begins: &PageCursor, limit: usize) -> KeyRange {
     KeyRange {
         partition: list.partition.clone(),
         after: begins.after.clone(),
@@ -200,14 +200,14 @@ fn span(list: &List, begins: &PageCursor, limit: usize) -> KeyRange {
 
 /// The unread rest of a list.
 struct PageReader {
-    list: List,
+    list: PagedList,
     begins: PageCursor,
     early: Option<Page>,
     more: bool,
 }
 
 impl PageReader {
-    fn new(start: PrefetchedTickets, begins: PageCursor) -> Self {
+    fn new(start: PrefetchedList, begins: PageCursor) -> Self {
         let early = start.early.filter(|(guess, _)| *guess == begins);
         Self {
             list: start.list,
@@ -268,7 +268,7 @@ impl PageReader {
         if let Some(last) = page.items.last() {
             self.begins.after = Some(key_of(last)?.sk);
         }
-        if let Some(Filter { admits, .. }) = self.list.filter {
+        if let Some(EntryFilter { admits, .. }) = self.list.filter {
             page.items.retain(admits);
         }
         Ok(Some(page.items))
