@@ -234,7 +234,7 @@ fn actions() {
         ),
         (
             json!({ "type": "addAccess" }),
-            ".users: must name somebody where departments do not",
+            ".users: must not be empty where departments is",
         ),
         (
             json!({ "type": "createOpportunity", "funnel": 3, "column": 31, "title": "" }),

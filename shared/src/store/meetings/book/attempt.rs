@@ -1,4 +1,4 @@
-//! Writing a booking, again and again while others get in between.
+//! Optimistic-concurrency loop of bookings.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,13 @@ use table::StoreError;
 use table::item::Item;
 use table::{CommitError, Condition, Policy, Transaction};
 
-/// How often a number may be gone before one is taken for good.
+/// Id conflicts before an id is reserved unconditionally.
 const CHANCES: u32 = 2;
 
-/// Items as they were found, or as they stood in the way; an empty one is not there.
+/// Items as read, or as returned by a failed condition; an empty one does not exist.
 type Told = BTreeMap<Key, Item>;
 
-/// How often others took the numbers that were seen.
+/// Conflicts over the ids that were read.
 #[derive(Default)]
 struct Conflicts {
     meeting: u32,
@@ -144,7 +144,7 @@ impl Attempts<'_> {
     ///
     /// The items of one batch of gets are not of one moment. So what takes the time may be what an equal request has just
     /// booked, whose claim came too late into view (C-10), or the meeting itself, which another request has just moved.
-    /// Where two looks at all of it are equal, it was like that in between.
+    /// If two reads of all of it are equal, nothing changed in between.
     async fn unavailable(&mut self, reason: Unavailable) -> Result<Option<Booked>, StoreError> {
         let alone = self.booking.claim.is_none() && matches!(self.plan, BookingPlan::New(_));
         if alone || reason != Unavailable::Taken {
@@ -280,7 +280,7 @@ impl Attempts<'_> {
         Ok((record, transaction))
     }
 
-    /// Takes in what a refused attempt or another look tells; the outcome where it settles the matter.
+    /// Takes the items of a refused attempt or of another read; returns the outcome if they decide it.
     fn learn(&mut self, told: &Told) -> Result<Option<Booked>, StoreError> {
         let keys = self.store.keys();
         let id = match &self.plan {
