@@ -18,10 +18,10 @@ use crate::kinds::{
 };
 use crate::{Operator, OperatorError, progress};
 
-/// How many records of each kind were written, in the order of the kinds.
+/// Number of written records of each kind, in the order of the kinds.
 pub type Counts = Vec<(&'static str, u64)>;
 
-/// Why an export stopped.
+/// Failure of an export.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// Its lines cannot be written.

@@ -94,7 +94,7 @@ impl Aggregate {
         if known && old_standing == Some(&standing) && old_name == Some(&name) {
             return Outcome::Unchanged;
         }
-        // In JSON an entry has the id in quotes, a colon and a comma beside its value.
+        // In JSON an entry has the id in quotes, a colon and a comma in addition to its value.
         let entry = |value: usize| id.len() + 4 + value;
         let before = |value: Option<usize>| value.map_or(0, entry);
         let directory_bytes = self.directory_bytes + entry(json_bytes(&standing))

@@ -74,7 +74,7 @@ pub enum OperatorError {
     ManyCredentials(InstanceName, UserId),
     /// The directory in the first format and the users' records disagree.
     #[error(
-        "where users of instance {0} stand is not what their records say; run: funil doctor --instance {0} --repair"
+        "the memberships of users in instance {0} differ from their records; run: funil doctor --instance {0} --repair"
     )]
     Disagreement(InstanceName),
     /// No credential of this kind has this id.

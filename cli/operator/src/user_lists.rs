@@ -14,7 +14,7 @@ use table::{Condition, Key, KeyRange, PAGE, StoreError, Transaction, key_of};
 
 type UserTexts = BTreeMap<UserId, String>;
 
-/// The lists as the users' records say, and the users' memberships: some hundred bytes of each user.
+/// The lists derived from the users' records, and the users' memberships: some hundred bytes of each user.
 #[derive(Default)]
 pub(super) struct UserLists {
     pub standings: BTreeMap<UserId, Membership>,
@@ -133,7 +133,7 @@ impl UserList {
     }
 }
 
-/// How `stored` differs from `expected`: values that are missing, different or superfluous.
+/// Differences of `stored` from `expected`: missing, different and superfluous values.
 pub(super) fn differences<K: Ord + Display, V: PartialEq>(
     what: &str,
     expected: &BTreeMap<K, V>,

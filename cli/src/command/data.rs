@@ -32,7 +32,7 @@ Examples:
   funil export --instance acme > data.ndjson
   funil export --instance acme --output data.ndjson";
 
-const HOLDS: &str = "the export holds voip_webhook_secret, initial_password and automations' secrets where they are set: keep it where only you can read it";
+const HOLDS: &str = "the export contains voip_webhook_secret, initial_password and automations' secrets where they are set: keep it where only you can read it";
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
@@ -85,7 +85,7 @@ fn so_far(bar: &ProgressBar) -> String {
         Some(total) => format!(" after {} of {total} lines", bar.position()),
         None => String::new(),
     };
-    format!("{done}; what was written stays, and the same import run again goes on")
+    format!("{done}; what was written is kept; rerun the command to resume")
 }
 
 fn unreadable(file: &Path, cause: &io::Error) -> Failure {
@@ -126,7 +126,7 @@ fn told(report: &ImportReport, as_json: bool) -> Answer {
     }
     let taken = report.imported + report.unchanged;
     let note = if report.stopped {
-        "stopped; the same import run again goes on"
+        "stopped; rerun the command to resume"
     } else if taken + count == 0 {
         "it has no lines; is it the right file?"
     } else if taken == 0 {

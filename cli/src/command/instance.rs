@@ -199,7 +199,7 @@ pub fn standard_input() -> Result<String, Failure> {
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Failure::Refused(
-            "standard input holds more than any setting takes; is it the right file?".to_owned(),
+            "standard input is longer than any setting; is it the right file?".to_owned(),
         ));
     }
     let mut text = String::from_utf8(bytes).map_err(|_| {

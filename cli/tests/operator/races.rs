@@ -15,6 +15,7 @@ use shared::meeting::Meeting;
 use shared::people::User;
 use shared::time::Timestamp;
 
+use crate::import::assert_sound;
 use crate::support::{Bench, USERS, command};
 
 const WRITTEN: Outcome = Outcome::Written;
@@ -218,12 +219,6 @@ fn meeting(id: u64, hour: u64) -> Dated<Meeting> {
         "date": format!("2027-03-01T{hour:02}:00:00Z"), "endDate": format!("2027-03-01T{hour:02}:30:00Z"),
     });
     serde_json::from_value::<Meeting>(meeting).unwrap().into()
-}
-
-#[track_caller]
-fn assert_sound(bench: &Bench) {
-    let seen = bench.funil("doctor --instance acme --json").done().document();
-    assert_eq!(seen["differences"], json!([]));
 }
 
 /// After two concurrent imports with the same names each calendar has its own or none.

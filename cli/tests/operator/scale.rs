@@ -93,7 +93,7 @@ fn interrupt(process: u32) {
     assert!(told.unwrap().success());
 }
 
-const STOPPING: &str = "stopping behind the lines at hand; once more stops at once";
+const STOPPING: &str = "stopping after the current batch; interrupt again to stop at once";
 
 #[test]
 fn a_stopped_import_reports_its_progress_and_can_be_continued() {
@@ -124,7 +124,7 @@ fn a_stopped_import_prints_advice() {
     assert_eq!(stopped.out, "200 imported, 0 unchanged, 0 refused, 250 left\n");
     assert_eq!(
         stopped.err,
-        format!("{STOPPING}\nstopped; the same import run again goes on")
+        format!("{STOPPING}\nstopped; rerun the command to resume")
     );
 }
 
@@ -142,8 +142,7 @@ fn a_second_signal_stops_an_import_at_once() {
     };
     let stopped = Import::begin(&bench, &["--json"], twice).end();
     drop(ended);
-    let reason =
-        "stopped after 0 of 450 lines; what was written stays, and the same import run again goes on";
+    let reason = "stopped after 0 of 450 lines; what was written is kept; rerun the command to resume";
     assert_eq!(
         (stopped.code, stopped.document()),
         (1, json!({ "error": reason }))

@@ -123,7 +123,7 @@ fn body(request: &RawRequest) -> Result<Map<String, Value>, RequestError> {
     Ok(grouped(form_urlencoded::parse(text)))
 }
 
-/// Pairs by name. A name that stands more than once, such as a checkbox, has its values joined.
+/// Pairs by name. The values of a repeated name, such as of checkboxes, are joined.
 fn grouped<T: Into<String>>(pairs: impl Iterator<Item = (T, T)>) -> Map<String, Value> {
     let mut fields = Map::new();
     for (name, value) in pairs {

@@ -8,7 +8,7 @@ use shared::store::{ListRequest, PrefetchedList, Reader, StoreError};
 use crate::view::UserView;
 
 /// A page asked for by itself that reads too much (C-86).
-const OVER_BUDGET: &str = "page: lies too far behind to be found by itself; read the pages in their order";
+const OVER_BUDGET: &str = "page: is too far from the start to be read on its own; read the pages in order";
 
 /// All users, or a page of them.
 #[derive(Debug)]

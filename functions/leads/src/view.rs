@@ -154,7 +154,7 @@ impl View {
         self.nested("owner").is_some_and(named)
     }
 
-    /// Whether tags are shown beside a lead.
+    /// Whether tags are shown.
     fn has_root_tags(&self) -> bool {
         matches!(&self.form, ViewFields::Selected(selection) if selection.contains("tags"))
     }
@@ -198,7 +198,7 @@ impl View {
         Ok(Related { names, tags })
     }
 
-    /// The tags of a lead, where they are selected beside it.
+    /// The tags of a lead, if they are selected.
     pub fn root_tags(&self, lead: &Lead, related: &Related) -> Option<Value> {
         self.has_root_tags().then(|| related.tags(lead))
     }

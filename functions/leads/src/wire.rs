@@ -1,4 +1,4 @@
-//! What bodies name: ids of leads (C-24, C-25), and the records that a lead refers to (C-91, C-92).
+//! References in bodies: ids of leads (C-24, C-25), and the records that a lead refers to (C-91, C-92).
 
 use serde_json::{Map, Value};
 use shared::auth::Scope;
@@ -61,7 +61,7 @@ impl NamedRecords {
     }
 }
 
-/// What a patch of a request is judged against.
+/// The context that a request's patch is validated against.
 pub fn edit_context<'a>(scope: &'a Scope, named: &'a NamedRecords) -> LeadEditContext<'a> {
     LeadEditContext {
         viewer: &scope.viewer,

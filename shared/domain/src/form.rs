@@ -126,7 +126,7 @@ impl TokenHash {
         self.0.get(..PREFIX).unwrap_or_default()
     }
 
-    /// All digits, which stand for the token in memory.
+    /// All digits, which identify the token in memory.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -56,7 +56,7 @@ pub struct LeadReferences {
     pub company: Option<CompanyId>,
 }
 
-/// What a patch is judged against.
+/// The context that a patch is validated against.
 #[derive(Debug)]
 pub struct LeadEditContext<'a> {
     /// The user.
@@ -123,8 +123,8 @@ impl LeadPatch {
         }
     }
 
-    /// The changed lead. It stays as it is where the patch says what already holds, and what is sent back unchanged is not
-    /// judged again.
+    /// The changed lead. It is equal to the former one if the patch changes nothing; unchanged fields are not
+    /// validated.
     ///
     /// # Errors
     /// The first [`LeadEditError`].

@@ -29,7 +29,7 @@ pub enum KeyPlace {
 }
 
 impl KeyPlace {
-    /// Where the key belongs, for a caller that sent it elsewhere or not at all (C-103).
+    /// The place of the key, for a caller that sent it in another place or not at all (C-103).
     const fn advice(self) -> &'static str {
         match self {
             Self::Header => "apitoken: the API key belongs in the header apitoken",

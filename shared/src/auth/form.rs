@@ -100,7 +100,7 @@ impl Guard for FormGuard {
 }
 
 impl FormGuard {
-    /// What an accepted form is remembered by.
+    /// The key under which an accepted form is remembered.
     fn callers(&self, reader: &Reader) -> [String; 1] {
         let claimed = self.claimed.as_ref();
         let claimed = claimed.map(|(name, token)| format!("{name} {}", token.as_str()));

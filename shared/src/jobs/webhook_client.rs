@@ -93,7 +93,7 @@ pub struct WebhookRequest {
     pub secret: SecretText,
     /// Method.
     pub method: Method,
-    /// Headers beside those of the service.
+    /// Headers in addition to those of the service.
     pub headers: Headers,
     /// Time of sending.
     pub at: Timestamp,
@@ -291,7 +291,7 @@ fn distrust(cause: &io::Error) -> &'static str {
         return "the TLS handshake failed";
     };
     match cause {
-        CertificateError::UnknownIssuer => "the certificate is of nobody who is trusted",
+        CertificateError::UnknownIssuer => "the certificate's issuer is not trusted",
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             "the certificate is another host's"
         }

@@ -39,8 +39,8 @@ impl Reader {
 pub enum FoundAutomation {
     /// One that this build can carry out.
     Known(Automation),
-    /// One with a trigger, a filter or an action that a later build made. To leave out what is not known could do what
-    /// nobody wants, so all of it is left alone.
+    /// An automation with a trigger, a filter or an action of a later build. Ignoring the unknown part could run
+    /// actions that nobody asked for, so the automation does not run.
     Later {
         /// Its id.
         id: AutomationId,
@@ -106,8 +106,7 @@ pub fn encode(automation: &Automation) -> Item {
     Item::from([("id".to_owned(), n(automation.id)), (TEXT.to_owned(), s(text))])
 }
 
-/// The automation that an item holds. What is wrong with one that cannot be read is told without quoting it: its text holds
-/// secrets.
+/// Decodes an automation. The error does not quote the item, because its text contains secrets.
 pub fn decode(item: &Item) -> Result<FoundAutomation, StoreError> {
     let text = item.get(TEXT).and_then(|text| text.as_s().ok());
     let text = text.ok_or_else(|| item::corrupt(KIND, "it has no text"))?;

@@ -27,7 +27,7 @@ use table::{CommitError, Condition, Transaction};
 pub use insert::{CallParty, NewCall, PrefetchedCall, RecordedCall};
 
 const KIND: &str = "call";
-/// How often a call is written anew because its lead went into the archive or out of it concurrently.
+/// Maximum repeated writes of a call whose lead is archived or restored concurrently.
 const TURNS: usize = 6;
 
 /// A call as it is stored.
@@ -356,14 +356,14 @@ fn is_only_there(refused: &BTreeMap<Key, Item>, key: &Key) -> bool {
     refused.len() == 1 && refused.get(key).is_some_and(|item| !item.is_empty())
 }
 
-/// The record that an item holds.
+/// Decodes a record.
 pub fn decode_record(item: Item) -> Result<CallRecord, StoreError> {
     let raw = Raw::of(&item);
     let record = item::decode(KIND, item)?;
     Ok(CallRecord { raw, ..record })
 }
 
-/// The call that an item holds.
+/// Decodes a call.
 pub fn decode(item: Item) -> Result<Call, StoreError> {
     item::decode(KIND, item).map(|record: CallRecord| record.call)
 }

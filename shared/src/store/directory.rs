@@ -31,7 +31,7 @@ const MEMBERS: &str = "users";
 /// Departments that are queried one by one; of more the whole partition is read.
 const MAX_QUERIES: usize = 8;
 
-/// The standings of all users, as the first format has them beside the rest.
+/// The memberships of all users, which the first format has in the same item.
 pub type Standings = BTreeMap<UserId, Membership>;
 
 /// A directory as it is stored, with the version that a write of it must find.
@@ -75,8 +75,8 @@ impl Reader {
             .map(|stored| stored.directory))
     }
 
-    /// Where the user of a credential stands now; `None` for one that is gone. No call, but a get where neither the directory
-    /// nor the credential says it.
+    /// The current membership of a credential's user; `None` if the user is deleted. No call, or one get if neither
+    /// the directory nor the credential contains it.
     pub async fn standing(
         &self,
         stored: &StoredDirectory,
@@ -176,7 +176,7 @@ impl Reader {
     }
 }
 
-/// The directory that an item holds, to be written again.
+/// Decodes a directory that is written again.
 pub fn decode_raw(item: &Item) -> Result<StoredDirectory, StoreError> {
     let raw = Raw::of(item);
     Ok(StoredDirectory { raw, ..decode(item)? })

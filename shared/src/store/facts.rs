@@ -1,4 +1,4 @@
-//! Facts: what a write of a lead, an opportunity or a meeting tells to automations (C-102).
+//! Facts: the events that writes of leads, opportunities and meetings raise for automations (C-102).
 //!
 //! A write builds its transaction with [`InstanceStore::put_record`], for a new lead [`InstanceStore::add_lead`]. Both put
 //! the record, all that is derived from it and, where an automation waits for one of its events, an outbox entry. So a
@@ -34,7 +34,7 @@ pub struct Raised {
     pub at: Timestamp,
     /// The events of the write that were active then.
     pub events: Vec<String>,
-    /// What filters compare, as it was after the write.
+    /// The values that filters compare, after the write.
     #[serde(flatten)]
     pub circumstances: Circumstances,
 }
@@ -50,7 +50,7 @@ pub trait Factual: Entity {
     /// The moments of a write that makes `self` of `before`.
     fn moments(&self, before: Option<&Self>) -> Vec<Moment>;
 
-    /// What filters compare.
+    /// The values that filters compare.
     fn circumstances(&self) -> Circumstances;
 }
 

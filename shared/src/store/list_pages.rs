@@ -1,7 +1,7 @@
-//! Pages of tickets, of files (C-62) and of users: all of a list up to what an answer may have, or `limit` of them from where the page
-//! before ended. A page that is asked for alone is an offset, read within the instance's budget.
+//! Pages of tickets, files (C-62) and users: a whole list up to the maximum response, or `limit` entries from the end
+//! of the previous page. A page without a cursor is an offset, read within the instance's read budget.
 //!
-//! The beginning of a page is read beside the credential; the rest once the caller is known.
+//! The start of a page is prefetched in parallel with authentication; the rest is read after it.
 
 use crate::store::budget::ReadBudget;
 use crate::store::page_cursor::{CursorKey, PageCursor};
@@ -12,22 +12,22 @@ use table::StoreError;
 use table::item::{self, Item};
 use table::{KeyRange, PAGE, Page, key_of};
 
-/// The most entries that are read before it is known who asks (C-86).
+/// Maximum entries that are read before authentication (C-86).
 const MAX_EARLY: usize = 50;
-/// A list without `limit` is read no further: its answer is larger than any that is given, which is 5 MB.
+/// Maximum bytes that are read of a list without `limit`; above 5 MB it is refused.
 pub const MAX_BYTES: usize = 6 * 1024 * 1024;
 
-/// Which records of a list are asked for.
+/// The requested page of a list.
 #[derive(Debug, Clone)]
 pub struct ListRequest {
-    /// The page as the caller counts, absent for the first.
+    /// Number of the page, in the page base of the instance [default: the first].
     pub page: Option<u64>,
-    /// Records on a page; where absent the first page has all.
+    /// Records of a page [default: the first page has all].
     pub limit: Option<u16>,
 }
 
 impl ListRequest {
-    /// How many records come before the page.
+    /// Number of records before the page.
     pub(crate) fn skipped(&self, caller: &PrefetchHint) -> u64 {
         // Without a limit everything is on the first page.
         caller.skipped(self.page, self.limit.unwrap_or(u16::MAX))
@@ -42,7 +42,7 @@ impl ListRequest {
     }
 }
 
-/// A list of which the entries that pass a filter are asked for.
+/// A list, and the filter of its entries.
 #[derive(Debug, Clone)]
 pub(crate) struct PagedList {
     partition: String,
@@ -52,7 +52,7 @@ pub(crate) struct PagedList {
 /// A filter of a list's entries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EntryFilter {
-    /// What makes pages under the filter a walk of their own.
+    /// Distinguishes the cursors of pages under the filter.
     pub name: &'static str,
     /// Whether an entry passes.
     pub admits: fn(&Item) -> bool,
@@ -68,7 +68,7 @@ impl From<String> for PagedList {
 }
 
 impl PagedList {
-    /// The entries that pass a filter.
+    /// The list with a filter.
     pub fn filtered(self, filter: EntryFilter) -> Self {
         Self {
             filter: Some(filter),
@@ -85,7 +85,7 @@ pub struct PrefetchedList {
     early: Option<(PageCursor, Page)>,
 }
 
-/// In which direction a list grows.
+/// Where a list grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Growth {
     /// The newest come first.
@@ -95,7 +95,7 @@ pub(crate) enum Growth {
 }
 
 impl Reader {
-    /// Reads where a page is likely to begin. At most two calls, side by side.
+    /// Prefetches the start of a page. At most two calls, in parallel.
     pub(crate) async fn begin_list(
         &self,
         list: impl Into<PagedList>,
@@ -133,7 +133,7 @@ impl Reader {
 }
 
 impl InstanceStore {
-    /// The entries of the page, and what remembers where it ends.
+    /// The entries of the page; stores the cursor of the next one.
     pub(crate) async fn finish_list(
         &self,
         viewer: &Viewer,
@@ -226,7 +226,7 @@ impl PageReader {
         limit: usize,
     ) -> Result<Vec<Item>, StoreError> {
         let mut page = Vec::with_capacity(limit);
-        // A filter may pass few entries, so ever more are read at a time.
+        // A filter may pass few entries, so the size of queries doubles.
         let mut least = self.list.filter.map_or(0, |_| MAX_EARLY);
         while page.len() < limit {
             let sought = usize::try_from(skip).unwrap_or(PAGE);

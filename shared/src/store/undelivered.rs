@@ -19,10 +19,10 @@ const SINCE: &str = "since";
 /// Days for which it is kept.
 const DAYS: u32 = 30;
 
-/// A notification that is not tried any more.
+/// A notification that is not retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undelivered {
-    /// What it tells of.
+    /// The event's record.
     pub cause: Cause,
     /// The automation.
     pub automation: AutomationId,
@@ -75,7 +75,7 @@ impl Reader {
 }
 
 impl Undelivered {
-    /// The notification that an item holds.
+    /// Decodes a notification.
     pub fn decode(item: &Item) -> Result<Self, StoreError> {
         let named = key::notified(&key_of(item)?.sk);
         let (cause, automation, action) =

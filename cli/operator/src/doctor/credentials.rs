@@ -1,7 +1,7 @@
 //! Credentials: an entry that is not revoked has the item that a request finds by hash, a revoked one has none; and each
 //! item that opens the instance has its entry, without which nobody could revoke it.
 //!
-//! A repair never widens what a credential opens. Where item and entry disagree nobody can tell which is right, so the
+//! A repair never widens what a credential opens. If item and entry disagree, the right one is unknown, so the
 //! credential is revoked. One without an entry gets one as it is, so that its owner can be found before it is revoked.
 
 use super::check::Check;

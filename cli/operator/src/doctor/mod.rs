@@ -1,10 +1,10 @@
 //! `funil doctor` (C-84): recomputes every derived item from the records, and reports or repairs what differs.
 //!
 //! With live writes, nothing is reported that was not read again and still differed under an unchanged record, and no
-//! repair happens unless its reasons still hold at that moment, which its own transaction checks.
+//! repair is written unless its reasons still apply, which its own transaction checks.
 //!
 //! The table of [`kinds`] lists the records with derived items. A copy of another record is derived from two records, so
-//! both are held while it is compared, and the marker that it may be stale is read in between ([`copies`]). Memory is
+//! both are in memory while it is compared, and its stale marker is read in between ([`copies`]). Memory is
 //! bounded by pages, by the number of columns, and by the maximum of sums in one pass, never by the number of records.
 
 mod calls;
@@ -157,7 +157,7 @@ impl Doctor<'_> {
     /// copies are found by links, which are right by now.
     async fn refresh_copies(&self) -> Result<()> {
         match self.operator.refresh_copies().await {
-            // The markers stay, and readers heed them.
+            // The stale markers remain, and every reader checks them.
             Ok(()) | Err(StoreError::Contention(_) | StoreError::Corrupt { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }

@@ -1,4 +1,4 @@
-//! Records from which nothing is derived: can each be read?
+//! Records without derived items: each must be readable.
 
 use super::{Doctor, Result};
 use shared::labels::{LossReason, Tag};

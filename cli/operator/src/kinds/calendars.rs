@@ -50,8 +50,8 @@ impl RecordKind for Calendars {
 }
 
 impl ImportKind for Calendars {
-    /// Calendars may pass names on to each other, so they stay together. No response that lists them all (C-50) could hold
-    /// more.
+    /// Calendars may exchange names, so they are written in one chunk. A response with all of them (C-50) could not
+    /// contain more.
     const CHUNK: usize = 10_000;
 
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {

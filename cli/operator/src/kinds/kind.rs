@@ -150,6 +150,44 @@ pub trait Decide: RecordKind {
     fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, mode: Mode) -> Decision;
 }
 
+/// A kind of records that only imports write and from which nothing is derived: each is one item.
+pub trait PlainKind: RecordKind {
+    /// The partition of the records.
+    fn partition(keys: Keys<'_>) -> String;
+
+    /// The key of a record.
+    fn key(keys: Keys<'_>, record: &Self::Record) -> Key;
+}
+
+impl<K> Decide for K
+where
+    K: PlainKind,
+    K::Record: Serialize + DeserializeOwned + PartialEq,
+{
+    fn reads(keys: Keys<'_>, record: &K::Record, _mode: Mode) -> Vec<Key> {
+        vec![K::key(keys, record)]
+    }
+
+    fn decide(operator: &Operator, line: &K::Line, found: &FoundItems, _mode: Mode) -> Decision {
+        let record: &K::Record = line.borrow();
+        found.replace(K::KIND, K::key(operator.keys(), record), record)
+    }
+}
+
+impl<K> ExportKind for K
+where
+    K: PlainKind,
+    K::Record: DeserializeOwned,
+{
+    fn partition(keys: Keys<'_>) -> String {
+        <K as PlainKind>::partition(keys)
+    }
+
+    fn decode(item: Item) -> Result<K::Record, StoreError> {
+        item::decode(K::KIND.name(), item)
+    }
+}
+
 /// A kind of records with a partition of its own, which an export reads in pages.
 pub trait ExportKind: RecordKind {
     /// The sequence at whose value, read before everything else, the export of the kind stops: so it has no record of a

@@ -282,7 +282,7 @@ impl<'a> UserBatch<'a> {
         }
     }
 
-    /// How large an item of names or members is.
+    /// The size of an item of names or members.
     fn named_bytes(&self, key: &Key) -> usize {
         let names = self.names.get(key).map_or(0, |names| {
             let entry = |name: &String| 20 + json_bytes(name);

@@ -48,7 +48,7 @@ pub struct Automation {
     pub active: bool,
 }
 
-/// Conditions on the trigger, which must all hold. Unknown filters are rejected, because ignoring one would
+/// Conditions on the trigger, all of which must be met. Unknown filters are rejected, because ignoring one would
 /// run actions too often.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -261,7 +261,7 @@ impl Action {
                 Err("points: must be from -1e15 to 1e15".to_owned())
             }
             Self::AddAccess { users, departments } if users.is_empty() && departments.is_empty() => {
-                Err("users: must name somebody where departments do not".to_owned())
+                Err("users: must not be empty where departments is".to_owned())
             }
             Self::CreateOpportunity { title, .. } => length("title", title),
             Self::Notify(notify) => notify.judge(),

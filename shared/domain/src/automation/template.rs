@@ -35,7 +35,7 @@ pub struct Placeholder<'a> {
     pub field: &'a str,
 }
 
-/// The fields that placeholders stand for.
+/// The values of placeholders.
 #[derive(Debug, Clone, Default)]
 pub struct Values {
     /// Those of the opportunity.

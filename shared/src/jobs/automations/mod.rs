@@ -55,7 +55,7 @@ const ACTION: &str = "action";
 struct OutboxTrigger {
     key: Key,
     cause: Cause,
-    /// What is raised; of a call, what follows from its record.
+    /// The raised fact; for a call, derived from its record.
     fact: Option<Raised>,
     version: u64,
     automation: u64,
@@ -253,7 +253,7 @@ impl InstanceStore {
     }
 }
 
-/// What a call raises.
+/// The fact that a call raises.
 fn received(subject: &Subject) -> Option<Raised> {
     let event = Event {
         trigger: Kind::LeadPhoneCall,
@@ -286,7 +286,7 @@ impl OutboxTrigger {
     /// The first action after the trigger's progress, of automations ordered by id.
     fn next<'a>(&self, ground: &'a Ground) -> Option<(AutomationId, usize, &'a Action)> {
         let begun = |automation: &Automation| automation.id.get() == self.automation;
-        // What its own actions change does not stop an automation that has begun.
+        // Changes by an automation's own actions do not stop it.
         let runs = |automation: &&Automation| begun(automation) || ground.admits(automation);
         let active = ground.automations.iter().filter(|automation| automation.active);
         let left = active

@@ -1,8 +1,8 @@
 //! The board: every column of a funnel with its totals and its newest opportunities.
 //!
-//! Where users, statuses and the archive are all that is asked, the totals answer what the columns count, and of each
-//! only what it shows is read. Anything else is counted while every entry within reach is read once, columns in parallel, within
-//! the instance's budget of units and time (C-86).
+//! If a request filters by users, statuses and the archive only, the counts come from the totals, and of each column
+//! only the shown opportunities are read. Anything else is counted while every entry within reach is read once,
+//! columns in parallel, within the instance's budget of units and time (C-86).
 
 use std::collections::BTreeSet;
 
@@ -119,7 +119,7 @@ impl InstanceStore {
         Ok(sum)
     }
 
-    /// A column whose totals only its records tell.
+    /// A column whose totals are counted from its records.
     async fn counted(
         &self,
         asked: &Asked<'_>,

@@ -33,8 +33,7 @@ pub fn report_part_name(month: &str, at: usize) -> String {
     format!("{month}#{at:04}")
 }
 
-/// The version of what the refresh numbered so writes. Other refreshes may have the same number, so a token tells them
-/// apart.
+/// The version written by a refresh. Concurrent refreshes may have the same number, so a token distinguishes them.
 pub fn report_version(generation: u64, token: &str) -> String {
     format!("{generation:012}#{token}")
 }
@@ -80,7 +79,7 @@ impl Keys<'_> {
         Key::new(self.report_data(id), "head")
     }
 
-    /// How far the walk through an entity's records has come.
+    /// The checkpoint of the scan of an entity's records.
     pub fn report_walk(self, entity: ReportEntity) -> Key {
         Key::new(self.pk("report-walk"), entity.as_str())
     }

@@ -148,7 +148,7 @@ impl Reader {
     }
 }
 
-/// A lead's fields that differ from the defaults, without the free-form ones: how it stands in the records that copy it.
+/// A lead's fields that differ from the defaults, without the free-form ones: its form in records that copy it.
 pub fn sparse(lead: &Lead) -> Map<String, Value> {
     let fields = |lead: &Lead| match serde_json::to_value(lead) {
         Ok(Value::Object(fields)) => fields,
@@ -213,7 +213,7 @@ impl LeadState {
     }
 }
 
-/// The lead that an item holds, for those who do not write it again.
+/// Decodes a lead that is not written again.
 pub fn read(item: Item) -> Result<Lead, StoreError> {
     LeadState::take(item).map(|state| state.lead)
 }
@@ -226,7 +226,7 @@ pub fn mark_active(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, 
     stale_markers::mark(transaction, keys, lead, at);
 }
 
-/// That a lead is there, and archived or not.
+/// Requires that a lead exists, and whether it is archived.
 pub fn is_archived(lead: LeadId, archived: bool) -> Condition {
     let mut has = Item::from([("id".to_owned(), n(lead))]);
     let mut lacks = Vec::new();

@@ -110,7 +110,7 @@ impl Leases {
 }
 
 impl Store {
-    /// Whether this process accepted all of these callers recently and holds a place of their budgets, so that one
+    /// Whether this process accepted all of these callers recently and has requests left of their leases, so that one
     /// page may be read before they are checked again (C-86).
     pub(crate) fn knows(&self, callers: &[String]) -> bool {
         let now = self.environment.now();

@@ -1,8 +1,8 @@
 //! A ticket's record, and what is derived from it: its entry in the list of its lead. Its files are records of their own.
 //!
-//! A file's record holds the lead of its ticket, because the files of a lead are one list. What must stay true: a file is
-//! written on condition that its ticket has that lead. So once a ticket has another lead, no file can come to have the
-//! former one, and those that have it are moved after the ticket (see [`settle`]).
+//! A file's record contains the lead of its ticket, because the files of a lead are one list. Invariant: a file is
+//! written on condition that its ticket has that lead. So after a ticket changes its lead, no file can be written
+//! with the former one, and files that have it are moved after the ticket (see [`settle`]).
 
 mod files;
 mod list;
@@ -24,13 +24,13 @@ pub use list::TicketFiles;
 pub use reassign::{PrefetchedReassignment, Reassigned};
 
 const KIND: &str = "ticket";
-/// Record and entry hold the ticket as text, so that what is carried as it came stays so.
+/// The ticket is one text in record and entry, so that fields carried as they came stay unchanged.
 const TEXT: &str = "ticket";
-/// The ticket's lead, beside the text, so that a condition can speak of it.
+/// The ticket's lead as an attribute, so that conditions can refer to it.
 const LEAD: &str = "lead";
-/// That files may still have the lead that the ticket had before.
+/// Mark of a ticket whose files may still have its former lead.
 const UNSETTLED: &str = "unsettled";
-/// How often files of the ticket were written.
+/// Number of writes of the ticket's files.
 const FILES: &str = "files";
 
 /// A ticket, and whether its files followed it.
@@ -41,7 +41,7 @@ pub struct TicketState {
     /// Files of it may still have the lead that it had before.
     pub unsettled: bool,
     /// Number of writes of its files. A write of the ticket may set it back and raises the version, so version and number
-    /// together tell whether a file came since both were read.
+    /// together show whether a file was added after both were read.
     pub files: u64,
 }
 
@@ -119,7 +119,7 @@ impl Entity for TicketState {
     }
 }
 
-/// That a ticket is there and has this lead, or none.
+/// Requires that a ticket exists and has this lead, or none.
 pub fn has_lead(ticket: TicketId, lead: Option<LeadId>) -> Condition {
     let mut has = Item::from([("id".to_owned(), n(ticket))]);
     has.extend(lead.map(|lead| (LEAD.to_owned(), n(lead))));
@@ -131,7 +131,7 @@ fn text(ticket: &Ticket) -> String {
     serde_json::Value::Object(ticket.sparse()).to_string()
 }
 
-/// The ticket that a record or an entry holds.
+/// Decodes the ticket of a record or an entry.
 fn read(item: &Item) -> Result<Ticket, StoreError> {
     item::need_json(KIND, item, TEXT)
 }

@@ -1,8 +1,9 @@
-//! Giving a ticket another lead (C-100).
+//! Reassigns a ticket to another lead (C-100).
 //!
-//! The ticket, its entries and its files change in one transaction. A ticket with more files than one takes needs several:
-//! the first marks it as unsettled, the last removes the mark, and the same request again continues. Writing a file counts
-//! in its ticket's record, so a file that comes after the others were listed fails the transaction.
+//! The ticket, its entries and its files change in one transaction. More than [`MAX_FILES`] files need several: the
+//! first marks the ticket as unsettled, the last removes the mark, and a repeated request resumes. Every write of a
+//! file increments a number in its ticket's record, so a file added after the files were listed fails the
+//! transaction.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +23,8 @@ use table::{
     Transaction, key_of,
 };
 
-/// Files of one transaction: each is a record, an entry deleted and an entry put, beside the ticket's three items and the
-/// lead.
+/// Maximum files of one transaction: each takes three items (record, deleted entry, new entry); the ticket takes
+/// three and the lead one.
 const MAX_FILES: usize = (MAX_WRITES - 4) / 3;
 
 /// Prefetched reads of a reassignment.
@@ -185,8 +186,8 @@ impl InstanceStore {
         Ok(names.map(|name| self.keys().file(&name)).collect())
     }
 
-    /// Writes the ticket with its files; `None` where others came first. `erases` where its lead was deleted: the job that
-    /// erases the person (C-24) would not find the ticket at its new lead.
+    /// Writes the ticket with its files; `None` if they were changed concurrently. `erases` where its lead was
+    /// deleted: the job that erases the person (C-24) would not find the ticket at its new lead.
     async fn move_ticket(
         &self,
         mut stored: TicketRecord,
@@ -262,7 +263,7 @@ fn is_pending(stored: &TicketRecord, lead: LeadId) -> bool {
     stored.unsettled || stored.ticket.lead_relation != Some(lead)
 }
 
-/// That neither a ticket nor the number of writes of its files changed.
+/// Requires that neither the ticket nor the number of writes of its files changed.
 fn is_as_read(stored: &TicketRecord) -> Condition {
     let mut has = Item::from([("v".to_owned(), n(stored.version))]);
     let mut lacks = Vec::new();

@@ -143,12 +143,12 @@ async fn receivers_without_a_trusted_certificate_get_nothing() {
         (
             None,
             "https://erp.example/a",
-            refused("the certificate is of nobody who is trusted"),
+            refused("the certificate's issuer is not trusted"),
         ),
         (
             Some(RootCertStore::empty()),
             "https://erp.example/a",
-            refused("the certificate is of nobody who is trusted"),
+            refused("the certificate's issuer is not trusted"),
         ),
         (
             Some(trusted()),

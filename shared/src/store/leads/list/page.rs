@@ -31,7 +31,7 @@ pub struct PrefetchedPage {
     records: Records,
 }
 
-/// How many leads there are of a class.
+/// Number of leads of a class.
 #[derive(Debug, Deserialize)]
 struct LeadTotal {
     #[serde(rename = "n")]
@@ -79,7 +79,7 @@ impl Reader {
         let likely = request.whole && !request.archived && *reach == OwnerScope::All && skipped == 0;
         match LeadId::new(MAX_ID) {
             Some(last) if likely => {
-                // A few more, because archived leads stand among them, unless they would have to wait for the check.
+                // A tenth more, because archived leads are among them, unless they would have to wait for the check.
                 let limit = usize::from(request.limit);
                 let more = limit + limit / 10;
                 let likely = if limit > MAX_AHEAD {

@@ -10,7 +10,7 @@ use shared::store::testing::faults::Fault;
 use tests::world::Answer;
 use tests::{ACME, World};
 
-use super::asks::{Again, Ask};
+use super::ask::{Again, Ask};
 use super::moment::{Length, Moment, Script};
 use super::stage::{Cast, Items, Stage};
 
