@@ -24,9 +24,9 @@ const WATCHED: [(u64, &str); 8] = [
 ];
 
 /// Automation, kind and id of the record.
-type Told = (u64, String, u64);
+type NotifiedRecord = (u64, String, u64);
 /// The same with the version after the write.
-type Fact = (Told, u64);
+type NotifiedWrite = (NotifiedRecord, u64);
 
 /// The lines of the automations.
 pub fn automations() -> impl Iterator<Item = Value> {
@@ -38,7 +38,7 @@ pub fn automations() -> impl Iterator<Item = Value> {
 }
 
 /// The facts of an item of the table.
-pub fn facts_of(item: &str) -> BTreeSet<Fact> {
+pub fn facts_of(item: &str) -> BTreeSet<NotifiedWrite> {
     let item: Value = serde_json::from_str(item).unwrap();
     if item["pk"]["S"] != "demo#trigger" {
         return BTreeSet::new();
@@ -72,7 +72,7 @@ pub fn facts_of(item: &str) -> BTreeSet<Fact> {
 }
 
 /// An item with a notification that nothing raised.
-pub fn made_up(((automation, kind, id), _): &Fact) -> String {
+pub fn made_up(((automation, kind, id), _): &NotifiedWrite) -> String {
     let key = format!("send#{kind}#{id:015}#{:015}#{automation:015}#00", u32::MAX);
     json!({ "pk": { "S": "demo#trigger" }, "sk": { "S": key } }).to_string()
 }
@@ -88,7 +88,7 @@ impl Ledger {
     pub fn judge_facts(&self, items: &[String], found: Option<&Found>) -> Faults {
         let mut faults = Faults::default();
         let raised: BTreeSet<_> = items.iter().flat_map(|item| facts_of(item)).collect();
-        let mut counts = BTreeMap::<Told, u64>::new();
+        let mut counts = BTreeMap::<NotifiedRecord, u64>::new();
         for (told, _) in raised.into_iter().filter(|fact| self.is_judged(fact, found)) {
             *counts.entry(told).or_default() += 1;
         }
@@ -109,7 +109,7 @@ impl Ledger {
     }
 
     /// Nothing is told of deleted leads. Of the leads of calls only an export tells.
-    pub fn is_judged(&self, ((_, kind, id), _): &Fact, found: Option<&Found>) -> bool {
+    pub fn is_judged(&self, ((_, kind, id), _): &NotifiedWrite, found: Option<&Found>) -> bool {
         match (kind.as_str(), self.people.get(id), found) {
             ("lead", Some(person), _) => person.life == Life::Here,
             ("lead", None, Some(found)) => found.leads.contains_key(id),
@@ -118,7 +118,7 @@ impl Ledger {
         }
     }
 
-    fn expected_facts(&self) -> BTreeMap<Told, u64> {
+    fn expected_facts(&self) -> BTreeMap<NotifiedRecord, u64> {
         let here = self.people.iter().filter(|(_, person)| person.life == Life::Here);
         let leads = here.flat_map(|(id, person)| {
             let counts = [person.created, person.archived_or_back, person.archivals];

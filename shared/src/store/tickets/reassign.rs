@@ -48,7 +48,7 @@ pub struct PrefetchedReassignment {
 }
 
 /// The files of a ticket.
-struct Files {
+struct TicketContents {
     /// All of them.
     keys: BTreeSet<Key>,
     /// Those that do not have the new lead.
@@ -171,7 +171,7 @@ impl InstanceStore {
         stored: &TicketRecord,
         new: &Lead,
         start: &PrefetchedReassignment,
-    ) -> Result<Files, StoreError> {
+    ) -> Result<TicketContents, StoreError> {
         let hinted = start.hint.as_ref().map(|hint| hint.writes);
         let head = self.listed_records(&start.listed.items)?;
         let (keys, mut found) = if hinted == Some(stored.writes()) && !start.listed.more {
@@ -191,7 +191,7 @@ impl InstanceStore {
         let records = found.into_values().map(FileRecord::decode);
         let moves = |file: &FileRecord| file.file.ticket == stored.ticket.id && file.lead != Some(new.id);
         let others = records.filter(|file| file.as_ref().map_or(true, moves));
-        Ok(Files {
+        Ok(TicketContents {
             others: others.collect::<Result<_, _>>()?,
             keys,
         })

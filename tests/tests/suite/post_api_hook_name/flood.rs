@@ -11,12 +11,12 @@ const FLOOD: u32 = 3_000;
 const LIMIT: u32 = 5;
 
 /// Read and write units.
-type Units = (f64, f64);
+type FloodUnits = (f64, f64);
 
 /// A submission with a wrong token, one within the limit, and one beyond it, at most.
-const WRONG: Units = (2.0, 0.0);
-const WITHIN: Units = (11.0, 41.0);
-const BEYOND: Units = (2.0, 0.0);
+const WRONG: FloodUnits = (2.0, 0.0);
+const WITHIN: FloodUnits = (11.0, 41.0);
+const BEYOND: FloodUnits = (2.0, 0.0);
 
 /// The figures of docs/figures/worst-requests.md.
 const TOLD: &str = include_str!("../../../../docs/figures/worst-requests.md");
@@ -39,7 +39,7 @@ fn sent(turn: u32) -> Value {
 async fn a_flood_costs_bounded_units() {
     let world = limited(&json!({ "opportunity": { "column": 31, "title": "Pedido" }, "owner": 7 })).await;
     let mut most = [(0.0_f64, 0.0_f64); 3];
-    let mut note = |kind: usize, (reads, writes): Units| {
+    let mut note = |kind: usize, (reads, writes): FloodUnits| {
         most[kind] = (most[kind].0.max(reads), most[kind].1.max(writes));
     };
     for turn in 0..FLOOD {

@@ -27,7 +27,7 @@ const NAMING: usize = 6;
 
 /// What reaches the lead.
 #[derive(Default)]
-struct Taken {
+struct AcceptedFields {
     fields: Record,
     custom: Record,
     utm: Record,
@@ -76,7 +76,7 @@ impl Reference {
     }
 
     /// Adds what a lead lacks.
-    fn complete(&mut self, id: u64, hook: &Value, taken: &Taken) {
+    fn complete(&mut self, id: u64, hook: &Value, taken: &AcceptedFields) {
         let lead = self.leads.get_mut(&id).expect("a lead");
         for (name, value) in &taken.fields {
             if is_blank(&lead[name]) {
@@ -109,7 +109,7 @@ impl Reference {
     }
 
     /// Makes the opportunity, once in 24 hours for equal fields of a lead.
-    fn open(&mut self, id: u64, hook: &Value, taken: &Taken) {
+    fn open(&mut self, id: u64, hook: &Value, taken: &AcceptedFields) {
         let (wanted, lead) = (&hook["opportunity"], self.leads.get(&id));
         let Some(lead) = lead.filter(|_| wanted.is_object()) else {
             return;
@@ -135,13 +135,13 @@ impl Reference {
 }
 
 /// The values that a form takes of what was sent, or the details of the refusal.
-fn taken(hook: &Value, sent: &Record) -> Result<Taken, String> {
+fn taken(hook: &Value, sent: &Record) -> Result<AcceptedFields, String> {
     let listed = hook["fields"].as_array().expect("fields").clone();
     let fields = match listed.len() {
         0 => FIELDS.map(|name| json!({ "name": name })).into(),
         _ => listed,
     };
-    let mut taken = Taken::default();
+    let mut taken = AcceptedFields::default();
     for field in fields {
         let name = field["name"].as_str().expect("a name");
         let Some(value) = sent.get(name).filter(|value| !is_blank(value)) else {
