@@ -84,8 +84,8 @@ pub async fn export(
     export.records::<Calls>().await?;
     export.events().await?;
     export.records::<Reports>().await?;
-    export.records::<Automations>().await?;
     export.records::<Hooks>().await?;
+    export.records::<Automations>().await?;
     Ok(export.counts)
 }
 

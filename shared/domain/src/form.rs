@@ -266,6 +266,12 @@ impl Submitted {
         naming.iter().any(|name| self.fields.contains_key(*name))
     }
 
+    /// The text of a fixed field.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.fields.get(name)?.as_str()
+    }
+
     /// The lead that it creates.
     #[must_use]
     pub fn lead(&self, form: &Form, id: LeadId, now: Timestamp) -> Lead {

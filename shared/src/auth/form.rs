@@ -58,11 +58,9 @@ impl Guard for FormGuard {
     type Scope = FormScope;
 
     fn of(request: RawRequest, app: &App) -> Self {
-        let token = request.params.one("access_token").ok().flatten();
-        let name = request.path.as_deref().and_then(LinkName::parse);
         Self {
             app: app.clone(),
-            claimed: name.zip(token.and_then(TokenHash::of)),
+            claimed: claimed_form(&request),
             params: request.params,
         }
     }
@@ -110,6 +108,14 @@ impl FormGuard {
             claimed.unwrap_or_default()
         )]
     }
+}
+
+/// The name and the token of a submission; `None` where they can be no form's.
+#[must_use]
+pub fn claimed_form(request: &RawRequest) -> Option<(LinkName, TokenHash)> {
+    let token = request.params.one("access_token").ok().flatten();
+    let name = request.path.as_deref().and_then(LinkName::parse);
+    name.zip(token.and_then(TokenHash::of))
 }
 
 /// An instance that does not exist is not distinguished from a form that does not.

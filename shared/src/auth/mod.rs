@@ -24,7 +24,7 @@ use crate::instance::InstanceName;
 use crate::store::{Reader, StoreError};
 
 pub use credentials::{KeyAndToken, KeyAnywhere, KeyInHeader, KeyInQuery, KeyPlace, Placement, Rule};
-pub use form::{FormRequest, FormScope};
+pub use form::{FormRequest, FormScope, claimed_form};
 pub use key::{Credentials, Scope};
 pub use permission::{
     AnyUser, ArchiveLeads, DeleteLeads, EditLeads, EditOpportunities, Permission, SeeCalendars, SeeReports,

@@ -85,6 +85,13 @@ pub struct PrefetchedList {
     early: Option<(PageCursor, Page)>,
 }
 
+impl PrefetchedList {
+    /// The entries that were read.
+    pub(super) fn early(&self) -> &[Item] {
+        self.early.as_ref().map_or(&[], |(_, page)| &page.items)
+    }
+}
+
 /// Where a list grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Growth {

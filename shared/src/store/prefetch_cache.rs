@@ -12,8 +12,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::opportunities::LeadOpportunitiesHint;
 use super::page_cursor::PageCursor;
+use super::tickets::TicketHint;
 use crate::calendar::{Calendar, LinkName};
 use crate::credential::CredentialHash;
+use crate::form::Form;
 use crate::ids::{CalendarId, DepartmentId, LeadId, TicketId};
 use crate::instance::InstanceName;
 use crate::settings::Rate;
@@ -82,8 +84,10 @@ pub struct HintCache {
     pub calendars: Cache<InstanceName, Vec<CalendarId>>,
     /// The calendar that a public link names.
     pub links: Cache<(InstanceName, LinkName), Calendar>,
-    /// The lead of a ticket.
-    pub ticket_leads: Cache<(InstanceName, TicketId), LeadId>,
+    /// Tickets as they were last seen.
+    pub tickets: Cache<(InstanceName, TicketId), TicketHint>,
+    /// The form of a name and a token's hash.
+    pub forms: Cache<(InstanceName, String), Form>,
     /// The opportunities of a lead, and their users.
     pub lead_opportunities: Cache<(InstanceName, LeadId), LeadOpportunitiesHint>,
     /// The departments whose members a caller's permissions rest on.

@@ -162,8 +162,8 @@ impl Import<'_> {
         self.pass::<Calls>().await?;
         self.pass::<Events>().await?;
         self.pass::<Reports>().await?;
-        self.pass::<Automations>().await?;
         self.pass::<Hooks>().await?;
+        self.pass::<Automations>().await?;
         for calls in self.orphaned.chunks(CALLS) {
             self.operator.complete_calls(calls).await?;
         }

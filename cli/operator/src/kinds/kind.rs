@@ -48,7 +48,7 @@ kinds! {
     Tags "tag", LossReasons "lossReason",
     Companies "company", Leads "lead", Funnels "funnel", Opportunities "opportunity", Calendars "calendar",
     Meetings "meeting", Tickets "ticket", Files "file", Calls "call", Events "event", Reports "report",
-    Automations "automation", Hooks "hook",
+    Hooks "hook", Automations "automation",
 }
 
 /// A kind of records, as lines contain them.

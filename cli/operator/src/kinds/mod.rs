@@ -57,7 +57,7 @@ pub use users::Users;
 macro_rules! with_kind {
     ($kind:expr, $K:ident => $body:expr) => {
         with_kind!($kind, $K => $body; Settings Departments Groups Users Profiles Tags LossReasons Companies Leads Funnels
-            Opportunities Calendars Meetings Tickets Files Calls Events Reports Automations Hooks)
+            Opportunities Calendars Meetings Tickets Files Calls Events Reports Hooks Automations)
     };
     ($kind:expr, $K:ident => $body:expr; $($name:ident)*) => {
         match $kind { $(Kind::$name => { type $K = $name; $body })* }

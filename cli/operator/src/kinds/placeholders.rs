@@ -1,11 +1,12 @@
 //! Custom fields that the bodies of notifications name (C-102): of opportunities those that a funnel defines, of leads those
-//! that a lead has.
+//! that a lead has or a form sets.
 
 use std::collections::BTreeSet;
 
 use shared::automation::template::{Placeholder, PlaceholderSource};
 use shared::automation::{Action, Automation};
-use shared::store::unscoped::leads;
+use shared::form::Target;
+use shared::store::unscoped::{forms, leads};
 use table::{KeyRange, PAGE, Pages};
 
 use crate::{Operator, OperatorError};
@@ -50,7 +51,7 @@ fn owned(placeholder: &Placeholder<'_>) -> (PlaceholderSource, String) {
 
 impl Operator {
     /// The placeholders of automations whose fields do not exist. Without custom fields, nothing is read; with one of a
-    /// lead, leads until all are found.
+    /// lead, the forms, and leads until all are found.
     pub(super) async fn unknown_placeholders(
         &self,
         automations: &[&Automation],
@@ -71,6 +72,11 @@ impl Operator {
                 unknown.remove(&(PlaceholderSource::Opportunity, field.name));
             }
         }
+        if any_of(&unknown, PlaceholderSource::Lead) {
+            for alias in self.aliases_of_forms().await? {
+                unknown.remove(&(PlaceholderSource::Lead, alias));
+            }
+        }
         let mut pages = Pages::of(KeyRange::head(self.keys().leads(), PAGE));
         while any_of(&unknown, PlaceholderSource::Lead) {
             let Some(items) = pages.next(self.table()).await? else {
@@ -84,5 +90,22 @@ impl Operator {
             }
         }
         Ok(UnknownPlaceholders(unknown))
+    }
+
+    /// The custom fields that forms set.
+    async fn aliases_of_forms(&self) -> Result<Vec<String>, OperatorError> {
+        let mut aliases = Vec::new();
+        let mut pages = Pages::of(KeyRange::head(self.keys().forms(), PAGE));
+        while let Some(items) = pages.next(self.table()).await? {
+            let forms = items.iter().filter_map(|item| forms::form(item).ok());
+            let targets = forms
+                .flat_map(|form| form.accepted())
+                .filter_map(|field| field.target());
+            aliases.extend(targets.filter_map(|target| match target {
+                Target::Custom(alias) => Some(alias),
+                Target::Field(_) => None,
+            }));
+        }
+        Ok(aliases)
     }
 }

@@ -9,6 +9,8 @@ mod list;
 mod reassign;
 mod settle;
 
+use std::collections::BTreeSet;
+
 use super::Reader;
 use super::derived::Derived;
 use super::entity::{Entity, Stored};
@@ -32,6 +34,8 @@ const LEAD: &str = "lead";
 const UNSETTLED: &str = "unsettled";
 /// Number of writes of the ticket's files.
 const FILES: &str = "files";
+/// Files that a hint names at most.
+const MAX_HINTED: usize = 16;
 
 /// A ticket, and whether its files followed it.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,7 +52,34 @@ pub struct TicketState {
 /// A ticket as it is stored.
 pub type TicketRecord = Stored<TicketState>;
 
+/// A ticket as this process last saw it: a hint for the prefetch of later requests.
+#[derive(Debug, Clone)]
+pub struct TicketHint {
+    /// Its lead.
+    pub lead: Option<LeadId>,
+    /// Its [`writes`](TicketRecord::writes).
+    writes: (u64, u64),
+    /// The records of its files; none of a ticket with many.
+    files: BTreeSet<Key>,
+}
+
+impl TicketHint {
+    fn of(record: &TicketRecord, files: BTreeSet<Key>) -> Self {
+        let are_few = files.len() <= MAX_HINTED;
+        Self {
+            lead: record.ticket.lead_relation,
+            writes: record.writes(),
+            files: files.into_iter().filter(|_| are_few).collect(),
+        }
+    }
+}
+
 impl TicketRecord {
+    /// Version, and number of writes of its files. Equal only if neither the ticket nor a file of it was written in between.
+    fn writes(&self) -> (u64, u64) {
+        (self.version, self.files)
+    }
+
     /// A new ticket's record, or the one that comes in the place of what is stored.
     #[must_use]
     pub fn onto(stored: Option<&Self>, ticket: Ticket) -> Self {

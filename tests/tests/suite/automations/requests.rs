@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use tests::bookings::{FREE, book, booking, made};
+use tests::forms::{add_form, submit};
 use tests::{ACME, World};
 
-use super::facts::{notify, on};
+use super::facts::{delivered, notify, on};
 use super::notify::{Receiver, deliver, header};
 use super::{MARIA, call, receive, world};
 
@@ -48,6 +49,33 @@ async fn placeholders_stand_for_values() {
     let (_, body) = request.split_once("\r\n\r\n").expect("head and body");
     let expected = json!({ "deal": { "name": "", "lead": ["1001: Maria Silva", 7, null] }, "phone": "<>" });
     assert_eq!(serde_json::from_str::<Value>(body).expect("JSON"), expected);
+}
+
+/// A custom field that only a form names is a placeholder before the first lead has it, and empty for a lead without it.
+#[tokio::test]
+async fn placeholders_stand_for_fields_of_forms() {
+    let world = world(&[]).await;
+    add_form(&world.operator(ACME), &Value::Null).await;
+    let body = json!({ "cargo": "<{contactfield=cargo}>", "de": "{contactfield=firstname}" });
+    let automation = on(
+        4,
+        ("lead", "created"),
+        &json!({}),
+        &notify(&json!({ "body": body })),
+    );
+    super::install(&world, &[automation]).await;
+    for sent in [json!({ "nome": "Bia", "cargo": "CEO" }), json!({ "nome": "Ana" })] {
+        assert_eq!(submit(&world, &sent).await.status, 200);
+    }
+    let mut bodies = delivered(&world).await;
+    bodies.sort_by_key(|body| body["de"].to_string());
+    assert_eq!(
+        bodies,
+        [
+            json!({ "cargo": "<>", "de": "Ana" }),
+            json!({ "cargo": "<CEO>", "de": "Bia" })
+        ]
+    );
 }
 
 /// A failed notification is set aside after its last try, and sent again if the operator wants it.

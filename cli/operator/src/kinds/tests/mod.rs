@@ -96,8 +96,8 @@ const KINDS: [Kind; 20] = [
     Kind::Calls,
     Kind::Events,
     Kind::Reports,
-    Kind::Automations,
     Kind::Hooks,
+    Kind::Automations,
 ];
 
 #[test]
