@@ -32,8 +32,8 @@ pub const KINDS: [KindRef; 8] = [
     &Forms,
 ];
 
-/// Opportunities, whose totals may have the form before format 2.
-pub const OPPORTUNITIES: KindRef = &Opportunities;
+/// Opportunities.
+const OPPORTUNITIES: KindRef = &Opportunities;
 
 /// The source of a derived item.
 pub enum Origin {

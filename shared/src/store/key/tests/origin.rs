@@ -50,6 +50,10 @@ fn the_origin_of_items() {
         (Key::new(keys.phone("5511"), "x"), Origin::Lead(None)),
         (total(keys.lead_totals(false), "7"), Origin::LeadTotal),
         (
+            total(keys.restricted_lead_totals(false), "7#ab"),
+            Origin::LeadTotal,
+        ),
+        (
             Key::new("acme#board-total#3#1".to_owned(), "31#7#open"),
             Origin::OpportunityTotal,
         ),
