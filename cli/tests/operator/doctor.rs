@@ -45,8 +45,9 @@ const INSTANCE: &str = r#"
 "#;
 
 /// The partitions of totals, whose versions a repair raises.
-const TOTALS: [&str; 7] = [
+const TOTALS: [&str; 8] = [
     "acme#lead-total#",
+    "acme#lead-total-restricted#",
     "acme#board-total#",
     "acme#board-rank#",
     "acme#board-total-restricted#",

@@ -9,6 +9,8 @@ use super::query::selection::SelectionError;
 use super::{BadIdempotencyKey, NotJson, Problem};
 use crate::store::StoreError;
 
+const OVERSIZE: &str = "body: the record, or an item that counts or lists it, would be larger than 400 KB";
+
 /// 400: a parameter of the query or a field of the body breaks its rule. The first text names it, the second is the rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}: {1}")]
@@ -64,7 +66,7 @@ pub enum RequestError {
     /// 400: the body is not JSON.
     #[error("body: must be JSON")]
     NotJson(#[from] NotJson),
-    /// 500: the table failed. The log has the cause, the answer has not.
+    /// 500: the table failed. The log has the cause, the answer has not. 400 if an item would exceed the table's limit.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -93,6 +95,11 @@ impl From<RequestError> for Problem {
             RequestError::Permission(_) => Self::Forbidden(error.to_string()),
             RequestError::NotFound => Self::NotFound,
             RequestError::IdempotencyMismatch => Self::Mismatch,
+            // A retry would fail too, so it is no failure of the service (C-89).
+            RequestError::Store(cause) if cause.is_oversize() => {
+                tracing::warn!(%cause, "the request is refused");
+                Self::Invalid(OVERSIZE.to_owned())
+            }
             RequestError::Store(cause) => {
                 tracing::error!(%cause, "the request failed");
                 Self::Internal

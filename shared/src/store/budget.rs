@@ -11,8 +11,8 @@ use tokio::sync::Notify;
 
 use crate::settings::Settings;
 use crate::viewer::Viewer;
-use table::StoreError;
-use table::{KeyRange, Page, Table};
+use table::item::Item;
+use table::{KeyRange, Page, Pages, StoreError, Table};
 
 /// Maximum time of a search or filter. With the reads before it, this stays below the timeouts of the function (29 s)
 /// and the gateway (30 s).
@@ -71,6 +71,18 @@ impl ReadBudget {
         let used = page.as_ref().map_or(most, Page::units);
         self.give_back(most - used);
         page
+    }
+
+    /// Reads a whole key range, one call for each 1 MB.
+    ///
+    /// # Errors
+    /// [`StoreError::OverBudget`] as for [`query`](Self::query).
+    pub async fn query_all(&self, table: &Table, span: KeyRange) -> Result<Vec<Item>, StoreError> {
+        let (mut pages, mut items) = (Pages::of(span), Vec::new());
+        while let Some(page) = pages.next_with(|span| self.query(table, span)).await? {
+            items.extend(page.items);
+        }
+        Ok(items)
     }
 
     /// Takes units for reads of single items.

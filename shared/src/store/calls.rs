@@ -216,7 +216,8 @@ impl InstanceStore {
         self.put_call(&mut transaction, &call, numbers, nonce)?;
         match (link, lead) {
             (Link::Known(_), Some(lead)) => {
-                leads::mark_active(&mut transaction, self.keys(), lead, call.create_date);
+                let active = (lead, call.create_date);
+                leads::mark_active(&mut transaction, self.keys(), active, &self.environment);
             }
             (Link::New(caller), Some(lead)) => {
                 self.put_new_lead(&mut transaction, caller, lead, call.create_date)?;

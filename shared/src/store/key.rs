@@ -29,7 +29,7 @@ pub use board::{
     ranked_day, restricted_rank, restricted_ranked, total_column,
 };
 pub use directory::{department_members, member_department};
-pub use lead::{is_email_look_up, looked_up_lead, marked, noticed};
+pub use lead::{class_of, is_email_look_up, looked_up_lead, marked, noticed};
 pub use report::{
     Months, report_generation, report_part_name, report_part_sort, report_slice, report_slice_begins,
     report_version,
@@ -162,7 +162,7 @@ impl Keys<'_> {
             Some("meeting-month") => Origin::Meeting(None),
             Some("lead-ticket") => Origin::Ticket(placed_ticket(&key.sk)),
             Some("ticket-file" | "lead-file") => Origin::File,
-            Some("lead-total") => Origin::LeadTotal,
+            Some("lead-total" | lead::RESTRICTED_LEADS) => Origin::LeadTotal,
             Some("board-total" | "board-rank" | board::RESTRICTED_TOTAL | board::RESTRICTED_RANK) => {
                 Origin::OpportunityTotal
             }

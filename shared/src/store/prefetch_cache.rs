@@ -16,7 +16,7 @@ use super::tickets::TicketHint;
 use crate::calendar::{Calendar, LinkName};
 use crate::credential::CredentialHash;
 use crate::form::Form;
-use crate::ids::{CalendarId, DepartmentId, LeadId, TicketId};
+use crate::ids::{CalendarId, DepartmentId, LeadId, TicketId, UserId};
 use crate::instance::InstanceName;
 use crate::settings::Rate;
 use crate::store::key::Key;
@@ -92,6 +92,8 @@ pub struct HintCache {
     pub lead_opportunities: Cache<(InstanceName, LeadId), LeadOpportunitiesHint>,
     /// The departments whose members a caller's permissions rest on.
     pub departments: Cache<String, BTreeSet<DepartmentId>>,
+    /// The owners of leads that access lists may hide from a caller.
+    pub restricted_leads: Cache<String, BTreeSet<Option<UserId>>>,
     /// The items in which an instance's answers found users' names.
     pub names: Cache<InstanceName, BTreeSet<Key>>,
     /// Whether `funil migrate` has brought the table to this build's format.

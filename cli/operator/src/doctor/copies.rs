@@ -110,7 +110,7 @@ fn compare(
         fix.check(at.clone(), unchanged);
     }
     if let Some(lead) = rule.stale_lead(record)? {
-        notices::mark(&mut fix, keys, lead, operator.now());
+        notices::mark(&mut fix, keys, lead, operator.environment());
     }
     Ok(Check::wrong(key, reason, fix))
 }

@@ -32,8 +32,8 @@ pub const KINDS: [KindRef; 8] = [
     &CheckedForms,
 ];
 
-/// Opportunities, whose totals may have the form before format 2.
-pub const OPPORTUNITIES: KindRef = &CheckedOpportunities;
+/// Opportunities.
+const OPPORTUNITIES: KindRef = &CheckedOpportunities;
 
 /// The source of a derived item.
 pub enum DerivedFrom {

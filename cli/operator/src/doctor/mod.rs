@@ -27,7 +27,7 @@ mod reports;
 mod tally;
 mod totals;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
 use serde::Serialize;
@@ -88,8 +88,8 @@ struct Doctor<'a> {
     largest: counters::Largest,
     /// The columns of all funnels.
     columns: columns::Columns,
-    /// Some totals of opportunities have the form before format 2.
-    former_totals: bool,
+    /// The kinds of which some totals have the form before format 2.
+    former_totals: BTreeSet<&'static str>,
     /// Leads of the former format may lack what only a migration or a repair adds.
     may_lack: bool,
 }
@@ -112,7 +112,7 @@ impl Operator {
             diagnosis: Diagnosis::default(),
             largest: counters::Largest::default(),
             columns: columns::Columns::default(),
-            former_totals: false,
+            former_totals: BTreeSet::new(),
             may_lack: !repair && self.is_unmigrated().await?,
         };
         doctor.directory().await?;
@@ -128,7 +128,7 @@ impl Operator {
         doctor.counters().await?;
         // After the counters, because a count depends on the numbers of the records (see `totals`).
         for (kind, tally) in counted {
-            if doctor.former_totals && kind.name() == kinds::OPPORTUNITIES.name() {
+            if doctor.former_totals.contains(kind.name()) {
                 continue;
             }
             let partitions = totals.remove(kind.name()).unwrap_or_default();

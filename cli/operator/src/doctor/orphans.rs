@@ -43,8 +43,8 @@ impl Doctor<'_> {
                 match origin(operator.keys(), &key, &item) {
                     None => {}
                     Some(DerivedFrom::One(kind, record)) => derivations.push((kind, key, record)),
-                    Some(DerivedFrom::Many(_)) if operator.keys().is_former_total(&key) => {
-                        self.former_total(&key).await?;
+                    Some(DerivedFrom::Many(kind)) if operator.keys().is_former_total(&key) => {
+                        self.former_total(kind, &key).await?;
                     }
                     Some(DerivedFrom::Many(kind)) => {
                         totals.entry(kind.name()).or_default().insert(key.pk);
@@ -62,11 +62,11 @@ impl Doctor<'_> {
     }
 
     /// With `--repair`, moves the counts of a total in the form before format 2. Without, it is right as it is; but then the
-    /// totals of opportunities are not compared, because each may be a part of another.
-    async fn former_total(&mut self, key: &Key) -> Result<()> {
+    /// totals of the kind are not compared, because each may be a part of another.
+    async fn former_total(&mut self, kind: KindRef, key: &Key) -> Result<()> {
         self.checked("former totals", 1);
         if !self.repair {
-            self.former_totals = true;
+            self.former_totals.insert(kind.name());
             return Ok(());
         }
         self.operator.move_former_total(key).await?;

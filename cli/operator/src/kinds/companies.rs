@@ -130,7 +130,7 @@ impl Operator {
         let mut transaction = Transaction::default();
         // No derived item of a lead depends on its company's record.
         transaction.put(self.keys().lead(id), record.encode()?, read);
-        notices::mark(&mut transaction, self.keys(), id, self.now());
+        notices::mark(&mut transaction, self.keys(), id, self.environment());
         Ok(transaction)
     }
 

@@ -131,7 +131,7 @@ impl Decide for Leads {
         if let Some(stored) = &stored {
             unlike(stored, &record.lead, mode)?;
             if stored.copied() != record.copied() {
-                notices::mark(&mut transaction, keys, id, operator.now());
+                notices::mark(&mut transaction, keys, id, operator.environment());
             }
         } else {
             // A lead cannot come back before its former data is taken out of other records (C-24).

@@ -94,7 +94,7 @@ fn totals_and_counters() {
         r#"
 set n {"N":"-3"} | acme#lead-total#0 7 | counts -3, but there are 1
 delete | acme#lead-total#0 none.2 | is missing: there are 1
-set userAccess {"L":[{"N":"7"}]} | acme#lead-total#1 8#* | describes another class
+set userAccess {"L":[{"N":"7"}]} | acme#lead-total-restricted#1 8#* | describes another class
 set n {"S":"many"} | acme#lead-total#1 9 | counts nothing, but there are 1
 set n {"N":"3"} | acme#board-total#3#0 31#7#open | counts 3, but there are 1
 set c {"N":"-5"} | acme#board-total#3#0 31#8#gain | adds up to -5 cents, but there are 44

@@ -29,6 +29,10 @@ fn the_origin_of_built_keys() {
         (keys.lead_call(lead(), call), Origin::None),
         (Key::new(keys.phone("5511"), "x"), Origin::Lead(None)),
         (total(keys.lead_totals(false), "7"), Origin::LeadTotal),
+        (
+            total(keys.restricted_lead_totals(false), "7#ab"),
+            Origin::LeadTotal,
+        ),
         (keys.reschedule_secret(), Origin::None),
         (keys.lead(lead()), Origin::None),
         (keys.call(call), Origin::None),

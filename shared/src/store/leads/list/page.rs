@@ -1,20 +1,19 @@
 //! A page of the list without a search: the total from counters, the entries from where the page begins.
 
-use serde::Deserialize;
 use tokio::try_join;
 
 use super::{LeadPage, LeadRequest, Records};
 use crate::ids::{LeadId, MAX_ID};
 use crate::store::budget::ReadBudget;
-use crate::store::leads::record::{LeadClass, LeadEntry};
+use crate::store::leads::record::LeadEntry;
+use crate::store::leads::totals::{FirstTotals, LeadTotals, LeadsSeen};
 use crate::store::page_cursor::PageCursor;
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{CallerId, InstanceStore, Reader, page_cursor};
 use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
 use table::item::{self, Item};
-use table::{KeyRange, ListEntry, MergeScan, PAGE};
-use table::{MAX_AHEAD, MAX_COUNTERS_AHEAD};
+use table::{KeyRange, ListEntry, MAX_AHEAD, MergeScan, PAGE};
 
 /// Skipping so many entries costs more than remembering where a page begins.
 const WORTH_A_BOOKMARK: u64 = 500;
@@ -23,21 +22,14 @@ const WORTH_A_BOOKMARK: u64 = 500;
 #[derive(Debug)]
 pub struct PrefetchedPage {
     guess: PrefetchHint,
-    totals: Vec<LeadTotal>,
+    totals: LeadTotals,
+    /// The first totals of leads with access lists.
+    restricted: FirstTotals,
     /// The lists that the guess reaches, from where the page or the way to it begins.
     lists: MergeScan<LeadEntry>,
     /// Behind which place in the list the page begins.
     bookmark: Option<String>,
     records: Records,
-}
-
-/// Number of leads of a class.
-#[derive(Debug, Deserialize)]
-struct LeadTotal {
-    #[serde(rename = "n")]
-    count: i64,
-    #[serde(flatten)]
-    class: LeadClass,
 }
 
 impl LeadRequest {
@@ -59,10 +51,13 @@ impl Reader {
         let totals = self.lead_totals(request.archived);
         let beginning = self.beginning(request, &guess.leads, skipped);
         let records = self.first_records(request, &guess.leads, skipped);
-        let (totals, (lists, bookmark), records) = try_join!(totals, beginning, records)?;
+        let restricted = self.first_restricted_totals(request.archived, &guess.leads);
+        let (totals, (lists, bookmark), records, restricted) =
+            try_join!(totals, beginning, records, restricted)?;
         Ok(PrefetchedPage {
             guess,
             totals,
+            restricted,
             lists,
             bookmark,
             records,
@@ -91,15 +86,6 @@ impl Reader {
             }
             _ => Ok(Records::default()),
         }
-    }
-
-    async fn lead_totals(&self, archived: bool) -> Result<Vec<LeadTotal>, StoreError> {
-        let span = KeyRange::head(self.keys().lead_totals(archived), PAGE);
-        let totals = self.table.query_all_ahead(span, MAX_COUNTERS_AHEAD).await?;
-        totals
-            .into_iter()
-            .map(|item| item::decode("lead total", item))
-            .collect()
     }
 
     /// The heads of the lists through the page where it is near, else the page cursor where the page begins.
@@ -156,8 +142,16 @@ impl InstanceStore {
         truth: PrefetchHint,
     ) -> Result<LeadPage, StoreError> {
         let skipped = request.skipped(&truth);
-        let seen = start.totals.iter().filter(|total| total.class.is_seen_by(viewer));
-        let total = u64::try_from(seen.map(|total| total.count).sum::<i64>()).unwrap_or(0);
+        let budget = ReadBudget::of(viewer);
+        let LeadsSeen { mut count, unclear } = start.totals.seen(viewer);
+        let caller = self.caller.credentials.clone();
+        let needed = (!unclear.is_empty()).then(|| unclear.clone());
+        self.hints.restricted_leads.set(caller, needed);
+        if !unclear.is_empty() {
+            let more = self.seen_by_lists((viewer, request.archived), &unclear, start.restricted, &budget);
+            count += ReadBudget::in_time(more).await?;
+        }
+        let total = u64::try_from(count).unwrap_or(0);
         let page = |entries| LeadPage {
             entries,
             total,
@@ -174,7 +168,6 @@ impl InstanceStore {
         } else {
             self.lists(request, &truth.leads, start.bookmark.as_deref())
         };
-        let budget = ReadBudget::of(viewer);
         let mut walk = LeadScan {
             reader: self,
             viewer,

@@ -277,7 +277,9 @@ impl Attempts<'_> {
         let record = MeetingRecord::booked(self.booking.meeting(id, lead, new), &self.nonce);
         let mut transaction = self.store.put_record(&record, None)?;
         match &new.guest {
-            Attendee::Known(_) => leads::mark_active(&mut transaction, keys, lead, now),
+            Attendee::Known(_) => {
+                leads::mark_active(&mut transaction, keys, (lead, now), &self.store.environment);
+            }
             Attendee::New(visitor) => {
                 self.store.add_lead(&mut transaction, visitor.lead(lead, now))?;
                 let counter = keys.counter(Counter::Lead);
@@ -310,7 +312,8 @@ impl Attempts<'_> {
         let record = stored.changed(meeting, &self.nonce);
         let mut transaction = self.store.put_record(&record, Some(stored))?;
         if let Some(lead) = record.meeting.lead_id {
-            leads::mark_active(&mut transaction, self.store.keys(), lead, now);
+            let (keys, environment) = (self.store.keys(), &self.store.environment);
+            leads::mark_active(&mut transaction, keys, (lead, now), environment);
         }
         Ok((record, transaction))
     }
