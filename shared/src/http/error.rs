@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use super::query::selection::SelectionError;
 use super::{BadIdempotencyKey, NotJson, Problem};
 use crate::store::StoreError;
+use crate::telemetry::request;
 
 /// 400: a parameter of the query or a field of the body breaks its rule. The first text names it, the second is the rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -86,6 +87,14 @@ impl RequestError {
 
 impl From<RequestError> for Problem {
     fn from(error: RequestError) -> Self {
+        match &error {
+            RequestError::Instance => request::refuse("i: must name the instance, once"),
+            // A name that is the program's own is logged too.
+            RequestError::Field(InvalidField(Cow::Borrowed(name), rule)) => {
+                request::refuse(format!("{name}: {rule}"));
+            }
+            _ => {}
+        }
         match &error {
             RequestError::Unauthorized => Self::Unauthorized,
             RequestError::Misplaced(_) => Self::Misplaced(error.to_string()),

@@ -42,6 +42,7 @@ mod get_tags;
 mod get_user;
 mod idempotency;
 mod isolation;
+mod lifecycle;
 mod limits;
 mod maintenance;
 mod model;
