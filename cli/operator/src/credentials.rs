@@ -1,5 +1,5 @@
 //! Credentials as the operator issues, lists and revokes them (C-3). A credential is two items: the one that a request
-//! finds by hash, and the one in the operator's list, which outlives a revocation.
+//! finds by hash, and the one in the operator's list. A revocation marks both.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,10 @@ use shared::store::unscoped::credentials::Credential;
 use shared::store::unscoped::key;
 use shared::store::unscoped::key::Key;
 use shared::time::Timestamp;
+use table::StoreError;
+use table::item::{self, Item};
 use table::{Condition, Policy, Transaction};
 use table::{KeyRange, PAGE};
-use table::{StoreError, item};
 
 /// Characters of a credential's public id.
 const ID: usize = 12;
@@ -78,6 +79,16 @@ impl Listed {
             expires: self.entry.expires,
             requests_per_minute: self.entry.requests_per_minute,
             standing: None,
+            revoked: None,
+        }
+    }
+
+    /// The credential once it is revoked.
+    fn revoked(&self, instance: &InstanceName, at: Timestamp) -> Credential {
+        Credential {
+            expires: Some(Timestamp::EPOCH),
+            revoked: Some(at),
+            ..self.credential(instance)
         }
     }
 
@@ -258,10 +269,20 @@ impl Operator {
         Ok(entries)
     }
 
+    /// The hashes of all credentials in the list whose entries can be read.
+    pub(super) async fn listed_hashes(&self) -> Result<Vec<CredentialHash>, StoreError> {
+        let listed = self.try_listed().await?;
+        Ok(listed.flatten().map(|listed| listed.hash).collect())
+    }
+
     async fn all_listed(&self) -> Result<Vec<Listed>, StoreError> {
+        self.try_listed().await?.collect()
+    }
+
+    async fn try_listed(&self) -> Result<impl Iterator<Item = Result<Listed, StoreError>>, StoreError> {
         let span = KeyRange::head(self.keys().credentials(), PAGE);
         let items = self.table().query_all(span).await?.into_iter();
-        items.map(|item| item::decode("credential entry", item)).collect()
+        Ok(items.map(|item| item::decode("credential entry", item)))
     }
 
     /// Revokes a credential: the next request with it is refused.
@@ -271,9 +292,11 @@ impl Operator {
     /// [`OperatorError::Store`] where the table fails.
     pub async fn revoke(&self, kind: CredentialKind, id: &str) -> Result<CredentialEntry, OperatorError> {
         let mut listed = self.listed(kind, id).await?;
-        listed.entry.revoked = Some(self.now());
+        let at = self.now();
+        listed.entry.revoked = Some(at);
         let mut transaction = Transaction::default();
-        transaction.delete(key::credential(&listed.hash), Condition::Always);
+        let void = item::encode("credential", &listed.revoked(self.instance(), at))?;
+        transaction.put(key::credential(&listed.hash), void, Condition::Always);
         self.replace_entry(transaction, listed).await
     }
 
@@ -292,7 +315,10 @@ impl Operator {
             key::credential(&listed.hash),
             credential,
             &MAY_LACK,
-            Condition::Present,
+            Condition::Exactly {
+                has: Item::from([("id".to_owned(), item::s(&*listed.entry.id))]),
+                lacks: vec!["revoked"],
+            },
         );
         self.replace_entry(transaction, listed).await
     }

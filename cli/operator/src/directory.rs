@@ -64,9 +64,10 @@ impl Operator {
     }
 
     pub(super) async fn stored_directory(&self) -> Result<StoredDirectory, OperatorError> {
-        let item = self.table().get(&self.keys().directory()).await?;
-        let item = item.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))?;
-        Ok(decode_raw(&item)?)
+        match self.table().get(&self.keys().directory()).await? {
+            Some(item) => Ok(decode_raw(&item)?),
+            None => Err(self.missing().await),
+        }
     }
 
     /// Replaces the directory that was read.

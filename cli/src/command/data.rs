@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use indicatif::ProgressBar;
@@ -12,25 +13,28 @@ use serde_json::json;
 use shared::instance::InstanceName;
 
 use super::{Answer, Failure, Global, interrupt};
+use crate::engine::Database;
 use operator::export::{self, Counts};
 use operator::import::{self, CancellationToken, ImportReport, Source};
 
 pub const IMPORT_AFTER_HELP: &str = "\
-Kinds: setting, department, group, user, profile, company, lead, funnel, opportunity, calendar, meeting, ticket, file,
-call, event, report, automation. Lines may be in any order. Bad lines are reported and skipped. Importing a file twice
+Kinds: setting, department, group, user, profile, tag, lossReason, company, lead, funnel, opportunity, calendar, meeting,
+ticket, file, call, event, report, automation, hook. Lines may be in any order. Bad lines are reported and skipped. Importing a file twice
 changes nothing; rerun a stopped import to resume it.
 
 Examples:
   funil import --instance acme data.ndjson
   gunzip < data.ndjson.gz | funil import --instance acme -
-  funil import --instance acme --overwrite data.ndjson";
+  funil import --instance acme --overwrite data.ndjson
+  funil import --instance acme --dry-run data.ndjson";
 
 pub const EXPORT_AFTER_HELP: &str = "\
 The export contains voip_webhook_secret, initial_password and the secrets of automations, but never keys or tokens.
 
 Examples:
   funil export --instance acme > data.ndjson
-  funil export --instance acme --output data.ndjson";
+  funil export --instance acme --output data.ndjson
+  funil export --instance acme --output data.ndjson --force";
 
 const HOLDS: &str = "the export contains voip_webhook_secret, initial_password and automations' secrets where they are set: keep it where only you can read it";
 
@@ -42,6 +46,9 @@ pub struct ImportArgs {
     /// Also replace records that were changed through the API since they were imported
     #[arg(long)]
     overwrite: bool,
+    /// Report what the import would do, and write nothing
+    #[arg(long)]
+    dry_run: bool,
     /// Input file, or - for standard input
     file: PathBuf,
 }
@@ -51,13 +58,24 @@ pub struct ExportArgs {
     /// Instance name
     #[arg(long, value_name = "NAME")]
     instance: InstanceName,
-    /// Output file, readable by you alone [default: standard output]
+    /// Output file, readable by you alone, or - for standard output [default: -]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Replace the output file if it exists
+    #[arg(long)]
+    force: bool,
 }
 
 pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failure> {
-    let operator = Operator::new(&global.store().await?, import.instance);
+    let mut store = global.store().await?;
+    // Deleted with the copy in it.
+    let folder = tempfile::tempdir()?;
+    if import.dry_run {
+        let copy = Database::in_file(&folder.path().join("copy"));
+        let copy = copy.map_err(|cause| Failure::Refused(cause.to_string()))?;
+        store = operator::rehearse(&store, Arc::new(copy)).await?;
+    }
+    let operator = Operator::new(&store, import.instance);
     operator.directory().await?;
     let source = if import.file.as_os_str() == "-" {
         Source::spool(io::stdin().lock())
@@ -76,7 +94,21 @@ pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failu
         }
     };
     bar.finish_and_clear();
-    imported.map(|report| told(&report, global.json))
+    let answer = imported.map(|report| told(&report, global.json))?;
+    Ok(if import.dry_run { rehearsed(answer) } else { answer })
+}
+
+/// The answer of an import that wrote nothing.
+fn rehearsed(mut answer: Answer) -> Answer {
+    if let Some(document) = &mut answer.document {
+        document["dryRun"] = true.into();
+    }
+    let told = [
+        std::mem::take(&mut answer.note),
+        "nothing is written: --dry-run".to_owned(),
+    ];
+    let told: Vec<_> = told.into_iter().filter(|told| !told.is_empty()).collect();
+    answer.noting(told.join("\n"))
 }
 
 /// The progress of an import that failed, and the next step.
@@ -143,16 +175,23 @@ fn told(report: &ImportReport, as_json: bool) -> Answer {
 }
 
 pub async fn export(export: ExportArgs, global: &Global) -> Result<Answer, Failure> {
-    if global.json && export.output.is_none() {
+    let output = export.output.filter(|path| path.as_os_str() != "-");
+    if global.json && output.is_none() {
         return Err(Failure::Usage(
             "with --json the records need a file of their own: add --output FILE".to_owned(),
         ));
+    }
+    if let Some(path) = output.as_deref().filter(|path| !export.force && path.exists()) {
+        return Err(Failure::Refused(format!(
+            "{} exists; name another file, or add --force to replace it",
+            path.display()
+        )));
     }
     let operator = Operator::new(&global.store().await?, export.instance).lenient();
     operator.directory().await?;
     let _ = writeln!(io::stderr(), "{HOLDS}");
     let bar = global.progress();
-    let counts = written(export.output.as_deref(), &operator, &bar).await;
+    let counts = written(output.as_deref(), &operator, &bar).await;
     bar.finish_and_clear();
     let counts = counts?;
     let unreadable = operator.unreadable();
@@ -162,7 +201,7 @@ pub async fn export(export: ExportArgs, global: &Global) -> Result<Answer, Failu
             let _ = writeln!(stderr, "left out: {item}");
         }
     }
-    Ok(exported(export.output.as_deref(), &counts, &unreadable))
+    Ok(exported(output.as_deref(), &counts, &unreadable))
 }
 
 /// Writes the records to a file, or to standard output.

@@ -165,9 +165,20 @@ fn export_files_are_private() {
     let named = folder.path().join("named.ndjson");
     fs::write(&named, "old").unwrap();
     fs::set_permissions(&named, fs::Permissions::from_mode(0o644)).unwrap();
+    let kept = bench.funil(&format!("export --instance acme --output {}", named.display()));
+    let advice = format!(
+        "error: {} exists; name another file, or add --force to replace it\n",
+        named.display()
+    );
+    assert_eq!(
+        (kept.code, kept.err, fs::read(&named).unwrap()),
+        (1, advice, b"old".to_vec())
+    );
+    let dashed = bench.funil("export --instance acme --output -").done().out;
+    assert_eq!(dashed.as_bytes(), fs::read(&piped).unwrap());
     let answer = bench
         .funil(&format!(
-            "export --instance acme --json --output {}",
+            "export --instance acme --json --force --output {}",
             named.display()
         ))
         .done()

@@ -3,7 +3,7 @@ mod calls;
 use serde_json::{Value, json};
 use shared::environment::Environment;
 
-use crate::support::{Bench, USERS, call, event};
+use crate::support::{Bench, USERS, call, event, sample};
 
 pub fn lead(id: u64, rest: &str) -> String {
     format!(r#"{{"kind":"lead","id":{id},"createDate":"2026-01-01T00:00:00.000Z"{rest}}}"#) + "\n"
@@ -333,4 +333,26 @@ fn thousands_of_leads_are_imported() {
     let counts: Vec<_> = totals.iter().map(|item| item["n"]["N"].clone()).collect();
     assert_eq!(counts, ["750", "750"]);
     assert_eq!(records(&bench.export(), "lead").len(), 1500);
+}
+
+/// C-104: a dry run reports and ends like the import, and writes nothing; so does one into an instance with records.
+#[test]
+fn a_dry_run_reports_like_the_import_and_writes_nothing() {
+    let bench = Bench::with_instance();
+    let bad =
+        r#"{"kind":"opportunity","id":900,"title":"x","crm_id":3,"crm_column":31,"lead_id":404,"user":7}"#;
+    let changed = sample().replace("Padaria Estrela Ltda", "Padaria Lua Ltda") + bad + "\n{\n";
+    for lines in [sample(), changed.clone(), sample() + bad, String::new()] {
+        let (before, lines) = (bench.items(), lines.as_bytes());
+        let rehearsed = bench.funil_reading("import --instance acme - --json --dry-run", lines);
+        assert_eq!(bench.items(), before);
+        let text = bench.funil_reading("import --instance acme - --dry-run", lines);
+        assert!(text.err.ends_with("nothing is written: --dry-run\n"), "{text:?}");
+        let real = bench.funil_reading("import --instance acme - --json", lines);
+        let mut expected = real.document();
+        expected["dryRun"] = json!(true);
+        assert_eq!((rehearsed.code, rehearsed.document()), (real.code, expected));
+    }
+    let unknown = bench.funil("import --instance nobody --dry-run Cargo.toml");
+    assert_eq!(unknown.code, 1);
 }

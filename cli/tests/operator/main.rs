@@ -23,6 +23,7 @@ mod limits;
 mod meetings;
 mod opportunities;
 mod races;
+mod removal;
 mod reports;
 mod scale;
 mod support;

@@ -11,6 +11,7 @@ mod booking_page;
 mod crash;
 mod docs;
 mod erasure;
+mod log;
 mod pages;
 mod ports;
 mod running;

@@ -5,6 +5,7 @@ use http::{HeaderMap, header};
 use crate::credential::{CredentialKind, Secret};
 use crate::http::Params;
 use crate::settings::CredentialPlacement;
+use crate::telemetry::request::Refusal;
 
 /// The placement of a group of endpoints under strict placement, and whether `i` may be absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -227,6 +228,23 @@ impl Presented {
         let token = (rule.token && self.bearer.lacks(CredentialKind::Token)).then_some(TOKEN_ADVICE);
         let advice: Vec<_> = key.into_iter().chain(token).collect();
         (!advice.is_empty()).then(|| advice.join("; "))
+    }
+
+    /// Why a request whose credentials are not in their places is refused; `None` if every place has one.
+    pub fn misplacement(&self, rule: Rule) -> Option<Refusal> {
+        self.misplaced(rule)?;
+        let slots = [&self.header, &self.query, &self.bearer];
+        let kinds = [
+            Some(CredentialKind::Key),
+            rule.token.then_some(CredentialKind::Token),
+        ];
+        let is_somewhere = |kind| slots.iter().any(|slot| slot.of_kind(kind).is_some());
+        let everywhere = kinds.into_iter().flatten().all(is_somewhere);
+        Some(if everywhere {
+            Refusal::Elsewhere
+        } else {
+            Refusal::Missing
+        })
     }
 
     /// Placeholder of the presented API key for debug output.

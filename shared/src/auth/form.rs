@@ -13,7 +13,7 @@ use crate::form::{Form, TokenHash};
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::settings::Settings;
 use crate::store::{InstanceStore, PublicRoute, Reader};
-use crate::telemetry::request;
+use crate::telemetry::request::{self, Refusal};
 use crate::time::Timestamp;
 
 /// A submission of a form that accepts it.
@@ -78,10 +78,11 @@ impl Guard for FormGuard {
 
     async fn check(&self, reader: &Reader, _: bool) -> Result<FormScope, RequestError> {
         let (name, token) = self.claimed.as_ref().ok_or(RequestError::NotFound)?;
-        let (directory, form) = tokio::try_join!(reader.directory(), reader.form(name, token))?;
+        let (directory, form) = tokio::try_join!(super::open_directory(reader), reader.form(name, token))?;
         let callers = self.callers(reader);
         let Some((directory, form)) = directory.zip(form) else {
             self.app.store().refuse(&callers);
+            request::refuse_for(Refusal::Unknown);
             return Err(RequestError::NotFound);
         };
         request::note(reader.instance().as_str(), "");

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use super::query::selection::SelectionError;
 use super::{BadIdempotencyKey, NotJson, Problem};
 use crate::store::StoreError;
+use crate::telemetry::request;
 
 const OVERSIZE: &str = "body: the record, or an item that counts or lists it, would be larger than 400 KB";
 
@@ -88,6 +89,14 @@ impl RequestError {
 
 impl From<RequestError> for Problem {
     fn from(error: RequestError) -> Self {
+        match &error {
+            RequestError::Instance => request::refuse("i: must name the instance, once"),
+            // A name that is the program's own is logged too.
+            RequestError::Field(InvalidField(Cow::Borrowed(name), rule)) => {
+                request::refuse(format!("{name}: {rule}"));
+            }
+            _ => {}
+        }
         match &error {
             RequestError::Unauthorized => Self::Unauthorized,
             RequestError::Misplaced(_) => Self::Misplaced(error.to_string()),

@@ -180,7 +180,7 @@ fn route(method: &Method, path: Option<&MatchedPath>, status: StatusCode) -> Cow
 /// One log line per request, which is also its metrics. It never contains a credential, phone number, address, query
 /// string or body.
 fn log(id: &str, route: &str, trace: &Trace, status: StatusCode, began: Stopwatch, cold: bool, cost: &Cost) {
-    let caller = trace.caller();
+    let (caller, refused) = (trace.caller(), trace.refused());
     tracing::info!(
         target: telemetry::REQUEST,
         request_id = id,
@@ -188,6 +188,7 @@ fn log(id: &str, route: &str, trace: &Trace, status: StatusCode, began: Stopwatc
         instance = caller.instance,
         credential = caller.credential,
         status = status.as_u16(),
+        refused = refused.as_deref(),
         milliseconds = began.milliseconds(),
         cold_start = u8::from(cold),
         calls = cost.calls.len(),

@@ -31,9 +31,13 @@ pub struct Credential {
     /// Membership of the user, copied from the user's record. If absent, as in the first format, the record is read.
     #[serde(default)]
     pub standing: Option<Membership>,
+    /// The time of the revocation. A revoked credential stays, so that the log can tell it from one that never was; its
+    /// expiry has passed long ago, for builds that know no revocation here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked: Option<Timestamp>,
 }
 
-/// The existing credentials by hash; unknown and revoked ones are absent.
+/// The existing credentials by hash, expired and revoked ones included; unknown ones are absent.
 pub type FoundCredentials = HashMap<CredentialHash, Credential>;
 
 impl Store {

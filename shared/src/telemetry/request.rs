@@ -1,6 +1,7 @@
 //! Context of the current request: its id, for every line; its caller, for the log; and its remaining rate
 //! limit, for the response's headers. Set by `auth`, read by the middleware.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,6 +16,46 @@ pub struct Caller {
     pub credential: String,
 }
 
+/// Why a request was refused for its credentials, as the log says it; the response does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// No credential.
+    Missing,
+    /// A credential in another place than the endpoint's.
+    Elsewhere,
+    /// A credential, an instance or a link that does not exist.
+    Unknown,
+    /// An expired credential.
+    Expired,
+    /// A revoked credential.
+    Revoked,
+    /// A user who is inactive or gone.
+    Inactive,
+    /// A credential of another instance.
+    OtherInstance,
+    /// A suspended instance.
+    Suspended,
+    /// The rate limit is reached.
+    Limit,
+}
+
+impl Refusal {
+    /// Its name in the log.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Elsewhere => "elsewhere",
+            Self::Unknown => "unknown",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+            Self::Inactive => "inactive",
+            Self::OtherInstance => "other_instance",
+            Self::Suspended => "suspended",
+            Self::Limit => "limit",
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Trace(Arc<Mutex<Noted>>);
 
@@ -23,6 +64,7 @@ struct Noted {
     request_id: String,
     caller: Caller,
     allowance: Option<Allowance>,
+    refused: Option<Cow<'static, str>>,
 }
 
 tokio::task_local! {
@@ -51,6 +93,16 @@ impl Trace {
         self.noted().allowance
     }
 
+    /// Why the request was refused, without any value of the request.
+    pub fn refused(&self) -> Option<Cow<'static, str>> {
+        self.noted().refused.clone()
+    }
+
+    /// Sets the reason, unless there is one.
+    pub fn refuse(&self, reason: impl Into<Cow<'static, str>>) {
+        self.noted().refused.get_or_insert_with(|| reason.into());
+    }
+
     fn noted(&self) -> MutexGuard<'_, Noted> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -69,6 +121,17 @@ pub fn note(instance: &str, credential: &str) {
         instance.clone_into(&mut caller.instance);
         credential.clone_into(&mut caller.credential);
     });
+}
+
+/// Sets why the current request is refused, unless that is set. The text contains no value of the request.
+pub fn refuse(reason: impl Into<Cow<'static, str>>) {
+    // Outside a request there is no log line.
+    let _ = CURRENT.try_with(|trace| trace.refuse(reason));
+}
+
+/// The same for its credentials.
+pub fn refuse_for(reason: Refusal) {
+    refuse(reason.as_str());
 }
 
 /// Sets the remaining rate limit of the current request.

@@ -43,6 +43,7 @@ mod get_user;
 mod idempotency;
 mod isolation;
 mod item_sizes;
+mod lifecycle;
 mod limits;
 mod maintenance;
 mod model;

@@ -52,6 +52,8 @@ impl KnownRecords {
             Referent::Company(_) | Referent::Tag(_) | Referent::Lead(_) => {
                 stored(operator, target).is_some_and(|key| found.contains_key(&key))
             }
+            // These are checked where the line is decided.
+            Referent::Opportunity(_) | Referent::Calendar(_) | Referent::Ticket(_) => true,
             Referent::Funnel(id) => funnel(id).is_some(),
             Referent::Column(column) => self.funnels.values().any(|funnel| in_funnel(funnel, column)),
             Referent::ColumnOf {

@@ -31,6 +31,10 @@ impl RecordKind for Files {
         }
     }
 
+    fn links(file: &TicketFile, to: &mut References) {
+        to.add("ticket", Referent::Ticket, [file.ticket]);
+    }
+
     fn export(file: &TicketFile) -> serde_json::Result<Fields> {
         Ok(file.sparse())
     }
@@ -88,5 +92,12 @@ impl ExportKind for Files {
 
     fn number(file: &TicketFile) -> u64 {
         file.ticket.get()
+    }
+
+    fn label(file: &TicketFile) -> String {
+        match file.name() {
+            FileName::Id(id) => id.to_string(),
+            FileName::Path(ticket, path) => format!("{ticket}:{path}"),
+        }
     }
 }

@@ -72,6 +72,9 @@ pub trait RecordKind {
     /// Lists the records that this one refers to, except those that [`Decide::decide`] checks.
     fn references(_record: &Self::Record, _to: &mut References) {}
 
+    /// Lists the records that this one refers to and that [`Decide::decide`] checks.
+    fn links(_record: &Self::Record, _to: &mut References) {}
+
     /// The number of a timeline event, and its call.
     fn event(_record: &Self::Record) -> Option<(EventId, CallId)> {
         None
@@ -208,6 +211,11 @@ pub trait ExportKind: RecordKind {
     /// The place of a record in the sequence at which exports stop.
     fn number(record: &Self::Record) -> u64 {
         Self::identity(record)
+    }
+
+    /// The name of a record in lists: its id, if it has one.
+    fn label(record: &Self::Record) -> String {
+        Self::identity(record).to_string()
     }
 
     /// The record without anything of leads that are being deleted.

@@ -49,6 +49,11 @@ impl RecordKind for Meetings {
         to.add("userId", Referent::User, meeting.user_id);
     }
 
+    fn links(meeting: &Meeting, to: &mut References) {
+        to.add("calendarId", Referent::Calendar, [meeting.calendar_id]);
+        to.add("opportunityId", Referent::Opportunity, meeting.opportunity_id);
+    }
+
     fn export(meeting: &Meeting) -> serde_json::Result<Fields> {
         Ok(meeting.sparse())
     }

@@ -43,6 +43,10 @@ impl RecordKind for Tickets {
         to.add("attendant", Referent::User, ticket.attendant);
     }
 
+    fn links(ticket: &Ticket, to: &mut References) {
+        to.add("opportunity", Referent::Opportunity, ticket.opportunity);
+    }
+
     fn export(ticket: &Ticket) -> serde_json::Result<Fields> {
         Ok(ticket.sparse())
     }

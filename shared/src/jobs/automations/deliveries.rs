@@ -99,7 +99,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the table fails; the rest is delivered by the next run.
     pub async fn deliver_notifications(&self, webhook_client: &WebhookClient) -> Result<u64, StoreError> {
-        let instances = self.instances_in_turn().await?.into_iter();
+        let instances = self.open_instances_in_turn().await?.into_iter();
         let waiting = instances.map(|name| InstanceStore::of_job(self.reader(name)).waiting());
         let mut waiting = stream::iter(waiting).buffer_unordered(INSTANCES);
         let (mut lanes, mut tally) = (Vec::new(), JobOutcome::default());

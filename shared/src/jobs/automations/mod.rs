@@ -87,7 +87,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the table fails; the rest is done by the next run.
     pub async fn run_triggers(&self) -> Result<u64, StoreError> {
-        let instances = self.instances_in_turn().await?.into_iter();
+        let instances = self.open_instances_in_turn().await?.into_iter();
         let runs = instances.map(async |name| {
             let store = InstanceStore::of_job(self.reader(name.clone()));
             let outcome = store.run_outbox().await;
@@ -101,7 +101,8 @@ impl Store {
         tally.result()
     }
 
-    /// Runs the automations of a fact, if not done already. Notifications remain in the outbox.
+    /// Runs the automations of a fact, if not done already. Notifications remain in the outbox. Returns whether
+    /// the instance is suspended: then its outbox waits.
     ///
     /// # Errors
     /// [`StoreError`] if the table fails; the rest is done by the next run.
@@ -109,7 +110,7 @@ impl Store {
         &self,
         instance: &InstanceName,
         cause: impl Into<Cause>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let store = InstanceStore::of_job(self.reader(instance.clone()));
         store.run(cause.into()).await
     }
@@ -135,7 +136,7 @@ impl InstanceStore {
     async fn run_in_time(&self, key: Key, until: Timestamp) -> Result<u64, StoreError> {
         match key::triggered(&key.sk) {
             _ if self.environment.now() >= until => Ok(0),
-            Some(cause) => self.run(cause).await.map(|()| 1),
+            Some(cause) => self.run(cause).await.map(|suspended| u64::from(!suspended)),
             None => {
                 let unnamed = item::corrupt("trigger", "its key names no fact");
                 self.or_set_aside(&key, Err(unnamed)).await
@@ -144,17 +145,20 @@ impl InstanceStore {
     }
 
     /// Runs the rest of a trigger; quarantines it if it cannot be read.
-    async fn run(&self, cause: Cause) -> Result<(), StoreError> {
+    async fn run(&self, cause: Cause) -> Result<bool, StoreError> {
         // On the heap, because it is large.
         let outcome = Box::pin(self.carry_out(cause)).await;
         self.or_set_aside(&self.keys().trigger(cause), outcome).await
     }
 
-    /// Runs the remaining actions of a trigger in sequence.
-    async fn carry_out(&self, cause: Cause) -> Result<(), StoreError> {
+    /// Runs the remaining actions of a trigger in sequence. Returns whether the instance is suspended.
+    async fn carry_out(&self, cause: Cause) -> Result<bool, StoreError> {
         let anew = || self.table.retry(Policy::CONTESTED, "running an automation");
         let (mut retry, mut crowded) = (anew(), false);
         while let Some((trigger, ground)) = self.trigger(cause).await? {
+            if ground.as_ref().is_some_and(|ground| !ground.directory.is_open()) {
+                return Ok(true);
+            }
             let transaction = self.next_step(&trigger, ground, crowded).await?;
             match self.table.commit(transaction).await {
                 Ok(()) => (retry, crowded) = (anew(), false),
@@ -168,7 +172,7 @@ impl InstanceStore {
             }
         }
         counters::count(|counters| counters.triggers += 1);
-        Ok(())
+        Ok(false)
     }
 
     /// A trigger and the preconditions of its next action, which are absent if its record is gone. `None` if all is done.

@@ -84,7 +84,7 @@ impl Store {
     pub async fn refresh_reports(&self) -> Result<u64, StoreError> {
         let until = self.environment.now().plus_seconds(TIME);
         // In random order: the last instances may not have a turn in this run.
-        let mut waiting: VecDeque<_> = self.instances_in_turn().await?.into();
+        let mut waiting: VecDeque<_> = self.open_instances_in_turn().await?.into();
         let (mut done, mut failed) = (0, None);
         while let Some(instance) = waiting.pop_front() {
             // Boxed to keep the enclosing future small.
