@@ -23,6 +23,7 @@ mod migrate;
 mod pages;
 pub mod progress;
 mod split;
+mod taken;
 mod user_lists;
 
 use std::collections::BTreeMap;
@@ -50,6 +51,7 @@ pub use doctor::{Diagnosis, Difference, Progress};
 pub use kinds::CallLine;
 pub use migrate::{Migration, migrate};
 pub use pages::{EventPages, Pages};
+pub use taken::TakenIds;
 
 /// Errors of the operator's commands. The texts include the next step.
 #[derive(Debug, thiserror::Error)]

@@ -4,6 +4,7 @@ mod advice;
 mod answer;
 mod automation;
 mod completions;
+mod convert;
 mod credential;
 mod data;
 mod doctor;
@@ -84,6 +85,9 @@ enum Command {
     /// Import records, one JSON object per line
     #[command(after_help = data::IMPORT_AFTER_HELP)]
     Import(data::Import),
+    /// Convert CSV exports of other products to the lines of an import
+    #[command(after_help = convert::AFTER_HELP)]
+    Convert(convert::ConvertArgs),
     /// Export all records, one JSON object per line
     #[command(after_help = data::EXPORT_AFTER_HELP)]
     Export(data::Export),
@@ -164,6 +168,7 @@ impl Funil {
             Command::Key(command) => credential::key(command, global).await,
             Command::Token(command) => credential::token(command, global).await,
             Command::Import(import) => data::import(import, global).await,
+            Command::Convert(convert) => convert::run(convert, global).await,
             Command::Export(export) => data::export(export, global).await,
             Command::Automation(command) => automation::run(command, global).await,
             Command::Doctor(doctor) => doctor::run(doctor, global).await,

@@ -30,6 +30,10 @@ impl RecordKind for Events {
     }
 
     /// The call: it has one event.
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Event>()
+    }
+
     fn identity(event: &Event) -> u64 {
         event.call.get()
     }

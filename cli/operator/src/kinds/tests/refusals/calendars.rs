@@ -79,7 +79,7 @@ fn meetings() {
                 json!({ "formData": { "a": "x".repeat(8000) }, "properties": { "b": "y".repeat(8400) } }),
                 "formData: must have at most 16 KB together with properties",
             ),
-            (json!({ "rescheduleKey": "a" }), "rescheduleKey: unknown field"),
+            (json!({ "rescheduleKeys": "a" }), "rescheduleKeys: unknown field"),
             (
                 json!({ "endDate": "2027-03-01T11:59:59.999Z" }),
                 "endDate: must not be before date",

@@ -15,14 +15,6 @@ fn leads() {
             (json!({ "utmTags": {} }), "utmTags: must be a list"),
             (json!({ "userAccess": [8, "9"] }), &access),
             (
-                json!({ "fullname": "A" }),
-                "fullname: is derived from other fields and cannot be imported",
-            ),
-            (
-                json!({ "_id": "lead-7" }),
-                "_id: is derived from other fields and cannot be imported",
-            ),
-            (
                 json!({ "chatapp": "1", "whatsapp": "2" }),
                 "whatsapp: must be the same as chatapp",
             ),
@@ -90,7 +82,7 @@ fn columns_of_funnels() {
                 json!({ "columns": [{ "id": 31 }] }),
                 "columns[0].name: is missing",
             ),
-            (columns(&json!({ "crm": 3 })), "columns[0].crm: unknown field"),
+            (columns(&json!({ "color": 3 })), "columns[0].color: unknown field"),
             (columns(&json!({ "sequence": -1 })), &sequence),
             (
                 json!({ "columns": [column, column] }),
@@ -123,7 +115,7 @@ fn opportunities() {
             ),
             (json!({ "updateDate": "today" }), &date),
             (json!({ "files": {} }), "files: must be a list"),
-            (json!({ "dataLead": {} }), "dataLead: unknown field"),
+            (json!({ "dataLeads": {} }), "dataLeads: unknown field"),
             (
                 json!({ "dataCompanyExtra": [{ "id": 1 }] }),
                 "dataCompanyExtra[0].companyname: is missing",
