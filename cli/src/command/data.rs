@@ -19,8 +19,9 @@ use operator::import::{self, CancellationToken, ImportReport, Source};
 
 pub const IMPORT_AFTER_HELP: &str = "\
 Kinds: setting, department, group, user, profile, tag, lossReason, company, lead, funnel, opportunity, calendar, meeting,
-ticket, file, call, event, report, automation, hook. Lines may be in any order. Bad lines are reported and skipped. Importing a file twice
-changes nothing; rerun a stopped import to resume it.
+ticket, file, call, event, report, automation, hook. Lines may be in any order. Bad lines are reported with all their
+faults and skipped. Importing a file twice changes nothing; rerun a stopped import to resume it. The custom fields that
+the lines have are listed at the end.
 
 Examples:
   funil import --instance acme data.ndjson
@@ -120,7 +121,7 @@ fn so_far(bar: &ProgressBar) -> String {
     format!("{done}; what was written is kept; rerun the command to resume")
 }
 
-fn unreadable(file: &Path, cause: &io::Error) -> Failure {
+pub(super) fn unreadable(file: &Path, cause: &io::Error) -> Failure {
     let name = if file.as_os_str() == "-" {
         "standard input".into()
     } else {
@@ -146,6 +147,15 @@ fn told(report: &ImportReport, as_json: bool) -> Answer {
         }
         if report.unlisted > 0 {
             let _ = writeln!(stderr, "and {} more lines were refused", report.unlisted);
+        }
+        for field in &report.custom {
+            let meant = field.nearest.map(|name| format!("; did you mean {name}?"));
+            let (meant, lines) = (meant.unwrap_or_default(), field.lines);
+            let _ = writeln!(
+                stderr,
+                "custom field of {}: {} ({lines} lines){meant}",
+                field.kind, field.name
+            );
         }
     }
     let count = report.refused.len() as u64 + report.unlisted;
@@ -276,7 +286,7 @@ async fn to_file(
 
 /// Makes the file of standard output readable by its owner alone: the shell created it by its mask.
 #[cfg(unix)]
-fn protect_standard_output() {
+pub(super) fn protect_standard_output() {
     use std::os::fd::AsFd as _;
     use std::os::unix::fs::PermissionsExt;
     let Ok(owned) = io::stdout().as_fd().try_clone_to_owned() else {
@@ -291,7 +301,7 @@ fn protect_standard_output() {
 
 /// Other systems know no such mode.
 #[cfg(not(unix))]
-fn protect_standard_output() {}
+pub(super) fn protect_standard_output() {}
 
 fn unwritten(error: export::ExportError, to: &Path) -> Failure {
     let cause = match error {

@@ -4,6 +4,7 @@ mod advice;
 mod answer;
 mod automation;
 mod completions;
+mod convert;
 mod credential;
 mod data;
 mod doctor;
@@ -83,6 +84,9 @@ enum Command {
     /// Import records, one JSON object per line
     #[command(after_help = data::IMPORT_AFTER_HELP)]
     Import(data::ImportArgs),
+    /// Convert CSV exports of other products to the lines of an import
+    #[command(after_help = convert::AFTER_HELP)]
+    Convert(convert::ConvertArgs),
     /// Export all records, one JSON object per line
     #[command(after_help = data::EXPORT_AFTER_HELP)]
     Export(data::ExportArgs),
@@ -175,6 +179,7 @@ impl Funil {
             Command::Key(command) => credential::key(command, global).await,
             Command::Token(command) => credential::token(command, global).await,
             Command::Import(import) => data::import(import, global).await,
+            Command::Convert(convert) => convert::run(convert, global).await,
             Command::Export(export) => data::export(export, global).await,
             Command::Remove(remove) => remove::run(remove, global).await,
             Command::User(command) => user::run(command, global).await,

@@ -14,13 +14,21 @@ fn mode(path: &Path) -> u32 {
 fn a_repeated_import_of_the_sample_changes_nothing() {
     let bench = Bench::with_instance();
     let lines = sample().lines().count();
+    let custom = json!([
+        { "kind": "lead", "name": "filial", "lines": 6 },
+        { "kind": "opportunity", "name": " Número do pedido ", "lines": 25 },
+        { "kind": "opportunity", "name": "Origem do Lead", "lines": 25 },
+    ]);
     let first = bench.import(&sample()).done().document();
-    assert_eq!(first, json!({ "imported": lines, "unchanged": 0, "refused": [] }));
+    assert_eq!(
+        first,
+        json!({ "imported": lines, "unchanged": 0, "refused": [], "customFields": custom })
+    );
     let (items, export) = (bench.items(), bench.export());
     let second = bench.import(&sample()).done().document();
     assert_eq!(
         second,
-        json!({ "imported": 0, "unchanged": lines, "refused": [] })
+        json!({ "imported": 0, "unchanged": lines, "refused": [], "customFields": custom })
     );
     assert_eq!(bench.items(), items, "nothing was written");
     assert_eq!(bench.export(), export);

@@ -10,11 +10,13 @@
 mod automations;
 mod calendars;
 mod completions;
+mod convert;
 mod copies;
 mod credentials;
 mod data;
 mod doctor;
 mod documents;
+mod faults;
 mod help;
 mod help_next;
 mod import;

@@ -58,7 +58,7 @@ fn astray() -> String {
         opportunity(6, 31, r#","service_permission_department":9"#),
         opportunity(7, 31, r#","service_permission_users":[7,99]"#),
         opportunity(8, 31, r#","service_permission_departments":[9]"#),
-        opportunity(9, 31, r#","dataLead":{}"#),
+        opportunity(9, 31, r#","dataLeads":{}"#),
         opportunity(
             10,
             31,
@@ -88,7 +88,7 @@ fn lines_with_unknown_references_are_rejected() {
             "line 9: service_permission_department: department 9 does not exist",
             "line 10: service_permission_users: user 99 does not exist",
             "line 11: service_permission_departments: department 9 does not exist",
-            "line 12: dataLead: unknown field",
+            "line 12: dataLeads: unknown field",
         ]
     );
     assert_eq!(document["imported"], 1);

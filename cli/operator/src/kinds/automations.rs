@@ -29,6 +29,10 @@ impl RecordKind for Automations {
         Ok(automation)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Automation>()
+    }
+
     fn identity(automation: &Automation) -> u64 {
         automation.id.get()
     }

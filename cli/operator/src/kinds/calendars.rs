@@ -36,6 +36,10 @@ impl RecordKind for Calendars {
         Ok(line)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Calendar>()
+    }
+
     fn identity(calendar: &Calendar) -> u64 {
         calendar.id.get()
     }

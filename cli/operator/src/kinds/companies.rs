@@ -49,6 +49,10 @@ impl RecordKind for Companies {
         Ok(company)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Company>()
+    }
+
     fn identity(company: &Company) -> u64 {
         company.id.get()
     }

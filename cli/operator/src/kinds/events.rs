@@ -29,6 +29,10 @@ impl RecordKind for Events {
         Ok(event)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<CallEvent>()
+    }
+
     /// The call: it has one event.
     fn identity(event: &CallEvent) -> u64 {
         event.call.get()

@@ -24,6 +24,10 @@ impl RecordKind for Files {
         Ok(file)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<TicketFile>()
+    }
+
     fn identity(file: &TicketFile) -> u64 {
         match file.name() {
             FileName::Id(id) => digest(&id.to_string()),

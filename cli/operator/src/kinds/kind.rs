@@ -66,6 +66,17 @@ pub trait RecordKind {
     /// The reason for the import's report.
     fn parse(fields: Fields) -> Result<Self::Line, String>;
 
+    /// The names of the fields that a line may have, for advice about a misspelt one.
+    #[must_use]
+    fn field_names() -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The names of a record's custom fields.
+    fn custom(_record: &Self::Record) -> impl Iterator<Item = &str> {
+        std::iter::empty()
+    }
+
     /// Two lines of one identity describe the same record. An id, or a digest of a name.
     fn identity(record: &Self::Record) -> u64;
 

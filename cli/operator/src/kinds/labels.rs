@@ -36,6 +36,10 @@ impl RecordKind for Tags {
         Ok(tag)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Tag>()
+    }
+
     fn identity(tag: &Tag) -> u64 {
         tag.id.get()
     }
@@ -70,6 +74,10 @@ impl RecordKind for LossReasons {
         let reason: LossReason = line::read(fields)?;
         named("name", &reason.name)?;
         Ok(reason)
+    }
+
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<LossReason>()
     }
 
     fn identity(reason: &LossReason) -> u64 {

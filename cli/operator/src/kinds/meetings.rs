@@ -41,6 +41,10 @@ impl RecordKind for Meetings {
         Ok(line)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Meeting>()
+    }
+
     fn identity(meeting: &Meeting) -> u64 {
         meeting.id.get()
     }

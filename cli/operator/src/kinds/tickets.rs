@@ -35,6 +35,10 @@ impl RecordKind for Tickets {
         Ok(line)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Ticket>()
+    }
+
     fn identity(ticket: &Ticket) -> u64 {
         ticket.id.get()
     }

@@ -39,6 +39,10 @@ impl RecordKind for Users {
         line::read(fields)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<User>()
+    }
+
     fn identity(user: &User) -> u64 {
         user.id.get()
     }

@@ -43,7 +43,7 @@ fn meetings() {
 { "properties": "" } | properties: must be an object
 { "formData": { "<n*65>": 1 } } | formData.<n*64>: must have a name of at most 64 characters
 { "formData": { "a": "<x*8000>" }, "properties": { "b": "<y*8400>" } } | formData: must have at most 16 KB together with properties
-{ "rescheduleKey": "a" } | rescheduleKey: unknown field
+{ "rescheduleKeys": "a" } | rescheduleKeys: unknown field
 { "endDate": "2027-03-01T11:59:59.999Z" } | endDate: must not be before date
 { "endDate": "2027-04-10T12:00:00.001Z" } | endDate: must be at most 40 days after date, because a meeting is written to each of its days
 "#,

@@ -12,8 +12,6 @@ fn leads() {
 { "points": 1e16 } | points: must be from -1e15 to 1e15
 { "utmTags": {} } | utmTags: must be a list
 { "userAccess": [8, "9"] } | userAccess[1]: <NUMBER>
-{ "fullname": "A" } | fullname: is derived from other fields and cannot be imported
-{ "_id": "lead-7" } | _id: is derived from other fields and cannot be imported
 { "chatapp": "1", "whatsapp": "2" } | whatsapp: must be the same as chatapp
 { "lastActive": 5 } | lastActive: <TIME>
 { "channelRestrictions": { "email": { "disabled": 1 } } } | channelRestrictions.email.disabled: must be true or false
@@ -47,7 +45,7 @@ fn columns_of_funnels() {
 { "columns": {} } | columns: must be a list
 { "columns": [{ "name": "A" }] } | columns[0].id: is missing
 { "columns": [{ "id": 31 }] } | columns[0].name: is missing
-{ "columns": [{ "id": 31, "name": "A", "crm": 3 }] } | columns[0].crm: unknown field
+{ "columns": [{ "id": 31, "name": "A", "color": 3 }] } | columns[0].color: unknown field
 { "columns": [{ "id": 31, "name": "A", "sequence": -1 }] } | columns[0].sequence: <NUMBER>
 { "columns": [{ "id": 31, "name": "A" }, { "id": 31, "name": "A" }] } | columns: column 31 is there twice
 "#,
@@ -72,7 +70,7 @@ fn opportunities() {
 { "service_permission": "groups" } | service_permission: must be all or users or departments
 { "updateDate": "today" } | updateDate: <TIME>
 { "files": {} } | files: must be a list
-{ "dataLead": {} } | dataLead: unknown field
+{ "dataLeads": {} } | dataLeads: unknown field
 { "dataCompanyExtra": [{ "id": 1 }] } | dataCompanyExtra[0].companyname: is missing
 "#,
     );
