@@ -47,8 +47,8 @@ impl fmt::Debug for StartError {
     }
 }
 
-/// The table named by `TABLE_NAME`. Another DynamoDB API is named by `AWS_ENDPOINT_URL_DYNAMODB`, as for every AWS
-/// SDK; empty is unset, because `sam local invoke` sets every variable of the template.
+/// The table named by `TABLE_NAME`. Another DynamoDB API is named by `AWS_ENDPOINT_URL_DYNAMODB`, else by `AWS_ENDPOINT_URL`,
+/// as for every AWS SDK; empty is unset, because `sam local invoke` sets every variable of the template.
 ///
 /// # Errors
 /// [`StartError::Environment`] if the process was not started as a function.
@@ -62,7 +62,7 @@ fn location_in(variable: impl Fn(&str) -> Option<String>) -> Result<Location, St
     match (filled("TABLE_NAME"), missing.collect::<Vec<_>>()) {
         (Some(table), missing) if missing.is_empty() => Ok(Location {
             table,
-            endpoint: filled("AWS_ENDPOINT_URL_DYNAMODB"),
+            endpoint: filled("AWS_ENDPOINT_URL_DYNAMODB").or_else(|| filled("AWS_ENDPOINT_URL")),
         }),
         (_, missing) => Err(StartError::Environment(missing)),
     }
@@ -141,14 +141,20 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_endpoint_is_none() {
-        let endpoint = |value| among(&[("AWS_ENDPOINT_URL_DYNAMODB", value)]);
-        let at = |endpoint: Option<&str>| Ok(("x".to_owned(), endpoint.map(str::to_owned)));
-        assert_eq!(endpoint(None), at(None));
-        assert_eq!(endpoint(Some("")), at(None));
-        assert_eq!(
-            endpoint(Some("http://127.0.0.1:8000")),
-            at(Some("http://127.0.0.1:8000"))
-        );
+    fn the_services_endpoint_precedes_the_common_one() {
+        let (one, all) = ("http://127.0.0.1:8000", "http://127.0.0.1:4566");
+        for (of_service, of_all, expected) in [
+            (None, None, None),
+            (Some(""), Some(""), None),
+            (Some(one), None, Some(one)),
+            (Some(one), Some(all), Some(one)),
+            (Some(""), Some(all), Some(all)),
+        ] {
+            let found = among(&[
+                ("AWS_ENDPOINT_URL_DYNAMODB", of_service),
+                ("AWS_ENDPOINT_URL", of_all),
+            ]);
+            assert_eq!(found, Ok(("x".to_owned(), expected.map(str::to_owned))));
+        }
     }
 }

@@ -31,7 +31,8 @@ pub fn init() {
         // There is no other place to report an error of the log.
         let _ = io::stdout().lock().write_all(line.as_bytes());
     });
-    let _ = tracing::subscriber::set_global_default(lines);
+    let is_lean = std::env::var("METRICS").is_ok_and(|metrics| metrics == "lean");
+    let _ = tracing::subscriber::set_global_default(lines.lean(is_lean));
     report_panics();
 }
 

@@ -34,6 +34,7 @@ use crate::store::facts::{FACT, Raised};
 use crate::store::key::{self, Cause, Counter, Key};
 use crate::store::{InstanceStore, Store, directory};
 use crate::time::Timestamp;
+use crate::traceparent::Traceparent;
 use table::Pages;
 use table::StoreError;
 use table::item::{self, Item, n};
@@ -57,6 +58,7 @@ struct Trigger {
     cause: Cause,
     /// What is raised; of a call, what follows from its record.
     fact: Option<Raised>,
+    trace: Option<Traceparent>,
     version: u64,
     automation: u64,
     action: u64,
@@ -67,6 +69,7 @@ struct Trigger {
 pub(crate) struct Ground {
     cause: Cause,
     fact: Raised,
+    trace: Option<Traceparent>,
     subject: Subject,
     directory: Directory,
     automations: Vec<Automation>,
@@ -202,6 +205,7 @@ impl InstanceStore {
             Some(Ground {
                 cause,
                 fact: trigger.fact.clone().or_else(|| received(&subject))?,
+                trace: trigger.trace.clone(),
                 subject,
                 directory,
                 automations,
@@ -280,6 +284,7 @@ impl Trigger {
             key,
             cause,
             fact,
+            trace: Traceparent::of_item(item),
         })
     }
 
