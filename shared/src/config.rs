@@ -30,6 +30,8 @@ pub struct Config {
     pub log_level: String,
     /// The origins of C-5, separated by commas; may be empty.
     pub allowed_origins: String,
+    /// Whether log lines have only the metrics that mean trouble: `Metrics=lean` of template.yaml.
+    pub has_lean_metrics: bool,
     /// Address of the Lambda Runtime API.
     pub runtime_api: Option<String>,
 }
@@ -47,16 +49,18 @@ impl Config {
         let missing = REQUIRED.into_iter().filter(|name| filled(name).is_none());
         Self {
             table: text("TABLE_NAME"),
-            endpoint: filled("AWS_ENDPOINT_URL_DYNAMODB"),
+            endpoint: filled("AWS_ENDPOINT_URL_DYNAMODB").or_else(|| filled("AWS_ENDPOINT_URL")),
             missing: missing.collect(),
             function: filled("AWS_LAMBDA_FUNCTION_NAME").unwrap_or_else(|| "local".to_owned()),
             log_level: text("AWS_LAMBDA_LOG_LEVEL"),
             allowed_origins: text("ALLOWED_ORIGINS"),
+            has_lean_metrics: text("METRICS") == "lean",
             runtime_api: filled(RUNTIME_API),
         }
     }
 
-    /// The table named by `TABLE_NAME`. Another DynamoDB API is named by `AWS_ENDPOINT_URL_DYNAMODB`, as for every AWS SDK.
+    /// The table named by `TABLE_NAME`. Another DynamoDB API is named by `AWS_ENDPOINT_URL_DYNAMODB`, else by
+    /// `AWS_ENDPOINT_URL`, as for every AWS SDK.
     ///
     /// # Errors
     /// The required variables that are not set.
@@ -103,14 +107,20 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_endpoint_is_none() {
-        for (value, endpoint) in [
-            (None, None),
-            (Some(""), None),
-            (Some("http://127.0.0.1:8000"), Some("http://127.0.0.1:8000")),
+    fn the_services_endpoint_precedes_the_common_one() {
+        let (one, all) = ("http://127.0.0.1:8000", "http://127.0.0.1:4566");
+        for (of_service, of_all, expected) in [
+            (None, None, None),
+            (Some(""), Some(""), None),
+            (Some(one), None, Some(one)),
+            (Some(one), Some(all), Some(one)),
+            (Some(""), Some(all), Some(all)),
         ] {
-            let found = location(&[("AWS_ENDPOINT_URL_DYNAMODB", value)]);
-            assert_eq!(found, Ok(("x".to_owned(), endpoint.map(str::to_owned))));
+            let found = location(&[
+                ("AWS_ENDPOINT_URL_DYNAMODB", of_service),
+                ("AWS_ENDPOINT_URL", of_all),
+            ]);
+            assert_eq!(found, Ok(("x".to_owned(), expected.map(str::to_owned))));
         }
     }
 }

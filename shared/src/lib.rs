@@ -12,9 +12,11 @@ pub mod http;
 pub mod jobs;
 #[cfg(feature = "lambda")]
 pub mod lambda;
+mod release;
 pub mod startup;
 pub mod store;
 pub mod telemetry;
+pub mod traceparent;
 
 pub use domain::{
     automation, calendar, call, credential, directory, environment, form, funnel, ids, instance, integer,

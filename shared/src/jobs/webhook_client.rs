@@ -31,6 +31,7 @@ use tokio_rustls::TlsConnector;
 use crate::automation::{Headers, Method, SecretText, WebhookUrl, is_public};
 use crate::text::hex;
 use crate::time::Timestamp;
+use crate::traceparent::{self, Traceparent};
 
 pub use lanes::{Lanes, Turn};
 
@@ -95,6 +96,8 @@ pub struct WebhookRequest {
     pub method: Method,
     /// Headers in addition to those of the service.
     pub headers: Headers,
+    /// The trace of the request that caused it.
+    pub trace: Option<Traceparent>,
     /// Time of sending.
     pub at: Timestamp,
     /// JSON.
@@ -318,6 +321,9 @@ fn request(letter: &WebhookRequest) -> Result<Request<Full<Bytes>>, http::Error>
     headers.insert("x-funil-delivery", letter.delivery.parse()?);
     headers.insert("x-funil-timestamp", HeaderValue::from(at));
     headers.insert("x-funil-signature", format!("t={at},v1={signed}").parse()?);
+    if let Some(trace) = &letter.trace {
+        headers.insert(traceparent::HEADER, trace.to_string().parse()?);
+    }
     Ok(request)
 }
 

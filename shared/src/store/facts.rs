@@ -21,6 +21,7 @@ use crate::automation::{Circumstances, Event, Moment, Trigger};
 use crate::lead::Lead;
 use crate::meeting::MeetingStatus;
 use crate::time::Timestamp;
+use crate::traceparent::{self, Traceparent};
 use table::item::{Item, n, s};
 use table::{Condition, StoreError, Transaction};
 
@@ -75,7 +76,8 @@ impl InstanceStore {
                 circumstances: record.value.circumstances(),
             };
             let text = serde_json::json!(fact).to_string();
-            let item = Item::from([("v".to_owned(), n(1)), (FACT.to_owned(), s(text))]);
+            let mut item = Item::from([("v".to_owned(), n(1)), (FACT.to_owned(), s(text))]);
+            item.extend(traceparent::attribute(Traceparent::current().as_ref()));
             let key = self.keys().trigger(record.value.cause(record.version));
             transaction.put(key, item, Condition::Always);
         }

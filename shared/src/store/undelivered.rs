@@ -6,6 +6,7 @@ use super::key::{self, Cause, Key};
 use super::quarantine::as_read;
 use crate::ids::AutomationId;
 use crate::time::Timestamp;
+use crate::traceparent::{self, TRACE, Traceparent};
 use table::item::{self, Item, n, s};
 use table::{Condition, KeyRange, PAGE, StoreError, Transaction, key_of};
 
@@ -41,7 +42,8 @@ pub fn set_aside(
     transaction: &mut Transaction,
     reader: &Reader,
     (key, version): (&Key, u64),
-    (at, tries): (Option<Timestamp>, u64),
+    (at, trace): (Option<Timestamp>, Option<&Traceparent>),
+    tries: u64,
     reason: &str,
 ) {
     let now = reader.environment.now();
@@ -52,6 +54,7 @@ pub fn set_aside(
         ("ttl".to_owned(), n(now.plus_days(DAYS).unix_seconds())),
     ]);
     item.extend(at.map(|at| (AT.to_owned(), s(at.to_string()))));
+    item.extend(traceparent::attribute(trace));
     transaction.delete(key.clone(), Condition::Version(version));
     transaction.put(reader.keys().undelivered_of(key), item, Condition::Always);
 }
@@ -96,6 +99,7 @@ impl Undelivered {
 pub fn back(reader: &Reader, aside: &Item) -> Result<Transaction, StoreError> {
     let key = key_of(aside)?;
     let mut item = item::part(aside, AT);
+    item.extend(item::part(aside, TRACE));
     item.insert("v".to_owned(), n(1));
     let mut transaction = Transaction::default();
     transaction.delete(key.clone(), as_read(aside));

@@ -31,7 +31,7 @@ pub fn init(config: &Config) {
         // There is no other place to report an error of the log.
         let _ = io::stdout().lock().write_all(line.as_bytes());
     });
-    let _ = tracing::subscriber::set_global_default(lines);
+    let _ = tracing::subscriber::set_global_default(lines.lean(config.has_lean_metrics));
     report_panics();
 }
 

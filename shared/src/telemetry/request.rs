@@ -6,6 +6,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::store::Allowance;
+use crate::traceparent::{self, Traceparent};
 
 /// The caller, if known.
 #[derive(Debug, Clone, Default)]
@@ -62,6 +63,7 @@ pub struct Trace(Arc<Mutex<Noted>>);
 #[derive(Debug, Default)]
 struct Noted {
     request_id: String,
+    traceparent: Option<Traceparent>,
     caller: Caller,
     allowance: Option<Allowance>,
     refused: Option<Cow<'static, str>>,
@@ -72,16 +74,28 @@ tokio::task_local! {
 }
 
 impl Trace {
-    pub fn of(request_id: &str) -> Self {
+    pub fn of(request_id: &str, traceparent: Option<Traceparent>) -> Self {
         let noted = Noted {
             request_id: request_id.to_owned(),
+            traceparent,
             ..Noted::default()
         };
         Self(Arc::new(Mutex::new(noted)))
     }
 
     pub async fn follow<T>(&self, work: impl Future<Output = T>) -> T {
-        CURRENT.scope(self.clone(), work).await
+        let traceparent = self.noted().traceparent.clone();
+        CURRENT
+            .scope(self.clone(), traceparent::follow(traceparent, work))
+            .await
+    }
+
+    pub fn trace_id(&self) -> Option<String> {
+        let noted = self.noted();
+        noted
+            .traceparent
+            .as_ref()
+            .map(|header| header.trace_id().to_owned())
     }
 
     pub fn caller(&self) -> Caller {

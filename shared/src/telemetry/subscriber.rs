@@ -17,7 +17,9 @@ use tracing::{Event, Metadata, Subscriber};
 
 use super::metrics;
 use crate::environment::Environment;
+use crate::release::release;
 use crate::telemetry::request;
+use crate::traceparent::Traceparent;
 
 /// Field with the invocation's id in the span that the runtime opens.
 const INVOCATION: &str = "requestId";
@@ -27,6 +29,8 @@ pub struct JsonSubscriber {
     environment: Environment,
     level: LevelFilter,
     function: String,
+    /// Whether lines have only the metrics that mean trouble.
+    is_lean: bool,
     write: Box<dyn Fn(&str) + Send + Sync>,
     /// Id of the current invocation. A function's process runs one at a time, so the last span is the current
     /// one.
@@ -47,9 +51,16 @@ impl JsonSubscriber {
             environment,
             level: level.min(LevelFilter::INFO),
             function,
+            is_lean: false,
             write: Box::new(write),
             invocation: Mutex::default(),
         }
+    }
+
+    /// Lines with all metrics, or only those that mean trouble.
+    #[must_use]
+    pub fn lean(self, is_lean: bool) -> Self {
+        Self { is_lean, ..self }
     }
 
     fn line(&self, event: &Event<'_>) -> String {
@@ -60,6 +71,7 @@ impl JsonSubscriber {
         set("level", json!(metadata.level().as_str()));
         set("target", json!(metadata.target()));
         set("function", json!(self.function));
+        set("version", json!(release()));
         let invocation = self.invocation.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(id) = invocation.as_deref() {
             set("lambda_request_id", json!(id));
@@ -68,8 +80,11 @@ impl JsonSubscriber {
         if let Some(id) = request::request_id() {
             set("request_id", json!(id));
         }
+        if let Some(header) = Traceparent::current() {
+            set("trace_id", json!(header.trace_id()));
+        }
         event.record(&mut JsonMembers(&mut line));
-        if let Some(metadata) = metrics::metadata(metadata.target(), now) {
+        if let Some(metadata) = metrics::metadata(metadata.target(), now, self.is_lean) {
             line.insert("_aws".to_owned(), metadata);
         }
         let mut line = Value::Object(line).to_string();

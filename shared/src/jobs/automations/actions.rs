@@ -47,7 +47,7 @@ impl InstanceStore {
         if let Action::Notify(_) = action {
             let mut transaction = Transaction::default();
             let key = self.keys().notification(ground.cause, automation, at);
-            deliveries::put(&mut transaction, key, ground.fact.at);
+            deliveries::put(&mut transaction, key, ground.fact.at, ground.trace.as_ref());
             return Ok(Ok(transaction));
         }
         let Some(record) = &ground.subject.lead else {

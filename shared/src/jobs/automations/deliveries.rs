@@ -20,6 +20,7 @@ use crate::store::key::{self, Cause, Key};
 use crate::store::undelivered::{self, AT, TRIED};
 use crate::store::{InstanceStore, Store};
 use crate::time::Timestamp;
+use crate::traceparent::{self, Traceparent};
 use table::StoreError;
 use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
@@ -44,8 +45,9 @@ const TIME: u32 = 40;
 const DUE: &str = "due";
 
 /// Adds the notification of a fact at `at` to the outbox.
-pub fn put(transaction: &mut Transaction, key: Key, at: Timestamp) {
-    let item = Item::from([("v".to_owned(), n(1)), (AT.to_owned(), s(at.to_string()))]);
+pub fn put(transaction: &mut Transaction, key: Key, at: Timestamp, trace: Option<&Traceparent>) {
+    let mut item = Item::from([("v".to_owned(), n(1)), (AT.to_owned(), s(at.to_string()))]);
+    item.extend(traceparent::attribute(trace));
     transaction.put(key, item, Condition::Always);
 }
 
@@ -55,6 +57,8 @@ pub struct Delivery {
     pub cause: Cause,
     /// Time of the fact; notifications of a former build have none.
     pub at: Option<Timestamp>,
+    /// The trace of the request that caused it.
+    pub trace: Option<Traceparent>,
     pub automation: AutomationId,
     /// Index of the automation's action.
     pub action: usize,
@@ -76,6 +80,7 @@ impl Delivery {
             key,
             cause,
             at: undelivered::time("notification", item, AT)?,
+            trace: Traceparent::of_item(item),
             automation,
             action,
             version: number("v")? + 1,
@@ -272,7 +277,8 @@ impl InstanceStore {
             counters::count(|counters| counters.notifications_given_up += 1);
             let mut transaction = Transaction::default();
             let found = (&delivery.key, delivery.version);
-            undelivered::set_aside(&mut transaction, self, found, (delivery.at, tried), reason);
+            let origin = (delivery.at, delivery.trace.as_ref());
+            undelivered::set_aside(&mut transaction, self, found, origin, tried, reason);
             return self.table.try_commit(transaction).await.map(drop);
         }
         tracing::info!(name, tried, reason, "a notification is tried again");

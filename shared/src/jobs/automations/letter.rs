@@ -35,6 +35,7 @@ impl InstanceStore {
             secret: notify.secret.clone(),
             method: notify.method,
             headers: notify.headers.clone(),
+            trace: delivery.trace.clone(),
             at: self.environment.now(),
             body: self.body(delivery, &automation, notify, &subject).to_string(),
         }))

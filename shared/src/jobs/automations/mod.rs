@@ -34,6 +34,7 @@ use crate::store::facts::{FACT, Raised};
 use crate::store::key::{self, Cause, Counter, Key};
 use crate::store::{InstanceStore, Store, directory};
 use crate::time::Timestamp;
+use crate::traceparent::Traceparent;
 use table::Pages;
 use table::StoreError;
 use table::item::{self, Item, n};
@@ -57,6 +58,7 @@ struct OutboxTrigger {
     cause: Cause,
     /// The raised fact; for a call, derived from its record.
     fact: Option<Raised>,
+    trace: Option<Traceparent>,
     version: u64,
     automation: u64,
     action: u64,
@@ -67,6 +69,7 @@ struct OutboxTrigger {
 pub(crate) struct Ground {
     cause: Cause,
     fact: Raised,
+    trace: Option<Traceparent>,
     subject: Subject,
     directory: Directory,
     automations: Vec<Automation>,
@@ -206,6 +209,7 @@ impl InstanceStore {
             Some(Ground {
                 cause,
                 fact: trigger.fact.clone().or_else(|| received(&subject))?,
+                trace: trigger.trace.clone(),
                 subject,
                 directory,
                 automations,
@@ -284,6 +288,7 @@ impl OutboxTrigger {
             key,
             cause,
             fact,
+            trace: Traceparent::of_item(item),
         })
     }
 

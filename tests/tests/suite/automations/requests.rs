@@ -78,6 +78,51 @@ async fn placeholders_stand_for_fields_of_forms() {
     );
 }
 
+/// Notifications repeat the trace of the request that caused them: of a call, and of a write also after they were set
+/// aside and sent again.
+#[tokio::test]
+async fn the_trace_of_the_request_is_handed_on() {
+    const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let automations = [
+        on(4, ("leadPhoneCall", "received"), &json!({}), &notify(&json!({}))),
+        on(5, ("meeting", "booked"), &json!({}), &notify(&json!({}))),
+    ];
+    let world = world(&automations).await;
+    tests::bookings::open_calendars(&world.operator(ACME)).await;
+    let received = world
+        .webhook(&call("INCOMING", MARIA))
+        .header("traceparent", TRACE);
+    assert_eq!(received.send().await.status, 201);
+    let body = booking(FREE[0], &json!({}));
+    let booked = world.call("POST", "/calendarmeeting?i=acme").json(&body);
+    made(&booked.header("traceparent", TRACE).send().await);
+    receive(&world, &call("INCOMING", MARIA)).await;
+
+    let receiver = Receiver::answering(&["500 Internal Server Error\r\n"; 30]);
+    for _ in 0..12 {
+        deliver(&world, &receiver.webhook_client()).await;
+        world.clock.set(world.clock.get().plus_seconds(60_000));
+    }
+    let operator = world.operator(ACME);
+    assert_eq!(operator.retry_deliveries().await.expect("retried").len(), 3);
+    deliver(&world, &receiver.webhook_client()).await;
+    let seen = receiver.seen();
+    let traced = |name: &str| {
+        let of = seen
+            .iter()
+            .filter(|request| header(request, "x-funil-delivery") == name);
+        of.map(|request| request.contains(&format!("traceparent: {TRACE}\r\n")))
+            .collect::<Vec<_>>()
+    };
+    for (name, expected) in [
+        ("acme-1-4-0", true),
+        ("acme-meeting-1-1-5-0", true),
+        ("acme-2-4-0", false),
+    ] {
+        assert_eq!(traced(name), [expected; 11], "{name}");
+    }
+}
+
 /// A failed notification is set aside after its last try, and sent again if the operator wants it.
 #[tokio::test]
 async fn failed_deliveries_are_kept_and_sent_again() {

@@ -39,6 +39,7 @@ fn letter(url: &str) -> WebhookRequest {
         secret: from_value::<SecretText>(json!("s3gr3do")).expect("a secret"),
         method: Method::Post,
         headers: Headers::new(),
+        trace: None,
         at: at(NOW),
         body: "{}".to_owned(),
     }
