@@ -5,7 +5,7 @@ mod words;
 
 use indicatif::ProgressBar;
 use operator::{Operator, OperatorError};
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 use shared::ids::UserId;
 use shared::instance::InstanceName;
 use shared::store::{Store, StoreError};
@@ -38,7 +38,7 @@ pub enum DemoError {
     /// The table failed.
     Operator(#[from] OperatorError),
     /// The data could not be imported.
-    Import(#[from] import::Error),
+    Import(#[from] import::ImportError),
     /// A temporary file could not be created.
     Spool(#[from] std::io::Error),
     /// The built-in data is invalid.
@@ -77,15 +77,19 @@ pub async fn load(store: &Store) -> Result<Demo, DemoError> {
     }
     if instances.is_empty() {
         operator.create_instance().await?;
-    } else if !operator.credentials(Kind::Token).await?.is_empty() {
+    } else if !operator.credentials(CredentialKind::Token).await?.is_empty() {
         return Ok(Demo::Known);
     }
     let lines = records::lines(store.environment().now());
     let lines = lines.ok_or_else(|| DemoError::Data("its dates are not valid".to_owned()))?;
     fill(&operator, &lines).await?;
     let label = Some("demo".to_owned());
-    let key = operator.issue(Kind::Key, admin, label.clone(), None).await?;
-    let token = operator.issue(Kind::Token, admin, label, Some(90)).await?;
+    let key = operator
+        .issue(CredentialKind::Key, admin, label.clone(), None)
+        .await?;
+    let token = operator
+        .issue(CredentialKind::Token, admin, label, Some(90))
+        .await?;
     Ok(Demo::Created {
         key: key.secret.reveal().to_owned(),
         token: token.secret.reveal().to_owned(),

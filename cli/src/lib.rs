@@ -1,6 +1,7 @@
 //! The library of the `funil` command (C-80): its commands, and the engine that tests use.
 
 pub mod command;
+mod convert;
 pub mod demo;
 pub mod docs;
 pub mod engine;

@@ -23,8 +23,10 @@ use crate::engine::{AccessKey, Database, Engine, EngineError};
 use crate::listen::{self, Limits, Reword};
 use crate::panel;
 
-/// Interval of deleting expired items.
-const SWEEP: Duration = Duration::from_mins(10);
+/// Deletion of expired items: the first run after the start, then the interval. The engine reads every item for it, and
+/// readers ignore expired items, so a day is enough; DynamoDB takes up to two.
+const FIRST_SWEEP: Duration = Duration::from_mins(10);
+const SWEEP: Duration = Duration::from_hours(24);
 /// Interval of refreshing copies of changed leads, on the embedded engine and on other tables.
 const TEND: Duration = Duration::from_secs(1);
 const TEND_ELSEWHERE: Duration = Duration::from_secs(15);
@@ -322,8 +324,10 @@ async fn overlap<R: Future<Output = ()> + Send + 'static>(pause: Duration, run: 
 }
 
 async fn sweep(database: Database) {
+    let mut pause = FIRST_SWEEP;
     loop {
-        tokio::time::sleep(SWEEP).await;
+        tokio::time::sleep(pause).await;
+        pause = SWEEP;
         let database = database.clone();
         if tokio::task::spawn_blocking(move || database.sweep())
             .await

@@ -9,6 +9,7 @@ use lambda_runtime::tower::util::{MapRequest, MapResponse};
 
 pub use lambda_runtime::Error;
 
+use crate::config::Config;
 use crate::http::{App, RouteGroup, SourceAddress, service};
 use crate::telemetry;
 
@@ -17,8 +18,9 @@ use crate::telemetry;
 /// # Errors
 /// If the function cannot start ([`StartError`](crate::startup::StartError)) or the runtime fails.
 pub async fn run(groups: impl IntoIterator<Item = RouteGroup>) -> Result<(), Error> {
-    telemetry::init();
-    let app = App::from_env().await?;
+    let config = Config::from_env();
+    telemetry::init(&config);
+    let app = App::of_function(&config).await?;
     let routes = MapRequest::new(service(&app, groups), with_source);
     let answer = Adapter::from(MapResponse::new(routes, Plain));
     lambda_runtime::run(MapRequest::new(answer, readable)).await

@@ -23,8 +23,13 @@ pub static INTERFACE: LazyLock<Interface> = LazyLock::new(|| Interface::of(yaml:
 
 /// Methods of operations.
 pub const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
-/// Headers of the message, not of the operation.
-const OF_MESSAGES: [&str; 3] = ["content-encoding", "content-type", "content-length"];
+/// Headers of the message, not of the operation; the version is in the document's introduction.
+const OF_MESSAGES: [&str; 4] = [
+    "content-encoding",
+    "content-type",
+    "content-length",
+    "x-funil-version",
+];
 /// Base URI of the document in references.
 const BASE: &str = "https://funil.invalid/openapi";
 

@@ -173,9 +173,9 @@ fn statements_of(template: &Value, function: &str) -> Vec<Value> {
         .filter(|policies| !policies.is_null())
         .flat_map(list);
     policies
-        // Every function may write its log.
-        .filter(|policy| policy.get("Fn::Sub").is_none_or(|arn| !text(arn).ends_with("/AWSLambdaBasicExecutionRole")))
         .flat_map(|policy| {
+            // A policy under a condition counts.
+            let policy = policy.get("Fn::If").map_or(policy, |chosen| &chosen[1]);
             let named = policy["Ref"].as_str();
             let policy = named.map_or(policy, |name| &template["Resources"][name]["Properties"]);
             let document = policy.get("PolicyDocument").unwrap_or(policy);
@@ -269,7 +269,7 @@ Resources:
   Role:
     Type: AWS::IAM::Role
     Properties:
-      ManagedPolicyArns: [!Ref Shared, !Sub "arn:${AWS::Partition}:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"]
+      ManagedPolicyArns: [!If [Wanted, !Ref Shared, !Ref AWS::NoValue]]
       Policies: [{ PolicyDocument: { Statement: { Effect: Allow, Action: "dynamodb:GetRecords", Resource: "*" } } }]
   A:
     Type: AWS::Serverless::Function

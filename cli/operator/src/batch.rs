@@ -7,7 +7,7 @@ use table::{CommitError, MAX_WRITES, Policy, Transaction};
 /// The most bytes of one transaction, below DynamoDB's 4 MB.
 const MAX_BYTES: usize = 3_000_000;
 
-/// How lines are written.
+/// Mode of writing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mode {
     /// Records that were changed through the API since they were imported are replaced too.

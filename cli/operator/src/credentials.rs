@@ -1,5 +1,5 @@
 //! Credentials as the operator issues, lists and revokes them (C-3). A credential is two items: the one that a request
-//! finds by hash, and the one in the operator's list, which outlives a revocation.
+//! finds by hash, and the one in the operator's list. A revocation marks both.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::directory::DIRECTORY;
 use super::{Operator, OperatorError};
-use shared::credential::{CredentialHash, Kind, Secret};
+use shared::credential::{CredentialHash, CredentialKind, Secret};
 use shared::ids::UserId;
 use shared::instance::InstanceName;
 use shared::settings::Rate;
@@ -15,9 +15,10 @@ use shared::store::unscoped::credentials::Credential;
 use shared::store::unscoped::key;
 use shared::store::unscoped::key::Key;
 use shared::time::Timestamp;
+use table::StoreError;
+use table::item::{self, Item};
 use table::{Condition, Policy, Transaction};
 use table::{KeyRange, PAGE};
-use table::{StoreError, item};
 
 /// Characters of a credential's public id.
 const ID: usize = 12;
@@ -40,7 +41,7 @@ pub struct CredentialEntry {
     /// The public id, as revocations and the log name it.
     pub id: String,
     /// Key or token.
-    pub kind: Kind,
+    pub kind: CredentialKind,
     /// The user as which its requests act.
     pub user: UserId,
     /// The operator's label.
@@ -78,6 +79,16 @@ impl Listed {
             expires: self.entry.expires,
             requests_per_minute: self.entry.requests_per_minute,
             standing: None,
+            revoked: None,
+        }
+    }
+
+    /// The credential once it is revoked.
+    fn revoked(&self, instance: &InstanceName, at: Timestamp) -> Credential {
+        Credential {
+            expires: Some(Timestamp::EPOCH),
+            revoked: Some(at),
+            ..self.credential(instance)
         }
     }
 
@@ -152,7 +163,7 @@ impl Operator {
     /// [`OperatorError::ManyCredentials`], or [`OperatorError::Store`] where the table fails.
     pub async fn issue(
         &self,
-        kind: Kind,
+        kind: CredentialKind,
         user: UserId,
         label: Option<String>,
         days: Option<u32>,
@@ -171,12 +182,13 @@ impl Operator {
         days: Option<u32>,
         limit: Option<Rate>,
     ) -> Result<Issued, OperatorError> {
-        self.issue_entry(Kind::Key, user, label, days, limit).await
+        self.issue_entry(CredentialKind::Key, user, label, days, limit)
+            .await
     }
 
     async fn issue_entry(
         &self,
-        kind: Kind,
+        kind: CredentialKind,
         user: UserId,
         label: Option<String>,
         days: Option<u32>,
@@ -248,7 +260,7 @@ impl Operator {
     ///
     /// # Errors
     /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
-    pub async fn credentials(&self, kind: Kind) -> Result<Vec<CredentialEntry>, OperatorError> {
+    pub async fn credentials(&self, kind: CredentialKind) -> Result<Vec<CredentialEntry>, OperatorError> {
         self.directory().await?;
         let listed = self.all_listed().await?;
         let mut entries: Vec<_> = listed.into_iter().map(|listed| listed.entry).collect();
@@ -257,10 +269,20 @@ impl Operator {
         Ok(entries)
     }
 
+    /// The hashes of all credentials in the list whose entries can be read.
+    pub(super) async fn listed_hashes(&self) -> Result<Vec<CredentialHash>, StoreError> {
+        let listed = self.try_listed().await?;
+        Ok(listed.flatten().map(|listed| listed.hash).collect())
+    }
+
     async fn all_listed(&self) -> Result<Vec<Listed>, StoreError> {
+        self.try_listed().await?.collect()
+    }
+
+    async fn try_listed(&self) -> Result<impl Iterator<Item = Result<Listed, StoreError>>, StoreError> {
         let span = KeyRange::head(self.keys().credentials(), PAGE);
         let items = self.table().query_all(span).await?.into_iter();
-        items.map(|item| item::decode("credential entry", item)).collect()
+        Ok(items.map(|item| item::decode("credential entry", item)))
     }
 
     /// Revokes a credential: the next request with it is refused.
@@ -268,11 +290,13 @@ impl Operator {
     /// # Errors
     /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
     /// [`OperatorError::Store`] where the table fails.
-    pub async fn revoke(&self, kind: Kind, id: &str) -> Result<CredentialEntry, OperatorError> {
+    pub async fn revoke(&self, kind: CredentialKind, id: &str) -> Result<CredentialEntry, OperatorError> {
         let mut listed = self.listed(kind, id).await?;
-        listed.entry.revoked = Some(self.now());
+        let at = self.now();
+        listed.entry.revoked = Some(at);
         let mut transaction = Transaction::default();
-        transaction.delete(key::credential(&listed.hash), Condition::Always);
+        let void = item::encode("credential", &listed.revoked(self.instance(), at))?;
+        transaction.put(key::credential(&listed.hash), void, Condition::Always);
         self.replace_entry(transaction, listed).await
     }
 
@@ -282,7 +306,7 @@ impl Operator {
     /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
     /// [`OperatorError::Store`] where the table fails.
     pub async fn limit_key(&self, id: &str, limit: Option<Rate>) -> Result<CredentialEntry, OperatorError> {
-        let mut listed = self.listed(Kind::Key, id).await?;
+        let mut listed = self.listed(CredentialKind::Key, id).await?;
         listed.entry.requests_per_minute = limit;
         let credential = item::encode("credential", &listed.credential(self.instance()))?;
         let mut transaction = Transaction::default();
@@ -291,13 +315,16 @@ impl Operator {
             key::credential(&listed.hash),
             credential,
             &MAY_LACK,
-            Condition::Present,
+            Condition::Exactly {
+                has: Item::from([("id".to_owned(), item::s(&*listed.entry.id))]),
+                lacks: vec!["revoked"],
+            },
         );
         self.replace_entry(transaction, listed).await
     }
 
     /// The entry of a credential that is not revoked.
-    async fn listed(&self, kind: Kind, id: &str) -> Result<Listed, OperatorError> {
+    async fn listed(&self, kind: CredentialKind, id: &str) -> Result<Listed, OperatorError> {
         self.directory().await?;
         // A text that is no id is not looked up: DynamoDB rejects keys of some lengths and characters.
         let formed = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -333,7 +360,7 @@ impl Operator {
         Ok(entry)
     }
 
-    fn no_credential(&self, kind: Kind, id: &str) -> OperatorError {
+    fn no_credential(&self, kind: CredentialKind, id: &str) -> OperatorError {
         OperatorError::NoCredential {
             instance: self.instance().clone(),
             kind: kind.name(),

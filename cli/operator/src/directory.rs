@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Operator, OperatorError};
 use shared::directory::Directory;
 use shared::ids::UserId;
-use shared::store::unscoped::directory::{Stored, decode_raw, encode};
+use shared::store::unscoped::directory::{StoredDirectory, decode_raw, encode};
 use table::item::{self, Item};
 use table::{Condition, Policy, Transaction};
 
@@ -63,14 +63,15 @@ impl Operator {
         }
     }
 
-    pub(super) async fn stored_directory(&self) -> Result<Stored, OperatorError> {
-        let item = self.table().get(&self.keys().directory()).await?;
-        let item = item.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))?;
-        Ok(decode_raw(&item)?)
+    pub(super) async fn stored_directory(&self) -> Result<StoredDirectory, OperatorError> {
+        match self.table().get(&self.keys().directory()).await? {
+            Some(item) => Ok(decode_raw(&item)?),
+            None => Err(self.missing().await),
+        }
     }
 
     /// Replaces the directory that was read.
-    pub(super) fn put_next(&self, transaction: &mut Transaction, mut stored: Stored) {
+    pub(super) fn put_next(&self, transaction: &mut Transaction, mut stored: StoredDirectory) {
         let read = Condition::Version(stored.version);
         stored.version += 1;
         transaction.put(self.keys().directory(), encode(&stored), read);

@@ -18,12 +18,12 @@ use crate::kinds::{
 };
 use crate::{Operator, OperatorError, progress};
 
-/// How many records of each kind were written, in the order of the kinds.
+/// Number of written records of each kind, in the order of the kinds.
 pub type Counts = Vec<(&'static str, u64)>;
 
-/// Why an export stopped.
+/// Failure of an export.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum ExportError {
     /// Its lines cannot be written.
     #[error(transparent)]
     Write(#[from] io::Error),
@@ -32,7 +32,7 @@ pub enum Error {
     Operator(#[from] OperatorError),
 }
 
-impl From<StoreError> for Error {
+impl From<StoreError> for ExportError {
     fn from(error: StoreError) -> Self {
         Self::Operator(error.into())
     }
@@ -43,8 +43,12 @@ impl From<StoreError> for Error {
 /// are known once it was read.
 ///
 /// # Errors
-/// [`Error`] where they cannot be read or written; what was written by then is no whole export.
-pub async fn export(operator: &Operator, out: &mut impl Write, bar: &ProgressBar) -> Result<Counts, Error> {
+/// [`ExportError`] where they cannot be read or written; what was written by then is no whole export.
+pub async fn export(
+    operator: &Operator,
+    out: &mut impl Write,
+    bar: &ProgressBar,
+) -> Result<Counts, ExportError> {
     progress::uncounted(bar, "records");
     // Read first, so that every lead of an exported meeting, opportunity or call is exported too, and every opportunity of
     // an exported meeting.
@@ -80,8 +84,8 @@ pub async fn export(operator: &Operator, out: &mut impl Write, bar: &ProgressBar
     export.records::<Calls>().await?;
     export.events().await?;
     export.records::<Reports>().await?;
-    export.records::<Automations>().await?;
     export.records::<Hooks>().await?;
+    export.records::<Automations>().await?;
     Ok(export.counts)
 }
 
@@ -106,7 +110,7 @@ impl<W: Write> Export<'_, W> {
         last.map_or(0, |(_, last)| *last)
     }
 
-    async fn directory(&mut self) -> Result<(), Error> {
+    async fn directory(&mut self) -> Result<(), ExportError> {
         let directory = self.operator.directory().await?;
         self.begin(Kind::Settings);
         for (name, value) in directory.settings.entries() {
@@ -124,7 +128,7 @@ impl<W: Write> Export<'_, W> {
     }
 
     /// The records of a kind, up to the last one that was numbered when the export began.
-    async fn records<K: ExportKind>(&mut self) -> Result<(), Error> {
+    async fn records<K: ExportKind>(&mut self) -> Result<(), ExportError> {
         self.begin(K::KIND);
         let last = K::STOPS_AT.map(|sequence| self.last(sequence));
         if last == Some(0) {
@@ -147,7 +151,7 @@ impl<W: Write> Export<'_, W> {
     }
 
     /// The events of the calls up to the last one that was numbered when the export began.
-    async fn events(&mut self) -> Result<(), Error> {
+    async fn events(&mut self) -> Result<(), ExportError> {
         self.begin(Kind::Events);
         let last = CallId::new(self.last("call"));
         if last.is_none() {
@@ -163,7 +167,7 @@ impl<W: Write> Export<'_, W> {
         Ok(())
     }
 
-    fn write<K: RecordKind>(&mut self, record: &K::Record) -> Result<(), Error> {
+    fn write<K: RecordKind>(&mut self, record: &K::Record) -> Result<(), ExportError> {
         write::<K>(self.out, record)?;
         if let Some((_, count)) = self.counts.last_mut() {
             *count += 1;

@@ -9,7 +9,7 @@ use super::{Operator, OperatorError, Outcome};
 use shared::directory::Membership;
 use shared::ids::UserId;
 use shared::people::User;
-use shared::store::unscoped::directory::{Standings, Stored};
+use shared::store::unscoped::directory::{Standings, StoredDirectory};
 use table::item::{self, Item, s};
 use table::{Condition, StoreError, Transaction, unknown};
 
@@ -24,7 +24,7 @@ impl Operator {
     pub(super) async fn import_first_format(
         &self,
         users: &[&User],
-        mut stored: Stored,
+        mut stored: StoredDirectory,
         standings: Standings,
     ) -> Result<Option<Vec<Outcome>>, OperatorError> {
         let mut aggregate = Aggregate::new(standings, self.first_names().await?, &stored);
@@ -77,7 +77,7 @@ struct Aggregate {
 }
 
 impl Aggregate {
-    fn new(standings: Standings, names: BTreeMap<String, String>, stored: &Stored) -> Self {
+    fn new(standings: Standings, names: BTreeMap<String, String>, stored: &StoredDirectory) -> Self {
         Self {
             directory_bytes: item::bytes(&shared::store::unscoped::directory::encode(stored)),
             names_bytes: json_bytes(&names),
@@ -94,7 +94,7 @@ impl Aggregate {
         if known && old_standing == Some(&standing) && old_name == Some(&name) {
             return Outcome::Unchanged;
         }
-        // In JSON an entry has the id in quotes, a colon and a comma beside its value.
+        // In JSON an entry has the id in quotes, a colon and a comma in addition to its value.
         let entry = |value: usize| id.len() + 4 + value;
         let before = |value: Option<usize>| value.map_or(0, entry);
         let directory_bytes = self.directory_bytes + entry(json_bytes(&standing))

@@ -1,5 +1,5 @@
-//! Totals and ranks of opportunities in the form before format 2, which kept all counts of a day in one item, and the
-//! totals of restricted classes among the others.
+//! Totals in the form before format 2, which kept all counts of opportunities of a day in one item, and the totals of
+//! restricted classes, of opportunities or leads, among the others.
 //!
 //! Everything reads the sum of both forms and writes the new one. Moving the counts is a transaction that takes from one
 //! item what it adds to others, so sums are right at every moment, with live writes of both releases.
@@ -9,19 +9,23 @@ use shared::ids::UserId;
 use shared::opportunity::Status;
 use shared::store::unscoped::derived::is_number;
 use shared::store::unscoped::key;
+use shared::store::unscoped::leads::LeadClass;
 use shared::store::unscoped::opportunities::BoardClass;
-use shared::store::unscoped::opportunities::class::RESTRICTED;
+use shared::store::unscoped::opportunities::class::{RESTRICTED, RESTRICTED_COUNT};
 use table::item::{self, Item};
 use table::{CommitError, Condition, Key, Policy, StoreError, Transaction, key_of};
 
 const KIND: &str = "board total";
+const LEADS: &str = "lead total";
 /// Numbers that one transaction moves: each takes three writes, and DynamoDB allows 300 names in an expression.
 const CONCURRENCY: usize = 30;
 
 /// A number to add to, and the attributes that describe its item.
-struct Target {
+struct TotalTarget {
     key: Key,
     name: String,
+    /// How often the number counts there: 0 for one that must only be present.
+    times: i64,
     set: Item,
 }
 
@@ -91,7 +95,7 @@ impl Operator {
                 transaction.update(
                     target.key.clone(),
                     &target.name,
-                    by,
+                    target.times * by,
                     target.set,
                     Condition::Always,
                 );
@@ -105,23 +109,28 @@ impl Operator {
     }
 
     /// The present places of a number of a total in the former form.
-    fn targets(&self, key: &Key, item: &Item, name: &str) -> Result<Vec<Target>, StoreError> {
+    fn targets(&self, key: &Key, item: &Item, name: &str) -> Result<Vec<TotalTarget>, StoreError> {
         let rest = key.pk.strip_prefix(&self.keys().prefix()).unwrap_or_default();
         let (kind, place) = rest.split_once('#').unwrap_or_default();
         let apart = format!("{}{kind}-{RESTRICTED}#{place}", self.keys().prefix());
+        if kind == "lead-total" {
+            return lead_targets(key, apart, item);
+        }
         if kind == "board-total" {
             let mut class = item.clone();
             class.retain(|name, _| !is_number(name) && name != "v");
             let class: BoardClass = item::decode(KIND, class)?;
             let total = class.unrestricted();
-            let own = Target {
+            let own = TotalTarget {
                 key: key::total(apart, &key.sk),
                 name: name.to_owned(),
+                times: 1,
                 set: item::encode(KIND, &class)?,
             };
-            let all = Target {
+            let all = TotalTarget {
                 key: key::total(key.pk.clone(), &total.total()),
                 name: format!("{name}.{RESTRICTED}"),
+                times: 1,
                 set: item::encode(KIND, &total)?,
             };
             return Ok(vec![own, all]);
@@ -137,17 +146,42 @@ impl Operator {
         let mut targets = Vec::new();
         if parts.next().is_some() {
             counted = format!("{counted}#{RESTRICTED}");
-            targets.push(Target {
+            targets.push(TotalTarget {
                 key: key::total(apart, &format!("{}#{class}", key.sk)),
                 name: "n".to_owned(),
+                times: 1,
                 set: Item::new(),
             });
         }
-        targets.push(Target {
+        targets.push(TotalTarget {
             key: key::total(key.pk.clone(), &key::rank(&key.sk, user)),
             name: counted,
+            times: 1,
             set: Item::new(),
         });
         Ok(targets)
     }
+}
+
+/// The present places of the count of a class of leads: its own total, and that of its owner.
+fn lead_targets(key: &Key, apart: String, item: &Item) -> Result<Vec<TotalTarget>, StoreError> {
+    let mut class = item.clone();
+    class.retain(|name, _| !is_number(name) && name != "v");
+    let class: LeadClass = item::decode(LEADS, class)?;
+    let owner = key::class_parts(&key.sk).next().unwrap_or_default();
+    let all = |name: &str, times| -> Result<TotalTarget, StoreError> {
+        Ok(TotalTarget {
+            key: key::total(key.pk.clone(), owner),
+            name: name.to_owned(),
+            times,
+            set: item::encode(LEADS, &class.unrestricted())?,
+        })
+    };
+    let own = TotalTarget {
+        key: key::total(apart, &key.sk),
+        name: "n".to_owned(),
+        times: 1,
+        set: item::encode(LEADS, &class)?,
+    };
+    Ok(vec![own, all(RESTRICTED_COUNT, 1)?, all("n", 0)?])
 }

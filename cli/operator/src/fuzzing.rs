@@ -16,12 +16,12 @@ use crate::kinds::{
 };
 
 /// A line that is good by itself.
-pub struct Line {
+pub struct FuzzedLine {
     kind: Kind,
     line: Box<dyn Any>,
 }
 
-impl Line {
+impl FuzzedLine {
     /// Reads a line.
     ///
     /// # Errors
@@ -76,18 +76,18 @@ fn exported<K: RecordKind>(line: Option<&K::Line>) -> io::Result<String> {
     String::from_utf8(out).map_err(io::Error::other)
 }
 
-fn parsed(text: &str) -> Result<Line, String> {
+fn parsed(text: &str) -> Result<FuzzedLine, String> {
     let (kind, fields) = open(text)?;
-    with_kind!(kind, K => K::parse(fields).map(Line::of::<K>))
+    with_kind!(kind, K => K::parse(fields).map(FuzzedLine::of::<K>))
 }
 
-impl PartialEq for Line {
+impl PartialEq for FuzzedLine {
     fn eq(&self, other: &Self) -> bool {
         self.kind == other.kind && with_kind!(self.kind, K => self.get::<K>() == other.get::<K>())
     }
 }
 
-impl fmt::Debug for Line {
+impl fmt::Debug for FuzzedLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         with_kind!(self.kind, K => self.get::<K>().fmt(f))
     }

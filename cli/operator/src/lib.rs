@@ -6,6 +6,7 @@
 
 mod batch;
 mod conditions;
+mod counts;
 mod credentials;
 mod deliveries;
 mod directory;
@@ -17,12 +18,16 @@ mod former_totals;
 pub mod fuzzing;
 pub mod import;
 pub mod kinds;
+mod lifecycle;
 mod line;
 mod look_ups;
 mod migrate;
 mod pages;
 pub mod progress;
+mod rehearsal;
+mod removal;
 mod split;
+mod taken;
 mod user_lists;
 
 use std::collections::BTreeMap;
@@ -48,8 +53,12 @@ pub use credentials::{CredentialEntry, Issued};
 pub use deliveries::FailedDelivery;
 pub use doctor::{Diagnosis, Difference, Progress};
 pub use kinds::CallLine;
+pub use lifecycle::Erased;
 pub use migrate::{Migration, migrate};
-pub use pages::{EventPages, Pages};
+pub use pages::{EventPages, RecordPages};
+pub use rehearsal::rehearse;
+pub use removal::{Dependent, Removable, Removal, Removed};
+pub use taken::TakenIds;
 
 /// Errors of the operator's commands. The texts include the next step.
 #[derive(Debug, thiserror::Error)]
@@ -60,6 +69,9 @@ pub enum OperatorError {
     /// The instance exists already.
     #[error("instance {0} exists already; see it with: funil instance show {0}")]
     InstanceExists(InstanceName),
+    /// The instance is being deleted.
+    #[error("instance {0} is being deleted; finish it with: funil instance delete {0}")]
+    BeingDeleted(InstanceName),
     /// The user of a new credential does not exist.
     #[error("there is no user {1} in instance {0}; import it first: funil import --instance {0} FILE")]
     NoUser(InstanceName, UserId),
@@ -74,7 +86,7 @@ pub enum OperatorError {
     ManyCredentials(InstanceName, UserId),
     /// The directory in the first format and the users' records disagree.
     #[error(
-        "where users of instance {0} stand is not what their records say; run: funil doctor --instance {0} --repair"
+        "the memberships of users in instance {0} differ from their records; run: funil doctor --instance {0} --repair"
     )]
     Disagreement(InstanceName),
     /// No credential of this kind has this id.
@@ -99,6 +111,24 @@ pub enum OperatorError {
         /// The time of the revocation.
         at: Timestamp,
     },
+    /// No record of this kind has this id.
+    #[error(
+        "there is no {kind} {id} in instance {instance}; see its records with: funil export --instance {instance}"
+    )]
+    NoRecord {
+        /// The instance.
+        instance: InstanceName,
+        /// The kind of record.
+        kind: &'static str,
+        /// The id of the command.
+        id: String,
+    },
+    /// The column is one of several funnels.
+    #[error("column {0} is in funnels {1}; name one of them with --funnel")]
+    ManyFunnels(u64, String),
+    /// The table has the format before users were records of their own.
+    #[error("the table has a former format, in which a user cannot be removed; run first: funil migrate")]
+    FormerFormat,
     /// A setting does not exist or does not accept the value.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -129,6 +159,12 @@ pub struct InstanceEntry {
     pub name: InstanceName,
     /// When it was created.
     pub create_date: Timestamp,
+    /// Since when it is suspended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<Timestamp>,
+    /// Since when it is being deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleting: Option<Timestamp>,
 }
 
 /// Creates the table where there is none and waits until it can be used; `true` where it was created.
@@ -214,6 +250,8 @@ impl Operator {
         let entry = InstanceEntry {
             name: self.instance().clone(),
             create_date: self.now(),
+            suspended: None,
+            deleting: None,
         };
         // The table's first instance may be created concurrently.
         let mut retry = self.table().retry(Policy::AT_ONCE, "creating an instance");
@@ -230,8 +268,14 @@ impl Operator {
                 Err(CommitError::Refused(found)) if found.contains_key(&key::format()) => {
                     retry.again().await?
                 }
-                Err(CommitError::Refused(_)) => {
-                    return Err(OperatorError::InstanceExists(self.instance().clone()));
+                Err(CommitError::Refused(found)) => {
+                    let instance = self.instance().clone();
+                    let deleted = found.values().any(lifecycle::is_being_deleted);
+                    return Err(if deleted {
+                        OperatorError::BeingDeleted(instance)
+                    } else {
+                        OperatorError::InstanceExists(instance)
+                    });
                 }
                 Err(CommitError::Store(error)) => return Err(error.into()),
             };
@@ -245,7 +289,7 @@ impl Operator {
             item::encode("instance", entry)?,
             Condition::Absent,
         );
-        let directory = shared::store::unscoped::directory::Stored {
+        let directory = shared::store::unscoped::directory::StoredDirectory {
             directory: Directory::default(),
             standings: (format < Format::SPLIT).then(BTreeMap::new),
             version: 1,
@@ -272,9 +316,11 @@ impl Operator {
     /// Settings, departments and groups.
     ///
     /// # Errors
-    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] where the table fails.
     pub async fn directory(&self) -> Result<Directory, OperatorError> {
-        let directory = self.0.directory().await?;
-        directory.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))
+        match self.0.directory().await? {
+            Some(directory) => Ok(directory),
+            None => Err(self.missing().await),
+        }
     }
 }

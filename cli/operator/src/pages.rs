@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::kinds::{Calls, ExportKind};
 use super::{Operator, UnreadableRecords};
-use shared::call::Event;
+use shared::call::CallEvent;
 use shared::ids::CallId;
 use shared::store::unscoped::calls::{self, CallRecord};
 use shared::store::unscoped::erasure::PendingErasures;
@@ -19,14 +19,14 @@ const MAX_NOTED: usize = 1000;
 
 /// The records of one kind in the order of their keys, a page at a time.
 #[derive(Debug)]
-pub struct Pages<T> {
+pub struct RecordPages<T> {
     table: Table,
     rest: table::Pages,
     decode: fn(Item) -> Result<T, StoreError>,
     unreadable: Option<Arc<Mutex<UnreadableRecords>>>,
 }
 
-impl<T> Pages<T> {
+impl<T> RecordPages<T> {
     pub(super) fn new(
         operator: &Operator,
         span: KeyRange,
@@ -81,7 +81,7 @@ fn readable<T>(
 #[derive(Debug)]
 pub struct EventPages<'a> {
     operator: &'a Operator,
-    calls: Pages<CallRecord>,
+    calls: RecordPages<CallRecord>,
 }
 
 impl EventPages<'_> {
@@ -89,7 +89,7 @@ impl EventPages<'_> {
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
-    pub async fn next(&mut self) -> Result<Option<Vec<Event>>, StoreError> {
+    pub async fn next(&mut self) -> Result<Option<Vec<CallEvent>>, StoreError> {
         let Some(records) = self.calls.next().await? else {
             return Ok(None);
         };
@@ -107,15 +107,15 @@ impl EventPages<'_> {
 impl Operator {
     /// All records of a kind in the order of their keys.
     #[must_use]
-    pub fn records<K: ExportKind>(&self) -> Pages<K::Record> {
-        Pages::new(self, KeyRange::head(K::partition(self.keys()), PAGE), K::decode)
+    pub fn records<K: ExportKind>(&self) -> RecordPages<K::Record> {
+        RecordPages::new(self, KeyRange::head(K::partition(self.keys()), PAGE), K::decode)
     }
 
     /// All opportunities' records by id, with the copies in them, which may be stale.
     #[must_use]
-    pub fn opportunities(&self) -> Pages<OpportunityRecord> {
+    pub fn opportunities(&self) -> RecordPages<OpportunityRecord> {
         let span = KeyRange::head(self.keys().opportunities(), PAGE);
-        Pages::new(self, span, OpportunityRecord::decode)
+        RecordPages::new(self, span, OpportunityRecord::decode)
     }
 
     /// The events of all calls, or of those up to one of them.
@@ -127,7 +127,7 @@ impl Operator {
         };
         EventPages {
             operator: self,
-            calls: Pages::new(self, span, calls::decode_record),
+            calls: RecordPages::new(self, span, calls::decode_record),
         }
     }
 

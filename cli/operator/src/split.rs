@@ -11,7 +11,7 @@ use super::user_lists::UserLists;
 use super::{Operator, OperatorError};
 use shared::ids::UserId;
 use shared::store::unscoped::credentials::Credential;
-use shared::store::unscoped::directory::{Standings, Stored};
+use shared::store::unscoped::directory::{Standings, StoredDirectory};
 use table::item;
 use table::{Condition, Key, Policy, StoreError, Transaction};
 
@@ -47,7 +47,7 @@ impl Operator {
     /// Writes everything, and last the directory without memberships. Returns `false` if it changed in between.
     async fn try_split(
         &self,
-        stored: Stored,
+        stored: StoredDirectory,
         standings: &Standings,
         lists: &UserLists,
         changed: &mut u64,

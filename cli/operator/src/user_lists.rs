@@ -12,15 +12,15 @@ use shared::store::unscoped::people::{decode_names, encode_names};
 use table::item::Item;
 use table::{Condition, Key, KeyRange, PAGE, StoreError, Transaction, key_of};
 
-type Users = BTreeMap<UserId, String>;
+type UserTexts = BTreeMap<UserId, String>;
 
-/// The lists as the users' records say, and the users' memberships: some hundred bytes of each user.
+/// The lists derived from the users' records, and the users' memberships: some hundred bytes of each user.
 #[derive(Default)]
 pub(super) struct UserLists {
     pub standings: BTreeMap<UserId, Membership>,
-    pub names: BTreeMap<Key, Users>,
+    pub names: BTreeMap<Key, UserTexts>,
     /// Members with empty texts.
-    pub members: BTreeMap<Key, Users>,
+    pub members: BTreeMap<Key, UserTexts>,
 }
 
 /// An item that differs from the records.
@@ -76,19 +76,19 @@ impl Differing {
 }
 
 /// A list and the form of its items.
-struct List {
+struct UserList {
     what: &'static str,
-    decode: fn(&Item) -> Result<Users, StoreError>,
-    encode: fn(&Users) -> Item,
+    decode: fn(&Item) -> Result<UserTexts, StoreError>,
+    encode: fn(&UserTexts) -> Item,
 }
 
-const NAMES: List = List {
+const NAMES: UserList = UserList {
     what: "name",
     decode: decode_names,
     encode: |users| encode_names(users.clone()),
 };
 
-const MEMBERS: List = List {
+const MEMBERS: UserList = UserList {
     what: "place",
     decode: |item| {
         let users = decode_members(item)?.into_iter();
@@ -97,12 +97,12 @@ const MEMBERS: List = List {
     encode: |users| encode_members(&users.keys().copied().collect()),
 };
 
-impl List {
+impl UserList {
     async fn compare(
         &self,
         operator: &Operator,
         partition: String,
-        expected: &BTreeMap<Key, Users>,
+        expected: &BTreeMap<Key, UserTexts>,
     ) -> Result<Vec<Differing>, StoreError> {
         let range = KeyRange::head(partition, PAGE);
         let items = operator.table().query_all(range).await?.into_iter();
@@ -122,7 +122,7 @@ impl List {
         }
         for (key, item) in stored {
             let users = (self.decode)(&item).unwrap_or_default();
-            let mut reasons = differences(self.what, &Users::new(), &users);
+            let mut reasons = differences(self.what, &UserTexts::new(), &users);
             if reasons.is_empty() {
                 reasons.push("is of no user".to_owned());
             }
@@ -133,7 +133,7 @@ impl List {
     }
 }
 
-/// How `stored` differs from `expected`: values that are missing, different or superfluous.
+/// Differences of `stored` from `expected`: missing, different and superfluous values.
 pub(super) fn differences<K: Ord + Display, V: PartialEq>(
     what: &str,
     expected: &BTreeMap<K, V>,

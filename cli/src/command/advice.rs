@@ -30,7 +30,7 @@ const MEANINGS: [(&[&str], &str); 14] = [
     ),
     (
         &["Throughput", "Throttling", "RequestLimitExceeded"],
-        "DynamoDB throttles the table; run the same again in a minute, and raise the table's limit if it goes on",
+        "DynamoDB throttles the table; rerun the command in a minute, and raise the table's limit if throttling continues",
     ),
     (
         &["InternalServerError", "ServiceUnavailable"],
@@ -59,7 +59,7 @@ const MEANINGS: [(&[&str], &str); 14] = [
     ),
     (
         &["the answer cannot be read", "unknown error"],
-        "what answers is no DynamoDB API; check --endpoint (funil serve tells its own when it starts)",
+        "the endpoint is not a DynamoDB API; check --endpoint (funil serve prints its own at startup)",
     ),
 ];
 
@@ -76,7 +76,7 @@ pub fn on(error: &StoreError) -> String {
             let meaning = meanings.find(|(signs, _)| signs.iter().any(|sign| text.contains(sign)));
             meaning.map_or_else(own, |(_, meaning)| (*meaning).to_owned())
         }
-        StoreError::Corrupt { .. } => format!("{}; funil doctor tells which item it is", own()),
+        StoreError::Corrupt { .. } => format!("{}; funil doctor names the item", own()),
         StoreError::Unstorable { .. } | StoreError::Format(_) | StoreError::OverBudget => own(),
         StoreError::Contention(_) => format!("{}; run the same again", own()),
     }

@@ -22,7 +22,7 @@ Examples:
   funil automation deliveries --instance acme --json";
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum AutomationCommand {
     /// List the notifications that could not be delivered, or send them again
     #[command(after_help = DELIVERIES_AFTER_HELP)]
     Deliveries(Deliveries),
@@ -38,8 +38,8 @@ pub struct Deliveries {
     retry: bool,
 }
 
-pub async fn run(command: Command, global: &Global) -> Result<Answer, Failure> {
-    let Command::Deliveries(Deliveries { instance, retry }) = command;
+pub async fn run(command: AutomationCommand, global: &Global) -> Result<Answer, Failure> {
+    let AutomationCommand::Deliveries(Deliveries { instance, retry }) = command;
     let operator = Operator::new(&global.store().await?, instance);
     let (found, note) = if retry {
         let found = operator.retry_deliveries().await?;

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use operator::{CredentialEntry, Issued, Operator};
 use serde_json::{Value, json};
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 use shared::environment::Environment;
 use shared::ids::UserId;
 use shared::instance::InstanceName;
@@ -132,28 +132,31 @@ pub async fn key(command: KeyCommand, global: &Global) -> Result<Answer, Failure
             new,
             days,
             requests_per_minute,
-        } => new.run(Kind::Key, days, requests_per_minute, global).await,
+        } => {
+            new.run(CredentialKind::Key, days, requests_per_minute, global)
+                .await
+        }
         KeyCommand::Set {
             which,
             requests_per_minute,
         } => set_limit(which, requests_per_minute, global).await,
-        KeyCommand::List(place) => list(Kind::Key, place, global).await,
-        KeyCommand::Revoke(which) => revoke(Kind::Key, which, global).await,
+        KeyCommand::List(place) => list(CredentialKind::Key, place, global).await,
+        KeyCommand::Revoke(which) => revoke(CredentialKind::Key, which, global).await,
     }
 }
 
 pub async fn token(command: TokenCommand, global: &Global) -> Result<Answer, Failure> {
     match command {
-        TokenCommand::Issue { new, days } => new.run(Kind::Token, Some(days), None, global).await,
-        TokenCommand::List(place) => list(Kind::Token, place, global).await,
-        TokenCommand::Revoke(which) => revoke(Kind::Token, which, global).await,
+        TokenCommand::Issue { new, days } => new.run(CredentialKind::Token, Some(days), None, global).await,
+        TokenCommand::List(place) => list(CredentialKind::Token, place, global).await,
+        TokenCommand::Revoke(which) => revoke(CredentialKind::Token, which, global).await,
     }
 }
 
 impl NewCredential {
     async fn run(
         self,
-        kind: Kind,
+        kind: CredentialKind,
         days: Option<u32>,
         limit: Option<Rate>,
         global: &Global,
@@ -161,8 +164,8 @@ impl NewCredential {
         let Self { place, user, label } = self;
         let operator = Operator::new(&global.store().await?, place.instance.clone());
         let issued = match kind {
-            Kind::Key => operator.issue_key(user, label, days, limit).await?,
-            Kind::Token => operator.issue(kind, user, label, days).await?,
+            CredentialKind::Key => operator.issue_key(user, label, days, limit).await?,
+            CredentialKind::Token => operator.issue(kind, user, label, days).await?,
         };
         Ok(issued_answer(&place.instance, issued))
     }
@@ -197,7 +200,7 @@ async fn set_limit(which: Which, Limit(limit): Limit, global: &Global) -> Result
     Ok(Answer::new(text, document(&entry)))
 }
 
-async fn list(kind: Kind, Where { instance }: Where, global: &Global) -> Result<Answer, Failure> {
+async fn list(kind: CredentialKind, Where { instance }: Where, global: &Global) -> Result<Answer, Failure> {
     let store = global.store().await?;
     let entries = Operator::new(&store, instance.clone()).credentials(kind).await?;
     let now = Environment::system().now();
@@ -214,7 +217,7 @@ async fn list(kind: Kind, Where { instance }: Where, global: &Global) -> Result<
     })
 }
 
-async fn revoke(kind: Kind, which: Which, global: &Global) -> Result<Answer, Failure> {
+async fn revoke(kind: CredentialKind, which: Which, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, which.place.instance);
     let entry = operator.revoke(kind, &which.id).await?;
     let text = format!("revoked {} {}", kind.name(), entry.id);
@@ -246,7 +249,7 @@ fn document(entry: &CredentialEntry) -> Value {
         "expires": entry.expires,
         "revoked": entry.revoked,
     });
-    if entry.kind == Kind::Key {
+    if entry.kind == CredentialKind::Key {
         document["requestsPerMinute"] = json!(entry.requests_per_minute);
     }
     document
@@ -286,7 +289,7 @@ mod tests {
     fn token() -> CredentialEntry {
         CredentialEntry {
             id: "1f0c2b9a77de".to_owned(),
-            kind: Kind::Token,
+            kind: CredentialKind::Token,
             user: UserId::new(7).unwrap(),
             label: None,
             create_date: at("2026-01-01T00:00:00Z"),
@@ -329,7 +332,7 @@ mod tests {
     #[test]
     fn lines_show_the_limit_of_a_key() {
         let limited = CredentialEntry {
-            kind: Kind::Key,
+            kind: CredentialKind::Key,
             expires: None,
             requests_per_minute: Rate::new(600),
             ..token()

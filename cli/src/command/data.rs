@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use indicatif::ProgressBar;
@@ -12,52 +13,70 @@ use serde_json::json;
 use shared::instance::InstanceName;
 
 use super::{Answer, Failure, Global, interrupt};
+use crate::engine::Database;
 use operator::export::{self, Counts};
-use operator::import::{self, CancellationToken, Report, Source};
+use operator::import::{self, CancellationToken, ImportReport, Source};
 
 pub const IMPORT_AFTER_HELP: &str = "\
-Kinds: setting, department, group, user, profile, company, lead, funnel, opportunity, calendar, meeting, ticket, file,
-call, event, report, automation. Lines may be in any order. Bad lines are reported and skipped. Importing a file twice
-changes nothing; rerun a stopped import to resume it.
+Kinds: setting, department, group, user, profile, tag, lossReason, company, lead, funnel, opportunity, calendar, meeting,
+ticket, file, call, event, report, automation, hook. Lines may be in any order. Bad lines are reported with all their
+faults and skipped. Importing a file twice changes nothing; rerun a stopped import to resume it. The custom fields that
+the lines have are listed at the end.
 
 Examples:
   funil import --instance acme data.ndjson
   gunzip < data.ndjson.gz | funil import --instance acme -
-  funil import --instance acme --overwrite data.ndjson";
+  funil import --instance acme --overwrite data.ndjson
+  funil import --instance acme --dry-run data.ndjson";
 
 pub const EXPORT_AFTER_HELP: &str = "\
 The export contains voip_webhook_secret, initial_password and the secrets of automations, but never keys or tokens.
 
 Examples:
   funil export --instance acme > data.ndjson
-  funil export --instance acme --output data.ndjson";
+  funil export --instance acme --output data.ndjson
+  funil export --instance acme --output data.ndjson --force";
 
-const HOLDS: &str = "the export holds voip_webhook_secret, initial_password and automations' secrets where they are set: keep it where only you can read it";
+const HOLDS: &str = "the export contains voip_webhook_secret, initial_password and automations' secrets where they are set: keep it where only you can read it";
 
 #[derive(Debug, Args)]
-pub struct Import {
+pub struct ImportArgs {
     /// Instance name
     #[arg(long, value_name = "NAME")]
     instance: InstanceName,
     /// Also replace records that were changed through the API since they were imported
     #[arg(long)]
     overwrite: bool,
+    /// Report what the import would do, and write nothing
+    #[arg(long)]
+    dry_run: bool,
     /// Input file, or - for standard input
     file: PathBuf,
 }
 
 #[derive(Debug, Args)]
-pub struct Export {
+pub struct ExportArgs {
     /// Instance name
     #[arg(long, value_name = "NAME")]
     instance: InstanceName,
-    /// Output file, readable by you alone [default: standard output]
+    /// Output file, readable by you alone, or - for standard output [default: -]
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Replace the output file if it exists
+    #[arg(long)]
+    force: bool,
 }
 
-pub async fn import(import: Import, global: &Global) -> Result<Answer, Failure> {
-    let operator = Operator::new(&global.store().await?, import.instance);
+pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failure> {
+    let mut store = global.store().await?;
+    // Deleted with the copy in it.
+    let folder = tempfile::tempdir()?;
+    if import.dry_run {
+        let copy = Database::in_file(&folder.path().join("copy"));
+        let copy = copy.map_err(|cause| Failure::Refused(cause.to_string()))?;
+        store = operator::rehearse(&store, Arc::new(copy)).await?;
+    }
+    let operator = Operator::new(&store, import.instance);
     operator.directory().await?;
     let source = if import.file.as_os_str() == "-" {
         Source::spool(io::stdin().lock())
@@ -68,15 +87,29 @@ pub async fn import(import: Import, global: &Global) -> Result<Answer, Failure> 
     let (bar, stop) = (global.progress(), CancellationToken::default());
     let imported = tokio::select! {
         imported = import::import_until(&operator, &source, import.overwrite, &bar, &stop) => imported.map_err(|error| match error {
-            import::Error::Read(cause) => unreadable(&import.file, &cause),
-            import::Error::Operator(error) => Failure::from(error).adding(&so_far(&bar)),
+            import::ImportError::Read(cause) => unreadable(&import.file, &cause),
+            import::ImportError::Operator(error) => Failure::from(error).adding(&so_far(&bar)),
         }),
         () = interrupt::twice(stop.clone(), bar.clone()) => {
             Err(Failure::Refused("stopped".to_owned()).adding(&so_far(&bar)))
         }
     };
     bar.finish_and_clear();
-    imported.map(|report| told(&report, global.json))
+    let answer = imported.map(|report| told(&report, global.json))?;
+    Ok(if import.dry_run { rehearsed(answer) } else { answer })
+}
+
+/// The answer of an import that wrote nothing.
+fn rehearsed(mut answer: Answer) -> Answer {
+    if let Some(document) = &mut answer.document {
+        document["dryRun"] = true.into();
+    }
+    let told = [
+        std::mem::take(&mut answer.note),
+        "nothing is written: --dry-run".to_owned(),
+    ];
+    let told: Vec<_> = told.into_iter().filter(|told| !told.is_empty()).collect();
+    answer.noting(told.join("\n"))
 }
 
 /// The progress of an import that failed, and the next step.
@@ -85,10 +118,10 @@ fn so_far(bar: &ProgressBar) -> String {
         Some(total) => format!(" after {} of {total} lines", bar.position()),
         None => String::new(),
     };
-    format!("{done}; what was written stays, and the same import run again goes on")
+    format!("{done}; what was written is kept; rerun the command to resume")
 }
 
-fn unreadable(file: &Path, cause: &io::Error) -> Failure {
+pub(super) fn unreadable(file: &Path, cause: &io::Error) -> Failure {
     let name = if file.as_os_str() == "-" {
         "standard input".into()
     } else {
@@ -106,7 +139,7 @@ fn unreadable(file: &Path, cause: &io::Error) -> Failure {
     Failure::Refused(format!("{name} cannot be read: {cause}; {next}"))
 }
 
-fn told(report: &Report, as_json: bool) -> Answer {
+fn told(report: &ImportReport, as_json: bool) -> Answer {
     if !as_json {
         let mut stderr = BufWriter::new(io::stderr().lock());
         for refused in &report.refused {
@@ -114,6 +147,15 @@ fn told(report: &Report, as_json: bool) -> Answer {
         }
         if report.unlisted > 0 {
             let _ = writeln!(stderr, "and {} more lines were refused", report.unlisted);
+        }
+        for field in &report.custom {
+            let meant = field.nearest.map(|name| format!("; did you mean {name}?"));
+            let (meant, lines) = (meant.unwrap_or_default(), field.lines);
+            let _ = writeln!(
+                stderr,
+                "custom field of {}: {} ({lines} lines){meant}",
+                field.kind, field.name
+            );
         }
     }
     let count = report.refused.len() as u64 + report.unlisted;
@@ -126,7 +168,7 @@ fn told(report: &Report, as_json: bool) -> Answer {
     }
     let taken = report.imported + report.unchanged;
     let note = if report.stopped {
-        "stopped; the same import run again goes on"
+        "stopped; rerun the command to resume"
     } else if taken + count == 0 {
         "it has no lines; is it the right file?"
     } else if taken == 0 {
@@ -142,17 +184,24 @@ fn told(report: &Report, as_json: bool) -> Answer {
     }
 }
 
-pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> {
-    if global.json && export.output.is_none() {
+pub async fn export(export: ExportArgs, global: &Global) -> Result<Answer, Failure> {
+    let output = export.output.filter(|path| path.as_os_str() != "-");
+    if global.json && output.is_none() {
         return Err(Failure::Usage(
             "with --json the records need a file of their own: add --output FILE".to_owned(),
         ));
+    }
+    if let Some(path) = output.as_deref().filter(|path| !export.force && path.exists()) {
+        return Err(Failure::Refused(format!(
+            "{} exists; name another file, or add --force to replace it",
+            path.display()
+        )));
     }
     let operator = Operator::new(&global.store().await?, export.instance).lenient();
     operator.directory().await?;
     let _ = writeln!(io::stderr(), "{HOLDS}");
     let bar = global.progress();
-    let counts = written(export.output.as_deref(), &operator, &bar).await;
+    let counts = written(output.as_deref(), &operator, &bar).await;
     bar.finish_and_clear();
     let counts = counts?;
     let unreadable = operator.unreadable();
@@ -162,7 +211,7 @@ pub async fn export(export: Export, global: &Global) -> Result<Answer, Failure> 
             let _ = writeln!(stderr, "left out: {item}");
         }
     }
-    Ok(exported(export.output.as_deref(), &counts, &unreadable))
+    Ok(exported(output.as_deref(), &counts, &unreadable))
 }
 
 /// Writes the records to a file, or to standard output.
@@ -223,8 +272,8 @@ fn listed(counts: &Counts) -> String {
 /// Writes a temporary file, which only its owner can read, and renames it, so that a failure changes nothing.
 async fn to_file(
     path: &Path,
-    write: impl AsyncFnOnce(&mut BufWriter<File>) -> Result<Counts, export::Error>,
-) -> Result<Counts, export::Error> {
+    write: impl AsyncFnOnce(&mut BufWriter<File>) -> Result<Counts, export::ExportError>,
+) -> Result<Counts, export::ExportError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let (file, temporary) = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?.into_parts();
     let mut out = BufWriter::new(file);
@@ -237,7 +286,7 @@ async fn to_file(
 
 /// Makes the file of standard output readable by its owner alone: the shell created it by its mask.
 #[cfg(unix)]
-fn protect_standard_output() {
+pub(super) fn protect_standard_output() {
     use std::os::fd::AsFd as _;
     use std::os::unix::fs::PermissionsExt;
     let Ok(owned) = io::stdout().as_fd().try_clone_to_owned() else {
@@ -252,12 +301,12 @@ fn protect_standard_output() {
 
 /// Other systems know no such mode.
 #[cfg(not(unix))]
-fn protect_standard_output() {}
+pub(super) fn protect_standard_output() {}
 
-fn unwritten(error: export::Error, to: &Path) -> Failure {
+fn unwritten(error: export::ExportError, to: &Path) -> Failure {
     let cause = match error {
-        export::Error::Write(cause) => cause,
-        export::Error::Operator(error) => return error.into(),
+        export::ExportError::Write(cause) => cause,
+        export::ExportError::Operator(error) => return error.into(),
     };
     let next = match cause.kind() {
         io::ErrorKind::BrokenPipe => return Failure::Unread,

@@ -23,7 +23,7 @@ Examples:
 Exit codes: 0 nothing differs, or everything was repaired; 1 differences remain; 2 wrong usage.";
 
 #[derive(Debug, Args)]
-pub struct Doctor {
+pub struct DoctorArgs {
     /// Instance name
     #[arg(long, value_name = "NAME")]
     instance: InstanceName,
@@ -32,7 +32,7 @@ pub struct Doctor {
     repair: bool,
 }
 
-pub async fn run(doctor: Doctor, global: &Global) -> Result<Answer, Failure> {
+pub async fn run(doctor: DoctorArgs, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, doctor.instance);
     let bar = global.progress();
     progress::uncounted(&bar, "looked at");

@@ -1,13 +1,17 @@
 //! `funil instance`: the instances and their settings.
 
-use operator::Operator;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::Read as _;
 
 use clap::Subcommand;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use operator::{InstanceEntry, Operator, progress};
 use serde_json::{Map, Value, json};
 use shared::instance::InstanceName;
+use shared::settings::NAMES;
 
-use super::{Answer, Failure, Global};
+use super::{Answer, Failure, Global, lifecycle, text};
 
 pub const AFTER_HELP: &str = "\
 Examples:
@@ -15,12 +19,12 @@ Examples:
   funil instance list
   funil instance show acme
   funil instance set acme timezone America/Sao_Paulo
-  funil instance set acme voip_webhook_secret - < secret.txt";
+  funil instance set acme voip_webhook_secret - < secret.txt
+  funil instance suspend acme
+  funil instance delete acme";
 
 const SET_AFTER_HELP: &str = "\
-Settings: voip_webhook_secret, timezone, page_base (0 or 1), credential_placement (strict or anywhere),
-requests_per_minute, public_requests_per_minute, webhook_requests_per_minute, read_budget.
-A change applies from the next request.
+page_base is 0 or 1, credential_placement strict or anywhere, timezone an IANA name; the others are numbers. A change applies from the next request.
 
 Examples:
   funil instance set acme timezone America/Sao_Paulo
@@ -33,7 +37,7 @@ const SECRET: &str = "voip_webhook_secret";
 const MAX_BYTES: u64 = 4096;
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum InstanceCommand {
     /// Create an instance
     #[command(after_help = "Example:\n  funil instance create acme")]
     Create {
@@ -43,18 +47,34 @@ pub enum Command {
     /// List all instances
     #[command(after_help = "Example:\n  funil instance list --json")]
     List,
-    /// Show the settings of an instance and the size of its directory
+    /// Show the settings of an instance and the number of its records of each kind
     #[command(after_help = "Example:\n  funil instance show acme")]
     Show {
         /// Instance name
         name: InstanceName,
     },
+    /// Refuse every request to an instance, and pause its automations and reports
+    #[command(after_help = lifecycle::SUSPEND_AFTER_HELP)]
+    Suspend {
+        /// Instance name
+        name: InstanceName,
+    },
+    /// Serve a suspended instance again
+    #[command(after_help = "Example:\n  funil instance resume acme")]
+    Resume {
+        /// Instance name
+        name: InstanceName,
+    },
+    /// Erase an instance with all its records and credentials
+    #[command(after_help = lifecycle::DELETE_AFTER_HELP)]
+    Delete(lifecycle::DeleteArgs),
     /// Change a setting
     #[command(after_help = SET_AFTER_HELP)]
     Set {
         /// Instance name
         name: InstanceName,
         /// Setting name
+        #[arg(value_parser = SettingName)]
         setting: String,
         /// New value, or - for standard input, the only way to set a secret
         #[arg(required_unless_present = "unset", conflicts_with = "unset")]
@@ -65,12 +85,36 @@ pub enum Command {
     },
 }
 
-pub async fn run(command: Command, global: &Global) -> Result<Answer, Failure> {
+/// The names of settings, which shells complete. Others are refused with the list, like bad values.
+#[derive(Debug, Clone)]
+struct SettingName;
+
+impl TypedValueParser for SettingName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(NAMES.iter().map(|name| PossibleValue::new(*name))))
+    }
+}
+
+pub async fn run(command: InstanceCommand, global: &Global) -> Result<Answer, Failure> {
     match command {
-        Command::Create { name } => create(name, global).await,
-        Command::List => list(global).await,
-        Command::Show { name } => show(name, global).await,
-        Command::Set {
+        InstanceCommand::Create { name } => create(name, global).await,
+        InstanceCommand::List => list(global).await,
+        InstanceCommand::Show { name } => show(name, global).await,
+        InstanceCommand::Suspend { name } => lifecycle::suspend(name, true, global).await,
+        InstanceCommand::Resume { name } => lifecycle::suspend(name, false, global).await,
+        InstanceCommand::Delete(delete) => lifecycle::delete(delete, global).await,
+        InstanceCommand::Set {
             name, setting, value, ..
         } => set(name, &setting, value, global).await,
     }
@@ -96,11 +140,14 @@ async fn create(name: InstanceName, global: &Global) -> Result<Answer, Failure> 
 
 async fn list(global: &Global) -> Result<Answer, Failure> {
     let instances = operator::instances(&global.store().await?).await?;
-    let lines: Vec<_> = instances
-        .iter()
-        .map(|entry| format!("{}  {}", entry.create_date, entry.name))
-        .collect();
-    let answer = Answer::new(lines.join("\n"), json!(instances));
+    let row = |entry: &InstanceEntry| {
+        [
+            entry.create_date.to_string(),
+            format!("{}{}", entry.name, state(entry)),
+        ]
+    };
+    let rows: Vec<_> = instances.iter().map(row).collect();
+    let answer = Answer::new(text::table(["CREATED", "NAME"], &rows), json!(instances));
     Ok(if instances.is_empty() {
         answer.noting("there is no instance; create one with: funil instance create NAME")
     } else {
@@ -111,35 +158,53 @@ async fn list(global: &Global) -> Result<Answer, Failure> {
 async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, name);
     let (entry, directory) = (operator.entry().await?, operator.directory().await?);
+    let bar = global.progress();
+    progress::uncounted(&bar, "records");
+    let records = operator.counts(&|counted| bar.inc(counted)).await;
+    bar.finish_and_clear();
+    let records = records?;
     let users = operator.user_ids().await?.len();
     let entries = directory.settings.entries();
     let settings: Map<_, _> = entries
         .into_iter()
         .map(|(name, value)| (name.to_owned(), shown(name, value)))
         .collect();
-    let mut lines = vec![
-        format!("instance {}, created {}", entry.name, entry.create_date),
-        format!(
-            "{} departments, {} groups, {users} users",
-            directory.departments.len(),
-            directory.groups.len()
-        ),
-    ];
+    let mut lines = vec![format!(
+        "instance {}, created {}{}",
+        entry.name,
+        entry.create_date,
+        state(&entry)
+    )];
+    let count = |(kind, count): &(&str, u64)| format!("{count} {kind}");
+    lines.push(records.iter().map(count).collect::<Vec<_>>().join(", "));
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     lines.extend(
         settings
             .iter()
             .map(|(name, value)| format!("{name} = {}", plain(value))),
     );
-    let document = json!({
+    let mut document = json!({
         "name": entry.name,
         "createDate": entry.create_date,
         "settings": settings,
         "departments": directory.departments.len(),
         "groups": directory.groups.len(),
         "users": users,
+        "records": records.into_iter().collect::<BTreeMap<_, _>>(),
     });
+    if let Some(since) = entry.suspended {
+        document["suspended"] = json!(since);
+    }
     Ok(Answer::new(lines.join("\n"), document))
+}
+
+/// The state of an instance that is not in service.
+fn state(entry: &InstanceEntry) -> String {
+    match (entry.deleting, entry.suspended) {
+        (Some(since), _) => format!(", being deleted since {since}"),
+        (None, Some(since)) => format!(", suspended since {since}"),
+        (None, None) => String::new(),
+    }
 }
 
 async fn set(
@@ -199,7 +264,7 @@ pub fn standard_input() -> Result<String, Failure> {
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(Failure::Refused(
-            "standard input holds more than any setting takes; is it the right file?".to_owned(),
+            "standard input is longer than any setting; is it the right file?".to_owned(),
         ));
     }
     let mut text = String::from_utf8(bytes).map_err(|_| {

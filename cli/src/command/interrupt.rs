@@ -37,7 +37,7 @@ pub async fn twice(stop: CancellationToken, bar: ProgressBar) {
         bar.suspend(|| {
             let _ = writeln!(
                 io::stderr(),
-                "stopping behind the lines at hand; once more stops at once"
+                "stopping after the current batch; interrupt again to stop at once"
             );
         });
         asked().await;

@@ -1,13 +1,17 @@
 //! The log of `funil serve`.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 
+use clap::ValueEnum;
+use shared::environment::Environment;
 use tracing::Metadata;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
+
+use super::human::{self, HumanLines};
 
 /// The crates of this workspace that log. They never log credentials, e-mail addresses, phone numbers or bodies.
 const OWN: [&str; 11] = [
@@ -24,17 +28,43 @@ const OWN: [&str; 11] = [
     "tickets",
 ];
 
-/// Starts the log on standard error: one JSON line per event, filtered by `FUNIL_LOG`.
-pub fn start() {
+/// Form of the log's lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// One JSON object.
+    Json,
+    /// A short line for people.
+    Human,
+}
+
+impl LogFormat {
+    /// Short lines where a person reads standard output and standard error, else JSON.
+    fn by_terminal() -> Self {
+        if io::stdout().is_terminal() && io::stderr().is_terminal() {
+            Self::Human
+        } else {
+            Self::Json
+        }
+    }
+}
+
+/// Starts the log on standard error: one line per event, filtered by `FUNIL_LOG`.
+pub fn start(format: Option<LogFormat>) {
     let filter =
         EnvFilter::try_from_env("FUNIL_LOG").unwrap_or_else(|_| EnvFilter::new("info,dynoxide=error"));
-    let lines = tracing_subscriber::fmt::layer()
-        .json()
-        .flatten_event(true)
-        .with_writer(io::stderr);
+    let format = format.unwrap_or_else(LogFormat::by_terminal);
+    let json = || tracing_subscriber::fmt::layer().json().flatten_event(true);
+    let json = (format == LogFormat::Json).then(|| json().with_writer(io::stderr));
+    let human = (format == LogFormat::Human).then(|| HumanLines {
+        environment: Environment::system(),
+        colours: io::stderr().is_terminal()
+            && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        write: human::to_standard_error,
+    });
     // A second subscriber in one process belongs to a test.
     let _ = tracing_subscriber::registry()
-        .with(lines)
+        .with(json)
+        .with(human)
         .with(filter)
         .with(filter_fn(is_harmless))
         .try_init();

@@ -4,14 +4,20 @@ mod advice;
 mod answer;
 mod automation;
 mod completions;
+mod convert;
 mod credential;
 mod data;
 mod doctor;
+mod human;
 mod instance;
 mod interrupt;
+mod lifecycle;
 mod log;
 mod migrate;
+mod remove;
 mod serve;
+mod text;
+mod user;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -51,17 +57,11 @@ struct Funil {
 #[command(next_help_heading = "Global options")]
 struct Global {
     /// URL of the DynamoDB API, such as that of `funil serve` [default: your AWS region's]
-    #[arg(long, global = true, value_name = "URL", value_parser = endpoint)]
+    #[arg(long, global = true, value_name = "URL", env = "FUNIL_ENDPOINT", value_parser = endpoint)]
     endpoint: Option<String>,
-    /// Table name
-    #[arg(
-        long,
-        global = true,
-        value_name = "NAME",
-        env = "TABLE_NAME",
-        default_value = "funil"
-    )]
-    table: String,
+    /// Table name [default: `TABLE_NAME` of the environment, else funil]
+    #[arg(long, global = true, value_name = "NAME", env = "FUNIL_TABLE")]
+    table: Option<String>,
     /// Print one JSON document on standard output
     #[arg(long, global = true)]
     json: bool,
@@ -74,7 +74,7 @@ enum Command {
     Serve(serve::Serve),
     /// Create, list, show and configure instances
     #[command(subcommand, after_help = instance::AFTER_HELP)]
-    Instance(instance::Command),
+    Instance(instance::InstanceCommand),
     /// Issue, list and revoke API keys, sent as `apitoken`
     #[command(subcommand, after_help = credential::KEY_AFTER_HELP)]
     Key(credential::KeyCommand),
@@ -83,16 +83,25 @@ enum Command {
     Token(credential::TokenCommand),
     /// Import records, one JSON object per line
     #[command(after_help = data::IMPORT_AFTER_HELP)]
-    Import(data::Import),
+    Import(data::ImportArgs),
+    /// Convert CSV exports of other products to the lines of an import
+    #[command(after_help = convert::AFTER_HELP)]
+    Convert(convert::ConvertArgs),
     /// Export all records, one JSON object per line
     #[command(after_help = data::EXPORT_AFTER_HELP)]
-    Export(data::Export),
+    Export(data::ExportArgs),
+    /// Remove a record on which no other depends
+    #[command(after_help = remove::AFTER_HELP)]
+    Remove(remove::RemoveArgs),
+    /// List users
+    #[command(subcommand, after_help = user::AFTER_HELP)]
+    User(user::UserCommand),
     /// List and resend notifications of automations that could not be delivered
     #[command(subcommand, after_help = automation::AFTER_HELP)]
-    Automation(automation::Command),
+    Automation(automation::AutomationCommand),
     /// Compare all derived data with the records, and repair it
     #[command(after_help = doctor::AFTER_HELP)]
-    Doctor(doctor::Doctor),
+    Doctor(doctor::DoctorArgs),
     /// Migrate the table to the format of this build
     #[command(after_help = migrate::AFTER_HELP)]
     Migrate(migrate::Migrate),
@@ -115,9 +124,15 @@ impl Global {
         Ok(store)
     }
 
+    fn table(&self) -> String {
+        let of_functions = || std::env::var("TABLE_NAME").ok();
+        let table = self.table.clone().or_else(of_functions);
+        table.unwrap_or_else(|| "funil".to_owned())
+    }
+
     async fn connect(&self) -> Store {
         let location = Location {
-            table: self.table.clone(),
+            table: self.table(),
             endpoint: self.endpoint.clone(),
         };
         Store::connect(location, Environment::system()).await
@@ -164,7 +179,10 @@ impl Funil {
             Command::Key(command) => credential::key(command, global).await,
             Command::Token(command) => credential::token(command, global).await,
             Command::Import(import) => data::import(import, global).await,
+            Command::Convert(convert) => convert::run(convert, global).await,
             Command::Export(export) => data::export(export, global).await,
+            Command::Remove(remove) => remove::run(remove, global).await,
+            Command::User(command) => user::run(command, global).await,
             Command::Automation(command) => automation::run(command, global).await,
             Command::Doctor(doctor) => doctor::run(doctor, global).await,
             Command::Migrate(migrate) => migrate::run(&migrate, global).await,

@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::instance::standard_input;
+use super::log::LogFormat;
 use super::{Answer, Failure, Global, interrupt, log};
 use crate::demo::{Demo, DemoError};
 use crate::engine::AccessKey;
@@ -22,7 +23,9 @@ Examples:
   funil serve --dynamodb-key local --dynamodb-secret - < secret
   funil --endpoint http://127.0.0.1:8000 serve
 
-The log goes to standard error; FUNIL_LOG=debug shows more of it, FUNIL_LOG=warn less.";
+The log goes to standard error; FUNIL_LOG=debug shows more of it, FUNIL_LOG=warn less. On a terminal it has one short line
+for each request, with the reason if it was refused; --log json prints the lines that machines get. NO_COLOR=1 prints it
+without colours.";
 
 /// Body of the example call, from the number of a lead of the demo.
 const CALL: &str = r#"{"event":"call","data":{"user":8,"leadPhone":"+55 11 97326-3471","type":"INCOMING","status":"COMPLETE","duration":65,"record":false,"service":"demo"}}"#;
@@ -54,6 +57,9 @@ pub struct Serve {
     /// Do not load the demo instance into an empty table
     #[arg(long)]
     empty: bool,
+    /// Form of the log [default: human on a terminal, else json]
+    #[arg(long, value_name = "FORM", value_enum)]
+    log: Option<LogFormat>,
 }
 
 /// The port of the DynamoDB API, if any.
@@ -110,7 +116,7 @@ impl Serve {
 }
 
 pub async fn run(serve: Serve, global: &Global) -> Result<Answer, Failure> {
-    log::start();
+    log::start(serve.log);
     let options = Options {
         dynamodb: serve.dynamodb()?,
         data: serve.data,
@@ -118,7 +124,7 @@ pub async fn run(serve: Serve, global: &Global) -> Result<Answer, Failure> {
         port: serve.port,
         empty: serve.empty,
         endpoint: global.endpoint.clone(),
-        table: global.table.clone(),
+        table: global.table(),
     };
     let as_json = global.json;
     let say = move |ready: &Ready| {

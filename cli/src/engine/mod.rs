@@ -76,7 +76,7 @@ impl fmt::Debug for Database {
     }
 }
 
-impl shared::store::embedded::Engine for Database {
+impl shared::store::embedded::EmbeddedEngine for Database {
     fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
         operations::answer(&self.0, operation, body)
     }

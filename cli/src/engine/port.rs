@@ -15,7 +15,7 @@ use axum::response::{IntoResponse as _, Response};
 use http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use http::{HeaderMap, Method, StatusCode};
 use shared::environment::Environment;
-use shared::store::embedded::Engine as _;
+use shared::store::embedded::EmbeddedEngine as _;
 use tokio::sync::oneshot;
 
 use super::signature::Unsigned;

@@ -74,8 +74,8 @@ impl Tracked {
     }
 
     /// The body of the response, whose end ends the request.
-    pub fn until_end_of(self, body: Body) -> Answer {
-        Answer { body, _tracked: self }
+    pub fn until_end_of(self, body: Body) -> TrackedBody {
+        TrackedBody { body, _tracked: self }
     }
 }
 
@@ -86,12 +86,12 @@ impl Drop for Tracked {
 }
 
 /// The body of a response.
-pub struct Answer {
+pub struct TrackedBody {
     body: Body,
     _tracked: Tracked,
 }
 
-impl HttpBody for Answer {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 use tower::ServiceExt as _;
 
 use body::{Timed, Tracked};
-use wire::Wire;
+use wire::Connection;
 
 pub use files::raise_limit;
 
@@ -153,7 +153,7 @@ async fn connect(
     mut stopping: watch::Receiver<()>,
 ) {
     let exchanges = Arc::new(Exchanges::default());
-    let wire = Wire::new(stream, limits, reword, Arc::clone(&exchanges));
+    let wire = Connection::new(stream, limits, reword, Arc::clone(&exchanges));
     let answer = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(SourceAddress(peer.ip()));
         let tracked = Tracked::begin(&exchanges);
@@ -165,7 +165,7 @@ async fn connect(
                 .map(|answer| answer.map(|body| tracked.until_end_of(body)))
         }
     });
-    // `Wire` has the time limits, because hyper counts a connection's idle time towards the head's.
+    // `Connection` has the time limits, because hyper counts a connection's idle time towards the head's.
     let connection = http1::Builder::new()
         .header_read_timeout(None)
         .serve_connection(TokioIo::new(wire), answer);

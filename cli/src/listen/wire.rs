@@ -31,7 +31,7 @@ enum Phase {
 }
 
 /// A connection. Reads and writes fail if the client is too slow.
-pub struct Wire {
+pub struct Connection {
     stream: TcpStream,
     limits: Limits,
     reword: Option<Reword>,
@@ -53,7 +53,7 @@ pub struct Wire {
     linger: Option<(Pin<Box<Sleep>>, usize)>,
 }
 
-impl Wire {
+impl Connection {
     pub fn new(stream: TcpStream, limits: Limits, reword: Option<Reword>, exchanges: Arc<Exchanges>) -> Self {
         // A response is one write, so coalescing gains nothing.
         let _ = stream.set_nodelay(true);
@@ -185,7 +185,7 @@ impl Wire {
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for Connection {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -204,7 +204,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for Connection {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let wire = self.get_mut();
         ready!(wire.poll_refusal(context))?;

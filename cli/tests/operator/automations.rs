@@ -240,6 +240,31 @@ fn placeholders_name_fields_of_the_instance() {
     );
 }
 
+/// C-102: a form names the custom fields of its leads before the first one has them, in any order of the lines.
+#[test]
+fn placeholders_name_fields_of_forms() {
+    let bench = bench_of_funnels();
+    let action = json!({ "type": "notify", "url": "https://erp.example/", "secret": "s",
+        "body": { "cargo": "{contactfield=cargo}", "name": "{contactfield=fullname}" } });
+    let automation = automation(1, &json!([action]), true);
+    let form = r#"{"kind":"hook","id":1,"name":"contact","token":"t","fields":[{"name":"nome","to":"firstname"},{"name":"Seu cargo","to":"cargo"}]}"#;
+    let unknown = "line 1: actions[0].body: {contactfield=cargo} is no field of leads";
+    assert_eq!(refused(&bench.import(&automation).document()), [unknown]);
+    let by_name = form.replace(r#","to":"cargo""#, "");
+    assert_eq!(
+        refused(&bench.import(&format!("{automation}{by_name}\n")).document()),
+        [unknown]
+    );
+    bench.import(&format!("{automation}{form}\n")).done();
+    let exported = bench.export();
+    let other = bench_of_funnels();
+    other.import(&exported).done();
+    assert_eq!(
+        records(&other.export(), "automation"),
+        records(&exported, "automation")
+    );
+}
+
 /// C-102: what was given up is listed and, with `--retry`, put back into the outbox.
 #[test]
 fn failed_deliveries_are_listed_and_sent_again() {

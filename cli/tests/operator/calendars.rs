@@ -1,9 +1,8 @@
 //! Import and export of calendars (C-81), each with two unique names.
 
 use serde_json::{Value, json};
-use shared::environment::Environment;
 
-use crate::import::{bench, records, refused};
+use crate::import::{assert_absent_times_are_kept, bench, records, refused};
 use crate::support::{Bench, sample};
 
 /// A calendar of user 7 with these names.
@@ -133,25 +132,13 @@ fn a_line_replaces_the_calendar_and_its_links() {
 
 #[test]
 fn absent_times_are_kept() {
-    let bench = bench();
     let timeless =
         |times: &str| calendar(5, "a", "b").replace(r#","createDate":"2026-01-01T00:00:00.000Z""#, times);
-    let times = |bench: &Bench| {
-        let record = &records(&bench.export(), "calendar")[0];
-        [record["createDate"].clone(), record["updateDate"].clone()]
-    };
-    let before = Environment::system().now().to_string();
-    bench.import(&timeless("")).done();
-    let [created, updated] = times(&bench);
-    assert_eq!(created, updated);
-    assert!(created.as_str().unwrap() >= before.as_str(), "{created} is now");
-    assert_became(&bench, &[timeless("")], 0, 1, &[]);
-    let told = r#","createDate":"2025-02-01T00:00:00.000Z","updateDate":"2025-03-01T00:00:00.000Z""#;
-    bench.import(&timeless(told)).done();
-    bench.import(&timeless("").replace("Agenda", "Visita")).done();
-    assert_eq!(
-        times(&bench),
-        ["2025-02-01T00:00:00.000Z", "2025-03-01T00:00:00.000Z"]
+    assert_absent_times_are_kept(
+        &bench(),
+        "calendar",
+        timeless,
+        &timeless("").replace("Agenda", "Visita"),
     );
 }
 

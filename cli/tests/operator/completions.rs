@@ -24,9 +24,15 @@ fn completions_contain_every_command() {
             "overwrite",
             "repair",
             "completions",
+            "suspend",
         ] {
             assert!(script.contains(word), "{shell}: {word}");
         }
+    }
+    // C-106: settings and kinds.
+    let zsh = completions("zsh").done().out;
+    for value in ["public_requests_per_minute", "opportunity"] {
+        assert!(zsh.contains(value), "{value}");
     }
     let unknown = completions("tcsh");
     assert_eq!(unknown.code, 2);

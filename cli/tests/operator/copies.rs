@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use operator::kinds::{Companies, Dated, Leads, Opportunities};
-use operator::{Operator, Outcome, Pages};
+use operator::{Operator, Outcome, RecordPages};
 use serde_json::{Value, json};
 use shared::ids::{ColumnId, CompanyId, FunnelId, LeadId, OpportunityId, UserId};
 use shared::lead::Lead;
@@ -253,7 +253,7 @@ async fn concurrent_imports_leave_no_stale_copy() {
 }
 
 /// Waits until the first records of a kind exist.
-async fn arrived<T>(pages: impl Fn() -> Pages<T>) {
+async fn arrived<T>(pages: impl Fn() -> RecordPages<T>) {
     while pages().next().await.unwrap().is_none_or(|page| page.is_empty()) {}
 }
 

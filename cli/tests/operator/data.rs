@@ -14,13 +14,21 @@ fn mode(path: &Path) -> u32 {
 fn a_repeated_import_of_the_sample_changes_nothing() {
     let bench = Bench::with_instance();
     let lines = sample().lines().count();
+    let custom = json!([
+        { "kind": "lead", "name": "filial", "lines": 6 },
+        { "kind": "opportunity", "name": " Número do pedido ", "lines": 25 },
+        { "kind": "opportunity", "name": "Origem do Lead", "lines": 25 },
+    ]);
     let first = bench.import(&sample()).done().document();
-    assert_eq!(first, json!({ "imported": lines, "unchanged": 0, "refused": [] }));
+    assert_eq!(
+        first,
+        json!({ "imported": lines, "unchanged": 0, "refused": [], "customFields": custom })
+    );
     let (items, export) = (bench.items(), bench.export());
     let second = bench.import(&sample()).done().document();
     assert_eq!(
         second,
-        json!({ "imported": 0, "unchanged": lines, "refused": [] })
+        json!({ "imported": 0, "unchanged": lines, "refused": [], "customFields": custom })
     );
     assert_eq!(bench.items(), items, "nothing was written");
     assert_eq!(bench.export(), export);
@@ -165,9 +173,20 @@ fn export_files_are_private() {
     let named = folder.path().join("named.ndjson");
     fs::write(&named, "old").unwrap();
     fs::set_permissions(&named, fs::Permissions::from_mode(0o644)).unwrap();
+    let kept = bench.funil(&format!("export --instance acme --output {}", named.display()));
+    let advice = format!(
+        "error: {} exists; name another file, or add --force to replace it\n",
+        named.display()
+    );
+    assert_eq!(
+        (kept.code, kept.err, fs::read(&named).unwrap()),
+        (1, advice, b"old".to_vec())
+    );
+    let dashed = bench.funil("export --instance acme --output -").done().out;
+    assert_eq!(dashed.as_bytes(), fs::read(&piped).unwrap());
     let answer = bench
         .funil(&format!(
-            "export --instance acme --json --output {}",
+            "export --instance acme --json --force --output {}",
             named.display()
         ))
         .done()

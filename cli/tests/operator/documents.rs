@@ -1,11 +1,12 @@
 //! The documents match the command: their command lines parse, and the required fields of docs/records.md are
 //! those of the import.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use funil::command::grammar;
+use operator::kinds::{Kind, field_names};
 use serde_json::{Map, Value, json};
 
 use super::support::{Bench, KINDS, sample};
@@ -133,6 +134,38 @@ fn required_fields_are_those_of_the_page() {
     let refused: Vec<_> = refused.map(|refused| refused["line"].as_u64()).collect();
     let all: Vec<_> = (1..=too_little.len() as u64).map(Some).collect();
     assert_eq!(refused, all, "{answer:#}");
+}
+
+/// The names in the table of fields, by kind.
+fn listed() -> BTreeMap<String, BTreeSet<String>> {
+    let page = fs::read_to_string(root().join("docs/records.md")).unwrap();
+    let rows = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| kind | type |"))
+        .skip(2);
+    let (mut found, mut last) = (BTreeMap::<_, BTreeSet<_>>::new(), String::new());
+    for row in rows.take_while(|row| row.starts_with('|')) {
+        let cells: Vec<_> = row.trim_matches('|').split('|').map(str::trim).collect();
+        if !cells[0].is_empty() {
+            cells[0].trim_matches('`').clone_into(&mut last);
+        }
+        let names = cells[2].split('`').skip(1).step_by(2).map(str::to_owned);
+        found.entry(last.clone()).or_default().extend(names);
+    }
+    found
+}
+
+/// Each field of the code is in the page's table, for the kinds that the table has.
+#[test]
+fn the_page_lists_every_field() {
+    let listed = listed();
+    for (kind, page) in &listed {
+        let known = field_names(Kind::named(kind).unwrap());
+        assert!(!known.is_empty(), "{kind}");
+        let missing: Vec<_> = known.iter().filter(|name| !page.contains(**name)).collect();
+        assert_eq!(missing, [&""; 0], "{kind}");
+    }
+    assert!(listed.len() >= 12, "{listed:?}");
 }
 
 /// Complete command lines parse.

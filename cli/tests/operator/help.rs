@@ -147,8 +147,8 @@ fn usage_errors_name_the_invalid_argument() {
     for (words, reason) in [
         (
             &["--json"][..],
-            "'funil' requires a subcommand but one was not provided [subcommands: serve, instance, key, token, import, \
-             export, automation, doctor, migrate, completions, help]",
+            "'funil' requires a subcommand but one was not provided [subcommands: serve, instance, key, token, import, convert, \
+             export, remove, user, automation, doctor, migrate, completions, help]",
         ),
         (
             &["key", "issue", "--json"],

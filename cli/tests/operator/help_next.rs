@@ -120,7 +120,7 @@ fn errors_of_dynamodb() {
         ),
         (
             "ProvisionedThroughputExceededException",
-            "DynamoDB throttles the table; run the same again in a minute, and raise the table's limit if it goes on",
+            "DynamoDB throttles the table; rerun the command in a minute, and raise the table's limit if throttling continues",
         ),
         (
             "ResourceNotFoundException",
@@ -156,7 +156,7 @@ fn a_missing_table() {
     let website = refusing("404 Not Found", "<html>".to_owned());
     assert_says(
         &elsewhere(&["--endpoint", &website, "instance", "list"], &[]),
-        "what answers is no DynamoDB API; check --endpoint (funil serve tells its own when it starts)",
+        "the endpoint is not a DynamoDB API; check --endpoint (funil serve prints its own at startup)",
     );
     let no_url = elsewhere(&["--endpoint", "127.0.0.1:8000", "instance", "list"], &[]);
     assert_eq!(no_url.code, 2);

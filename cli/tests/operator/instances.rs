@@ -1,6 +1,6 @@
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use crate::support::{Bench, Ended};
+use crate::support::{Bench, Ended, KINDS};
 
 #[test]
 fn an_instance_is_created_once_listed_and_shown() {
@@ -31,13 +31,127 @@ fn an_instance_is_created_once_listed_and_shown() {
             .all(|line| line.contains('T'))
     );
     let shown = bench.funil("instance show acme --json").done().document();
+    let none: Map<_, _> = KINDS.iter().map(|kind| ((*kind).to_owned(), json!(0))).collect();
     assert_eq!(
         shown,
         json!({
             "name": "acme", "createDate": created["createDate"], "settings": {},
-            "departments": 0, "groups": 0, "users": 0,
+            "departments": 0, "groups": 0, "users": 0, "records": none,
         })
     );
+}
+
+/// C-104: as many records of each kind as the export has lines.
+#[test]
+fn records_are_counted_by_kind_and_users_listed() {
+    let bench = Bench::with_sample();
+    let mut lines = Map::new();
+    for line in bench.export().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let count = lines.entry(line["kind"].as_str().unwrap()).or_insert(json!(0));
+        *count = json!(count.as_u64().unwrap() + 1);
+    }
+    let shown = bench.funil("instance show acme --json").done().document();
+    assert_eq!(shown["records"], Value::Object(lines));
+    let text = bench.funil("instance show acme").done().out;
+    assert!(text.contains("30 opportunity"), "{text}");
+    let users = bench.funil("user list --instance acme --json").done().document();
+    assert_eq!(users.as_array().unwrap().len(), 5);
+    assert_eq!(
+        users[1],
+        json!({ "id": 8, "name": "Bruno Lima", "email": "bruno@example.com", "admin": false, "active": true,
+            "department": 2, "group": 2 })
+    );
+    let listed = bench.funil("user list --instance acme").done().out;
+    assert_eq!(
+        listed.lines().nth(1),
+        Some("8   Bruno Lima    user   2  2  bruno@example.com")
+    );
+}
+
+/// C-104: the name is required again; the deletion leaves nothing but the other instance, and frees the name.
+#[test]
+fn an_instance_is_suspended_resumed_and_deleted() {
+    let bench = Bench::with_sample();
+    bench.funil("instance create zebra").done();
+    let issued = bench.funil("key issue --instance acme --user 7 --json").done();
+    assert!(issued.document()["key"].is_string());
+    let suspended = bench.funil("instance suspend acme --json").done().document();
+    assert_eq!(
+        (&suspended["instance"], &suspended["changed"]),
+        (&json!("acme"), &json!(true))
+    );
+    let shown = bench.funil("instance show acme --json").done().document();
+    assert_eq!(shown["suspended"], suspended["suspended"]);
+    assert!(
+        bench
+            .funil("instance list")
+            .done()
+            .out
+            .contains("acme, suspended since 20")
+    );
+    assert_eq!(
+        bench.funil("instance resume acme").done().out,
+        "instance acme is served again\n"
+    );
+    assert_eq!(
+        bench.funil("instance resume acme").done().out,
+        "instance acme is not suspended\n"
+    );
+    for (arguments, text) in [
+        ("instance delete acme", "give its name once more: --yes acme"),
+        (
+            "instance delete acme --yes zebra",
+            "\"zebra\" is not acme, so nothing is erased",
+        ),
+    ] {
+        let refused = bench.funil(arguments);
+        assert_eq!(refused.code, 2, "{refused:?}");
+        assert!(refused.err.contains(text), "{refused:?}");
+    }
+    let before = bench.items();
+    let erased = bench
+        .funil("instance delete acme --yes acme --alone --json")
+        .done();
+    let left = bench.items();
+    assert_eq!(
+        erased.document(),
+        json!({ "instance": "acme", "erased": before.len() - left.len() })
+    );
+    let keys: Vec<_> = left
+        .iter()
+        .map(|item| item["pk"]["S"].as_str().unwrap())
+        .collect();
+    assert_eq!(keys.len(), 3, "{keys:?}");
+    assert!(
+        keys.iter()
+            .all(|key| !key.contains("acme") && !key.contains("credential")),
+        "{keys:?}"
+    );
+    assert_eq!(bench.funil("instance delete acme --yes acme").code, 1);
+    bench.funil("instance create acme").done();
+    let stopped = json!({ "S": "2026-01-01T00:00:00.000Z" });
+    bench.set("#instance", "acme", "deleting", &stopped);
+    bench.delete("acme#directory", "directory");
+    for command in [
+        "instance create acme",
+        "instance show acme",
+        "export --instance acme",
+        "instance suspend acme",
+    ] {
+        let refused = bench.funil(command);
+        let advice = "error: instance acme is being deleted; finish it with: funil instance delete acme\n";
+        assert_eq!((refused.code, refused.err.as_str()), (1, advice), "{command}");
+    }
+    assert!(
+        bench
+            .funil("instance list")
+            .done()
+            .out
+            .contains("acme, being deleted since 2026-01-01")
+    );
+    bench.funil("instance delete acme --yes acme --alone").done();
+    assert_eq!(bench.items().len(), 3);
 }
 
 #[test]
@@ -223,6 +337,16 @@ fn the_table_is_set_by_option_or_environment() {
     let listed = Ended::from(from_environment).done().document();
     assert_eq!(listed[0]["name"], "acme");
     assert_eq!(bench.funil("instance list").code, 1);
+    // C-106: both options by their own variables, which precede that of the functions.
+    let listed = std::process::Command::new(env!("CARGO_BIN_EXE_funil"))
+        .args(["instance", "list"])
+        .envs([
+            ("FUNIL_ENDPOINT", &*bench.endpoint()),
+            ("FUNIL_TABLE", "other"),
+            ("TABLE_NAME", "none"),
+        ])
+        .output();
+    assert!(Ended::from(listed.unwrap()).done().out.ends_with("  acme\n"));
 }
 
 /// C-88: with the format and advice; functions do not start.

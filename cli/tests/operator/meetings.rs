@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use shared::environment::Environment;
 
 use crate::calendars::calendar;
-use crate::import::{bench, lead, records, refused};
+use crate::import::{assert_absent_times_are_kept, assert_sound, bench, lead, listed, records, refused};
 use crate::support::Bench;
 
 const ID: &str = "000000000000005";
@@ -77,23 +76,6 @@ fn counts(expected: &[(&str, &[(&str, u64)])]) -> Vec<(String, Counts)> {
         .iter()
         .map(|(sk, parts)| ((*sk).to_owned(), numbers(parts)))
         .collect()
-}
-
-/// The sort keys of a partition.
-fn listed(bench: &Bench, pk: &str) -> Vec<String> {
-    let items = bench.partition(pk);
-    let mut keys: Vec<_> = items
-        .iter()
-        .map(|item| item["sk"]["S"].as_str().unwrap().to_owned())
-        .collect();
-    keys.sort();
-    keys
-}
-
-#[track_caller]
-fn assert_sound(bench: &Bench) {
-    let seen = bench.funil("doctor --instance acme --json").done().document();
-    assert_eq!(seen["differences"], json!([]));
 }
 
 #[test]
@@ -170,24 +152,12 @@ fn absent_fields_have_defaults() {
 
 #[test]
 fn absent_times_are_kept() {
-    let bench = bench_of_meetings();
     let timeless = |times: &str| meeting(5, "").replace(r#","createDate":"2026-02-01T00:00:00.000Z""#, times);
-    let times = |bench: &Bench| {
-        let record = &records(&bench.export(), "meeting")[0];
-        [record["createDate"].clone(), record["updateDate"].clone()]
-    };
-    let before = Environment::system().now().to_string();
-    bench.import(&timeless("")).done();
-    let [created, updated] = times(&bench);
-    assert_eq!(created, updated);
-    assert!(created.as_str().unwrap() >= before.as_str(), "{created} is now");
-    assert_eq!(bench.import(&timeless("")).done().document()["unchanged"], 1);
-    let told = r#","createDate":"2025-02-01T00:00:00.000Z","updateDate":"2025-03-01T00:00:00.000Z""#;
-    bench.import(&timeless(told)).done();
-    bench.import(&timeless(r#","status":"canceled""#)).done();
-    assert_eq!(
-        times(&bench),
-        ["2025-02-01T00:00:00.000Z", "2025-03-01T00:00:00.000Z"]
+    assert_absent_times_are_kept(
+        &bench_of_meetings(),
+        "meeting",
+        timeless,
+        &timeless(r#","status":"canceled""#),
     );
 }
 

@@ -1,9 +1,8 @@
 //! Import and export of funnels and opportunities (C-81).
 
 use serde_json::{Value, json};
-use shared::environment::Environment;
 
-use crate::import::{bench, lead, records, refused};
+use crate::import::{assert_absent_times_are_kept, bench, lead, records, refused};
 use crate::support::Bench;
 
 /// Funnel 3 with columns.
@@ -59,7 +58,7 @@ fn astray() -> String {
         opportunity(6, 31, r#","service_permission_department":9"#),
         opportunity(7, 31, r#","service_permission_users":[7,99]"#),
         opportunity(8, 31, r#","service_permission_departments":[9]"#),
-        opportunity(9, 31, r#","dataLead":{}"#),
+        opportunity(9, 31, r#","dataLeads":{}"#),
         opportunity(
             10,
             31,
@@ -89,7 +88,7 @@ fn lines_with_unknown_references_are_rejected() {
             "line 9: service_permission_department: department 9 does not exist",
             "line 10: service_permission_users: user 99 does not exist",
             "line 11: service_permission_departments: department 9 does not exist",
-            "line 12: dataLead: unknown field",
+            "line 12: dataLeads: unknown field",
         ]
     );
     assert_eq!(document["imported"], 1);
@@ -220,26 +219,13 @@ fn assert_listed(bench: &Bench) {
 
 #[test]
 fn absent_times_are_kept() {
-    let bench = board();
     let timeless =
-        |title: &str| opportunity(5, 31, "").replace(r#","createDate":"2026-02-01T00:00:00.000Z""#, title);
-    let times = |bench: &Bench| {
-        let record = &records(&bench.export(), "opportunity")[0];
-        [record["createDate"].clone(), record["updateDate"].clone()]
-    };
-    let before = Environment::system().now().to_string();
-    bench.import(&timeless("")).done();
-    let [created, updated] = times(&bench);
-    assert_eq!(created, updated);
-    assert!(created.as_str().unwrap() >= before.as_str(), "{created} is now");
-    assert_eq!(bench.import(&timeless("")).done().document()["unchanged"], 1);
-    let told =
-        timeless(r#","createDate":"2025-02-01T00:00:00.000Z","updateDate":"2025-03-01T00:00:00.000Z""#);
-    bench.import(&told).done();
-    bench.import(&timeless(r#","campaign":"Natal""#)).done();
-    assert_eq!(
-        times(&bench),
-        ["2025-02-01T00:00:00.000Z", "2025-03-01T00:00:00.000Z"]
+        |times: &str| opportunity(5, 31, "").replace(r#","createDate":"2026-02-01T00:00:00.000Z""#, times);
+    assert_absent_times_are_kept(
+        &board(),
+        "opportunity",
+        timeless,
+        &timeless(r#","campaign":"Natal""#),
     );
 }
 

@@ -8,13 +8,14 @@ use operator::{OperatorError, Outcome};
 use serde_json::{Value, json};
 use shared::calendar::Calendar;
 use shared::call::{Call, CallStatus, CallType, EventName};
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 use shared::ids::{CallId, EventId, LeadId, UserId};
 use shared::lead::Lead;
 use shared::meeting::Meeting;
 use shared::people::User;
 use shared::time::Timestamp;
 
+use crate::import::assert_sound;
 use crate::support::{Bench, USERS, command};
 
 const WRITTEN: Outcome = Outcome::Written;
@@ -140,7 +141,7 @@ async fn keys_issued_during_a_deactivation_are_void() {
             assert_eq!(outcomes.unwrap(), [WRITTEN]);
         })
         .await;
-    let issued = tokio::task::spawn(async move { late.issue(Kind::Key, user, None, None).await });
+    let issued = tokio::task::spawn(async move { late.issue(CredentialKind::Key, user, None, None).await });
     assert!(matches!(
         issued.await.unwrap(),
         Err(OperatorError::InactiveUser(..))
@@ -218,12 +219,6 @@ fn meeting(id: u64, hour: u64) -> Dated<Meeting> {
         "date": format!("2027-03-01T{hour:02}:00:00Z"), "endDate": format!("2027-03-01T{hour:02}:30:00Z"),
     });
     serde_json::from_value::<Meeting>(meeting).unwrap().into()
-}
-
-#[track_caller]
-fn assert_sound(bench: &Bench) {
-    let seen = bench.funil("doctor --instance acme --json").done().document();
-    assert_eq!(seen["differences"], json!([]));
 }
 
 /// After two concurrent imports with the same names each calendar has its own or none.

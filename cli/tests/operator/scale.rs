@@ -93,7 +93,7 @@ fn interrupt(process: u32) {
     assert!(told.unwrap().success());
 }
 
-const STOPPING: &str = "stopping behind the lines at hand; once more stops at once";
+const STOPPING: &str = "stopping after the current batch; interrupt again to stop at once";
 
 #[test]
 fn a_stopped_import_reports_its_progress_and_can_be_continued() {
@@ -104,13 +104,17 @@ fn a_stopped_import_reports_its_progress_and_can_be_continued() {
     };
     let stopped = Import::begin(&bench, &["--json"], once).end();
     assert_eq!(stopped.code, 1);
+    let custom = json!([{ "kind": "lead", "name": "interesse", "lines": 450 }]);
     assert_eq!(
         stopped.document(),
-        json!({ "imported": 200, "unchanged": 0, "refused": [], "stopped": true, "left": 250 })
+        json!({ "imported": 200, "unchanged": 0, "refused": [], "customFields": custom, "stopped": true, "left": 250 })
     );
     assert_eq!(bench.export().lines().count(), 200);
     let again = bench.import(&leads()).done().document();
-    assert_eq!(again, json!({ "imported": 250, "unchanged": 200, "refused": [] }));
+    assert_eq!(
+        again,
+        json!({ "imported": 250, "unchanged": 200, "refused": [], "customFields": custom })
+    );
 }
 
 #[test]
@@ -124,7 +128,9 @@ fn a_stopped_import_prints_advice() {
     assert_eq!(stopped.out, "200 imported, 0 unchanged, 0 refused, 250 left\n");
     assert_eq!(
         stopped.err,
-        format!("{STOPPING}\nstopped; the same import run again goes on")
+        format!(
+            "{STOPPING}\ncustom field of lead: interesse (450 lines)\nstopped; rerun the command to resume"
+        )
     );
 }
 
@@ -142,8 +148,7 @@ fn a_second_signal_stops_an_import_at_once() {
     };
     let stopped = Import::begin(&bench, &["--json"], twice).end();
     drop(ended);
-    let reason =
-        "stopped after 0 of 450 lines; what was written stays, and the same import run again goes on";
+    let reason = "stopped after 0 of 450 lines; what was written is kept; rerun the command to resume";
     assert_eq!(
         (stopped.code, stopped.document()),
         (1, json!({ "error": reason }))

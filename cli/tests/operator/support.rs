@@ -33,8 +33,8 @@ pub const KINDS: [&str; 20] = [
     "call",
     "event",
     "report",
-    "automation",
     "hook",
+    "automation",
 ];
 
 pub struct Bench {

@@ -26,6 +26,8 @@ fn a_click_and_the_form_book_a_time_once() {
     assert_eq!(chosen, format!("{} às 10:30", stage.browser.text("booked")));
     let number = stage.number();
     let facts = json!([
+        ["Nome", "Zoé"],
+        ["E-mail", "zoe@example.com"],
         ["Horário", "10:30 – 11:00"],
         ["Seu fuso", "Horário Padrão de Brasília (America/Sao Paulo)"],
         ["Número da reunião", number],
@@ -89,7 +91,7 @@ fn a_lost_response_is_retried_with_the_same_key() {
         stage.browser.until(&format!("{TOLD} && !working"));
         assert_eq!(
             stage.browser.text("alert"),
-            "Não houve resposta. Tente de novo: a reunião não será agendada duas vezes."
+            "Não houve resposta. Tente de novo: o pedido não será feito duas vezes."
         );
         stage.browser.press(&["Escape"]);
         let locked = "[form.elements.email.readOnly, document.getElementById('back').hidden, \
@@ -122,7 +124,7 @@ fn rejections_are_shown_and_unknown_outcomes_are_resolved_first() {
     let failed = json!({ "error": "Internal error" });
     let (wait, again) = (
         "Há muitos pedidos agora. Tente de novo em 17 segundos.",
-        "Não houve resposta. Tente de novo: a reunião não será agendada duas vezes.",
+        "Não houve resposta. Tente de novo: o pedido não será feito duas vezes.",
     );
     let mut keys = Vec::new();
     for (status, body, told, locked) in [
@@ -147,6 +149,72 @@ fn rejections_are_shown_and_unknown_outcomes_are_resolved_first() {
         "{keys:?}"
     );
     assert_eq!(gone(&before, &stage.free()), [slot]);
+    stage.is_sound();
+}
+
+/// The page names what is booked; the chosen zone moves days and times; the file has the time in UTC.
+#[test]
+fn the_visitor_chooses_the_zone_and_takes_the_meeting_along() {
+    let Some(mut stage) = Stage::set() else { return };
+    stage.open(PAULISTA, "");
+    assert_eq!(stage.browser.text("what"), "Conversa · 30 min · com Bruno Lima");
+    stage
+        .browser
+        .evaluate("zones.value = 'Pacific/Auckland'; zones.dispatchEvent(new Event('change')); null");
+    stage
+        .browser
+        .until("document.getElementById('calendar-zone').textContent.includes('Sao Paulo')");
+    let [slot, _] = stage.next_month();
+    stage.choose(&slot);
+    stage.fill_in();
+    let chosen = stage.browser.text("chosen");
+    let there = stage.browser.evaluate(&format!(
+        "new Intl.DateTimeFormat('pt-BR', {{ dateStyle: 'full', timeStyle: 'short', timeZone: 'Pacific/Auckland' }})\
+         .format(new Date('{slot}'))"
+    ));
+    assert_eq!(there, chosen);
+    stage.browser.click("#send", 1);
+    stage.browser.until(BOOKED);
+    let file = stage
+        .browser
+        .evaluate("decodeURIComponent(document.getElementById('file').href).replaceAll('\\r\\n ', '')");
+    let start = slot.replace(['-', ':'], "").replace(".000", "");
+    for line in [
+        format!("DTSTART:{start}"),
+        "SUMMARY:Conversa · 30 min · com Bruno Lima".to_owned(),
+    ] {
+        assert!(file.as_str().unwrap().contains(&line), "{file}");
+    }
+    stage.is_sound();
+}
+
+/// After a question, from the confirmation and from the meeting's link; the time becomes free.
+#[test]
+fn a_meeting_can_be_cancelled() {
+    let Some(mut stage) = Stage::set() else { return };
+    let dropped =
+        format!("{BOOKED} && document.getElementById('done-title').textContent === 'Reunião cancelada'");
+    stage.open(PAULISTA, "");
+    let before = stage.free();
+    let [slot, _] = stage.next_month();
+    for button in ["#drop-booked", "#drop"] {
+        stage.book(&slot);
+        if button == "#drop" {
+            stage.browser.click("#link", 1);
+            stage.browser.until(&format!(
+                "!document.getElementById('moving').hidden && {CHOOSING}"
+            ));
+        }
+        stage.browser.click(button, 1);
+        stage.browser.click("#keep-it", 1);
+        assert_eq!(gone(&before, &stage.free()), std::slice::from_ref(&slot));
+        stage.browser.click(button, 1);
+        stage.browser.click("#drop-it", 1);
+        stage.browser.until(&dropped);
+        assert_eq!(gone(&before, &stage.free()), Vec::<String>::new());
+        stage.open(PAULISTA, "");
+        stage.next_month();
+    }
     stage.is_sound();
 }
 
@@ -177,7 +245,7 @@ fn the_page_works_with_the_keyboard() {
     let before = stage.free();
     let focused = "document.activeElement.id || document.activeElement.name || document.activeElement.value";
     // The days are one tab stop; arrow keys move between days, and Enter goes to the times.
-    stage.browser.press(&["Tab", "Tab"]);
+    stage.browser.press(&["Tab", "Tab", "Tab"]);
     assert_eq!(stage.browser.evaluate(focused), "later");
     stage.browser.press(&["Enter"]);
     stage
@@ -203,14 +271,14 @@ fn the_page_works_with_the_keyboard() {
     stage.is_sound();
 }
 
-/// The first language with prefix pt or en is used; times are in the visitor's zone, and in the calendar's if
+/// The first language with prefix pt or en is used, else English; times are in the visitor's zone, and in the calendar's if
 /// it differs.
 #[test]
 fn the_page_uses_the_visitors_language_and_zone() {
     let Some(mut stage) = Stage::set() else { return };
     let title = "[document.title, document.documentElement.lang]";
     for (languages, expected) in [
-        ("de-DE,fr", ["Agende uma reunião", "pt-BR"]),
+        ("de-DE,fr", ["Book a meeting", "en"]),
         ("es,pt-PT,en", ["Agende uma reunião", "pt-PT"]),
         ("en-US,pt", ["Book a meeting", "en-US"]),
     ] {
@@ -233,6 +301,8 @@ fn the_page_uses_the_visitors_language_and_zone() {
     stage.book(&slot);
     let (day, number) = (stage.browser.text("booked"), stage.number());
     let facts = json!([
+        ["Name", "Zoé"],
+        ["E-mail", "zoe@example.com"],
         ["Time", "22:30 – 23:00"],
         ["Your time zone", "Japan Standard Time (Asia/Tokyo)"],
         [
@@ -274,6 +344,7 @@ fn a_meeting_can_be_moved_by_its_link() {
         stage.browser.until(BOOKED);
         assert_eq!(stage.browser.text("done-title"), "Horário alterado");
         assert_eq!((stage.number(), stage.link()), (number.clone(), link.clone()));
+        assert_eq!(stage.date_of_link(), *to);
         assert!(stage.free().contains(from));
         assert_eq!(gone(&before, &stage.free()), std::slice::from_ref(to));
         stage.browser.click("#link", 1);

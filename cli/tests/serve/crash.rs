@@ -1,11 +1,12 @@
 //! kill -9 at any moment while many clients write: no acknowledged change is lost, nothing is incomplete,
-//! nothing is done twice (C-85, and C-10, C-12, C-24, C-53, C-72, C-75, C-76 across a kill).
+//! nothing is done twice (C-85, and C-10, C-12, C-24, C-53, C-72, C-75, C-76, C-102 across a kill).
 //!
 //! In a round clients write (`clients`), the service is killed (`plan`) and restarted on the same file, the
 //! doctor finds nothing, an export is compared with all responses (`ledger`, `found`, `verdict`) and with the
 //! interface (`shown`), interrupted requests are resolved, and those with an `Idempotency-Key` repeated
 //! (`aftermath`). Rounds continue with the previous state. After some rounds on a file all background work
-//! must complete: automations, erasures and reports. Then a new file starts.
+//! must complete: automations, erasures and reports. Then a new file starts. The notifications that writes raise
+//! are counted in the table (`facts`).
 //!
 //! `ROUNDS` and `SEED` change number and choices.
 
@@ -13,6 +14,7 @@ mod aftermath;
 mod clients;
 mod commands;
 mod deed;
+mod facts;
 mod found;
 mod house;
 mod ledger;
@@ -104,6 +106,7 @@ fn look(house: &House, ledger: &mut Ledger, chance: &Environment, summary: &mut 
     ledger.resolve(house, &found);
     ledger.shows_no_deleted(house);
     summary.repeated += ledger.repeat(house, chance);
+    ledger.judge_facts(&house.items(), None).none();
 }
 
 /// Waits until all background work is complete: automations, erasures and reports.
@@ -114,13 +117,14 @@ fn end(house: &House, ledger: &Ledger) {
         ledger.judge(&found).none();
         let (automated, erased) = (ledger.judge_automated(&found), ledger.judge_table(&found, &items));
         let told = ledger.reports_tell(house, &found);
-        if automated.count() + erased.count() == 0 && told.is_ok() {
+        if automated.count() + erased.count() + facts::waiting(&items) == 0 && told.is_ok() {
+            ledger.judge_facts(&items, Some(&found)).none();
             break;
         }
         if left == 0 {
             automated.none();
             erased.none();
-            assert_eq!(told, Ok(()));
+            assert_eq!((facts::waiting(&items), told), (0, Ok(())));
         }
         std::thread::sleep(PAUSE);
     }

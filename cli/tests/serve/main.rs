@@ -6,11 +6,14 @@
     reason = "a test that cannot be set up must fail, and says what it saw"
 )]
 
+mod answers;
 mod automations;
 mod booking_page;
 mod crash;
 mod docs;
 mod erasure;
+mod log;
+mod moving_in;
 mod pages;
 mod ports;
 mod running;

@@ -8,7 +8,7 @@ use shared::store::{Cause, streamed};
 /// Records of the stream, parsed leniently: Lambda may send kinds of records that do not exist yet, and an unreadable
 /// record must not block later ones.
 #[derive(Debug, Clone, Default, Deserialize)]
-pub struct Batch {
+pub struct EventBatch {
     #[serde(rename = "Records", default)]
     records: Vec<Value>,
 }
@@ -17,16 +17,16 @@ pub struct Batch {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Failures {
-    batch_item_failures: Vec<Failure>,
+    batch_item_failures: Vec<FailedItem>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Failure {
+struct FailedItem {
     item_identifier: String,
 }
 
-impl Batch {
+impl EventBatch {
     /// New outbox entries: sequence number of the record, instance, call.
     pub fn records(&self) -> impl Iterator<Item = (String, InstanceName, Cause)> {
         self.records.iter().filter_map(|record| {
@@ -45,7 +45,7 @@ impl Batch {
 impl Failures {
     /// Sequence numbers of the records.
     pub fn of(records: impl Iterator<Item = String>) -> Self {
-        let failures = records.map(|item_identifier| Failure { item_identifier });
+        let failures = records.map(|item_identifier| FailedItem { item_identifier });
         Self {
             batch_item_failures: failures.collect(),
         }
@@ -64,7 +64,7 @@ mod tests {
     use serde_json::json;
 
     fn read(records: &Value) -> Vec<(String, String, String)> {
-        let batch: Batch = serde_json::from_value(json!({ "Records": records })).unwrap();
+        let batch: EventBatch = serde_json::from_value(json!({ "Records": records })).unwrap();
         let found = batch.records();
         found
             .map(|(record, instance, call)| (record, instance.as_str().to_owned(), call.label()))

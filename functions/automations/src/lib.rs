@@ -14,23 +14,25 @@
 
 mod event;
 
+use std::collections::BTreeSet;
+
 use futures_util::future::join_all;
 use shared::jobs::webhook_client::WebhookClient;
 use shared::store::Store;
 use shared::telemetry::{self, Observed};
 
-pub use event::{Batch, Failures};
+pub use event::{EventBatch, Failures};
 
 /// Runs the triggers of a batch's records in parallel and returns those that failed, for redelivery. Unreadable
 /// records are skipped and never fail. One log line summarises the batch.
-pub async fn run(store: &Store, webhook_client: &WebhookClient, batch: Batch) -> Failures {
+pub async fn run(store: &Store, webhook_client: &WebhookClient, batch: EventBatch) -> Failures {
     let records = batch.records().count();
     let (failures, observed) = telemetry::observe(carry_out(store, webhook_client, batch)).await;
     log(records, failures.count(), &observed);
     failures
 }
 
-async fn carry_out(store: &Store, webhook_client: &WebhookClient, batch: Batch) -> Failures {
+async fn carry_out(store: &Store, webhook_client: &WebhookClient, batch: EventBatch) -> Failures {
     let mut facts: Vec<_> = batch
         .records()
         .map(|(_, instance, cause)| (instance, cause))
@@ -38,12 +40,18 @@ async fn carry_out(store: &Store, webhook_client: &WebhookClient, batch: Batch) 
     facts.sort_unstable();
     facts.dedup();
     let runs = batch.records().map(async |(record, instance, cause)| {
-        let outcome = store.run_trigger(&instance, cause).await;
-        let error = outcome.err()?;
+        let error = match store.run_trigger(&instance, cause).await {
+            Ok(false) => return (None, None),
+            Ok(true) => return (None, Some(instance)),
+            Err(error) => error,
+        };
         tracing::warn!(instance = instance.as_str(), fact = cause.label(), cause = %error, "a trigger is run again");
-        Some(record)
+        (Some(record), None)
     });
-    let failures = Failures::of(join_all(runs).await.into_iter().flatten());
+    let (failed, suspended): (Vec<_>, Vec<_>) = join_all(runs).await.into_iter().unzip();
+    let suspended: BTreeSet<_> = suspended.into_iter().flatten().collect();
+    facts.retain(|(instance, _)| !suspended.contains(instance));
+    let failures = Failures::of(failed.into_iter().flatten());
     store.deliver_at_once(&facts, webhook_client).await;
     failures
 }

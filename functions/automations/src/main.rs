@@ -1,7 +1,8 @@
 //! The Lambda function `automations`: wiring only.
 
-use automations::Batch;
+use automations::EventBatch;
 use lambda_runtime::{Error, LambdaEvent, service_fn};
+use shared::config::Config;
 use shared::environment::Environment;
 use shared::jobs::webhook_client::WebhookClient;
 use shared::startup;
@@ -9,12 +10,11 @@ use shared::telemetry;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    telemetry::init();
-    let (store, webhook_client) = (
-        startup::store(Environment::system()).await?,
-        WebhookClient::system(),
-    );
-    let run = async |event: LambdaEvent<Batch>| {
+    let config = Config::from_env();
+    telemetry::init(&config);
+    let store = startup::store(&config, Environment::system()).await?;
+    let webhook_client = WebhookClient::system();
+    let run = async |event: LambdaEvent<EventBatch>| {
         Ok::<_, Error>(automations::run(&store, &webhook_client, event.payload).await)
     };
     lambda_runtime::run(service_fn(run)).await

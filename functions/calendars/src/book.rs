@@ -23,7 +23,7 @@ impl Prefetch for BookMeeting {
     }
 }
 
-/// Books a meeting, or moves one for the holder of its key (C-53 to C-55). Two round trips if this process knows the
+/// Books a meeting, or moves or cancels one for the holder of its key (C-53 to C-55). Two round trips if this process knows the
 /// link, one for reads and one for the write; otherwise three.
 pub async fn book(
     request: Public<BookingEndpoint, BookMeeting>,
@@ -33,32 +33,35 @@ pub async fn book(
         scope.show_limit();
     }
     if let Some(id) = replayed(found.claimed)? {
-        return replay(&scope, &found, id).await;
+        return replay(&scope, &query, &found, id).await;
     }
     let bookable = found.published().ok_or(BookingError::NoCalendar)?;
     match write(&scope, &query, bookable).await? {
-        Booked::Made(meeting, key) => Ok(Idempotent::Made(view(&meeting, &key))),
+        Booked::Made(meeting, key) => Ok(Idempotent::Made(query.view(&meeting, &key))),
         Booked::Unavailable(reason) => Err(BookingError::Slot(reason)),
         Booked::LeadGone => Err(BookingError::NoLead),
         Booked::Canceled => Err(BookingError::RescheduleKey),
+        Booked::OtherDate => {
+            Err(InvalidField::new("date", "must be the start of the meeting to cancel").into())
+        }
         Booked::MovedOut => Err(moved_out()),
         Booked::Claimed(claimed) => {
             let found = scope.store.begin_booking(&query.request).await?;
             let id = replayed(claimed)?.ok_or(StoreError::Contention("claiming a key"))?;
-            replay(&scope, &found, id).await
+            replay(&scope, &query, &found, id).await
         }
     }
 }
 
-/// Checks lead and opportunity, then the reschedule key, and books or moves the meeting.
+/// Checks lead and opportunity, then the reschedule key, and books, moves or cancels the meeting.
 async fn write(scope: &PublicScope, query: &BookMeeting, bookable: Bookable) -> Result<Booked, BookingError> {
     let new = new_meeting(query, &bookable)?;
     let Some(key) = &query.reschedule_key else {
         return Ok(scope.store.book(bookable, &new).await?);
     };
     let stored = bookable.admits(key).ok_or(BookingError::RescheduleKey)?.clone();
-    if !stored.can_move() {
-        return Err(moved_out());
+    if query.cancels {
+        return Ok(scope.store.cancel(bookable, stored).await?);
     }
     Ok(scope.store.reschedule(bookable, stored).await?)
 }
@@ -91,16 +94,20 @@ fn moved_out() -> BookingError {
 /// The response to a repeated request, rebuilt from the meeting of the first one (C-10).
 async fn replay(
     scope: &PublicScope,
+    query: &BookMeeting,
     found: &PrefetchedBooking,
     id: u64,
 ) -> Result<Idempotent<Json<Value>>, BookingError> {
     let (meeting, key) = scope.store.replayed_booking(found, id).await?;
-    Ok(Idempotent::Replayed(view(&meeting, &key)))
+    Ok(Idempotent::Replayed(query.view(&meeting, &key)))
 }
 
-/// The meeting and its reschedule key.
-fn view(meeting: &Meeting, key: &str) -> Json<Value> {
-    let mut data = json!(meeting);
-    data["rescheduleKey"] = key.into();
-    Json(json!({ "msg": "created", "data": data }))
+impl BookMeeting {
+    /// The meeting and its reschedule key.
+    fn view(&self, meeting: &Meeting, key: &str) -> Json<Value> {
+        let mut data = json!(meeting);
+        data["rescheduleKey"] = key.into();
+        let msg = if self.cancels { "canceled" } else { "created" };
+        Json(json!({ "msg": msg, "data": data }))
+    }
 }

@@ -64,6 +64,10 @@ pub async fn slots(request: Public<SlotsEndpoint, ListSlots>) -> Result<Json<Val
     scope.show_limit();
     let agenda = scope.store.finish_slots(agenda, &calendar, from, to).await?;
     let slots = calendar.starts(from..to, now, &agenda.taken(None));
-    let data = json!({ "slots": slots, "timezone": calendar.timezone });
+    let shown = json!({
+        "name": calendar.name, "company": calendar.company, "host": calendar.host,
+        "durationMinutes": calendar.duration_minutes,
+    });
+    let data = json!({ "slots": slots, "timezone": calendar.timezone, "calendar": shown });
     Ok(Json(json!({ "data": data })))
 }

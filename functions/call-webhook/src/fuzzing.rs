@@ -27,7 +27,7 @@ pub fn read(headers: &HeaderMap, body: &[u8]) -> Result<Call, String> {
 /// The values of a submission that would reach the lead.
 ///
 /// # Errors
-/// What is wrong with it, for the log.
+/// The fault, for the log.
 pub fn submitted(query: &str, body: &[u8], form: &Form) -> Result<Submitted, String> {
     let now = Timestamp::from_unix_millis(0).ok_or("0 is a time")?;
     let mut request = RawRequest::new(query, now);

@@ -4,10 +4,12 @@
 //! and command-line clients send JSON as form-encoded.
 
 use serde_json::{Map, Value};
-use shared::form::{Form, Submitted, Target};
+use shared::auth::claimed_form;
+use shared::calendar::LinkName;
+use shared::form::{Form, Submitted, Target, TokenHash};
 use shared::http::{InvalidField, RawRequest, RequestError, parse_object};
 use shared::json::{MUST_BE_TEXT, inexact};
-use shared::store::IdempotencyKey;
+use shared::store::{IdempotencyKey, Reader};
 use shared::text::cut;
 
 /// Maximum number of fields, of characters of a name, and of bytes of all names and values.
@@ -29,6 +31,8 @@ pub struct Submission {
     /// The fields by name; those of the body replace those of the query.
     fields: Map<String, Value>,
     key: Option<String>,
+    /// Name and token of the form.
+    form: Option<(LinkName, TokenHash)>,
 }
 
 impl Submission {
@@ -49,7 +53,14 @@ impl Submission {
         Ok(Self {
             fields,
             key: request.idempotency_key()?.map(str::to_owned),
+            form: claimed_form(request),
         })
+    }
+
+    /// The form as this process last saw it.
+    pub fn hinted_form(&self, reader: &Reader) -> Option<Form> {
+        let (name, token) = self.form.as_ref()?;
+        reader.hinted_form(name, token)
     }
 
     /// The claim of the `Idempotency-Key`, in the scope of the form.
@@ -123,7 +134,7 @@ fn body(request: &RawRequest) -> Result<Map<String, Value>, RequestError> {
     Ok(grouped(form_urlencoded::parse(text)))
 }
 
-/// Pairs by name. A name that stands more than once, such as a checkbox, has its values joined.
+/// Pairs by name. The values of a repeated name, such as of checkboxes, are joined.
 fn grouped<T: Into<String>>(pairs: impl Iterator<Item = (T, T)>) -> Map<String, Value> {
     let mut fields = Map::new();
     for (name, value) in pairs {

@@ -19,7 +19,8 @@ const OVER_BUDGET: &str =
     "unique: finding an e-mail address would read more than read_budget allows; run funil migrate";
 
 impl Prefetch for Submission {
-    type Found = ();
+    /// The form as it was expected to be, with the reads for a lead of its fields.
+    type Found = Option<(Form, PrefetchedLead)>;
     type Error = RequestError;
 
     const NEEDS_COLLEAGUES: bool = false;
@@ -28,25 +29,50 @@ impl Prefetch for Submission {
         Self::read(request)
     }
 
-    async fn prefetch(&self, _: &Reader) -> Result<(), StoreError> {
-        Ok(())
+    async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
+        let submitted = |form: Form| Some((self.accepted(&form).ok()?, form));
+        let Some((submitted, form)) = self.hinted_form(reader).and_then(submitted) else {
+            return Ok(None);
+        };
+        let start = self.begin(reader, &form, &submitted).await?;
+        Ok(Some((form, start)))
     }
 }
 
-/// Makes a lead of a submission, or completes the one that has its number or e-mail, and then its opportunity. Three round
-/// trips for a new lead, two more for an opportunity.
+impl Submission {
+    /// Reads what making a lead rests on.
+    async fn begin(
+        &self,
+        reader: &Reader,
+        form: &Form,
+        submitted: &Submitted,
+    ) -> Result<PrefetchedLead, StoreError> {
+        let numbers = ["phone", "mobile", "chatapp"].map(|name| submitted.text(name));
+        let numbers = numbers.into_iter().flatten();
+        let identity = Identity::of(numbers, submitted.text("email"), unique(form));
+        reader.begin_lead(identity, self.claim(form)).await
+    }
+}
+
+/// Makes a lead of a submission, or completes the one that has its number or e-mail, and then its opportunity. Two round
+/// trips for a new lead, three if this process did not know the form; two more for an opportunity; for a lead that was found,
+/// two more to complete it and one to remember the request's key.
 pub async fn submit(request: FormRequest<Submission>) -> Result<Idempotent<Json<Value>>, RequestError> {
-    let (scope, submission, ()) = request.into_parts();
+    let (scope, submission, found) = request.into_parts();
     let submitted = submission.accepted(&scope.form)?;
     let lead = submitted.lead(&scope.form, LeadId::MAX, scope.now());
-    let identity = Identity::of(lead.numbers(), lead.email.as_deref(), unique(&scope.form));
-    let claim = submission.claim(&scope.form);
-    let start = scope.store.begin_lead(identity, claim).await?;
+    let start = match found.filter(|(form, _)| *form == scope.form) {
+        Some((_, start)) => start,
+        None => submission.begin(&scope.store, &scope.form, &submitted).await?,
+    };
     let (lead, is_replay) = match replayed(start.claimed)? {
         Some(id) => (LeadId::new(id), true),
         None => match create(&scope, start, lead).await? {
             CreatedLead::Made(lead) => (Some(lead.id), false),
-            CreatedLead::Existing(lead) => (Some(complete(&scope, &submitted, *lead).await?), false),
+            CreatedLead::Existing(lead) => {
+                let lead = complete(&scope, &submitted, *lead).await?;
+                (Some(lead), found_before(&scope, &submission, lead).await?)
+            }
             CreatedLead::Claimed(claimed) => (replayed(claimed)?.and_then(LeadId::new), true),
             CreatedLead::CompanyGone => (None, false),
         },
@@ -84,6 +110,19 @@ async fn complete(scope: &FormScope, submitted: &Submitted, lead: Lead) -> Resul
         scope.store.update_lead(stored, None, completed).await?;
     }
     Ok(lead.id)
+}
+
+/// Stores that a submission with a key found a lead. Whether a concurrent equal one did so first.
+async fn found_before(
+    scope: &FormScope,
+    submission: &Submission,
+    lead: LeadId,
+) -> Result<bool, RequestError> {
+    let Some(claim) = submission.claim(&scope.form) else {
+        return Ok(false);
+    };
+    let claimed = scope.store.keep_found(&claim, lead.get()).await?;
+    Ok(replayed(claimed)?.is_some())
 }
 
 /// Makes the opportunity, once for equal submissions of a lead within 24 hours: a repeated submission, after a failure or by

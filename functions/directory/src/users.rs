@@ -3,12 +3,12 @@
 use axum::response::Response;
 use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
 use shared::http::{InvalidField, Params, RawRequest, RequestError, json};
-use shared::store::{ListRequest, PrefetchedTickets, Reader, StoreError};
+use shared::store::{ListRequest, PrefetchedList, Reader, StoreError};
 
 use crate::view::UserView;
 
 /// A page asked for by itself that reads too much (C-86).
-const OVER_BUDGET: &str = "page: lies too far behind to be found by itself; read the pages in their order";
+const OVER_BUDGET: &str = "page: is too far from the start to be read on its own; read the pages in order";
 
 /// All users, or a page of them.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct ListUsers {
 }
 
 impl Prefetch for ListUsers {
-    type Found = PrefetchedTickets;
+    type Found = PrefetchedList;
     type Error = RequestError;
     const NEEDS_COLLEAGUES: bool = false;
 

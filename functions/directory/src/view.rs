@@ -1,4 +1,4 @@
-//! How users and departments are shown.
+//! Users and departments in responses.
 
 use std::collections::{BTreeMap, BTreeSet};
 

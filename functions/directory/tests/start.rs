@@ -1,4 +1,4 @@
-//! The built function, started as nobody should start it.
+//! The built function, started with an invalid environment.
 
 #[path = "../../../tests/start.rs"]
 mod start;

@@ -31,7 +31,7 @@ impl Prefetch for Archive {
         let (ids, bulk) = match (body.get("id"), body.get("ids")) {
             (None, Some(_)) => (lead_ids(&body, "ids")?, true),
             (Some(Value::Array(_)), None) => (lead_ids(&body, "id")?, true),
-            (Some(_), Some(_)) => return Err(InvalidField::new("ids", "must not stand beside id").into()),
+            (Some(_), Some(_)) => return Err(InvalidField::new("ids", "must not be sent with id").into()),
             (_, None) => (
                 vec![required(&body, "id", InvalidField::MUST_BE_ID, lead_id)?],
                 false,

@@ -14,7 +14,7 @@ use shared::store::{
 
 use crate::error::{CreateError, company_gone, invalid};
 use crate::view::full;
-use crate::wire::{Named, edit_context};
+use crate::wire::{NamedRecords, edit_context};
 
 /// A search of leads of a former format that reads too much (C-86).
 const OVER_BUDGET: &str =
@@ -33,7 +33,7 @@ pub struct CreateLead {
 }
 
 impl Prefetch for CreateLead {
-    type Found = (PrefetchedLead, Named);
+    type Found = (PrefetchedLead, NamedRecords);
     type Error = CreateError;
 
     fn parse(request: &RawRequest) -> Result<Self, CreateError> {
@@ -51,7 +51,7 @@ impl Prefetch for CreateLead {
         let identity = Identity::of(self.patch.numbers(), self.patch.email(), self.unique);
         tokio::try_join!(
             reader.begin_lead(identity, claim),
-            Named::read(reader, &self.patch)
+            NamedRecords::read(reader, &self.patch)
         )
     }
 }

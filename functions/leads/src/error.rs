@@ -1,4 +1,4 @@
-//! The failures of leads' endpoints beside those of every endpoint.
+//! Errors of the leads' endpoints, in addition to those of every endpoint.
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;

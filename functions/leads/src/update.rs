@@ -12,7 +12,7 @@ use shared::store::{LeadRecord, Reader, StoreError, UpdatedLead};
 
 use crate::error::{company_gone, invalid};
 use crate::view::full;
-use crate::wire::{Named, edit_context};
+use crate::wire::{NamedRecords, edit_context};
 
 /// Changes of the lead in the path.
 #[derive(Debug)]
@@ -28,17 +28,20 @@ struct Changes {
     patch: LeadPatch,
 }
 
-type Found = (Option<LeadRecord>, Named);
-type Reply = Result<Json<Value>, RequestError>;
+type PrefetchedLeadUpdate = (Option<LeadRecord>, NamedRecords);
+type UpdateReply = Result<Json<Value>, RequestError>;
 
 impl Changes {
-    async fn prefetch(&self, reader: &Reader) -> Result<Found, StoreError> {
-        tokio::try_join!(reader.lead_record(self.id), Named::read(reader, &self.patch))
+    async fn prefetch(&self, reader: &Reader) -> Result<PrefetchedLeadUpdate, StoreError> {
+        tokio::try_join!(
+            reader.lead_record(self.id),
+            NamedRecords::read(reader, &self.patch)
+        )
     }
 }
 
 impl Prefetch for InPath {
-    type Found = Found;
+    type Found = PrefetchedLeadUpdate;
     type Error = RequestError;
 
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
@@ -47,13 +50,13 @@ impl Prefetch for InPath {
         Ok(Self(Changes { id, patch }))
     }
 
-    async fn prefetch(&self, reader: &Reader) -> Result<Found, StoreError> {
+    async fn prefetch(&self, reader: &Reader) -> Result<PrefetchedLeadUpdate, StoreError> {
         self.0.prefetch(reader).await
     }
 }
 
 impl Prefetch for InBody {
-    type Found = Found;
+    type Found = PrefetchedLeadUpdate;
     type Error = RequestError;
 
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
@@ -64,26 +67,26 @@ impl Prefetch for InBody {
         Ok(Self(Changes { id, patch }))
     }
 
-    async fn prefetch(&self, reader: &Reader) -> Result<Found, StoreError> {
+    async fn prefetch(&self, reader: &Reader) -> Result<PrefetchedLeadUpdate, StoreError> {
         self.0.prefetch(reader).await
     }
 }
 
 /// `PUT /leads/{id}`.
-pub async fn in_path(request: Authorized<KeyAndToken, EditLeads, InPath>) -> Reply {
+pub async fn in_path(request: Authorized<KeyAndToken, EditLeads, InPath>) -> UpdateReply {
     let (scope, InPath(changes), found) = request.into_parts();
     update(&scope, &changes, found).await
 }
 
 /// `PUT /leads`.
-pub async fn in_body(request: Authorized<KeyAndToken, EditLeads, InBody>) -> Reply {
+pub async fn in_body(request: Authorized<KeyAndToken, EditLeads, InBody>) -> UpdateReply {
     let (scope, InBody(changes), found) = request.into_parts();
     update(&scope, &changes, found).await
 }
 
 /// Changes what the body names of a lead and answers the full view of the lead as it is then, even where the user does not
 /// see it any more. Two round trips: the lead is read with the records that the body names, then it is written.
-async fn update(scope: &Scope, changes: &Changes, (stored, named): Found) -> Reply {
+async fn update(scope: &Scope, changes: &Changes, (stored, named): PrefetchedLeadUpdate) -> UpdateReply {
     let stored = stored.ok_or(RequestError::NotFound)?;
     let named = named.with_name_of(scope).await?;
     let context = edit_context(scope, &named);

@@ -19,13 +19,13 @@ use shared::store::{LeadEntry, LeadState, Names, Reader, StoreError};
 /// The view of the leads in a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    form: Form,
+    form: ViewFields,
     /// The response's property with the leads.
     root: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Form {
+enum ViewFields {
     /// `{ id, fullname, email }`.
     Summary,
     /// All fields, including custom ones.
@@ -55,7 +55,7 @@ pub struct Summary<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Answer<T> {
+struct DataEnvelope<T> {
     data: T,
 }
 
@@ -120,9 +120,9 @@ impl View {
     /// Parses `query`, which takes precedence over `allFields`. The first of `roots` contains the leads.
     pub fn of(query: Option<&str>, all_fields: bool, roots: &'static [Field]) -> Result<Self, RequestError> {
         let form = match query.filter(|query| !query.trim().is_empty()) {
-            Some(query) => Form::Selected(Selection::parse(query, roots)?),
-            None if all_fields => Form::Full,
-            None => Form::Summary,
+            Some(query) => ViewFields::Selected(Selection::parse(query, roots)?),
+            None if all_fields => ViewFields::Full,
+            None => ViewFields::Summary,
         };
         Ok(Self {
             form,
@@ -133,15 +133,15 @@ impl View {
     /// The selected fields of the leads; `None` without a selection.
     fn selected(&self) -> Option<&Selection> {
         match &self.form {
-            Form::Selected(selection) => selection.get(self.root),
-            Form::Summary | Form::Full => None,
+            ViewFields::Selected(selection) => selection.get(self.root),
+            ViewFields::Summary | ViewFields::Full => None,
         }
     }
 
     /// Whether whole records are needed.
     pub fn needs_record(&self) -> bool {
         let more = |fields: &Selection| fields.names().any(|name| !SUMMARY.contains(&name));
-        self.form == Form::Full || self.selected().is_some_and(more)
+        self.form == ViewFields::Full || self.selected().is_some_and(more)
     }
 
     /// The fields selected below a field of leads; `None` where it is not selected, or as a leaf.
@@ -154,9 +154,9 @@ impl View {
         self.nested("owner").is_some_and(named)
     }
 
-    /// Whether tags are shown beside a lead.
+    /// Whether tags are shown.
     fn has_root_tags(&self) -> bool {
-        matches!(&self.form, Form::Selected(selection) if selection.contains("tags"))
+        matches!(&self.form, ViewFields::Selected(selection) if selection.contains("tags"))
     }
 
     fn shows_tags(&self) -> bool {
@@ -198,7 +198,7 @@ impl View {
         Ok(Related { names, tags })
     }
 
-    /// The tags of a lead, where they are selected beside it.
+    /// The tags of a lead, if they are selected.
     pub fn root_tags(&self, lead: &Lead, related: &Related) -> Option<Value> {
         self.has_root_tags().then(|| related.tags(lead))
     }
@@ -212,13 +212,13 @@ impl View {
         }
         let full = |lead| LeadView::full(lead, scope.instance());
         match &self.form {
-            Form::Summary => Shown::Summary(Summary {
+            ViewFields::Summary => Shown::Summary(Summary {
                 id: lead.id,
                 fullname: Cow::Owned(lead.fullname()),
                 email: lead.email.as_deref(),
             }),
-            Form::Full => Shown::Full(full(lead)),
-            Form::Selected(_) => {
+            ViewFields::Full => Shown::Full(full(lead)),
+            ViewFields::Selected(_) => {
                 let mut view = json!(full(lead));
                 if self.nested("owner").is_some() {
                     view["owner"] = json!(lead.owner.map(|owner| related.owner(owner)));
@@ -239,8 +239,8 @@ impl View {
     /// The response's `data`, projected to the selection.
     pub fn answer(&self, data: impl Serialize) -> Response {
         match &self.form {
-            Form::Summary | Form::Full => json(&Answer { data }),
-            Form::Selected(selection) => json(&Answer {
+            ViewFields::Summary | ViewFields::Full => json(&DataEnvelope { data }),
+            ViewFields::Selected(selection) => json(&DataEnvelope {
                 data: selection.project(&json!(data)),
             }),
         }

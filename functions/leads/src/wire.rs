@@ -1,4 +1,4 @@
-//! What bodies name: ids of leads (C-24, C-25), and the records that a lead refers to (C-91, C-92).
+//! References in bodies: ids of leads (C-24, C-25), and the records that a lead refers to (C-91, C-92).
 
 use serde_json::{Map, Value};
 use shared::auth::Scope;
@@ -34,14 +34,14 @@ pub fn lead_ids(body: &Map<String, Value>, name: &'static str) -> Result<Vec<Lea
 
 /// The records that a patch of a lead names, and users' names.
 #[derive(Debug)]
-pub struct Named {
+pub struct NamedRecords {
     existing: LeadReferences,
     /// The company as it was read.
     pub company: Option<NamedCompany>,
     names: Names,
 }
 
-impl Named {
+impl NamedRecords {
     /// Reads them, with the names that are likely to contain the user's.
     pub async fn read(reader: &Reader, patch: &LeadPatch) -> Result<Self, StoreError> {
         let references = patch.references();
@@ -61,8 +61,8 @@ impl Named {
     }
 }
 
-/// What a patch of a request is judged against.
-pub fn edit_context<'a>(scope: &'a Scope, named: &'a Named) -> LeadEditContext<'a> {
+/// The context that a request's patch is validated against.
+pub fn edit_context<'a>(scope: &'a Scope, named: &'a NamedRecords) -> LeadEditContext<'a> {
     LeadEditContext {
         viewer: &scope.viewer,
         user_name: named.names.of(scope.viewer.user()),

@@ -2,6 +2,7 @@
 
 use lambda_runtime::{Error, LambdaEvent, service_fn};
 use serde_json::Value;
+use shared::config::Config;
 use shared::environment::Environment;
 use shared::jobs::webhook_client::WebhookClient;
 use shared::startup;
@@ -9,11 +10,10 @@ use shared::telemetry;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    telemetry::init();
-    let (store, webhook_client) = (
-        startup::store(Environment::system()).await?,
-        WebhookClient::system(),
-    );
+    let config = Config::from_env();
+    telemetry::init(&config);
+    let store = startup::store(&config, Environment::system()).await?;
+    let webhook_client = WebhookClient::system();
     // The event contains nothing of interest.
     let tend = async |_: LambdaEvent<Value>| {
         maintenance::round(&store, &webhook_client)

@@ -6,7 +6,7 @@ use shared::ids::{LeadId, TicketId};
 
 /// Advice for a far page over the read budget (C-86).
 pub const OVER_BUDGET: &str =
-    "page: lies too far behind to be found by itself; read the pages in their order";
+    "page: is too far from the start to be read on its own; read the pages in order";
 
 /// Error of listing or changing tickets or files.
 #[derive(Debug, thiserror::Error)]

@@ -3,35 +3,28 @@
 use axum::Json;
 use shared::auth::{Authorized, KeyInHeader, Prefetch, SeeTickets};
 use shared::http::{RawRequest, RequestError};
-use shared::ids::LeadId;
 use shared::lead::Lead;
-use shared::store::{ListRequest, PrefetchedTickets, Reader, StoreError};
+use shared::store::{PrefetchedList, Reader, StoreError};
 
 use crate::error::{OVER_BUDGET, TicketsError};
 use crate::view::TicketView;
-use crate::wire::require_lead;
+use crate::wire::ListOfLead;
 
 /// A page of a lead's tickets.
 #[derive(Debug)]
-pub struct ListTickets {
-    lead: LeadId,
-    page: ListRequest,
-}
+pub struct ListTickets(ListOfLead);
 
 impl Prefetch for ListTickets {
-    type Found = (Option<Lead>, PrefetchedTickets);
+    type Found = (Option<Lead>, PrefetchedList);
     type Error = TicketsError;
 
     fn parse(request: &RawRequest) -> Result<Self, TicketsError> {
-        Ok(Self {
-            lead: request.id("lead_id", LeadId::parse)?,
-            page: request.params.records()?,
-        })
+        ListOfLead::parse(request).map(Self)
     }
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        let tickets = reader.begin_lead_tickets(self.lead, &self.page);
-        tokio::try_join!(reader.lead(self.lead), tickets)
+        let tickets = reader.begin_lead_tickets(self.0.lead, &self.0.page);
+        tokio::try_join!(reader.lead(self.0.lead), tickets)
     }
 }
 
@@ -39,8 +32,8 @@ impl Prefetch for ListTickets {
 pub async fn list(
     request: Authorized<KeyInHeader, SeeTickets, ListTickets>,
 ) -> Result<Json<Vec<TicketView>>, TicketsError> {
-    let (scope, query, (lead, start)) = request.into_parts();
-    require_lead(&scope.viewer, query.lead, lead.as_ref())?;
+    let (scope, ListTickets(query), (lead, start)) = request.into_parts();
+    query.require(&scope.viewer, lead.as_ref())?;
     let tickets = scope
         .store
         .finish_tickets(&scope.viewer, &query.page, start)

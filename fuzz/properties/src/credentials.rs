@@ -1,7 +1,7 @@
 //! API keys and access tokens (C-3).
 
 use sha2::{Digest as _, Sha256};
-use shared::credential::{Kind, Secret};
+use shared::credential::{CredentialKind, Secret};
 
 const BODY: usize = 43;
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -22,10 +22,10 @@ fn checksum(body: &str) -> String {
 }
 
 /// Kind of a credential by the rules of C-3; `None` for other text.
-fn kind(text: &str) -> Option<Kind> {
+fn kind(text: &str) -> Option<CredentialKind> {
     let kind = match text.get(..3)? {
-        "fk_" => Kind::Key,
-        "fa_" => Kind::Token,
+        "fk_" => CredentialKind::Key,
+        "fa_" => CredentialKind::Token,
         _ => return None,
     };
     let plain = text[3..].bytes().all(|byte| byte.is_ascii_alphanumeric());

@@ -93,7 +93,7 @@ pub enum EventName {
 /// An event on a lead's timeline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Event {
+pub struct CallEvent {
     /// The event's id.
     pub id: EventId,
     /// The lead.
@@ -123,8 +123,8 @@ pub struct Event {
 impl Call {
     /// The timeline event of this call; `None` for a call without a lead.
     #[must_use]
-    pub fn event(&self, id: EventId) -> Option<Event> {
-        Some(Event {
+    pub fn event(&self, id: EventId) -> Option<CallEvent> {
+        Some(CallEvent {
             id,
             lead: self.lead?,
             name: match self.kind {

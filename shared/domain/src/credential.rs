@@ -20,14 +20,14 @@ const CHECKSUM: usize = 6;
 /// Kinds of credentials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum CredentialKind {
     /// `fk_…`, sent as `apitoken`.
     Key,
     /// `fa_…`, sent as `Authorization: Bearer`.
     Token,
 }
 
-impl Kind {
+impl CredentialKind {
     /// Name in the operator's commands.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -62,14 +62,14 @@ impl CredentialHash {
 /// without a read.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
-    kind: Kind,
+    kind: CredentialKind,
     text: String,
 }
 
 impl Secret {
     /// Creates a credential.
     #[must_use]
-    pub fn issue(kind: Kind, environment: &Environment) -> Self {
+    pub fn issue(kind: CredentialKind, environment: &Environment) -> Self {
         let body = format!("{}{}", kind.prefix(), base62(&environment.random(), BODY));
         let checksum = checksum(&body);
         Self {
@@ -81,7 +81,7 @@ impl Secret {
     /// Parses a credential; `None` if format or checksum is wrong.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let kind = [Kind::Key, Kind::Token]
+        let kind = [CredentialKind::Key, CredentialKind::Token]
             .into_iter()
             .find(|kind| text.starts_with(kind.prefix()))?;
         let digits = &text[kind.prefix().len()..];
@@ -96,7 +96,7 @@ impl Secret {
 
     /// The kind of the credential.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> CredentialKind {
         self.kind
     }
 
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn issued_credentials_parse() {
-        for kind in [Kind::Key, Kind::Token] {
+        for kind in [CredentialKind::Key, CredentialKind::Token] {
             let secret = Secret::issue(kind, &environment());
             let read = Secret::parse(secret.reveal()).unwrap();
             assert_eq!((read.kind(), read.hash()), (kind, secret.hash()));
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn any_changed_character_is_refused() {
-        let secret = Secret::issue(Kind::Key, &environment());
+        let secret = Secret::issue(CredentialKind::Key, &environment());
         for at in 0..secret.reveal().len() {
             let mut changed = secret.reveal().as_bytes().to_vec();
             changed[at] = if changed[at] == b'x' { b'y' } else { b'x' };
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn other_text_is_refused() {
-        let good = Secret::issue(Kind::Token, &environment());
+        let good = Secret::issue(CredentialKind::Token, &environment());
         let swapped = good.reveal().replacen("fa_", "fk_", 1);
         for bad in [
             "",
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn debug_output_hides_the_secret() {
-        let secret = Secret::issue(Kind::Key, &environment());
+        let secret = Secret::issue(CredentialKind::Key, &environment());
         assert_eq!(format!("{secret:?}"), "Secret(fk_…)");
     }
 

@@ -129,9 +129,18 @@ pub struct Directory {
     /// (C-102). Maintained by the import of automations.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub events: BTreeSet<String>,
+    /// Since when the instance is suspended: its credentials, public paths and automations do not work (C-104).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspended: Option<Timestamp>,
 }
 
 impl Directory {
+    /// Whether the instance answers requests.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.suspended.is_none()
+    }
+
     /// Whether `department` is `ancestor` or below it. Terminates even if departments form a cycle, which
     /// import rejects.
     #[must_use]

@@ -10,6 +10,7 @@ use subtle::ConstantTimeEq as _;
 use crate::calendar::LinkName;
 use crate::ids::{ColumnId, FormId, FunnelId, LeadId, TagId, UserId};
 use crate::lead::{DERIVED_FIELDS, Lead};
+use crate::lead_edit::is_storable;
 use crate::meeting::NewContact;
 use crate::money::Cents;
 use crate::text::{fits, hex};
@@ -21,8 +22,6 @@ const MAX_LISTED: usize = 50;
 const MAX_NAME: usize = 64;
 /// Maximum number of submissions whose `utm_*` a lead keeps.
 const MAX_UTM_TAGS: usize = 50;
-/// Maximum size of a lead in bytes (C-30).
-const MAX_RECORD: usize = 100_000;
 /// Digits of a hash that find a form.
 const PREFIX: usize = 16;
 /// Fixed fields of a lead that a submission may set besides those of [`NewContact`].
@@ -126,7 +125,7 @@ impl TokenHash {
         self.0.get(..PREFIX).unwrap_or_default()
     }
 
-    /// All digits, which stand for the token in memory.
+    /// All digits, which identify the token in memory.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -266,6 +265,12 @@ impl Submitted {
         naming.iter().any(|name| self.fields.contains_key(*name))
     }
 
+    /// The text of a fixed field.
+    #[must_use]
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.fields.get(name)?.as_str()
+    }
+
     /// The lead that it creates.
     #[must_use]
     pub fn lead(&self, form: &Form, id: LeadId, now: Timestamp) -> Lead {
@@ -298,12 +303,10 @@ impl Submitted {
         if is_new && completed.utm_tags.len() < MAX_UTM_TAGS {
             completed.utm_tags.push(utm);
         }
-        let free = serde_json::json!([completed.utm_tags, completed.custom]).to_string();
-        let size = serde_json::json!(completed).to_string().len() + free.len();
-        if size > MAX_RECORD {
-            lead.clone()
-        } else {
+        if is_storable(&completed) {
             completed
+        } else {
+            lead.clone()
         }
     }
 

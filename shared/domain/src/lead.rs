@@ -150,7 +150,8 @@ pub const DERIVED_FIELDS: [&str; 3] = ["_id", "fullname", "instancedomain"];
 
 /// The other name of `chatapp` (C-90).
 pub const WHATSAPP: &str = "whatsapp";
-/// Names that a former build stored as custom fields. They are not shown beside the fixed fields.
+/// Names that a former build stored as custom fields. Responses leave them out, because they have fixed fields of
+/// these names.
 const FORMERLY_CUSTOM: [&str; 2] = [WHATSAPP, "tags"];
 
 /// Renames `whatsapp` to `chatapp` in the fields of a lead (C-90).

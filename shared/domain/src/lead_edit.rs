@@ -56,7 +56,7 @@ pub struct LeadReferences {
     pub company: Option<CompanyId>,
 }
 
-/// What a patch is judged against.
+/// The context that a patch is validated against.
 #[derive(Debug)]
 pub struct LeadEditContext<'a> {
     /// The user.
@@ -123,8 +123,8 @@ impl LeadPatch {
         }
     }
 
-    /// The changed lead. It stays as it is where the patch says what already holds, and what is sent back unchanged is not
-    /// judged again.
+    /// The changed lead. It is equal to the former one if the patch changes nothing; unchanged fields are not
+    /// validated.
     ///
     /// # Errors
     /// The first [`LeadEditError`].
@@ -309,12 +309,15 @@ fn require<'i, I: Copy + Into<u64> + 'i>(
 }
 
 fn require_size(lead: &Lead) -> Result<(), LeadEditError> {
+    is_storable(lead).then_some(()).ok_or(LeadEditError::TooLarge)
+}
+
+/// Whether a lead has at most 100 KB, whoever changes it.
+#[must_use]
+pub fn is_storable(lead: &Lead) -> bool {
     let fields = |value: Value| value.to_string().len();
     let size = fields(serde_json::json!(lead)) + fields(serde_json::json!([lead.utm_tags, lead.custom]));
-    if size > MAX_RECORD {
-        return Err(LeadEditError::TooLarge);
-    }
-    Ok(())
+    size <= MAX_RECORD
 }
 
 #[cfg(test)]

@@ -99,6 +99,16 @@ impl Meeting {
         }
     }
 
+    /// The meeting cancelled at `now`; its time becomes free.
+    #[must_use]
+    pub fn canceled(&self, now: Timestamp) -> Self {
+        Self {
+            status: MeetingStatus::Canceled,
+            update_date: now,
+            ..self.clone()
+        }
+    }
+
     /// The meeting without its lead and personal fields (C-24).
     #[must_use]
     pub fn without_lead(self) -> Self {

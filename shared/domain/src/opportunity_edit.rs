@@ -182,7 +182,7 @@ impl NewOpportunity {
         for name in self.fields.keys() {
             context.require_field(name)?;
         }
-        // Its id is not known yet, so the longest stands for it.
+        // Its id is not known yet, so the longest is used.
         let longest = OpportunityId::new(MAX_ID).map(|id| self.make(id, context));
         longest.as_ref().map_or(Ok(()), require_size)
     }
@@ -237,8 +237,8 @@ pub struct OpportunityPatch {
 }
 
 impl OpportunityPatch {
-    /// The changed record. It stays as it is, `updateDate` too, where the patch says what already holds: so a client may send
-    /// a whole record back, and what it left alone is not validated again.
+    /// The changed record. It is equal to the former one, `updateDate` included, if the patch changes nothing;
+    /// unchanged fields are not validated, so a client may send a whole record back.
     ///
     /// # Errors
     /// The first [`ValidationError`].

@@ -24,6 +24,8 @@ impl Timestamp {
 
     /// The largest timestamp, in milliseconds since 1970.
     pub const LAST_MILLIS: i64 = 253_402_300_799_999;
+    /// 1970-01-01T00:00:00.000Z.
+    pub const EPOCH: Self = Self(DateTime::UNIX_EPOCH);
 
     /// Parses RFC 3339; `None` for other text and for years outside 0001 to 9999 in UTC. A leap second
     /// (`:60`) is the first second of the next minute.

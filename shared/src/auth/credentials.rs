@@ -2,9 +2,10 @@
 
 use http::{HeaderMap, header};
 
-use crate::credential::{Kind, Secret};
+use crate::credential::{CredentialKind, Secret};
 use crate::http::Params;
 use crate::settings::CredentialPlacement;
+use crate::telemetry::request::Refusal;
 
 /// The placement of a group of endpoints under strict placement, and whether `i` may be absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub enum KeyPlace {
 }
 
 impl KeyPlace {
-    /// Where the key belongs, for a caller that sent it elsewhere or not at all (C-103).
+    /// The place of the key, for a caller that sent it in another place or not at all (C-103).
     const fn advice(self) -> &'static str {
         match self {
             Self::Header => "apitoken: the API key belongs in the header apitoken",
@@ -119,11 +120,11 @@ impl Slot {
     }
 
     /// Whether the place has neither a credential of this kind nor one that cannot be read.
-    fn lacks(&self, kind: Kind) -> bool {
+    fn lacks(&self, kind: CredentialKind) -> bool {
         *self != Self::Malformed && self.of_kind(kind).is_none()
     }
 
-    fn of_kind(&self, kind: Kind) -> Option<&Secret> {
+    fn of_kind(&self, kind: CredentialKind) -> Option<&Secret> {
         match self {
             Self::Present(secret) if secret.kind() == kind => Some(secret),
             _ => None,
@@ -177,18 +178,18 @@ impl Presented {
     /// Strict: the places in spec.md's Authentication table. Credentials elsewhere are ignored, like unknown headers.
     fn strict(&self, rule: Rule) -> Option<Vec<&Secret>> {
         let mut secrets = match rule.key {
-            KeyPlace::Header => vec![self.header.of_kind(Kind::Key)?],
-            KeyPlace::Query => vec![self.query.of_kind(Kind::Key)?],
+            KeyPlace::Header => vec![self.header.of_kind(CredentialKind::Key)?],
+            KeyPlace::Query => vec![self.query.of_kind(CredentialKind::Key)?],
             KeyPlace::Either => {
                 let places = [&self.header, &self.query];
                 let filled = places.into_iter().filter(|place| **place != Slot::Absent);
                 filled
-                    .map(|place| place.of_kind(Kind::Key))
+                    .map(|place| place.of_kind(CredentialKind::Key))
                     .collect::<Option<Vec<_>>>()?
             }
         };
         if rule.token {
-            secrets.push(self.bearer.of_kind(Kind::Token)?);
+            secrets.push(self.bearer.of_kind(CredentialKind::Token)?);
         }
         (!secrets.is_empty()).then_some(secrets)
     }
@@ -197,9 +198,9 @@ impl Presented {
     fn anywhere(&self) -> Option<Vec<&Secret>> {
         let mut secrets = Vec::new();
         for (slot, kinds) in [
-            (&self.header, [Kind::Key].as_slice()),
-            (&self.query, &[Kind::Key]),
-            (&self.bearer, &[Kind::Key, Kind::Token]),
+            (&self.header, [CredentialKind::Key].as_slice()),
+            (&self.query, &[CredentialKind::Key]),
+            (&self.bearer, &[CredentialKind::Key, CredentialKind::Token]),
         ] {
             match slot {
                 Slot::Absent => {}
@@ -209,7 +210,7 @@ impl Presented {
         }
         secrets
             .iter()
-            .any(|secret| secret.kind() == Kind::Key)
+            .any(|secret| secret.kind() == CredentialKind::Key)
             .then_some(secrets)
     }
 
@@ -217,20 +218,41 @@ impl Presented {
     /// request alone, not on any instance's placement (C-103).
     pub fn misplaced(&self, rule: Rule) -> Option<String> {
         let lacks_key = match rule.key {
-            KeyPlace::Header => self.header.lacks(Kind::Key),
-            KeyPlace::Query => self.query.lacks(Kind::Key),
-            KeyPlace::Either => self.header.lacks(Kind::Key) && self.query.lacks(Kind::Key),
+            KeyPlace::Header => self.header.lacks(CredentialKind::Key),
+            KeyPlace::Query => self.query.lacks(CredentialKind::Key),
+            KeyPlace::Either => {
+                self.header.lacks(CredentialKind::Key) && self.query.lacks(CredentialKind::Key)
+            }
         };
         let key = lacks_key.then(|| rule.key.advice());
-        let token = (rule.token && self.bearer.lacks(Kind::Token)).then_some(TOKEN_ADVICE);
+        let token = (rule.token && self.bearer.lacks(CredentialKind::Token)).then_some(TOKEN_ADVICE);
         let advice: Vec<_> = key.into_iter().chain(token).collect();
         (!advice.is_empty()).then(|| advice.join("; "))
+    }
+
+    /// Why a request whose credentials are not in their places is refused; `None` if every place has one.
+    pub fn misplacement(&self, rule: Rule) -> Option<Refusal> {
+        self.misplaced(rule)?;
+        let slots = [&self.header, &self.query, &self.bearer];
+        let kinds = [
+            Some(CredentialKind::Key),
+            rule.token.then_some(CredentialKind::Token),
+        ];
+        let is_somewhere = |kind| slots.iter().any(|slot| slot.of_kind(kind).is_some());
+        let everywhere = kinds.into_iter().flatten().all(is_somewhere);
+        Some(if everywhere {
+            Refusal::Elsewhere
+        } else {
+            Refusal::Missing
+        })
     }
 
     /// Placeholder of the presented API key for debug output.
     pub fn key_fingerprint(&self) -> String {
         let slots = [&self.header, &self.query, &self.bearer];
-        let key = slots.into_iter().find_map(|slot| slot.of_kind(Kind::Key));
+        let key = slots
+            .into_iter()
+            .find_map(|slot| slot.of_kind(CredentialKind::Key));
         key.map(|key| key.hash().as_str().to_owned()).unwrap_or_default()
     }
 

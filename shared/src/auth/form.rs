@@ -13,7 +13,7 @@ use crate::form::{Form, TokenHash};
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::settings::Settings;
 use crate::store::{InstanceStore, PublicRoute, Reader};
-use crate::telemetry::request;
+use crate::telemetry::request::{self, Refusal};
 use crate::time::Timestamp;
 
 /// A submission of a form that accepts it.
@@ -58,11 +58,9 @@ impl Guard for FormGuard {
     type Scope = FormScope;
 
     fn of(request: RawRequest, app: &App) -> Self {
-        let token = request.params.one("access_token").ok().flatten();
-        let name = request.path.as_deref().and_then(LinkName::parse);
         Self {
             app: app.clone(),
-            claimed: name.zip(token.and_then(TokenHash::of)),
+            claimed: claimed_form(&request),
             params: request.params,
         }
     }
@@ -80,10 +78,11 @@ impl Guard for FormGuard {
 
     async fn check(&self, reader: &Reader, _: bool) -> Result<FormScope, RequestError> {
         let (name, token) = self.claimed.as_ref().ok_or(RequestError::NotFound)?;
-        let (directory, form) = tokio::try_join!(reader.directory(), reader.form(name, token))?;
+        let (directory, form) = tokio::try_join!(super::open_directory(reader), reader.form(name, token))?;
         let callers = self.callers(reader);
         let Some((directory, form)) = directory.zip(form) else {
             self.app.store().refuse(&callers);
+            request::refuse_for(Refusal::Unknown);
             return Err(RequestError::NotFound);
         };
         request::note(reader.instance().as_str(), "");
@@ -100,7 +99,7 @@ impl Guard for FormGuard {
 }
 
 impl FormGuard {
-    /// What an accepted form is remembered by.
+    /// The key under which an accepted form is remembered.
     fn callers(&self, reader: &Reader) -> [String; 1] {
         let claimed = self.claimed.as_ref();
         let claimed = claimed.map(|(name, token)| format!("{name} {}", token.as_str()));
@@ -110,6 +109,14 @@ impl FormGuard {
             claimed.unwrap_or_default()
         )]
     }
+}
+
+/// The name and the token of a submission; `None` where they can be no form's.
+#[must_use]
+pub fn claimed_form(request: &RawRequest) -> Option<(LinkName, TokenHash)> {
+    let token = request.params.one("access_token").ok().flatten();
+    let name = request.path.as_deref().and_then(LinkName::parse);
+    name.zip(token.and_then(TokenHash::of))
 }
 
 /// An instance that does not exist is not distinguished from a form that does not.

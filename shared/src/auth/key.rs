@@ -11,8 +11,8 @@ use crate::environment::Environment;
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::instance::InstanceName;
 use crate::settings::CredentialPlacement;
-use crate::store::{CallerId, Credential, Found, InstanceStore, Members, Reader};
-use crate::telemetry::request;
+use crate::store::{CallerId, Credential, FoundCredentials, InstanceStore, Members, Reader};
+use crate::telemetry::request::{self, Refusal};
 use crate::time::Timestamp;
 use crate::viewer::Viewer;
 
@@ -124,6 +124,11 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
 
     /// A 401 states where the credentials belong that are not in their places.
     fn explained(&self, refused: RequestError) -> RequestError {
+        if matches!(refused, RequestError::Unauthorized) {
+            // Unless a credential that was found has its own reason.
+            let misplaced = self.presented.misplacement(P::RULE);
+            request::refuse_for(misplaced.unwrap_or(Refusal::Unknown));
+        }
         match (refused, self.presented.misplaced(P::RULE)) {
             (RequestError::Unauthorized, Some(places)) => RequestError::Misplaced(places),
             (refused, _) => refused,
@@ -160,10 +165,13 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         let claimed = claims.under(placement).unwrap_or_default();
         let first = self.opened_by(reader.instance(), claimed, &found);
         let first = first.ok_or(RequestError::Unauthorized)?;
+        if !stored.directory.is_open() {
+            return Err(refused(Refusal::Suspended));
+        }
         let standing = reader.standing(&stored, first).await?;
         let directory = Arc::new(stored.directory);
         let viewer = standing.and_then(|standing| Viewer::new(directory.clone(), first.user, standing));
-        let viewer = viewer.ok_or(RequestError::Unauthorized)?;
+        let viewer = viewer.ok_or_else(|| refused(Refusal::Inactive))?;
         request::note(reader.instance().as_str(), &first.id);
         // The first of several credentials is an API key, which has the limit.
         let limit = rate_limit::of_key(first, &viewer.directory().settings);
@@ -188,7 +196,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         &self,
         instance: &InstanceName,
         claimed: &[&Secret],
-        found: &'f Found,
+        found: &'f FoundCredentials,
     ) -> Option<&'f Credential> {
         let opened = claimed.iter().map(|secret| self.opens(instance, secret, found));
         let opened = opened.collect::<Option<Vec<_>>>()?;
@@ -202,16 +210,30 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         &self,
         instance: &InstanceName,
         secret: &Secret,
-        found: &'f Found,
+        found: &'f FoundCredentials,
     ) -> Option<&'f Credential> {
-        found.get(&secret.hash()).filter(|credential| {
-            credential.kind == secret.kind()
-                && credential.instance == *instance
-                && credential
-                    .expires
-                    .is_none_or(|expires| self.app.environment().now() < expires)
-        })
+        let credential = found.get(&secret.hash())?;
+        let has_expired = |expires| self.app.environment().now() >= expires;
+        let reason = if credential.kind != secret.kind() {
+            Refusal::Unknown
+        } else if credential.instance != *instance {
+            Refusal::OtherInstance
+        } else if credential.revoked.is_some() {
+            Refusal::Revoked
+        } else if credential.expires.is_some_and(has_expired) {
+            Refusal::Expired
+        } else {
+            return Some(credential);
+        };
+        request::refuse_for(reason);
+        None
     }
+}
+
+/// 401, with the reason in the log.
+fn refused(reason: Refusal) -> RequestError {
+    request::refuse_for(reason);
+    RequestError::Unauthorized
 }
 
 /// Source address and `User-Agent` of the request.

@@ -19,12 +19,14 @@ mod webhook;
 use axum::extract::{FromRequest, Request};
 use axum::response::IntoResponse;
 
+use crate::directory::Directory;
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::instance::InstanceName;
 use crate::store::{Reader, StoreError};
+use crate::telemetry::request::{self, Refusal};
 
 pub use credentials::{KeyAndToken, KeyAnywhere, KeyInHeader, KeyInQuery, KeyPlace, Placement, Rule};
-pub use form::{FormRequest, FormScope};
+pub use form::{FormRequest, FormScope, claimed_form};
 pub use key::{Credentials, Scope};
 pub use permission::{
     AnyUser, ArchiveLeads, DeleteLeads, EditLeads, EditOpportunities, Permission, SeeCalendars, SeeReports,
@@ -156,6 +158,17 @@ async fn check<G: Guard, Q: Prefetch>(
 
 fn first<E: From<RequestError>>(refused: Option<RequestError>, invalid: E) -> E {
     refused.map_or(invalid, E::from)
+}
+
+/// The directory of an instance that answers public requests; a suspended one is like one that does not exist. One get.
+async fn open_directory(reader: &Reader) -> Result<Option<Directory>, StoreError> {
+    let directory = reader.directory().await?;
+    match &directory {
+        None => request::refuse_for(Refusal::Unknown),
+        Some(directory) if !directory.is_open() => request::refuse_for(Refusal::Suspended),
+        Some(_) => {}
+    }
+    Ok(directory.filter(Directory::is_open))
 }
 
 /// The instance named by `i`. An invalid name is treated like an instance that does not exist.

@@ -98,7 +98,7 @@ impl<E: PublicEndpoint> Guard for Anonymous<E> {
     /// Accepts a request to an existing instance within its rate limit (C-9).
     async fn check(&self, reader: &Reader, _: bool) -> Result<PublicScope, RequestError> {
         let callers = [caller::<E>(reader)];
-        let Some(directory) = reader.directory().await? else {
+        let Some(directory) = super::open_directory(reader).await? else {
             self.app.store().refuse(&callers);
             return Err(RequestError::Unauthorized);
         };

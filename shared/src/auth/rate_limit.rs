@@ -4,7 +4,7 @@ use crate::http::{App, RequestError};
 use crate::instance::InstanceName;
 use crate::settings::{Rate, Settings};
 use crate::store::{Allowance, Budget, Credential, PublicRoute};
-use crate::telemetry::request;
+use crate::telemetry::request::{self, Refusal};
 
 /// A key's own limit, or the limit shared by all keys without one.
 pub fn of_key<'c>(credential: &'c Credential, settings: &Settings) -> (Budget<'c>, Option<Rate>) {
@@ -60,5 +60,6 @@ pub async fn count_unseen(
         return Ok(Some(spent.allowance));
     }
     request::limited(spent.allowance);
+    request::refuse_for(Refusal::Limit);
     Err(RequestError::Limited)
 }

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::{CheckedRequest, Guard, instance, rate_limit};
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::store::{InstanceStore, Reader};
-use crate::telemetry::request;
+use crate::telemetry::request::{self, Refusal};
 use crate::text::hex;
 
 const ADVICE: &str = "secret: belongs in the header x-voip-signature or the query parameter secret, once";
@@ -77,7 +77,7 @@ impl Guard for WebhookGuard {
     async fn check(&self, reader: &Reader, _: bool) -> Result<WebhookScope, RequestError> {
         let [signed, open] = self.callers(reader);
         let secret = self.secret.as_deref();
-        let directory = reader.directory().await?;
+        let directory = super::open_directory(reader).await?;
         let directory = directory.filter(|directory| directory.settings.admits_webhook(secret));
         let Some(directory) = directory else {
             self.app.store().refuse(&[signed, open]);
@@ -102,6 +102,13 @@ impl WebhookGuard {
     /// A 401 states where the secret belongs, to a call without one: of any instance, so that it reveals nothing (C-103).
     fn explained(&self, refused: RequestError) -> RequestError {
         let absent = self.secret.as_deref().is_none_or(str::is_empty);
+        if matches!(refused, RequestError::Unauthorized) {
+            request::refuse_for(if absent {
+                Refusal::Missing
+            } else {
+                Refusal::Unknown
+            });
+        }
         match refused {
             RequestError::Unauthorized if absent => RequestError::Misplaced(ADVICE.to_owned()),
             refused => refused,

@@ -8,6 +8,9 @@ use axum::response::{IntoResponse, Response};
 use super::query::selection::SelectionError;
 use super::{BadIdempotencyKey, NotJson, Problem};
 use crate::store::StoreError;
+use crate::telemetry::request;
+
+const OVERSIZE: &str = "body: the record, or an item that counts or lists it, would be larger than 400 KB";
 
 /// 400: a parameter of the query or a field of the body breaks its rule. The first text names it, the second is the rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -64,7 +67,7 @@ pub enum RequestError {
     /// 400: the body is not JSON.
     #[error("body: must be JSON")]
     NotJson(#[from] NotJson),
-    /// 500: the table failed. The log has the cause, the answer has not.
+    /// 500: the table failed. The log has the cause, the answer has not. 400 if an item would exceed the table's limit.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -87,12 +90,25 @@ impl RequestError {
 impl From<RequestError> for Problem {
     fn from(error: RequestError) -> Self {
         match &error {
+            RequestError::Instance => request::refuse("i: must name the instance, once"),
+            // A name that is the program's own is logged too.
+            RequestError::Field(InvalidField(Cow::Borrowed(name), rule)) => {
+                request::refuse(format!("{name}: {rule}"));
+            }
+            _ => {}
+        }
+        match &error {
             RequestError::Unauthorized => Self::Unauthorized,
             RequestError::Misplaced(_) => Self::Misplaced(error.to_string()),
             RequestError::Limited => Self::TooMany,
             RequestError::Permission(_) => Self::Forbidden(error.to_string()),
             RequestError::NotFound => Self::NotFound,
             RequestError::IdempotencyMismatch => Self::Mismatch,
+            // A retry would fail too, so it is no failure of the service (C-89).
+            RequestError::Store(cause) if cause.is_oversize() => {
+                tracing::warn!(%cause, "the request is refused");
+                Self::Invalid(OVERSIZE.to_owned())
+            }
             RequestError::Store(cause) => {
                 tracing::error!(%cause, "the request failed");
                 Self::Internal

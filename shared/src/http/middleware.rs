@@ -13,9 +13,11 @@ use http_body_util::BodyExt as _;
 
 use super::problem::{ANSWER_LIMIT, ErrorFormat, Problem};
 use super::{App, compression, cors, limit};
+use crate::release::release;
 use crate::store::{Cost, Meter};
 use crate::telemetry::request::Trace;
 use crate::telemetry::{self, Stopwatch};
+use crate::traceparent::{self, Traceparent};
 
 /// Header with the number of items omitted because they cannot be read.
 const ITEMS_UNREADABLE: HeaderName = HeaderName::from_static("x-items-unreadable");
@@ -41,7 +43,7 @@ pub async fn edge(
     let path = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
     let accepts_gzip = compression::accepts_gzip(request.headers());
-    let (meter, trace) = (Meter::default(), Trace::of(&id));
+    let (meter, trace) = (Meter::default(), Trace::of(&id, traced(request.headers())));
     let mut answer = if method == Method::OPTIONS {
         preflight()
     } else {
@@ -67,6 +69,12 @@ pub async fn edge(
     answer
 }
 
+/// The caller's trace, if its header is valid.
+fn traced(headers: &HeaderMap) -> Option<Traceparent> {
+    let header = headers.get(traceparent::HEADER)?;
+    Traceparent::parse(header.to_str().ok()?)
+}
+
 /// Adds the headers of every response (C-5).
 fn dress(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut HeaderMap) {
     if !is_page(headers) {
@@ -75,6 +83,10 @@ fn dress(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut Header
     headers.insert(
         "x-request-id",
         HeaderValue::from_str(id).unwrap_or(HeaderValue::from_static("")),
+    );
+    headers.insert(
+        "x-funil-version",
+        HeaderValue::from_str(release()).unwrap_or(HeaderValue::from_static("")),
     );
     app.origins().allow(origin, headers);
 }
@@ -95,7 +107,7 @@ pub fn unreadable(app: &App, status: StatusCode) -> Option<http::Response<Bytes>
     log(
         &id,
         "other",
-        &Trace::of(&id),
+        &Trace::of(&id, None),
         status,
         began,
         false,
@@ -180,14 +192,16 @@ fn route(method: &Method, path: Option<&MatchedPath>, status: StatusCode) -> Cow
 /// One log line per request, which is also its metrics. It never contains a credential, phone number, address, query
 /// string or body.
 fn log(id: &str, route: &str, trace: &Trace, status: StatusCode, began: Stopwatch, cold: bool, cost: &Cost) {
-    let caller = trace.caller();
+    let (caller, refused) = (trace.caller(), trace.refused());
     tracing::info!(
         target: telemetry::REQUEST,
         request_id = id,
+        trace_id = trace.trace_id(),
         route,
         instance = caller.instance,
         credential = caller.credential,
         status = status.as_u16(),
+        refused = refused.as_deref(),
         milliseconds = began.milliseconds(),
         cold_start = u8::from(cold),
         calls = cost.calls.len(),

@@ -34,6 +34,7 @@ pub use problem::{ErrorFormat, Problem, bytes_of, json, json_that_fits};
 pub use request::RawRequest;
 pub use source::SourceAddress;
 
+use crate::config::Config;
 use crate::environment::Environment;
 use crate::startup::{self, StartError};
 use crate::store::Store;
@@ -64,15 +65,14 @@ impl App {
         }))
     }
 
-    /// The application of a deployed function, with the store of [`startup::store`] and the origins in
-    /// `ALLOWED_ORIGINS`.
+    /// The application of a deployed function.
     ///
     /// # Errors
     /// [`StartError`] if the environment is incomplete or the table cannot be reached.
-    pub async fn from_env() -> Result<Self, StartError> {
+    pub async fn of_function(config: &Config) -> Result<Self, StartError> {
         let environment = Environment::system();
-        let store = startup::store(environment.clone()).await?;
-        let origins = Origins::parse(&std::env::var("ALLOWED_ORIGINS").unwrap_or_default());
+        let store = startup::store(config, environment.clone()).await?;
+        let origins = Origins::parse(&config.allowed_origins);
         Ok(Self::new(store, environment, origins))
     }
 

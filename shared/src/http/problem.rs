@@ -10,6 +10,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::telemetry::request;
 use crate::text::cut;
 
 /// Header with the details of an invalid request whose body spec.md fixes.
@@ -88,6 +89,20 @@ impl Problem {
         }
     }
 
+    /// Why the request is refused, for the log: the rule of a 400 or a 403, or the code of an error with its own body.
+    fn reason(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Invalid(details) | Self::Forbidden(details) => Some(rule(details).into()),
+            Self::Other(status, body) if status.is_client_error() => {
+                body["error"].as_str().map(|code| code.to_owned().into())
+            }
+            Self::TooLarge | Self::UriTooLong | Self::Mismatch | Self::HeadersTooLarge => {
+                Some(self.text().into())
+            }
+            _ => None,
+        }
+    }
+
     fn text(&self) -> &'static str {
         match self {
             Self::Invalid(_) => "Invalid request",
@@ -122,6 +137,9 @@ impl ErrorFormat {
             (self, refusal)
         {
             return self.answer(&Problem::Invalid(details.clone()));
+        }
+        if let Some(reason) = refusal.reason() {
+            request::refuse(reason);
         }
         let mut answer = (refusal.status(), Json(self.body(refusal))).into_response();
         let details = self.details_in_header(refusal).and_then(header);
@@ -184,6 +202,31 @@ pub fn json(shown: &impl Serialize) -> Response {
             ErrorFormat::Fixed.answer(&Problem::Internal)
         }
     }
+}
+
+/// The rule in the details of a refusal, for the log: without the field, which the caller may have named, and with `…` in
+/// the place of quoted text and of numbers, which may be the caller's. The numbers of a rule that begins with `must` are
+/// its own.
+fn rule(details: &str) -> String {
+    let (quoted, rule) = match (details.find('"'), details.rfind('"')) {
+        (Some(first), Some(last)) if first < last => {
+            (format!("{}…{}", &details[..first], &details[last + 1..]), None)
+        }
+        _ => (String::new(), details.rsplit_once(": ").map(|(_, rule)| rule)),
+    };
+    let rule = rule.unwrap_or(if quoted.is_empty() { details } else { &quoted });
+    if rule.starts_with("must ") {
+        return rule.to_owned();
+    }
+    let mut masked = String::with_capacity(rule.len());
+    for character in rule.chars() {
+        match character {
+            '0'..='9' if masked.ends_with('…') => {}
+            '0'..='9' => masked.push('…'),
+            other => masked.push(other),
+        }
+    }
+    masked
 }
 
 /// Shortens details in the middle if a name chosen by the caller makes them long; the start of the name and the rule
@@ -334,6 +377,45 @@ mod tests {
             let told = answer.headers().get(DETAILS).map(|told| told.to_str().unwrap());
             assert_eq!(told, header);
         }
+    }
+
+    /// C-106: no value of the request.
+    #[test]
+    fn the_logged_rule_has_nothing_of_the_caller() {
+        for (details, logged) in [
+            (
+                "title: must have 1 to 255 characters",
+                "must have 1 to 255 characters",
+            ),
+            (
+                "fields.CPF: 1: is not a field of funnel 31",
+                "is not a field of funnel …",
+            ),
+            ("lead_id: lead 404 does not exist", "lead … does not exist"),
+            (
+                r#"query: unknown field "a: "b" in "lead""#,
+                "query: unknown field …",
+            ),
+            ("rescheduleKey", "rescheduleKey"),
+            (
+                "deleteLeads: the user does not have this permission",
+                "the user does not have this permission",
+            ),
+        ] {
+            let reasons = [
+                Problem::Invalid(details.to_owned()),
+                Problem::Forbidden(details.to_owned()),
+            ];
+            assert!(
+                reasons
+                    .iter()
+                    .all(|problem| problem.reason().as_deref() == Some(logged)),
+                "{details}"
+            );
+        }
+        let own = Problem::Other(StatusCode::BAD_REQUEST, json!({ "error": "CL006", "msg": "x" }));
+        assert_eq!(own.reason().as_deref(), Some("CL006"));
+        assert_eq!(Problem::NotFound.reason(), None);
     }
 
     #[test]

@@ -9,9 +9,11 @@
 //! duration of any request: a reader that finds no marker reads no stale copy.
 //!
 //! Leads are processed in parallel, and each instance has a share of the time (C-87). An unreadable marker is
-//! rewritten, since its key has all information. If a record of a lead is unreadable, the marker is kept for
-//! the readers, with the version at which it is stuck; it is retried when set again or reset by `funil doctor
+//! rewritten, since its key has all information. If a record of a lead is unreadable, or too large with its new
+//! copy, the marker is kept for the readers, with the version at which it is stuck; it is retried when set again or reset by `funil doctor
 //! --repair`.
+
+mod marker;
 
 use futures_util::stream::{self, StreamExt as _};
 use tokio::sync::Semaphore;
@@ -21,15 +23,18 @@ use crate::jobs::counters;
 use crate::jobs::instances::{INSTANCES, JobOutcome, log_failure};
 use crate::store::key::{self, BATCH, Key};
 use crate::store::leads::LeadRecord;
-use crate::store::leads::stale_markers::{DELETED, MARKED_AT, marked_at};
+use crate::store::leads::stale_markers::{DELETED, SET, marked_at};
 use crate::store::opportunities::{OpportunityRecord, OpportunitySnapshot};
 use crate::store::quarantine::{UNREADABLE, Unreadable, as_read};
 use crate::store::{Reader, Store};
 use crate::time::Timestamp;
-use table::StoreError;
-use table::item::{self, Item, n, s};
-use table::{CommitError, Condition, Policy, Transaction};
+use table::item::{Item, n, s};
+use table::{CommitError, Condition, Policy, StoreError, Transaction};
 use table::{KeyRange, PAGE, Pages, key_of};
+
+use marker::{SINCE, STUCK, StaleMarker, WRITTEN, note_age};
+
+pub use marker::{is_readable, stuck, unstick};
 
 /// Seconds that a marker outlives the refresh: longer than any request.
 const GRACE: u32 = 60;
@@ -41,91 +46,6 @@ const LEADS_OF_ONE: usize = 16;
 const SHARE: u32 = 60;
 /// Failed leads after which a round of an instance is aborted: then the table fails, not a lead.
 const MAX_FAILURES: usize = 64;
-
-/// Version of the marker whose copies are written, and the time in Unix seconds.
-const WRITTEN: &str = "written";
-const SINCE: &str = "since";
-/// Version of the marker at which a record was unreadable.
-pub const STUCK: &str = "stuck";
-
-/// A marker as read.
-#[derive(Debug, Clone)]
-struct StaleMarker {
-    key: Key,
-    lead: LeadId,
-    version: u64,
-    written: u64,
-    since: u64,
-    stuck: u64,
-    deleted: bool,
-}
-
-impl StaleMarker {
-    fn read(item: &Item) -> Result<Self, StoreError> {
-        let key = key_of(item)?;
-        let number = |name| item::number("notice", item, name);
-        let lead = key::noticed(&key).ok_or_else(|| item::corrupt("notice", "it names no lead"))?;
-        let version = number("v")?;
-        if version == 0 {
-            return Err(item::corrupt("notice", "it has no version"));
-        }
-        Ok(Self {
-            lead,
-            version,
-            written: number(WRITTEN)?,
-            since: number(SINCE)?,
-            stuck: number(STUCK)?,
-            deleted: item.contains_key(DELETED),
-            key,
-        })
-    }
-
-    /// The condition that it was not set again.
-    fn unchanged_marker(&self) -> Condition {
-        let (name, value) = ("v", self.version);
-        Condition::Number { name, value }
-    }
-}
-
-/// Whether a marker can be decoded, so that the refresh of its lead can proceed.
-#[must_use]
-pub fn is_readable(item: &Item) -> bool {
-    StaleMarker::read(item).is_ok()
-}
-
-/// The kind of item that was unreadable, if a marker is stuck.
-#[must_use]
-pub fn stuck(item: &Item) -> Option<&str> {
-    let notice = StaleMarker::read(item).ok()?;
-    let kind = item.get(UNREADABLE).and_then(|kind| kind.as_s().ok());
-    let is_stuck = notice.stuck > 0 && notice.stuck == notice.version;
-    is_stuck.then(|| kind.map_or("lead", String::as_str))
-}
-
-/// The write that makes a stuck marker retry.
-///
-/// # Errors
-/// [`StoreError::Corrupt`] where the item has no key.
-pub fn unstick(item: &Item) -> Result<Transaction, StoreError> {
-    let notice = StaleMarker::read(item)?;
-    let mut transaction = Transaction::default();
-    let free = Item::from([(STUCK.to_owned(), n(0))]);
-    transaction.update(notice.key.clone(), "v", 0, free, notice.unchanged_marker());
-    Ok(transaction)
-}
-
-/// Counts how long the oldest deleted lead has been waiting. Markers of the previous format do not contain
-/// the time.
-fn note_age(notices: &[Item], now: Timestamp) {
-    let deleted = notices.iter().filter(|notice| notice.contains_key(DELETED));
-    let marked = deleted.filter_map(|notice| item::number("notice", notice, MARKED_AT).ok());
-    let Some(oldest) = marked.filter(|at| *at > 0).min() else {
-        return;
-    };
-    let now = u64::try_from(now.unix_seconds()).unwrap_or_default();
-    let age = now.saturating_sub(oldest);
-    counters::count(|counters| counters.oldest_erasure_seconds = counters.oldest_erasure_seconds.max(age));
-}
 
 /// Parameters of a round.
 struct Round<'a> {
@@ -242,8 +162,11 @@ impl Reader {
         } else {
             counters::count(|counters| counters.copies += 1);
             match self.refresh_noticed(&notice, grace).await {
-                Err(StoreError::Corrupt { key: kind, .. }) => self.stick(&notice, kind),
-                outcome => outcome?,
+                Err(error) => match error.lasting() {
+                    Some(kind) => self.stick(&notice, kind),
+                    None => return Err(error),
+                },
+                Ok(transaction) => transaction,
             }
         };
         // Where it is refused, the marker was set again or handled concurrently: the next round does the rest.
@@ -287,10 +210,17 @@ impl Reader {
     /// The lead's version is checked too, because a marker that was deleted and set again looks the same.
     async fn refresh_noticed(&self, notice: &StaleMarker, grace: u32) -> Result<Transaction, StoreError> {
         let lead = notice.lead;
+        if let Some(transaction) = self.without_copies(notice, grace).await? {
+            return Ok(transaction);
+        }
         // Read after the marker, so it is at least as new as the change that set it.
         let record = self.lead_record(lead).await?;
         let copied = self.refresh_copies_of(lead, record.as_ref()).await;
-        if record.is_none() && matches!(copied, Ok(()) | Err(StoreError::Corrupt { .. })) {
+        let is_done = copied
+            .as_ref()
+            .err()
+            .is_none_or(|error| error.lasting().is_some());
+        if record.is_none() && is_done {
             self.erase(lead).await?;
         }
         copied?;
@@ -299,14 +229,43 @@ impl Reader {
         if grace == 0 {
             self.end(&mut transaction, notice, notice.unchanged_marker());
         } else {
-            let since = self.environment.now().unix_seconds();
-            let written = Item::from([
-                (WRITTEN.to_owned(), n(notice.version)),
-                (SINCE.to_owned(), n(since)),
-            ]);
-            transaction.update(notice.key.clone(), "v", 0, written, notice.unchanged_marker());
+            self.note_written(&mut transaction, notice, notice.unchanged_marker());
         }
         Ok(transaction)
+    }
+
+    /// The same for a lead without opportunities, of which neither its record nor its version is read: it may be large.
+    /// One query. `None` if it has some, if it was deleted, or if the marker may be one that was deleted and set again.
+    ///
+    /// Later opportunities are copies of the lead as it is then, or of a change that sets the marker again.
+    async fn without_copies(
+        &self,
+        notice: &StaleMarker,
+        grace: u32,
+    ) -> Result<Option<Transaction>, StoreError> {
+        let Some(set) = notice.set.clone().filter(|_| !notice.deleted && grace > 0) else {
+            return Ok(None);
+        };
+        let links = KeyRange::head(self.keys().lead_opportunities(notice.lead), 1);
+        if !self.table.query(links).await?.items.is_empty() {
+            return Ok(None);
+        }
+        let same = Condition::Exactly {
+            has: Item::from([("v".to_owned(), n(notice.version)), (SET.to_owned(), set)]),
+            lacks: Vec::new(),
+        };
+        let mut transaction = Transaction::default();
+        self.note_written(&mut transaction, notice, same);
+        Ok(Some(transaction))
+    }
+
+    /// Records in a marker that its copies are written.
+    fn note_written(&self, transaction: &mut Transaction, notice: &StaleMarker, condition: Condition) {
+        let written = Item::from([
+            (WRITTEN.to_owned(), n(notice.version)),
+            (SINCE.to_owned(), n(self.environment.now().unix_seconds())),
+        ]);
+        transaction.update(notice.key.clone(), "v", 0, written, condition);
     }
 
     /// Deletes a marker whose copies were written long enough ago.

@@ -1,5 +1,8 @@
 //! Common rules of background jobs (C-87): they begin at a random instance, process many in parallel, and a
 //! failure of one instance does not affect others.
+//!
+//! The entries of the list of instances say which are suspended or being deleted, so that leaving them out costs no read
+//! (C-104).
 
 use crate::instance::InstanceName;
 use crate::store::Store;
@@ -7,19 +10,36 @@ use crate::store::key;
 use table::StoreError;
 use table::{KeyRange, PAGE, key_of};
 
+/// Attribute of the entry of an instance that is suspended.
+const SUSPENDED: &str = "suspended";
+/// Attribute of the entry of an instance that is being deleted.
+const DELETING: &str = "deleting";
+
 /// Concurrent instances of a job.
 pub const INSTANCES: usize = 16;
 
 impl Store {
-    /// The names of all instances, starting with a random one. They are taken from the keys, so an unreadable
-    /// item does not stop a job.
+    /// The names of the instances that are neither suspended nor being deleted, starting with a random one. They are
+    /// taken from the keys, so an unreadable item does not stop a job.
+    pub(crate) async fn open_instances_in_turn(&self) -> Result<Vec<InstanceName>, StoreError> {
+        self.instances_without(&[SUSPENDED, DELETING]).await
+    }
+
+    /// The same with suspended ones, whose erasures go on.
     pub(crate) async fn instances_in_turn(&self) -> Result<Vec<InstanceName>, StoreError> {
+        self.instances_without(&[DELETING]).await
+    }
+
+    async fn instances_without(&self, marks: &[&str]) -> Result<Vec<InstanceName>, StoreError> {
         let items = self
             .table
             .query_all(KeyRange::head(key::instances(), PAGE))
             .await?;
         let mut names = Vec::with_capacity(items.len());
-        for item in &items {
+        for item in items
+            .iter()
+            .filter(|item| !marks.iter().any(|mark| item.contains_key(*mark)))
+        {
             let key = key_of(item)?;
             if let Some(name) = InstanceName::parse(&key.sk) {
                 names.push(name);

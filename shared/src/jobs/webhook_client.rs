@@ -28,9 +28,10 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use crate::automation::{Headers, Method, Secret, WebhookUrl, is_public};
+use crate::automation::{Headers, Method, SecretText, WebhookUrl, is_public};
 use crate::text::hex;
 use crate::time::Timestamp;
+use crate::traceparent::{self, Traceparent};
 
 pub use lanes::{Lanes, Turn};
 
@@ -39,7 +40,7 @@ const MAX_ANSWER: usize = 64 * 1024;
 
 /// Timeouts.
 #[derive(Debug, Clone, Copy)]
-pub struct Limits {
+pub struct RequestLimits {
     /// From resolving the host name to an established TLS connection.
     pub connect: Duration,
     /// The rest of a response after its status line, which is the receipt.
@@ -51,7 +52,7 @@ pub struct Limits {
 }
 
 /// Production values.
-pub const LIMITS: Limits = Limits {
+pub const LIMITS: RequestLimits = RequestLimits {
     connect: Duration::from_secs(3),
     rest: Duration::from_secs(1),
     whole: Duration::from_secs(10),
@@ -90,11 +91,13 @@ pub struct WebhookRequest {
     /// Receiver.
     pub url: WebhookUrl,
     /// Signing secret.
-    pub secret: Secret,
+    pub secret: SecretText,
     /// Method.
     pub method: Method,
-    /// Headers beside those of the service.
+    /// Headers in addition to those of the service.
     pub headers: Headers,
+    /// The trace of the request that caused it.
+    pub trace: Option<Traceparent>,
     /// Time of sending.
     pub at: Timestamp,
     /// JSON.
@@ -117,7 +120,7 @@ pub struct WebhookClient {
     resolver: Resolver,
     admits: fn(IpAddr) -> bool,
     tls: Option<Tls>,
-    limits: Limits,
+    limits: RequestLimits,
     lanes: Lanes,
 }
 
@@ -276,7 +279,7 @@ impl WebhookClient {
 
     /// The same with these timeouts.
     #[must_use]
-    pub fn within(mut self, limits: Limits) -> Self {
+    pub fn within(mut self, limits: RequestLimits) -> Self {
         self.limits = limits;
         self
     }
@@ -291,7 +294,7 @@ fn distrust(cause: &io::Error) -> &'static str {
         return "the TLS handshake failed";
     };
     match cause {
-        CertificateError::UnknownIssuer => "the certificate is of nobody who is trusted",
+        CertificateError::UnknownIssuer => "the certificate's issuer is not trusted",
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             "the certificate is another host's"
         }
@@ -318,11 +321,14 @@ fn request(letter: &WebhookRequest) -> Result<Request<Full<Bytes>>, http::Error>
     headers.insert("x-funil-delivery", letter.delivery.parse()?);
     headers.insert("x-funil-timestamp", HeaderValue::from(at));
     headers.insert("x-funil-signature", format!("t={at},v1={signed}").parse()?);
+    if let Some(trace) = &letter.trace {
+        headers.insert(traceparent::HEADER, trace.to_string().parse()?);
+    }
     Ok(request)
 }
 
 /// HMAC-SHA256 of `<at>.<body>` under the secret, in hexadecimal.
-fn signature(secret: &Secret, at: i64, body: &str) -> String {
+fn signature(secret: &SecretText, at: i64, body: &str) -> String {
     // Infallible: HMAC accepts keys of any length.
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes()) else {
         return String::new();

@@ -20,8 +20,8 @@ impl Reader {
     pub(crate) async fn automations(&self) -> Result<Vec<Automation>, StoreError> {
         let items = self.automation_items().await?;
         let known = items.iter().filter_map(|item| match decode(item) {
-            Ok(Found::Known(automation)) => Some(Ok(automation)),
-            Ok(Found::Later { .. }) => None,
+            Ok(FoundAutomation::Known(automation)) => Some(Ok(automation)),
+            Ok(FoundAutomation::Later { .. }) => None,
             Err(cause) => Some(Err(cause)),
         });
         known.collect()
@@ -36,11 +36,11 @@ impl Reader {
 
 /// A stored automation, as far as this build reads it.
 #[derive(Debug)]
-pub enum Found {
+pub enum FoundAutomation {
     /// One that this build can carry out.
     Known(Automation),
-    /// One with a trigger, a filter or an action that a later build made. To leave out what is not known could do what
-    /// nobody wants, so all of it is left alone.
+    /// An automation with a trigger, a filter or an action of a later build. Ignoring the unknown part could run
+    /// actions that nobody asked for, so the automation does not run.
     Later {
         /// Its id.
         id: AutomationId,
@@ -49,7 +49,7 @@ pub enum Found {
     },
 }
 
-impl Found {
+impl FoundAutomation {
     /// Its id.
     pub fn id(&self) -> AutomationId {
         match self {
@@ -68,12 +68,12 @@ impl Found {
 }
 
 /// Brings what the directory says of active automations up to date with all of them.
-pub fn summarize<'f>(directory: &mut Directory, all: impl IntoIterator<Item = &'f Found>) {
+pub fn summarize<'f>(directory: &mut Directory, all: impl IntoIterator<Item = &'f FoundAutomation>) {
     let calls = Event {
         trigger: Trigger::LeadPhoneCall,
         moment: Moment::Received,
     };
-    directory.events = all.into_iter().filter_map(Found::awaits).collect();
+    directory.events = all.into_iter().filter_map(FoundAutomation::awaits).collect();
     directory.triggers = directory.events.remove(&calls.to_string());
 }
 
@@ -95,7 +95,7 @@ fn active() -> bool {
 pub fn rewritten(stored: Option<&Item>, automation: &Automation) -> Item {
     let raw = stored.map(Raw::of).unwrap_or_default();
     raw.carry(encode(automation), |raw| match decode(raw) {
-        Ok(Found::Known(known)) => Some(encode(&known)),
+        Ok(FoundAutomation::Known(known)) => Some(encode(&known)),
         _ => None,
     })
 }
@@ -106,13 +106,12 @@ pub fn encode(automation: &Automation) -> Item {
     Item::from([("id".to_owned(), n(automation.id)), (TEXT.to_owned(), s(text))])
 }
 
-/// The automation that an item holds. What is wrong with one that cannot be read is told without quoting it: its text holds
-/// secrets.
-pub fn decode(item: &Item) -> Result<Found, StoreError> {
+/// Decodes an automation. The error does not quote the item, because its text contains secrets.
+pub fn decode(item: &Item) -> Result<FoundAutomation, StoreError> {
     let text = item.get(TEXT).and_then(|text| text.as_s().ok());
     let text = text.ok_or_else(|| item::corrupt(KIND, "it has no text"))?;
     let cause = match serde_json::from_str(text) {
-        Ok(automation) => return Ok(Found::Known(automation)),
+        Ok(automation) => return Ok(FoundAutomation::Known(automation)),
         Err(cause) => cause,
     };
     // So serde names a variant or a field that is not declared.
@@ -121,7 +120,7 @@ pub fn decode(item: &Item) -> Result<Found, StoreError> {
     {
         let (id, event) = (later.id, format!("{}.{}", later.trigger, later.event));
         let event = later.active.then_some(event);
-        return Ok(Found::Later { id, event });
+        return Ok(FoundAutomation::Later { id, event });
     }
     let place = format_args!(
         "its text is none of an automation from column {} on",

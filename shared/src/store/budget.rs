@@ -1,7 +1,7 @@
 //! The read budget of one request beyond the pages that it shows (C-86), in units and time.
 //!
-//! A query is only made when what it may cost is within what is left, so a request hardly consumes more than its budget. Queries
-//! under way hold that back; another waits for what they return before it is refused.
+//! A query is made only if its maximum cost fits the rest of the budget, so a request hardly consumes more than its
+//! budget. Queries in progress reserve their maximum; another one waits for their unused part before it is refused.
 
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,11 +11,11 @@ use tokio::sync::Notify;
 
 use crate::settings::Settings;
 use crate::viewer::Viewer;
-use table::StoreError;
-use table::{KeyRange, Page, Table};
+use table::item::Item;
+use table::{KeyRange, Page, Pages, StoreError, Table};
 
-/// How long a search or filter may take. With what is read before it, it stays below the 29 seconds of a function that
-/// answers and the 30 of the gateway.
+/// Maximum time of a search or filter. With the reads before it, this stays below the timeouts of the function (29 s)
+/// and the gateway (30 s).
 pub const MAX_TIME: Duration = Duration::from_secs(15);
 /// The most read units of a query, which ends at 1 MB, and some more because sizes are estimates.
 const MAX_QUERY_UNITS: f64 = 270.0;
@@ -71,6 +71,18 @@ impl ReadBudget {
         let used = page.as_ref().map_or(most, Page::units);
         self.give_back(most - used);
         page
+    }
+
+    /// Reads a whole key range, one call for each 1 MB.
+    ///
+    /// # Errors
+    /// [`StoreError::OverBudget`] as for [`query`](Self::query).
+    pub async fn query_all(&self, table: &Table, span: KeyRange) -> Result<Vec<Item>, StoreError> {
+        let (mut pages, mut items) = (Pages::of(span), Vec::new());
+        while let Some(page) = pages.next_with(|span| self.query(table, span)).await? {
+            items.extend(page.items);
+        }
+        Ok(items)
     }
 
     /// Takes units for reads of single items.

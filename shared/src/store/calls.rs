@@ -27,7 +27,7 @@ use table::{CommitError, Condition, Transaction};
 pub use insert::{CallParty, NewCall, PrefetchedCall, RecordedCall};
 
 const KIND: &str = "call";
-/// How often a call is written anew because its lead went into the archive or out of it concurrently.
+/// Maximum repeated writes of a call whose lead is archived or restored concurrently.
 const TURNS: usize = 6;
 
 /// A call as it is stored.
@@ -54,7 +54,7 @@ impl CallRecord {
 
 /// Someone who calls for the first time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
+pub struct KnownCaller {
     /// The number's digits as they were sent.
     pub number: String,
     /// The number in its normal form.
@@ -67,7 +67,7 @@ pub struct Caller {
     pub instead_of: Option<LeadId>,
 }
 
-impl Caller {
+impl KnownCaller {
     /// The lead that the first call makes (C-73).
     fn lead(&self, id: LeadId, now: Timestamp) -> Lead {
         Lead {
@@ -98,7 +98,7 @@ pub enum Link {
     /// One that exists.
     Known(LeadId),
     /// One that the call makes.
-    New(Box<Caller>),
+    New(Box<KnownCaller>),
 }
 
 /// The running numbers that a call would take.
@@ -216,7 +216,8 @@ impl InstanceStore {
         self.put_call(&mut transaction, &call, numbers, nonce)?;
         match (link, lead) {
             (Link::Known(_), Some(lead)) => {
-                leads::mark_active(&mut transaction, self.keys(), lead, call.create_date);
+                let active = (lead, call.create_date);
+                leads::mark_active(&mut transaction, self.keys(), active, &self.environment);
             }
             (Link::New(caller), Some(lead)) => {
                 self.put_new_lead(&mut transaction, caller, lead, call.create_date)?;
@@ -294,7 +295,7 @@ impl InstanceStore {
     fn put_new_lead(
         &self,
         transaction: &mut Transaction,
-        caller: &Caller,
+        caller: &KnownCaller,
         id: LeadId,
         now: Timestamp,
     ) -> Result<(), StoreError> {
@@ -356,14 +357,14 @@ fn is_only_there(refused: &BTreeMap<Key, Item>, key: &Key) -> bool {
     refused.len() == 1 && refused.get(key).is_some_and(|item| !item.is_empty())
 }
 
-/// The record that an item holds.
+/// Decodes a record.
 pub fn decode_record(item: Item) -> Result<CallRecord, StoreError> {
     let raw = Raw::of(&item);
     let record = item::decode(KIND, item)?;
     Ok(CallRecord { raw, ..record })
 }
 
-/// The call that an item holds.
+/// Decodes a call.
 pub fn decode(item: Item) -> Result<Call, StoreError> {
     item::decode(KIND, item).map(|record: CallRecord| record.call)
 }

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use super::Store;
-use super::directory::{self, Stored};
+use super::directory::{self, StoredDirectory};
 use super::key::{self, Keys};
-use crate::credential::{CredentialHash, Kind};
+use crate::credential::{CredentialHash, CredentialKind};
 use crate::directory::Membership;
 use crate::ids::UserId;
 use crate::instance::InstanceName;
@@ -20,7 +20,7 @@ use table::{StoreError, item};
 pub struct Credential {
     /// Public id, used for revocation and in the log.
     pub id: String,
-    pub kind: Kind,
+    pub kind: CredentialKind,
     pub instance: InstanceName,
     pub user: UserId,
     #[serde(default)]
@@ -31,10 +31,14 @@ pub struct Credential {
     /// Membership of the user, copied from the user's record. If absent, as in the first format, the record is read.
     #[serde(default)]
     pub standing: Option<Membership>,
+    /// The time of the revocation. A revoked credential stays, so that the log can tell it from one that never was; its
+    /// expiry has passed long ago, for builds that know no revocation here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked: Option<Timestamp>,
 }
 
-/// The existing credentials by hash; unknown and revoked ones are absent.
-pub type Found = HashMap<CredentialHash, Credential>;
+/// The existing credentials by hash, expired and revoked ones included; unknown ones are absent.
+pub type FoundCredentials = HashMap<CredentialHash, Credential>;
 
 impl Store {
     /// The instance of one of these credentials, valid or not: the instance of a request that names none. No call if
@@ -67,7 +71,7 @@ impl Store {
         &self,
         instance: &InstanceName,
         hashes: &[CredentialHash],
-    ) -> Result<(Found, Option<Stored>), StoreError> {
+    ) -> Result<(FoundCredentials, Option<StoredDirectory>), StoreError> {
         let directory = Keys(instance).directory();
         let keys = hashes.iter().map(key::credential).chain([directory.clone()]);
         let mut items = self.table.get_many(keys).await?;

@@ -31,12 +31,12 @@ const MEMBERS: &str = "users";
 /// Departments that are queried one by one; of more the whole partition is read.
 const MAX_QUERIES: usize = 8;
 
-/// The standings of all users, as the first format has them beside the rest.
+/// The memberships of all users, which the first format has in the same item.
 pub type Standings = BTreeMap<UserId, Membership>;
 
 /// A directory as it is stored, with the version that a write of it must find.
 #[derive(Debug, Clone)]
-pub struct Stored {
+pub struct StoredDirectory {
     pub directory: Directory,
     /// Those of all users in the first format; `None` where each user's record has its own.
     pub standings: Option<Standings>,
@@ -75,11 +75,11 @@ impl Reader {
             .map(|stored| stored.directory))
     }
 
-    /// Where the user of a credential stands now; `None` for one that is gone. No call, but a get where neither the directory
-    /// nor the credential says it.
+    /// The current membership of a credential's user; `None` if the user is deleted. No call, or one get if neither
+    /// the directory nor the credential contains it.
     pub async fn standing(
         &self,
-        stored: &Stored,
+        stored: &StoredDirectory,
         credential: &Credential,
     ) -> Result<Option<Membership>, StoreError> {
         match (&stored.standings, credential.standing) {
@@ -176,13 +176,13 @@ impl Reader {
     }
 }
 
-/// The directory that an item holds, to be written again.
-pub fn decode_raw(item: &Item) -> Result<Stored, StoreError> {
+/// Decodes a directory that is written again.
+pub fn decode_raw(item: &Item) -> Result<StoredDirectory, StoreError> {
     let raw = Raw::of(item);
-    Ok(Stored { raw, ..decode(item)? })
+    Ok(StoredDirectory { raw, ..decode(item)? })
 }
 
-pub fn decode(item: &Item) -> Result<Stored, StoreError> {
+pub fn decode(item: &Item) -> Result<StoredDirectory, StoreError> {
     let version = item::number(KIND, item, "v")?;
     let (text, standings) = if item.contains_key(HEAD) {
         (HEAD, None)
@@ -190,7 +190,7 @@ pub fn decode(item: &Item) -> Result<Stored, StoreError> {
         let First { users } = item::need_json(KIND, item, FIRST)?;
         (FIRST, Some(users))
     };
-    Ok(Stored {
+    Ok(StoredDirectory {
         version,
         directory: item::need_json(KIND, item, text)?,
         standings,
@@ -198,12 +198,12 @@ pub fn decode(item: &Item) -> Result<Stored, StoreError> {
     })
 }
 
-pub fn encode(stored: &Stored) -> Item {
+pub fn encode(stored: &StoredDirectory) -> Item {
     let recode = |raw: &Item| Some(encode_known(&decode(raw).ok()?));
     stored.raw.carry(encode_known(stored), recode)
 }
 
-fn encode_known(stored: &Stored) -> Item {
+fn encode_known(stored: &StoredDirectory) -> Item {
     let mut text = serde_json::json!(stored.directory);
     let name = if let Some(users) = &stored.standings {
         let users = users.clone();
@@ -251,7 +251,7 @@ mod tests {
                 triggers: true,
                 ..Directory::default()
             };
-            let stored = Stored {
+            let stored = StoredDirectory {
                 directory,
                 standings,
                 version: 7,

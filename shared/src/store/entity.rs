@@ -153,6 +153,18 @@ impl<E: Entity> Stored<E> {
         E::derived(self, keys)
     }
 
+    /// Deletes the record and what is derived from it, on condition that it is as it was read.
+    ///
+    /// # Errors
+    /// [`StoreError::Unstorable`] where a derived item cannot be encoded.
+    #[cfg(feature = "operator")]
+    pub fn removal(&self, keys: Keys<'_>) -> Result<Transaction, StoreError> {
+        let mut transaction = Transaction::default();
+        transaction.delete(self.key(keys), Condition::Version(self.version));
+        Derived::change(&mut transaction, &self.derived(keys)?, Derived::default());
+        Ok(transaction)
+    }
+
     /// Puts the record in the place of what is stored, or where nothing is, and changes what is derived, on condition that
     /// it still is so.
     ///

@@ -1,4 +1,4 @@
-//! Facts: what a write of a lead, an opportunity or a meeting tells to automations (C-102).
+//! Facts: the events that writes of leads, opportunities and meetings raise for automations (C-102).
 //!
 //! A write builds its transaction with [`InstanceStore::put_record`], for a new lead [`InstanceStore::add_lead`]. Both put
 //! the record, all that is derived from it and, where an automation waits for one of its events, an outbox entry. So a
@@ -19,7 +19,9 @@ use super::meetings::MeetingState;
 use super::opportunities::OpportunitySnapshot;
 use crate::automation::{Circumstances, Event, Moment, Trigger};
 use crate::lead::Lead;
+use crate::meeting::MeetingStatus;
 use crate::time::Timestamp;
+use crate::traceparent::{self, Traceparent};
 use table::item::{Item, n, s};
 use table::{Condition, StoreError, Transaction};
 
@@ -33,7 +35,7 @@ pub struct Raised {
     pub at: Timestamp,
     /// The events of the write that were active then.
     pub events: Vec<String>,
-    /// What filters compare, as it was after the write.
+    /// The values that filters compare, after the write.
     #[serde(flatten)]
     pub circumstances: Circumstances,
 }
@@ -49,7 +51,7 @@ pub trait Factual: Entity {
     /// The moments of a write that makes `self` of `before`.
     fn moments(&self, before: Option<&Self>) -> Vec<Moment>;
 
-    /// What filters compare.
+    /// The values that filters compare.
     fn circumstances(&self) -> Circumstances;
 }
 
@@ -74,7 +76,8 @@ impl InstanceStore {
                 circumstances: record.value.circumstances(),
             };
             let text = serde_json::json!(fact).to_string();
-            let item = Item::from([("v".to_owned(), n(1)), (FACT.to_owned(), s(text))]);
+            let mut item = Item::from([("v".to_owned(), n(1)), (FACT.to_owned(), s(text))]);
+            item.extend(traceparent::attribute(Traceparent::current().as_ref()));
             let key = self.keys().trigger(record.value.cause(record.version));
             transaction.put(key, item, Condition::Always);
         }
@@ -179,12 +182,13 @@ impl Factual for MeetingState {
         Cause::Meeting(self.meeting.id, version)
     }
 
+    /// None for a cancellation (C-102).
     fn moments(&self, before: Option<&Self>) -> Vec<Moment> {
-        vec![if before.is_none() {
-            Moment::Booked
-        } else {
-            Moment::Moved
-        }]
+        match before {
+            None => vec![Moment::Booked],
+            Some(_) if self.meeting.status == MeetingStatus::Canceled => Vec::new(),
+            Some(_) => vec![Moment::Moved],
+        }
     }
 
     fn circumstances(&self) -> Circumstances {

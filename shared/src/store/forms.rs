@@ -7,6 +7,7 @@ use super::key::{Key, Keys};
 use crate::calendar::LinkName;
 use crate::form::{Form, TokenHash};
 use crate::ids::{FormId, UserId};
+use crate::instance::InstanceName;
 use table::item::{self, Item, n, s};
 use table::{KeyRange, StoreError};
 
@@ -25,7 +26,19 @@ impl Reader {
     pub async fn form(&self, name: &LinkName, token: &TokenHash) -> Result<Option<Form>, StoreError> {
         let item = self.table.get(&self.keys().form_link(name, token)).await?;
         let form = item.as_ref().map(form).transpose()?;
-        Ok(form.filter(|form| form.token_hash.is(token) && form.active))
+        let form = form.filter(|form| form.token_hash.is(token) && form.active);
+        self.hints.forms.set(self.form_name(name, token), form.clone());
+        Ok(form)
+    }
+
+    /// The same as this process last read it: a prefetch hint.
+    #[must_use]
+    pub fn hinted_form(&self, name: &LinkName, token: &TokenHash) -> Option<Form> {
+        self.hints.forms.get(&self.form_name(name, token))
+    }
+
+    fn form_name(&self, name: &LinkName, token: &TokenHash) -> (InstanceName, String) {
+        (self.instance.clone(), format!("{name} {}", token.as_str()))
     }
 
     /// The user with the lowest id: responsible where nobody else is. One query of one item.

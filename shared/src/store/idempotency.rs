@@ -144,7 +144,7 @@ impl IdempotencyKey {
             return Ok(Claimed::New);
         }
         let body = item.get("body").and_then(|body| body.as_s().ok());
-        let body = body.ok_or_else(|| item::corrupt("idempotency", "it tells of no body"))?;
+        let body = body.ok_or_else(|| item::corrupt("idempotency", "it has no digest of a body"))?;
         if *body != self.body {
             return Ok(Claimed::Mismatch);
         }

@@ -1,8 +1,8 @@
 //! The text of every key of the table. No other module writes one.
 //!
-//! A partition key begins with the instance, whose name cannot hold the delimiter, so no other part of a key can lead
-//! into another instance. Three kinds of items belong to no instance, and their keys begin with the delimiter itself:
-//! credentials, which say which instance they open, the operator's list of instances, and the table's format.
+//! A partition key begins with the instance, whose name cannot contain the delimiter, so no other part of a key can
+//! lead into another instance. Three kinds of items belong to no instance, and their keys begin with the delimiter
+//! itself: credentials, which name the instance they open, the operator's list of instances, and the table's format.
 
 mod automation;
 mod board;
@@ -13,7 +13,7 @@ mod lead;
 mod report;
 mod ticket;
 
-use crate::credential::{CredentialHash, Kind};
+use crate::credential::{CredentialHash, CredentialKind};
 use crate::ids::{CompanyId, LeadId, MAX_ID, MeetingId, OpportunityId, TicketId, UserId};
 use crate::instance::InstanceName;
 use crate::store::rate::Budget;
@@ -29,7 +29,7 @@ pub use board::{
     ranked_day, restricted_rank, restricted_ranked, total_column,
 };
 pub use directory::{department_members, member_department};
-pub use lead::{in_span, is_new_look_up, keyed_lead, looked_up_lead, marked, noticed};
+pub use lead::{class_of, in_span, is_new_look_up, keyed_lead, looked_up_lead, marked, noticed};
 pub use report::{
     Months, report_generation, report_part_name, report_part_sort, report_slice, report_slice_begins,
     report_version,
@@ -39,7 +39,7 @@ pub use ticket::placed_ticket;
 /// Links that are read at a time: their records make one batch of gets.
 pub const BATCH: usize = 100;
 
-/// Of what kind of record an item is derived, as far as its key tells.
+/// The record that an item is derived from, as far as its key determines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// It is no item of a list, no look-up, no event and no total.
@@ -58,7 +58,7 @@ pub enum Origin {
     Meeting(Option<MeetingId>),
     /// Of this ticket; `None` where the key is not one that is ever written.
     Ticket(Option<TicketId>),
-    /// Of the file that [`Keys::listed_file`] tells.
+    /// Of the file that [`Keys::listed_file`] returns.
     File,
     /// It is a total of leads, derived of many.
     LeadTotal,
@@ -116,12 +116,12 @@ pub fn instance(name: &InstanceName) -> Key {
 /// The suffix of quarantine partitions.
 const ASIDE: &str = "-aside";
 
-/// Where an item is set aside that cannot be read: under its sort key, beside its partition.
+/// The quarantine key of an unreadable item: its sort key, in a partition next to its own.
 pub fn aside(key: &Key) -> Key {
     Key::new(format!("{}{ASIDE}", key.pk), key.sk.as_str())
 }
 
-/// Where an item that was set aside comes from.
+/// The original key of an item in quarantine.
 pub fn put_back(aside: &Key) -> Key {
     let partition = aside.pk.strip_suffix(ASIDE).unwrap_or(&aside.pk);
     Key::new(partition.to_owned(), aside.sk.as_str())
@@ -163,7 +163,7 @@ impl Keys<'_> {
             Some("meeting-month") => Origin::Meeting(None),
             Some("lead-ticket") => Origin::Ticket(placed_ticket(&key.sk)),
             Some("ticket-file" | "lead-file") => Origin::File,
-            Some("lead-total") => Origin::LeadTotal,
+            Some("lead-total" | lead::RESTRICTED_LEADS) => Origin::LeadTotal,
             Some("board-total" | "board-rank" | board::RESTRICTED_TOTAL | board::RESTRICTED_RANK) => {
                 Origin::OpportunityTotal
             }
@@ -190,10 +190,10 @@ impl Keys<'_> {
     }
 
     /// A credential in the operator's list.
-    pub fn credential(self, kind: Kind, id: &str) -> Key {
+    pub fn credential(self, kind: CredentialKind, id: &str) -> Key {
         let kind = match kind {
-            Kind::Key => "key",
-            Kind::Token => "token",
+            CredentialKind::Key => "key",
+            CredentialKind::Token => "token",
         };
         Key::new(self.credentials(), format!("{kind}#{id}"))
     }

@@ -38,6 +38,7 @@ pub(crate) mod idempotency;
 pub(crate) mod key;
 pub(crate) mod labels;
 pub(crate) mod leads;
+pub(crate) mod list_pages;
 pub(crate) mod meetings;
 pub(crate) mod opportunities;
 pub(crate) mod page_cursor;
@@ -64,7 +65,7 @@ pub use calendars::{PrefetchedCalendars, PrefetchedSlots};
 pub use caller::CallerId;
 pub use calls::{CallParty, NewCall, PrefetchedCall, RecordedCall};
 pub use companies::NamedCompany;
-pub(crate) use credentials::{Credential, Found};
+pub(crate) use credentials::{Credential, FoundCredentials};
 pub use directory::DepartmentUsers;
 pub(crate) use directory::Members;
 pub use format::Format;
@@ -77,6 +78,7 @@ pub use leads::identity::{Identity, UniqueBy};
 pub use leads::list::{LeadPage, LeadRequest, LeadSearch, PrefetchedLeads};
 pub use leads::update::UpdatedLead;
 pub use leads::{LeadEntry, LeadRecord, LeadState};
+pub use list_pages::{ListRequest, PrefetchedList};
 pub use meetings::{
     Agenda, Attendee, Bookable, Booked, BookingRequest, MeetingPage, MeetingRecord, MeetingRequest,
     NewMeeting, PrefetchedBooking, PrefetchedMeetings,
@@ -91,9 +93,9 @@ pub(crate) use rate::{Allowance, Budget};
 pub use reports::{PrefetchedReport, Report, ReportRequest};
 #[cfg(feature = "embedded")]
 pub use table::embedded;
-pub use table::meter::{Call as TableCall, Cost, Meter};
+pub use table::meter::{Cost, Meter, TableCall};
 pub use table::{Location, MAX_CALL, StoreError};
-pub use tickets::{ListRequest, PrefetchedReassignment, PrefetchedTickets, Reassigned, TicketFiles};
+pub use tickets::{PrefetchedReassignment, Reassigned, TicketFiles};
 
 use key::Keys;
 use prefetch_cache::HintCache;
@@ -130,7 +132,11 @@ impl Store {
     /// The store over an engine of this process.
     #[cfg(feature = "embedded")]
     #[must_use]
-    pub fn embedded(engine: Arc<dyn embedded::Engine>, table: String, environment: Environment) -> Self {
+    pub fn embedded(
+        engine: Arc<dyn embedded::EmbeddedEngine>,
+        table: String,
+        environment: Environment,
+    ) -> Self {
         let table = Table::embedded(engine, table, jitter(&environment));
         Self::over(table, environment)
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::key::Key;
-use super::tickets::{Filter, Growth, List, ListRequest, PrefetchedTickets};
+use super::list_pages::{EntryFilter, Growth, ListRequest, PagedList, PrefetchedList};
 use super::{InstanceStore, Reader};
 use crate::directory::by_id;
 use crate::ids::UserId;
@@ -22,7 +22,7 @@ const NAMES: &str = "names";
 const MAX_EXPECTED: usize = 4;
 
 /// The users who are not inactive. The attribute may be absent.
-const ACTIVE: Filter = Filter {
+const ACTIVE: EntryFilter = EntryFilter {
     name: "active",
     admits: |user| {
         let active = user.get("active").and_then(|active| active.as_bool().ok());
@@ -47,7 +47,7 @@ pub struct PrefetchedNames {
 
 /// The text of an item of names.
 #[derive(Serialize, Deserialize)]
-struct Text(#[serde(with = "by_id")] BTreeMap<UserId, String>);
+struct NameText(#[serde(with = "by_id")] BTreeMap<UserId, String>);
 
 impl Names {
     /// A user's name.
@@ -103,8 +103,8 @@ impl Reader {
         &self,
         request: &ListRequest,
         active: bool,
-    ) -> Result<PrefetchedTickets, StoreError> {
-        let users = List::from(self.keys().users());
+    ) -> Result<PrefetchedList, StoreError> {
+        let users = PagedList::from(self.keys().users());
         let users = if active { users.filtered(ACTIVE) } else { users };
         self.begin_list(users, request).await
     }
@@ -223,7 +223,7 @@ impl InstanceStore {
         &self,
         viewer: &Viewer,
         request: &ListRequest,
-        start: PrefetchedTickets,
+        start: PrefetchedList,
     ) -> Result<Vec<User>, StoreError> {
         let items = self.finish_list(viewer, request, start, Growth::Anywhere).await?;
         let users = items.into_iter();
@@ -234,12 +234,12 @@ impl InstanceStore {
 
 /// The names in an item.
 pub fn decode_names(item: &Item) -> Result<BTreeMap<UserId, String>, StoreError> {
-    item::need_json(NAMES, item, NAMES).map(|Text(names)| names)
+    item::need_json(NAMES, item, NAMES).map(|NameText(names)| names)
 }
 
 /// An item of names: one text, which is read several times faster than attributes.
 pub fn encode_names(names: BTreeMap<UserId, String>) -> Item {
-    let text = serde_json::json!(Text(names)).to_string();
+    let text = serde_json::json!(NameText(names)).to_string();
     Item::from([(NAMES.to_owned(), s(text))])
 }
 

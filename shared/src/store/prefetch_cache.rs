@@ -1,8 +1,8 @@
-//! Prefetch hints, learned from earlier requests: how far callers see, how they count pages, and where their walks
-//! through lists stand; which calendars there are; and whose a ticket is. And who was let in lately.
+//! Prefetch hints from earlier requests: what callers see, how they count pages and the cursors of their lists; the
+//! existing calendars; the leads of tickets; and recently accepted callers.
 //!
-//! A guess decides only what is read beside the credential. Every answer rests on the permissions and settings that are
-//! read with it, so an outdated guess costs a round trip and nothing else.
+//! A hint decides only what is read in parallel with authentication. Every answer uses the permissions and settings
+//! read with it, so an outdated hint costs a round trip and nothing else.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeSet, HashMap};
@@ -12,9 +12,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::opportunities::LeadOpportunitiesHint;
 use super::page_cursor::PageCursor;
+use super::tickets::TicketHint;
 use crate::calendar::{Calendar, LinkName};
 use crate::credential::CredentialHash;
-use crate::ids::{CalendarId, DepartmentId, LeadId, TicketId};
+use crate::form::Form;
+use crate::ids::{CalendarId, DepartmentId, LeadId, TicketId, UserId};
 use crate::instance::InstanceName;
 use crate::settings::Rate;
 use crate::store::key::Key;
@@ -62,7 +64,7 @@ impl PrefetchHint {
         }
     }
 
-    /// How many entries come before a page. With base 1, page 0 also means the first (C-40).
+    /// Number of entries before a page. With base 1, page 0 also means the first (C-40).
     pub fn skipped(&self, page: Option<u64>, limit: u16) -> u64 {
         let pages = page.map_or(0, |page| page.saturating_sub(self.page_base));
         pages.saturating_mul(u64::from(limit))
@@ -74,7 +76,7 @@ impl PrefetchHint {
 pub struct HintCache {
     /// The expected permissions and settings of callers.
     pub callers: Cache<String, PrefetchHint>,
-    /// Where a page of a list begins.
+    /// Cursors of the pages of lists.
     pub pages: Cache<String, PageCursor>,
     /// The instance of a credential.
     pub instances: Cache<CredentialHash, InstanceName>,
@@ -82,12 +84,16 @@ pub struct HintCache {
     pub calendars: Cache<InstanceName, Vec<CalendarId>>,
     /// The calendar that a public link names.
     pub links: Cache<(InstanceName, LinkName), Calendar>,
-    /// The lead of a ticket.
-    pub ticket_leads: Cache<(InstanceName, TicketId), LeadId>,
+    /// Tickets as they were last seen.
+    pub tickets: Cache<(InstanceName, TicketId), TicketHint>,
+    /// The form of a name and a token's hash.
+    pub forms: Cache<(InstanceName, String), Form>,
     /// The opportunities of a lead, and their users.
     pub lead_opportunities: Cache<(InstanceName, LeadId), LeadOpportunitiesHint>,
     /// The departments whose members a caller's permissions rest on.
     pub departments: Cache<String, BTreeSet<DepartmentId>>,
+    /// The owners of leads that access lists may hide from a caller.
+    pub restricted_leads: Cache<String, BTreeSet<Option<UserId>>>,
     /// The items in which an instance's answers found users' names.
     pub names: Cache<InstanceName, BTreeSet<Key>>,
     /// Whether `funil migrate` has brought the table to this build's format.

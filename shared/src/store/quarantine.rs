@@ -1,18 +1,18 @@
 //! Quarantine for items that background work cannot read, so that each fails once and blocks nothing (C-87).
 //!
 //! The item moves from its partition to `<partition>-aside` with the same sort key, and with the kind of the
-//! unreadable item, which may be another one: an automation, call or lead that it needs. `funil doctor` reports it,
-//! and `--repair` moves it back to be retried.
+//! unreadable item, which may be another one: an automation, call or lead that it needs. The same happens if the work
+//! would write an item that DynamoDB rejects as too large. `funil doctor` reports it, and `--repair` moves it back to
+//! be retried.
 //!
 //! A stale marker that names its lead never moves, because readers depend on it. It is renewed, or keeps the version
 //! at which its lead could not be refreshed (see [`copies`](super::copies)).
 
 use super::Reader;
 use super::key::{self, Key};
-use table::StoreError;
 use table::item::{Item, s};
 use table::key_of;
-use table::{Condition, Transaction};
+use table::{Condition, OVERSIZE, StoreError, Transaction};
 
 /// Kind of the unreadable item.
 pub const UNREADABLE: &str = "unreadable";
@@ -24,7 +24,7 @@ impl Reader {
         key: &Key,
         outcome: Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let Err(StoreError::Corrupt { key: unreadable, .. }) = outcome else {
+        let Some(unreadable) = outcome.as_ref().err().and_then(StoreError::lasting) else {
             return outcome;
         };
         self.log_unreadable(key, unreadable, "an item is set aside");
@@ -57,7 +57,7 @@ impl Unreadable {
     /// Records and logs the outcome of work on the item at `key`.
     ///
     /// # Errors
-    /// Every [`StoreError`] except [`StoreError::Corrupt`].
+    /// Every [`StoreError`] that a retry may overcome.
     pub fn note(
         &mut self,
         reader: &Reader,
@@ -71,10 +71,10 @@ impl Unreadable {
     }
 
     fn keep(&mut self, reader: &Reader, key: &Key, error: StoreError) -> Result<(), StoreError> {
-        let StoreError::Corrupt { key: unreadable, .. } = &error else {
+        let Some(unreadable) = error.lasting() else {
             return Err(error);
         };
-        reader.log_unreadable(key, unreadable, "an item cannot be read");
+        reader.log_unreadable(key, unreadable, "an item cannot be read, or not be written");
         self.0.get_or_insert(error);
         Ok(())
     }
@@ -96,6 +96,15 @@ pub fn back(aside: Item) -> Result<(String, Transaction), StoreError> {
     let unreadable = unreadable.and_then(|kind| kind.as_s().ok().cloned());
     transaction.put(key::put_back(&key), moved, Condition::Absent);
     Ok((unreadable.unwrap_or_else(|| "item".to_owned()), transaction))
+}
+
+/// Why work is in quarantine or stuck, by the recorded kind.
+#[must_use]
+pub fn reason(unreadable: &str) -> String {
+    if unreadable == OVERSIZE {
+        return "an item would be larger than 400 KB".to_owned();
+    }
+    format!("the {unreadable} could not be read")
 }
 
 /// The condition that an item is unchanged.

@@ -2,7 +2,7 @@
 
 pub use table::testing::{faults, replay};
 
-use faults::{CallFaultPlan, FaultPlan, Found};
+use faults::{CallFaultPlan, FaultPlan, Findings};
 use replay::Tape;
 
 use super::{Store, StoreError, key};
@@ -44,7 +44,7 @@ impl Store {
     /// The same with a plan that distinguishes calls of one operation; see
     /// [`Table::with_faults_in_calls`](table::Table::with_faults_in_calls).
     #[must_use]
-    pub fn with_faults_in_calls(self, plan: CallFaultPlan, found: Found) -> Self {
+    pub fn with_faults_in_calls(self, plan: CallFaultPlan, found: Findings) -> Self {
         Self {
             table: self.table.with_faults_in_calls(plan, found),
             ..self

@@ -6,6 +6,7 @@ use super::key::{self, Cause, Key};
 use super::quarantine::as_read;
 use crate::ids::AutomationId;
 use crate::time::Timestamp;
+use crate::traceparent::{self, TRACE, Traceparent};
 use table::item::{self, Item, n, s};
 use table::{Condition, KeyRange, PAGE, StoreError, Transaction, key_of};
 
@@ -19,10 +20,10 @@ const SINCE: &str = "since";
 /// Days for which it is kept.
 const DAYS: u32 = 30;
 
-/// A notification that is not tried any more.
+/// A notification that is not retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undelivered {
-    /// What it tells of.
+    /// The event's record.
     pub cause: Cause,
     /// The automation.
     pub automation: AutomationId,
@@ -41,7 +42,8 @@ pub fn set_aside(
     transaction: &mut Transaction,
     reader: &Reader,
     (key, version): (&Key, u64),
-    (at, tries): (Option<Timestamp>, u64),
+    (at, trace): (Option<Timestamp>, Option<&Traceparent>),
+    tries: u64,
     reason: &str,
 ) {
     let now = reader.environment.now();
@@ -52,6 +54,7 @@ pub fn set_aside(
         ("ttl".to_owned(), n(now.plus_days(DAYS).unix_seconds())),
     ]);
     item.extend(at.map(|at| (AT.to_owned(), s(at.to_string()))));
+    item.extend(traceparent::attribute(trace));
     transaction.delete(key.clone(), Condition::Version(version));
     transaction.put(reader.keys().undelivered_of(key), item, Condition::Always);
 }
@@ -75,7 +78,7 @@ impl Reader {
 }
 
 impl Undelivered {
-    /// The notification that an item holds.
+    /// Decodes a notification.
     pub fn decode(item: &Item) -> Result<Self, StoreError> {
         let named = key::notified(&key_of(item)?.sk);
         let (cause, automation, action) =
@@ -96,6 +99,7 @@ impl Undelivered {
 pub fn back(reader: &Reader, aside: &Item) -> Result<Transaction, StoreError> {
     let key = key_of(aside)?;
     let mut item = item::part(aside, AT);
+    item.extend(item::part(aside, TRACE));
     item.insert("v".to_owned(), n(1));
     let mut transaction = Transaction::default();
     transaction.delete(key.clone(), as_read(aside));

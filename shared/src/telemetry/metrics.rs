@@ -20,6 +20,16 @@ pub const ROUND: &str = "round";
 
 const NAMESPACE: &str = "Funil";
 
+/// Metrics that mean trouble: template.yaml's `Metrics=lean`, of which CloudWatch's free tier has place for all.
+const LEAN: [&str; 6] = [
+    "failed",
+    "actions_left_out",
+    "notifications_given_up",
+    "outbox",
+    "erasures",
+    "oldest_erasure_seconds",
+];
+
 /// Metrics, and the members that are their dimensions.
 struct Directive {
     dimensions: &'static [&'static str],
@@ -69,24 +79,59 @@ const OF_ROUND: &[Directive] = &[Directive {
     ],
 }];
 
-/// The member `_aws` of a line with metrics; `None` for other lines.
-pub fn metadata(target: &str, now: Timestamp) -> Option<Value> {
+/// The member `_aws` of a line with metrics, all or only [`LEAN`] ones; `None` for other lines.
+pub fn metadata(target: &str, now: Timestamp, is_lean: bool) -> Option<Value> {
     let directives = match target {
         REQUEST => OF_REQUEST,
         BATCH => OF_BATCH,
         ROUND => OF_ROUND,
         _ => return None,
     };
-    let directives: Vec<_> = directives.iter().map(Directive::to_json).collect();
-    Some(json!({ "Timestamp": now.unix_millis(), "CloudWatchMetrics": directives }))
+    let directives: Vec<_> = directives
+        .iter()
+        .filter_map(|directive| directive.to_json(is_lean))
+        .collect();
+    let has_metrics = !directives.is_empty();
+    has_metrics.then(|| json!({ "Timestamp": now.unix_millis(), "CloudWatchMetrics": directives }))
 }
 
 impl Directive {
-    fn to_json(&self) -> Value {
+    /// `None` without metrics.
+    fn to_json(&self, is_lean: bool) -> Option<Value> {
         let metrics = self.metrics.iter();
         let metrics: Vec<_> = metrics
+            .filter(|(name, _)| !is_lean || LEAN.contains(name))
             .map(|(name, unit)| json!({ "Name": name, "Unit": unit }))
             .collect();
-        json!({ "Namespace": NAMESPACE, "Dimensions": [self.dimensions], "Metrics": metrics })
+        let has_metrics = !metrics.is_empty();
+        has_metrics
+            .then(|| json!({ "Namespace": NAMESPACE, "Dimensions": [self.dimensions], "Metrics": metrics }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The metrics of a line.
+    fn names(target: &str, is_lean: bool) -> Vec<String> {
+        let found = metadata(
+            target,
+            Timestamp::parse("2026-11-22T12:00:00.000Z").unwrap(),
+            is_lean,
+        );
+        let directives = found.map_or(json!([]), |found| found["CloudWatchMetrics"].clone());
+        let directives = directives.as_array().unwrap().iter();
+        let metrics = directives.flat_map(|directive| directive["Metrics"].as_array().unwrap().clone());
+        metrics.map(|metric| metric["Name"].to_string()).collect()
+    }
+
+    /// Ten metrics of an account are free.
+    #[test]
+    fn lean_metrics_are_free() {
+        let all = [REQUEST, BATCH, ROUND];
+        assert_eq!(all.map(|target| names(target, true).len()), [0, 3, 6]);
+        assert_eq!(all.map(|target| names(target, false).len()), [5, 6, 9]);
+        assert_eq!(names("shared::startup", false).len(), 0);
     }
 }

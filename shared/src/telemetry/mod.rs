@@ -19,19 +19,19 @@ use tracing::level_filters::LevelFilter;
 pub use metrics::{BATCH, REQUEST, ROUND};
 pub use subscriber::JsonSubscriber;
 
+use crate::config::Config;
 use crate::environment::Environment;
 use crate::jobs::{JobCounters, JobLog};
 use crate::store::{Cost, Meter};
 
 /// Sets up the log, including panics, on standard output. Functions call it first.
-pub fn init() {
-    let function = std::env::var("AWS_LAMBDA_FUNCTION_NAME").unwrap_or_else(|_| "local".to_owned());
-    let level = level(&std::env::var("AWS_LAMBDA_LOG_LEVEL").unwrap_or_default());
+pub fn init(config: &Config) {
+    let (level, function) = (level(&config.log_level), config.function.clone());
     let lines = JsonSubscriber::new(Environment::system(), level, function, |line| {
         // There is no other place to report an error of the log.
         let _ = io::stdout().lock().write_all(line.as_bytes());
     });
-    let _ = tracing::subscriber::set_global_default(lines);
+    let _ = tracing::subscriber::set_global_default(lines.lean(config.has_lean_metrics));
     report_panics();
 }
 

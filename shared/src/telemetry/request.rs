@@ -1,10 +1,12 @@
 //! Context of the current request: its id, for every line; its caller, for the log; and its remaining rate
 //! limit, for the response's headers. Set by `auth`, read by the middleware.
 
+use std::borrow::Cow;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::store::Allowance;
+use crate::traceparent::{self, Traceparent};
 
 /// The caller, if known.
 #[derive(Debug, Clone, Default)]
@@ -15,14 +17,56 @@ pub struct Caller {
     pub credential: String,
 }
 
+/// Why a request was refused for its credentials, as the log says it; the response does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// No credential.
+    Missing,
+    /// A credential in another place than the endpoint's.
+    Elsewhere,
+    /// A credential, an instance or a link that does not exist.
+    Unknown,
+    /// An expired credential.
+    Expired,
+    /// A revoked credential.
+    Revoked,
+    /// A user who is inactive or gone.
+    Inactive,
+    /// A credential of another instance.
+    OtherInstance,
+    /// A suspended instance.
+    Suspended,
+    /// The rate limit is reached.
+    Limit,
+}
+
+impl Refusal {
+    /// Its name in the log.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Elsewhere => "elsewhere",
+            Self::Unknown => "unknown",
+            Self::Expired => "expired",
+            Self::Revoked => "revoked",
+            Self::Inactive => "inactive",
+            Self::OtherInstance => "other_instance",
+            Self::Suspended => "suspended",
+            Self::Limit => "limit",
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Trace(Arc<Mutex<Noted>>);
 
 #[derive(Debug, Default)]
 struct Noted {
     request_id: String,
+    traceparent: Option<Traceparent>,
     caller: Caller,
     allowance: Option<Allowance>,
+    refused: Option<Cow<'static, str>>,
 }
 
 tokio::task_local! {
@@ -30,16 +74,28 @@ tokio::task_local! {
 }
 
 impl Trace {
-    pub fn of(request_id: &str) -> Self {
+    pub fn of(request_id: &str, traceparent: Option<Traceparent>) -> Self {
         let noted = Noted {
             request_id: request_id.to_owned(),
+            traceparent,
             ..Noted::default()
         };
         Self(Arc::new(Mutex::new(noted)))
     }
 
     pub async fn follow<T>(&self, work: impl Future<Output = T>) -> T {
-        CURRENT.scope(self.clone(), work).await
+        let traceparent = self.noted().traceparent.clone();
+        CURRENT
+            .scope(self.clone(), traceparent::follow(traceparent, work))
+            .await
+    }
+
+    pub fn trace_id(&self) -> Option<String> {
+        let noted = self.noted();
+        noted
+            .traceparent
+            .as_ref()
+            .map(|header| header.trace_id().to_owned())
     }
 
     pub fn caller(&self) -> Caller {
@@ -49,6 +105,16 @@ impl Trace {
     /// Remaining requests of the limit; `None` without a limit.
     pub fn allowance(&self) -> Option<Allowance> {
         self.noted().allowance
+    }
+
+    /// Why the request was refused, without any value of the request.
+    pub fn refused(&self) -> Option<Cow<'static, str>> {
+        self.noted().refused.clone()
+    }
+
+    /// Sets the reason, unless there is one.
+    pub fn refuse(&self, reason: impl Into<Cow<'static, str>>) {
+        self.noted().refused.get_or_insert_with(|| reason.into());
     }
 
     fn noted(&self) -> MutexGuard<'_, Noted> {
@@ -69,6 +135,17 @@ pub fn note(instance: &str, credential: &str) {
         instance.clone_into(&mut caller.instance);
         credential.clone_into(&mut caller.credential);
     });
+}
+
+/// Sets why the current request is refused, unless that is set. The text contains no value of the request.
+pub fn refuse(reason: impl Into<Cow<'static, str>>) {
+    // Outside a request there is no log line.
+    let _ = CURRENT.try_with(|trace| trace.refuse(reason));
+}
+
+/// The same for its credentials.
+pub fn refuse_for(reason: Refusal) {
+    refuse(reason.as_str());
 }
 
 /// Sets the remaining rate limit of the current request.

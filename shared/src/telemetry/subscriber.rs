@@ -17,7 +17,9 @@ use tracing::{Event, Metadata, Subscriber};
 
 use super::metrics;
 use crate::environment::Environment;
+use crate::release::release;
 use crate::telemetry::request;
+use crate::traceparent::Traceparent;
 
 /// Field with the invocation's id in the span that the runtime opens.
 const INVOCATION: &str = "requestId";
@@ -27,6 +29,8 @@ pub struct JsonSubscriber {
     environment: Environment,
     level: LevelFilter,
     function: String,
+    /// Whether lines have only the metrics that mean trouble.
+    is_lean: bool,
     write: Box<dyn Fn(&str) + Send + Sync>,
     /// Id of the current invocation. A function's process runs one at a time, so the last span is the current
     /// one.
@@ -47,9 +51,16 @@ impl JsonSubscriber {
             environment,
             level: level.min(LevelFilter::INFO),
             function,
+            is_lean: false,
             write: Box::new(write),
             invocation: Mutex::default(),
         }
+    }
+
+    /// Lines with all metrics, or only those that mean trouble.
+    #[must_use]
+    pub fn lean(self, is_lean: bool) -> Self {
+        Self { is_lean, ..self }
     }
 
     fn line(&self, event: &Event<'_>) -> String {
@@ -60,6 +71,7 @@ impl JsonSubscriber {
         set("level", json!(metadata.level().as_str()));
         set("target", json!(metadata.target()));
         set("function", json!(self.function));
+        set("version", json!(release()));
         let invocation = self.invocation.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(id) = invocation.as_deref() {
             set("lambda_request_id", json!(id));
@@ -68,8 +80,11 @@ impl JsonSubscriber {
         if let Some(id) = request::request_id() {
             set("request_id", json!(id));
         }
-        event.record(&mut Members(&mut line));
-        if let Some(metadata) = metrics::metadata(metadata.target(), now) {
+        if let Some(header) = Traceparent::current() {
+            set("trace_id", json!(header.trace_id()));
+        }
+        event.record(&mut JsonMembers(&mut line));
+        if let Some(metadata) = metrics::metadata(metadata.target(), now, self.is_lean) {
             line.insert("_aws".to_owned(), metadata);
         }
         let mut line = Value::Object(line).to_string();
@@ -95,7 +110,7 @@ impl Subscriber for JsonSubscriber {
 
     fn new_span(&self, span: &Attributes<'_>) -> Id {
         let mut members = Map::new();
-        span.record(&mut Members(&mut members));
+        span.record(&mut JsonMembers(&mut members));
         if let Some(Value::String(id)) = members.remove(INVOCATION) {
             *self.invocation.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
         }
@@ -123,9 +138,9 @@ impl fmt::Debug for JsonSubscriber {
 }
 
 /// Event fields as members of a line, except those that the line sets itself.
-struct Members<'l>(&'l mut Map<String, Value>);
+struct JsonMembers<'l>(&'l mut Map<String, Value>);
 
-impl Members<'_> {
+impl JsonMembers<'_> {
     fn set(&mut self, field: &Field, value: Value) {
         let name = field.name();
         if !["timestamp", "level", "target", "function", "_aws"].contains(&name) {
@@ -134,7 +149,7 @@ impl Members<'_> {
     }
 }
 
-impl Visit for Members<'_> {
+impl Visit for JsonMembers<'_> {
     fn record_f64(&mut self, field: &Field, value: f64) {
         self.set(field, json!(value));
     }

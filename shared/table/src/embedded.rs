@@ -21,7 +21,7 @@ use crate::connection::{PATIENT, retries, timeouts};
 use crate::retry::Jitter;
 
 /// An engine that implements DynamoDB's JSON protocol.
-pub trait Engine: fmt::Debug + Send + Sync + 'static {
+pub trait EmbeddedEngine: fmt::Debug + Send + Sync + 'static {
     /// Handles one call, such as `GetItem`, and returns status and body. Blocks while the engine works.
     fn answer(&self, operation: &str, body: &[u8]) -> (u16, String);
 }
@@ -29,7 +29,7 @@ pub trait Engine: fmt::Debug + Send + Sync + 'static {
 impl Table {
     /// A table on an engine in this process.
     #[must_use]
-    pub fn embedded(engine: Arc<dyn Engine>, table: String, jitter: Jitter) -> Self {
+    pub fn embedded(engine: Arc<dyn EmbeddedEngine>, table: String, jitter: Jitter) -> Self {
         let config = aws_sdk_dynamodb::Config::builder()
             .behavior_version(BehaviorVersion::latest())
             .http_client(InProcess(engine))
@@ -49,7 +49,7 @@ impl Table {
 
 /// An HTTP client of the SDK without network.
 #[derive(Debug, Clone)]
-struct InProcess(Arc<dyn Engine>);
+struct InProcess(Arc<dyn EmbeddedEngine>);
 
 impl HttpClient for InProcess {
     fn http_connector(&self, _: &HttpConnectorSettings, _: &RuntimeComponents) -> SharedHttpConnector {

@@ -50,7 +50,26 @@ pub enum StoreError {
     OverBudget,
 }
 
+/// Kind of an item that would be too large, in [`StoreError::lasting`].
+pub const OVERSIZE: &str = "oversize";
+
 impl StoreError {
+    /// Whether an item or the transaction would exceed DynamoDB's limits.
+    #[must_use]
+    pub fn is_oversize(&self) -> bool {
+        matches!(self, Self::Refused { cause, .. } if cause.to_ascii_lowercase().contains("size"))
+    }
+
+    /// The kind of item because of which the same work fails whenever it is repeated: one that cannot be read, or
+    /// [`OVERSIZE`]. `None` if a retry may succeed.
+    #[must_use]
+    pub fn lasting(&self) -> Option<&'static str> {
+        match self {
+            Self::Corrupt { key, .. } => Some(key),
+            error => error.is_oversize().then_some(OVERSIZE),
+        }
+    }
+
     /// A failed call. Only DynamoDB's code and message are kept: other parts may contain items, and so
     /// personal data, which must not be logged.
     pub(crate) fn unavailable<E, R>(operation: &'static str, error: &SdkError<E, R>) -> Self

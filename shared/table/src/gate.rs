@@ -76,7 +76,7 @@ impl Gate {
         self.stretch(ahead).await.map(drop)
     }
 
-    /// How many items of a list may be read now: `ahead` before the check, any number after it.
+    /// Number of items of a list that may be read now: `ahead` before the check, any number after it.
     pub async fn stretch(&self, ahead: usize) -> Result<usize, StoreError> {
         let left = if ahead > MAX_AHEAD {
             &self.left.counters

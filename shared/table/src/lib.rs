@@ -35,7 +35,7 @@ pub use aws_sdk_dynamodb::types::AttributeValue;
 pub use client::Table;
 pub use condition::Condition;
 pub use connection::{Location, MAX_CALL};
-pub use error::StoreError;
+pub use error::{OVERSIZE, StoreError};
 pub use gate::{Gate, GateKeeper, MAX_AHEAD, MAX_COUNTERS_AHEAD};
 pub use item::Item;
 pub use key::{Key, key_of};

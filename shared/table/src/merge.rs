@@ -29,25 +29,25 @@ pub trait ListEntry: Sized {
 /// Several lists in one order.
 #[derive(Debug)]
 pub struct MergeScan<T> {
-    lists: Vec<List<T>>,
+    lists: Vec<MergedList<T>>,
     concurrency: usize,
 }
 
 /// The unread rest of a list, and entries read but not taken.
 #[derive(Debug)]
-struct List<T> {
+struct MergedList<T> {
     pages: Pages,
     buffer: VecDeque<(String, T)>,
 }
 
-impl<T> List<T> {
+impl<T> MergedList<T> {
     /// Whether it must be read before the next entry is known.
     fn is_due(&self) -> bool {
         self.buffer.is_empty() && self.pages.rest().is_some()
     }
 }
 
-impl<T: ListEntry> List<T> {
+impl<T: ListEntry> MergedList<T> {
     fn take(&mut self, page: Page) -> Result<usize, StoreError> {
         let read = page.items.len();
         for item in page.items {
@@ -63,7 +63,7 @@ impl<T: ListEntry> List<T> {
 impl<T: ListEntry> MergeScan<T> {
     /// From several lists, of which at most `concurrency` are read concurrently.
     pub fn new(ranges: impl IntoIterator<Item = KeyRange>, concurrency: usize) -> Self {
-        let lists = ranges.into_iter().map(|range| List {
+        let lists = ranges.into_iter().map(|range| MergedList {
             pages: Pages::of(range),
             buffer: VecDeque::new(),
         });
@@ -87,7 +87,7 @@ impl<T: ListEntry> MergeScan<T> {
 
     /// Whether a list must be read before the next entry is known.
     pub fn is_due(&self) -> bool {
-        self.lists.iter().any(List::is_due)
+        self.lists.iter().any(MergedList::is_due)
     }
 
     /// Reads all due lists, each up to its `limit` of entries. Returns the number of entries.

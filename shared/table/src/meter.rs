@@ -15,7 +15,7 @@ use crate::key::Key;
 
 /// One call to DynamoDB.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub struct TableCall {
     /// The API operation, such as `BatchGetItem`.
     pub operation: &'static str,
     /// Read capacity units consumed.
@@ -28,7 +28,7 @@ pub struct Call {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cost {
     /// Calls in order of completion.
-    pub calls: Vec<Call>,
+    pub calls: Vec<TableCall>,
     /// Sequential round trips: the longest chain of calls that each began after the previous one ended.
     pub round_trips: u32,
     /// Items omitted from lists because they cannot be read (`readable`).
@@ -51,10 +51,10 @@ impl Cost {
 
 /// Counts the calls of one piece of work.
 #[derive(Debug, Clone, Default)]
-pub struct Meter(Arc<Mutex<State>>);
+pub struct Meter(Arc<Mutex<MeterState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct MeterState {
     cost: Cost,
     /// Length of the longest chain of completed calls.
     answered: u32,
@@ -76,26 +76,26 @@ impl Meter {
         self.lock().cost.clone()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, MeterState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A call in progress; [`ended`](Begun::ended) counts it.
-struct Begun {
+/// A call in progress; [`ended`](CallInProgress::ended) counts it.
+struct CallInProgress {
     place: u32,
 }
 
 /// Registers the begin of a call; it follows every completed call in the chain.
-fn begin() -> Begun {
+fn begin() -> CallInProgress {
     let place = CURRENT.try_with(|meter| meter.lock().answered + 1);
-    Begun {
+    CallInProgress {
         place: place.unwrap_or(0),
     }
 }
 
-impl Begun {
-    fn ended(self, call: Call) {
+impl CallInProgress {
+    fn ended(self, call: TableCall) {
         // Work outside a request, such as operators' commands, has no meter.
         let _ = CURRENT.try_with(|meter| {
             let mut state = meter.lock();
@@ -127,7 +127,7 @@ where
     E: ProvideErrorMetadata + std::error::Error + 'static,
     R: std::fmt::Debug,
 {
-    let call = move |read_units| Call {
+    let call = move |read_units| TableCall {
         operation,
         read_units,
         write_units: 0.0,
@@ -141,7 +141,7 @@ pub(crate) fn write<O, E>(
     send: impl Future<Output = Result<O, E>>,
     units: impl FnOnce(&O) -> f64,
 ) -> impl Future<Output = Result<O, E>> {
-    metered(send, units, move |write_units| Call {
+    metered(send, units, move |write_units| TableCall {
         operation,
         read_units: 0.0,
         write_units,
@@ -152,7 +152,7 @@ pub(crate) fn write<O, E>(
 fn metered<O, E>(
     send: impl Future<Output = Result<O, E>>,
     units: impl FnOnce(&O) -> f64,
-    call: impl FnOnce(f64) -> Call,
+    call: impl FnOnce(f64) -> TableCall,
 ) -> impl Future<Output = Result<O, E>> {
     let send = Box::pin(send);
     async move {
@@ -167,8 +167,8 @@ fn metered<O, E>(
 mod tests {
     use super::*;
 
-    fn call(read_units: f64) -> Call {
-        Call {
+    fn call(read_units: f64) -> TableCall {
+        TableCall {
             operation: "GetItem",
             read_units,
             write_units: 0.0,

@@ -3,9 +3,10 @@
 
 use aws_sdk_dynamodb::operation::create_table::CreateTableError;
 use aws_sdk_dynamodb::operation::describe_table::DescribeTableError;
+use aws_sdk_dynamodb::operation::get_item::GetItemError;
 use aws_sdk_dynamodb::types::{
-    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, TableStatus,
-    TimeToLiveSpecification,
+    AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType,
+    TableStatus, TimeToLiveSpecification,
 };
 
 use crate::client::Table;
@@ -22,7 +23,7 @@ impl Table {
     /// # Errors
     /// [`StoreError`] if it can neither be found nor created.
     pub async fn ensure(&self) -> Result<bool, StoreError> {
-        if self.status().await?.is_some() {
+        if self.exists().await? {
             return Ok(false);
         }
         let created = self.create().await?;
@@ -32,6 +33,23 @@ impl Table {
         }
         self.let_items_expire().await;
         Ok(created)
+    }
+
+    /// Whether the table can be read. One get: the embedded engine counts all items of a table that it describes.
+    async fn exists(&self) -> Result<bool, StoreError> {
+        let request = self.client.get_item().table_name(&self.name);
+        let any = AttributeValue::S("#".to_owned());
+        match request.key("pk", any.clone()).key("sk", any).send().await {
+            Ok(_) => Ok(true),
+            Err(cause)
+                if cause
+                    .as_service_error()
+                    .is_some_and(GetItemError::is_resource_not_found_exception) =>
+            {
+                Ok(false)
+            }
+            Err(cause) => Err(StoreError::unavailable("GetItem", &cause)),
+        }
     }
 
     /// `None` if there is no table.

@@ -34,7 +34,7 @@ pub struct Policy {
     attempts: u32,
     /// Retries without a pause, because the refusal returned the current item.
     at_once: u32,
-    /// How often the pause doubles. With many competitors, ever longer pauses would favour later ones.
+    /// Maximum doublings of the pause. With many competitors, longer pauses would favour later ones.
     doublings: u32,
 }
 

@@ -55,7 +55,16 @@ impl Target {
         match self {
             Self::Thing => &["2", "3", "4", "9", "11", "14", "15", "16", "17", "18"],
             Self::Page | Self::Board => &["10"],
-            Self::Write => &["5", "6", "7", "8", "POST /leads", "PUT /leads"],
+            Self::Write => &[
+                "5",
+                "6",
+                "7",
+                "8",
+                "POST /leads",
+                "PUT /leads",
+                "POST /sac360/relaction",
+                "POST /api/hook/{name}",
+            ],
             Self::Booking => &["13"],
             Self::Call => &["19"],
         }

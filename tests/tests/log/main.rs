@@ -11,13 +11,17 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use operator::kinds::Automations;
+use operator::kinds::{Automations, Users};
 use serde_json::{Value, json};
 use shared::automation::Automation;
+use shared::credential::{CredentialKind, Secret};
 use shared::jobs::webhook_client::WebhookClient;
+use shared::people::User;
 use shared::store::testing::faults::Fault;
-use tests::World;
 use tests::bookings::{FREE, book, booking, made, open_calendars};
+use tests::people::users;
+use tests::world::Request;
+use tests::{Wallet, World};
 use tracing_subscriber::fmt::MakeWriter;
 
 #[derive(Clone, Default)]
@@ -87,6 +91,84 @@ async fn automate(world: &World) {
     }
 }
 
+/// C-106: the log names the cause of each refusal, without any value of the request.
+async fn refuse(world: &World, log: &Log) {
+    let told = async |request: Request<'_>| {
+        let status = request.send().await.status.as_u16();
+        let line = log.requests().pop().expect("a line");
+        (status, line["fields"]["refused"].as_str().map(str::to_owned))
+    };
+    let is = |status: u16, reason: &str| (status, Some(reason.to_owned()));
+    let acme = world.operator("acme");
+    let wallet = world.wallet(7).await;
+    let list = |i: &str| world.get(&format!("/leads?i={i}"));
+    assert_eq!(told(list("acme").with(&wallet)).await, (200, None));
+    assert_eq!(told(list("acme")).await, is(401, "missing"));
+    let in_query = world.get(&format!("/leads?i=acme&apitoken={}", wallet.key));
+    let bearer = format!("Bearer {}", wallet.token);
+    assert_eq!(
+        told(in_query.header("authorization", &bearer)).await,
+        is(401, "elsewhere")
+    );
+    assert_eq!(told(list("nobody").with(&wallet)).await, is(401, "unknown"));
+    let made_up = Wallet {
+        key: Secret::issue(CredentialKind::Key, world.store.environment())
+            .reveal()
+            .to_owned(),
+        ..world.wallet(7).await
+    };
+    assert_eq!(told(list("acme").with(&made_up)).await, is(401, "unknown"));
+    let other = world.operator("other-shop");
+    other.create_instance().await.expect("an instance");
+    assert_eq!(
+        told(list("other-shop").with(&wallet)).await,
+        is(401, "other_instance")
+    );
+    let revoked = world.wallet(7).await;
+    acme.revoke(CredentialKind::Key, &revoked.key_id)
+        .await
+        .expect("it is revoked");
+    assert_eq!(told(list("acme").with(&revoked)).await, is(401, "revoked"));
+    let now = world.clock.get();
+    world.clock.set(now.plus_days(91));
+    assert_eq!(told(list("acme").with(&wallet)).await, is(401, "expired"));
+    world.clock.set(now);
+    let gone = world.wallet(8).await;
+    let bruno = users()
+        .into_iter()
+        .find(|user| user.id.get() == 8)
+        .expect("a user");
+    let inactive = User {
+        active: false,
+        ..bruno.clone()
+    };
+    acme.import::<Users>(&[inactive], false).await.expect("a user");
+    assert_eq!(told(list("acme").with(&gone)).await, is(401, "inactive"));
+    acme.import::<Users>(&[bruno], false).await.expect("a user");
+    let create = world.call("POST", "/leads?i=acme").with(&wallet);
+    let named = create.json(&json!({ "firstname": "Sigilosa", "owner": 4711 }));
+    assert_eq!(told(named).await.0, 400);
+    let page = world.get("/leads?i=acme&limit=4711").with(&wallet);
+    assert_eq!(
+        told(page).await,
+        is(400, "limit: must be a whole number from 1 to 200")
+    );
+    let open = world.get("/calendarmeeting/slots?i=acme&keyName=sigiloso");
+    assert_eq!(told(open).await, is(400, "CL006"));
+    acme.suspend(true).await.expect("it is suspended");
+    assert_eq!(told(list("acme").with(&wallet)).await, is(401, "suspended"));
+    acme.suspend(false).await.expect("it is resumed");
+    let limit = async |rate: Value| {
+        acme.set_setting("requests_per_minute", &rate)
+            .await
+            .expect("a setting")
+    };
+    limit(json!(1)).await;
+    told(list("acme").with(&wallet)).await;
+    assert_eq!(told(list("acme").with(&wallet)).await, is(429, "limit"));
+    limit(Value::Null).await;
+}
+
 /// Captures everything down to debug, of all crates.
 #[tokio::test]
 async fn requests_log_one_line_without_secrets() {
@@ -135,6 +217,9 @@ async fn requests_log_one_line_without_secrets() {
         .await,
     );
     automate(&world).await;
+    let before = log.requests().len();
+    refuse(&world, &log).await;
+    let refused = before..log.requests().len();
     let world = world.with_faults(Arc::new(|_| Some(Fault::FailedBefore)));
     assert_eq!(
         world.get("/leads/1001?i=acme").with(&wallet).send().await.status,
@@ -150,7 +235,8 @@ async fn requests_log_one_line_without_secrets() {
         500
     );
 
-    let requests = log.requests();
+    let mut requests = log.requests();
+    requests.drain(refused);
     let told: Vec<_> = requests
         .iter()
         .map(|line| {

@@ -69,9 +69,9 @@ fn manifests_keep_the_walls_between_crates() {
 const MODULE_WALLS: [(&str, &[&str]); 4] = [
     (
         "store",
-        &["auth", "http", "jobs", "lambda", "startup", "telemetry"],
+        &["auth", "config", "http", "jobs", "lambda", "startup", "telemetry"],
     ),
-    ("jobs", &["auth", "http", "lambda", "startup"]),
+    ("jobs", &["auth", "config", "http", "lambda", "startup"]),
     ("telemetry", &["auth", "http", "lambda", "startup"]),
     ("http", &["auth", "jobs", "lambda"]),
 ];

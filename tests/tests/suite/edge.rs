@@ -71,7 +71,7 @@ async fn preflight() {
             answer.headers[header::ACCESS_CONTROL_ALLOW_METHODS],
             "GET, POST, PUT, DELETE"
         );
-        let headers = "content-type, authorization, apitoken, x-voip-signature, idempotency-key";
+        let headers = "content-type, authorization, apitoken, x-voip-signature, idempotency-key, traceparent";
         assert_eq!(answer.headers[header::ACCESS_CONTROL_ALLOW_HEADERS], headers);
         assert!(answer.cost.calls.is_empty());
     }

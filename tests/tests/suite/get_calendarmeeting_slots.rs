@@ -17,7 +17,13 @@ async fn world() -> World {
 }
 
 fn body(slots: &[&str]) -> Value {
-    json!({ "data": { "slots": slots, "timezone": "UTC" } })
+    of(slots, "UTC", ("Demonstração", 30))
+}
+
+/// The response of a calendar with this zone, name and duration.
+fn of(slots: impl serde::Serialize, zone: &str, (name, duration): (&str, u64)) -> Value {
+    let shown = json!({ "name": name, "company": null, "host": null, "durationMinutes": duration });
+    json!({ "data": { "slots": slots, "timezone": zone, "calendar": shown } })
 }
 
 /// The whole response, in order, without credentials; other input is ignored.
@@ -44,10 +50,7 @@ async fn free_times_are_listed_without_credentials() {
     )
     .await;
     let two = ["2026-11-23T00:00:00.000Z", "2026-11-23T01:00:00.000Z"];
-    lisbon.is(
-        200,
-        &json!({ "data": { "slots": two, "timezone": "Europe/Lisbon" } }),
-    );
+    lisbon.is(200, &of(two, "Europe/Lisbon", ("Lisboa", 60)));
 }
 
 /// `from` is inclusive and `to` exclusive; any offset, also with a raw plus sign; blank counts as absent.
@@ -153,7 +156,7 @@ async fn clock_changes_change_the_number_of_starts() {
             .map(|start| json!(format!("{day}T{start}:00.000Z")))
             .collect();
         let whole = format!("keyName=night&from={day}T00:00:00Z&to={day}T23:00:00Z");
-        let expected = json!({ "data": { "slots": starts, "timezone": "America/New_York" } });
+        let expected = of(starts, "America/New_York", ("Demonstração", 60));
         slots(&world, &whole).await.is(200, &expected);
     }
 }

@@ -213,7 +213,7 @@ async fn too_large_responses_are_rejected() {
     let far = page(&world, &admin, "lead/1001", "limit=99&page=7").await;
     assert_invalid(
         &far,
-        "page: lies too far behind to be found by itself; read the pages in their order",
+        "page: is too far from the start to be read on its own; read the pages in order",
     );
     assert!(far.cost.read_units() <= 903.0, "{:?}", far.cost);
     for (query, details) in [

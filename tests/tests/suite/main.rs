@@ -42,6 +42,8 @@ mod get_tags;
 mod get_user;
 mod idempotency;
 mod isolation;
+mod item_sizes;
+mod lifecycle;
 mod limits;
 mod maintenance;
 mod model;

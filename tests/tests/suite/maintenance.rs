@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use funil::engine::Engine;
 use serde_json::{Value, json};
+use shared::store::Meter;
 use shared::store::testing::faults::FaultPlan;
 use tests::bookings::{add_meetings, meeting, open_calendars};
 use tests::raw::RawTable;
@@ -186,4 +187,41 @@ async fn each_instance_has_its_share_of_a_round() {
         world.clock.set(world.clock.get().plus_seconds(30));
     }
     assert_eq!(notices(&table), 0);
+}
+
+/// A lead without opportunities has no copies: maintenance reads neither its record nor its version, whose check is billed
+/// like a write of the whole lead.
+#[tokio::test]
+async fn leads_without_opportunities_cost_maintenance_little() {
+    let (world, table, wallet) = open().await;
+    let fields: serde_json::Map<_, _> = (0..10)
+        .map(|at| (format!("campo{at}"), json!("x".repeat(9_000))))
+        .collect();
+    let grown = world
+        .call("PUT", "/leads/1001?i=acme")
+        .with(&wallet)
+        .json(&json!(fields));
+    assert_eq!(grown.send().await.status, 200);
+    for (linked, most, most_trips) in [(false, 12.0, 2), (true, 400.0, 6)] {
+        if linked {
+            add_opportunities(&world.operator("acme"), vec![plain_opportunity(1, 8, 0)]).await;
+        }
+        archive(&world, &wallet, &[1001], !linked).await;
+        let (mut cost, mut trips) = (0.0, 0);
+        for _ in 0..2 {
+            let meter = Meter::default();
+            let copied = meter.measure(maintenance::copy(&world.store)).await;
+            copied.expect("copies");
+            cost += meter.cost().read_units() + meter.cost().write_units();
+            trips = trips.max(meter.cost().round_trips);
+            world.clock.set(world.clock.get().plus_seconds(60));
+        }
+        println!("linked: {linked}: {cost} units, {trips} trips");
+        assert!(cost <= most, "linked: {linked}: {cost} units");
+        // In addition to the queries of instances and markers.
+        assert!(trips <= 2 + most_trips, "linked: {linked}: {trips} trips");
+        assert_eq!(cost > 100.0, linked, "{cost} units");
+        assert_eq!(notices(&table), 0);
+    }
+    world.is_sound().await;
 }

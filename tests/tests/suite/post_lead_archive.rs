@@ -170,7 +170,7 @@ async fn refusals() {
         (json!({ "archived": true, "ids": [0] }), "ids[0]: must be an id"),
         (
             json!({ "archived": true, "id": 1001, "ids": [1001] }),
-            "ids: must not stand beside id",
+            "ids: must not be sent with id",
         ),
     ] {
         archive(&world, &wallet, &body).await.is(400, &invalid(details));

@@ -157,11 +157,21 @@ async fn both_leads_have_to_be_seen() {
 /// A file that comes while the ticket moves, and a ticket that moves meanwhile, end with the last lead.
 #[tokio::test]
 async fn concurrent_changes_are_kept() {
-    for (files, moves) in [(0, false), (3, false), (0, true), (3, true)] {
+    for (files, moves, seen) in [0, 3].into_iter().flat_map(|files| {
+        [
+            (files, false, false),
+            (files, true, false),
+            (files, false, true),
+            (files, true, true),
+        ]
+    }) {
         let world = stocked(files).await;
         let slow = Held::behind(&world, 0);
         let admin = world.wallet(7).await;
         let late = slow.world(&world);
+        if seen {
+            ask(&late, &admin, "list_file_attendance/501").await;
+        }
         let work = async {
             let answer = relate(&late, &admin, &json!({ "lead": 1002, "attendance": 501 })).await;
             assert_eq!(answer.status, 200, "{}", answer.body);
@@ -179,11 +189,35 @@ async fn concurrent_changes_are_kept() {
         assert_eq!(
             of_lead(&world, &admin, 1002).await,
             (1, expected),
-            "{files} {moves}"
+            "{files} {moves} {seen}"
         );
         for lead in [1001, 1003] {
             assert_eq!(of_lead(&world, &admin, lead).await, (0, 0));
         }
+        world.is_sound().await;
+    }
+}
+
+/// Ticket and list are read side by side. A file that comes after the list and before the ticket was read moves too.
+#[tokio::test]
+async fn a_list_older_than_the_ticket_is_not_trusted() {
+    for files in [0, 3] {
+        let world = stocked(files).await;
+        let admin = world.known(7).await;
+        ask(&world, &admin, "list_file_attendance/501").await;
+        let slow = Held::before_records(&world, 0);
+        let late = slow.world(&world);
+        let work = async {
+            let answer = relate(&late, &admin, &json!({ "lead": 1002, "attendance": 501 })).await;
+            assert_eq!(answer.status, 200, "{}", answer.body);
+        };
+        let meanwhile = async {
+            add_files(&world.operator(ACME), [file(&json!({ "store_path": "late" }))]).await;
+        };
+        slow.during(work, meanwhile).await;
+        let expected = usize::try_from(files + 1).expect("small");
+        assert_eq!(of_lead(&world, &admin, 1002).await, (1, expected));
+        assert_eq!(of_lead(&world, &admin, 1001).await, (0, 0));
         world.is_sound().await;
     }
 }

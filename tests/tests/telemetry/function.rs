@@ -67,14 +67,18 @@ pub fn of_function(name: &str, value: impl Into<f64>) -> crate::emf::Metric {
     (dimensions, name.to_owned(), "Count".to_owned(), value.into())
 }
 
+const TRACEPARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
 /// Complete line and metrics of a request with calls.
 #[tokio::test]
 async fn requests_log_one_line_with_metrics() {
     let world = World::new().await;
     let wallet = world.wallet(7).await;
     let written = info();
-    let answer = world.get("/leads?i=acme&search=maria").with(&wallet).send().await;
+    let request = world.get("/leads?i=acme&search=maria").with(&wallet);
+    let answer = request.header("traceparent", TRACEPARENT).send().await;
     assert_eq!(answer.status, 200);
+    assert_eq!(answer.headers["x-funil-version"], env!("CARGO_PKG_VERSION"));
     let mut line = written.only();
     let found = metrics(&line);
     let milliseconds = line["milliseconds"].take().as_f64().expect("a duration");
@@ -86,7 +90,7 @@ async fn requests_log_one_line_with_metrics() {
         line,
         json!({
             "timestamp": NOW, "level": "INFO", "target": "request", "function": "funil-test", "message": "request",
-            "request_id": id(&answer), "route": "GET /leads", "instance": "acme", "credential": wallet.key_id,
+            "version": env!("CARGO_PKG_VERSION"), "request_id": id(&answer), "trace_id": TRACEPARENT[3..35], "route": "GET /leads", "instance": "acme", "credential": wallet.key_id,
             "status": 200, "milliseconds": null, "cold_start": 1, "calls": calls,
             "round_trips": cost.round_trips, "read_units": read, "write_units": write, "_aws": null,
         })

@@ -66,6 +66,7 @@ fn last(written: &Written) -> (Value, Vec<crate::emf::Metric>) {
         "milliseconds",
         "_aws",
         "timestamp",
+        "version",
     ] {
         assert!(line.remove(name).is_some(), "{name}");
     }

@@ -1,4 +1,4 @@
-//! Repeating a check until its outcome is certain, and repairing on condition that it still holds.
+//! Repeats a check until its outcome is certain, and repairs on condition of what was read.
 
 use super::{Doctor, Result};
 use table::item::Item;

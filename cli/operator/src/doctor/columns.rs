@@ -54,9 +54,9 @@ impl Doctor<'_> {
                 // It was reported itself, and may have any column.
                 Err(StoreError::Corrupt { .. }) => return Ok(Check::Fine),
                 Err(error) => return Err(error.into()),
-                Ok(None) => format!("stands in funnel {id}, which does not exist"),
+                Ok(None) => format!("is in funnel {id}, which does not exist"),
                 Ok(Some(funnel)) if funnel.has_column(column) => return Ok(Check::Fine),
-                Ok(Some(_)) => format!("stands in column {column}, which funnel {id} does not have"),
+                Ok(Some(_)) => format!("is in column {column}, which funnel {id} does not have"),
             };
             Ok(Check::wrong(key, reason, None))
         })

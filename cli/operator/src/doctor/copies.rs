@@ -15,7 +15,7 @@ use table::item::Item;
 use table::{Condition, Key, StoreError, Transaction};
 
 impl Doctor<'_> {
-    /// Checks the copies that some records hold: a batch of sources, and another one of markers where a copy differs.
+    /// Checks the copies in some records: a batch of sources, and another one of markers where a copy differs.
     pub(super) async fn copies(&mut self, kind: KindRef, records: &[(&Key, &Item)]) -> Result<()> {
         let Some(rule) = kind.copy_rule() else {
             return Ok(());
@@ -110,7 +110,7 @@ fn compare(
         fix.check(at.clone(), unchanged);
     }
     if let Some(lead) = rule.stale_lead(record)? {
-        notices::mark(&mut fix, keys, lead, operator.now());
+        notices::mark(&mut fix, keys, lead, operator.environment());
     }
     Ok(Check::wrong(key, reason, fix))
 }

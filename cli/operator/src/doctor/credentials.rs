@@ -1,7 +1,7 @@
-//! Credentials: an entry that is not revoked has the item that a request finds by hash, a revoked one has none; and each
-//! item that opens the instance has its entry, without which nobody could revoke it.
+//! Credentials: an entry that is not revoked has the item that a request finds by hash, that of a revoked one is revoked
+//! too, or absent; and each item that opens the instance has its entry, without which nobody could revoke it.
 //!
-//! A repair never widens what a credential opens. Where item and entry disagree nobody can tell which is right, so the
+//! A repair never widens what a credential opens. If item and entry disagree, the right one is unknown, so the
 //! credential is revoked. One without an entry gets one as it is, so that its owner can be found before it is revoked.
 
 use super::check::Check;
@@ -60,7 +60,7 @@ impl Doctor<'_> {
             return Ok(());
         };
         let key = operator.keys().credential(opens.kind, &opens.id);
-        if self.is_reported(&key) {
+        if opens.revoked.is_some() || self.is_reported(&key) {
             return Ok(());
         }
         self.recheck(&key, at, async |item| unlisted(operator, (at, item), &key).await)
@@ -110,7 +110,12 @@ fn decode(entry: &Item) -> Result<Listed, StoreError> {
 /// The fault of an entry's item. Reports name the entry, never the hash.
 fn fault(operator: &Operator, entry: &Listed, found: Option<&Item>) -> Option<&'static str> {
     if entry.entry.revoked.is_some() {
-        return found.map(|_| "is revoked and opens the instance all the same");
+        let is_void = |found: &Item| {
+            let void = item::decode::<Credential>("credential", found.clone());
+            void.is_ok_and(|void| void.revoked.is_some())
+        };
+        let opens = found.is_some_and(|found| !is_void(found));
+        return opens.then_some("is revoked and opens the instance all the same");
     }
     let Some(found) = found else {
         return Some("is not revoked and opens nothing");

@@ -9,7 +9,7 @@ use crate::Operator;
 use crate::user_lists::{UserLists, differences};
 use shared::directory::Directory;
 use shared::store::unscoped::automations;
-use shared::store::unscoped::directory::{Stored, decode_raw};
+use shared::store::unscoped::directory::{StoredDirectory, decode_raw};
 use table::item::Item;
 use table::{StoreError, Transaction};
 
@@ -139,7 +139,7 @@ impl Expected {
     async fn compare_first(
         &self,
         operator: &Operator,
-        stored: &Stored,
+        stored: &StoredDirectory,
         findings: &mut Vec<(String, String)>,
         fix: &mut Transaction,
     ) -> Result<(), StoreError> {

@@ -81,7 +81,7 @@ pub trait CheckedKind: Sync {
         Ok(None)
     }
 
-    /// The rule for the copy that each record holds of another one.
+    /// The rule for the copy of another record in each record.
     fn copy_rule(&self) -> Option<RuleRef> {
         None
     }

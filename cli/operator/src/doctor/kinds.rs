@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::copy_rules;
 use super::kind::{About, CheckedKind, KindRef, Number, Place, RuleRef};
-use shared::call::Event;
+use shared::call::CallEvent;
 use shared::ids::{CallId, LeadId};
 use shared::store::unscoped::calendars;
 use shared::store::unscoped::calls;
@@ -22,21 +22,21 @@ use table::{Condition, Key, StoreError};
 
 /// All kinds with derived items, in the order of their checks: leads before the opportunities that copy them.
 pub const KINDS: [KindRef; 8] = [
-    &Leads,
-    &Calls,
+    &CheckedLeads,
+    &CheckedCalls,
     OPPORTUNITIES,
-    &Calendars,
-    &Meetings,
-    &Tickets,
-    &Files,
-    &Forms,
+    &CheckedCalendars,
+    &CheckedMeetings,
+    &CheckedTickets,
+    &CheckedFiles,
+    &CheckedForms,
 ];
 
-/// Opportunities, whose totals may have the form before format 2.
-pub const OPPORTUNITIES: KindRef = &Opportunities;
+/// Opportunities.
+const OPPORTUNITIES: KindRef = &CheckedOpportunities;
 
 /// The source of a derived item.
-pub enum Origin {
+pub enum DerivedFrom {
     /// Many records of a kind: it is a total.
     Many(KindRef),
     /// One record of a kind, which need not exist; `None` where no record can ever have such an item.
@@ -44,22 +44,25 @@ pub enum Origin {
 }
 
 /// The source of an item; `None` if the item is not derived.
-pub fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<Origin> {
+pub fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<DerivedFrom> {
     let (kind, record): (KindRef, _) = match keys.origin(key) {
         key::Origin::None => return None,
-        key::Origin::LeadTotal => return Some(Origin::Many(&Leads)),
-        key::Origin::OpportunityTotal => return Some(Origin::Many(OPPORTUNITIES)),
-        key::Origin::MeetingTotal => return Some(Origin::Many(&Meetings)),
-        key::Origin::Lead(id) => (&Leads, id.map(|id| keys.lead(id))),
-        key::Origin::Event => (&Calls, call_of(item).map(|id| keys.call(id))),
+        key::Origin::LeadTotal => return Some(DerivedFrom::Many(&CheckedLeads)),
+        key::Origin::OpportunityTotal => return Some(DerivedFrom::Many(OPPORTUNITIES)),
+        key::Origin::MeetingTotal => return Some(DerivedFrom::Many(&CheckedMeetings)),
+        key::Origin::Lead(id) => (&CheckedLeads, id.map(|id| keys.lead(id))),
+        key::Origin::Event => (&CheckedCalls, call_of(item).map(|id| keys.call(id))),
         key::Origin::Opportunity(id) => (OPPORTUNITIES, id.map(|id| keys.opportunity(id))),
-        key::Origin::CalendarLink => (&Calendars, calendars::linked(item).map(|id| keys.calendar(id))),
-        key::Origin::FormLink => (&Forms, forms::linked(item).map(|id| keys.form(id))),
-        key::Origin::Meeting(id) => (&Meetings, id.map(|id| keys.meeting(id))),
-        key::Origin::Ticket(id) => (&Tickets, id.map(|id| keys.ticket(id))),
-        key::Origin::File => (&Files, keys.listed_file(key).map(|name| keys.file(&name))),
+        key::Origin::CalendarLink => (
+            &CheckedCalendars,
+            calendars::linked(item).map(|id| keys.calendar(id)),
+        ),
+        key::Origin::FormLink => (&CheckedForms, forms::linked(item).map(|id| keys.form(id))),
+        key::Origin::Meeting(id) => (&CheckedMeetings, id.map(|id| keys.meeting(id))),
+        key::Origin::Ticket(id) => (&CheckedTickets, id.map(|id| keys.ticket(id))),
+        key::Origin::File => (&CheckedFiles, keys.listed_file(key).map(|name| keys.file(&name))),
     };
-    Some(Origin::One(kind, record))
+    Some(DerivedFrom::One(kind, record))
 }
 
 /// The call of an event.
@@ -67,9 +70,9 @@ fn call_of(event: &Item) -> Option<CallId> {
     item::number("event", event, "call").ok().and_then(CallId::new)
 }
 
-struct Leads;
+struct CheckedLeads;
 
-impl CheckedKind for Leads {
+impl CheckedKind for CheckedLeads {
     fn about(&self) -> About {
         About::new("lead", "leads", Some(Counter::Lead))
     }
@@ -91,7 +94,7 @@ impl CheckedKind for Leads {
     }
 }
 
-struct Calls;
+struct CheckedCalls;
 
 const CALL: Number = (Counter::Call, "call");
 const EVENT: Number = (Counter::Call, "event");
@@ -107,7 +110,7 @@ const OPTIONAL: [&str; 8] = [
     "description",
 ];
 
-impl CheckedKind for Calls {
+impl CheckedKind for CheckedCalls {
     fn about(&self) -> About {
         About::new("call", "calls", Some(Counter::Call))
     }
@@ -151,7 +154,7 @@ impl CheckedKind for Calls {
         let linked = ["id", "lead", "call"]
             .iter()
             .all(|name| derived.get(*name) == stored.get(*name));
-        linked && item::decode::<Event>("event", stored.clone()).is_ok()
+        linked && item::decode::<CallEvent>("event", stored.clone()).is_ok()
     }
 
     fn flaw(&self, record: &Item) -> Result<Option<&'static str>, StoreError> {
@@ -161,9 +164,9 @@ impl CheckedKind for Calls {
     }
 }
 
-struct Opportunities;
+struct CheckedOpportunities;
 
-impl CheckedKind for Opportunities {
+impl CheckedKind for CheckedOpportunities {
     fn about(&self) -> About {
         About::new("opportunity", "opportunities", Some(Counter::Opportunity))
     }
@@ -186,9 +189,9 @@ impl CheckedKind for Opportunities {
     }
 }
 
-struct Calendars;
+struct CheckedCalendars;
 
-impl CheckedKind for Calendars {
+impl CheckedKind for CheckedCalendars {
     fn about(&self) -> About {
         About::new("calendar", "calendars", Some(Counter::Calendar))
     }
@@ -202,9 +205,9 @@ impl CheckedKind for Calendars {
     }
 }
 
-struct Meetings;
+struct CheckedMeetings;
 
-impl CheckedKind for Meetings {
+impl CheckedKind for CheckedMeetings {
     fn about(&self) -> About {
         About::new("meeting", "meetings", Some(Counter::Meeting))
     }
@@ -218,9 +221,9 @@ impl CheckedKind for Meetings {
     }
 }
 
-struct Tickets;
+struct CheckedTickets;
 
-impl CheckedKind for Tickets {
+impl CheckedKind for CheckedTickets {
     fn about(&self) -> About {
         About::new("ticket", "tickets", Some(Counter::Ticket))
     }
@@ -238,9 +241,9 @@ impl CheckedKind for Tickets {
     }
 }
 
-struct Files;
+struct CheckedFiles;
 
-impl CheckedKind for Files {
+impl CheckedKind for CheckedFiles {
     /// Files are only imported, with ids of the former system.
     fn about(&self) -> About {
         About::new("file", "files", None)
@@ -263,9 +266,9 @@ impl CheckedKind for Files {
     }
 }
 
-struct Forms;
+struct CheckedForms;
 
-impl CheckedKind for Forms {
+impl CheckedKind for CheckedForms {
     /// Forms are only imported.
     fn about(&self) -> About {
         About::new("hook", "hooks", None)

@@ -94,7 +94,7 @@ async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -
         }));
     };
     let entry = operator.keys().credential(credential.kind, &credential.id);
-    let reason = format!("stands elsewhere than the record of user {user} says");
+    let reason = format!("differs from the record of user {user}");
     if carried.inactive && !membership.inactive || membership.admin && !carried.admin {
         let reason = format!("{reason}, which lets it do more: import the user again");
         return Ok(Check::wrong(&entry, reason, None));

@@ -1,10 +1,10 @@
 //! `funil doctor` (C-84): recomputes every derived item from the records, and reports or repairs what differs.
 //!
 //! With live writes, nothing is reported that was not read again and still differed under an unchanged record, and no
-//! repair happens unless its reasons still hold at that moment, which its own transaction checks.
+//! repair is written unless its reasons still apply, which its own transaction checks.
 //!
 //! The table of [`kinds`] lists the records with derived items. A copy of another record is derived from two records, so
-//! both are held while it is compared, and the marker that it may be stale is read in between ([`copies`]). Memory is
+//! both are in memory while it is compared, and its stale marker is read in between ([`copies`]). Memory is
 //! bounded by pages, by the number of columns, and by the maximum of sums in one pass, never by the number of records.
 
 mod calls;
@@ -27,12 +27,12 @@ mod reports;
 mod tally;
 mod totals;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
 use serde::Serialize;
 
-use super::pages::Pages;
+use super::pages::RecordPages;
 use super::{Operator, OperatorError};
 use shared::store::unscoped::format::{Format, found_format};
 use table::item::Item;
@@ -88,8 +88,8 @@ struct Doctor<'a> {
     largest: counters::Largest,
     /// The columns of all funnels.
     columns: columns::Columns,
-    /// Some totals of opportunities have the form before format 2.
-    former_totals: bool,
+    /// The kinds of which some totals have the form before format 2.
+    former_totals: BTreeSet<&'static str>,
     /// Leads of the former format may lack what only a migration or a repair adds.
     may_lack: bool,
 }
@@ -112,7 +112,7 @@ impl Operator {
             diagnosis: Diagnosis::default(),
             largest: counters::Largest::default(),
             columns: columns::Columns::default(),
-            former_totals: false,
+            former_totals: BTreeSet::new(),
             may_lack: !repair && self.is_unmigrated().await?,
         };
         doctor.directory().await?;
@@ -128,7 +128,7 @@ impl Operator {
         doctor.counters().await?;
         // After the counters, because a count depends on the numbers of the records (see `totals`).
         for (kind, tally) in counted {
-            if doctor.former_totals && kind.name() == kinds::OPPORTUNITIES.name() {
+            if doctor.former_totals.contains(kind.name()) {
                 continue;
             }
             let partitions = totals.remove(kind.name()).unwrap_or_default();
@@ -157,19 +157,19 @@ impl Doctor<'_> {
     /// copies are found by links, which are right by now.
     async fn refresh_copies(&self) -> Result<()> {
         match self.operator.refresh_copies().await {
-            // The markers stay, and readers heed them.
+            // The stale markers remain, and every reader checks them.
             Ok(()) | Err(StoreError::Contention(_) | StoreError::Corrupt { .. }) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
     /// The items of a partition.
-    fn pages(&self, partition: String) -> Pages<Item> {
+    fn pages(&self, partition: String) -> RecordPages<Item> {
         self.pages_of(KeyRange::head(partition, PAGE))
     }
 
-    fn pages_of(&self, range: KeyRange) -> Pages<Item> {
-        Pages::new(self.operator, range, Ok)
+    fn pages_of(&self, range: KeyRange) -> RecordPages<Item> {
+        RecordPages::new(self.operator, range, Ok)
     }
 
     /// Counts checked records or items.

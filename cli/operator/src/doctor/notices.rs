@@ -9,6 +9,7 @@ use crate::Operator;
 use shared::jobs::copies;
 use shared::store::unscoped::key;
 use shared::store::unscoped::notices::{self, DELETED, MARKED_AT};
+use shared::store::unscoped::quarantine;
 use table::item::{self, Item};
 use table::{Condition, Key, Transaction, key_of};
 
@@ -44,7 +45,7 @@ impl Doctor<'_> {
         } else if !copies::is_readable(item) {
             "cannot be read; it will be renewed".to_owned()
         } else if let Some(kind) = copies::stuck(item) {
-            let reason = format!("is stuck, because the {kind} could not be read");
+            let reason = format!("is stuck, because {}", quarantine::reason(kind));
             if self.repair && !self.operator.table().try_commit(copies::unstick(item)?).await? {
                 return Ok(());
             }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::check::Check;
 use super::kind::KindRef;
-use super::kinds::{Origin, origin};
+use super::kinds::{DerivedFrom, origin};
 use super::{Doctor, Result};
 use crate::Operator;
 use shared::store::unscoped::key;
@@ -42,11 +42,11 @@ impl Doctor<'_> {
                 }
                 match origin(operator.keys(), &key, &item) {
                     None => {}
-                    Some(Origin::One(kind, record)) => derivations.push((kind, key, record)),
-                    Some(Origin::Many(_)) if operator.keys().is_former_total(&key) => {
-                        self.former_total(&key).await?;
+                    Some(DerivedFrom::One(kind, record)) => derivations.push((kind, key, record)),
+                    Some(DerivedFrom::Many(kind)) if operator.keys().is_former_total(&key) => {
+                        self.former_total(kind, &key).await?;
                     }
-                    Some(Origin::Many(kind)) => {
+                    Some(DerivedFrom::Many(kind)) => {
                         totals.entry(kind.name()).or_default().insert(key.pk);
                     }
                 }
@@ -62,11 +62,11 @@ impl Doctor<'_> {
     }
 
     /// With `--repair`, moves the counts of a total in the form before format 2. Without, it is right as it is; but then the
-    /// totals of opportunities are not compared, because each may be a part of another.
-    async fn former_total(&mut self, key: &Key) -> Result<()> {
+    /// totals of the kind are not compared, because each may be a part of another.
+    async fn former_total(&mut self, kind: KindRef, key: &Key) -> Result<()> {
         self.checked("former totals", 1);
         if !self.repair {
-            self.former_totals = true;
+            self.former_totals.insert(kind.name());
             return Ok(());
         }
         self.operator.move_former_total(key).await?;
@@ -98,7 +98,7 @@ impl Doctor<'_> {
 /// Compares an item with the record that should derive it. Its deletion depends on that record being the same, or still
 /// absent.
 async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
-    let Some(Origin::One(kind, at)) = origin(operator.keys(), key, item) else {
+    let Some(DerivedFrom::One(kind, at)) = origin(operator.keys(), key, item) else {
         return Ok(Check::Fine);
     };
     let mut fix = Transaction::default();

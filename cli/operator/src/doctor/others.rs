@@ -1,4 +1,4 @@
-//! Records from which nothing is derived: can each be read?
+//! Records without derived items: each must be readable.
 
 use super::{Doctor, Result};
 use shared::labels::{LossReason, Tag};
@@ -7,15 +7,15 @@ use shared::store::unscoped::{automations, reports};
 use table::item::{self, Item};
 use table::{StoreError, key_of};
 
-type Read = fn(Item) -> Result<(), StoreError>;
+type DecodeCheck = fn(Item) -> Result<(), StoreError>;
 
-const PROFILE: Read = |item| item::decode::<Profile>("profile", item).map(drop);
-const TAG: Read = |item| item::decode::<Tag>("tag", item).map(drop);
-const LOSS_REASON: Read = |item| item::decode::<LossReason>("loss reason", item).map(drop);
-const COMPANY: Read = |item| item::decode::<Company>("company", item).map(drop);
-const REPORT: Read = |item| reports::definition(&item).map(drop);
-const USER: Read = |item| item::decode::<User>("user", item).map(drop);
-const AUTOMATION: Read = |item| automations::decode(&item).map(drop);
+const PROFILE: DecodeCheck = |item| item::decode::<Profile>("profile", item).map(drop);
+const TAG: DecodeCheck = |item| item::decode::<Tag>("tag", item).map(drop);
+const LOSS_REASON: DecodeCheck = |item| item::decode::<LossReason>("loss reason", item).map(drop);
+const COMPANY: DecodeCheck = |item| item::decode::<Company>("company", item).map(drop);
+const REPORT: DecodeCheck = |item| reports::definition(&item).map(drop);
+const USER: DecodeCheck = |item| item::decode::<User>("user", item).map(drop);
+const AUTOMATION: DecodeCheck = |item| automations::decode(&item).map(drop);
 
 impl Doctor<'_> {
     /// Reads them all. Users are counted with the directory, and automations not at all.

@@ -17,7 +17,7 @@ impl Doctor<'_> {
                     let (unreadable, back) = quarantine::back(item)?;
                     // Refused: another doctor moved it back.
                     if !self.repair || self.operator.table().try_commit(back).await? {
-                        let reason = format!("was set aside, because the {unreadable} could not be read");
+                        let reason = format!("was set aside, because {}", quarantine::reason(&unreadable));
                         self.report(key, reason, self.repair);
                     }
                 }

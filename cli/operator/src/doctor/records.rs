@@ -36,7 +36,7 @@ impl Doctor<'_> {
             let key = key_of(record)?;
             match kind.derived(operator.keys(), record) {
                 Ok(_) if kind.is_misplaced(&key, record)? => {
-                    let reason = format!("holds another {}, which nobody finds there", kind.name());
+                    let reason = format!("contains another {}, which no look-up finds there", kind.name());
                     self.report(key, reason, false);
                 }
                 Ok(derived) => {

@@ -133,7 +133,7 @@ impl Class {
         }
     }
 
-    /// How a total differs from the class; `None` if it does not. Nobody sees what an empty class's total describes.
+    /// The difference of a total from the class; `None` if there is none. The total of an empty class is not visible.
     pub fn fault(&self, total: Option<&Item>) -> Option<String> {
         let Some(total) = total else {
             return (self.members > 0).then(|| format!("is missing: there are {}", self.members));
@@ -150,7 +150,7 @@ impl Class {
         (!faults.is_empty()).then(|| faults.join("; "))
     }
 
-    /// How a number of a total differs from the class's. An absent one counts as 0.
+    /// The difference of a number of a total from the class's. An absent one counts as 0.
     fn miscount(&self, name: &str, total: &Item) -> Option<String> {
         let right = self.sums.get(name).copied().unwrap_or_default();
         let stored = total.get(name);

@@ -31,9 +31,9 @@ use shared::store::unscoped::key;
 use table::item::{self, Item};
 use table::{Condition, Key, KeyRange, PAGE, Policy, StoreError, Transaction, key_of};
 
-/// How often all records are counted again for classes that keep changing.
+/// Full recounts of the records for classes that keep changing.
 const COUNTS: Policy = Policy::CONFLICT.attempts(4);
-/// How often the newest records are counted again in each.
+/// Recounts of the newest records in each full recount.
 const CATCH_UPS: u32 = 4;
 
 impl Doctor<'_> {

@@ -8,7 +8,7 @@ use shared::directory::{Department, Directory, Group};
 use shared::ids::{DepartmentId, GroupId};
 
 use super::departments::{self, DepartmentLines};
-use super::{Error, Import};
+use super::{Import, ImportError};
 use crate::kinds::{self, Departments, Groups, Kind, RecordKind as _, Settings};
 
 const KINDS: [Kind; 3] = [Kind::Settings, Kind::Departments, Kind::Groups];
@@ -89,7 +89,7 @@ impl Brought {
 
 impl Import<'_> {
     /// Writes settings, departments and groups.
-    pub(super) async fn directory(&mut self) -> Result<(), Error> {
+    pub(super) async fn directory(&mut self) -> Result<(), ImportError> {
         let mut brought = self.brought()?;
         self.judge_departments(&mut brought);
         let mut outcomes = brought.outcomes(&self.known.directory);
@@ -147,7 +147,7 @@ impl Import<'_> {
         }
     }
 
-    fn brought(&mut self) -> Result<Brought, Error> {
+    fn brought(&mut self) -> Result<Brought, ImportError> {
         let (mut brought, mut bytes) = (Brought::default(), 0);
         let spares = self.plan.take_spares(Kind::Departments).unwrap_or_default();
         let Some(range) = self.plan.range(&KINDS) else {

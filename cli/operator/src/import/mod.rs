@@ -33,7 +33,7 @@ use plan::ImportPlan;
 use references::KnownRecords;
 use report::ImportTally;
 
-pub use report::{Refused, Report};
+pub use report::{ImportReport, Refused};
 pub use source::Source;
 pub use stop::CancellationToken;
 
@@ -44,7 +44,7 @@ const CALLS: usize = 200;
 
 /// Why an import stopped.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum ImportError {
     /// Its lines cannot be read.
     #[error(transparent)]
     Read(#[from] io::Error),
@@ -53,7 +53,7 @@ pub enum Error {
     Operator(#[from] OperatorError),
 }
 
-impl From<StoreError> for Error {
+impl From<StoreError> for ImportError {
     fn from(error: StoreError) -> Self {
         Self::Operator(error.into())
     }
@@ -63,13 +63,13 @@ impl From<StoreError> for Error {
 /// only with `overwrite`.
 ///
 /// # Errors
-/// [`Error`] where the lines cannot be read or the table fails; bad lines are in the report.
+/// [`ImportError`] where the lines cannot be read or the table fails; bad lines are in the report.
 pub async fn import(
     operator: &Operator,
     source: &Source,
     overwrite: bool,
     bar: &ProgressBar,
-) -> Result<Report, Error> {
+) -> Result<ImportReport, ImportError> {
     import_until(operator, source, overwrite, bar, &CancellationToken::default()).await
 }
 
@@ -84,7 +84,7 @@ pub async fn import_until(
     overwrite: bool,
     bar: &ProgressBar,
     stop: &CancellationToken,
-) -> Result<Report, Error> {
+) -> Result<ImportReport, ImportError> {
     let mut tally = ImportTally::default();
     progress::bytes(bar, "checking", source.bytes()?);
     let plan = ImportPlan::read(source, &mut tally, bar, stop)?;
@@ -139,7 +139,7 @@ type Chunk<K> = Vec<(u64, <K as RecordKind>::Line)>;
 
 impl Import<'_> {
     /// Every kind after those that it refers to.
-    async fn all(&mut self) -> Result<(), Error> {
+    async fn all(&mut self) -> Result<(), ImportError> {
         self.directory().await?;
         self.pass::<Users>().await?;
         self.known.users = self.operator.user_ids().await?;
@@ -162,8 +162,8 @@ impl Import<'_> {
         self.pass::<Calls>().await?;
         self.pass::<Events>().await?;
         self.pass::<Reports>().await?;
-        self.pass::<Automations>().await?;
         self.pass::<Hooks>().await?;
+        self.pass::<Automations>().await?;
         for calls in self.orphaned.chunks(CALLS) {
             self.operator.complete_calls(calls).await?;
         }
@@ -172,7 +172,7 @@ impl Import<'_> {
     }
 
     /// Writes the records of a kind: of each the last good line (C-81).
-    async fn pass<K: ImportKind>(&mut self) -> Result<(), Error> {
+    async fn pass<K: ImportKind>(&mut self) -> Result<(), ImportError> {
         let spares = self.plan.take_spares(K::KIND).unwrap_or_default();
         self.tally.watch(spares.last.keys().copied());
         self.read::<K>(&|import, line| import.plan.kind(line) == Some(K::KIND))
@@ -206,7 +206,7 @@ impl Import<'_> {
     async fn read<K: ImportKind>(
         &mut self,
         takes: &(dyn Fn(&Self, u64) -> bool + Sync),
-    ) -> Result<(), Error> {
+    ) -> Result<(), ImportError> {
         let Some(range) = self.plan.range(&[K::KIND]) else {
             return Ok(());
         };
@@ -239,7 +239,7 @@ impl Import<'_> {
         self.write::<K>(chunk).await
     }
 
-    async fn write<K: ImportKind>(&mut self, chunk: Chunk<K>) -> Result<(), Error> {
+    async fn write<K: ImportKind>(&mut self, chunk: Chunk<K>) -> Result<(), ImportError> {
         if chunk.is_empty() || self.stop.is_asked() {
             return Ok(());
         }
@@ -272,7 +272,10 @@ impl Import<'_> {
     }
 
     /// The lines of a chunk whose references exist, and their numbers; the others are refused.
-    async fn checked<K: ImportKind>(&mut self, chunk: Chunk<K>) -> Result<(Vec<u64>, Vec<K::Line>), Error> {
+    async fn checked<K: ImportKind>(
+        &mut self,
+        chunk: Chunk<K>,
+    ) -> Result<(Vec<u64>, Vec<K::Line>), ImportError> {
         let references = chunk.iter().map(|(_, line)| {
             let mut references = References::default();
             K::references(line.borrow(), &mut references);

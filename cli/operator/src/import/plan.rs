@@ -90,6 +90,7 @@ impl ImportPlan {
             match parsed {
                 Ok(judged) => {
                     plan.take(place, judged.kind);
+                    tally.note_custom(judged.kind, &judged.custom);
                     seen.note(number, judged);
                 }
                 Err(reason) => tally.refuse(number, reason),

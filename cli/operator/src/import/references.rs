@@ -31,12 +31,25 @@ impl KnownRecords {
         let found = operator.table().get_many(keys).await?;
         let judged = lines.iter().map(|references| {
             let missing = |target| !self.has(operator, target, &found);
-            match references.iter().find(|reference| missing(reference.target)) {
-                Some(reference) => Err(reference.to_string()),
-                None => Ok(()),
+            let reasons = references.iter().filter(|reference| missing(reference.target));
+            let mut reasons: Vec<_> = reasons
+                .filter(|reference| !self.follows(reference.target))
+                .map(ToString::to_string)
+                .collect();
+            reasons.dedup();
+            if reasons.is_empty() {
+                Ok(())
+            } else {
+                Err(reasons.join("; "))
             }
         });
         Ok(judged.collect())
+    }
+
+    /// Whether a record is missing only because another one is, which is named too.
+    fn follows(&self, target: Referent) -> bool {
+        let absent = |id| FunnelId::new(id).is_none_or(|id| !self.funnels.contains_key(&id));
+        matches!(target, Referent::ColumnOf { funnel, .. } if absent(funnel))
     }
 
     fn has(&self, operator: &Operator, target: Referent, found: &HashMap<Key, Item>) -> bool {
@@ -52,6 +65,8 @@ impl KnownRecords {
             Referent::Company(_) | Referent::Tag(_) | Referent::Lead(_) => {
                 stored(operator, target).is_some_and(|key| found.contains_key(&key))
             }
+            // These are checked where the line is decided.
+            Referent::Opportunity(_) | Referent::Calendar(_) | Referent::Ticket(_) => true,
             Referent::Funnel(id) => funnel(id).is_some(),
             Referent::Column(column) => self.funnels.values().any(|funnel| in_funnel(funnel, column)),
             Referent::ColumnOf {

@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 
 use crate::Outcome;
+use crate::kinds::{Kind, faults, field_names};
 use serde::Serialize;
 
 /// The most reasons that are kept, which bounds the memory of an import of bad lines only.
 const MAX_REASONS: usize = 100_000;
+/// The most names of custom fields that are counted.
+const MAX_CUSTOM: usize = 1000;
 
 /// The outcomes of an import's lines.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Report {
+pub struct ImportReport {
     /// Lines whose records were written.
     pub imported: u64,
     /// Lines whose records existed already, or that a later line of the same record replaced.
@@ -20,12 +23,29 @@ pub struct Report {
     /// The number of further refused lines, which are not listed.
     #[serde(rename = "refusedMore", skip_serializing_if = "is_zero")]
     pub unlisted: u64,
+    /// The custom fields of good lines, by kind and name.
+    #[serde(rename = "customFields", skip_serializing_if = "Vec::is_empty")]
+    pub custom: Vec<CustomFieldCount>,
     /// The import was stopped before all lines were judged.
     #[serde(skip_serializing_if = "is_false")]
     pub stopped: bool,
     /// The number of lines that were left when it was stopped, if they had been counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<u64>,
+}
+
+/// A custom field that lines have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CustomFieldCount {
+    /// Kind of the records.
+    pub kind: &'static str,
+    /// The field's name.
+    pub name: String,
+    /// The number of lines with the field.
+    pub lines: u64,
+    /// The field of the kind whose name is nearly the same.
+    #[serde(rename = "didYouMean", skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<&'static str>,
 }
 
 /// A refused line.
@@ -40,9 +60,11 @@ pub struct Refused {
 /// A report in progress.
 #[derive(Debug, Default)]
 pub struct ImportTally(
-    Report,
+    ImportReport,
     /// Watched lines, and whether they were refused.
     BTreeMap<u64, bool>,
+    /// The lines with each custom field.
+    BTreeMap<(Kind, String), u64>,
 );
 
 impl ImportTally {
@@ -66,6 +88,16 @@ impl ImportTally {
         }
     }
 
+    /// Counts a line's custom fields. Names beyond the first [`MAX_CUSTOM`] are not counted.
+    pub fn note_custom(&mut self, kind: Kind, names: &[String]) {
+        for name in names {
+            let key = (kind, name.clone());
+            if self.2.len() < MAX_CUSTOM || self.2.contains_key(&key) {
+                *self.2.entry(key).or_default() += 1;
+            }
+        }
+    }
+
     pub fn unchanged(&mut self) {
         self.0.unchanged += 1;
     }
@@ -78,14 +110,24 @@ impl ImportTally {
         }
     }
 
-    pub fn report(mut self) -> Report {
+    pub fn report(mut self) -> ImportReport {
         self.0.refused.sort_by_key(|refused| refused.line);
+        self.0.custom = self
+            .2
+            .into_iter()
+            .map(|((kind, name), lines)| CustomFieldCount {
+                kind: kind.name(),
+                nearest: faults::nearest(&name, field_names(kind)),
+                name: harmless(name),
+                lines,
+            })
+            .collect();
         self.0
     }
 
     /// The report of an import that was stopped.
-    pub fn report_stopped(self, left: Option<u64>) -> Report {
-        Report {
+    pub fn report_stopped(self, left: Option<u64>) -> ImportReport {
+        ImportReport {
             stopped: true,
             left,
             ..self.report()

@@ -5,7 +5,7 @@
 
 use shared::automation::{Action, Automation, Filters};
 use shared::ids::{ColumnId, FunnelId};
-use shared::store::unscoped::automations::{self, Found};
+use shared::store::unscoped::automations::{self, FoundAutomation};
 use table::{Policy, key_of};
 
 use super::prelude::*;
@@ -27,6 +27,10 @@ impl RecordKind for Automations {
         automation.judge()?;
         limits::size(&automation)?;
         Ok(automation)
+    }
+
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Automation>()
     }
 
     fn identity(automation: &Automation) -> u64 {
@@ -114,8 +118,8 @@ impl ExportKind for Automations {
 
     fn decode(item: Item) -> Result<Automation, StoreError> {
         match automations::decode(&item)? {
-            Found::Known(automation) => Ok(automation),
-            Found::Later { .. } => Err(item::corrupt("automation", "a later version wrote it")),
+            FoundAutomation::Known(automation) => Ok(automation),
+            FoundAutomation::Later { .. } => Err(item::corrupt("automation", "a later version wrote it")),
         }
     }
 }
@@ -135,13 +139,13 @@ impl Operator {
             for line in lines {
                 if all
                     .iter()
-                    .any(|found| matches!(found, Found::Known(known) if known == *line))
+                    .any(|found| matches!(found, FoundAutomation::Known(known) if known == *line))
                 {
                     outcomes.push(Outcome::Unchanged);
                     continue;
                 }
                 all.retain(|found| found.id() != line.id);
-                all.push(Found::Known((*line).clone()));
+                all.push(FoundAutomation::Known((*line).clone()));
                 let key = self.keys().automation(line.id);
                 let stored = found
                     .iter()

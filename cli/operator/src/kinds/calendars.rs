@@ -30,8 +30,14 @@ impl RecordKind for Calendars {
             return Err("name: must not be empty".to_owned());
         }
         within("name", Some(&line.record.name), MAX_NAME)?;
+        within("host", line.record.host.as_deref(), MAX_NAME)?;
+        within("company", line.record.company.as_deref(), MAX_NAME)?;
         limits::size(&line.record)?;
         Ok(line)
+    }
+
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Calendar>()
     }
 
     fn identity(calendar: &Calendar) -> u64 {
@@ -48,8 +54,8 @@ impl RecordKind for Calendars {
 }
 
 impl ImportKind for Calendars {
-    /// Calendars may pass names on to each other, so they stay together. No response that lists them all (C-50) could hold
-    /// more.
+    /// Calendars may exchange names, so they are written in one chunk. A response with all of them (C-50) could not
+    /// contain more.
     const CHUNK: usize = 10_000;
 
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {

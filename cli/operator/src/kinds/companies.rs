@@ -1,10 +1,10 @@
 //! Companies.
 //!
-//! A lead's record holds a copy of its company, and a lead's opportunities hold another. The copies of a company that
-//! changes are written before its own record, so that the rerun of an import that ended between finds it changed again.
-//! A lead that another import writes concurrently is caught on either side: its transaction checks that the company is the
-//! one it copied, and the leads are gone through once more after the company's record. Of two concurrent imports that
-//! disagree about a company, the copies of either may stay.
+//! A lead's record and its opportunities contain copies of its company. The copies of a changed company are written
+//! before its own record, so that the rerun of an interrupted import finds the company changed again. Leads written
+//! concurrently by another import are covered on both sides: their transaction requires the company that they copied,
+//! and the leads are read once more after the company's record. If two concurrent imports disagree about a company,
+//! the copies of either may remain.
 
 use shared::ids::LeadId;
 use shared::people::{Company, NumberOrText};
@@ -49,6 +49,10 @@ impl RecordKind for Companies {
         Ok(company)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Company>()
+    }
+
     fn identity(company: &Company) -> u64 {
         company.id.get()
     }
@@ -85,23 +89,13 @@ impl ImportKind for Companies {
     }
 }
 
-impl Decide for Companies {
-    fn reads(keys: Keys<'_>, company: &Company, _mode: Mode) -> Vec<Key> {
-        vec![keys.company(company.id)]
-    }
-
-    fn decide(operator: &Operator, company: &Company, found: &FoundItems, _mode: Mode) -> Decision {
-        found.replace(Self::KIND, operator.keys().company(company.id), company)
-    }
-}
-
-impl ExportKind for Companies {
+impl PlainKind for Companies {
     fn partition(keys: Keys<'_>) -> String {
         keys.companies()
     }
 
-    fn decode(item: Item) -> Result<Company, StoreError> {
-        item::decode("company", item)
+    fn key(keys: Keys<'_>, company: &Company) -> Key {
+        keys.company(company.id)
     }
 }
 
@@ -140,7 +134,7 @@ impl Operator {
         let mut transaction = Transaction::default();
         // No derived item of a lead depends on its company's record.
         transaction.put(self.keys().lead(id), record.encode()?, read);
-        notices::mark(&mut transaction, self.keys(), id, self.now());
+        notices::mark(&mut transaction, self.keys(), id, self.environment());
         Ok(transaction)
     }
 

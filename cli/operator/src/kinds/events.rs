@@ -1,6 +1,6 @@
 //! Events of the timeline. An event belongs to a call, which knows its event.
 
-use shared::call::Event;
+use shared::call::CallEvent;
 use shared::ids::{CallId, EventId};
 use shared::phone::digits;
 use shared::store::unscoped::calls::CallRecord;
@@ -16,12 +16,12 @@ use super::prelude::*;
 pub struct Events;
 
 impl RecordKind for Events {
-    type Record = Event;
-    type Line = Event;
+    type Record = CallEvent;
+    type Line = CallEvent;
     const KIND: Kind = Kind::Events;
 
-    fn parse(fields: Fields) -> Result<Event, String> {
-        let mut event: Event = line::read(fields)?;
+    fn parse(fields: Fields) -> Result<CallEvent, String> {
+        let mut event: CallEvent = line::read(fields)?;
         event.phone = event.phone.as_deref().map(digits);
         within("service", Some(&event.service), 32)?;
         within("phone", event.phone.as_deref(), 64)?;
@@ -29,21 +29,25 @@ impl RecordKind for Events {
         Ok(event)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<CallEvent>()
+    }
+
     /// The call: it has one event.
-    fn identity(event: &Event) -> u64 {
+    fn identity(event: &CallEvent) -> u64 {
         event.call.get()
     }
 
-    fn references(event: &Event, to: &mut References) {
+    fn references(event: &CallEvent, to: &mut References) {
         to.add("operator", Referent::User, [event.operator]);
         to.add("lead", Referent::Lead, [event.lead]);
     }
 
-    fn event(event: &Event) -> Option<(EventId, CallId)> {
+    fn event(event: &CallEvent) -> Option<(EventId, CallId)> {
         Some((event.id, event.call))
     }
 
-    fn export(event: &Event) -> serde_json::Result<Fields> {
+    fn export(event: &CallEvent) -> serde_json::Result<Fields> {
         sparse(event)
     }
 }
@@ -51,7 +55,7 @@ impl RecordKind for Events {
 impl ImportKind for Events {
     /// Writes events, each replacing the event of its call. The event of a call that the webhook recorded is replaced only
     /// when overwriting.
-    async fn write(operator: &Operator, events: &[&Event], mode: Mode) -> Written {
+    async fn write(operator: &Operator, events: &[&CallEvent], mode: Mode) -> Written {
         if let Some(last) = events.iter().map(|event| event.id).max() {
             operator.reserve_events(last).await?;
         }
@@ -60,26 +64,26 @@ impl ImportKind for Events {
 }
 
 impl Decide for Events {
-    fn reads(keys: Keys<'_>, event: &Event, _mode: Mode) -> Vec<Key> {
+    fn reads(keys: Keys<'_>, event: &CallEvent, _mode: Mode) -> Vec<Key> {
         vec![keys.call(event.call)]
     }
 
     /// The place of the event, and that of the event that the call has.
-    fn follow(keys: Keys<'_>, event: &Event, found: &FoundItems) -> Result<Vec<Key>, StoreError> {
+    fn follow(keys: Keys<'_>, event: &CallEvent, found: &FoundItems) -> Result<Vec<Key>, StoreError> {
         let mut further = vec![keys.event(event.lead, event.id)];
         let record = call_of(keys, event, found)?;
         further.extend(record.and_then(|record| former(keys, &record)));
         Ok(further)
     }
 
-    fn decide(operator: &Operator, event: &Event, found: &FoundItems, mode: Mode) -> Decision {
+    fn decide(operator: &Operator, event: &CallEvent, found: &FoundItems, mode: Mode) -> Decision {
         let keys = operator.keys();
         found.need(&keys.call(event.call), "call", Kind::Calls, event.call)?;
         let record = call_of(keys, event, found)?.ok_or(Skip::Unchanged)?;
         let key = keys.event(event.lead, event.id);
         let at_key = found.get(&key).cloned();
         let at_key = at_key
-            .map(|item| item::decode::<Event>("event", item))
+            .map(|item| item::decode::<CallEvent>("event", item))
             .transpose()?;
         if let Some(reason) = misplaced(event, &record, at_key.as_ref()) {
             return Err(Skip::Refused(reason));
@@ -105,7 +109,7 @@ impl Decide for Events {
 }
 
 /// The record of an event's call.
-fn call_of(keys: Keys<'_>, event: &Event, found: &FoundItems) -> Result<Option<CallRecord>, StoreError> {
+fn call_of(keys: Keys<'_>, event: &CallEvent, found: &FoundItems) -> Result<Option<CallRecord>, StoreError> {
     record(found.get(&keys.call(event.call)).cloned())
 }
 
@@ -127,7 +131,7 @@ impl Operator {
     /// Puts an event in place of the one that its call had, on condition that its own place is as it was read.
     fn place_event(
         &self,
-        event: &Event,
+        event: &CallEvent,
         (record, before): (CallRecord, Raw),
         former: Option<Key>,
         free: Condition,
@@ -156,7 +160,7 @@ impl Operator {
 }
 
 /// The reason why an event cannot be on its lead's timeline, where `at_key` has its number.
-fn misplaced(event: &Event, record: &CallRecord, at_key: Option<&Event>) -> Option<String> {
+fn misplaced(event: &CallEvent, record: &CallRecord, at_key: Option<&CallEvent>) -> Option<String> {
     let call = event.call;
     match record.call.lead {
         None => return Some(format!("lead: call {call} has no lead")),

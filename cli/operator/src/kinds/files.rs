@@ -24,11 +24,19 @@ impl RecordKind for Files {
         Ok(file)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<TicketFile>()
+    }
+
     fn identity(file: &TicketFile) -> u64 {
         match file.name() {
             FileName::Id(id) => digest(&id.to_string()),
             FileName::Path(ticket, path) => digest(&format!("{ticket} {path}")),
         }
+    }
+
+    fn links(file: &TicketFile, to: &mut References) {
+        to.add("ticket", Referent::Ticket, [file.ticket]);
     }
 
     fn export(file: &TicketFile) -> serde_json::Result<Fields> {
@@ -88,5 +96,12 @@ impl ExportKind for Files {
 
     fn number(file: &TicketFile) -> u64 {
         file.ticket.get()
+    }
+
+    fn label(file: &TicketFile) -> String {
+        match file.name() {
+            FileName::Id(id) => id.to_string(),
+            FileName::Path(ticket, path) => format!("{ticket}:{path}"),
+        }
     }
 }

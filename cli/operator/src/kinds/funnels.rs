@@ -46,6 +46,10 @@ impl RecordKind for Funnels {
         Ok(funnel)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Funnel>()
+    }
+
     fn identity(funnel: &Funnel) -> u64 {
         funnel.id.get()
     }

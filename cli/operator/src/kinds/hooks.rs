@@ -37,6 +37,10 @@ impl RecordKind for Hooks {
         Ok(form)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Form>()
+    }
+
     fn identity(form: &Form) -> u64 {
         form.id.get()
     }

@@ -48,7 +48,7 @@ kinds! {
     Tags "tag", LossReasons "lossReason",
     Companies "company", Leads "lead", Funnels "funnel", Opportunities "opportunity", Calendars "calendar",
     Meetings "meeting", Tickets "ticket", Files "file", Calls "call", Events "event", Reports "report",
-    Automations "automation", Hooks "hook",
+    Hooks "hook", Automations "automation",
 }
 
 /// A kind of records, as lines contain them.
@@ -66,11 +66,25 @@ pub trait RecordKind {
     /// The reason for the import's report.
     fn parse(fields: Fields) -> Result<Self::Line, String>;
 
+    /// The names of the fields that a line may have, for advice about a misspelt one.
+    #[must_use]
+    fn field_names() -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The names of a record's custom fields.
+    fn custom(_record: &Self::Record) -> impl Iterator<Item = &str> {
+        std::iter::empty()
+    }
+
     /// Two lines of one identity describe the same record. An id, or a digest of a name.
     fn identity(record: &Self::Record) -> u64;
 
     /// Lists the records that this one refers to, except those that [`Decide::decide`] checks.
     fn references(_record: &Self::Record, _to: &mut References) {}
+
+    /// Lists the records that this one refers to and that [`Decide::decide`] checks.
+    fn links(_record: &Self::Record, _to: &mut References) {}
 
     /// The number of a timeline event, and its call.
     fn event(_record: &Self::Record) -> Option<(EventId, CallId)> {
@@ -150,6 +164,44 @@ pub trait Decide: RecordKind {
     fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, mode: Mode) -> Decision;
 }
 
+/// A kind of records that only imports write and from which nothing is derived: each is one item.
+pub trait PlainKind: RecordKind {
+    /// The partition of the records.
+    fn partition(keys: Keys<'_>) -> String;
+
+    /// The key of a record.
+    fn key(keys: Keys<'_>, record: &Self::Record) -> Key;
+}
+
+impl<K> Decide for K
+where
+    K: PlainKind,
+    K::Record: Serialize + DeserializeOwned + PartialEq,
+{
+    fn reads(keys: Keys<'_>, record: &K::Record, _mode: Mode) -> Vec<Key> {
+        vec![K::key(keys, record)]
+    }
+
+    fn decide(operator: &Operator, line: &K::Line, found: &FoundItems, _mode: Mode) -> Decision {
+        let record: &K::Record = line.borrow();
+        found.replace(K::KIND, K::key(operator.keys(), record), record)
+    }
+}
+
+impl<K> ExportKind for K
+where
+    K: PlainKind,
+    K::Record: DeserializeOwned,
+{
+    fn partition(keys: Keys<'_>) -> String {
+        <K as PlainKind>::partition(keys)
+    }
+
+    fn decode(item: Item) -> Result<K::Record, StoreError> {
+        item::decode(K::KIND.name(), item)
+    }
+}
+
 /// A kind of records with a partition of its own, which an export reads in pages.
 pub trait ExportKind: RecordKind {
     /// The sequence at whose value, read before everything else, the export of the kind stops: so it has no record of a
@@ -170,6 +222,11 @@ pub trait ExportKind: RecordKind {
     /// The place of a record in the sequence at which exports stop.
     fn number(record: &Self::Record) -> u64 {
         Self::identity(record)
+    }
+
+    /// The name of a record in lists: its id, if it has one.
+    fn label(record: &Self::Record) -> String {
+        Self::identity(record).to_string()
     }
 
     /// The record without anything of leads that are being deleted.

@@ -36,6 +36,10 @@ impl RecordKind for Tags {
         Ok(tag)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Tag>()
+    }
+
     fn identity(tag: &Tag) -> u64 {
         tag.id.get()
     }
@@ -51,23 +55,13 @@ impl ImportKind for Tags {
     }
 }
 
-impl Decide for Tags {
-    fn reads(keys: Keys<'_>, tag: &Tag, _mode: Mode) -> Vec<Key> {
-        vec![keys.tag(tag.id)]
-    }
-
-    fn decide(operator: &Operator, tag: &Tag, found: &FoundItems, _mode: Mode) -> Decision {
-        found.replace(Self::KIND, operator.keys().tag(tag.id), tag)
-    }
-}
-
-impl ExportKind for Tags {
+impl PlainKind for Tags {
     fn partition(keys: Keys<'_>) -> String {
         keys.tags()
     }
 
-    fn decode(item: Item) -> Result<Tag, StoreError> {
-        item::decode("tag", item)
+    fn key(keys: Keys<'_>, tag: &Tag) -> Key {
+        keys.tag(tag.id)
     }
 }
 
@@ -80,6 +74,10 @@ impl RecordKind for LossReasons {
         let reason: LossReason = line::read(fields)?;
         named("name", &reason.name)?;
         Ok(reason)
+    }
+
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<LossReason>()
     }
 
     fn identity(reason: &LossReason) -> u64 {
@@ -97,22 +95,12 @@ impl ImportKind for LossReasons {
     }
 }
 
-impl Decide for LossReasons {
-    fn reads(keys: Keys<'_>, reason: &LossReason, _mode: Mode) -> Vec<Key> {
-        vec![keys.loss_reason(reason.id)]
-    }
-
-    fn decide(operator: &Operator, reason: &LossReason, found: &FoundItems, _mode: Mode) -> Decision {
-        found.replace(Self::KIND, operator.keys().loss_reason(reason.id), reason)
-    }
-}
-
-impl ExportKind for LossReasons {
+impl PlainKind for LossReasons {
     fn partition(keys: Keys<'_>) -> String {
         keys.loss_reasons()
     }
 
-    fn decode(item: Item) -> Result<LossReason, StoreError> {
-        item::decode("loss reason", item)
+    fn key(keys: Keys<'_>, reason: &LossReason) -> Key {
+        keys.loss_reason(reason.id)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 use shared::ids::LeadId;
-use shared::lead::{ChannelRestrictions, DERIVED_FIELDS, Lead, WHATSAPP, unite_whatsapp};
+use shared::lead::{ChannelRestrictions, Lead, WHATSAPP, unite_whatsapp};
 use shared::store::unscoped::leads::{self, LeadRecord, LeadState};
 use shared::store::unscoped::notices;
 use shared::time::Timestamp;
@@ -35,11 +35,6 @@ impl RecordKind for Leads {
     const KIND: Kind = Kind::Leads;
 
     fn parse(mut fields: Fields) -> Result<Self::Line, String> {
-        if let Some(derived) = DERIVED_FIELDS.iter().find(|name| fields.contains_key(**name)) {
-            return Err(format!(
-                "{derived}: is derived from other fields and cannot be imported"
-            ));
-        }
         unite_whatsapp(&mut fields).map_err(|rule| format!("{WHATSAPP}: {rule}"))?;
         let times = Dated::<Lead>::take_times(&mut fields)?;
         let utm_tags = match fields.shift_remove("utmTags") {
@@ -54,6 +49,14 @@ impl RecordKind for Leads {
         lead.utm_tags = utm_tags;
         lead.custom = custom;
         Ok(Dated::new(lead, times))
+    }
+
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Lead>()
+    }
+
+    fn custom(lead: &Lead) -> impl Iterator<Item = &str> {
+        lead.custom.keys().map(String::as_str)
     }
 
     fn identity(lead: &Lead) -> u64 {
@@ -131,7 +134,7 @@ impl Decide for Leads {
         if let Some(stored) = &stored {
             unlike(stored, &record.lead, mode)?;
             if stored.copied() != record.copied() {
-                notices::mark(&mut transaction, keys, id, operator.now());
+                notices::mark(&mut transaction, keys, id, operator.environment());
             }
         } else {
             // A lead cannot come back before its former data is taken out of other records (C-24).

@@ -41,12 +41,21 @@ impl RecordKind for Meetings {
         Ok(line)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Meeting>()
+    }
+
     fn identity(meeting: &Meeting) -> u64 {
         meeting.id.get()
     }
 
     fn references(meeting: &Meeting, to: &mut References) {
         to.add("userId", Referent::User, meeting.user_id);
+    }
+
+    fn links(meeting: &Meeting, to: &mut References) {
+        to.add("calendarId", Referent::Calendar, [meeting.calendar_id]);
+        to.add("opportunityId", Referent::Opportunity, meeting.opportunity_id);
     }
 
     fn export(meeting: &Meeting) -> serde_json::Result<Fields> {

@@ -1,5 +1,6 @@
 //! The kinds of records that lines contain. A new kind is a file here, a name in [`Kind`] and a line in `with_kind`.
 
+mod answers;
 mod automations;
 mod calendars;
 mod calls;
@@ -7,6 +8,7 @@ mod companies;
 mod dated;
 mod directory;
 mod events;
+pub(crate) mod faults;
 mod files;
 mod funnels;
 mod hooks;
@@ -57,7 +59,7 @@ pub use users::Users;
 macro_rules! with_kind {
     ($kind:expr, $K:ident => $body:expr) => {
         with_kind!($kind, $K => $body; Settings Departments Groups Users Profiles Tags LossReasons Companies Leads Funnels
-            Opportunities Calendars Meetings Tickets Files Calls Events Reports Automations Hooks)
+            Opportunities Calendars Meetings Tickets Files Calls Events Reports Hooks Automations)
     };
     ($kind:expr, $K:ident => $body:expr; $($name:ident)*) => {
         match $kind { $(Kind::$name => { type $K = $name; $body })* }
@@ -67,32 +69,45 @@ macro_rules! with_kind {
 pub(crate) use with_kind;
 
 /// A line that is good by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Judged {
     pub kind: Kind,
     pub identity: u64,
     pub event: Option<EventId>,
+    /// Names of custom fields.
+    pub custom: Vec<String>,
 }
 
-/// Judges a line by itself. An error is the reason for the import's report.
+/// Judges a line by itself. An error is the reason for the import's report, with all faults of the line.
 pub(crate) fn judge(text: &str) -> Result<Judged, String> {
     let (kind, fields) = open(text)?;
-    with_kind!(kind, K => judge_as::<K>(fields))
+    with_kind!(kind, K => judge_as::<K>(fields, text))
 }
 
-fn judge_as<K: RecordKind>(fields: Fields) -> Result<Judged, String> {
-    let line = K::parse(fields)?;
+fn judge_as<K: RecordKind>(fields: Fields, text: &str) -> Result<Judged, String> {
+    let line = match K::parse(fields) {
+        Ok(line) => line,
+        Err(reason) => return Err(faults::all::<K>(open(text)?.1, reason)),
+    };
     Ok(Judged {
         kind: K::KIND,
         identity: K::identity(line.borrow()),
         event: K::event(line.borrow()).map(|(event, _)| event),
+        custom: K::custom(line.borrow()).map(str::to_owned).collect(),
     })
+}
+
+/// The fields that lines of a kind may have, as far as its type states them; custom fields are not among them.
+#[must_use]
+pub fn field_names(kind: Kind) -> &'static [&'static str] {
+    with_kind!(kind, K => K::field_names())
 }
 
 /// The kind of a line and its other fields.
 pub(crate) fn open(text: &str) -> Result<(Kind, Fields), String> {
-    let (name, fields) = line::open(text)?;
+    let (name, mut fields) = line::open(text)?;
     let kind = Kind::named(&name).ok_or_else(|| format!("unknown kind {}", serde_json::Value::from(name)))?;
+    answers::reduce(kind, &mut fields);
     Ok((kind, fields))
 }
 

@@ -41,6 +41,14 @@ impl RecordKind for Opportunities {
         Ok(line)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Opportunity>()
+    }
+
+    fn custom(opportunity: &Opportunity) -> impl Iterator<Item = &str> {
+        opportunity.fields.keys().map(String::as_str)
+    }
+
     fn identity(opportunity: &Opportunity) -> u64 {
         opportunity.id.get()
     }

@@ -1,17 +1,18 @@
 //! Custom fields that the bodies of notifications name (C-102): of opportunities those that a funnel defines, of leads those
-//! that a lead has.
+//! that a lead has or a form sets.
 
 use std::collections::BTreeSet;
 
-use shared::automation::template::{Placeholder, Source};
+use shared::automation::template::{Placeholder, PlaceholderSource};
 use shared::automation::{Action, Automation};
-use shared::store::unscoped::leads;
+use shared::form::Target;
+use shared::store::unscoped::{forms, leads};
 use table::{KeyRange, PAGE, Pages};
 
 use crate::{Operator, OperatorError};
 
 /// Placeholders of fields that do not exist.
-pub struct UnknownPlaceholders(BTreeSet<(Source, String)>);
+pub struct UnknownPlaceholders(BTreeSet<(PlaceholderSource, String)>);
 
 impl UnknownPlaceholders {
     /// The reason for which an automation is refused, if it names one of them.
@@ -20,8 +21,12 @@ impl UnknownPlaceholders {
         let mut named = named(automation).filter(|(_, placeholder)| unknown(placeholder));
         let (at, Placeholder { source, field }) = named.next()?;
         Some(match source {
-            Source::Opportunity => format!("actions[{at}].body: {{op={field}}} is no field of opportunities"),
-            Source::Lead => format!("actions[{at}].body: {{contactfield={field}}} is no field of leads"),
+            PlaceholderSource::Opportunity => {
+                format!("actions[{at}].body: {{op={field}}} is no field of opportunities")
+            }
+            PlaceholderSource::Lead => {
+                format!("actions[{at}].body: {{contactfield={field}}} is no field of leads")
+            }
         })
     }
 }
@@ -40,22 +45,23 @@ fn named(automation: &Automation) -> impl Iterator<Item = (usize, Placeholder<'_
     })
 }
 
-fn owned(placeholder: &Placeholder<'_>) -> (Source, String) {
+fn owned(placeholder: &Placeholder<'_>) -> (PlaceholderSource, String) {
     (placeholder.source, placeholder.field.to_owned())
 }
 
 impl Operator {
     /// The placeholders of automations whose fields do not exist. Without custom fields, nothing is read; with one of a
-    /// lead, leads until all are found.
+    /// lead, the forms, and leads until all are found.
     pub(super) async fn unknown_placeholders(
         &self,
         automations: &[&Automation],
     ) -> Result<UnknownPlaceholders, OperatorError> {
         let named = automations.iter().flat_map(|automation| named(automation));
         let mut unknown: BTreeSet<_> = named.map(|(_, placeholder)| owned(&placeholder)).collect();
-        let any_of =
-            |unknown: &BTreeSet<(Source, String)>, wanted| unknown.iter().any(|(of, _)| *of == wanted);
-        if any_of(&unknown, Source::Opportunity) {
+        let any_of = |unknown: &BTreeSet<(PlaceholderSource, String)>, wanted| {
+            unknown.iter().any(|(of, _)| *of == wanted)
+        };
+        if any_of(&unknown, PlaceholderSource::Opportunity) {
             for field in self
                 .0
                 .funnels()
@@ -63,21 +69,43 @@ impl Operator {
                 .into_iter()
                 .flat_map(|funnel| funnel.fields)
             {
-                unknown.remove(&(Source::Opportunity, field.name));
+                unknown.remove(&(PlaceholderSource::Opportunity, field.name));
+            }
+        }
+        if any_of(&unknown, PlaceholderSource::Lead) {
+            for alias in self.aliases_of_forms().await? {
+                unknown.remove(&(PlaceholderSource::Lead, alias));
             }
         }
         let mut pages = Pages::of(KeyRange::head(self.keys().leads(), PAGE));
-        while any_of(&unknown, Source::Lead) {
+        while any_of(&unknown, PlaceholderSource::Lead) {
             let Some(items) = pages.next(self.table()).await? else {
                 break;
             };
             // A lead that cannot be read has no field that anybody sees.
             for lead in items.into_iter().filter_map(|item| leads::read(item).ok()) {
                 for (field, _) in lead.custom {
-                    unknown.remove(&(Source::Lead, field));
+                    unknown.remove(&(PlaceholderSource::Lead, field));
                 }
             }
         }
         Ok(UnknownPlaceholders(unknown))
+    }
+
+    /// The custom fields that forms set.
+    async fn aliases_of_forms(&self) -> Result<Vec<String>, OperatorError> {
+        let mut aliases = Vec::new();
+        let mut pages = Pages::of(KeyRange::head(self.keys().forms(), PAGE));
+        while let Some(items) = pages.next(self.table()).await? {
+            let forms = items.iter().filter_map(|item| forms::form(item).ok());
+            let targets = forms
+                .flat_map(|form| form.accepted())
+                .filter_map(|field| field.target());
+            aliases.extend(targets.filter_map(|target| match target {
+                Target::Custom(alias) => Some(alias),
+                Target::Field(_) => None,
+            }));
+        }
+        Ok(aliases)
     }
 }

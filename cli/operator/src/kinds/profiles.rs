@@ -22,6 +22,10 @@ impl RecordKind for Profiles {
         Ok(profile)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Profile>()
+    }
+
     fn identity(profile: &Profile) -> u64 {
         Phone::of(&profile.number).map_or(0, |phone| digest(phone.digits()))
     }

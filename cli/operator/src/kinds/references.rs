@@ -24,6 +24,9 @@ pub enum Referent {
     Company(u64),
     Tag(u64),
     Lead(u64),
+    Opportunity(u64),
+    Calendar(u64),
+    Ticket(u64),
     Funnel(u64),
     /// A column of any funnel.
     Column(u64),
@@ -33,6 +36,13 @@ pub enum Referent {
         column: u64,
         lacking: fn(u64, u64) -> String,
     },
+}
+
+impl Reference {
+    /// The field.
+    pub fn field(&self) -> &str {
+        &self.field
+    }
 }
 
 impl References {
@@ -77,6 +87,9 @@ impl fmt::Display for Reference {
             Referent::Company(id) => ("company", id),
             Referent::Tag(id) => ("tag", id),
             Referent::Lead(id) => ("lead", id),
+            Referent::Opportunity(id) => ("opportunity", id),
+            Referent::Calendar(id) => ("calendar", id),
+            Referent::Ticket(id) => ("ticket", id),
             Referent::Funnel(id) => ("funnel", id),
             Referent::Column(id) => ("column", id),
             Referent::ColumnOf {

@@ -31,6 +31,10 @@ impl RecordKind for Reports {
         Ok(line)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Definition>()
+    }
+
     fn identity(definition: &Definition) -> u64 {
         definition.id.get()
     }

@@ -35,12 +35,20 @@ impl RecordKind for Tickets {
         Ok(line)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<Ticket>()
+    }
+
     fn identity(ticket: &Ticket) -> u64 {
         ticket.id.get()
     }
 
     fn references(ticket: &Ticket, to: &mut References) {
         to.add("attendant", Referent::User, ticket.attendant);
+    }
+
+    fn links(ticket: &Ticket, to: &mut References) {
+        to.add("opportunity", Referent::Opportunity, ticket.opportunity);
     }
 
     fn export(ticket: &Ticket) -> serde_json::Result<Fields> {

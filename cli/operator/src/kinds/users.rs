@@ -39,6 +39,10 @@ impl RecordKind for Users {
         line::read(fields)
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<User>()
+    }
+
     fn identity(user: &User) -> u64 {
         user.id.get()
     }
@@ -282,7 +286,7 @@ impl<'a> UserBatch<'a> {
         }
     }
 
-    /// How large an item of names or members is.
+    /// The size of an item of names or members.
     fn named_bytes(&self, key: &Key) -> usize {
         let names = self.names.get(key).map_or(0, |names| {
             let entry = |name: &String| 20 + json_bytes(name);

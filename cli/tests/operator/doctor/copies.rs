@@ -1,4 +1,4 @@
-//! What the doctor finds of copies: an opportunity's of its lead, a lead's of its company, a file's of its ticket.
+//! `funil doctor` checks copies: of a lead in its opportunities, of a company in its leads, of a lead's id in files.
 
 use std::fmt::Write as _;
 

@@ -72,7 +72,7 @@ fn a_membership_that_is_not_its_users() {
     let (key, pk) = issue(&bench, 9);
     let standing = |[department, group, flags]: [u64; 3]| json!({ "L": [{ "N": department.to_string() }, { "N": group.to_string() }, { "N": flags.to_string() }] });
     let table = format!(
-        "set standing {} | {pk} credential | \n | acme#credential key#{key} | stands elsewhere than the record of user 9 says",
+        "set standing {} | {pk} credential | \n | acme#credential key#{key} | differs from the record of user 9",
         standing([7, 7, 0])
     );
     let exported = bench.export();
@@ -101,8 +101,7 @@ fn a_credential_that_its_users_record_makes_an_admins_is_only_reported() {
     let (key, pk) = issue(&bench, 9);
     bench.set("acme#user", &id(9), "admin", &json!({ "BOOL": true }));
     for seen in [repair(&bench), repair(&bench)] {
-        let reason =
-            "stands elsewhere than the record of user 9 says, which lets it do more: import the user again";
+        let reason = "differs from the record of user 9, which lets it do more: import the user again";
         let difference =
             json!([{ "item": format!("acme#credential key#{key}"), "reason": reason, "repaired": false }]);
         assert_eq!((seen.code, &seen.document()["differences"]), (1, &difference));

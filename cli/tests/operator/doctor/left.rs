@@ -80,12 +80,12 @@ fn records_under_other_ids() {
     assert_leaves(
         &bench(),
         r"
-copy acme#lead 000000000000001 | acme#lead 000000000000099 | holds another lead, which nobody finds there
-copy acme#call 000000000000001 | acme#call 000000000000099 | holds another call, which nobody finds there
-copy acme#opportunity 000000000000001 | acme#opportunity 000000000000099 | holds another opportunity, which nobody finds there
-copy acme#calendar 000000000000001 | acme#calendar 000000000000099 | holds another calendar, which nobody finds there
-copy acme#meeting 000000000000001 | acme#meeting 000000000000099 | holds another meeting, which nobody finds there
-copy acme#ticket 000000000000001 | acme#ticket 000000000000099 | holds another ticket, which nobody finds there
+copy acme#lead 000000000000001 | acme#lead 000000000000099 | contains another lead, which no look-up finds there
+copy acme#call 000000000000001 | acme#call 000000000000099 | contains another call, which no look-up finds there
+copy acme#opportunity 000000000000001 | acme#opportunity 000000000000099 | contains another opportunity, which no look-up finds there
+copy acme#calendar 000000000000001 | acme#calendar 000000000000099 | contains another calendar, which no look-up finds there
+copy acme#meeting 000000000000001 | acme#meeting 000000000000099 | contains another meeting, which no look-up finds there
+copy acme#ticket 000000000000001 | acme#ticket 000000000000099 | contains another ticket, which no look-up finds there
 ",
     );
 }
@@ -98,10 +98,10 @@ fn opportunities_in_no_column() {
     let mut smaller = funnel.clone();
     smaller["columns"]["L"].as_array_mut().unwrap().pop();
     bench.put("acme#funnel", &id(3), &smaller);
-    let lacks = " | acme#opportunity 000000000000003 | stands in column 32, which funnel 3 does not have";
+    let lacks = " | acme#opportunity 000000000000003 | is in column 32, which funnel 3 does not have";
     assert_leaves(&bench, lacks);
     bench.delete("acme#funnel", &id(3));
-    let gone = "stands in funnel 3, which does not exist";
+    let gone = "is in funnel 3, which does not exist";
     let gone = [1, 2, 3].map(|at| format!(" | acme#opportunity {} | {gone}\n", id(at)));
     assert_leaves(&bench, &gone.concat());
     bench.put("acme#funnel", &id(3), &funnel);

@@ -13,6 +13,7 @@ use shared::ids::{CompanyId, LeadId, UserId};
 use shared::lead::Lead;
 use shared::opportunity::Opportunity;
 use shared::time::Timestamp;
+use tokio::runtime::{Builder, Runtime};
 
 use super::{assert_clean, bench, repair};
 use crate::support::Bench;
@@ -165,37 +166,55 @@ fn sums(bench: &Bench, partitions: [&str; 2], name: &str) -> u64 {
     totals.iter().flatten().map(of).sum()
 }
 
-/// The doctor repairs the totals that were damaged before, each once, and nothing else: all others, all entries and all
-/// copies without a marker are right at every moment.
-#[test]
-fn a_doctor_amid_a_storm_changes_nothing_that_is_right() {
-    let bench = bench();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let operator = runtime.block_on(bench.operator());
+/// Adds leads and their opportunities.
+fn stock(runtime: &Runtime, operator: &Operator) {
     for first in (FIRST..LAST).step_by(600) {
         let ids = || first..first + 600;
         let leads: Vec<_> = ids().map(|id| lead(id, 0)).collect();
         runtime.block_on(operator.import::<Leads>(&leads, false)).unwrap();
         let opportunities: Vec<_> = ids().map(|id| opportunity(id, 0)).collect();
-        runtime
-            .block_on(operator.import::<Opportunities>(&opportunities, false))
-            .unwrap();
+        let import = operator.import::<Opportunities>(&opportunities, false);
+        runtime.block_on(import).unwrap();
     }
+}
+
+/// Damaged totals: partition key, sort key, number.
+const DAMAGED: [(&str, &str, &str); 7] = [
+    ("acme#board-rank#3#31#0", "2912195#0", "n.8#open"),
+    ("acme#board-total#3#0", "31#7#gain", "n"),
+    ("acme#board-total#3#0", "31#8#open", "c"),
+    ("acme#board-total#3#0", "32#8#open", "n"),
+    ("acme#lead-total#0", "none.0", "n"),
+    ("acme#lead-total#0", "none.1", "n"),
+    ("acme#lead-total#0", "none.5", "n"),
+];
+
+/// Compares the sums of totals with the records.
+fn assert_totals(bench: &Bench) {
+    let leads = ["acme#lead-total#0", "acme#lead-total#1"];
+    assert_eq!(sums(bench, leads, "n"), bench.partition("acme#lead").len() as u64);
+    let cents = |record: &Value| {
+        let card: Value = serde_json::from_str(record["card"]["S"].as_str().unwrap()).unwrap();
+        let value = card["o"]["value"].as_str().unwrap().replace('.', "");
+        value.parse::<u64>().unwrap()
+    };
+    let boards = ["acme#board-total#3#0", "acme#board-total#3#1"];
+    let opportunities = bench.partition("acme#opportunity");
+    let stored = (opportunities.len() as u64, opportunities.iter().map(cents).sum());
+    assert_eq!((sums(bench, boards, "n"), sums(bench, boards, "c")), stored);
+}
+
+/// The doctor repairs the totals that were damaged before, each once, and nothing else: all others, all entries and
+/// all copies without a marker are right at every moment.
+#[test]
+fn a_doctor_amid_a_storm_changes_nothing_that_is_right() {
+    let bench = bench();
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let operator = runtime.block_on(bench.operator());
+    stock(&runtime, &operator);
     let service = Service::start(&bench);
     (0..60).for_each(|number| service.call(number));
-    let damaged = [
-        ("acme#board-rank#3#31#0", "2912195#0", "n.8#open"),
-        ("acme#board-total#3#0", "31#7#gain", "n"),
-        ("acme#board-total#3#0", "31#8#open", "c"),
-        ("acme#board-total#3#0", "32#8#open", "n"),
-        ("acme#lead-total#0", "none.0", "n"),
-        ("acme#lead-total#0", "none.1", "n"),
-        ("acme#lead-total#0", "none.5", "n"),
-    ];
-    for (pk, sk, name) in damaged {
+    for (pk, sk, name) in DAMAGED {
         bench.set(pk, sk, name, &json!({ "N": "50000" }));
     }
     let (stop, next) = (AtomicBool::new(false), AtomicU64::new(60));
@@ -211,26 +230,7 @@ fn a_doctor_amid_a_storm_changes_nothing_that_is_right() {
     println!("{repaired:?} were repaired amid {next:?} calls");
     repaired.extend(mended(&bench));
     repaired.sort();
-    assert_eq!(repaired, damaged.map(|(pk, sk, _)| format!("{pk} {sk}")));
+    assert_eq!(repaired, DAMAGED.map(|(pk, sk, _)| format!("{pk} {sk}")));
     assert_clean(&bench);
-    let (leads, boards) = (
-        ["acme#lead-total#0", "acme#lead-total#1"],
-        ["acme#board-total#3#0", "acme#board-total#3#1"],
-    );
-    assert_eq!(
-        sums(&bench, leads, "n"),
-        bench.partition("acme#lead").len() as u64
-    );
-    let cents = |record: &Value| {
-        let card: Value = serde_json::from_str(record["card"]["S"].as_str().unwrap()).unwrap();
-        card["o"]["value"]
-            .as_str()
-            .unwrap()
-            .replace('.', "")
-            .parse::<u64>()
-            .unwrap()
-    };
-    let opportunities = bench.partition("acme#opportunity");
-    let stored = (opportunities.len() as u64, opportunities.iter().map(cents).sum());
-    assert_eq!((sums(&bench, boards, "n"), sums(&bench, boards, "c")), stored);
+    assert_totals(&bench);
 }

@@ -129,10 +129,16 @@ impl Stage {
         self.browser.until(BOOKED);
     }
 
-    /// The fragment of the link that moves the meeting.
+    /// The fragment of the link that moves the meeting, without its date.
     pub fn link(&mut self) -> String {
-        let link = self.browser.evaluate("document.getElementById('link').hash");
-        link.as_str().unwrap().to_owned()
+        let link = "document.getElementById('link').hash.replace(/\\.\\d+$/, '')";
+        self.browser.evaluate(link).as_str().unwrap().to_owned()
+    }
+
+    /// The date in that fragment.
+    pub fn date_of_link(&mut self) -> String {
+        let date = "new Date(Number(document.getElementById('link').hash.split('.').at(-1))).toISOString()";
+        self.browser.evaluate(date).as_str().unwrap().to_owned()
     }
 
     /// The facts of the confirmation, by name.
@@ -164,7 +170,7 @@ fn calendar((id, name, horizon): (u64, &str, &str)) -> String {
         .into_iter()
         .collect();
     let horizon: Value = serde_json::from_str(horizon).unwrap();
-    let line = json!({ "kind": "calendar", "id": id, "name": "Conversa", "keyName": name, "publicId": name,
+    let line = json!({ "kind": "calendar", "id": id, "name": "Conversa", "host": "Bruno Lima", "keyName": name, "publicId": name,
         "isPublished": true, "userId": 7, "timezone": "America/Sao_Paulo", "durationMinutes": 30, "hours": hours,
         "horizon": horizon, "createDate": "2026-01-05T12:00:00.000Z", "updateDate": "2026-01-05T12:00:00.000Z" });
     line.to_string()

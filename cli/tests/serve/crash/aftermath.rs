@@ -79,12 +79,14 @@ impl Ledger {
             Deed::Change { opportunity, to, .. } => {
                 let known = self.opportunities.get_mut(&opportunity).unwrap();
                 (known.busy, known.next) = (false, None);
-                known.shape = if done { to } else { known.shape };
+                known.change(if done { to } else { known.shape });
             }
             Deed::Move { meeting, date } => {
                 let known = self.meetings.get_mut(&meeting).unwrap();
                 (known.busy, known.next) = (false, None);
-                known.date = if done { date } else { known.date.clone() };
+                if done {
+                    known.move_to(&date);
+                }
             }
             Deed::Archive { leads, .. } | Deed::Delete { leads } => {
                 for lead in leads {
@@ -100,7 +102,10 @@ impl Ledger {
         let known = self.person(lead);
         (known.busy, known.next) = (false, None);
         match record {
-            Some(record) => (known.life, known.archived) = (Life::Here, record["archived"] == true),
+            Some(record) => {
+                known.life = Life::Here;
+                known.archive(record["archived"] == true);
+            }
             None => known.life = Life::Gone,
         }
     }

@@ -80,7 +80,14 @@ fn an_interrupted_export_keeps_the_previous_file() {
     let (mut whereabouts, chance) = begin(2);
     let (home, house) = open(&["acme"]);
     let out = home.path().join("out.ndjson");
-    let export = ["export", "--instance", "acme", "--output", out.to_str().unwrap()];
+    let export = [
+        "export",
+        "--instance",
+        "acme",
+        "--output",
+        out.to_str().unwrap(),
+        "--force",
+    ];
     house.import("acme", &home.lines("data.ndjson", &lines::of(0)));
     let whole = taken(|| assert!(house.command(&export).status.success()));
     let (mut cuts, mut left_beside) = (Cuts::default(), 0);

@@ -40,6 +40,11 @@ pub struct Person {
     pub next: Option<bool>,
     /// Whether it may have been archived during a call.
     pub ever_archived: bool,
+    /// 1 for a lead of a booking, 0 for one of an import.
+    pub created: u64,
+    /// Changes of the archived flag, and those that set it.
+    pub archived_or_back: u64,
+    pub archivals: u64,
     pub life: Life,
     pub busy: bool,
 }
@@ -51,7 +56,19 @@ pub struct Opportunity {
     pub lead: u64,
     pub shape: Shape,
     pub next: Option<Shape>,
+    /// Changes of its shape, and those of its column.
+    pub changes: u64,
+    pub moves: u64,
     pub busy: bool,
+}
+
+impl Opportunity {
+    /// Changes its shape.
+    pub fn change(&mut self, to: Shape) {
+        self.changes += u64::from(to != self.shape);
+        self.moves += u64::from(to.column != self.shape.column);
+        self.shape = to;
+    }
 }
 
 /// A meeting with a known id.
@@ -60,6 +77,7 @@ pub struct Meeting {
     pub lead: u64,
     pub date: String,
     pub next: Option<String>,
+    pub moves: u64,
     /// Its reschedule key, if the response arrived.
     pub proof: Option<String>,
     pub busy: bool,
@@ -106,6 +124,14 @@ pub struct Ledger {
     pub answered: u64,
 }
 
+impl Meeting {
+    /// Moves it.
+    pub fn move_to(&mut self, date: &str) {
+        self.moves += u64::from(date != self.date);
+        date.clone_into(&mut self.date);
+    }
+}
+
 impl Person {
     /// A lead from an import or a booking.
     pub fn new(mark: u64, phone: String, tickets: usize) -> Self {
@@ -116,9 +142,19 @@ impl Person {
             archived: false,
             next: None,
             ever_archived: false,
+            created: 0,
+            archived_or_back: 0,
+            archivals: 0,
             life: Life::Here,
             busy: false,
         }
+    }
+
+    /// Sets the archived flag.
+    pub fn archive(&mut self, archived: bool) {
+        self.archived_or_back += u64::from(archived != self.archived);
+        self.archivals += u64::from(archived && !self.archived);
+        self.archived = archived;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Losses are detected: a missing or changed record is a fault.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -7,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::clients::cut_off;
 use super::deed::Deed;
+use super::facts::{facts_of, made_up};
 use super::found::Found;
 use super::house::{Home, House};
 use super::ledger::Ledger;
@@ -27,7 +29,7 @@ fn losses_are_detected() {
     let before = house.export("demo");
     cut_off(house, &ledger, seed(), Moment::Answers(ANSWERS, Duration::ZERO));
     let house = House::open(&home, Some(&access));
-    let ledger = ledger.into_inner().unwrap();
+    let mut ledger = ledger.into_inner().unwrap();
     let export = house.export("demo");
     assert_eq!(ledger.judge(&Found::read(&export)).count(), 0);
     // With no records of the round, every record is missed.
@@ -44,6 +46,31 @@ fn losses_are_detected() {
         .collect();
     each_is_missed(&ledger, &records);
     each_change_is_seen(&ledger, &records);
+    ledger.resolve(&house, &Found::read(&export));
+    each_fact_is_counted(&ledger, &house.items());
+}
+
+/// A missing notification and an additional one are faults.
+fn each_fact_is_counted(ledger: &Ledger, items: &[String]) {
+    let faults = |items: &[String]| ledger.judge_facts(items, None).count();
+    assert_eq!(faults(items), 0);
+    let facts: BTreeSet<_> = items.iter().flat_map(|item| facts_of(item)).collect();
+    let mut tried = BTreeMap::<u64, usize>::new();
+    for fact in facts.iter().filter(|fact| ledger.is_judged(fact, None)) {
+        let tried = tried.entry(fact.0.0).or_default();
+        *tried += 1;
+        if *tried > SOME {
+            continue;
+        }
+        let without = items.iter().filter(|item| !facts_of(item).contains(fact));
+        assert!(
+            faults(&without.cloned().collect::<Vec<_>>()) > 0,
+            "nobody misses {fact:?}"
+        );
+        let with = [items, &[made_up(fact)]].concat();
+        assert!(faults(&with) > 0, "nobody sees that {fact:?} is told twice");
+    }
+    assert!(tried.len() > 4, "{tried:?}");
 }
 
 /// A missing record is a fault if its creation was acknowledged.

@@ -70,6 +70,8 @@ impl Ledger {
             lead,
             shape,
             next: None,
+            changes: 0,
+            moves: 0,
             busy: false,
         };
         let before = self.opportunities.insert(id, opportunity);
@@ -80,7 +82,8 @@ impl Ledger {
         let right = answer.status == 200 && to.is_of(&answer.body["data"]);
         assert!(right, "{id} to {to:?}: {answer:?}");
         let known = self.opportunities.get_mut(&id).unwrap();
-        (known.shape, known.next, known.busy) = (to, None, false);
+        (known.next, known.busy) = (None, false);
+        known.change(to);
     }
 
     fn booked(&mut self, request: usize, lead: Option<u64>, date: &str, answer: &Answer) {
@@ -106,7 +109,11 @@ impl Ledger {
     /// Adds the lead of a booking.
     pub fn knows_guest(&mut self, lead: u64, request: usize) {
         let mark = guest(request);
-        let before = self.people.insert(lead, Person::new(mark, phone(mark), 0));
+        let person = Person {
+            created: 1,
+            ..Person::new(mark, phone(mark), 0)
+        };
+        let before = self.people.insert(lead, person);
         assert!(before.is_none(), "lead {lead} is told twice");
     }
 
@@ -116,6 +123,7 @@ impl Ledger {
             lead,
             date: date.to_owned(),
             next: None,
+            moves: 0,
             proof,
             busy: false,
         };
@@ -134,7 +142,7 @@ impl Ledger {
         let meeting = &answer.body["data"];
         let right = answer.status == 200 && meeting["id"] == id && meeting["date"] == date;
         assert!(right, "{id} to {date}: {answer:?}");
-        date.clone_into(&mut known.date);
+        known.move_to(date);
     }
 
     fn archived(&mut self, leads: &[u64], archived: bool, answer: &Answer) {
@@ -151,7 +159,8 @@ impl Ledger {
         assert!(leads.iter().all(is_so), "{leads:?}: {answer:?}");
         for lead in leads {
             let known = self.person(*lead);
-            (known.archived, known.next, known.busy) = (archived, None, false);
+            (known.next, known.busy) = (None, false);
+            known.archive(archived);
         }
     }
 

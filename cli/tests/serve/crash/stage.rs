@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use shared::environment::Environment;
 
 use super::deed::{mark, phone};
+use super::facts;
 use super::found::MADE;
 use super::house::{Home, House};
 use super::ledger::{Ledger, Person};
@@ -29,6 +30,7 @@ pub fn set(house: &House, home: &Home) -> Ledger {
         "event": "received", "actions": [{ "type": "addPoints", "points": 1 },
             { "type": "createOpportunity", "funnel": 4, "column": 41, "title": MADE }] }),
     );
+    lines.extend(facts::automations());
     house.import("demo", &home.lines("stage.ndjson", &lines));
     define_reports(house, home, 0);
     let slots = house.read("GET", "/calendarmeeting/slots?keyName=balcao", &Value::Null);

@@ -14,7 +14,7 @@ use super::ledger::{Fate, Ledger, Life, Person, Request};
 pub struct Faults(Vec<String>);
 
 impl Faults {
-    fn unless(&mut self, right: bool, fault: impl FnOnce() -> String) {
+    pub fn unless(&mut self, right: bool, fault: impl FnOnce() -> String) {
         if !right {
             self.0.push(fault());
         }

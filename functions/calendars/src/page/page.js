@@ -1,41 +1,50 @@
 // Only the parts of a tag that Intl surely takes: some systems report things like "en-US@posix".
 const tags = navigator.languages.map(tag => /^(pt|en)(?:-[a-z]{2})?(?![a-z])/i.exec(tag)).filter(Boolean);
-const [locale, language] = tags[0] ?? ["pt-BR", "pt"];
+const [locale, language] = tags[0] ?? (navigator.languages.length ? ["en", "en"] : ["pt-BR", "pt"]);
 const text = TEXTS[language.toLowerCase()];
 
 const DAY = 86_400_000;
 const WINDOW = 62 * DAY;
 const PATIENCE = 20_000;
+/* Windows without a free time that are passed over at the beginning. */
+const MAX_EMPTY = 12;
 
 const $ = id => document.getElementById(id);
 const form = $("form");
 const fields = ["firstname", "lastname", "email"].map(name => form.elements[name]);
 
-/* Dates and times, in the visitor's zone unless another is named */
+/* Dates and times, in the chosen zone unless another is named. A day is the browser's midnight of its date. */
 
-const format = (date, options, timeZone) => new Intl.DateTimeFormat(locale, { ...options, timeZone }).format(date);
+const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+let zone = ownZone;
+
+const format = (date, options, timeZone = zone) => new Intl.DateTimeFormat(locale, { ...options, timeZone }).format(date);
+const formatDay = (day, options) => format(day, options, ownZone);
 const LONG_DAY = { weekday: "long", day: "numeric", month: "long" };
 const FULL_DAY = { dateStyle: "full" };
 const CLOCK = { timeStyle: "short" };
-const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const monthOf = date => date.getFullYear() * 12 + date.getMonth();
-const dayOf = date => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+let calendarDay;
+function dayOf(date) {
+  const part = Object.fromEntries(calendarDay.formatToParts(date).map(({ type, value }) => [type, Number(value)]));
+  return new Date(part.year, part.month - 1, part.day).getTime();
+}
 const dateIn = (month, day) => new Date(0, month - 1900 * 12, day);
 
 function zoneName() {
-  const name = { timeZoneName: "longGeneric" };
+  const name = { timeZoneName: "longGeneric", timeZone: zone };
   try {
     const parts = new Intl.DateTimeFormat(locale, name).formatToParts();
-    return `${parts.find(part => part.type === "timeZoneName").value} (${pretty(ownZone)})`;
+    return `${parts.find(part => part.type === "timeZoneName").value} (${pretty(zone)})`;
   } catch {
-    return pretty(ownZone);
+    return pretty(zone);
   }
 }
 
 const pretty = zone => zone.replaceAll("_", " ");
 
-/* The day and time on the calendar's own clock; null where it shows what the visitor's shows. */
+/* The day and time on the calendar's own clock; null where it shows what the chosen zone shows. */
 function there(date) {
   const options = { ...FULL_DAY, ...CLOCK };
   try {
@@ -79,40 +88,51 @@ function failure({ ok, status, headers }, body) {
   if (ok || status >= 500 || status === 409) return new Failure("unanswered");
   if (error === "CL006" || status === 404) return new Failure("link");
   if (body?.details === "rescheduleKey") return new Failure("key");
+  if (String(body?.details).startsWith("date: ")) return new Failure("old");
   return new Failure("refused", String(body?.details ?? body?.msg ?? error ?? status));
 }
 
 /* What is free: the slots of each day, and up to when they are known */
 
-let instance, keyName, slots, known, calendarZone;
+let instance, keyName, starts, slots, known, calendarZone, calendar;
+
+/* The starts by the days of the chosen zone. */
+function group() {
+  calendarDay = new Intl.DateTimeFormat("en-US", { timeZone: zone, year: "numeric", month: "numeric", day: "numeric" });
+  slots = new Map();
+  for (const start of starts) {
+    const day = dayOf(new Date(start));
+    if (!slots.has(day)) slots.set(day, new Set());
+    slots.get(day).add(start);
+  }
+}
 
 async function loadMore() {
   const first = known === null;
   const range = first ? {} : { from: new Date(known).toISOString(), to: new Date(known + WINDOW).toISOString() };
   const { data, now } = await call("/slots", { keyName, ...range });
-  for (const slot of data.slots) {
-    const date = new Date(slot), day = dayOf(date);
-    if (Number.isNaN(day)) continue;
-    if (!slots.has(day)) slots.set(day, new Set());
-    slots.get(day).add(slot);
-  }
+  for (const start of data.slots) if (!Number.isNaN(Date.parse(start))) starts.add(start);
+  group();
   known = (first ? now : known) + WINDOW;
   calendarZone = String(data.timezone);
+  calendar = data.calendar;
 }
 
-/* A month is shown only when all of it is known. */
+/* A month is shown only when all of it is known, in any zone. */
 async function loadUntil(month) {
-  while (known === null || known < dateIn(month + 1, 1).getTime()) await loadMore();
+  while (known === null || known < dateIn(month + 1, 1).getTime() + DAY) await loadMore();
 }
 
 const freeMonths = () => [...new Set([...slots.keys()].map(day => monthOf(new Date(day))))].sort((a, b) => a - b);
 
 /* What is shown: one section at a time */
 
-let month, day, slot, meeting, attempt, working;
+let month, day, slot, meeting, booked, attempt, working;
 
 function show(name, focus = `${name}-title`) {
   for (const section of document.querySelectorAll("section")) section.hidden = section.id !== name;
+  $("zones").disabled = name !== "choose";
+  $("drop-row").hidden = name !== "choose" || !meeting?.date;
   if (!focus) return;
   $(focus).focus({ preventScroll: true });
   scrollTo(0, 0);
@@ -133,10 +153,10 @@ function add(parent, name, content, properties) {
 }
 
 async function begin(focus) {
-  const fragment = /^#([1-9]\d{0,14})\.([1-9]\d{0,14})\.([0-9a-f]{64})$/.exec(location.hash);
-  meeting = fragment && { id: Number(fragment[1]), leadId: Number(fragment[2]), key: fragment[3] };
+  const fragment = /^#([1-9]\d{0,14})\.([1-9]\d{0,14})\.([0-9a-f]{64})(?:\.(\d{1,15}))?$/.exec(location.hash);
+  meeting = fragment && { id: Number(fragment[1]), leadId: Number(fragment[2]), key: fragment[3], date: Number(fragment[4]) };
   attempt = null;
-  [slots, known] = [new Map(), null];
+  [starts, known] = [new Set(), null];
   document.title = meeting ? text.moveTitle : text.title;
   set("title", document.title);
   set("moving", meeting && text.moving(meeting.id));
@@ -149,11 +169,33 @@ async function begin(focus) {
     // An address whose escapes are broken is nobody's link.
     [instance, keyName] = location.pathname.split("/").slice(-2).map(part => decodeURIComponent(part));
     await loadMore();
+    set("what", describe());
+    showZones();
+    for (let i = 1; i < MAX_EMPTY && !starts.size; i++) await loadMore();
     await openMonth(freeMonths()[0], undefined, focus);
   } catch (error) {
     // At first nothing but the address can be wrong.
     fail(error.kind === "unanswered" || error.kind === "busy" ? error : new Failure("link"));
   }
+}
+
+/* What is booked, for how long, with whom. */
+function describe() {
+  const { name, durationMinutes, host, company } = calendar;
+  return [name, text.minutes(durationMinutes), host && text.with(host), company].filter(Boolean).join(" · ");
+}
+
+function showZones() {
+  const zones = new Set([ownZone, calendarZone, ...(Intl.supportedValuesOf?.("timeZone") ?? [])]);
+  $("zones").replaceChildren(...[...zones].map(name => new Option(pretty(name), name, false, name === zone)));
+}
+
+function changeZone() {
+  zone = $("zones").value;
+  const chosen = slots.get(day)?.values().next().value;
+  group();
+  const at = chosen && dayOf(new Date(chosen));
+  openMonth(at ? monthOf(new Date(at)) : freeMonths()[0], at, null).catch(explain);
 }
 
 const words = (kind, detail) => (typeof text[kind] === "function" ? text[kind](detail) : text[kind]);
@@ -172,7 +214,8 @@ async function openMonth(at, chosen, focus) {
   if (at !== undefined) await loadUntil(at);
   month = at;
   const days = [...slots.keys()].filter(day => monthOf(new Date(day)) === at).sort((a, b) => a - b);
-  set("calendar-zone", there(new Date(days[0] ?? Date.now())) && text.calendarZone(pretty(calendarZone)));
+  const first = slots.get(days[0])?.values().next().value ?? Date.now();
+  set("calendar-zone", there(new Date(first)) && text.calendarZone(pretty(calendarZone)));
   showDays(days, days.includes(chosen) ? chosen : days[0]);
   show("choose", focus);
 }
@@ -184,14 +227,14 @@ function showDays(days, chosen) {
   set("none", "");
   $("earlier").hidden = none || freeMonths()[0] === month;
   if (none) return tellNone();
-  set("month", format(dateIn(month, 1), { month: "long", year: "numeric" }));
+  set("month", formatDay(dateIn(month, 1), { month: "long", year: "numeric" }));
   $("grid").replaceChildren();
   const info = new Intl.Locale(locale);
   const firstWeekday = (info.getWeekInfo?.() ?? info.weekInfo)?.firstDay ?? 7;
   // 4 January 1970 was a Sunday.
   for (let i = 0; i < 7; i++) {
-    const name = format(new Date(1970, 0, 4 + firstWeekday + i), { weekday: "short" });
-    add($("grid"), "span", name.replace(".", ""), { className: "week", ariaHidden: "true" });
+    const name = formatDay(new Date(1970, 0, 4 + firstWeekday + i), { weekday: "short" });
+    add($("grid"), "span", name.slice(0, 3), { className: "week", ariaHidden: "true" });
   }
   // From the week of the first free day to that of the last.
   const weekday = date => (new Date(date).getDay() - firstWeekday + 7) % 7;
@@ -210,7 +253,7 @@ function addDay(date, chosen) {
   const free = slots.get(date.getTime());
   if (!free) return add($("grid"), "span", String(date.getDate()), { ariaHidden: "true" });
   const label = add($("grid"), "label", []);
-  const name = `${format(date, LONG_DAY)}, ${text.free(free.size)}`;
+  const name = `${formatDay(date, LONG_DAY)}, ${text.free(free.size)}`;
   const radio = add(label, "input", [], { type: "radio", name: "day", ariaLabel: name, value: String(date.getTime()) });
   radio.checked = date.getTime() === chosen;
   return add(label, "span", String(date.getDate()), { ariaHidden: "true" });
@@ -219,9 +262,9 @@ function addDay(date, chosen) {
 function showTimes(chosen) {
   day = chosen;
   const free = [...slots.get(day)].sort();
-  set("times-title", text.times(format(day, LONG_DAY)));
-  say(`${format(day, LONG_DAY)}: ${text.free(free.length)}`);
-  const clock = new Intl.DateTimeFormat(locale, CLOCK);
+  set("times-title", text.times(formatDay(day, LONG_DAY)));
+  say(`${formatDay(day, LONG_DAY)}: ${text.free(free.length)}`);
+  const clock = new Intl.DateTimeFormat(locale, { ...CLOCK, timeZone: zone });
   const names = free.map(slot => clock.format(new Date(slot)));
   $("list").replaceChildren(...free.map((slot, i) => {
     const item = document.createElement("li");
@@ -280,40 +323,79 @@ function lock(locked) {
   set("send", locked ? text.again : meeting ? text.move : text.book);
 }
 
-function newAttempt() {
-  const common = { keyName, date: slot };
-  const [firstname, lastname, email] = fields.map(field => field.value.trim());
-  const formData = lastname ? { firstname, lastname, email } : { firstname, email };
-  const body = meeting
-    ? { ...common, leadId: meeting.leadId, properties: { rescheduleMeetingId: meeting.id, rescheduleKey: meeting.key } }
-    : { ...common, leadId: null, formData, properties: {} };
+function newAttempt(body) {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const key = Array.from(bytes, byte => byte.toString(16).padStart(2, "0")).join("");
   return { key, body: JSON.stringify(body), unknown: false };
 }
 
-async function send(event) {
-  event.preventDefault();
-  if (working) return;
-  attempt ??= newAttempt();
-  busy("send", true);
-  set("alert", "");
-  set("send", text.sending);
-  say(text.sending);
+function bookingBody() {
+  const common = { keyName, date: slot };
+  const [firstname, lastname, email] = fields.map(field => field.value.trim());
+  const formData = lastname ? { firstname, lastname, email } : { firstname, email };
+  return meeting
+    ? { ...common, leadId: meeting.leadId, properties: { rescheduleMeetingId: meeting.id, rescheduleKey: meeting.key } }
+    : { ...common, leadId: null, formData, properties: {} };
+}
+
+/* Sends the attempt once; its meeting, or nothing where it failed. */
+async function post() {
   const headers = { "content-type": "application/json", "idempotency-key": attempt.key };
   try {
     const { data } = await call("", {}, { method: "POST", headers, body: attempt.body });
     attempt = null;
-    showMeeting(data);
+    return data;
   } catch (error) {
     if (error.kind === "unanswered") attempt.unknown = true;
     // Too many requests tell nothing of the one before.
     else if (error.kind !== "busy" || !attempt.unknown) attempt = null;
     await explain(error);
+    return null;
   }
+}
+
+async function send(event) {
+  event.preventDefault();
+  if (working) return;
+  attempt ??= newAttempt(bookingBody());
+  busy("send", true);
+  set("alert", "");
+  set("send", text.sending);
+  say(text.sending);
+  const made = await post();
+  if (made) showMeeting(made);
   busy("send", false);
   lock(attempt !== null);
 }
+
+/* Asks before a meeting is cancelled: that of the link, or the one just booked. */
+function drop(dropped) {
+  if (working) return;
+  booked = dropped;
+  set("alert", "");
+  set("dropping", format(booked.date, { ...FULL_DAY, ...CLOCK }));
+  show("sure");
+}
+
+async function dropIt() {
+  if (working) return;
+  const { id, leadId, key, date } = booked;
+  const properties = { cancelMeetingId: id, rescheduleKey: key };
+  attempt ??= newAttempt({ keyName, leadId, date: new Date(date).toISOString(), properties });
+  busy("drop-it", true);
+  set("alert", "");
+  say(text.sending);
+  const canceled = await post();
+  if (canceled) {
+    showMeeting(canceled);
+    set("done-title", text.dropped);
+    $("change").hidden = true;
+  }
+  busy("drop-it", false);
+}
+
+/* While nobody knows whether it was cancelled, it can only be tried again. */
+const keepIt = () => working || attempt || show(meeting ? "choose" : "done");
 
 async function explain({ kind, detail }) {
   say("");
@@ -324,7 +406,7 @@ async function explain({ kind, detail }) {
 }
 
 async function taken() {
-  [slots, known] = [new Map(), null];
+  [starts, known] = [new Set(), null];
   show("wait", null);
   try {
     await loadUntil(month);
@@ -346,14 +428,34 @@ function showMeeting({ id, date, endDate, leadId, rescheduleKey }) {
     Object.assign(document.createElement("dt"), { textContent: name }),
     Object.assign(document.createElement("dd"), { textContent: value }),
   );
+  const [first, last, email] = meeting ? [] : fields.map(field => field.value.trim());
+  fact(text.name, [first, last].filter(Boolean).join(" "));
+  fact(text.email, email);
   fact(text.time, `${format(start, CLOCK)} – ${format(end, CLOCK)}`);
   fact(text.yourZone, zoneName());
   fact(text.calendar, other && `${other} (${pretty(calendarZone)})`);
   fact(text.number, String(id));
-  $("link").href = `#${id}.${leadId}.${rescheduleKey}`;
+  booked = { id, leadId, key: rescheduleKey, date: start.getTime() };
+  $("link").href = `#${id}.${leadId}.${rescheduleKey}.${booked.date}`;
+  $("file").href = `data:text/calendar;charset=utf-8,${encodeURIComponent(calendarFile(id, start, end))}`;
+  $("file").download = `${keyName}-${id}.ics`;
   $("copy").hidden = !navigator.clipboard;
   say("");
   show("done");
+}
+
+/* The meeting as a file for the visitor's own calendar (RFC 5545). */
+function calendarFile(id, start, end) {
+  const stamp = date => date.toISOString().replace(/[-:]|\.\d+/g, "");
+  const escaped = value => value.replace(/[\\;,]/g, "\\$&").replace(/[\r\n]+/g, " ");
+  const lines = [
+    "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Funil//Booking//EN", "BEGIN:VEVENT",
+    `UID:${id}.${keyName}.${instance}@${location.hostname}`, `DTSTAMP:${stamp(new Date())}`,
+    `DTSTART:${stamp(start)}`, `DTEND:${stamp(end)}`, `SUMMARY:${escaped(describe())}`, `URL:${$("link").href}`,
+    "END:VEVENT", "END:VCALENDAR",
+  ];
+  // A line has at most 75 bytes, and a character up to 4.
+  return lines.map(line => `${line.replace(/.{18}(?=.)/gu, "$&\r\n ")}\r\n`).join("");
 }
 
 /* What the visitor does */
@@ -372,6 +474,11 @@ $("list").addEventListener("click", ({ target }) => target.value && choose(targe
 $("earlier").addEventListener("click", () => turn(-1));
 $("later").addEventListener("click", () => turn(1));
 $("back").addEventListener("click", back);
+$("zones").addEventListener("change", changeZone);
+$("drop").addEventListener("click", () => drop(meeting));
+$("drop-booked").addEventListener("click", () => drop(booked));
+$("drop-it").addEventListener("click", dropIt);
+$("keep-it").addEventListener("click", keepIt);
 $("reload").addEventListener("click", () => begin());
 form.addEventListener("submit", send);
 fields[0].addEventListener("input", ({ target }) => {
@@ -390,6 +497,5 @@ addEventListener("hashchange", () => location.reload());
 document.documentElement.lang = locale;
 for (const element of document.querySelectorAll("[data-text]")) element.textContent = text[element.dataset.text];
 for (const name of ["earlier", "later", "back"]) set(name, text[name]);
-set("zone", text.zone(zoneName()));
 for (const landmark of document.querySelectorAll("header, main")) landmark.hidden = false;
 begin(null);

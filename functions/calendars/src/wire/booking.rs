@@ -38,8 +38,10 @@ pub struct BookMeeting {
     pub form_data: Map<String, Value>,
     /// Properties stored with the meeting.
     pub properties: Map<String, Value>,
-    /// The key of the meeting to move, blank if only the meeting was sent; `None` for a new meeting.
+    /// The key of the meeting to move or cancel, blank if only the meeting was sent; `None` for a new meeting.
     pub reschedule_key: Option<String>,
+    /// Whether that meeting is cancelled instead of moved.
+    pub cancels: bool,
 }
 
 impl BookMeeting {
@@ -60,13 +62,20 @@ impl BookMeeting {
             id(value, OpportunityId::new)
         })?;
         let mut properties = properties(body.shift_remove("properties"))?;
-        // These two identify the meeting to move and are never stored.
+        // These identify the meeting to move or cancel and are never stored.
         let mut taken = |name| {
             properties
                 .shift_remove(name)
                 .filter(|value: &Value| !value.is_null())
         };
-        let (meeting, reschedule_key) = (taken("rescheduleMeetingId"), taken("rescheduleKey"));
+        let (moved, canceled) = (taken("rescheduleMeetingId"), taken("cancelMeetingId"));
+        let reschedule_key = taken("rescheduleKey");
+        let cancels = canceled.is_some();
+        if cancels && moved.is_some() {
+            let rule = "must not be sent with rescheduleMeetingId";
+            return Err(InvalidField::new("cancelMeetingId", rule).into());
+        }
+        let meeting = moved.or(canceled);
         if free > Meeting::MAX_FREE {
             let rule = "must have at most 16 KB together with properties";
             return Err(InvalidField::new("formData", rule).into());
@@ -89,6 +98,7 @@ impl BookMeeting {
                 .as_ref()
                 .map(key_text)
                 .or(meeting.map(|_| String::new())),
+            cancels,
         })
     }
 }

@@ -63,7 +63,7 @@ impl TryFrom<String> for WebhookUrl {
             return Err(wrong);
         }
         if authority.as_str().contains('@') {
-            return Err("must not hold a user or password");
+            return Err("must not contain a user or password");
         }
         let port = match authority.as_str().strip_prefix(authority.host()) {
             Some("") => 443,
@@ -242,7 +242,7 @@ mod tests {
             Err(wrong)
         );
         for text in ["https://a@erp.example/", "https://a:b@erp.example/"] {
-            assert_eq!(hook(text), Err("must not hold a user or password"), "{text}");
+            assert_eq!(hook(text), Err("must not contain a user or password"), "{text}");
         }
         for text in [
             "https://127.0.0.1/",

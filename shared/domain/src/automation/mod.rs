@@ -48,7 +48,7 @@ pub struct Automation {
     pub active: bool,
 }
 
-/// Conditions on the trigger, which must all hold. Unknown filters are rejected, because ignoring one would
+/// Conditions on the trigger, all of which must be met. Unknown filters are rejected, because ignoring one would
 /// run actions too often.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -136,7 +136,7 @@ pub struct Notify {
     /// Receiver.
     pub url: WebhookUrl,
     /// Signing secret.
-    pub secret: Secret,
+    pub secret: SecretText,
     /// Method of the request.
     #[serde(default, skip_serializing_if = "Method::is_post")]
     pub method: Method,
@@ -151,9 +151,9 @@ pub struct Notify {
 /// A secret; `Debug` never prints it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Secret(String);
+pub struct SecretText(String);
 
-impl Secret {
+impl SecretText {
     /// The secret in clear text.
     #[must_use]
     pub fn reveal(&self) -> &str {
@@ -161,7 +161,7 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for SecretText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("…")
     }
@@ -261,7 +261,7 @@ impl Action {
                 Err("points: must be from -1e15 to 1e15".to_owned())
             }
             Self::AddAccess { users, departments } if users.is_empty() && departments.is_empty() => {
-                Err("users: must name somebody where departments do not".to_owned())
+                Err("users: must not be empty where departments is".to_owned())
             }
             Self::CreateOpportunity { title, .. } => length("title", title),
             Self::Notify(notify) => notify.judge(),

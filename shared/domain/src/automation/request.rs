@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use http::{HeaderName, HeaderValue};
 use serde::{Deserialize, Serialize};
 
-use super::Secret;
+use super::SecretText;
 
 /// Maximum headers of a notification.
 const MAX_HEADERS: usize = 20;
@@ -63,7 +63,7 @@ impl From<Method> for http::Method {
 }
 
 /// Fixed headers by name. A value may be a credential of the receiver, so it is a secret.
-pub type Headers = BTreeMap<String, Secret>;
+pub type Headers = BTreeMap<String, SecretText>;
 
 /// Checks the headers of a notification. An error never quotes a value.
 ///
@@ -90,7 +90,7 @@ pub fn judge(headers: &Headers) -> Result<(), String> {
             return told("must have ASCII characters only, and no control characters");
         }
         if seen.contains(&header) {
-            return told("stands twice");
+            return told("is given twice");
         }
         seen.push(header);
     }
@@ -146,7 +146,7 @@ mod tests {
         assert!(judged(json!({ "x-a": "a".repeat(1001) })).is_err());
         assert_eq!(
             judged(json!({ "X-A": "1", "x-a": "1" })),
-            Err("headers.x-a: stands twice".to_owned())
+            Err("headers.x-a: is given twice".to_owned())
         );
         let many: Headers = (0..21)
             .map(|at| (format!("x-{at}"), serde_json::from_value(json!("1")).unwrap()))

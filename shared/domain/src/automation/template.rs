@@ -19,7 +19,7 @@ pub struct Template(Value);
 
 /// The record that a placeholder takes its value from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Source {
+pub enum PlaceholderSource {
     /// `op`: the opportunity.
     Opportunity,
     /// `contactfield`: the lead.
@@ -30,12 +30,12 @@ pub enum Source {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Placeholder<'a> {
     /// The record.
-    pub source: Source,
+    pub source: PlaceholderSource,
     /// The name of the field.
     pub field: &'a str,
 }
 
-/// The fields that placeholders stand for.
+/// The values of placeholders.
 #[derive(Debug, Clone, Default)]
 pub struct Values {
     /// Those of the opportunity.
@@ -71,8 +71,8 @@ impl Placeholder<'_> {
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         match self.source {
-            Source::Opportunity => example_opportunity().contains_key(self.field),
-            Source::Lead => example_lead().contains_key(self.field),
+            PlaceholderSource::Opportunity => example_opportunity().contains_key(self.field),
+            PlaceholderSource::Lead => example_lead().contains_key(self.field),
         }
     }
 }
@@ -81,8 +81,8 @@ impl Values {
     fn of(&self, placeholder: Placeholder<'_>) -> String {
         let field = placeholder.field;
         let value = match placeholder.source {
-            Source::Lead => self.lead.get(field),
-            Source::Opportunity => self.opportunity.get(field).or_else(|| {
+            PlaceholderSource::Lead => self.lead.get(field),
+            PlaceholderSource::Opportunity => self.opportunity.get(field).or_else(|| {
                 let custom = self.opportunity.get("fields")?;
                 custom.get(field)
             }),
@@ -185,8 +185,8 @@ struct Next<'a> {
 impl<'a> Next<'a> {
     fn placeholder(&self) -> Option<Placeholder<'a>> {
         let source = match self.source {
-            "op" => Source::Opportunity,
-            "contactfield" => Source::Lead,
+            "op" => PlaceholderSource::Opportunity,
+            "contactfield" => PlaceholderSource::Lead,
             _ => return None,
         };
         let field = self.field;
@@ -278,10 +278,10 @@ mod tests {
             ("initial_password", false),
             ("cpf", false),
         ] {
-            assert_eq!(fixed(Source::Lead, field), known, "{field}");
+            assert_eq!(fixed(PlaceholderSource::Lead, field), known, "{field}");
         }
         for (field, known) in [("title", true), ("crm_column", true), ("cpf", false)] {
-            assert_eq!(fixed(Source::Opportunity, field), known, "{field}");
+            assert_eq!(fixed(PlaceholderSource::Opportunity, field), known, "{field}");
         }
     }
 }

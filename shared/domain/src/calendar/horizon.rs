@@ -8,7 +8,7 @@ use crate::time::Day;
 
 /// The days on which a calendar can be booked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "Wire", into = "Wire")]
+#[serde(try_from = "HorizonFields", into = "HorizonFields")]
 pub enum Horizon {
     /// Any day.
     #[default]
@@ -46,7 +46,7 @@ enum HorizonKind {
 /// The serialized form: one struct for all types, so that errors can name the member.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename = "horizon")]
-struct Wire {
+struct HorizonFields {
     #[serde(rename = "type")]
     kind: HorizonKind,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,10 +82,10 @@ fn calendar_days(today: Day, business_days: u64) -> u64 {
     from_weekday.saturating_sub(since_friday)
 }
 
-impl TryFrom<Wire> for Horizon {
+impl TryFrom<HorizonFields> for Horizon {
     type Error = BadHorizon;
 
-    fn try_from(wire: Wire) -> Result<Self, BadHorizon> {
+    fn try_from(wire: HorizonFields) -> Result<Self, BadHorizon> {
         match (wire.kind, wire.start, wire.end, wire.days) {
             (HorizonKind::Unlimited, None, None, None) => Ok(Self::Unlimited),
             (HorizonKind::Between, Some(start), Some(end), None) if end < start => {
@@ -99,7 +99,7 @@ impl TryFrom<Wire> for Horizon {
     }
 }
 
-impl From<Horizon> for Wire {
+impl From<Horizon> for HorizonFields {
     fn from(horizon: Horizon) -> Self {
         let alone = |kind| Self {
             kind,

@@ -47,7 +47,7 @@ pub enum BadHours {
     #[error("must begin before it ends, unlike {0} to {1}")]
     Reversed(Clock, Clock),
     /// An opening begins before the previous one ends.
-    #[error("must be in order and not overlap, unlike {0} behind {1}")]
+    #[error("must be in order and not overlap, unlike {0} after {1}")]
     Disordered(Opening, Opening),
 }
 
@@ -265,11 +265,11 @@ mod tests {
             ),
             (
                 json!([["09:00", "12:00"], ["11:59", "13:00"]]),
-                "must be in order and not overlap, unlike 11:59 to 13:00 behind 09:00 to 12:00",
+                "must be in order and not overlap, unlike 11:59 to 13:00 after 09:00 to 12:00",
             ),
             (
                 json!([["13:00", "14:00"], ["09:00", "12:00"]]),
-                "must be in order and not overlap, unlike 09:00 to 12:00 behind 13:00 to 14:00",
+                "must be in order and not overlap, unlike 09:00 to 12:00 after 13:00 to 14:00",
             ),
         ] {
             assert_eq!(read(hours).unwrap_err(), reason);

@@ -29,6 +29,12 @@ pub struct Calendar {
     pub id: CalendarId,
     /// Display name.
     pub name: String,
+    /// Who meets the visitor, as the booking page shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The company, as the booking page shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub company: Option<String>,
     /// The last segment of the public link.
     pub key_name: LinkName,
     /// The calendar's other public identifier.

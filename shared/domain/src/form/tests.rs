@@ -158,7 +158,7 @@ fn a_new_lead_has_the_owner_and_the_origin() {
     assert!(sent.is_named() && !submitted(&json!({ "city": "x" }), &json!({})).is_named());
 }
 
-/// What strangers add has an end (C-89).
+/// The free-form fields of forms are limited (C-89).
 #[test]
 fn a_lead_does_not_grow_without_end() {
     let form = form(&json!({}));

@@ -57,17 +57,11 @@ mod tests {
     use crate::ids::LeadId;
     use crate::time::Timestamp;
 
-    fn lead() -> Lead {
-        Lead::new(
-            LeadId::new(7).unwrap(),
-            Timestamp::parse("2026-01-02T03:04:05.678Z").unwrap(),
-        )
-    }
-
     #[test]
     fn custom_fields_are_last_and_only_in_the_full_view() {
         let instance = InstanceName::parse("acme").unwrap();
-        let mut lead = lead();
+        let created = Timestamp::parse("2026-01-02T03:04:05.678Z").unwrap();
+        let mut lead = Lead::new(LeadId::new(7).unwrap(), created);
         lead.custom
             .insert("cpf".to_owned(), Value::from("390.533.447-05"));
         let last = |view: LeadView<'_>| {

@@ -121,13 +121,13 @@ impl LeadPatch {
     }
 }
 
-type Read<T> = Result<T, &'static str>;
+type FieldResult<T> = Result<T, &'static str>;
 
 /// A field that `read` reads; `None` where it is absent.
 fn take<T>(
     fields: &mut Map<String, Value>,
     name: &'static str,
-    read: impl FnOnce(&Value) -> Read<T>,
+    read: impl FnOnce(&Value) -> FieldResult<T>,
 ) -> Result<Option<T>, LeadEditError> {
     let value = fields.shift_remove(name);
     let value = value.map(|value| read(&value)).transpose();
@@ -138,7 +138,7 @@ fn take<T>(
 fn change<T>(
     fields: &mut Map<String, Value>,
     name: &'static str,
-    read: impl FnOnce(&Value) -> Read<T>,
+    read: impl FnOnce(&Value) -> FieldResult<T>,
 ) -> Result<FieldChange<T>, LeadEditError> {
     let value = take(fields, name, |value| match value {
         Value::Null => Ok(FieldChange::Clear),
@@ -147,7 +147,7 @@ fn change<T>(
     value.map(Option::unwrap_or_default)
 }
 
-fn text(value: &Value) -> Read<Option<String>> {
+fn text(value: &Value) -> FieldResult<Option<String>> {
     match value {
         Value::Null => Ok(None),
         Value::String(text) => Ok(Some(text.clone())),
@@ -155,17 +155,17 @@ fn text(value: &Value) -> Read<Option<String>> {
     }
 }
 
-fn id<I: TryFrom<u64>>(value: &Value) -> Read<I> {
+fn id<I: TryFrom<u64>>(value: &Value) -> FieldResult<I> {
     let id = whole_or_text(value).and_then(|id| I::try_from(id).ok());
     id.ok_or("must be a whole number from 1 to 999999999999999")
 }
 
-fn stage(value: &Value) -> Read<u64> {
+fn stage(value: &Value) -> FieldResult<u64> {
     let stage = whole_or_text(value).filter(|stage| *stage <= MAX_ID);
     stage.ok_or("must be a whole number from 0 to 999999999999999")
 }
 
-fn points(value: &Value) -> Read<serde_json::Number> {
+fn points(value: &Value) -> FieldResult<serde_json::Number> {
     match value {
         Value::Null => Ok(0.into()),
         Value::Number(number) => storable(number),
@@ -173,12 +173,12 @@ fn points(value: &Value) -> Read<serde_json::Number> {
     }
 }
 
-fn flag(value: &Value) -> Read<bool> {
+fn flag(value: &Value) -> FieldResult<bool> {
     value.as_bool().ok_or("must be true or false")
 }
 
 /// A list of ids, each once; null means an empty one.
-fn ids<I: TryFrom<u64> + PartialEq>(value: &Value) -> Read<Vec<I>> {
+fn ids<I: TryFrom<u64> + PartialEq>(value: &Value) -> FieldResult<Vec<I>> {
     const RULE: &str = "must be a list of at most 200 ids";
     let listed = match value {
         Value::Null => return Ok(Vec::new()),

@@ -11,7 +11,7 @@ use super::Opportunity;
 use crate::lead::Lead;
 use crate::time::Timestamp;
 
-pub use conditions::{Condition, Conditions};
+pub use conditions::{Conditions, CustomFieldCondition};
 pub use dates::{BadDate, DateRange, TimeRange};
 pub use search::{Search, SearchBy};
 

@@ -12,7 +12,7 @@ use crate::people::{Company, text_or_number};
 use crate::time::Timestamp;
 use crate::visibility::Restriction;
 
-pub use filter::{BadDate, Condition, Conditions, DateRange, Filter, Search, SearchBy, TimeRange};
+pub use filter::{BadDate, Conditions, CustomFieldCondition, DateRange, Filter, Search, SearchBy, TimeRange};
 pub use view::{CompanyView, OpportunityView, total_value};
 
 /// Status of an opportunity.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::rules::name;
-use super::{Aspect, Entity, Measure, Question};
+use super::{Aspect, Measure, Question, ReportEntity};
 use crate::call::Call;
 use crate::lead::Lead;
 use crate::meeting::Meeting;
@@ -48,13 +48,13 @@ pub struct Fact {
 }
 
 impl Record<'_> {
-    fn entity(self) -> Entity {
+    fn entity(self) -> ReportEntity {
         match self {
-            Self::Lead(_) => Entity::Leads,
-            Self::Opportunity(_) => Entity::Opportunities,
-            Self::Ticket(_) => Entity::Tickets,
-            Self::Meeting(_) => Entity::Meetings,
-            Self::Call(_) => Entity::Calls,
+            Self::Lead(_) => ReportEntity::Leads,
+            Self::Opportunity(_) => ReportEntity::Opportunities,
+            Self::Ticket(_) => ReportEntity::Tickets,
+            Self::Meeting(_) => ReportEntity::Meetings,
+            Self::Call(_) => ReportEntity::Calls,
         }
     }
 
@@ -161,7 +161,7 @@ impl Question {
     fn is_of_closed(&self) -> bool {
         let statuses = self.only(Aspect::Status).unwrap_or_default();
         let closed = |status: &String| status != Status::Open.as_str();
-        self.entity == Entity::Opportunities && !statuses.is_empty() && statuses.iter().all(closed)
+        self.entity == ReportEntity::Opportunities && !statuses.is_empty() && statuses.iter().all(closed)
     }
 
     fn lets_through(&self, record: Record<'_>) -> bool {

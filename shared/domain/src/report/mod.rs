@@ -41,7 +41,7 @@ pub enum Chart {
 /// Kinds of records in reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Entity {
+pub enum ReportEntity {
     /// Leads.
     Leads,
     /// Opportunities.
@@ -54,7 +54,7 @@ pub enum Entity {
     Calls,
 }
 
-impl Entity {
+impl ReportEntity {
     /// All entities.
     pub const ALL: [Self; 5] = [
         Self::Leads,
@@ -138,22 +138,22 @@ impl Aspect {
 }
 
 /// The accepted values by aspect, as text.
-type Filters = BTreeMap<Aspect, Vec<String>>;
+type AspectFilters = BTreeMap<Aspect, Vec<String>>;
 
 /// The query of a report: an entity, and a measure, a grouping and filters that fit it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    entity: Entity,
+    entity: ReportEntity,
     measure: Measure,
     amount: Option<Amount>,
     group_by: Aspect,
-    filters: Filters,
+    filters: AspectFilters,
 }
 
 impl Question {
     /// The entity.
     #[must_use]
-    pub fn entity(&self) -> Entity {
+    pub fn entity(&self) -> ReportEntity {
         self.entity
     }
 
@@ -203,7 +203,7 @@ impl Question {
 
 /// A report: name, chart and query. Its serialized form is the line of an import (C-81).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Line", into = "Line")]
+#[serde(try_from = "SerializedDefinition", into = "SerializedDefinition")]
 pub struct Definition {
     /// The report's id.
     pub id: ReportId,
@@ -239,12 +239,12 @@ impl Definition {
 /// The serialized definition.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Line {
+struct SerializedDefinition {
     id: ReportId,
     name: String,
     #[serde(rename = "type", default)]
     chart: Chart,
-    entity: Entity,
+    entity: ReportEntity,
     measure: Measure,
     /// The amount to sum or average [default: the entity's].
     #[serde(default)]
@@ -256,10 +256,10 @@ struct Line {
     update_date: Timestamp,
 }
 
-impl TryFrom<Line> for Definition {
+impl TryFrom<SerializedDefinition> for Definition {
     type Error = String;
 
-    fn try_from(line: Line) -> Result<Self, String> {
+    fn try_from(line: SerializedDefinition) -> Result<Self, String> {
         let question = rules::question(
             line.entity,
             (line.measure, line.field),
@@ -277,7 +277,7 @@ impl TryFrom<Line> for Definition {
     }
 }
 
-impl From<Definition> for Line {
+impl From<Definition> for SerializedDefinition {
     fn from(definition: Definition) -> Self {
         let question = definition.question;
         Self {

@@ -12,7 +12,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Amount, Aspect, Entity, Filters, Measure, Question};
+use super::{Amount, Aspect, AspectFilters, Measure, Question, ReportEntity};
 use crate::ids::MAX_ID;
 
 /// Rules of an entity.
@@ -21,32 +21,32 @@ struct Rules {
     aspects: &'static [Aspect],
 }
 
-fn rules(entity: Entity) -> Rules {
+fn rules(entity: ReportEntity) -> Rules {
     use Aspect::{Channel, Column, Funnel, Service, Status, Type, User};
     let (amount, aspects): (_, &[Aspect]) = match entity {
-        Entity::Leads => (None, &[User, Channel]),
-        Entity::Opportunities => (Some(Amount::Value), &[Status, Column, Funnel, User, Channel]),
-        Entity::Tickets => (Some(Amount::Duration), &[Status, User, Channel]),
-        Entity::Meetings => (Some(Amount::Duration), &[Status, User]),
-        Entity::Calls => (Some(Amount::Duration), &[Status, User, Service, Type]),
+        ReportEntity::Leads => (None, &[User, Channel]),
+        ReportEntity::Opportunities => (Some(Amount::Value), &[Status, Column, Funnel, User, Channel]),
+        ReportEntity::Tickets => (Some(Amount::Duration), &[Status, User, Channel]),
+        ReportEntity::Meetings => (Some(Amount::Duration), &[Status, User]),
+        ReportEntity::Calls => (Some(Amount::Duration), &[Status, User, Service, Type]),
     };
     Rules { amount, aspects }
 }
 
 /// The fixed values of an aspect in order, if it has such.
-pub fn fixed_values(entity: Entity, aspect: Aspect) -> Option<&'static [&'static str]> {
+pub fn fixed_values(entity: ReportEntity, aspect: Aspect) -> Option<&'static [&'static str]> {
     match (entity, aspect) {
-        (Entity::Opportunities, Aspect::Status) => Some(&["open", "gain", "lost"]),
-        (Entity::Meetings, Aspect::Status) => Some(&["scheduled", "rescheduled", "canceled"]),
-        (Entity::Calls, Aspect::Status) => Some(&["COMPLETE", "INCOMPLETE"]),
-        (Entity::Calls, Aspect::Type) => Some(&["INCOMING", "OUTGOING"]),
+        (ReportEntity::Opportunities, Aspect::Status) => Some(&["open", "gain", "lost"]),
+        (ReportEntity::Meetings, Aspect::Status) => Some(&["scheduled", "rescheduled", "canceled"]),
+        (ReportEntity::Calls, Aspect::Status) => Some(&["COMPLETE", "INCOMPLETE"]),
+        (ReportEntity::Calls, Aspect::Type) => Some(&["INCOMING", "OUTGOING"]),
         _ => None,
     }
 }
 
 /// A query whose parts fit its entity. `Err` names the invalid field and its valid values.
 pub fn question(
-    entity: Entity,
+    entity: ReportEntity,
     (measure, field): (Measure, Option<Amount>),
     group_by: Aspect,
     filters: &Map<String, Value>,
@@ -79,8 +79,12 @@ pub fn question(
 }
 
 /// Each filter is a value or a list of values; null is no filter.
-fn read_filters(entity: Entity, aspects: &[Aspect], filters: &Map<String, Value>) -> Result<Filters, String> {
-    let mut read = Filters::new();
+fn read_filters(
+    entity: ReportEntity,
+    aspects: &[Aspect],
+    filters: &Map<String, Value>,
+) -> Result<AspectFilters, String> {
+    let mut read = AspectFilters::new();
     for (field, value) in filters.iter().filter(|(_, value)| !value.is_null()) {
         let aspect = aspects.iter().copied().find(|aspect| name(aspect) == *field);
         let aspect = aspect.ok_or_else(|| {
@@ -106,7 +110,7 @@ fn read_filters(entity: Entity, aspects: &[Aspect], filters: &Map<String, Value>
     Ok(read)
 }
 
-fn read_value(entity: Entity, aspect: Aspect, value: &Value) -> Option<String> {
+fn read_value(entity: ReportEntity, aspect: Aspect, value: &Value) -> Option<String> {
     if aspect.is_id() {
         let id = value.as_u64().filter(|id| (1..=MAX_ID).contains(id));
         return id.map(|id| id.to_string());
@@ -116,7 +120,7 @@ fn read_value(entity: Entity, aspect: Aspect, value: &Value) -> Option<String> {
     fits.then(|| text.to_owned())
 }
 
-fn must_be(entity: Entity, aspect: Aspect) -> String {
+fn must_be(entity: ReportEntity, aspect: Aspect) -> String {
     let one = match fixed_values(entity, aspect) {
         Some(values) => choices(values.iter().map(|value| (*value).to_owned())),
         None if aspect.is_id() => format!("an id from 1 to {MAX_ID}"),

@@ -1,7 +1,5 @@
 //! C-2 and C-3, as tables.
 
-#![expect(clippy::too_many_lines, reason = "a table is as long as it has cases")]
-
 use super::*;
 use crate::environment::Environment;
 use http::HeaderValue;
@@ -16,9 +14,9 @@ fn wallet() -> Wallet {
     let environment = Environment::system();
     let issue = |kind| Secret::issue(kind, &environment);
     Wallet {
-        key: issue(Kind::Key),
-        other_key: issue(Kind::Key),
-        token: issue(Kind::Token),
+        key: issue(CredentialKind::Key),
+        other_key: issue(CredentialKind::Key),
+        token: issue(CredentialKind::Token),
     }
 }
 
@@ -49,80 +47,47 @@ fn key_and_token_in_headers() {
         token,
     } = wallet();
     let (key, other, token) = (key.reveal(), other_key.reveal(), token.reveal());
-    let bearer = &format!("Bearer {token}");
-    let query = &format!("apitoken={key}");
-    let rule = KeyAndToken::RULE;
-    assert_eq!(
-        counts(&[("apitoken", key), ("authorization", bearer)], "", rule),
-        (2, 2)
-    );
-    assert_eq!(
-        counts(
-            &[("apitoken", key), ("authorization", &format!("bEARER  {token} "))],
-            "",
-            rule
-        ),
-        (2, 2)
-    );
-    assert_eq!(counts(&[("apitoken", key)], "", rule), (0, 1));
-    assert_eq!(counts(&[], query, rule), (0, 1));
-    assert_eq!(counts(&[("authorization", bearer)], query, rule), (0, 2));
-    assert_eq!(
-        counts(&[("authorization", &format!("Bearer {key}"))], "", rule),
-        (0, 1)
-    );
-    assert_eq!(
-        counts(&[("authorization", bearer)], "", rule),
-        (0, 0),
-        "a token is no key"
-    );
-    assert_eq!(
-        counts(&[("apitoken", token), ("authorization", bearer)], "", rule),
-        (0, 0)
-    );
-    // A value with another scheme than Bearer is no token. It is ignored where no token is required.
-    for foreign in [token, key, "Basic YTpi", "Negotiate", "Bearer"] {
+    let bearer = format!("Bearer {token}");
+    let (spaced, of_key) = (format!("bEARER  {token} "), format!("Bearer {key}"));
+    let (query, other_query) = (format!("apitoken={key}"), format!("apitoken={other}"));
+    let joined = format!("{key}, {other}");
+    // The header `apitoken`, the header `authorization`, the query, and the number of credentials.
+    for (keys, authorization, query, expected) in [
+        (&[key][..], Some(&*bearer), "", (2, 2)),
+        (&[key], Some(&*spaced), "", (2, 2)),
+        (&[key], None, "", (0, 1)),
+        (&[], None, &*query, (0, 1)),
+        (&[], Some(&*bearer), &*query, (0, 2)),
+        (&[], Some(&*of_key), "", (0, 1)),
+        // A token is no key.
+        (&[], Some(&*bearer), "", (0, 0)),
+        (&[token], Some(&*bearer), "", (0, 0)),
+        (&[key, other], Some(&*bearer), "", (0, 0)),
+        (&[&*joined], Some(&*bearer), "", (0, 0)),
+        (&[key], Some(&*bearer), "apitoken=x", (2, 0)),
+        (&[key], Some(&*bearer), &*other_query, (2, 3)),
+        (&[], None, "", (0, 0)),
+    ] {
+        let keys = keys.iter().map(|key| ("apitoken", *key));
+        let headers: Vec<_> = keys
+            .chain(authorization.map(|value| ("authorization", value)))
+            .collect();
         assert_eq!(
-            counts(&[("apitoken", key), ("authorization", foreign)], "", rule),
-            (0, 1),
-            "{foreign}"
-        );
-        assert_eq!(
-            counts(&[("authorization", foreign)], "", rule),
-            (0, 0),
-            "{foreign}"
+            counts(&headers, query, KeyAndToken::RULE),
+            expected,
+            "{headers:?} {query}"
         );
     }
-    assert_eq!(
-        counts(
-            &[("apitoken", key), ("apitoken", other), ("authorization", bearer)],
-            "",
-            rule
-        ),
-        (0, 0)
-    );
-    let joined = &format!("{key}, {other}");
-    assert_eq!(
-        counts(&[("apitoken", joined), ("authorization", bearer)], "", rule),
-        (0, 0)
-    );
-    assert_eq!(
-        counts(
-            &[("apitoken", key), ("authorization", bearer)],
-            "apitoken=x",
-            rule
-        ),
-        (2, 0)
-    );
-    assert_eq!(
-        counts(
-            &[("apitoken", key), ("authorization", bearer)],
-            &format!("apitoken={other}"),
-            rule
-        ),
-        (2, 3)
-    );
-    assert_eq!(counts(&[], "", rule), (0, 0));
+    // A value with another scheme than Bearer is no token. It is ignored where no token is required.
+    for foreign in [token, key, "Basic YTpi", "Negotiate", "Bearer"] {
+        let foreign = ("authorization", foreign);
+        assert_eq!(
+            counts(&[("apitoken", key), foreign], "", KeyAndToken::RULE),
+            (0, 1),
+            "{foreign:?}"
+        );
+        assert_eq!(counts(&[foreign], "", KeyAndToken::RULE), (0, 0), "{foreign:?}");
+    }
 }
 
 #[test]

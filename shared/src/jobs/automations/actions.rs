@@ -10,6 +10,7 @@ use crate::funnel::Funnel;
 use crate::ids::{AutomationId, ColumnId, DepartmentId, FunnelId, UserId};
 use crate::jobs::automations::{Ground, deliveries};
 use crate::lead::Lead;
+use crate::lead_edit::is_storable;
 use crate::money::Cents;
 use crate::opportunity::Opportunity;
 use crate::store::InstanceStore;
@@ -46,7 +47,7 @@ impl InstanceStore {
         if let Action::Notify(_) = action {
             let mut transaction = Transaction::default();
             let key = self.keys().notification(ground.cause, automation, at);
-            deliveries::put(&mut transaction, key, ground.fact.at);
+            deliveries::put(&mut transaction, key, ground.fact.at, ground.trace.as_ref());
             return Ok(Ok(transaction));
         }
         let Some(record) = &ground.subject.lead else {
@@ -89,6 +90,7 @@ impl InstanceStore {
         match changed {
             Err(reason) => Ok(Err(reason)),
             Ok(changed) if changed == record.lead => Ok(Ok(Transaction::default())),
+            Ok(changed) if !is_storable(&changed) => Ok(Err("the lead would be larger than 100 KB")),
             // No user made the change, so the last editor is cleared.
             Ok(changed) => {
                 let changed = Lead {

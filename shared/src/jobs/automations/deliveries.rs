@@ -20,6 +20,7 @@ use crate::store::key::{self, Cause, Key};
 use crate::store::undelivered::{self, AT, TRIED};
 use crate::store::{InstanceStore, Store};
 use crate::time::Timestamp;
+use crate::traceparent::{self, Traceparent};
 use table::StoreError;
 use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
@@ -44,8 +45,9 @@ const TIME: u32 = 40;
 const DUE: &str = "due";
 
 /// Adds the notification of a fact at `at` to the outbox.
-pub fn put(transaction: &mut Transaction, key: Key, at: Timestamp) {
-    let item = Item::from([("v".to_owned(), n(1)), (AT.to_owned(), s(at.to_string()))]);
+pub fn put(transaction: &mut Transaction, key: Key, at: Timestamp, trace: Option<&Traceparent>) {
+    let mut item = Item::from([("v".to_owned(), n(1)), (AT.to_owned(), s(at.to_string()))]);
+    item.extend(traceparent::attribute(trace));
     transaction.put(key, item, Condition::Always);
 }
 
@@ -55,6 +57,8 @@ pub struct Delivery {
     pub cause: Cause,
     /// Time of the fact; notifications of a former build have none.
     pub at: Option<Timestamp>,
+    /// The trace of the request that caused it.
+    pub trace: Option<Traceparent>,
     pub automation: AutomationId,
     /// Index of the automation's action.
     pub action: usize,
@@ -76,6 +80,7 @@ impl Delivery {
             key,
             cause,
             at: undelivered::time("notification", item, AT)?,
+            trace: Traceparent::of_item(item),
             automation,
             action,
             version: number("v")? + 1,
@@ -86,7 +91,7 @@ impl Delivery {
 }
 
 /// The notifications of one receiver: of one action of an automation.
-pub struct Lane {
+pub struct DeliveryLane {
     store: InstanceStore,
     name: String,
     waiting: Vec<Item>,
@@ -99,7 +104,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the table fails; the rest is delivered by the next run.
     pub async fn deliver_notifications(&self, webhook_client: &WebhookClient) -> Result<u64, StoreError> {
-        let instances = self.instances_in_turn().await?.into_iter();
+        let instances = self.open_instances_in_turn().await?.into_iter();
         let waiting = instances.map(|name| InstanceStore::of_job(self.reader(name)).waiting());
         let mut waiting = stream::iter(waiting).buffer_unordered(INSTANCES);
         let (mut lanes, mut tally) = (Vec::new(), JobOutcome::default());
@@ -152,7 +157,7 @@ impl Store {
     }
 }
 
-impl Lane {
+impl DeliveryLane {
     /// Delivers due notifications concurrently until a receiver is late or `until`. Returns the number of
     /// tries.
     async fn serve(self, webhook_client: &WebhookClient, until: Timestamp) -> Result<u64, StoreError> {
@@ -185,7 +190,7 @@ impl InstanceStore {
     }
 
     /// The due notifications in the outbox, by lane.
-    async fn waiting(self) -> Result<Vec<Lane>, StoreError> {
+    async fn waiting(self) -> Result<Vec<DeliveryLane>, StoreError> {
         let mut lanes = BTreeMap::new();
         let mut pages = Pages::of(key::outbox_notifications(self.keys()));
         while let Some(items) = pages.next(&self.table).await? {
@@ -197,7 +202,7 @@ impl InstanceStore {
     /// Sorts due notifications into lanes. Unreadable ones are quarantined.
     async fn sort_into(
         &self,
-        lanes: &mut BTreeMap<String, Lane>,
+        lanes: &mut BTreeMap<String, DeliveryLane>,
         items: Vec<Item>,
     ) -> Result<(), StoreError> {
         let now = self.now_seconds();
@@ -217,7 +222,7 @@ impl InstanceStore {
                 automation, action, ..
             } = delivery;
             let name = format!("{}-{automation}-{action}", self.instance());
-            let lane = lanes.entry(name.clone()).or_insert_with(|| Lane {
+            let lane = lanes.entry(name.clone()).or_insert_with(|| DeliveryLane {
                 store: self.clone(),
                 name,
                 waiting: Vec::new(),
@@ -272,7 +277,8 @@ impl InstanceStore {
             counters::count(|counters| counters.notifications_given_up += 1);
             let mut transaction = Transaction::default();
             let found = (&delivery.key, delivery.version);
-            undelivered::set_aside(&mut transaction, self, found, (delivery.at, tried), reason);
+            let origin = (delivery.at, delivery.trace.as_ref());
+            undelivered::set_aside(&mut transaction, self, found, origin, tried, reason);
             return self.table.try_commit(transaction).await.map(drop);
         }
         tracing::info!(name, tried, reason, "a notification is tried again");

@@ -7,7 +7,7 @@ use super::subject::{self, Subject};
 use crate::automation::{Action, Automation, Notify};
 use crate::jobs::webhook_client::WebhookRequest;
 use crate::store::InstanceStore;
-use crate::store::automations::{self, Found};
+use crate::store::automations::{self, FoundAutomation};
 use table::StoreError;
 use table::item;
 
@@ -22,7 +22,7 @@ impl InstanceStore {
         let (Some(record), Some(item)) = (found.remove(&record), found.remove(&automation)) else {
             return Ok(None);
         };
-        let Found::Known(automation) = automations::decode(&item)? else {
+        let FoundAutomation::Known(automation) = automations::decode(&item)? else {
             return Err(item::corrupt("automation", "a later version wrote it"));
         };
         let Some(notify) = notify(&automation, delivery.action) else {
@@ -35,6 +35,7 @@ impl InstanceStore {
             secret: notify.secret.clone(),
             method: notify.method,
             headers: notify.headers.clone(),
+            trace: delivery.trace.clone(),
             at: self.environment.now(),
             body: self.body(delivery, &automation, notify, &subject).to_string(),
         }))

@@ -34,6 +34,7 @@ use crate::store::facts::{FACT, Raised};
 use crate::store::key::{self, Cause, Counter, Key};
 use crate::store::{InstanceStore, Store, directory};
 use crate::time::Timestamp;
+use crate::traceparent::Traceparent;
 use table::Pages;
 use table::StoreError;
 use table::item::{self, Item, n};
@@ -52,11 +53,12 @@ const ACTION: &str = "action";
 
 /// A trigger as read.
 #[derive(Debug)]
-struct Trigger {
+struct OutboxTrigger {
     key: Key,
     cause: Cause,
-    /// What is raised; of a call, what follows from its record.
+    /// The raised fact; for a call, derived from its record.
     fact: Option<Raised>,
+    trace: Option<Traceparent>,
     version: u64,
     automation: u64,
     action: u64,
@@ -67,6 +69,7 @@ struct Trigger {
 pub(crate) struct Ground {
     cause: Cause,
     fact: Raised,
+    trace: Option<Traceparent>,
     subject: Subject,
     directory: Directory,
     automations: Vec<Automation>,
@@ -87,7 +90,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`] if the table fails; the rest is done by the next run.
     pub async fn run_triggers(&self) -> Result<u64, StoreError> {
-        let instances = self.instances_in_turn().await?.into_iter();
+        let instances = self.open_instances_in_turn().await?.into_iter();
         let runs = instances.map(async |name| {
             let store = InstanceStore::of_job(self.reader(name.clone()));
             let outcome = store.run_outbox().await;
@@ -101,7 +104,8 @@ impl Store {
         tally.result()
     }
 
-    /// Runs the automations of a fact, if not done already. Notifications remain in the outbox.
+    /// Runs the automations of a fact, if not done already. Notifications remain in the outbox. Returns whether
+    /// the instance is suspended: then its outbox waits.
     ///
     /// # Errors
     /// [`StoreError`] if the table fails; the rest is done by the next run.
@@ -109,7 +113,7 @@ impl Store {
         &self,
         instance: &InstanceName,
         cause: impl Into<Cause>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let store = InstanceStore::of_job(self.reader(instance.clone()));
         store.run(cause.into()).await
     }
@@ -135,7 +139,7 @@ impl InstanceStore {
     async fn run_in_time(&self, key: Key, until: Timestamp) -> Result<u64, StoreError> {
         match key::triggered(&key.sk) {
             _ if self.environment.now() >= until => Ok(0),
-            Some(cause) => self.run(cause).await.map(|()| 1),
+            Some(cause) => self.run(cause).await.map(|suspended| u64::from(!suspended)),
             None => {
                 let unnamed = item::corrupt("trigger", "its key names no fact");
                 self.or_set_aside(&key, Err(unnamed)).await
@@ -144,17 +148,20 @@ impl InstanceStore {
     }
 
     /// Runs the rest of a trigger; quarantines it if it cannot be read.
-    async fn run(&self, cause: Cause) -> Result<(), StoreError> {
+    async fn run(&self, cause: Cause) -> Result<bool, StoreError> {
         // On the heap, because it is large.
         let outcome = Box::pin(self.carry_out(cause)).await;
         self.or_set_aside(&self.keys().trigger(cause), outcome).await
     }
 
-    /// Runs the remaining actions of a trigger in sequence.
-    async fn carry_out(&self, cause: Cause) -> Result<(), StoreError> {
+    /// Runs the remaining actions of a trigger in sequence. Returns whether the instance is suspended.
+    async fn carry_out(&self, cause: Cause) -> Result<bool, StoreError> {
         let anew = || self.table.retry(Policy::CONTESTED, "running an automation");
         let (mut retry, mut crowded) = (anew(), false);
         while let Some((trigger, ground)) = self.trigger(cause).await? {
+            if ground.as_ref().is_some_and(|ground| !ground.directory.is_open()) {
+                return Ok(true);
+            }
             let transaction = self.next_step(&trigger, ground, crowded).await?;
             match self.table.commit(transaction).await {
                 Ok(()) => (retry, crowded) = (anew(), false),
@@ -168,12 +175,12 @@ impl InstanceStore {
             }
         }
         counters::count(|counters| counters.triggers += 1);
-        Ok(())
+        Ok(false)
     }
 
     /// A trigger and the preconditions of its next action, which are absent if its record is gone. `None` if all is done.
     /// A batch of gets, then at most two gets and a query in parallel.
-    async fn trigger(&self, cause: Cause) -> Result<Option<(Trigger, Option<Ground>)>, StoreError> {
+    async fn trigger(&self, cause: Cause) -> Result<Option<(OutboxTrigger, Option<Ground>)>, StoreError> {
         let keys = self.keys();
         let (key, record, settings) = (keys.trigger(cause), subject::key(keys, cause), keys.directory());
         let wanted = [key.clone(), record.clone(), settings.clone()];
@@ -181,7 +188,7 @@ impl InstanceStore {
         let Some(item) = found.remove(&key) else {
             return Ok(None);
         };
-        let trigger = Trigger::decode(key, cause, &item)?;
+        let trigger = OutboxTrigger::decode(key, cause, &item)?;
         let settings = found.get(&settings).map(directory::decode).transpose()?;
         let (Some(record), Some(settings)) = (found.remove(&record), settings) else {
             return Ok(Some((trigger, None)));
@@ -192,7 +199,7 @@ impl InstanceStore {
 
     async fn ground(
         &self,
-        trigger: &Trigger,
+        trigger: &OutboxTrigger,
         record: Item,
         directory: Directory,
     ) -> Result<Option<Ground>, StoreError> {
@@ -202,6 +209,7 @@ impl InstanceStore {
             Some(Ground {
                 cause,
                 fact: trigger.fact.clone().or_else(|| received(&subject))?,
+                trace: trigger.trace.clone(),
                 subject,
                 directory,
                 automations,
@@ -213,7 +221,7 @@ impl InstanceStore {
     /// The writes that perform the next action and advance the trigger, or delete it at the end.
     async fn next_step(
         &self,
-        trigger: &Trigger,
+        trigger: &OutboxTrigger,
         ground: Option<Ground>,
         crowded: bool,
     ) -> Result<Transaction, StoreError> {
@@ -253,7 +261,7 @@ impl InstanceStore {
     }
 }
 
-/// What a call raises.
+/// The fact that a call raises.
 fn received(subject: &Subject) -> Option<Raised> {
     let event = Event {
         trigger: Kind::LeadPhoneCall,
@@ -266,7 +274,7 @@ fn received(subject: &Subject) -> Option<Raised> {
     })
 }
 
-impl Trigger {
+impl OutboxTrigger {
     fn decode(key: Key, cause: Cause, item: &Item) -> Result<Self, StoreError> {
         let number = |name| item::number("trigger", item, name);
         let fact = match cause {
@@ -280,13 +288,14 @@ impl Trigger {
             key,
             cause,
             fact,
+            trace: Traceparent::of_item(item),
         })
     }
 
     /// The first action after the trigger's progress, of automations ordered by id.
     fn next<'a>(&self, ground: &'a Ground) -> Option<(AutomationId, usize, &'a Action)> {
         let begun = |automation: &Automation| automation.id.get() == self.automation;
-        // What its own actions change does not stop an automation that has begun.
+        // Changes by an automation's own actions do not stop it.
         let runs = |automation: &&Automation| begun(automation) || ground.admits(automation);
         let active = ground.automations.iter().filter(|automation| automation.active);
         let left = active

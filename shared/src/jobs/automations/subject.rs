@@ -121,7 +121,7 @@ impl Subject {
         call.map(|call| call.user).or(meeting).or(responsible).or(lead)
     }
 
-    /// What filters compare: what the fact says, else what the records say that it does not change.
+    /// The values that filters compare: those of the fact, else those of the records that it does not change.
     pub fn circumstances(&self, fact: &Circumstances) -> Circumstances {
         let related = self
             .opportunity

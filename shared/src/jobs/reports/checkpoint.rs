@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::ReportId;
-use crate::report::{Cube, Entity};
+use crate::report::{Cube, ReportEntity};
 use crate::store::Reader;
 use crate::store::key::{self, Key};
 use crate::store::quarantine::as_read;
@@ -115,7 +115,7 @@ impl Reader {
     /// claimed by another process. A get and a transaction of one item.
     pub(crate) async fn claim_walk(
         &self,
-        entity: Entity,
+        entity: ReportEntity,
         due: &[Walked],
         most: usize,
     ) -> Result<Option<ScanCheckpoint>, StoreError> {
@@ -145,7 +145,11 @@ impl Reader {
     }
 
     /// Releases a claimed scan unchanged. Sums since the claim are lost.
-    pub(crate) async fn release_walk(&self, entity: Entity, walk: &ScanCheckpoint) -> Result<(), StoreError> {
+    pub(crate) async fn release_walk(
+        &self,
+        entity: ReportEntity,
+        walk: &ScanCheckpoint,
+    ) -> Result<(), StoreError> {
         let (key, mut walk) = (self.keys().report_walk(entity), walk.clone());
         walk.claimed_until = self.environment.now();
         let condition = Condition::Version(walk.version);
@@ -156,7 +160,7 @@ impl Reader {
     /// was lost.
     pub(crate) async fn save_slice(
         &self,
-        entity: Entity,
+        entity: ReportEntity,
         mut walk: ScanCheckpoint,
         tally: ReportAccumulator<'_>,
         after: Option<String>,
@@ -216,7 +220,11 @@ impl Reader {
     }
 
     /// Deletes the checkpoint after its results are stored.
-    pub(crate) async fn end_walk(&self, entity: Entity, walk: &ScanCheckpoint) -> Result<(), StoreError> {
+    pub(crate) async fn end_walk(
+        &self,
+        entity: ReportEntity,
+        walk: &ScanCheckpoint,
+    ) -> Result<(), StoreError> {
         let mut transaction = Transaction::default();
         let condition = Condition::Version(walk.version);
         transaction.delete(self.keys().report_walk(entity), condition);

@@ -15,7 +15,7 @@ use crate::ids::ReportId;
 use crate::jobs::counters;
 use crate::jobs::instances::log_failure;
 use crate::jobs::reports::checkpoint::{ScanCheckpoint, Walked};
-use crate::report::{Cube, Definition, Entity};
+use crate::report::{Cube, Definition, ReportEntity};
 use crate::store::key::{Months, report_generation, report_part_name, report_version};
 use crate::store::quarantine::as_read;
 use crate::store::reports::definition;
@@ -84,7 +84,7 @@ impl Store {
     pub async fn refresh_reports(&self) -> Result<u64, StoreError> {
         let until = self.environment.now().plus_seconds(TIME);
         // In random order: the last instances may not have a turn in this run.
-        let mut waiting: VecDeque<_> = self.instances_in_turn().await?.into();
+        let mut waiting: VecDeque<_> = self.open_instances_in_turn().await?.into();
         let (mut done, mut failed) = (0, None);
         while let Some(instance) = waiting.pop_front() {
             // Boxed to keep the enclosing future small.
@@ -121,7 +121,7 @@ impl Reader {
             return Ok(ReportTurn::default());
         };
         let zone = directory.settings.zone();
-        let mut by_entity: BTreeMap<Entity, Vec<Due>> = BTreeMap::new();
+        let mut by_entity: BTreeMap<ReportEntity, Vec<Due>> = BTreeMap::new();
         for due in self.due(definitions, zone, now).await? {
             by_entity
                 .entry(due.definition.question.entity())
@@ -193,7 +193,7 @@ impl Reader {
     /// Continues the scan of an entity, unless it is claimed.
     async fn refresh_entity(
         &self,
-        entity: Entity,
+        entity: ReportEntity,
         due: &[Due],
         zone: Zone,
         until: Timestamp,
@@ -223,7 +223,7 @@ impl Reader {
     /// One slice of a scan; after the last record, stores the results.
     async fn walk_slice(
         &self,
-        entity: Entity,
+        entity: ReportEntity,
         walk: ScanCheckpoint,
         due: &[Due],
         zone: Zone,

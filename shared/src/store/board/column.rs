@@ -4,10 +4,10 @@
 //! the read need not wait for it. A page requested without its predecessor is an offset, located by the daily counts
 //! if skipping would cost more.
 
-use super::lists::{Part, QueryPlan, VisibleLists};
+use super::lists::{ListPart, QueryPlan, VisibleLists};
 use super::rank::{Near, Ranks};
 use super::totals::Totals;
-use super::walk::{Bounds, Entry, Walk};
+use super::walk::{BoardScan, Bounds, Entry};
 use super::{Asked, BoardRequest, PrefetchedBoard};
 use crate::ids::ColumnId;
 use crate::opportunity::TimeRange;
@@ -139,11 +139,11 @@ impl InstanceStore {
             },
         };
         let plan = match asked.sight.only_list(request, column) {
-            Some(list) => QueryPlan::Merge(vec![Part { list, share: 1.0 }]),
+            Some(list) => QueryPlan::Merge(vec![ListPart { list, share: 1.0 }]),
             None => asked.sight.plan(request, column, &totals.classes),
         };
         let bounds = Bounds::new(&begins, &asked.filter.created);
-        let mut walk = Walk::new(self, asked, &fresh, plan, &bounds);
+        let mut walk = BoardScan::new(self, asked, &fresh, plan, &bounds);
         if let Some(early) = early {
             walk.begin_with(&early.range, early.page)?;
         }

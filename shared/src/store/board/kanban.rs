@@ -1,16 +1,16 @@
 //! The board: every column of a funnel with its totals and its newest opportunities.
 //!
-//! Where users, statuses and the archive are all that is asked, the totals answer what the columns count, and of each
-//! only what it shows is read. Anything else is counted while every entry within reach is read once, columns in parallel, within
-//! the instance's budget of units and time (C-86).
+//! If a request filters by users, statuses and the archive only, the counts come from the totals, and of each column
+//! only the shown opportunities are read. Anything else is counted while every entry within reach is read once,
+//! columns in parallel, within the instance's budget of units and time (C-86).
 
 use std::collections::BTreeSet;
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
-use super::lists::{Part, QueryPlan};
+use super::lists::{ListPart, QueryPlan};
 use super::totals::{Sum, Totals, TotalsSeen};
-use super::walk::{Bounds, Entry, Walk};
+use super::walk::{BoardScan, Bounds, Entry};
 use super::{Asked, ColumnSnapshots, PrefetchedBoard};
 use crate::funnel::{Column, Funnel};
 use crate::store::InstanceStore;
@@ -79,7 +79,7 @@ impl InstanceStore {
         if sum.count == 0 && rest.unwrap_or_default().count == 0 {
             return Ok(empty(column));
         }
-        let mut walk = Walk::new(self, asked, fresh, plan, &Bounds::default());
+        let mut walk = BoardScan::new(self, asked, fresh, plan, &Bounds::default());
         let full = usize::try_from(sum.count + unclear).unwrap_or_default() >= limit;
         let rest = async {
             match rest {
@@ -119,7 +119,7 @@ impl InstanceStore {
         Ok(sum)
     }
 
-    /// A column whose totals only its records tell.
+    /// A column whose totals are counted from its records.
     async fn counted(
         &self,
         asked: &Asked<'_>,
@@ -155,7 +155,7 @@ impl InstanceStore {
         &self,
         asked: &Asked<'_>,
         fresh: &Fresh,
-        part: Part,
+        part: ListPart,
     ) -> Result<Counted, StoreError> {
         let bounds = Bounds::new(&PageCursor::default(), &asked.filter.created);
         let mut counted = Counted::default();

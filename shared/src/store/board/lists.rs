@@ -26,7 +26,7 @@ pub struct VisibleLists {
 
 /// A list, and its approximate share of the requested entries.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct ListPart {
     pub list: BoardList,
     /// From 0 to 1.
     pub share: f64,
@@ -38,9 +38,9 @@ pub enum QueryPlan {
     /// There are none.
     Nothing,
     /// Merge these lists.
-    Merge(Vec<Part>),
+    Merge(Vec<ListPart>),
     /// Filter a wider list with this share of requested entries; merge these lists if that takes too long.
-    Sift(Part, Vec<Part>),
+    Sift(ListPart, Vec<ListPart>),
 }
 
 impl VisibleLists {
@@ -114,7 +114,7 @@ impl VisibleLists {
                 *lists.entry(list(request, column, user, status)).or_default() += count;
             }
         }
-        let parts = lists.into_iter().map(|(list, count)| Part {
+        let parts = lists.into_iter().map(|(list, count)| ListPart {
             list,
             share: part(count, sought),
         });
@@ -123,7 +123,7 @@ impl VisibleLists {
             QueryPlan::Nothing
         } else if parts.len() > MAX_MERGED && sought.saturating_mul(DENSE) >= all {
             let share = part(sought, all);
-            QueryPlan::Sift(Part { list: wide, share }, parts)
+            QueryPlan::Sift(ListPart { list: wide, share }, parts)
         } else {
             QueryPlan::Merge(parts)
         }

@@ -1,11 +1,13 @@
 //! The opportunities of a funnel (endpoint 10): pages of a column, and the board of all columns.
 //!
-//! Each opportunity stands in four lists of its column, newest first (C-42): that of all, of its status, of its user, and
-//! of both. Whatever at most one user and one status ask for is therefore one query of just what is answered; more of
-//! them are merged, or read out of a wider list where that is dense enough. Totals are the sums of the classes that a
-//! viewer sees. What only the record tells (dates, custom fields, search) is decided while each entry is read once.
+//! Each opportunity has an entry in four lists of its column, newest first (C-42): of all, of its status, of its
+//! user, and of both. A request for at most one user and one status is therefore one query of exactly the answer; for
+//! more, the lists are merged, or a wider list is filtered if it is dense enough. Totals are sums of the classes that
+//! a viewer sees. Filters that need the record (dates, custom fields, search) are applied while each entry is read
+//! once.
 //!
-//! As for leads, reading begins beside the credential, on a [guess](super::guess) at how far the caller sees.
+//! As for leads, reads begin in parallel with authentication, from a [hint](super::prefetch_cache) of what the caller
+//! sees.
 
 mod column;
 mod column_totals;
@@ -35,7 +37,7 @@ use column::PrefetchedColumn;
 use lists::VisibleLists;
 use totals::{Totals, TotalsSeen};
 
-/// Which opportunities are asked for, as far as lists and totals tell them apart.
+/// The requested opportunities, as far as lists and totals distinguish them.
 #[derive(Debug, Clone)]
 pub struct BoardRequest {
     /// The funnel.
@@ -48,7 +50,7 @@ pub struct BoardRequest {
     pub statuses: BTreeSet<Status>,
     /// The archived ones, or the others.
     pub archived: bool,
-    /// Whether anything is asked that only the records tell.
+    /// Whether a filter needs the records.
     pub filtered: bool,
     /// The page as the caller counts; the board has only a first one.
     pub page: u64,
@@ -205,7 +207,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Whether the opportunities of a class are asked for and seen, as far as the class tells.
+    /// Whether the opportunities of a class are requested and visible, as far as the class determines it.
     fn takes(&self, class: &BoardClass) -> bool {
         self.sight.covers(class.user, class.status)
             && self
@@ -213,7 +215,7 @@ impl Asked<'_> {
                 .sees_opportunity(class.user, class.status, &class.narrowing)
     }
 
-    /// How many opportunities of a column are seen at most, whatever only the records tell of them.
+    /// Maximum visible opportunities of a column, before filters that need the records.
     fn most(&self, column: ColumnId, totals: &Totals) -> u64 {
         let TotalsSeen { sum, unclear } = totals.seen(self, column);
         u64::try_from(sum.count + unclear).unwrap_or_default()

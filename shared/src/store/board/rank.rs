@@ -46,7 +46,9 @@ impl Reader {
         let partition = self.keys().restricted_ranks(funnel, column, archived);
         let (seen, restricted) = tokio::try_join!(
             self.seen_restricted(asked, column, &totals),
-            self.table.query_all(KeyRange::head(partition, PAGE))
+            asked
+                .budget
+                .query_all(&self.table, KeyRange::head(partition, PAGE))
         )?;
         let ranks = Ranks::of(asked, column, &items, &seen, &restricted)?;
         Ok((totals, ranks))

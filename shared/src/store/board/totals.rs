@@ -122,7 +122,7 @@ impl Reader {
     }
 
     /// The requested and visible restricted totals of a column, except those in [`Totals::seen`]. They cost some 150
-    /// bytes per restriction: one query per MB.
+    /// bytes per restriction: one query per MB, within the budget.
     pub(crate) async fn seen_restricted(
         &self,
         asked: &Asked<'_>,
@@ -132,7 +132,7 @@ impl Reader {
         let request = asked.request;
         let partition = self.keys().restricted_totals(request.funnel, request.archived);
         let span = KeyRange::beginning(partition, key::total_column(column));
-        let items = self.table.query_all(span).await?;
+        let items = asked.budget.query_all(&self.table, span).await?;
         let former = totals.former.iter().filter(|total| total.class.column == column);
         let mut restricted: Vec<_> = former.cloned().collect();
         for item in items {

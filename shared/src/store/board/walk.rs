@@ -1,7 +1,7 @@
 //! Reads lists of a column, merged by place: newest first.
 
 use super::Asked;
-use super::lists::{Part, QueryPlan};
+use super::lists::{ListPart, QueryPlan};
 use crate::ids::LeadId;
 use crate::opportunity::TimeRange;
 use crate::store::Reader;
@@ -73,7 +73,7 @@ impl Bounds {
 }
 
 /// A scan.
-pub struct Walk<'a> {
+pub struct BoardScan<'a> {
     reader: &'a Reader,
     asked: &'a Asked<'a>,
     fresh: &'a Fresh,
@@ -81,14 +81,14 @@ pub struct Walk<'a> {
     /// Approximate share of requested entries in each list.
     shares: Vec<f64>,
     /// The exact lists, if a wider one is read.
-    instead: Vec<Part>,
+    instead: Vec<ListPart>,
     /// Entries left to read before switching to the exact lists.
     patience: usize,
     /// Number of reads; each reads more than the previous one.
     fills: u32,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> BoardScan<'a> {
     pub fn new(
         reader: &'a Reader,
         asked: &'a Asked<'a>,

@@ -4,7 +4,7 @@
 //! An attempt of unknown outcome is looked up under its nonce before the next one is made with the same numbers, so one
 //! request never writes two calls.
 
-use super::{CallSequences, Caller, Inserted, Link};
+use super::{CallSequences, Inserted, KnownCaller, Link};
 use crate::call::{Call, CallStatus, CallType};
 use crate::ids::{CallId, LeadId, UserId};
 use crate::phone::Phone;
@@ -157,7 +157,7 @@ impl Reader {
             Ok((profile, numbers)) => {
                 let (name, photo_url) =
                     profile.map_or((None, None), |profile| (Some(profile.name), profile.photo_url));
-                let caller = Caller {
+                let caller = KnownCaller {
                     number: call.number.clone(),
                     phone: phone.clone(),
                     name,

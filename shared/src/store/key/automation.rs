@@ -86,12 +86,12 @@ impl Keys<'_> {
         self.pk("undelivered")
     }
 
-    /// Where a notification is kept that is not tried any more.
+    /// An undelivered notification that is not retried.
     pub fn undelivered_of(self, notification: &Key) -> Key {
         Key::new(self.undelivered(), notification.sk.as_str())
     }
 
-    /// Where a notification comes from that is not tried any more.
+    /// The former key of an undelivered notification that is not retried.
     pub fn outbox_of(self, undelivered: &Key) -> Key {
         Key::new(self.outbox(), undelivered.sk.as_str())
     }
@@ -101,7 +101,7 @@ impl Keys<'_> {
         Key::new(self.outbox(), cause.sort_key("call", "fact"))
     }
 
-    /// A fact's notification by the action that tells of it: an automation's, counted from 0.
+    /// A fact's notification by the action that sends it: an automation's, counted from 0.
     pub fn notification(self, cause: Cause, automation: AutomationId, action: usize) -> Key {
         let begins = notifications(cause);
         Key::new(

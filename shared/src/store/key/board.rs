@@ -87,13 +87,14 @@ impl Keys<'_> {
         ))
     }
 
-    /// Whether a total of opportunities has the form of the releases before format 2, which kept all counts of a day in
-    /// one item, and the totals of restricted classes among the others.
+    /// Whether a total has the form of the releases before format 2, which kept all counts of a day in one item, and the
+    /// totals of restricted classes, of opportunities or leads, among the others.
     pub fn is_former_total(self, key: &Key) -> bool {
         let rest = key.pk.strip_prefix(&self.prefix()).unwrap_or_default();
         match rest.split('#').next() {
             Some("board-total") => key.sk.split('#').count() > 3,
             Some("board-rank") => !key.sk.contains('#'),
+            Some("lead-total") => key.sk.contains('#'),
             _ => false,
         }
     }

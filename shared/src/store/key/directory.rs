@@ -5,7 +5,7 @@ use crate::ids::{DepartmentId, LossReasonId, TagId, UserId};
 
 /// Ids of users whose names are in one item: names of 500 characters each still fit it.
 const NAMES: u64 = 100;
-/// Ids of users that one item of a department's members holds.
+/// Range of user ids in one item of a department's members.
 const MEMBERS: u64 = 1000;
 
 impl Keys<'_> {
@@ -66,7 +66,7 @@ pub fn department_members(department: DepartmentId) -> String {
     format!("{}#", department.padded())
 }
 
-/// The department whose members an item holds; `None` where the key is not one that is ever written.
+/// The department whose members an item contains; `None` where the key is not one that is ever written.
 pub fn member_department(sk: &str) -> Option<DepartmentId> {
     DepartmentId::new(sk.split_once('#')?.0.parse().ok()?)
 }

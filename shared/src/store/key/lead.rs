@@ -1,6 +1,6 @@
 //! The keys of leads, of what leads to them, and of their calls.
 
-use super::{Key, Keys};
+use super::{Key, Keys, class};
 use crate::ids::{CallId, CompanyId, EventId, LeadId, UserId};
 use crate::words::KeySpan;
 use table::{KeyRange, PAGE};
@@ -26,9 +26,15 @@ impl Keys<'_> {
         self.pk(&format!("leads#{}#{owner}", u8::from(archived)))
     }
 
-    /// The totals of the list of leads, an item for each class of leads that the same users see.
+    /// The totals of the list of leads, an item for each owner.
     pub fn lead_totals(self, archived: bool) -> String {
         self.pk(&format!("lead-total#{}", u8::from(archived)))
+    }
+
+    /// The totals of leads with access lists, an item for each owner and lists. They are apart from the others because only
+    /// some viewers need them, and there may be any number of them.
+    pub fn restricted_lead_totals(self, archived: bool) -> String {
+        self.pk(&format!("{RESTRICTED_LEADS}#{}", u8::from(archived)))
     }
 
     /// The leads that have a number, the best match first: not archived before archived, then by id (C-72).
@@ -143,6 +149,13 @@ impl Keys<'_> {
     pub fn erasure(self, lead: LeadId) -> Key {
         Key::new(self.erasures(), lead.padded())
     }
+}
+
+pub(crate) const RESTRICTED_LEADS: &str = "lead-total-restricted";
+
+/// With what the classes of an owner's leads with access lists begin.
+pub fn class_of(owner: UserId) -> String {
+    class([&owner.to_string(), ""])
 }
 
 /// The lead that a notice is about, by its key.

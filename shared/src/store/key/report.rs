@@ -2,7 +2,7 @@
 
 use super::{Key, Keys};
 use crate::ids::ReportId;
-use crate::report::Entity;
+use crate::report::ReportEntity;
 
 /// Which months of a stored result: the first and the last, each written `YYYY-MM`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +33,7 @@ pub fn report_part_name(month: &str, at: usize) -> String {
     format!("{month}#{at:04}")
 }
 
-/// The version of what the refresh numbered so writes. Other refreshes may have the same number, so a token tells them
-/// apart.
+/// The version written by a refresh. Concurrent refreshes may have the same number, so a token distinguishes them.
 pub fn report_version(generation: u64, token: &str) -> String {
     format!("{generation:012}#{token}")
 }
@@ -80,8 +79,8 @@ impl Keys<'_> {
         Key::new(self.report_data(id), "head")
     }
 
-    /// How far the walk through an entity's records has come.
-    pub fn report_walk(self, entity: Entity) -> Key {
+    /// The checkpoint of the scan of an entity's records.
+    pub fn report_walk(self, entity: ReportEntity) -> Key {
         Key::new(self.pk("report-walk"), entity.as_str())
     }
 
@@ -117,7 +116,7 @@ mod tests {
             (keys.report(id), "acme#report", "000000000000002"),
             (keys.report_head(id), "acme#report-data#2", "head"),
             (part.clone(), "acme#report-data#2", "2026-05#0001#000000000007#ab"),
-            (keys.report_walk(Entity::Calls), "acme#report-walk", "calls"),
+            (keys.report_walk(ReportEntity::Calls), "acme#report-walk", "calls"),
             (
                 keys.report_draft(id, "ab#1", 1),
                 "acme#report-draft#2",

@@ -81,7 +81,8 @@ pub fn placed_ticket(place: &str) -> Option<TicketId> {
     placed(place).and_then(TicketId::new)
 }
 
-/// A file's place among those of its ticket: those with an id come first. A path is free text, so it always stands last.
+/// A file's place among those of its ticket: those with an id come first. A path is free text, so it always comes
+/// last.
 fn within_ticket(name: &FileName) -> String {
     match name {
         FileName::Id(id) => format!("id#{}", id.padded()),
@@ -182,7 +183,7 @@ mod tests {
         }
     }
 
-    /// An item of a list tells its file, whatever the path holds.
+    /// The file of a list item is parsed back, whatever its path contains.
     #[test]
     fn listed_files() {
         let acme = acme();

@@ -26,7 +26,7 @@ const NUMBER: &str = "lead";
 pub struct PrefetchedLead {
     /// Outcome of earlier requests with the same key.
     pub claimed: Claimed,
-    /// What must be unique.
+    /// The fields that must be unique.
     identity: Identity,
     /// The lead that has it.
     existing: Option<LeadId>,

@@ -1,5 +1,5 @@
-//! What identifies a lead: its numbers and its e-mail address (C-72, C-92). Look-ups lead from them to leads; claims keep
-//! concurrent requests from making two leads for one of them.
+//! Phone numbers and e-mail addresses that identify a lead (C-72, C-92). Look-ups map them to leads; claims prevent
+//! concurrent requests from creating two leads for one of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -8,6 +8,7 @@ pub mod list;
 pub mod record;
 pub mod references;
 pub mod stale_markers;
+pub mod totals;
 pub mod update;
 
 pub use record::*;

@@ -5,20 +5,19 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 use table::AttributeValue;
 
 use super::identity::email_digest;
-use super::stale_markers;
+use super::{stale_markers, totals};
+use crate::environment::Environment;
 use crate::ids::{LeadId, TagId, UserId};
 use crate::lead::Lead;
 use crate::people::Company;
 use crate::phone::Phone;
 use crate::store::Reader;
-use crate::store::derived::{self, Derived};
+use crate::store::derived::Derived;
 use crate::store::entity::{Entity, Stored};
 use crate::store::key::{self, Key, Keys};
-use crate::text::hex;
 use crate::time::Timestamp;
 use crate::viewer::Viewer;
 use crate::visibility::AccessLists;
@@ -28,8 +27,6 @@ use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
 
 const KIND: &str = "lead";
-/// Leads without owner are counted in so many items, because calls from new numbers make them in bursts.
-const SHARDS: u64 = 16;
 /// Words of a lead with items of their own (C-20). A lead with more is also in a list that every search reads.
 const MAX_WORDS: usize = 16;
 /// Fields that are stored whatever their value, because the defaults depend on them.
@@ -90,9 +87,9 @@ pub fn known(entry: &Item) -> Option<Item> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeadClass {
     #[serde(rename = "o", default)]
-    owner: Option<UserId>,
+    pub owner: Option<UserId>,
     #[serde(flatten)]
-    lists: AccessLists,
+    pub lists: AccessLists,
 }
 
 impl LeadClass {
@@ -100,18 +97,6 @@ impl LeadClass {
         Self {
             owner: lead.owner,
             lists: lead.lists(),
-        }
-    }
-
-    /// The class of its total. Without access lists there are no departments to ignore.
-    pub(crate) fn counted(lead: &Lead) -> Self {
-        let class = Self::of(lead);
-        if !class.lists.is_open() {
-            return class;
-        }
-        Self {
-            lists: AccessLists::default(),
-            ..class
         }
     }
 
@@ -154,7 +139,7 @@ impl Reader {
     }
 }
 
-/// A lead's fields that differ from the defaults, without the free-form ones: how it stands in the records that copy it.
+/// A lead's fields that differ from the defaults, without the free-form ones: its form in records that copy it.
 pub fn sparse(lead: &Lead) -> Map<String, Value> {
     let fields = |lead: &Lead| match serde_json::to_value(lead) {
         Ok(Value::Object(fields)) => fields,
@@ -219,20 +204,25 @@ impl LeadState {
     }
 }
 
-/// The lead that an item holds, for those who do not write it again.
+/// Decodes a lead that is not written again.
 pub fn read(item: Item) -> Result<Lead, StoreError> {
     LeadState::take(item).map(|state| state.lead)
 }
 
 /// Sets `lastActive`, as each call and each booking does (C-73). The condition is what keeps either from being linked to a
 /// lead that is gone (C-24).
-pub fn mark_active(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, at: Timestamp) {
+pub fn mark_active(
+    transaction: &mut Transaction,
+    keys: Keys<'_>,
+    (lead, at): (LeadId, Timestamp),
+    environment: &Environment,
+) {
     let active = Item::from([("lastActive".to_owned(), s(at.to_string()))]);
     transaction.update(keys.lead(lead), "v", 1, active, Condition::Present);
-    stale_markers::mark(transaction, keys, lead, at);
+    stale_markers::mark(transaction, keys, lead, environment);
 }
 
-/// That a lead is there, and archived or not.
+/// Requires that a lead exists, and whether it is archived.
 pub fn is_archived(lead: LeadId, archived: bool) -> Condition {
     let mut has = Item::from([("id".to_owned(), n(lead))]);
     let mut lacks = Vec::new();
@@ -287,24 +277,6 @@ fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
         let link = key::entry(keys.company_leads(company), lead.id);
         derived.items.insert(link, Item::new());
     }
-    let class = item::encode("lead total", &LeadClass::counted(lead))?;
-    derived.totals.insert(
-        key::total(keys.lead_totals(lead.archived), &class_name(lead)),
-        derived::one(class),
-    );
+    derived.totals = totals::counts(keys, lead)?;
     Ok(derived)
-}
-
-/// The name of the class of leads that the same users see: their owner and their access lists.
-fn class_name(lead: &Lead) -> String {
-    let owner = lead.owner.map_or_else(
-        || format!("none.{}", lead.id.get() % SHARDS),
-        |owner| owner.to_string(),
-    );
-    let lists = lead.lists();
-    if lists.is_open() {
-        return owner;
-    }
-    let text = serde_json::json!(lists).to_string();
-    key::class([&owner, &hex(&Sha256::digest(text)[..8])])
 }

@@ -11,13 +11,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::record::LeadRecord;
+use crate::environment::Environment;
 use crate::ids::LeadId;
 use crate::store::Reader;
 use crate::store::budget::ReadBudget;
 use crate::store::key::{self, Keys};
 use crate::time::Timestamp;
 use table::StoreError;
-use table::item::{Item, n};
+use table::item::{Item, n, s};
 use table::{Condition, Transaction};
 use table::{KeyRange, PAGE, Page, Pages, key_of};
 
@@ -26,6 +27,9 @@ const MAX_READ: usize = 100;
 
 /// Time of the last change in Unix seconds; absent in markers of the previous version.
 pub const MARKED_AT: &str = "at";
+/// Differs in every change of a lead, so that a marker that was deleted and set again is another one; absent in markers of
+/// the previous version.
+pub const SET: &str = "set";
 /// Whether the lead was deleted.
 pub const DELETED: &str = "deleted";
 
@@ -49,8 +53,13 @@ enum Unread {
 }
 
 /// Adds a marker to `transaction`: copies of a lead may be stale.
-pub fn mark(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, now: Timestamp) {
-    transaction.update(keys.lead_notice(lead), "v", 1, marked_at(now), Condition::Always);
+pub fn mark(transaction: &mut Transaction, keys: Keys<'_>, lead: LeadId, environment: &Environment) {
+    let mut marked = marked_at(environment.now());
+    // Eight characters are enough to tell two markers of one second apart.
+    let mut nonce = environment.token();
+    nonce.truncate(8);
+    marked.insert(SET.to_owned(), s(nonce));
+    transaction.update(keys.lead_notice(lead), "v", 1, marked, Condition::Always);
 }
 
 /// Adds a marker of a lead deleted in `transaction`: its copies must be removed.

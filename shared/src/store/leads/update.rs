@@ -154,7 +154,7 @@ impl InstanceStore {
             new.require(&mut transaction, keys);
         }
         if stored.copied() != changed.copied() {
-            stale_markers::mark(&mut transaction, keys, lead.id, self.environment.now());
+            stale_markers::mark(&mut transaction, keys, lead.id, &self.environment);
         }
         Ok(transaction)
     }

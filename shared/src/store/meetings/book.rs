@@ -50,6 +50,8 @@ pub enum Booked {
     LeadGone,
     /// The meeting to move was cancelled or belongs to another calendar; nothing is written.
     Canceled,
+    /// The meeting to cancel starts at another time; nothing is written.
+    OtherDate,
     /// The meeting was moved the maximum number of times; nothing is written.
     MovedOut,
     /// An equal request was first; nothing is written.

@@ -39,13 +39,13 @@ pub struct MeetingPage {
 #[derive(Debug)]
 pub struct PrefetchedMeetings {
     calendar: Option<CalendarId>,
-    begun: Option<Begun>,
+    begun: Option<FrontEntries>,
     erasures: FirstErasures,
 }
 
 /// The head of a calendar's list.
 #[derive(Debug)]
-struct Begun {
+struct FrontEntries {
     calendar: CalendarId,
     /// Days with meetings from the requested one on, with their numbers.
     days: Vec<(Day, u64)>,
@@ -137,7 +137,11 @@ impl Reader {
         found.get(&public).map(linked).transpose()
     }
 
-    async fn front(&self, calendar: CalendarId, request: &MeetingRequest) -> Result<Begun, StoreError> {
+    async fn front(
+        &self,
+        calendar: CalendarId,
+        request: &MeetingRequest,
+    ) -> Result<FrontEntries, StoreError> {
         let list = self.list_behind(calendar, request.from.to_string());
         let front = async {
             if request.page == 0 {
@@ -151,7 +155,7 @@ impl Reader {
             self.table.query_all(day).await.map(|items| (items, true))
         };
         let (days, (front, more)) = tokio::try_join!(self.days_from(calendar, request.from), front)?;
-        Ok(Begun {
+        Ok(FrontEntries {
             calendar,
             days,
             front,
@@ -159,7 +163,11 @@ impl Reader {
         })
     }
 
-    async fn first_page(&self, begun: Begun, request: &MeetingRequest) -> Result<MeetingPage, StoreError> {
+    async fn first_page(
+        &self,
+        begun: FrontEntries,
+        request: &MeetingRequest,
+    ) -> Result<MeetingPage, StoreError> {
         let today = day_of(request.from);
         let places = begun.front.iter().map(|entry| key_of(entry).map(|key| key.sk));
         let places = places.collect::<Result<Vec<_>, _>>()?;
@@ -181,7 +189,11 @@ impl Reader {
         Ok(MeetingPage { total, meetings })
     }
 
-    async fn later_page(&self, begun: Begun, request: &MeetingRequest) -> Result<MeetingPage, StoreError> {
+    async fn later_page(
+        &self,
+        begun: FrontEntries,
+        request: &MeetingRequest,
+    ) -> Result<MeetingPage, StoreError> {
         let today = day_of(request.from);
         let rest_of_day = begun.front.len() as u64;
         let total = rest_of_day + behind(&begun.days, today);

@@ -18,7 +18,7 @@ use super::entity::{Entity, Stored};
 use super::key::{Key, Keys};
 use crate::calendar::Busy;
 use crate::ids::MeetingId;
-use crate::meeting::Meeting;
+use crate::meeting::{Meeting, MeetingStatus};
 use crate::time::{Day, Timestamp, Zone};
 use table::StoreError;
 use table::item::{self, Item, n, s};
@@ -53,9 +53,9 @@ impl MeetingRecord {
         Self::made(MeetingState { meeting, moves: 0 }, Some(nonce))
     }
 
-    /// The record after a move by the request with this nonce.
-    fn moved(&self, meeting: Meeting, nonce: &str) -> Self {
-        let moves = self.moves + 1;
+    /// The record after a move or a cancellation by the request with this nonce. Only moves are counted (C-54).
+    fn changed(&self, meeting: Meeting, nonce: &str) -> Self {
+        let moves = self.moves + u64::from(meeting.status != MeetingStatus::Canceled);
         Self {
             edited: true,
             nonce: Some(nonce.to_owned()),

@@ -1,8 +1,8 @@
 //! An opportunity's record, and everything that is derived from it: its entries in the lists of its column, the column's
 //! totals and ranks, the link from its lead.
 //!
-//! The record holds a copy of the lead and of the lead's company, because every answer embeds both; the entries of the
-//! lists are copies of the record, so that a page of a list is one query. A copy that may be stale has a
+//! The record contains a copy of the lead and of the lead's company, because every answer embeds both; the entries of
+//! the lists are copies of the record, so that a page of a list is one query. A copy that may be stale has a
 //! [marker](super::leads::stale_markers), which every reader checks.
 
 pub mod class;
@@ -36,7 +36,7 @@ pub use of_lead::{LeadOpportunities, LeadOpportunitiesHint, PrefetchedLeadOpport
 pub use update::{PrefetchedUpdate, Updated};
 
 const KIND: &str = "opportunity";
-/// Record and entries hold the card as text: whole entries are read by the hundred, and text is read fastest.
+/// The snapshot is one text in record and entries, which decodes fastest where entries are read by the hundred.
 const CARD: &str = "card";
 
 /// An opportunity with what an answer embeds of others.
@@ -117,7 +117,7 @@ impl OpportunitySnapshot {
         }
     }
 
-    /// How answers show it.
+    /// Its form in responses.
     #[must_use]
     pub fn view<'a>(&'a self, instance: &'a InstanceName) -> OpportunityView<'a> {
         OpportunityView::of(
@@ -142,7 +142,7 @@ impl OpportunitySnapshot {
         text.to_string()
     }
 
-    /// The card that a record or an entry holds.
+    /// Decodes the snapshot of a record or an entry.
     pub(in crate::store) fn read(item: &Item) -> Result<Self, StoreError> {
         let stored: SnapshotText = item::need_json(KIND, item, CARD)?;
         let utm_tags = stored.utm_tags;
@@ -220,7 +220,7 @@ impl Entity for OpportunitySnapshot {
     }
 }
 
-/// The lists that hold an opportunity: one for each filter by at most one user and at most one status.
+/// The lists with an entry of an opportunity: one for each filter by at most one user and at most one status.
 fn lists(opportunity: &Opportunity) -> impl Iterator<Item = BoardList> {
     let (user, status) = (Some(opportunity.user), Some(opportunity.status));
     let (funnel, column, archived) = (opportunity.crm_id, opportunity.crm_column, opportunity.archived);

@@ -15,8 +15,8 @@ use crate::people::{Company, User};
 use crate::store::budget::ReadBudget;
 use crate::store::key::{self, BATCH, Key};
 use crate::store::leads::LeadRecord;
+use crate::store::list_pages::{ListRequest, MAX_BYTES};
 use crate::store::prefetch_cache::PrefetchHint;
-use crate::store::tickets::{ListRequest, MAX_BYTES};
 use crate::store::{InstanceStore, Reader};
 use crate::viewer::Viewer;
 use table::item::{self, Item};
@@ -36,7 +36,7 @@ pub struct PrefetchedLeadOpportunities {
     pub lead: Option<LeadRecord>,
     links: Page,
     funnels: Vec<Funnel>,
-    records: Records,
+    records: ReadRecords,
 }
 
 /// A page of the opportunities of a lead, newest first.
@@ -54,7 +54,7 @@ pub struct LeadOpportunities {
 
 /// Records that were read, and the keys of all that were asked for.
 #[derive(Debug, Default)]
-struct Records {
+struct ReadRecords {
     found: HashMap<Key, Item>,
     asked: BTreeSet<Key>,
 }
@@ -86,7 +86,7 @@ impl Reader {
             lead: record.transpose()?,
             links,
             funnels,
-            records: Records { found, asked },
+            records: ReadRecords { found, asked },
         })
     }
 }
@@ -148,7 +148,7 @@ struct OfLead<'a> {
     reader: &'a Reader,
     budget: ReadBudget,
     lead: LeadId,
-    records: Records,
+    records: ReadRecords,
     /// All opportunities of the lead.
     links: BTreeSet<OpportunityId>,
 }

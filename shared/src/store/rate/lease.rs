@@ -27,7 +27,7 @@ pub struct Lease {
 
 /// The decision about a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum LeaseStep {
     /// The request has a place and is accepted.
     Admitted,
     /// No place is left in this minute.
@@ -50,16 +50,16 @@ impl Lease {
     }
 
     /// Assigns the next place to a request. Places above a limit that was lowered concurrently are invalid.
-    pub fn step(&mut self, limit: Rate) -> Step {
+    pub fn step(&mut self, limit: Rate) -> LeaseStep {
         let limit = u64::from(limit.get());
         if self.next <= self.end.min(limit) {
             self.next += 1;
-            return Step::Admitted;
+            return LeaseStep::Admitted;
         }
         if self.known >= limit {
-            return Step::Refused;
+            return LeaseStep::Refused;
         }
-        Step::Take(block(limit, limit - self.known))
+        LeaseStep::Take(block(limit, limit - self.known))
     }
 
     /// Whether the next request of a minute has a place without a write.
@@ -127,11 +127,11 @@ mod tests {
     /// One request: whether it is accepted, and whether the counter was written.
     fn spend(lease: &mut Lease, counter: &mut Counter, limit: Rate) -> (bool, bool) {
         match lease.step(limit) {
-            Step::Admitted => (true, false),
-            Step::Refused => (false, false),
-            Step::Take(block) => {
+            LeaseStep::Admitted => (true, false),
+            LeaseStep::Refused => (false, false),
+            LeaseStep::Take(block) => {
                 lease.took(block, counter.add(block, limit), limit);
-                (lease.step(limit) == Step::Admitted, true)
+                (lease.step(limit) == LeaseStep::Admitted, true)
             }
         }
     }
@@ -189,7 +189,10 @@ mod tests {
         lease.turn(1);
         assert_eq!(spend(&mut lease, &mut counter, limit), (true, false));
         lease.turn(2);
-        assert_eq!((lease.remaining(limit), lease.step(limit)), (100, Step::Take(5)));
+        assert_eq!(
+            (lease.remaining(limit), lease.step(limit)),
+            (100, LeaseStep::Take(5))
+        );
     }
 
     /// C-12: a changed limit applies from the next request, in both directions.

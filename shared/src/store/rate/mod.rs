@@ -17,7 +17,7 @@ use crate::settings::Rate;
 use crate::time::Timestamp;
 use table::StoreError;
 
-use lease::{Lease, Step};
+use lease::{Lease, LeaseStep};
 
 /// Maximum budgets with a lease in a process. Above it all leases are dropped, and the rest of their blocks is lost
 /// for that minute.
@@ -110,7 +110,7 @@ impl Leases {
 }
 
 impl Store {
-    /// Whether this process accepted all of these callers recently and holds a place of their budgets, so that one
+    /// Whether this process accepted all of these callers recently and has requests left of their leases, so that one
     /// page may be read before they are checked again (C-86).
     pub(crate) fn knows(&self, callers: &[String]) -> bool {
         let now = self.environment.now();
@@ -154,13 +154,13 @@ impl Store {
         let now = self.environment.now();
         lease.turn(minute(now));
         let admitted = match lease.step(limit) {
-            Step::Admitted => true,
-            Step::Refused => false,
-            Step::Take(_) if lease.rests(now) => true,
-            Step::Take(block) => match self.take_block(instance, budget, block, limit, now).await {
+            LeaseStep::Admitted => true,
+            LeaseStep::Refused => false,
+            LeaseStep::Take(_) if lease.rests(now) => true,
+            LeaseStep::Take(block) => match self.take_block(instance, budget, block, limit, now).await {
                 Ok(taken) => {
                     lease.took(block, taken, limit);
-                    lease.step(limit) == Step::Admitted
+                    lease.step(limit) == LeaseStep::Admitted
                 }
                 Err(cause) => {
                     tracing::warn!(%cause, %instance, "requests go on uncounted");

@@ -15,7 +15,7 @@ use crate::funnel::Funnel;
 use crate::ids::ReportId;
 use crate::report::{Aspect, Cube, Definition, Known, Plot, Question, Range};
 use crate::time::{Day, Timestamp, Zone};
-use stored::{Found, Head};
+use stored::{Head, StoredResult};
 use table::StoreError;
 use table::item::{self, Item, n, s};
 use table::{KeyRange, PAGE};
@@ -189,8 +189,8 @@ impl InstanceStore {
         let question = &definition.question;
         let asked = (definition.id, question.digest(zone));
         Ok(match self.stored_cube(asked, months, read).await? {
-            Some(Found::Cube(generated_at, cube)) => Ok((generated_at, cube)),
-            Some(Found::TooLarge) => Err(Report::TooLarge),
+            Some(StoredResult::Cube(generated_at, cube)) => Ok((generated_at, cube)),
+            Some(StoredResult::TooLarge) => Err(Report::TooLarge),
             None => {
                 let computed = self.compute(question, zone, walk::MAX_TIME).await?;
                 computed.ok_or(Report::Preparing)

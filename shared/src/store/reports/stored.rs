@@ -57,7 +57,7 @@ pub struct Part {
 
 /// A stored result.
 #[derive(Debug)]
-pub enum Found {
+pub enum StoredResult {
     /// There is none, because it would be too large.
     TooLarge,
     /// Time of the result, and its sums.
@@ -181,7 +181,7 @@ impl Reader {
         (id, digest): (ReportId, String),
         months: &Months,
         read: (Option<Head>, Parts),
-    ) -> Result<Option<Found>, StoreError> {
+    ) -> Result<Option<StoredResult>, StoreError> {
         let (mut head, mut parts) = read;
         let key = self.keys().report_head(id);
         let mut retry = self.table.retry(Policy::CONFLICT, "reading a result");
@@ -191,10 +191,10 @@ impl Reader {
                 return Ok(None);
             };
             if found.too_large {
-                return Ok(Some(Found::TooLarge));
+                return Ok(Some(StoredResult::TooLarge));
             }
             match found.cube(parts, months) {
-                Ok(cube) => return Ok(Some(Found::Cube(found.generated_at, cube))),
+                Ok(cube) => return Ok(Some(StoredResult::Cube(found.generated_at, cube))),
                 Err(Lacking::Damaged) => break,
                 Err(Lacking::Missing) => {}
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 
-use crate::report::{Cube, Entity, Question, Record};
+use crate::report::{Cube, Question, Record, ReportEntity};
 use crate::store::Reader;
 use crate::store::calls::CallRecord;
 use crate::store::entity::Entity as _;
@@ -106,7 +106,12 @@ impl<'q> ReportAccumulator<'q> {
     }
 
     /// Adds a page's records and advances the range. Returns whether there is more.
-    pub fn add_page(&mut self, entity: Entity, page: Page, span: &mut KeyRange) -> Result<bool, StoreError> {
+    pub fn add_page(
+        &mut self,
+        entity: ReportEntity,
+        page: Page,
+        span: &mut KeyRange,
+    ) -> Result<bool, StoreError> {
         let last = page.items.last().map(key_of).transpose()?;
         span.after = last.map(|key| key.sk).or(span.after.take());
         for item in page.items {
@@ -122,16 +127,16 @@ impl<'q> ReportAccumulator<'q> {
     }
 
     /// Adds the record in an item.
-    fn add_item(&mut self, entity: Entity, item: Item) -> Result<(), StoreError> {
+    fn add_item(&mut self, entity: ReportEntity, item: Item) -> Result<(), StoreError> {
         match entity {
-            Entity::Leads => self.add(Record::Lead(&leads::read(item)?)),
-            Entity::Opportunities => {
+            ReportEntity::Leads => self.add(Record::Lead(&leads::read(item)?)),
+            ReportEntity::Opportunities => {
                 let snapshot = OpportunitySnapshot::decode(&item)?;
                 self.add(Record::Opportunity(&snapshot.opportunity));
             }
-            Entity::Tickets => self.add(Record::Ticket(&TicketState::decode(&item)?.ticket)),
-            Entity::Meetings => self.add(Record::Meeting(&MeetingState::decode(&item)?.meeting)),
-            Entity::Calls => {
+            ReportEntity::Tickets => self.add(Record::Ticket(&TicketState::decode(&item)?.ticket)),
+            ReportEntity::Meetings => self.add(Record::Meeting(&MeetingState::decode(&item)?.meeting)),
+            ReportEntity::Calls => {
                 let record: CallRecord = item::decode("call", item)?;
                 self.add(Record::Call(&record.call));
             }
@@ -192,7 +197,7 @@ impl Reader {
     }
 
     /// The records after the first ones, in parts with equally many ids.
-    fn behind(&self, entity: Entity, head: &Page, last: u64) -> Result<VecDeque<KeyRange>, StoreError> {
+    fn behind(&self, entity: ReportEntity, head: &Page, last: u64) -> Result<VecDeque<KeyRange>, StoreError> {
         let Some(end) = head.items.last().filter(|_| head.more) else {
             return Ok(VecDeque::new());
         };
@@ -205,25 +210,25 @@ impl Reader {
     }
 
     /// The partition of an entity's records.
-    pub(crate) fn records_of(&self, entity: Entity) -> String {
+    pub(crate) fn records_of(&self, entity: ReportEntity) -> String {
         match entity {
-            Entity::Leads => self.keys().leads(),
-            Entity::Opportunities => self.keys().opportunities(),
-            Entity::Tickets => self.keys().tickets(),
-            Entity::Meetings => self.keys().meetings(),
-            Entity::Calls => self.keys().calls(),
+            ReportEntity::Leads => self.keys().leads(),
+            ReportEntity::Opportunities => self.keys().opportunities(),
+            ReportEntity::Tickets => self.keys().tickets(),
+            ReportEntity::Meetings => self.keys().meetings(),
+            ReportEntity::Calls => self.keys().calls(),
         }
     }
 }
 
 /// The counter of an entity's ids, and its attribute.
-fn counter(entity: Entity) -> (Counter, &'static str) {
+fn counter(entity: ReportEntity) -> (Counter, &'static str) {
     match entity {
-        Entity::Leads => (Counter::Lead, "lead"),
-        Entity::Opportunities => (Counter::Opportunity, "opportunity"),
-        Entity::Tickets => (Counter::Ticket, "ticket"),
-        Entity::Meetings => (Counter::Meeting, "meeting"),
-        Entity::Calls => (Counter::Call, "call"),
+        ReportEntity::Leads => (Counter::Lead, "lead"),
+        ReportEntity::Opportunities => (Counter::Opportunity, "opportunity"),
+        ReportEntity::Tickets => (Counter::Ticket, "ticket"),
+        ReportEntity::Meetings => (Counter::Meeting, "meeting"),
+        ReportEntity::Calls => (Counter::Call, "call"),
     }
 }
 

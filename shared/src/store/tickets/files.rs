@@ -12,7 +12,7 @@ use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
 
 const KIND: &str = "file";
-/// Record and copies hold the file as text.
+/// The file is one text in record and copies.
 const TEXT: &str = "file";
 const LEAD: &str = "lead";
 
@@ -91,7 +91,7 @@ impl Entity for FileState {
     }
 }
 
-/// The file that a record or a copy holds.
+/// Decodes the file of a record or a copy.
 pub fn read_file(item: &Item) -> Result<TicketFile, StoreError> {
     item::need_json(KIND, item, TEXT)
 }

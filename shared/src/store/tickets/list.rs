@@ -1,23 +1,27 @@
 //! Reads of endpoints 16 to 18: one list each, and the records that decide whether the caller may see it.
 
+use std::collections::BTreeSet;
+
 use super::files::read_file;
-use super::pages::{Growth, ListRequest, PrefetchedTickets};
-use super::{TicketRecord, read};
+use super::{TicketHint, TicketRecord, read};
 use crate::ids::{LeadId, TicketId};
 use crate::lead::Lead;
+use crate::store::key::Key;
 use crate::store::leads::LeadRecord;
+use crate::store::list_pages::{Growth, ListRequest, PrefetchedList};
 use crate::store::{InstanceStore, Reader};
 use crate::ticket::{Ticket, TicketFile};
 use crate::viewer::Viewer;
-use table::StoreError;
+use table::item::Item;
+use table::{StoreError, key_of};
 
 /// The files of a ticket, with prefetched reads of its lead.
 #[derive(Debug)]
 pub struct TicketFiles {
     /// The head of the list of its files: files with an id by id, then the others by path.
-    pub start: PrefetchedTickets,
+    pub start: PrefetchedList,
     record: TicketRecord,
-    /// The ticket's cached lead; the inner `None` if it does not exist.
+    /// The ticket's lead by its hint; the inner `None` if it does not exist.
     guessed: Option<(LeadId, Option<Lead>)>,
 }
 
@@ -31,7 +35,7 @@ impl InstanceStore {
         &self,
         viewer: &Viewer,
         request: &ListRequest,
-        start: PrefetchedTickets,
+        start: PrefetchedList,
     ) -> Result<Vec<Ticket>, StoreError> {
         let items = self.finish_list(viewer, request, start, Growth::Front).await?;
         let tickets = items.into_iter();
@@ -47,7 +51,7 @@ impl InstanceStore {
         &self,
         viewer: &Viewer,
         request: &ListRequest,
-        start: PrefetchedTickets,
+        start: PrefetchedList,
     ) -> Result<Vec<TicketFile>, StoreError> {
         let items = self.finish_list(viewer, request, start, Growth::Anywhere).await?;
         let files = items.into_iter();
@@ -66,7 +70,7 @@ impl Reader {
         &self,
         lead: LeadId,
         request: &ListRequest,
-    ) -> Result<PrefetchedTickets, StoreError> {
+    ) -> Result<PrefetchedList, StoreError> {
         self.begin_list(self.keys().lead_tickets(lead), request).await
     }
 
@@ -79,12 +83,12 @@ impl Reader {
         &self,
         lead: LeadId,
         request: &ListRequest,
-    ) -> Result<PrefetchedTickets, StoreError> {
+    ) -> Result<PrefetchedList, StoreError> {
         self.begin_list(self.keys().lead_files(lead), request).await
     }
 
-    /// Prefetches the files of a ticket; `None` if it does not exist. A batch of gets of the ticket and its cached
-    /// lead, concurrently with the same calls.
+    /// Prefetches the files of a ticket; `None` if it does not exist. A batch of gets of the ticket and the lead that its
+    /// hint names, concurrently with the same calls.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -94,8 +98,8 @@ impl Reader {
         request: &ListRequest,
     ) -> Result<Option<TicketFiles>, StoreError> {
         let keys = self.keys();
-        let guess = self.hints.ticket_leads.get(&(self.instance.clone(), ticket));
-        let at = keys.ticket(ticket);
+        let hint = self.hints.tickets.get(&(self.instance.clone(), ticket));
+        let (guess, at) = (hint.and_then(|hint| hint.lead), keys.ticket(ticket));
         let wanted = guess.map(|lead| keys.lead(lead));
         let records = self.table.get_many(wanted.into_iter().chain([at.clone()]));
         let files = self.begin_list(keys.ticket_files(ticket), request);
@@ -128,11 +132,21 @@ impl Reader {
         };
         match &found.guessed {
             Some((guess, found)) if *guess == lead => Ok(found.clone()),
-            _ => {
-                let known = (self.instance.clone(), ticket.id);
-                self.hints.ticket_leads.put(known, lead);
-                self.lead(lead).await
-            }
+            _ => self.lead(lead).await,
         }
+    }
+
+    /// Remembers a ticket, and the files that were prefetched, for later requests to this process.
+    pub fn remember_ticket(&self, found: &TicketFiles) {
+        let files = self.listed_records(found.start.early()).unwrap_or_default();
+        let (record, name) = (&found.record, (self.instance.clone(), found.record.ticket.id));
+        self.hints.tickets.put(name, TicketHint::of(record, files));
+    }
+
+    /// The keys of the records of listed files.
+    pub(super) fn listed_records(&self, entries: &[Item]) -> Result<BTreeSet<Key>, StoreError> {
+        let keys = entries.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
+        let names = keys.iter().filter_map(|key| self.keys().listed_file(key));
+        Ok(names.map(|name| self.keys().file(&name)).collect())
     }
 }

@@ -1,14 +1,15 @@
 //! A ticket's record, and what is derived from it: its entry in the list of its lead. Its files are records of their own.
 //!
-//! A file's record holds the lead of its ticket, because the files of a lead are one list. What must stay true: a file is
-//! written on condition that its ticket has that lead. So once a ticket has another lead, no file can come to have the
-//! former one, and those that have it are moved after the ticket (see [`settle`]).
+//! A file's record contains the lead of its ticket, because the files of a lead are one list. Invariant: a file is
+//! written on condition that its ticket has that lead. So after a ticket changes its lead, no file can be written
+//! with the former one, and files that have it are moved after the ticket (see [`settle`]).
 
 mod files;
 mod list;
-mod pages;
 mod reassign;
 mod settle;
+
+use std::collections::BTreeSet;
 
 use super::Reader;
 use super::derived::Derived;
@@ -22,19 +23,19 @@ use table::item::{self, Item, n, s};
 
 pub use files::{FileRecord, FileState};
 pub use list::TicketFiles;
-pub(crate) use pages::{Filter, Growth, List};
-pub use pages::{ListRequest, MAX_BYTES, PrefetchedTickets};
 pub use reassign::{PrefetchedReassignment, Reassigned};
 
 const KIND: &str = "ticket";
-/// Record and entry hold the ticket as text, so that what is carried as it came stays so.
+/// The ticket is one text in record and entry, so that fields carried as they came stay unchanged.
 const TEXT: &str = "ticket";
-/// The ticket's lead, beside the text, so that a condition can speak of it.
+/// The ticket's lead as an attribute, so that conditions can refer to it.
 const LEAD: &str = "lead";
-/// That files may still have the lead that the ticket had before.
+/// Mark of a ticket whose files may still have its former lead.
 const UNSETTLED: &str = "unsettled";
-/// How often files of the ticket were written.
+/// Number of writes of the ticket's files.
 const FILES: &str = "files";
+/// Files that a hint names at most.
+const MAX_HINTED: usize = 16;
 
 /// A ticket, and whether its files followed it.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,14 +45,41 @@ pub struct TicketState {
     /// Files of it may still have the lead that it had before.
     pub unsettled: bool,
     /// Number of writes of its files. A write of the ticket may set it back and raises the version, so version and number
-    /// together tell whether a file came since both were read.
+    /// together show whether a file was added after both were read.
     pub files: u64,
 }
 
 /// A ticket as it is stored.
 pub type TicketRecord = Stored<TicketState>;
 
+/// A ticket as this process last saw it: a hint for the prefetch of later requests.
+#[derive(Debug, Clone)]
+pub struct TicketHint {
+    /// Its lead.
+    pub lead: Option<LeadId>,
+    /// Its [`writes`](TicketRecord::writes).
+    writes: (u64, u64),
+    /// The records of its files; none of a ticket with many.
+    files: BTreeSet<Key>,
+}
+
+impl TicketHint {
+    fn of(record: &TicketRecord, files: BTreeSet<Key>) -> Self {
+        let are_few = files.len() <= MAX_HINTED;
+        Self {
+            lead: record.ticket.lead_relation,
+            writes: record.writes(),
+            files: files.into_iter().filter(|_| are_few).collect(),
+        }
+    }
+}
+
 impl TicketRecord {
+    /// Version, and number of writes of its files. Equal only if neither the ticket nor a file of it was written in between.
+    fn writes(&self) -> (u64, u64) {
+        (self.version, self.files)
+    }
+
     /// A new ticket's record, or the one that comes in the place of what is stored.
     #[must_use]
     pub fn onto(stored: Option<&Self>, ticket: Ticket) -> Self {
@@ -122,7 +150,7 @@ impl Entity for TicketState {
     }
 }
 
-/// That a ticket is there and has this lead, or none.
+/// Requires that a ticket exists and has this lead, or none.
 pub fn has_lead(ticket: TicketId, lead: Option<LeadId>) -> Condition {
     let mut has = Item::from([("id".to_owned(), n(ticket))]);
     has.extend(lead.map(|lead| (LEAD.to_owned(), n(lead))));
@@ -134,7 +162,7 @@ fn text(ticket: &Ticket) -> String {
     serde_json::Value::Object(ticket.sparse()).to_string()
 }
 
-/// The ticket that a record or an entry holds.
+/// Decodes the ticket of a record or an entry.
 fn read(item: &Item) -> Result<Ticket, StoreError> {
     item::need_json(KIND, item, TEXT)
 }

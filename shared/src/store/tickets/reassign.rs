@@ -1,12 +1,17 @@
-//! Giving a ticket another lead (C-100).
+//! Reassigns a ticket to another lead (C-100).
 //!
-//! The ticket, its entries and its files change in one transaction. A ticket with more files than one takes needs several:
-//! the first marks it as unsettled, the last removes the mark, and the same request again continues. Writing a file counts
-//! in its ticket's record, so a file that comes after the others were listed fails the transaction.
+//! The ticket, its entries and its files change in one transaction. More than [`MAX_FILES`] files need several: the
+//! first marks the ticket as unsettled, the last removes the mark, and a repeated request resumes. Every write of a
+//! file increments a number in its ticket's record, so a file added after the files were listed fails the
+//! transaction.
+//!
+//! The files are listed after the ticket was read, because an earlier list may lack a file that the record already
+//! counts. If the record equals a hint, nothing was written since the hint was learned, so the prefetched list is
+//! exact and no further read is needed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use super::{FileRecord, FileState, TicketRecord};
+use super::{FileRecord, FileState, TicketHint, TicketRecord};
 use crate::ids::{LeadId, TicketId};
 use crate::lead::Lead;
 use crate::store::budget::ReadBudget;
@@ -19,11 +24,11 @@ use table::item::{Item, n};
 use table::unknown::Raw;
 use table::{
     CommitError, Condition, KeyRange, MAX_AHEAD, MAX_WRITES, PAGE, Page, Pages, Policy, StoreError,
-    Transaction, key_of,
+    Transaction,
 };
 
-/// Files of one transaction: each is a record, an entry deleted and an entry put, beside the ticket's three items and the
-/// lead.
+/// Maximum files of one transaction: each takes three items (record, deleted entry, new entry); the ticket takes
+/// three and the lead one.
 const MAX_FILES: usize = (MAX_WRITES - 4) / 3;
 
 /// Prefetched reads of a reassignment.
@@ -35,8 +40,20 @@ pub struct PrefetchedReassignment {
     pub lead: Option<LeadRecord>,
     /// The lead that the ticket was expected to have; `None` inside where it does not exist.
     former: Option<(LeadId, Option<Lead>)>,
-    /// The first files, which are read together with the complete list.
-    expected: Page,
+    /// The ticket as this process saw it earlier.
+    hint: Option<TicketHint>,
+    /// The head of the list of its files.
+    listed: Page,
+    /// The files that the hint names.
+    files: HashMap<Key, Item>,
+}
+
+/// The files of a ticket.
+struct TicketContents {
+    /// All of them.
+    keys: BTreeSet<Key>,
+    /// Those that do not have the new lead.
+    others: Vec<FileRecord>,
 }
 
 /// Outcome of a reassignment.
@@ -51,8 +68,8 @@ pub enum Reassigned {
 }
 
 impl Reader {
-    /// Reads a ticket and its new lead. In parallel: a batch of gets of both and of the lead that the ticket is expected to
-    /// have, and a query of at most 50 files.
+    /// Reads a ticket and its new lead. In parallel: a batch of gets of both, of the lead and of the files that the ticket's
+    /// hint names, and a query of at most 50 files.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -62,28 +79,33 @@ impl Reader {
         lead: LeadId,
     ) -> Result<PrefetchedReassignment, StoreError> {
         let keys = self.keys();
-        let guess = self.hints.ticket_leads.get(&(self.instance.clone(), ticket));
+        let hint = self.hints.tickets.get(&(self.instance.clone(), ticket));
+        let guess = hint.as_ref().and_then(|hint| hint.lead);
         let wanted = guess.into_iter().chain([lead]).map(|lead| keys.lead(lead));
         let wanted = wanted.chain([keys.ticket(ticket)]);
-        let files = KeyRange::head(keys.ticket_files(ticket), MAX_AHEAD);
-        let (found, expected) = tokio::try_join!(self.table.get_many(wanted), self.table.query(files))?;
+        let wanted = wanted.chain(hint.iter().flat_map(|hint| hint.files.clone()));
+        let list = KeyRange::head(keys.ticket_files(ticket), MAX_AHEAD);
+        let (mut found, listed) = tokio::try_join!(self.table.get_many(wanted), self.table.query(list))?;
         let record = |lead| found.get(&keys.lead(lead)).map(LeadRecord::decode).transpose();
         let former =
             guess.map(|guess| Ok::<_, StoreError>((guess, record(guess)?.map(|record| record.value.lead))));
-        let ticket = found.get(&keys.ticket(ticket)).map(TicketRecord::decode);
+        let (former, lead) = (former.transpose()?, record(lead)?);
+        let ticket = found.remove(&keys.ticket(ticket)).map(TicketRecord::decode);
         Ok(PrefetchedReassignment {
             ticket: ticket.transpose()?,
-            lead: record(lead)?,
-            former: former.transpose()?,
-            expected,
+            lead,
+            former,
+            hint,
+            listed,
+            files: found,
         })
     }
 }
 
 impl InstanceStore {
-    /// Gives a ticket a lead, if `sees` admits the ticket's lead and the new one. One query of the files in parallel with
-    /// gets of those expected and of the former lead, then one transaction; more where there are more files, or others change
-    /// the ticket concurrently.
+    /// Gives a ticket a lead, if `sees` admits the ticket's lead and the new one. One transaction where the ticket is as its
+    /// hint has it; else a query of the files in parallel with gets of the first of them and of the former lead come before;
+    /// more where there are more files, or others change the ticket concurrently.
     ///
     /// # Errors
     /// [`StoreError`] where it failed, where its outcome is unknown, or where the files exceed the read budget.
@@ -106,20 +128,22 @@ impl InstanceStore {
             let Some(new) = new.filter(|new| sees(Some(new))) else {
                 return Ok(Reassigned::NoLead);
             };
+            if !stored.unsettled && stored.ticket.lead_relation == Some(new.id) {
+                return Ok(Reassigned::Done(Box::new(stored.value.ticket)));
+            }
             let read = async {
                 let former = self.former_lead(&stored, &new, start.former.take());
-                let files = self.files_to_move(&budget, &stored, &new, &start.expected);
-                tokio::try_join!(former, files)
+                tokio::try_join!(former, self.files_of(&budget, &stored, &new, &start))
             };
             let (former, files) = ReadBudget::in_time(read).await?;
             if !sees(former.as_ref()) {
                 return Ok(Reassigned::NoTicket);
             }
             let erases = former.is_none() && stored.ticket.lead_relation.is_some();
-            if let Some(ticket) = self.move_ticket(stored, erases, files, &new).await? {
-                let name = (self.instance.clone(), ticket.id);
-                self.hints.ticket_leads.put(name, new.id);
-                return Ok(Reassigned::Done(Box::new(ticket)));
+            if let Some(moved) = self.move_ticket(stored, erases, &files.others, &new).await? {
+                let hint = TicketHint::of(&moved, files.keys);
+                self.hints.tickets.put((self.instance.clone(), ticket), hint);
+                return Ok(Reassigned::Done(Box::new(moved.value.ticket)));
             }
             retry.again().await?;
             start = self.begin_reassignment(ticket, lead).await?;
@@ -141,62 +165,57 @@ impl InstanceStore {
         }
     }
 
-    /// The files of a ticket that do not have the new lead, listed after the ticket was read.
-    async fn files_to_move(
+    /// The files of a ticket, as they were when it was read or later.
+    async fn files_of(
         &self,
         budget: &ReadBudget,
         stored: &TicketRecord,
         new: &Lead,
-        expected: &Page,
-    ) -> Result<Vec<FileRecord>, StoreError> {
-        if !is_pending(stored, new.id) {
-            return Ok(Vec::new());
-        }
-        let expected = self.file_keys(&expected.items)?;
-        let (listed, mut found) = tokio::try_join!(
-            self.listed_files(budget, stored.ticket.id),
-            self.table.get_many(expected.iter().cloned())
-        )?;
-        let missing: Vec<_> = listed.into_iter().filter(|key| !expected.contains(key)).collect();
+        start: &PrefetchedReassignment,
+    ) -> Result<TicketContents, StoreError> {
+        let hinted = start.hint.as_ref().map(|hint| hint.writes);
+        let head = self.listed_records(&start.listed.items)?;
+        let (keys, mut found) = if hinted == Some(stored.writes()) && !start.listed.more {
+            (head, start.files.clone())
+        } else {
+            let first = self.table.get_many(head);
+            tokio::try_join!(self.listed_files(budget, stored.ticket.id), first)?
+        };
+        let missing: Vec<_> = keys.iter().filter(|key| !found.contains_key(*key)).collect();
         for batch in missing.chunks(BATCH) {
             budget
                 .take(u32::try_from(batch.len()).unwrap_or(u32::MAX).into())
                 .await?;
-            found.extend(self.table.get_many(batch.iter().cloned()).await?);
+            found.extend(self.table.get_many(batch.iter().copied().cloned()).await?);
         }
+        found.retain(|key, _| keys.contains(key));
         let records = found.into_values().map(FileRecord::decode);
         let moves = |file: &FileRecord| file.file.ticket == stored.ticket.id && file.lead != Some(new.id);
-        records.filter(|file| file.as_ref().map_or(true, moves)).collect()
+        let others = records.filter(|file| file.as_ref().map_or(true, moves));
+        Ok(TicketContents {
+            others: others.collect::<Result<_, _>>()?,
+            keys,
+        })
     }
 
-    async fn listed_files(&self, budget: &ReadBudget, ticket: TicketId) -> Result<Vec<Key>, StoreError> {
-        let mut listed = Vec::new();
+    async fn listed_files(&self, budget: &ReadBudget, ticket: TicketId) -> Result<BTreeSet<Key>, StoreError> {
+        let mut listed = BTreeSet::new();
         let mut pages = Pages::of(KeyRange::head(self.keys().ticket_files(ticket), PAGE));
         while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
-            listed.extend(self.file_keys(&page.items)?);
+            listed.extend(self.listed_records(&page.items)?);
         }
         Ok(listed)
     }
 
-    /// The records of listed files.
-    fn file_keys(&self, entries: &[Item]) -> Result<BTreeSet<Key>, StoreError> {
-        let keys = entries.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
-        let names = keys.iter().filter_map(|key| self.keys().listed_file(key));
-        Ok(names.map(|name| self.keys().file(&name)).collect())
-    }
-
-    /// Writes the ticket with its files; `None` where others came first. `erases` where its lead was deleted: the job that
-    /// erases the person (C-24) would not find the ticket at its new lead.
+    /// Writes the ticket with its files; `None` if they were changed concurrently. `erases` where its lead was
+    /// deleted: the job that erases the person (C-24) would not find the ticket at its new lead.
     async fn move_ticket(
         &self,
         mut stored: TicketRecord,
         erases: bool,
-        files: Vec<FileRecord>,
+        files: &[FileRecord],
         new: &Lead,
-    ) -> Result<Option<Ticket>, StoreError> {
-        if !is_pending(&stored, new.id) {
-            return Ok(Some(stored.value.ticket));
-        }
+    ) -> Result<Option<TicketRecord>, StoreError> {
         let mut steps = files.chunks(MAX_FILES).peekable();
         loop {
             let step = steps.next().unwrap_or_default();
@@ -214,7 +233,7 @@ impl InstanceStore {
                 }
             }
             if steps.peek().is_none() {
-                return Ok(Some(next.value.ticket));
+                return Ok(Some(next));
             }
             stored = next;
         }
@@ -257,12 +276,7 @@ impl InstanceStore {
     }
 }
 
-/// Whether a ticket or some of its files may still have another lead.
-fn is_pending(stored: &TicketRecord, lead: LeadId) -> bool {
-    stored.unsettled || stored.ticket.lead_relation != Some(lead)
-}
-
-/// That neither a ticket nor the number of writes of its files changed.
+/// Requires that neither the ticket nor the number of writes of its files changed.
 fn is_as_read(stored: &TicketRecord) -> Condition {
     let mut has = Item::from([("v".to_owned(), n(stored.version))]);
     let mut lacks = Vec::new();

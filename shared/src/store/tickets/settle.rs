@@ -1,8 +1,8 @@
-//! Moving files with their tickets: to the lead that a ticket got, and off the list of a lead that was deleted.
+//! Moves the files of a ticket to the lists of its new lead, and removes them from the list of a deleted lead.
 //!
-//! A ticket may have more files than one transaction takes, so it is written first, and each file after it for itself.
-//! Doing it again does no harm, so what a crash leaves undone is finished by doing it again: an import finds the mark in the
-//! ticket's record, and a deletion what is left in the lists of the lead.
+//! A ticket may have more files than one transaction takes, so the ticket is written first, then each file in a
+//! transaction of its own. All steps are idempotent. After a crash an import resumes from the `unsettled` mark in the
+//! ticket's record, and the erasure of a lead from the entries that are left in its lists.
 
 use super::{FileRecord, FileState, TicketRecord, TicketState};
 use crate::ids::{LeadId, TicketId};
@@ -15,7 +15,7 @@ use table::unknown::Raw;
 use table::{KeyRange, Pages, Policy, Transaction};
 
 impl Reader {
-    /// Gives the files of a ticket its lead, and takes the mark off its record that they may have another.
+    /// Gives the files of a ticket its lead, and removes the `unsettled` mark from its record.
     pub async fn settle_ticket(&self, id: TicketId) -> Result<(), StoreError> {
         let mut retry = self.table.retry(Policy::CONFLICT, "moving the files of a ticket");
         loop {
@@ -39,8 +39,8 @@ impl Reader {
         }
     }
 
-    /// Takes a deleted lead, and all that is the person's, out of its tickets (C-24), and their files off its list; they
-    /// stay with their tickets. Doing it again does no harm.
+    /// Removes a deleted lead and its personal data from its tickets (C-24), and their files from its list; the files
+    /// remain with their tickets. Idempotent.
     pub(crate) async fn erase_tickets(
         &self,
         lead: LeadId,
@@ -53,7 +53,7 @@ impl Reader {
                 unreadable.note(self, &self.keys().ticket(ticket), outcome)?;
             }
         }
-        // Behind the tickets: from now on nothing new can come into this list.
+        // After the tickets, because from here on no file can be added to this list.
         self.settle_files(self.keys().lead_files(lead), unreadable).await
     }
 
@@ -64,7 +64,7 @@ impl Reader {
             let Some(stored) = stored.filter(|stored| stored.ticket.lead_relation == Some(lead)) else {
                 return Ok(());
             };
-            // Its files are found through the lead's own list, so this needs no mark.
+            // Its files are found through the lead's list, so no mark is needed.
             let erased = TicketRecord {
                 // Unknown attributes may contain personal data.
                 raw: Raw::default(),
@@ -82,7 +82,7 @@ impl Reader {
         }
     }
 
-    /// Gives all files of a list the lead that their ticket has.
+    /// Gives each file of a list the lead of its ticket.
     async fn settle_files(&self, list: String, unreadable: &mut Unreadable) -> Result<(), StoreError> {
         let mut files = Pages::of(KeyRange::head(list, BATCH));
         while let Some(keys) = files.next_keys(&self.table).await? {
@@ -117,7 +117,7 @@ impl Reader {
         };
         let ticket_lead = TicketRecord::decode(ticket)?.ticket.lead_relation;
         let lead = match ticket_lead {
-            // One that is being deleted gets no links any more (C-24).
+            // A lead that is being deleted gets no new links (C-24).
             Some(lead) => self.table.get(&keys.lead(lead)).await?.map(|_| lead),
             None => None,
         };

@@ -33,7 +33,7 @@ fn file(line: Value, lead: Option<LeadId>) -> FileRecord {
     }
 }
 
-/// The keys of what is derived, and the one text that all of it holds.
+/// The keys of the derived items, and the one text that all of them contain.
 fn listed(derived: &Derived, name: &str) -> (Vec<(String, String)>, Vec<String>) {
     assert!(derived.totals.is_empty());
     let keys = derived.items.keys().map(|key| (key.pk.clone(), key.sk.clone()));

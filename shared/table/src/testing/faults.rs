@@ -64,7 +64,7 @@ pub type FaultPlan = Arc<dyn Fn(&str) -> Option<Fault> + Send + Sync>;
 
 /// One attempt of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Attempt<'a> {
+pub struct CallAttempt<'a> {
     /// The operation.
     pub operation: &'a str,
     /// Identifies the call; equal for all of its attempts.
@@ -72,11 +72,11 @@ pub struct Attempt<'a> {
 }
 
 /// Like [`FaultPlan`], with the call of each attempt.
-pub type CallFaultPlan = Arc<dyn Fn(&Attempt<'_>) -> Option<Fault> + Send + Sync>;
+pub type CallFaultPlan = Arc<dyn Fn(&CallAttempt<'_>) -> Option<Fault> + Send + Sync>;
 
 /// Records the responses that were changed.
 #[derive(Debug, Clone, Default)]
-pub struct Found(Arc<Finding>);
+pub struct Findings(Arc<Finding>);
 
 #[derive(Debug, Default)]
 struct Finding {
@@ -84,7 +84,7 @@ struct Finding {
     corrupt: Mutex<Option<String>>,
 }
 
-impl Found {
+impl Findings {
     /// Number of items in the last response with a [corrupt](Fault::Corrupt) item, or number of
     /// [hung](Fault::Hung) calls that ended.
     #[must_use]
@@ -121,13 +121,13 @@ impl Table {
     /// the more other tests of the process fail.
     #[must_use]
     pub fn with_faults(self, plan: FaultPlan) -> Self {
-        let plan_of_calls = move |attempt: &Attempt<'_>| plan(attempt.operation);
-        self.with_faults_in_calls(Arc::new(plan_of_calls), Found::default())
+        let plan_of_calls = move |attempt: &CallAttempt<'_>| plan(attempt.operation);
+        self.with_faults_in_calls(Arc::new(plan_of_calls), Findings::default())
     }
 
     /// Like [`Self::with_faults`]; `found` records the changed responses.
     #[must_use]
-    pub fn with_faults_in_calls(mut self, plan: CallFaultPlan, found: Found) -> Self {
+    pub fn with_faults_in_calls(mut self, plan: CallFaultPlan, found: Findings) -> Self {
         let retries = RetryPartition::custom("faults").token_bucket(TokenBucket::unlimited());
         let config = self
             .client
@@ -143,7 +143,7 @@ impl Table {
 
 struct Injector {
     plan: CallFaultPlan,
-    found: Found,
+    found: Findings,
 }
 
 impl fmt::Debug for Injector {
@@ -181,7 +181,7 @@ impl Intercept for Injector {
         let request = context.request_mut();
         let header = |name| request.headers().get(name).unwrap_or_default();
         let operation = header(TARGET).rsplit('.').next().unwrap_or_default().to_owned();
-        let attempt = Attempt {
+        let attempt = CallAttempt {
             operation: &operation,
             call: header(CALL),
         };
@@ -312,7 +312,7 @@ impl Fault {
     }
 
     /// Changes the engine's response; fails if it is truncated.
-    fn change(self, answer: &mut Value, found: &Found) -> Result<(), BoxError> {
+    fn change(self, answer: &mut Value, found: &Findings) -> Result<(), BoxError> {
         match self {
             Self::BrokenOff => return Err("the connection is gone".into()),
             Self::Partial => leave_one(answer),

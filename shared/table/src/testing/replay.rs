@@ -28,11 +28,11 @@ use http_body_util::BodyExt as _;
 use crate::client::Table;
 
 /// Returns the processor time of this thread.
-pub type Clock = fn() -> Duration;
+pub type RecordedClock = fn() -> Duration;
 
 /// Records or replays calls, and measures time spent in the SDK.
 #[derive(Debug, Clone)]
-pub struct Tape(Arc<Mutex<State>>);
+pub struct Tape(Arc<Mutex<ReplayState>>);
 
 /// Calls of a piece of work with their responses.
 #[derive(Debug, Clone, Default)]
@@ -50,8 +50,8 @@ struct Exchange {
 }
 
 #[derive(Debug)]
-struct State {
-    clock: Clock,
+struct ReplayState {
+    clock: RecordedClock,
     recording: Recording,
     /// Calls not yet replayed; `None` while recording.
     left: Option<Vec<Exchange>>,
@@ -79,8 +79,8 @@ impl Recording {
 impl Tape {
     /// A tape that records.
     #[must_use]
-    pub fn new(clock: Clock) -> Self {
-        Self(Arc::new(Mutex::new(State {
+    pub fn new(clock: RecordedClock) -> Self {
+        Self(Arc::new(Mutex::new(ReplayState {
             clock,
             recording: Recording::default(),
             left: None,
@@ -118,7 +118,7 @@ impl Tape {
         self.state().left.as_ref().map_or(0, Vec::len)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ReplayState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -148,7 +148,7 @@ impl Tape {
     }
 }
 
-impl State {
+impl ReplayState {
     fn enter(&mut self) {
         if self.inside == 0 {
             self.since = (self.clock)();
@@ -184,7 +184,7 @@ impl Table {
         let Some(inner) = config.http_client() else {
             return self;
         };
-        let (tape, stopwatch) = (tape.clone(), Stopwatch(tape.clone()));
+        let (tape, stopwatch) = (tape.clone(), RecordedStopwatch(tape.clone()));
         let config = config
             .to_builder()
             .http_client(Recorder { tape, inner })
@@ -248,9 +248,9 @@ impl HttpConnector for Connector {
 
 /// Measures the time of calls in the SDK.
 #[derive(Debug)]
-struct Stopwatch(Tape);
+struct RecordedStopwatch(Tape);
 
-impl Intercept for Stopwatch {
+impl Intercept for RecordedStopwatch {
     fn name(&self) -> &'static str {
         "stopwatch"
     }

@@ -1,7 +1,7 @@
 //! Cost of checking the caller, on endpoint 2; the same for all endpoints.
 
 use serde_json::json;
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 
 use crate::bench::desk::Desk;
 use crate::bench::row::Row;
@@ -32,7 +32,10 @@ pub(super) async fn measure() -> Vec<Row> {
         .await;
     let revoked = desk.wallet(7).await;
     let operator = desk.operator();
-    for (kind, id) in [(Kind::Key, &revoked.key_id), (Kind::Token, &revoked.token_id)] {
+    for (kind, id) in [
+        (CredentialKind::Key, &revoked.key_id),
+        (CredentialKind::Token, &revoked.token_id),
+    ] {
         operator.revoke(kind, id).await.expect("it is revoked");
     }
     let revoked = desk.get(URI).with(&revoked);

@@ -1,4 +1,4 @@
-//! Endpoints 2 to 6, and requests that make and change leads.
+//! Endpoints 2 to 6, requests that make and change leads, and submissions of forms.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,16 @@ use crate::bench::desk::Desk;
 use crate::bench::row::Row;
 use crate::bench::target::{Line, Target};
 use crate::bookings::{add_meetings, meeting, open_calendars};
+use crate::forms::{self, add_form};
 use crate::people::{add_leads, plain_lead};
 use crate::sales::{add_opportunities, open_shop, plain_opportunity};
 use crate::tickets::{add_tickets, ticket};
 use crate::world::Wallet;
 
 const SIDE_BY_SIDE: &str = "In bulk: each lead is a transaction of its own, 16 of them at a time.";
+
+const UNSEEN: &str =
+    "What a form accepts, and what must be unique, only the form tells; the process remembers it.";
 
 pub(super) async fn measure(scale: Scale) -> Vec<Row> {
     let desk = Desk::open().await;
@@ -81,6 +85,23 @@ async fn edits(desk: &Desk, wallet: &Wallet) {
         let request = desk.call(method, path).with(wallet).json(&body);
         desk.measure(Line::of(Target::Write, endpoint, what), 200, request)
             .await;
+    }
+    submissions(desk).await;
+}
+
+/// Of a form with number and address as unique fields.
+async fn submissions(desk: &Desk) {
+    add_form(&desk.operator(), &Value::Null).await;
+    let sent = |n: u64| json!({ "nome": "Lia", "whatsapp": format!("554198888100{n}"), "email": format!("lia{n}@example.com") });
+    for (what, body, more_trips) in [
+        ("first of a form", sent(1), Some(UNSEEN)),
+        ("new lead", sent(2), None),
+        ("existing", sent(2), None),
+    ] {
+        let line = Line::of(Target::Write, "POST /api/hook/{name}", what);
+        let line = more_trips.map_or(line.clone(), |reason| line.but_trips(3, reason));
+        let request = desk.call("POST", &forms::address("")).json(&body);
+        desk.measure(line, 200, request).await;
     }
 }
 

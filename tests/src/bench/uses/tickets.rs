@@ -1,4 +1,4 @@
-//! Endpoints 16 to 18: tickets of 0.5 to 4 KB and files of 0.2 KB, of a lead with 1 to 10,000.
+//! Endpoints 16 to 18 and `POST /sac360/relaction`: tickets of 0.5 to 4 KB and files of 0.2 KB, of a lead with 1 to 10,000.
 
 use serde_json::json;
 use shared::ticket::Ticket;
@@ -16,6 +16,9 @@ const MEGABYTES: &str = "The first 50 are read beside the credential, the others
 const TOO_MANY: u64 = 10_000;
 const WHOSE: &str =
     "Whose a ticket is only the ticket tells; the process remembers it, and an admin never waits for it.";
+
+const UNSEEN: &str =
+    "The files are listed after the ticket was read, unless the process saw the ticket as it is now.";
 
 /// Number of tickets, extra length of a ticket, and round trips of 16, 17 and 18.
 struct Size {
@@ -42,7 +45,30 @@ pub(super) async fn measure(scale: Scale) -> Vec<Row> {
         rows.extend(of(size).await);
     }
     rows.extend(nothing().await);
+    rows.extend(moves().await);
     rows
+}
+
+/// A ticket with three files moves between leads.
+async fn moves() -> Vec<Row> {
+    let desk = Desk::open().await;
+    let operator = desk.operator();
+    add_tickets(&operator, [ticket(&json!({ "id": 1 }))]).await;
+    let files = (1..=3).map(|n| file(&json!({ "ticket": 1, "store_path": format!("{n}") })));
+    add_files(&operator, files.collect::<Vec<_>>()).await;
+    let wallet = desk.wallet(7).await;
+    for (what, lead, more_trips) in [
+        ("the first time", 1002, Some(UNSEEN)),
+        ("seen before", 1003, None),
+        ("to the same lead", 1003, None),
+    ] {
+        let line = Line::of(Target::Write, "POST /sac360/relaction", what);
+        let line = more_trips.map_or(line.clone(), |reason| line.but_trips(3, reason));
+        let call = desk.call("POST", "/sac360/relaction?i=acme").with(&wallet);
+        let body = json!({ "lead": lead, "attendance": 1 });
+        desk.measure(line, 200, call.json(&body)).await;
+    }
+    desk.close()
 }
 
 fn ask<'d>(desk: &'d Desk, wallet: &Wallet, path: &str) -> Request<'d> {

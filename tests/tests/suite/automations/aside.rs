@@ -7,6 +7,8 @@ use tests::raw::RawTable;
 use tests::sales::open_shop;
 use tests::{ACME, World, people};
 
+use crate::item_sizes::fill;
+
 use super::{MARIA, automation, call, call_for, install, lead_of, nobody, outbox, receive, run};
 
 const OUTBOX: &str = "acme#trigger";
@@ -65,6 +67,21 @@ async fn unreadable_triggers_are_quarantined() {
             "unreadable": { "S": "trigger" } })
     );
     // The next run finds nothing.
+    run(&world).await;
+}
+
+/// C-89: an action whose write would exceed DynamoDB's limit fails once.
+#[tokio::test]
+async fn actions_that_do_not_fit_are_quarantined() {
+    let access = json!([{ "type": "addAccess", "users": [7, 8, 9, 10, 11], "departments": [1, 2, 3] }]);
+    let (world, table) = shop(&access).await;
+    fill(&table, "acme#lead", "000000000001001");
+    run(&world).await;
+    let (full, other) = (lead_of(&world, 1001).await, lead_of(&world, 1006).await);
+    assert_eq!((full.user_access.len(), other.user_access.len()), (0, 5));
+    let aside = table.get(ASIDE, FIRST).expect("it is aside");
+    assert_eq!(aside["unreadable"], json!({ "S": "oversize" }));
+    assert_eq!(table.get(OUTBOX, FIRST), None);
     run(&world).await;
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use operator::kinds::Automations;
 use serde_json::json;
-use shared::jobs::webhook_client::{Limits, WebhookClient};
+use shared::jobs::webhook_client::{RequestLimits, WebhookClient};
 use tests::people::settle;
 use tests::sales::open_shop;
 use tests::{ACME, World};
@@ -86,7 +86,7 @@ impl Shops {
                 answering
             }]
         };
-        let limits = Limits {
+        let limits = RequestLimits {
             connect: LONG,
             rest: LONG,
             whole,

@@ -9,6 +9,7 @@ mod once;
 mod quiet;
 mod requests;
 mod stream;
+mod suspended;
 mod webhook_client;
 
 use operator::CallLine;

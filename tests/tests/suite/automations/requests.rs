@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 use tests::bookings::{FREE, book, booking, made};
+use tests::forms::{add_form, submit};
 use tests::{ACME, World};
 
-use super::facts::{notify, on};
+use super::facts::{delivered, notify, on};
 use super::notify::{Receiver, deliver, header};
 use super::{MARIA, call, receive, world};
 
@@ -48,6 +49,78 @@ async fn placeholders_stand_for_values() {
     let (_, body) = request.split_once("\r\n\r\n").expect("head and body");
     let expected = json!({ "deal": { "name": "", "lead": ["1001: Maria Silva", 7, null] }, "phone": "<>" });
     assert_eq!(serde_json::from_str::<Value>(body).expect("JSON"), expected);
+}
+
+/// A custom field that only a form names is a placeholder before the first lead has it, and empty for a lead without it.
+#[tokio::test]
+async fn placeholders_stand_for_fields_of_forms() {
+    let world = world(&[]).await;
+    add_form(&world.operator(ACME), &Value::Null).await;
+    let body = json!({ "cargo": "<{contactfield=cargo}>", "de": "{contactfield=firstname}" });
+    let automation = on(
+        4,
+        ("lead", "created"),
+        &json!({}),
+        &notify(&json!({ "body": body })),
+    );
+    super::install(&world, &[automation]).await;
+    for sent in [json!({ "nome": "Bia", "cargo": "CEO" }), json!({ "nome": "Ana" })] {
+        assert_eq!(submit(&world, &sent).await.status, 200);
+    }
+    let mut bodies = delivered(&world).await;
+    bodies.sort_by_key(|body| body["de"].to_string());
+    assert_eq!(
+        bodies,
+        [
+            json!({ "cargo": "<>", "de": "Ana" }),
+            json!({ "cargo": "<CEO>", "de": "Bia" })
+        ]
+    );
+}
+
+/// Notifications repeat the trace of the request that caused them: of a call, and of a write also after they were set
+/// aside and sent again.
+#[tokio::test]
+async fn the_trace_of_the_request_is_handed_on() {
+    const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let automations = [
+        on(4, ("leadPhoneCall", "received"), &json!({}), &notify(&json!({}))),
+        on(5, ("meeting", "booked"), &json!({}), &notify(&json!({}))),
+    ];
+    let world = world(&automations).await;
+    tests::bookings::open_calendars(&world.operator(ACME)).await;
+    let received = world
+        .webhook(&call("INCOMING", MARIA))
+        .header("traceparent", TRACE);
+    assert_eq!(received.send().await.status, 201);
+    let body = booking(FREE[0], &json!({}));
+    let booked = world.call("POST", "/calendarmeeting?i=acme").json(&body);
+    made(&booked.header("traceparent", TRACE).send().await);
+    receive(&world, &call("INCOMING", MARIA)).await;
+
+    let receiver = Receiver::answering(&["500 Internal Server Error\r\n"; 30]);
+    for _ in 0..12 {
+        deliver(&world, &receiver.webhook_client()).await;
+        world.clock.set(world.clock.get().plus_seconds(60_000));
+    }
+    let operator = world.operator(ACME);
+    assert_eq!(operator.retry_deliveries().await.expect("retried").len(), 3);
+    deliver(&world, &receiver.webhook_client()).await;
+    let seen = receiver.seen();
+    let traced = |name: &str| {
+        let of = seen
+            .iter()
+            .filter(|request| header(request, "x-funil-delivery") == name);
+        of.map(|request| request.contains(&format!("traceparent: {TRACE}\r\n")))
+            .collect::<Vec<_>>()
+    };
+    for (name, expected) in [
+        ("acme-1-4-0", true),
+        ("acme-meeting-1-1-5-0", true),
+        ("acme-2-4-0", false),
+    ] {
+        assert_eq!(traced(name), [expected; 11], "{name}");
+    }
 }
 
 /// A failed notification is set aside after its last try, and sent again if the operator wants it.

@@ -7,7 +7,7 @@ use tests::World;
 use super::{MARIA, automation, call, lead_of, nobody, outbox, receive, world};
 use crate::faults::always;
 
-fn record(number: &str, name: &str, pk: &str, sk: &str) -> Value {
+pub(super) fn record(number: &str, name: &str, pk: &str, sk: &str) -> Value {
     json!({ "eventID": number, "eventName": name, "eventVersion": "1.1", "eventSource": "aws:dynamodb",
         "awsRegion": "eu-central-1", "dynamodb": { "ApproximateCreationDateTime": 1_795_262_400,
             "Keys": { "pk": { "S": pk }, "sk": { "S": sk } }, "NewImage": { "pk": { "S": pk }, "v": { "N": "1" } },
@@ -15,7 +15,7 @@ fn record(number: &str, name: &str, pk: &str, sk: &str) -> Value {
         "eventSourceARN": "arn:aws:dynamodb:eu-central-1:1:table/t/stream/s" })
 }
 
-async fn shop() -> World {
+pub(super) async fn shop() -> World {
     let world = world(&[automation(
         1,
         true,
@@ -28,12 +28,12 @@ async fn shop() -> World {
     world
 }
 
-async fn bring(store: &shared::store::Store, records: &Value) -> Value {
+pub(super) async fn bring(store: &shared::store::Store, records: &Value) -> Value {
     let batch = serde_json::from_value(json!({ "Records": records })).expect("a batch");
     json!(automations::run(store, &nobody(), batch).await)
 }
 
-const FIRST: &str = "call#000000000000001";
+pub(super) const FIRST: &str = "call#000000000000001";
 const SECOND: &str = "call#000000000000002";
 
 /// New triggers run, some of them delivered twice; other records do nothing.

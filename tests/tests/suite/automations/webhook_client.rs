@@ -8,8 +8,8 @@ use std::time::Duration;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::{RootCertStore, ServerConfig};
 use serde_json::{from_value, json};
-use shared::automation::{Headers, Method, Secret, WebhookUrl};
-use shared::jobs::webhook_client::{Limits, WebhookClient, WebhookRequest};
+use shared::automation::{Headers, Method, SecretText, WebhookUrl};
+use shared::jobs::webhook_client::{RequestLimits, WebhookClient, WebhookRequest};
 use tests::NOW;
 use tests::world::at;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
@@ -24,7 +24,7 @@ const KEY: &[u8] = include_bytes!("tls/receiver.key.der");
 /// Longer than any test, and almost no time.
 const LONG: Duration = Duration::from_mins(1);
 const SHORT: Duration = Duration::from_millis(50);
-const PATIENT: Limits = Limits {
+const PATIENT: RequestLimits = RequestLimits {
     connect: LONG,
     rest: LONG,
     whole: LONG,
@@ -36,9 +36,10 @@ fn letter(url: &str) -> WebhookRequest {
     WebhookRequest {
         delivery: "acme-1-1-0".to_owned(),
         url: WebhookUrl::try_from(url.to_owned()).expect("a URL"),
-        secret: from_value::<Secret>(json!("s3gr3do")).expect("a secret"),
+        secret: from_value::<SecretText>(json!("s3gr3do")).expect("a secret"),
         method: Method::Post,
         headers: Headers::new(),
+        trace: None,
         at: at(NOW),
         body: "{}".to_owned(),
     }
@@ -143,12 +144,12 @@ async fn receivers_without_a_trusted_certificate_get_nothing() {
         (
             None,
             "https://erp.example/a",
-            refused("the certificate is of nobody who is trusted"),
+            refused("the certificate's issuer is not trusted"),
         ),
         (
             Some(RootCertStore::empty()),
             "https://erp.example/a",
-            refused("the certificate is of nobody who is trusted"),
+            refused("the certificate's issuer is not trusted"),
         ),
         (
             Some(trusted()),
@@ -185,10 +186,12 @@ async fn plain_http_is_never_sent() {
 #[tokio::test]
 async fn connecting_times_out() {
     let (listener, address) = listener().await;
-    let webhook_client = webhook_client(address).with_tls(Some(trusted())).within(Limits {
-        connect: SHORT,
-        ..PATIENT
-    });
+    let webhook_client = webhook_client(address)
+        .with_tls(Some(trusted()))
+        .within(RequestLimits {
+            connect: SHORT,
+            ..PATIENT
+        });
     let sent = webhook_client.deliver(&letter("https://erp.example/")).await;
     assert_eq!(sent, Err("the connection took too long".to_owned()));
     drop(listener);
@@ -197,7 +200,7 @@ async fn connecting_times_out() {
 #[tokio::test]
 async fn deliveries_time_out() {
     let (address, told) = receiver(|_| None).await;
-    let webhook_client = webhook_client(address).within(Limits {
+    let webhook_client = webhook_client(address).within(RequestLimits {
         whole: SHORT,
         ..PATIENT
     });
@@ -214,7 +217,7 @@ async fn responses_need_not_end() {
         (at == 0).then(|| beginning.to_vec())
     })
     .await;
-    let webhook_client = webhook_client(address).within(Limits {
+    let webhook_client = webhook_client(address).within(RequestLimits {
         rest: SHORT,
         ..PATIENT
     });
@@ -281,7 +284,7 @@ async fn names_are_resolved_once() {
         },
         |address| !address.is_loopback(),
     );
-    let hasty = webhook_client.within(Limits {
+    let hasty = webhook_client.within(RequestLimits {
         connect: SHORT,
         ..PATIENT
     });

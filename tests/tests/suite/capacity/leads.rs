@@ -1,8 +1,9 @@
 //! Endpoints 5 and 6, and the cost of pending deletions for other endpoints.
 
 use serde_json::{Value, json};
+use shared::lead::Lead;
 use tests::bookings::open_calendars;
-use tests::people::{add_leads, plain_lead};
+use tests::people::{add_leads, plain_lead, user};
 use tests::{Answer, Wallet, World};
 
 use super::{Budget, call, read, within};
@@ -172,4 +173,54 @@ async fn pending_deletions_cost_little() {
         };
         within("19: known number", &answer, &budget);
     }
+}
+
+/// Total, read units and round trips of a list, the second time.
+async fn total(world: &World, wallet: &Wallet) -> (u64, f64, u32) {
+    let list = || world.get("/leads?i=acme&limit=1").with(wallet).send();
+    list().await;
+    let answer = list().await;
+    let total = answer.body["data"]["total"].as_u64().expect("a total");
+    (total, answer.cost.read_units(), answer.cost.round_trips)
+}
+
+/// C-89: the totals of a list cost by owners. Classes of access lists cost only viewers from whom lists may hide leads of
+/// owners within reach, and every total is exact. Up to 50 classes are read with the page, the others after it, a thousand
+/// at a time.
+#[tokio::test]
+async fn access_lists_cost_only_those_whom_they_restrict() {
+    const LISTED: u64 = 1200;
+    let world = World::new().await;
+    // Users 10 and 8 see none of them, user 14 every third.
+    let listed = |id: u64| {
+        let admitted = [14, id].into_iter().filter(|who| *who == id || id % 3 == 0);
+        Lead {
+            user_access: admitted.map(user).collect(),
+            ..plain_lead(id, "Pessoa", "de Tal", Some(9))
+        }
+    };
+    let mut before = Vec::new();
+    for (who, more, units, trips) in [
+        (7, LISTED, 0.0, 1),
+        (8, 0, 0.0, 1),
+        (9, LISTED, 0.0, 1),
+        (10, 0, 60.0, 3),
+        (14, LISTED / 3, 60.0, 3),
+    ] {
+        let wallet = world.known(who).await;
+        let now = total(&world, &wallet).await;
+        assert_eq!(now.2, 1, "user {who}");
+        before.push((wallet, (now.0 + more, now.1 + units, trips)));
+    }
+    let people = (3001..3001 + LISTED).map(listed);
+    add_leads(&world.operator("acme"), people.collect()).await;
+    for (wallet, expected) in before {
+        let (count, units, trips) = total(&world, &wallet).await;
+        let seen = format!("{count} {units} {trips}: {expected:?}");
+        assert!(
+            count == expected.0 && units <= expected.1 && trips <= expected.2,
+            "{seen}"
+        );
+    }
+    world.is_sound().await;
 }

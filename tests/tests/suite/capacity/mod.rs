@@ -1,5 +1,6 @@
 //! Cost of requests: sequential round trips and units, as in docs/access-patterns.md.
 
+mod boards;
 mod bookings;
 mod calendars;
 mod directory;

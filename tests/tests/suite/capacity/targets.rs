@@ -16,7 +16,16 @@ const ROUND_TRIPS: [(Target, &[&str], u32); 6] = [
     (Target::Board, &["10"], 2),
     (
         Target::Write,
-        &["5", "6", "7", "8", "POST /leads", "PUT /leads"],
+        &[
+            "5",
+            "6",
+            "7",
+            "8",
+            "POST /leads",
+            "PUT /leads",
+            "POST /sac360/relaction",
+            "POST /api/hook/{name}",
+        ],
         2,
     ),
     (Target::Booking, &["13"], 2),
@@ -77,13 +86,13 @@ macro_rules! holds {
 holds! {
     credentials: Credentials, ["any"];
     leads: Leads, ["1"];
-    people: People, ["2", "3", "4", "5", "6", "POST /leads", "PUT /leads"];
+    people: People, ["2", "3", "4", "5", "6", "POST /leads", "PUT /leads", "POST /api/hook/{name}"];
     opportunities: Opportunities, ["7", "8", "9"];
     boards: Boards, ["10"];
     columns: Columns, ["10"];
     calendars: Calendars, ["11", "12", "slots"];
     bookings: Bookings, ["13"];
     reports: Reports, ["14", "15"];
-    tickets: Tickets, ["16", "17", "18"];
+    tickets: Tickets, ["16", "17", "18", "POST /sac360/relaction"];
     calls: Calls, ["19"];
 }

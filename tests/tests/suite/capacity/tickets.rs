@@ -86,33 +86,48 @@ async fn ticket_page_costs() {
     }
 }
 
-/// C-100: the ticket, its files, and the transaction; each item twice. Ticket, entries and lead are four, a file is three.
+/// C-100: two round trips for a ticket of few files that this process saw before, by endpoint 17 or by a move of its own; else
+/// its files are read in between, twice after a wrong hint. Ticket, entries and lead are four writes, a file is three.
 #[tokio::test]
 async fn reassignment_costs() {
-    for (files, trips, reads, writes) in [(0_u64, 3, 8.0, 8.0), (1, 3, 9.0, 14.0), (32, 3, 44.0, 200.0)] {
+    for (files, trips, reads, writes) in [
+        (0_u64, 2, 9.0, 8.0),
+        (1, 2, 12.0, 14.0),
+        (16, 2, 42.0, 104.0),
+        (32, 3, 44.0, 200.0),
+    ] {
         let world = World::new().await;
         let operator = world.operator("acme");
         add_tickets(&operator, [ticket(&Value::Null)]).await;
         let files_of = (1..=files).map(|n| file(&json!({ "store_path": format!("{n}") })));
         add_files(&operator, files_of).await;
+        let elsewhere = world.elsewhere();
         let wallet = world.known(7).await;
-        for (what, lead, budget) in [
-            (
-                "reassigned",
-                1002,
-                Budget {
-                    round_trips: trips,
-                    read_units: reads,
-                    write_units: writes,
-                },
-            ),
-            ("reassigned to the same lead", 1002, read(1, reads)),
+        elsewhere.meet(&wallet).await;
+        for (what, process, lead, round_trips, write_units) in [
+            ("unknown", &world, 1002, 3, writes),
+            ("moved before", &world, 1003, trips, writes),
+            ("moved to the same lead", &world, 1003, 1, 0.0),
+            ("unknown elsewhere", &elsewhere, 1001, 3, writes),
+            ("moved elsewhere", &world, 1002, 3, writes),
         ] {
-            let call = world.call("POST", "/sac360/relaction?i=acme").with(&wallet);
+            let call = process.call("POST", "/sac360/relaction?i=acme").with(&wallet);
             let body = json!({ "lead": lead, "attendance": 501 });
             let answer = call.json(&body).send().await;
             assert_eq!(answer.status, 200, "{}", answer.body);
+            let budget = Budget {
+                round_trips,
+                read_units: reads,
+                write_units,
+            };
             within(&format!("{what}: {files} files"), &answer, &budget);
         }
+        ask(&elsewhere, &wallet, "list_file_attendance/501").await;
+        let call = elsewhere.call("POST", "/sac360/relaction?i=acme").with(&wallet);
+        let answer = call
+            .json(&json!({ "lead": 1003, "attendance": 501 }))
+            .send()
+            .await;
+        assert_eq!(answer.cost.round_trips, trips, "its files were listed: {files}");
     }
 }

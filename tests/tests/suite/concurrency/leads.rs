@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use futures_util::future::{join, join_all};
 use serde_json::{Value, json};
 use tests::bookings::{FREE, book, booking, open_calendars};
+use tests::forms::{add_form, submit};
 use tests::{ACME, Wallet, World};
 
 use super::{FAILED, bad_moments, persist};
@@ -58,11 +59,13 @@ async fn one_number_makes_one_lead_despite_faults() {
     world.is_sound().await;
 }
 
-/// Calls and requests for one number make one lead between them. Every booking makes its own (C-54).
+/// Calls, forms and requests for one number make one lead between them. Every booking makes its own, because `leadId: null`
+/// asks for one (C-54), and later calls and forms find it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn calls_bookings_and_requests_race_for_one_number() {
+async fn calls_bookings_forms_and_requests_race_for_one_number() {
     let world = World::new().await;
     open_calendars(&world.operator(ACME)).await;
+    add_form(&world.operator(ACME), &Value::Null).await;
     let wallet = world.wallet(7).await;
     let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "41988880001", "type": "INCOMING",
         "status": "COMPLETE", "duration": 1, "record": false, "service": "x" } });
@@ -79,7 +82,13 @@ async fn calls_bookings_and_requests_race_for_one_number() {
         "phone",
         vec![json!({ "phone": "5541988880001" }); 20],
     );
-    let (_, (_, (ids, made))) = join(calls, join(bookings, requests)).await;
+    let sent = json!({ "nome": "Nara", "whatsapp": "41988880001" });
+    let forms = join_all((0..20).map(async |_| {
+        let (answer, _) = persist(async || submit(&world, &sent).await, FAILED[1]).await;
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        answer.body["data"]["lead"].as_u64().expect("an id")
+    }));
+    let ((_, by_form), (_, (ids, made))) = join(join(calls, forms), join(bookings, requests)).await;
     let leads = world.leads().await;
     let of = |kind: &str| {
         leads
@@ -88,10 +97,12 @@ async fn calls_bookings_and_requests_race_for_one_number() {
             .count()
     };
     assert_eq!(of("booking"), 2);
-    assert!(of("voip") + of("user") <= 1, "{} {}", of("voip"), of("user"));
+    let found = of("voip") + of("user") + of("form");
+    assert!(found <= 1, "{} {} {}", of("voip"), of("user"), of("form"));
     assert_eq!(of("user"), made);
     let known: BTreeSet<_> = leads.iter().map(|lead| lead.id.get()).collect();
     assert!(ids.is_subset(&known));
+    assert!(by_form.iter().all(|lead| known.contains(lead)));
     assert!(
         world
             .calls()

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use operator::kinds::{Calls, Events, Leads, Meetings, Opportunities, Tickets};
 use operator::{CallLine, Operator, Outcome};
 use serde_json::json;
-use shared::call::{Call, Event};
+use shared::call::{Call, CallEvent};
 use shared::lead::Lead;
 use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::ACME;
@@ -246,7 +246,7 @@ async fn a_call_with_a_later_event_is_erased() {
     assert_eq!(links().await, 1);
     let operator = world.operator(ACME);
     let event = world.events().await.remove(0);
-    let event = Event {
+    let event = CallEvent {
         id: shared::ids::EventId::new(7).expect("an id"),
         call: shared::ids::CallId::new(2).expect("an id"),
         ..event

@@ -1,4 +1,4 @@
-//! A process that is paused just before it writes, while others proceed.
+//! A process that is paused just before it writes, or reads records, while others proceed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,15 +20,24 @@ pub struct Held {
 
 impl Held {
     pub fn behind(world: &World, spared: usize) -> Self {
+        Self::at(world, ("TransactWriteItems", Fault::Conflict), spared)
+    }
+
+    /// A store whose batches of gets, except the first `spared`, wait. Queries do not.
+    pub fn before_records(world: &World, spared: usize) -> Self {
+        Self::at(world, ("BatchGetItem", Fault::Unprocessed), spared)
+    }
+
+    fn at(world: &World, (held, fault): (&'static str, Fault), spared: usize) -> Self {
         let (begun, closed) = (Arc::new(Notify::new()), Arc::new(AtomicBool::new(true)));
         let (tell, waits, met) = (begun.clone(), closed.clone(), AtomicUsize::new(0));
         let plan: FaultPlan = Arc::new(move |operation| {
-            let hit = operation == "TransactWriteItems"
+            let hit = operation == held
                 && met.fetch_add(1, Ordering::SeqCst) >= spared
                 && waits.load(Ordering::SeqCst);
             hit.then(|| {
                 tell.notify_one();
-                Fault::Conflict
+                fault
             })
         });
         Self {

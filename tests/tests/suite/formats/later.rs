@@ -106,13 +106,26 @@ fn count(item: &Value) -> usize {
     item.to_string().matches(LATER).count()
 }
 
+/// Records of the kinds that the stored table lacks.
+const MORE: &str = r##"{"kind":"tag","id":10,"tag":"Quente","color":"#e53935"}
+{"kind":"lossReason","id":2,"name":"Preço"}
+{"kind":"hook","id":1,"name":"contact","token":"tok","unique":["email"],"owner":8,"fields":[{"name":"nome","to":"firstname"},{"name":"email"},{"name":"cargo"}],"opportunity":{"column":31,"title":"Site"}}
+{"kind":"automation","id":4,"name":"Mudou","trigger":"lead","event":"updated","actions":[{"type":"notify","url":"https://erp.example/h","secret":"whsec","method":"PUT","headers":{"a":"b"},"body":{"n":"{contactfield=fullname}"}}]}"##;
+
 /// `acme` of a stored table, as a later build would have written it.
 async fn later_world() -> (World, RawTable, Kept) {
-    let kept = Kept::read(KEPT[KEPT.len() - 1]);
+    let mut kept = Kept::read(KEPT[KEPT.len() - 1]);
     let (world, table) = world_over(&kept).await;
     operator::migrate(&world.store, true, &|_, _| {})
         .await
         .expect("a migration");
+    import(&world, MORE).await;
+    let is_more = |record: &Value| {
+        let kind = record["kind"].as_str().unwrap_or_default();
+        ["tag", "lossReason", "hook"].contains(&kind) || (kind == "automation" && record["id"] == 4)
+    };
+    kept.export
+        .extend(export(&world).await.into_iter().filter(is_more));
     let items: Vec<_> = table.items().iter().map(extend).collect();
     table.put_all(&items);
     (world, table, kept)
@@ -123,6 +136,35 @@ async fn items_of_a_later_build_are_read() {
     let (world, _, kept) = later_world().await;
     reads_as_before(&world, &kept, &kept.wallet(), "extended").await;
     world.is_sound().await;
+}
+
+/// C-93 to C-98: the routes that read what only this build writes.
+#[tokio::test]
+async fn the_lists_of_a_later_build_are_read() {
+    let (world, _, kept) = later_world().await;
+    let wallet = kept.wallet();
+    for (path, shown) in [
+        (
+            "/tags",
+            json!([{ "id": 10, "tag": "Quente", "color": "#e53935" }]),
+        ),
+        ("/crmlossreason", json!([{ "id": 2, "name": "Preço" }])),
+    ] {
+        let answer = world.get(&format!("{path}?i={ACME}")).with(&wallet).send().await;
+        answer.is(200, &shown);
+    }
+    for path in [
+        "/user",
+        "/departament",
+        "/crmfastloadv2/3",
+        "/crmopportunity/1",
+        "/listopportunitysleadcomplete/1001",
+    ] {
+        let answer = world.get(&format!("{path}?i={ACME}")).with(&wallet).send().await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+        let shown = answer.body.to_string();
+        assert!(shown.len() > 100 && !shown.contains(LATER), "{path}: {shown}");
+    }
 }
 
 /// Every record of an export, with one change each.
@@ -145,6 +187,7 @@ fn changed(record: &Value) -> Value {
         "file" => ("url", json!("https://media.example/nova")),
         "call" => ("description", json!("Nova")),
         "event" => ("duration", json!(66)),
+        "tag" => ("tag", json!("Nova")),
         _ => ("name", json!("Nova")),
     };
     record[name] = value;
@@ -167,6 +210,26 @@ async fn attributes_of_a_later_build_survive_changes() {
     let archive = json!({ "ids": [1006], "archived": true });
     let answer = world.call("POST", &uri).with(&wallet).json(&archive).send().await;
     assert_eq!(answer.status, 200, "{}", answer.body);
+    for (method, path, body) in [
+        (
+            "PUT",
+            "/leads/1001",
+            json!({ "firstname": "Nova", "tags": [10], "cor": "azul" }),
+        ),
+        (
+            "POST",
+            "/sac360/relaction",
+            json!({ "lead": 1002, "attendance": 501 }),
+        ),
+    ] {
+        let call = world.call(method, &format!("{path}?i={ACME}")).with(&wallet);
+        let answer = call.json(&body).send().await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+    }
+    let sent = json!({ "nome": "Nova", "email": "lead1001@example.com", "cargo": "CEO" });
+    let submission = world.call("POST", "/api/hook/contact?i=acme&access_token=tok");
+    let answer = submission.json(&sent).send().await;
+    answer.is(200, &json!({ "msg": "received", "data": { "lead": 1001 } }));
     are_kept(&before, &table.items());
 
     let lines: Vec<_> = export(&world).await.iter().map(changed).collect();

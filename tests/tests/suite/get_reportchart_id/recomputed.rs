@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use operator::Pages;
+use operator::RecordPages;
 use operator::kinds::{Calls, Leads, Meetings, Opportunities, Tickets};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ async fn exported(world: &World, entity: &str) -> Vec<Value> {
     }
 }
 
-async fn lines<T: Serialize>(mut pages: Pages<T>) -> Vec<Value> {
+async fn lines<T: Serialize>(mut pages: RecordPages<T>) -> Vec<Value> {
     let mut found = Vec::new();
     while let Some(page) = pages.next().await.expect("a page") {
         found.extend(page.iter().map(|record| json!(record)));

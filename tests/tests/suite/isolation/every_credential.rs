@@ -2,7 +2,7 @@
 //! revoked, of another instance, of another user. New routes are included automatically.
 
 use serde_json::{Value, json};
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 use tests::template::routes;
 use tests::{Wallet, World};
 
@@ -29,9 +29,9 @@ async fn credentials(world: &World) -> Credentials {
     let (revoked, half_revoked) = (world.wallet(7).await, world.wallet(7).await);
     let operator = world.operator("acme");
     for (kind, id) in [
-        (Kind::Key, &revoked.key_id),
-        (Kind::Token, &revoked.token_id),
-        (Kind::Key, &half_revoked.key_id),
+        (CredentialKind::Key, &revoked.key_id),
+        (CredentialKind::Token, &revoked.token_id),
+        (CredentialKind::Key, &half_revoked.key_id),
     ] {
         operator.revoke(kind, id).await.expect("it is revoked");
     }
@@ -39,8 +39,8 @@ async fn credentials(world: &World) -> Credentials {
     diego.active = false;
     tests::people::add_users(&operator, &[diego]).await;
     let unknown = Wallet {
-        key: unknown(Kind::Key),
-        token: unknown(Kind::Token),
+        key: unknown(CredentialKind::Key),
+        token: unknown(CredentialKind::Token),
         ..own.clone()
     };
     let mixed = |key: &Wallet, token: &Wallet| (key.key.clone(), token.token.clone());

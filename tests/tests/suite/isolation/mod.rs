@@ -12,7 +12,7 @@ mod reports;
 mod tickets;
 
 use serde_json::{Value, json};
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 use tests::bookings::open_calendars;
 use tests::forms::add_form;
 use tests::people::{settle, user};
@@ -195,7 +195,7 @@ async fn equal_ids_in_two_instances_are_isolated() {
     );
 }
 
-pub fn unknown(kind: Kind) -> String {
+pub fn unknown(kind: CredentialKind) -> String {
     shared::credential::Secret::issue(kind, &shared::environment::Environment::system())
         .reveal()
         .to_owned()
@@ -207,11 +207,11 @@ async fn expired(world: &World) -> Wallet {
     let now = world.clock.get();
     world.clock.set(at("2026-11-20T12:00:00Z"));
     let key = operator
-        .issue(Kind::Key, user(7), None, Some(1))
+        .issue(CredentialKind::Key, user(7), None, Some(1))
         .await
         .expect("a key");
     let token = operator
-        .issue(Kind::Token, user(7), None, Some(1))
+        .issue(CredentialKind::Token, user(7), None, Some(1))
         .await
         .expect("a token");
     world.clock.set(now);

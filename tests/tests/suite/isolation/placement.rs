@@ -1,7 +1,7 @@
 //! Placement of credentials (C-2).
 
 use serde_json::json;
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 
 use super::guarded::{Place, guarded};
 use super::world;
@@ -206,13 +206,13 @@ async fn invalid_credentials_without_an_instance_are_rejected() {
     let (inactive, expired) = (world.wallet(10).await, super::expired(&world).await);
     let operator = world.operator("acme");
     operator
-        .revoke(Kind::Key, &revoked.key_id)
+        .revoke(CredentialKind::Key, &revoked.key_id)
         .await
         .expect("a key is revoked");
     let mut diego = tests::people::users().remove(3);
     diego.active = false;
     tests::people::add_users(&operator, &[diego]).await;
-    let unknown = super::unknown(Kind::Key);
+    let unknown = super::unknown(CredentialKind::Key);
     for route in guarded().iter().filter(|route| route.place == Place::Either) {
         for i in ["", "i=", "i=%20"] {
             for (key, reads) in [
@@ -256,7 +256,7 @@ async fn fixed_bodies_have_the_place_in_a_header() {
         for (path, right, body, place) in [
             (
                 "/crm/opportunities/3",
-                format!("&apitoken={}", super::unknown(Kind::Key)),
+                format!("&apitoken={}", super::unknown(CredentialKind::Key)),
                 json!({ "error": "Unauthorized" }),
                 places[0],
             ),

@@ -1,7 +1,7 @@
 //! Which requests share a limit, and in which period.
 
 use serde_json::{Value, json};
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 use tests::bookings::{FREE, open_calendars};
 use tests::world::at;
 use tests::{ACME, World};
@@ -205,7 +205,10 @@ async fn unauthorized_requests_are_not_counted() {
         set(&world, name, &value).await;
     }
     let (wallet, revoked) = (world.wallet(7).await, world.wallet(7).await);
-    let revoke = world.operator("acme").revoke(Kind::Key, &revoked.key_id).await;
+    let revoke = world
+        .operator("acme")
+        .revoke(CredentialKind::Key, &revoked.key_id)
+        .await;
     revoke.expect("a key is revoked");
     for _ in 0..3 {
         for (request, status) in [

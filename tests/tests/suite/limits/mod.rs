@@ -9,7 +9,7 @@ mod reading;
 mod unreachable;
 
 use serde_json::{Value, json};
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 use shared::settings::Rate;
 use tests::people::user;
 use tests::world::{Answer, Request};
@@ -42,7 +42,10 @@ async fn limited_wallet(world: &World, limit: u32) -> Wallet {
         .await;
     let issued = issued.expect("a key");
     let wallet = world.wallet(7).await;
-    let unused = world.operator(ACME).revoke(Kind::Key, &wallet.key_id).await;
+    let unused = world
+        .operator(ACME)
+        .revoke(CredentialKind::Key, &wallet.key_id)
+        .await;
     unused.expect("a key is revoked");
     Wallet {
         key: issued.secret.reveal().to_owned(),

@@ -138,3 +138,22 @@ async fn a_key_makes_a_submission_repeatable() {
     submit(&world, &sent).await.is(200, &received(NEW + 1));
     world.is_sound().await;
 }
+
+/// C-10: also where the first submission found a lead.
+#[tokio::test]
+async fn a_key_holds_for_a_lead_that_was_found() {
+    let world = world(&json!({})).await;
+    let sent = json!({ "nome": "Bia", "email": "lead1001@example.com", "cargo": "CEO" });
+    let keyed = |body: &Value| submission(&world, body).header("idempotency-key", "k").send();
+    for is_replay in [false, true, true] {
+        let answer = keyed(&sent).await;
+        answer.is(200, &received(1001));
+        assert_eq!(answer.headers.contains_key("idempotent-replayed"), is_replay);
+    }
+    let other = keyed(&json!({ "nome": "Bia", "email": "lead1002@example.com" })).await;
+    other.is(
+        422,
+        &json!({ "error": "Idempotency-Key was used with another body" }),
+    );
+    world.is_sound().await;
+}

@@ -2,9 +2,11 @@
 
 mod accepted;
 mod existing;
+mod flood;
 mod hostile;
 mod opportunities;
 mod refusals;
+mod ten_thousand;
 
 use serde_json::Value;
 use tests::World;

@@ -306,3 +306,50 @@ async fn the_key_is_stored_nowhere() {
         assert!(!items.contains(text), "{text}");
     }
 }
+
+/// The body that cancels meeting 1.
+fn canceling(key: &str, date: &str) -> Value {
+    json!({
+        "keyName": "demo", "date": date, "leadId": 1001,
+        "properties": { "cancelMeetingId": 1, "rescheduleKey": key },
+    })
+}
+
+/// Its time becomes free; only the status changes, once, for the holder of the key who names the present start.
+#[tokio::test]
+async fn a_meeting_is_cancelled_by_its_key() {
+    let world = world().await;
+    let admin = world.wallet(7).await;
+    let (mut meeting, key) = made(&book(&world, &booking(FREE[0], &json!({}))).await);
+    let before = everything(&world, &admin).await;
+    let both = json!({ "rescheduleMeetingId": 1, "cancelMeetingId": 1, "rescheduleKey": key });
+    let mut twofold = canceling(&key, FREE[0]);
+    twofold["properties"] = both;
+    for (body, details) in [
+        (canceling("x", FREE[0]), "rescheduleKey"),
+        (
+            canceling(&key, FREE[1]),
+            "date: must be the start of the meeting to cancel",
+        ),
+        (
+            twofold,
+            "cancelMeetingId: must not be sent with rescheduleMeetingId",
+        ),
+    ] {
+        let answer = book(&world, &body).await;
+        answer.is(400, &invalid(details));
+        assert!(answer.cost.write_units() <= 0.0);
+    }
+    assert_eq!(everything(&world, &admin).await, before);
+    meeting["status"] = json!("canceled");
+    meeting["rescheduleKey"] = json!(key);
+    for _ in 0..2 {
+        let canceled = book(&world, &canceling(&key, FREE[0])).await;
+        canceled.is(200, &json!({ "msg": "canceled", "data": meeting }));
+    }
+    move_to(&world, &key, FREE[1])
+        .await
+        .is(400, &invalid("rescheduleKey"));
+    made(&book(&world, &booking(FREE[0], &json!({}))).await);
+    world.is_sound().await;
+}

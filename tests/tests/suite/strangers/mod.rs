@@ -4,7 +4,7 @@
 mod worst;
 
 use serde_json::{Value, json};
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 use shared::people::User;
 use tests::bookings::{FREE, add_meetings, booking, meeting, open_calendars};
 use tests::forms::{TOKEN, add_form};
@@ -147,7 +147,10 @@ async fn set(world: &World, name: &str, value: Value) {
 #[tokio::test]
 async fn invented_credentials_cost_only_the_check() {
     let world = crowded().await;
-    let (good, made_up) = (world.known(7).await, [Kind::Key, Kind::Token].map(unknown));
+    let (good, made_up) = (
+        world.known(7).await,
+        [CredentialKind::Key, CredentialKind::Token].map(unknown),
+    );
     for route in greedy() {
         for (key, token) in [
             (&made_up[0], &made_up[1]),
@@ -189,7 +192,10 @@ async fn revoked_credentials_cost_one_page() {
     let world = crowded().await;
     for route in greedy() {
         let wallet = world.known(7).await;
-        let revoked = world.operator(ACME).revoke(Kind::Key, &wallet.key_id).await;
+        let revoked = world
+            .operator(ACME)
+            .revoke(CredentialKind::Key, &wallet.key_id)
+            .await;
         revoked.expect("a key is revoked");
         for units in [PAGE, CHECK] {
             let answer = route

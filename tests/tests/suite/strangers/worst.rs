@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::json;
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 use tests::{ACME, Answer};
 
 use super::{CHECK, crowded, greedy, public, unknown};
@@ -51,7 +51,10 @@ fn units(refused: &Answer, answered: &Answer) -> Units {
 #[tokio::test]
 async fn the_table_matches_the_measured_units() {
     let world = crowded().await;
-    let (good, made_up) = (world.known(7).await, [Kind::Key, Kind::Token].map(unknown));
+    let (good, made_up) = (
+        world.known(7).await,
+        [CredentialKind::Key, CredentialKind::Token].map(unknown),
+    );
     let mut measured = BTreeMap::new();
     let mut routes = greedy();
     // Deletions and moves last, so that other requests find their records.

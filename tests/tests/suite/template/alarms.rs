@@ -41,7 +41,7 @@ fn condition(alarm: &Value) -> String {
         .map(|metric| format!("{} {}", metric["Namespace"], metric["MetricName"]).replace('"', ""))
         .collect();
     names.dedup();
-    let query = alarm["Metrics"][0]["Expression"]["Fn::Sub"].as_str();
+    let query = alarm["Metrics"][0]["Expression"]["Fn::Sub"][0].as_str();
     names.extend(query.map(str::to_owned));
     let threshold = &alarm["Threshold"];
     let threshold = threshold["Ref"]
@@ -58,10 +58,11 @@ fn alarms_have_these_conditions() {
         .collect();
     let of_table = |metric: &str| {
         format!(
-            "SELECT SUM({metric}) FROM SCHEMA(\"AWS/DynamoDB\", Operation, TableName) WHERE TableName = '${{Table}}'"
+            "SELECT SUM({metric}) FROM SCHEMA(\"AWS/DynamoDB\", Operation, TableName) WHERE TableName = '${{Name}}'"
         )
     };
     let expected = [
+        ("ActionsLeftOutAlarm", "Funil actions_left_out >= 1".to_owned()),
         (
             "ApiFaultsAlarm",
             "AWS/ApiGateway 5xx, AWS/ApiGateway Count > 1".to_owned(),
@@ -83,6 +84,7 @@ fn alarms_have_these_conditions() {
             "ErasureAgeAlarm",
             "Funil oldest_erasure_seconds > 3600".to_owned(),
         ),
+        ("ErasuresAlarm", "Funil erasures >= 1".to_owned()),
         ("FunctionErrorsAlarm", "AWS/Lambda Errors >= 1".to_owned()),
         ("FunctionThrottlesAlarm", "AWS/Lambda Throttles >= 1".to_owned()),
         (
@@ -94,6 +96,7 @@ fn alarms_have_these_conditions() {
             "NotificationsGivenUpAlarm",
             "Funil notifications_given_up >= 1".to_owned(),
         ),
+        ("OutboxAlarm", "Funil outbox >= 1".to_owned()),
         ("StreamAgeAlarm", "AWS/Lambda IteratorAge > 60000".to_owned()),
         ("TableErrorsAlarm", format!("{} >= 1", of_table("SystemErrors"))),
         (
@@ -144,6 +147,19 @@ fn every_queue_has_an_alarm() {
         json!([{ "Name": "QueueName", "Value": value }]).to_string()
     });
     assert_eq!(dimensions, queues.collect());
+}
+
+/// A backlog alarms if it never returns to 0, not if it is large.
+#[test]
+fn backlogs_alarm_by_their_least_value() {
+    for name in ["OutboxAlarm", "ErasuresAlarm"] {
+        let alarm = &alarms()[name];
+        assert_eq!(
+            (&alarm["Statistic"], &alarm["Period"], &alarm["EvaluationPeriods"]),
+            (&json!("Minimum"), &json!(3600), &json!(6)),
+            "{name}"
+        );
+    }
 }
 
 /// No data is acceptable, except for scheduled runs.

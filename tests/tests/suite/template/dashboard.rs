@@ -17,7 +17,14 @@ type Shown = Vec<String>;
 fn body() -> String {
     let [(_, dashboard)] =
         <[_; 1]>::try_from(resources("AWS::CloudWatch::Dashboard")).expect("one dashboard");
-    let body = dashboard["DashboardBody"]["Fn::Sub"].as_str();
+    let [body, names] = &dashboard["DashboardBody"]["Fn::Sub"]
+        .as_array()
+        .expect("a body and a name")[..]
+    else {
+        panic!("a body and a name");
+    };
+    assert_eq!(*names, serde_json::json!({ "Name": super::table_name() }));
+    let body = body.as_str();
     body.expect("a body with the resources' names put in").to_owned()
 }
 
@@ -153,7 +160,10 @@ fn every_metric_with_an_alarm_is_shown() {
         "Throttles",
         "Duration",
         "IteratorAge",
-        "cold_start",
+        "outbox",
+        "erasures",
+        "notifications_given_up",
+        "actions_left_out",
         "ApproximateNumberOfMessagesVisible",
         "ConsumedReadCapacityUnits",
         "ConsumedWriteCapacityUnits",
@@ -172,7 +182,7 @@ fn the_dashboard_is_valid_and_free() {
         let (name, _) = part.split_once('}').expect("a closing brace");
         let name = name.split('.').next().expect("a name");
         assert!(
-            name.starts_with("AWS::") || template["Resources"].get(name).is_some(),
+            name == "Name" || name.starts_with("AWS::") || template["Resources"].get(name).is_some(),
             "{name}"
         );
     }

@@ -11,7 +11,7 @@ use tests::raw::RawTable;
 use tests::template::{binary, function_names, resources, statements, template};
 use tests::{ACME, World};
 
-use super::{default_of, reference};
+use super::{default_of, reference, table_name};
 
 const FUNCTION: &str = "AWS::Serverless::Function";
 
@@ -38,10 +38,13 @@ fn functions_have_common_properties() {
             "Architectures": [reference("Architecture")],
             "MemorySize": 256,
             "Timeout": 29,
-            "LoggingConfig": { "LogFormat": "JSON", "ApplicationLogLevel": "INFO", "SystemLogLevel": "INFO" },
+            "LoggingConfig": { "LogFormat": "JSON", "ApplicationLogLevel": "INFO", "SystemLogLevel": "WARN" },
+            "Tracing": reference("Tracing"),
             "Environment": { "Variables": {
-                "TABLE_NAME": reference("Table"),
+                "TABLE_NAME": table_name(),
                 "ALLOWED_ORIGINS": reference("AllowedOrigins"),
+                "RELEASE": reference("Release"),
+                "METRICS": reference("Metrics"),
                 "AWS_ENDPOINT_URL_DYNAMODB": { "Fn::If": [
                     "HasDynamoDbEndpoint", reference("DynamoDbEndpoint"), reference("AWS::NoValue"),
                 ] },
@@ -166,13 +169,38 @@ fn each_function_has_its_own_log() {
     assert_eq!(default_of("LogRetentionDays"), 30);
 }
 
-/// Each role permits only the one table, and no writes of credentials.
+/// SAM publishes no version when only a parameter changes, so an alias would keep the former table.
+#[test]
+fn functions_have_no_alias_and_name_their_release() {
+    for (name, properties) in resources(FUNCTION) {
+        assert_eq!(properties.get("AutoPublishAlias"), None, "{name}");
+        let description = properties["Description"]["Fn::Sub"].as_str();
+        assert!(
+            description.is_some_and(|text| text.ends_with(" [${Release}]")),
+            "{name}"
+        );
+    }
+}
+
+/// The ARN of a part of the table.
+fn arn_of_table(name: &str, part: &str) -> String {
+    format!("arn:${{AWS::Partition}}:dynamodb:${{AWS::Region}}:${{AWS::AccountId}}:table/${{{name}}}{part}")
+}
+
+/// Each role permits only the one table and its own log, and no writes of credentials.
 #[test]
 fn each_role_permits_only_the_table() {
-    let table = json!({ "Fn::GetAtt": "Table.Arn" });
+    let table = json!({ "Fn::If": [
+        "OwnTable", { "Fn::GetAtt": "Table.Arn" }, { "Fn::Sub": arn_of_table("ExistingTable", "") },
+    ] });
     for (name, properties) in resources(FUNCTION) {
-        let unseen = name == "AutomationsFunction";
-        assert_eq!(properties.get("Role").is_some(), unseen, "{name} shares a role");
+        let role = name.replace("Function", "Role");
+        assert_eq!(
+            properties["Role"],
+            json!({ "Fn::GetAtt": format!("{role}.Arn") }),
+            "{name}"
+        );
+        assert_eq!(properties.get("Policies"), None, "{name}");
         let (denied, allowed): (Vec<_>, Vec<_>) = statements(&name)
             .into_iter()
             .partition(|statement| statement["Effect"] == "Deny");
@@ -188,18 +216,21 @@ fn each_role_permits_only_the_table() {
             "{name}"
         );
         for statement in allowed {
-            let elsewhere = match statement["Sid"].as_str() {
-                Some("ReadStream") => json!({ "Fn::GetAtt": "Table.StreamArn" }),
-                Some("FindStream") => json!({ "Fn::Sub": "${Table.Arn}/stream/*" }),
-                Some("SetAside") => json!({ "Fn::GetAtt": "AutomationsFailures.Arn" }),
-                _ => Value::Null,
+            let own = |part: &str| name.replace("Function", part);
+            let expected = match statement["Sid"].as_str() {
+                Some("ReadStream") => json!({ "Fn::If": [
+                    "OwnStream", { "Fn::GetAtt": "Table.StreamArn" }, reference("ExistingTableStream"),
+                ] }),
+                Some("FindStream") => {
+                    json!({ "Fn::Sub": [arn_of_table("Name", "/stream/*"), { "Name": table_name() }] })
+                }
+                Some("SetAside") => json!({ "Fn::GetAtt": own("Failures.Arn") }),
+                Some("WriteLog") => json!({ "Fn::GetAtt": own("LogGroup.Arn") }),
+                // X-Ray has no resources.
+                Some("WriteTraces") => json!("*"),
+                _ => table.clone(),
             };
-            let expected = if unseen && !elsewhere.is_null() {
-                &elsewhere
-            } else {
-                &table
-            };
-            assert_eq!(statement["Resource"], *expected, "{name} {}", statement["Sid"]);
+            assert_eq!(statement["Resource"], expected, "{name} {}", statement["Sid"]);
         }
     }
 }
@@ -243,7 +274,10 @@ fn the_stream_isolates_bad_records() {
         } } })
     );
     for (field, value) in [
-        ("Stream", json!({ "Fn::GetAtt": "Table.StreamArn" })),
+        (
+            "Stream",
+            json!({ "Fn::If": ["OwnStream", { "Fn::GetAtt": "Table.StreamArn" }, reference("ExistingTableStream")] }),
+        ),
         ("StartingPosition", json!("TRIM_HORIZON")),
         ("FunctionResponseTypes", json!(["ReportBatchItemFailures"])),
         ("BisectBatchOnFunctionError", json!(true)),

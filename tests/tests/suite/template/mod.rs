@@ -18,3 +18,8 @@ fn default_of(parameter: &str) -> Value {
 fn reference(name: &str) -> Value {
     json!({ "Ref": name })
 }
+
+/// The name of the stack's own table, or of the existing one.
+fn table_name() -> Value {
+    json!({ "Fn::If": ["OwnTable", reference("Table"), reference("ExistingTable")] })
+}

@@ -10,6 +10,8 @@ use super::reference;
 fn the_table_is_retained() {
     let template = template();
     let table = &template["Resources"]["Table"];
+    // Another one takes its place by a parameter; then this one leaves the stack and is retained.
+    assert_eq!(table["Condition"], "OwnTable");
     assert_eq!(resources("AWS::DynamoDB::Table").len(), 1);
     assert_eq!(
         (&table["DeletionPolicy"], &table["UpdateReplacePolicy"]),
@@ -57,6 +59,38 @@ fn a_maximum_of_zero_is_none() {
     assert_eq!(conditions["HasMaximum"], json!({ "Fn::Or": either }));
 }
 
+/// Parameters that need each other are refused before anything changes: a condition of one decides for both.
+#[test]
+fn parameters_that_belong_together_are_required_together() {
+    let template = template();
+    let is_set = |parameter: &str| json!({ "Fn::Not": [{ "Fn::Equals": [reference(parameter), ""] }] });
+    for (rule, one, other) in [
+        ("ExistingTableHasAStream", "ExistingTable", "ExistingTableStream"),
+        (
+            "ExistingTableStreamHasATable",
+            "ExistingTableStream",
+            "ExistingTable",
+        ),
+        ("DomainNameHasACertificate", "DomainName", "CertificateArn"),
+        ("CertificateHasADomainName", "CertificateArn", "DomainName"),
+    ] {
+        let rule = &template["Rules"][rule];
+        assert_eq!(rule["RuleCondition"], is_set(one));
+        assert_eq!(rule["Assertions"][0]["Assert"], is_set(other));
+    }
+    let conditions = &template["Conditions"];
+    for (condition, parameter) in [
+        ("OwnTable", "ExistingTable"),
+        ("OwnStream", "ExistingTableStream"),
+    ] {
+        assert_eq!(
+            conditions[condition],
+            json!({ "Fn::Equals": [reference(parameter), ""] })
+        );
+    }
+    assert_eq!(conditions["HasDomain"], is_set("CertificateArn"));
+}
+
 /// Each parameter has a default, so `sam deploy` asks for none.
 #[test]
 fn no_parameter_is_required() {
@@ -69,8 +103,10 @@ fn no_parameter_is_required() {
     assert_eq!(
         Value::Object(defaults),
         json!({
-            "AllowedOrigins": "*", "Architecture": "arm64", "LogRetentionDays": 30,
-            "RouteRate": 200, "RouteBurst": 400, "PublicRate": 100, "PublicBurst": 200,
+            "AllowedOrigins": "*", "Architecture": "arm64", "Release": "",
+            "ExistingTable": "", "ExistingTableStream": "", "DomainName": "", "CertificateArn": "", "HostedZoneId": "",
+            "DefaultEndpoint": "enabled", "Metrics": "lean", "Tracing": "PassThrough", "MonthlyBudget": 0,
+            "LogRetentionDays": 30, "RouteRate": 200, "RouteBurst": 400,
             "MaxReadRequestUnits": 0, "MaxWriteRequestUnits": 0,
             "AlarmReadUnits": 1_000_000, "AlarmWriteUnits": 300_000, "AlarmRequests": 60_000,
             "AlarmEmail": "", "DynamoDbEndpoint": "",
@@ -78,9 +114,9 @@ fn no_parameter_is_required() {
     );
     for (name, parameter) in parameters {
         assert!(parameter["Description"].is_string(), "{name} is not described");
-        // A limit of 0 rejects everything, a threshold of 0 always alarms; a maximum of 0 is none.
+        // A limit of 0 rejects everything, a threshold of 0 always alarms; a maximum or budget of 0 is none.
         let least = parameter["Type"] == "Number" && parameter.get("AllowedValues").is_none();
-        let least = least.then(|| json!(i32::from(!name.starts_with("Max"))));
+        let least = least.then(|| json!(i32::from(!name.starts_with("Max") && name != "MonthlyBudget")));
         assert_eq!(parameter.get("MinValue"), least.as_ref(), "{name}");
     }
 }
@@ -93,13 +129,17 @@ fn outputs_describe_the_deployment() {
         .iter()
         .map(|(name, output)| (name.clone(), output["Value"].clone()))
         .collect();
+    let own = json!({ "Fn::GetAtt": "HttpApi.ApiEndpoint" });
+    let address = json!({ "Fn::If": ["HasDomain", { "Fn::Sub": "https://${DomainName}" }, own] });
     assert_eq!(
         Value::Object(values),
         json!({
-            "BaseUrl": { "Fn::GetAtt": "HttpApi.ApiEndpoint" },
-            "WebhookUrl": { "Fn::GetAtt": "HttpApi.ApiEndpoint" },
-            "TableName": { "Ref": "Table" },
+            "BaseUrl": address,
+            "WebhookUrl": address,
+            "DomainTarget": { "Fn::GetAtt": "Domain.RegionalDomainName" },
+            "TableName": super::table_name(),
             "AlarmTopicArn": { "Ref": "AlarmTopic" },
+            "ReleaseLabel": { "Ref": "Release" },
         })
     );
 }

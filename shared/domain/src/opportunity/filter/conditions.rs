@@ -14,7 +14,7 @@ use crate::json::number_text;
 
 /// One condition on a custom field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Condition {
+pub struct CustomFieldCondition {
     join: Join,
     /// `None` if the funnel does not define the field.
     field: Option<String>,
@@ -40,13 +40,13 @@ enum Test {
 
 /// Conditions on custom fields, joined from left to right.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Conditions(Vec<Condition>);
+pub struct Conditions(Vec<CustomFieldCondition>);
 
 impl Conditions {
     /// Parses `filters`; also returns the number of discarded conditions.
     #[must_use]
     pub fn read(filters: &[Value]) -> (Self, usize) {
-        let kept: Vec<_> = filters.iter().filter_map(Condition::read).collect();
+        let kept: Vec<_> = filters.iter().filter_map(CustomFieldCondition::read).collect();
         let discarded = filters.len() - kept.len();
         (Self(kept), discarded)
     }
@@ -107,7 +107,7 @@ impl<'r> Texts<'r> {
     }
 }
 
-impl Condition {
+impl CustomFieldCondition {
     /// Parses one filter; `None` if it is discarded.
     fn read(filter: &Value) -> Option<Self> {
         let filter = filter.as_object()?;

@@ -97,85 +97,34 @@ fn entities_accept_only_their_aspects_and_measures() {
     }
 }
 
+/// Changes of a count of calls by day, and the reason for their rejection.
+const REJECTED: &str = r#"
+{"entity":"people"} | unknown variant `people`, expected one of `leads`, `opportunities`, `tickets`, `meetings`, `calls`
+{"groupBy":"column"} | groupBy: must be day or week or month or status or user or service or type for calls
+{"field":"duration"} | field: must be absent where measure is count
+{"filters":{"funnel":3}} | filters.funnel: is unknown; calls are filtered by status or user or service or type
+{"filters":{"day":"2026-01-01"}} | filters.day: is unknown; calls are filtered by status or user or service or type
+{"filters":{"status":"open"}} | filters.status: must be COMPLETE or INCOMPLETE, or a list of such
+{"filters":{"user":"7"}} | filters.user: must be an id from 1 to 999999999999999, or a list of such
+{"filters":{"user":[7,0]}} | filters.user: must be an id from 1 to 999999999999999, or a list of such
+{"filters":{"user":[]}} | filters.user: must be an id from 1 to 999999999999999, or a list of such
+{"filters":{"service":""}} | filters.service: must be text that is not empty, or a list of such
+{"entity":"leads","measure":"sum"} | measure: must be count for leads
+{"entity":"opportunities","measure":"sum","field":"duration"} | field: must be value for opportunities
+"#;
+
 #[test]
 fn errors_name_the_field_and_its_valid_values() {
-    let calls = |name: &str, value: Value| {
+    for case in REJECTED.trim().lines() {
+        let (changes, reason) = case.split_once(" | ").unwrap();
+        let changes: Value = serde_json::from_str(changes).unwrap();
         let mut line = json!({ "entity": "calls", "measure": "count", "groupBy": "day" });
-        line[name] = value;
-        define(&line).unwrap_err()
-    };
-    for (name, value, reason) in [
-        ("entity", json!("leads"), None),
-        (
-            "entity",
-            json!("people"),
-            Some(
-                "unknown variant `people`, expected one of `leads`, `opportunities`, `tickets`, `meetings`, `calls`",
-            ),
-        ),
-        (
-            "groupBy",
-            json!("column"),
-            Some("groupBy: must be day or week or month or status or user or service or type for calls"),
-        ),
-        (
-            "field",
-            json!("duration"),
-            Some("field: must be absent where measure is count"),
-        ),
-        (
-            "filters",
-            json!({ "funnel": 3 }),
-            Some("filters.funnel: is unknown; calls are filtered by status or user or service or type"),
-        ),
-        (
-            "filters",
-            json!({ "day": "2026-01-01" }),
-            Some("filters.day: is unknown; calls are filtered by status or user or service or type"),
-        ),
-        (
-            "filters",
-            json!({ "status": "open" }),
-            Some("filters.status: must be COMPLETE or INCOMPLETE, or a list of such"),
-        ),
-        (
-            "filters",
-            json!({ "user": "7" }),
-            Some("filters.user: must be an id from 1 to 999999999999999, or a list of such"),
-        ),
-        (
-            "filters",
-            json!({ "user": [7, 0] }),
-            Some("filters.user: must be an id from 1 to 999999999999999, or a list of such"),
-        ),
-        (
-            "filters",
-            json!({ "user": [] }),
-            Some("filters.user: must be an id from 1 to 999999999999999, or a list of such"),
-        ),
-        (
-            "filters",
-            json!({ "service": "" }),
-            Some("filters.service: must be text that is not empty, or a list of such"),
-        ),
-    ] {
-        match reason {
-            Some(reason) => assert_eq!(calls(name, value), reason),
-            None => assert!(define(&json!({ name: value, "measure": "count", "groupBy": "day" })).is_ok()),
+        for (name, value) in changes.as_object().unwrap() {
+            line[name] = value.clone();
         }
+        assert_eq!(define(&line).unwrap_err(), reason);
     }
-    for (fields, reason) in [
-        (
-            json!({ "entity": "leads", "measure": "sum", "groupBy": "day" }),
-            "measure: must be count for leads",
-        ),
-        (
-            json!({ "entity": "opportunities", "measure": "sum", "field": "duration", "groupBy": "day" }),
-            "field: must be value for opportunities",
-        ),
-    ] {
-        assert_eq!(define(&fields).unwrap_err(), reason);
-    }
+    assert!(define(&json!({ "entity": "leads", "measure": "count", "groupBy": "day" })).is_ok());
 }
 
 /// Results for another query or another zone are stale; a new name is the same query.

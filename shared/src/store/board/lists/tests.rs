@@ -52,7 +52,7 @@ fn total(id: u64, status: Status, count: i64) -> BoardTotal {
 
 /// The lists as `user status share`, after what the plan is.
 fn plan(guess: &PrefetchHint, request: &BoardRequest, totals: &[BoardTotal]) -> (String, Vec<String>) {
-    let shown = |part: &Part| {
+    let shown = |part: &ListPart| {
         let user = part
             .list
             .user

@@ -1,20 +1,14 @@
-//! Origins of items by their keys.
-
-#![expect(
-    clippy::too_many_lines,
-    reason = "a table of cases is as long as it has cases"
-)]
+//! Origins of items by their keys: derived items are recognised, and no other item is.
 
 use super::*;
 
-/// Derived items are recognised by their keys, and no other item is.
 #[test]
-fn the_origin_of_items() {
+fn the_origin_of_built_keys() {
     let acme = acme();
     let keys = Keys(&acme);
     let (event, call) = (EventId::new(5).unwrap(), CallId::new(3).unwrap());
+    let (company, opportunity) = (CompanyId::new(2).unwrap(), OpportunityId::new(30).unwrap());
     let of_lead = Origin::Lead(Some(lead()));
-    let meeting = MeetingId::new(30);
     for (key, origin) in [
         (entry(keys.lead_list(true), lead()), of_lead),
         (entry(keys.owner_list(false, user()), lead()), of_lead),
@@ -31,108 +25,70 @@ fn the_origin_of_items() {
             Origin::Lead(None),
         ),
         (keys.event(lead(), event), Origin::Event),
-        (
-            entry(keys.company_leads(CompanyId::new(2).unwrap()), lead()),
-            of_lead,
-        ),
+        (entry(keys.company_leads(company), lead()), of_lead),
         (Key::new(keys.lead_list(true), "x"), Origin::Lead(None)),
         (
-            keys.lead_opportunity(lead(), OpportunityId::new(30).unwrap()),
-            Origin::Opportunity(OpportunityId::new(30)),
+            keys.lead_opportunity(lead(), opportunity),
+            Origin::Opportunity(Some(opportunity)),
         ),
-        (
-            Key::new(
-                "acme#board#3#31#1#-#-".to_owned(),
-                "251613786599999#999999999999969",
-            ),
-            Origin::Opportunity(OpportunityId::new(30)),
-        ),
-        (
-            Key::new("acme#board#3#31#1#-#-".to_owned(), "x"),
-            Origin::Opportunity(None),
-        ),
-        (keys.opportunity(OpportunityId::new(30).unwrap()), Origin::None),
+        (keys.opportunity(opportunity), Origin::None),
         (keys.lead_notice(lead()), Origin::None),
         (keys.erasure(lead()), Origin::None),
-        (keys.lead_call(lead(), CallId::new(12).unwrap()), Origin::None),
+        (keys.lead_call(lead(), call), Origin::None),
         (Key::new(keys.phone("5511"), "x"), Origin::Lead(None)),
         (total(keys.lead_totals(false), "7"), Origin::LeadTotal),
         (
-            Key::new("acme#board-total#3#1".to_owned(), "31#7#open"),
-            Origin::OpportunityTotal,
-        ),
-        (
-            Key::new("acme#board-rank#3#31#0".to_owned(), "2912196#0"),
-            Origin::OpportunityTotal,
-        ),
-        (
-            Key::new("acme#board-total-restricted#3#1".to_owned(), "31#7#open#ab"),
-            Origin::OpportunityTotal,
-        ),
-        (
-            Key::new(
-                "acme#board-rank-restricted#3#31#0".to_owned(),
-                "2912196#7#open#ab",
-            ),
-            Origin::OpportunityTotal,
-        ),
-        (
-            Key::new("acme#calendar-link#a-b_c".to_owned(), "calendar"),
-            Origin::CalendarLink,
-        ),
-        (
-            Key::new("acme#hook-link#contact".to_owned(), "0123456789abcdef"),
-            Origin::FormLink,
-        ),
-        (
-            Key::new("acme#calendar-public#pub_5".to_owned(), "calendar"),
-            Origin::CalendarLink,
-        ),
-        (
-            Key::new(
-                "acme#meetings#5".to_owned(),
-                "2027-03-01T12:30:00.000Z#000000000000030",
-            ),
-            Origin::Meeting(meeting),
-        ),
-        (Key::new("acme#meetings#5".to_owned(), "x"), Origin::Meeting(None)),
-        (
-            Key::new("acme#meetings#5".to_owned(), "x#0"),
-            Origin::Meeting(None),
-        ),
-        (
-            Key::new("acme#lead-meeting#1001".to_owned(), "000000000000030"),
-            Origin::Meeting(meeting),
-        ),
-        (
-            Key::new("acme#lead-meeting#1001".to_owned(), "x"),
-            Origin::Meeting(None),
-        ),
-        (
-            Key::new("acme#agenda#5".to_owned(), "2027-03-01"),
-            Origin::MeetingTotal,
-        ),
-        (
-            Key::new("acme#meeting-month#5".to_owned(), "2027-03-01"),
-            Origin::MeetingTotal,
-        ),
-        (
-            Key::new("acme#calendar".to_owned(), "000000000000005"),
-            Origin::None,
-        ),
-        (
-            Key::new("acme#meeting".to_owned(), "000000000000030"),
-            Origin::None,
+            total(keys.restricted_lead_totals(false), "7#ab"),
+            Origin::LeadTotal,
         ),
         (keys.reschedule_secret(), Origin::None),
         (keys.lead(lead()), Origin::None),
         (keys.call(call), Origin::None),
         (keys.directory(), Origin::None),
-        (
-            Key::new("acme2#leads#0".to_owned(), lead().padded()),
-            Origin::None,
-        ),
     ] {
         assert_eq!(keys.origin(&key), origin, "{key}");
+    }
+}
+
+#[test]
+fn the_origin_of_stored_keys() {
+    let acme = acme();
+    let opportunity = Origin::Opportunity(OpportunityId::new(30));
+    let meeting = Origin::Meeting(MeetingId::new(30));
+    for (text, origin) in [
+        (
+            "acme#board#3#31#1#-#- 251613786599999#999999999999969",
+            opportunity,
+        ),
+        ("acme#board#3#31#1#-#- x", Origin::Opportunity(None)),
+        ("acme#board-total#3#1 31#7#open", Origin::OpportunityTotal),
+        ("acme#board-rank#3#31#0 2912196#0", Origin::OpportunityTotal),
+        (
+            "acme#board-total-restricted#3#1 31#7#open#ab",
+            Origin::OpportunityTotal,
+        ),
+        (
+            "acme#board-rank-restricted#3#31#0 2912196#7#open#ab",
+            Origin::OpportunityTotal,
+        ),
+        ("acme#calendar-link#a-b_c calendar", Origin::CalendarLink),
+        ("acme#hook-link#contact 0123456789abcdef", Origin::FormLink),
+        ("acme#calendar-public#pub_5 calendar", Origin::CalendarLink),
+        (
+            "acme#meetings#5 2027-03-01T12:30:00.000Z#000000000000030",
+            meeting,
+        ),
+        ("acme#meetings#5 x", Origin::Meeting(None)),
+        ("acme#meetings#5 x#0", Origin::Meeting(None)),
+        ("acme#lead-meeting#1001 000000000000030", meeting),
+        ("acme#lead-meeting#1001 x", Origin::Meeting(None)),
+        ("acme#agenda#5 2027-03-01", Origin::MeetingTotal),
+        ("acme#meeting-month#5 2027-03-01", Origin::MeetingTotal),
+        ("acme#calendar 000000000000005", Origin::None),
+        ("acme#meeting 000000000000030", Origin::None),
+        ("acme2#leads#0 000000000001001", Origin::None),
+    ] {
+        let (pk, sk) = text.split_once(' ').unwrap();
+        assert_eq!(Keys(&acme).origin(&Key::new(pk.to_owned(), sk)), origin, "{text}");
     }
 }

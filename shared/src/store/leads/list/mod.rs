@@ -1,8 +1,8 @@
 //! The list of leads (C-20): pages by id, totals, search.
 //!
-//! Reading begins before the credential is known to be good, on a [guess](super::guess) at how far the caller sees and how it
-//! counts pages: where the guess holds, the list costs one sequential round trip. Nothing read early is used before
-//! the check, and a wrong guess costs another round trip, never another answer.
+//! Reads begin in parallel with authentication, from a [hint](crate::store::prefetch_cache) of what the caller sees
+//! and how it counts pages: with a correct hint the list takes one round trip. Prefetched items are used only after
+//! the check, and a wrong hint costs another round trip, never another answer.
 
 mod page;
 mod search;
@@ -43,7 +43,7 @@ pub struct LeadRequest {
 }
 
 impl LeadRequest {
-    /// How many leads come before the page.
+    /// Number of leads before the page.
     fn skipped(&self, caller: &PrefetchHint) -> u64 {
         if self.from_zero {
             return self.page.unwrap_or(0).saturating_mul(self.limit.into());
@@ -68,7 +68,7 @@ enum Start {
 pub struct LeadPage {
     /// The leads on it, by id.
     pub entries: Vec<LeadEntry>,
-    /// How many leads the viewer sees on all pages.
+    /// Number of leads that the viewer sees on all pages.
     pub total: u64,
     /// Whether there are more than that: the total of a search is exact up to 10,000.
     pub more: bool,

@@ -1,20 +1,19 @@
 //! A page of the list without a search: the total from counters, the entries from where the page begins.
 
-use serde::Deserialize;
 use tokio::try_join;
 
 use super::{LeadPage, LeadRequest, Records};
 use crate::ids::{LeadId, MAX_ID};
 use crate::store::budget::ReadBudget;
-use crate::store::leads::record::{LeadClass, LeadEntry};
+use crate::store::leads::record::LeadEntry;
+use crate::store::leads::totals::{FirstTotals, LeadTotals, LeadsSeen};
 use crate::store::page_cursor::PageCursor;
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{CallerId, InstanceStore, Reader, page_cursor};
 use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
 use table::item::{self, Item};
-use table::{KeyRange, ListEntry, MergeScan, PAGE};
-use table::{MAX_AHEAD, MAX_COUNTERS_AHEAD};
+use table::{KeyRange, ListEntry, MAX_AHEAD, MergeScan, PAGE};
 
 /// Skipping so many entries costs more than remembering where a page begins.
 pub(super) const WORTH_A_BOOKMARK: u64 = 500;
@@ -23,21 +22,14 @@ pub(super) const WORTH_A_BOOKMARK: u64 = 500;
 #[derive(Debug)]
 pub struct PrefetchedPage {
     guess: PrefetchHint,
-    totals: Vec<LeadTotal>,
+    totals: LeadTotals,
+    /// The first totals of leads with access lists.
+    restricted: FirstTotals,
     /// The lists that the guess reaches, from where the page or the way to it begins.
     lists: MergeScan<LeadEntry>,
     /// Behind which place in the list the page begins.
     bookmark: Option<String>,
     records: Records,
-}
-
-/// How many leads there are of a class.
-#[derive(Debug, Deserialize)]
-struct LeadTotal {
-    #[serde(rename = "n")]
-    count: i64,
-    #[serde(flatten)]
-    class: LeadClass,
 }
 
 impl LeadRequest {
@@ -65,10 +57,13 @@ impl Reader {
         let totals = self.lead_totals(request.archived);
         let beginning = self.beginning(request, &guess.leads, skipped);
         let records = self.first_records(request, &guess.leads, skipped);
-        let (totals, (lists, bookmark), records) = try_join!(totals, beginning, records)?;
+        let restricted = self.first_restricted_totals(request.archived, &guess.leads);
+        let (totals, (lists, bookmark), records, restricted) =
+            try_join!(totals, beginning, records, restricted)?;
         Ok(PrefetchedPage {
             guess,
             totals,
+            restricted,
             lists,
             bookmark,
             records,
@@ -85,7 +80,7 @@ impl Reader {
         let likely = request.whole && !request.archived && *reach == OwnerScope::All && skipped == 0;
         match LeadId::new(MAX_ID) {
             Some(last) if likely => {
-                // A few more, because archived leads stand among them, unless they would have to wait for the check.
+                // A tenth more, because archived leads are among them, unless they would have to wait for the check.
                 let limit = usize::from(request.limit);
                 let more = limit + limit / 10;
                 let likely = if limit > MAX_AHEAD {
@@ -97,15 +92,6 @@ impl Reader {
             }
             _ => Ok(Records::default()),
         }
-    }
-
-    async fn lead_totals(&self, archived: bool) -> Result<Vec<LeadTotal>, StoreError> {
-        let span = KeyRange::head(self.keys().lead_totals(archived), PAGE);
-        let totals = self.table.query_all_ahead(span, MAX_COUNTERS_AHEAD).await?;
-        totals
-            .into_iter()
-            .map(|item| item::decode("lead total", item))
-            .collect()
     }
 
     /// The heads of the lists through the page where it is near, else the page cursor where the page begins.
@@ -167,8 +153,16 @@ impl InstanceStore {
         truth: PrefetchHint,
     ) -> Result<LeadPage, StoreError> {
         let skipped = request.skipped(&truth);
-        let seen = start.totals.iter().filter(|total| total.class.is_seen_by(viewer));
-        let total = u64::try_from(seen.map(|total| total.count).sum::<i64>()).unwrap_or(0);
+        let budget = ReadBudget::of(viewer);
+        let LeadsSeen { mut count, unclear } = start.totals.seen(viewer);
+        let caller = self.caller.credentials.clone();
+        let needed = (!unclear.is_empty()).then(|| unclear.clone());
+        self.hints.restricted_leads.set(caller, needed);
+        if !unclear.is_empty() {
+            let more = self.seen_by_lists((viewer, request.archived), &unclear, start.restricted, &budget);
+            count += ReadBudget::in_time(more).await?;
+        }
+        let total = u64::try_from(count).unwrap_or(0);
         let page = |entries| LeadPage {
             entries,
             total,
@@ -186,8 +180,7 @@ impl InstanceStore {
         } else {
             self.lists(request, &truth.leads, start.bookmark.as_deref())
         };
-        let budget = ReadBudget::of(viewer);
-        let mut walk = Walk {
+        let mut walk = LeadScan {
             reader: self,
             viewer,
             budget: &budget,
@@ -218,14 +211,14 @@ impl InstanceStore {
 }
 
 /// A walk through the lists within a viewer's reach, merged by id.
-struct Walk<'a> {
+struct LeadScan<'a> {
     reader: &'a Reader,
     viewer: &'a Viewer,
     budget: &'a ReadBudget,
     lists: MergeScan<LeadEntry>,
 }
 
-impl Walk<'_> {
+impl LeadScan<'_> {
     /// The next `limit` leads that the viewer sees, after the next `skip`.
     async fn page(&mut self, mut skip: u64, limit: u16) -> Result<Vec<LeadEntry>, StoreError> {
         let limit = usize::from(limit);

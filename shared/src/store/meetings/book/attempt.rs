@@ -1,4 +1,4 @@
-//! Writing a booking, again and again while others get in between.
+//! Optimistic-concurrency loop of bookings, moves and cancellations.
 
 use std::collections::BTreeMap;
 
@@ -17,30 +17,32 @@ use table::StoreError;
 use table::item::Item;
 use table::{CommitError, Condition, Policy, Transaction};
 
-/// How often a number may be gone before one is taken for good.
+/// Id conflicts before an unconditional increment reserves one.
 const CHANCES: u32 = 2;
 
-/// Items as they were found, or as they stood in the way; an empty one is not there.
+/// Current items, from reads and from refused conditions; an empty one does not exist.
 type Told = BTreeMap<Key, Item>;
 
-/// How often others took the numbers that were seen.
+/// Conflicts of ids with concurrent requests.
 #[derive(Default)]
 struct Conflicts {
     meeting: u32,
     lead: u32,
 }
 
-/// The write: a new meeting, or one that moves.
+/// The write: a new meeting, or a change of one.
 enum BookingPlan<'a> {
     New(&'a NewMeeting),
     Move {
         stored: Box<MeetingRecord>,
+        /// Cancelled instead of moved.
+        cancels: bool,
         /// Its lead turned out to be gone.
         lead_gone: bool,
     },
 }
 
-/// A booking under way.
+/// A booking with the state that its attempts share.
 struct Attempts<'a> {
     store: &'a InstanceStore,
     booking: Booking<'a>,
@@ -54,11 +56,11 @@ struct Attempts<'a> {
 }
 
 impl InstanceStore {
-    /// Books a meeting. One transaction; more only where others come in between, and a read of the calendar's days where
-    /// this process did not know its link yet.
+    /// Books a meeting. One transaction; more after conflicts, and a read of the calendar's days if this process did not
+    /// know its link.
     ///
     /// # Errors
-    /// [`StoreError`] where it failed, or where nobody knows whether it happened.
+    /// [`StoreError`] if it failed or its outcome is unknown.
     pub async fn book(&self, found: Bookable, new: &NewMeeting) -> Result<Booked, StoreError> {
         self.write_booking(found, BookingPlan::New(new)).await
     }
@@ -66,12 +68,19 @@ impl InstanceStore {
     /// Moves a meeting of the calendar to another time (C-55). The costs are those of a booking.
     ///
     /// # Errors
-    /// [`StoreError`] where it failed, or where nobody knows whether it happened.
+    /// [`StoreError`] if it failed or its outcome is unknown.
     pub async fn reschedule(&self, found: Bookable, stored: MeetingRecord) -> Result<Booked, StoreError> {
-        let plan = BookingPlan::Move {
-            stored: Box::new(stored),
-            lead_gone: false,
-        };
+        let plan = BookingPlan::of(stored, false);
+        self.write_booking(found, plan).await
+    }
+
+    /// Cancels a meeting of the calendar that starts at the requested time. A cancelled one stays as it is. The costs are
+    /// at most those of a booking.
+    ///
+    /// # Errors
+    /// [`StoreError`] if it failed or its outcome is unknown.
+    pub async fn cancel(&self, found: Bookable, stored: MeetingRecord) -> Result<Booked, StoreError> {
+        let plan = BookingPlan::of(stored, true);
         self.write_booking(found, plan).await
     }
 
@@ -109,9 +118,26 @@ impl InstanceStore {
     }
 }
 
+impl BookingPlan<'_> {
+    fn of(stored: MeetingRecord, cancels: bool) -> Self {
+        Self::Move {
+            stored: Box::new(stored),
+            cancels,
+            lead_gone: false,
+        }
+    }
+
+    fn cancels(&self) -> bool {
+        matches!(self, Self::Move { cancels: true, .. })
+    }
+}
+
 impl Attempts<'_> {
     async fn carry_out(mut self) -> Result<Booked, StoreError> {
         let store = self.store;
+        if let Some(outcome) = self.conclusion() {
+            return Ok(outcome);
+        }
         let mut retry = store.table.retry(Policy::CROWDED, "booking a meeting");
         loop {
             if let Err(reason) = self.admits() {
@@ -140,11 +166,11 @@ impl Attempts<'_> {
         }
     }
 
-    /// The outcome where a start cannot be booked; `None` where others changed concurrently what that rests on.
+    /// The outcome if a start cannot be booked; `None` if the items changed concurrently.
     ///
-    /// The items of one batch of gets are not of one moment. So what takes the time may be what an equal request has just
-    /// booked, whose claim came too late into view (C-10), or the meeting itself, which another request has just moved.
-    /// Where two looks at all of it are equal, it was like that in between.
+    /// The items of one batch of gets are not of one moment. The time may be taken by the meeting of an equal request whose
+    /// claim was read too early (C-10), or by the meeting itself, which a concurrent request has moved. If two reads of all
+    /// items are equal, they were so at one moment.
     async fn unavailable(&mut self, reason: Unavailable) -> Result<Option<Booked>, StoreError> {
         let alone = self.booking.claim.is_none() && matches!(self.plan, BookingPlan::New(_));
         if alone || reason != Unavailable::Taken {
@@ -156,8 +182,7 @@ impl Attempts<'_> {
         Ok(outcome.or(is_settled.then_some(Booked::Unavailable(reason))))
     }
 
-    /// Takes in what the judged days, the claim and the meeting that moves are now; the outcome where that settles the
-    /// matter. One batch of gets.
+    /// Reads the checked days, the claim and the changed meeting again; the outcome if they decide it. One batch of gets.
     async fn look_again(&mut self) -> Result<Option<Booked>, StoreError> {
         let keys = self.store.keys();
         let Booking {
@@ -176,7 +201,7 @@ impl Attempts<'_> {
         self.learn(&found.into_iter().collect())
     }
 
-    /// The version of the meeting that moves.
+    /// The version of the changed meeting.
     fn moving_version(&self) -> Option<u64> {
         match &self.plan {
             BookingPlan::New(_) => None,
@@ -184,8 +209,11 @@ impl Attempts<'_> {
         }
     }
 
-    /// Whether there can be a meeting then, as far as is known now. One that moves is not in its own way.
+    /// Whether the time is free according to the items read so far. A moved meeting does not block itself.
     fn admits(&self) -> Result<(), Unavailable> {
+        if self.plan.cancels() {
+            return Ok(());
+        }
         let own = match &self.plan {
             BookingPlan::New(_) => None,
             BookingPlan::Move { stored, .. } => stored.meeting.takes(),
@@ -196,8 +224,7 @@ impl Attempts<'_> {
         calendar.admits(date, now, &self.agenda.taken(own))
     }
 
-    /// Takes the numbers for good, where others took twice those that were seen: then the time is free, so the numbers are
-    /// all but sure to be used.
+    /// Reserves ids after two conflicts. The time is free then, so they will almost surely be used.
     async fn own_numbers(&mut self) -> Result<(), StoreError> {
         let (table, keys) = (&self.store.table, self.store.keys());
         if self.beaten.meeting >= CHANCES && !self.preconditions.meeting.is_reserved() {
@@ -211,7 +238,7 @@ impl Attempts<'_> {
         Ok(())
     }
 
-    /// The record as it is to be, and the writes that make it so.
+    /// The new record and its writes.
     fn transaction(&self) -> Result<(MeetingRecord, Transaction), StoreError> {
         let keys = self.store.keys();
         let Booking {
@@ -222,10 +249,14 @@ impl Attempts<'_> {
         } = self.booking;
         let (record, mut transaction) = match &self.plan {
             BookingPlan::New(new) => self.creation(new)?,
-            BookingPlan::Move { stored, lead_gone } => self.movement(stored, *lead_gone)?,
+            BookingPlan::Move {
+                stored, lead_gone, ..
+            } => self.movement(stored, *lead_gone)?,
         };
-        self.agenda
-            .require(&mut transaction, keys, calendar.id, judged(calendar, date));
+        if !self.plan.cancels() {
+            self.agenda
+                .require(&mut transaction, keys, calendar.id, judged(calendar, date));
+        }
         if let Some(claim) = claim {
             claim.put(&mut transaction, keys, record.meeting.id.get(), now);
         }
@@ -246,7 +277,9 @@ impl Attempts<'_> {
         let record = MeetingRecord::booked(self.booking.meeting(id, lead, new), &self.nonce);
         let mut transaction = self.store.put_record(&record, None)?;
         match &new.guest {
-            Attendee::Known(_) => leads::mark_active(&mut transaction, keys, lead, now),
+            Attendee::Known(_) => {
+                leads::mark_active(&mut transaction, keys, (lead, now), &self.store.environment);
+            }
             Attendee::New(visitor) => {
                 self.store.add_lead(&mut transaction, visitor.lead(lead, now))?;
                 let counter = keys.counter(Counter::Lead);
@@ -268,19 +301,24 @@ impl Attempts<'_> {
         let Booking {
             calendar, date, now, ..
         } = self.booking;
-        let mut meeting = stored.meeting.moved(date, calendar, now);
+        let mut meeting = if self.plan.cancels() {
+            stored.meeting.canceled(now)
+        } else {
+            stored.meeting.moved(date, calendar, now)
+        };
         if lead_gone {
             meeting = meeting.without_lead();
         }
-        let record = stored.moved(meeting, &self.nonce);
+        let record = stored.changed(meeting, &self.nonce);
         let mut transaction = self.store.put_record(&record, Some(stored))?;
         if let Some(lead) = record.meeting.lead_id {
-            leads::mark_active(&mut transaction, self.store.keys(), lead, now);
+            let (keys, environment) = (self.store.keys(), &self.store.environment);
+            leads::mark_active(&mut transaction, keys, (lead, now), environment);
         }
         Ok((record, transaction))
     }
 
-    /// Takes in what a refused attempt or another look tells; the outcome where it settles the matter.
+    /// Updates the state from current items; the outcome if they decide it.
     fn learn(&mut self, told: &Told) -> Result<Option<Booked>, StoreError> {
         let keys = self.store.keys();
         let id = match &self.plan {
@@ -289,21 +327,15 @@ impl Attempts<'_> {
         };
         if let Some(item) = told.get(&keys.meeting(id)).filter(|item| !item.is_empty()) {
             let there = MeetingRecord::decode(item)?;
-            // An attempt of which nobody heard had written it.
+            // An earlier attempt of unknown outcome wrote it.
             if there.nonce.as_deref() == Some(self.nonce.as_str()) {
                 return Ok(Some(self.made(there.value.meeting)));
             }
             if let BookingPlan::Move { stored, .. } = &mut self.plan {
-                let Meeting {
-                    status, calendar_id, ..
-                } = there.meeting;
-                if status == MeetingStatus::Canceled || calendar_id != self.booking.calendar.id {
-                    return Ok(Some(Booked::Canceled));
-                }
-                if !there.can_move() {
-                    return Ok(Some(Booked::MovedOut));
-                }
                 **stored = there;
+            }
+            if let Some(outcome) = self.conclusion() {
+                return Ok(Some(outcome));
             }
         }
         let claim = self
@@ -320,7 +352,30 @@ impl Attempts<'_> {
         Ok(self.lost_lead(told))
     }
 
-    /// Takes in what stood in the way of the writes that go with the meeting.
+    /// The outcome if the stored meeting decides it.
+    fn conclusion(&self) -> Option<Booked> {
+        let BookingPlan::Move { stored, cancels, .. } = &self.plan else {
+            return None;
+        };
+        let Meeting {
+            status,
+            calendar_id,
+            date,
+            ..
+        } = stored.meeting;
+        let is_canceled = status == MeetingStatus::Canceled;
+        match cancels {
+            _ if calendar_id != self.booking.calendar.id => Some(Booked::Canceled),
+            true if date != self.booking.date => Some(Booked::OtherDate),
+            true if is_canceled => Some(self.made(stored.meeting.clone())),
+            true => None,
+            false if is_canceled => Some(Booked::Canceled),
+            false if !stored.can_move() => Some(Booked::MovedOut),
+            false => None,
+        }
+    }
+
+    /// Updates the other preconditions from current items.
     fn renew_preconditions(&mut self, told: &Told) -> Result<(), StoreError> {
         let keys = self.store.keys();
         let Booking { calendar, date, .. } = self.booking;
@@ -352,7 +407,9 @@ impl Attempts<'_> {
                 Attendee::Known(lead) if is_gone(lead) => Some(Booked::LeadGone),
                 _ => None,
             },
-            BookingPlan::Move { stored, lead_gone } => {
+            BookingPlan::Move {
+                stored, lead_gone, ..
+            } => {
                 *lead_gone |= stored.meeting.lead_id.is_some_and(is_gone);
                 None
             }

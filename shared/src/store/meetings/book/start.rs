@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::calendar::{Busy, Calendar, LinkName};
 use crate::ids::{LeadId, MeetingId, OpportunityId};
-use crate::meeting::{Meeting, MeetingStatus, RescheduleSecret};
+use crate::meeting::{Meeting, RescheduleSecret};
 use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::{Counter, Key};
 use crate::store::meetings::MeetingRecord;
@@ -45,7 +45,7 @@ pub struct PrefetchedBooking {
     pub claimed: Claimed,
     /// The calendar named by the link, if any.
     calendar: Option<Calendar>,
-    references: References,
+    references: BookingReferences,
     date: Timestamp,
     claim: Option<IdempotencyKey>,
     preconditions: BookingPreconditions,
@@ -57,7 +57,7 @@ pub struct Bookable {
     /// The calendar.
     pub calendar: Calendar,
     /// The records named by the request.
-    pub references: References,
+    pub references: BookingReferences,
     pub(super) date: Timestamp,
     pub(super) claim: Option<IdempotencyKey>,
     pub(super) preconditions: BookingPreconditions,
@@ -65,7 +65,7 @@ pub struct Bookable {
 
 /// The records named by a booking.
 #[derive(Debug)]
-pub struct References {
+pub struct BookingReferences {
     /// The lead, if it exists.
     pub lead: Option<LeadId>,
     /// The lead of the opportunity, if both exist.
@@ -106,19 +106,13 @@ impl PrefetchedBooking {
 }
 
 impl Bookable {
-    /// The meeting to move, if `key` is its key and it can be moved on this calendar (C-55).
+    /// The meeting to move or cancel, if `key` is its key and it is one of this calendar (C-55).
     #[must_use]
     pub fn admits(&self, key: &str) -> Option<&MeetingRecord> {
         let secret = self.preconditions.secret.as_ref()?;
         let record = self.references.meeting.as_ref()?;
-        let Meeting {
-            id,
-            calendar_id,
-            status,
-            ..
-        } = record.meeting;
-        let movable = calendar_id == self.calendar.id && status != MeetingStatus::Canceled;
-        (secret.admits(id, key) && movable).then_some(record)
+        let Meeting { id, calendar_id, .. } = record.meeting;
+        (secret.admits(id, key) && calendar_id == self.calendar.id).then_some(record)
     }
 }
 
@@ -139,7 +133,7 @@ impl Reader {
             .iter()
             .flat_map(|calendar| day_keys(keys, calendar.id, judged(calendar, request.date)))
             .collect();
-        let named = Named::of(self, request);
+        let named = BookingKeys::of(self, request);
         let found = self
             .table
             .get_many(named.all().chain(days.iter().cloned()))
@@ -154,7 +148,7 @@ impl Reader {
         Ok(PrefetchedBooking {
             claimed: claimed.transpose()?.unwrap_or(Claimed::New),
             calendar,
-            references: References {
+            references: BookingReferences {
                 lead: request.lead.filter(|lead| found.contains_key(&keys.lead(*lead))),
                 opportunity_of: opportunity.and_then(|record| record.opportunity.lead_id),
                 meeting: find(&found, named.meeting.as_ref(), MeetingRecord::decode)?,
@@ -189,7 +183,7 @@ impl Reader {
 }
 
 /// The keys of the request's records.
-struct Named {
+struct BookingKeys {
     link: Key,
     meeting_number: Key,
     lead_number: Key,
@@ -200,7 +194,7 @@ struct Named {
     claim: Option<Key>,
 }
 
-impl Named {
+impl BookingKeys {
     fn of(reader: &Reader, request: &BookingRequest) -> Self {
         let keys = reader.keys();
         Self {

@@ -33,6 +33,14 @@ pub fn moving(data: &Value, to: &str) -> Value {
     )
 }
 
+/// The body that cancels a meeting.
+pub fn canceling(data: &Value) -> Value {
+    let proof = json!({ "cancelMeetingId": data["id"], "rescheduleKey": data["rescheduleKey"] });
+    let mut body = moving(data, data["date"].as_str().expect("a date"));
+    body["properties"] = proof;
+    body
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_many_meetings_moves_to_a_time() {
     for (weather, plan) in WEATHERS {

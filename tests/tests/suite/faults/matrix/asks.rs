@@ -1,150 +1,12 @@
 //! Every operation of the interface, in each use with a different pattern of calls.
 
-use std::sync::LazyLock;
-
 use serde_json::{Value, json};
-use tests::World;
 use tests::bookings::{FREE, booking};
 use tests::sales::page;
-use tests::template::{Route, routes};
-use tests::world::Request;
 
+use super::ask::{Again, Ask};
 use super::stage::Cast;
-use crate::concurrency::bookings::moves::moving;
-use crate::isolation::guarded::{Guarded, PUBLIC, Place};
-
-/// The expected result of a repeated request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
-    /// The same response.
-    Same,
-    /// With an `Idempotency-Key`: the same response, and no second effect (C-10).
-    Replayed,
-    /// Not found, if the first one had its effect.
-    Gone,
-    /// Several targets, of which some may be done: the rest is done.
-    Each,
-    /// It has another effect.
-    Another,
-}
-
-/// A use of a route.
-#[derive(Debug, Clone)]
-pub struct Ask {
-    pub method: &'static str,
-    /// The route in the template.
-    pub route: &'static str,
-    pub what: &'static str,
-    path: String,
-    /// Placement of its credentials; `None` for public routes.
-    place: Option<Place>,
-    params: &'static str,
-    body: Value,
-    who: fn(&Cast) -> &tests::Wallet,
-    /// Earlier requests that fill the process's caches.
-    pub before: &'static str,
-    pub again: Again,
-    /// Operations that may fail without changing the response, as long as the others succeed.
-    pub spare: &'static [&'static str],
-    /// Items whose content does not matter, by prefix of the key: partition key, space, sort key.
-    pub spare_items: &'static [&'static str],
-    /// Works without a lead if it can neither find nor create one (C-74).
-    pub may_lack_lead: bool,
-}
-
-impl Ask {
-    fn of(method: &'static str, route: &'static str, id: &str, what: &'static str) -> Self {
-        Self {
-            method,
-            route,
-            what,
-            path: route
-                .replace("{id}", id)
-                .replace("{instance}/{keyName}", id)
-                .replace("{name}", id),
-            place: place(method, route),
-            params: "i=acme",
-            body: Value::Null,
-            who: |cast| &cast.admin,
-            before: "",
-            again: Again::Same,
-            spare: &[],
-            spare_items: &[],
-            may_lack_lead: false,
-        }
-    }
-
-    fn params(self, params: &'static str) -> Self {
-        Self { params, ..self }
-    }
-
-    fn body(self, body: Value) -> Self {
-        Self { body, ..self }
-    }
-
-    fn by(self, who: fn(&Cast) -> &tests::Wallet) -> Self {
-        Self { who, ..self }
-    }
-
-    fn knowing(self, before: &'static str) -> Self {
-        Self { before, ..self }
-    }
-
-    fn again(self, again: Again) -> Self {
-        Self { again, ..self }
-    }
-
-    fn sparing_items(self, spare_items: &'static [&'static str]) -> Self {
-        Self { spare_items, ..self }
-    }
-
-    fn sparing(self, spare: &'static [&'static str]) -> Self {
-        Self { spare, ..self }
-    }
-
-    /// The body of the response when the table fails.
-    pub fn failed(&self) -> Value {
-        match self.route {
-            "/voip/webhook" => json!({ "msg": "failed_voip_webhook", "err": "storage" }),
-            "/crmopportunity" => json!({ "msg": "Internal error" }),
-            _ => json!({ "error": "Internal error" }),
-        }
-    }
-
-    pub fn request<'w>(&self, world: &'w World, cast: &Cast) -> Request<'w> {
-        let (wallet, mut params) = ((self.who)(cast), self.params.to_owned());
-        if self.place == Some(Place::Query) {
-            params = format!("{params}&apitoken={}", wallet.key);
-        }
-        let mut call = world.call(self.method, &format!("{}?{params}", self.path));
-        call = match self.place {
-            Some(Place::Headers) => call.with(wallet),
-            Some(Place::Header | Place::Either) => call.header("apitoken", &wallet.key),
-            Some(Place::Query) | None => call,
-        };
-        if self.again == Again::Replayed {
-            call = call.header("idempotency-key", "k");
-        }
-        if self.body.is_null() {
-            call
-        } else {
-            call.json(&self.body)
-        }
-    }
-}
-
-static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(routes);
-
-/// Placement of a route's credentials.
-fn place(method: &str, path: &str) -> Option<Place> {
-    if PUBLIC.contains(&(method, path)) {
-        return None;
-    }
-    let route = ROUTES
-        .iter()
-        .find(|route| route.method == method && route.path == path);
-    Some(Guarded::of(route.expect("a route of the template").clone()).place)
-}
+use crate::concurrency::bookings::moves::{canceling, moving};
 
 /// Every use.
 pub fn asks(cast: &Cast) -> Vec<Ask> {
@@ -322,6 +184,9 @@ fn bookings(cast: &Cast) -> Vec<Ask> {
             .again(Again::Replayed)
             .sparing_items(&[LEAD]),
         book("moved, no key", &moving(&cast.booked, FREE[2])).sparing_items(&[LEAD]),
+        book("cancelled", &canceling(&cast.booked))
+            .again(Again::Replayed)
+            .sparing_items(&[LEAD]),
     ]
 }
 
@@ -373,14 +238,12 @@ fn calls() -> Vec<Ask> {
         ask.again(Again::Replayed)
     };
     let (maria, nobody) = ("+55 11 97326-3471", "+55 41 98888-0001");
-    let with_lead = |ask| Ask {
-        may_lack_lead: true,
-        ..ask
-    };
     vec![
-        with_lead(call("known lead", maria)),
-        with_lead(call("new lead", nobody)),
-        with_lead(call("known lead, no key", maria)).again(Again::Another),
+        call("known lead", maria).may_lack_lead(),
+        call("new lead", nobody).may_lack_lead(),
+        call("known lead, no key", maria)
+            .may_lack_lead()
+            .again(Again::Another),
         call("no lead", "anonymous"),
     ]
 }

@@ -7,6 +7,7 @@
 //!
 //! With `--nocapture` it prints a table of the results.
 
+mod ask;
 mod asks;
 mod moment;
 mod stage;
@@ -18,7 +19,8 @@ use std::collections::BTreeSet;
 use futures_util::{StreamExt as _, stream};
 use tests::template::routes;
 
-use asks::{Ask, asks};
+use ask::Ask;
+use asks::asks;
 use stage::Stage;
 use trial::Trial;
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use shared::store::MAX_CALL;
-use shared::store::testing::faults::{Attempt, CallFaultPlan, Fault, Found};
+use shared::store::testing::faults::{CallAttempt, CallFaultPlan, Fault, Findings};
 
 /// Operations that write.
 const WRITES: [&str; 3] = ["PutItem", "TransactWriteItems", "UpdateItem"];
@@ -133,7 +133,7 @@ pub struct Script {
     struck: AtomicUsize,
     /// For each hanging call, in order, the length of the chain of hanging calls that ends with it.
     chains: Mutex<Vec<u32>>,
-    found: Found,
+    found: Findings,
 }
 
 impl Script {
@@ -150,7 +150,7 @@ impl Script {
     }
 
     /// Records the number of items that could be undecodable.
-    pub fn found(&self) -> Found {
+    pub fn found(&self) -> Findings {
         self.found.clone()
     }
 
@@ -185,7 +185,7 @@ impl Script {
         self.found.corrupt()
     }
 
-    fn fault(&self, attempt: Attempt<'_>) -> Option<Fault> {
+    fn fault(&self, attempt: CallAttempt<'_>) -> Option<Fault> {
         if !self.armed.load(Ordering::SeqCst) {
             return None;
         }
@@ -205,7 +205,7 @@ impl Script {
     }
 
     /// Index of the call of an attempt.
-    fn place(&self, attempt: Attempt<'_>) -> usize {
+    fn place(&self, attempt: CallAttempt<'_>) -> usize {
         let mut calls = self.calls.lock().expect("no panic");
         let known = calls.iter().position(|call| call.id == attempt.call);
         known.unwrap_or_else(|| {

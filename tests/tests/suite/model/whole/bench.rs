@@ -7,7 +7,7 @@ use indicatif::ProgressBar;
 use operator::OperatorError;
 use operator::import::{Source, import};
 use serde_json::Value;
-use shared::credential::Kind;
+use shared::credential::CredentialKind;
 use shared::ids::CallId;
 use shared::jobs::webhook_client::WebhookClient;
 use tests::{ACME, NOW, Wallet, World};
@@ -110,7 +110,9 @@ impl Bench {
 
     async fn revoke(&mut self, user: u64) {
         let operator = self.world.operator(ACME);
-        let revoked = operator.revoke(Kind::Key, &self.wallets[&user].key_id).await;
+        let revoked = operator
+            .revoke(CredentialKind::Key, &self.wallets[&user].key_id)
+            .await;
         // A key revoked before remains revoked.
         assert!(
             matches!(revoked, Ok(_) | Err(OperatorError::RevokedAlready { .. })),

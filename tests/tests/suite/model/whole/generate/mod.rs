@@ -87,8 +87,9 @@ impl Maker<'_> {
             450..580 => self.update(),
             580..600 => ("GET", (*self.dice.one(&CHOICES)).to_owned(), Value::Null),
             600..620 => self.of_lead(),
-            620..760 => self.board(),
-            760..830 => self.booking(),
+            620..735 => self.board(),
+            735..765 => self.submission(),
+            765..830 => self.booking(),
             830..870 => self.calendar(),
             870..925 => self.call(),
             925..945 => self.report(),
@@ -113,7 +114,7 @@ impl Maker<'_> {
 
     /// An idempotency key for some requests: few keys, so that they recur with other bodies.
     fn key(&self, path: &str) -> Option<String> {
-        let takes = ["/crmopportunity?", "/leads?unique="]
+        let takes = ["/crmopportunity?", "/leads?unique=", "/api/hook/"]
             .iter()
             .any(|start| path.starts_with(start))
             || ["/calendarmeeting", "/voip/webhook"].contains(&path);
@@ -138,6 +139,7 @@ impl Maker<'_> {
                 (_, again.path, again.body) = match again.path.as_str() {
                     "/calendarmeeting" => self.booking(),
                     "/voip/webhook" => self.call(),
+                    path if path.starts_with("/api/hook/") => self.submission(),
                     _ => self.creation(),
                 }
             }

@@ -25,6 +25,12 @@ pub struct Claim {
     asked: String,
 }
 
+impl Claim {
+    pub fn new(name: String, asked: String) -> Self {
+        Self { name, asked }
+    }
+}
+
 /// Results by key: body, created id, and expiry.
 #[derive(Debug, Clone, Default)]
 pub struct Claims(BTreeMap<String, (String, u64, i64)>);
@@ -102,7 +108,7 @@ impl Reference {
 pub fn mismatch(asked: &Asked<'_>) -> Said {
     let text = "Idempotency-Key was used with another body";
     match asked.path[0] {
-        "calendarmeeting" | "leads" => (422, json!({ "error": text })),
+        "calendarmeeting" | "leads" | "api" => (422, json!({ "error": text })),
         _ => (422, json!({ "msg": text })),
     }
 }

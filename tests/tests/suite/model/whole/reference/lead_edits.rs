@@ -9,7 +9,7 @@ use super::{Asked, Record, Reference, Said, error, text};
 
 const NUMBERS: [&str; 3] = ["phone", "mobile", "chatapp"];
 
-fn invalid(details: &str) -> Said {
+pub fn invalid(details: &str) -> Said {
     (400, json!({ "error": "Invalid request", "details": details }))
 }
 
@@ -59,7 +59,7 @@ impl Reference {
     }
 
     /// The lead with one of the numbers, in their order, else with the address.
-    fn existing(&self, unique: &str, fields: &Value) -> Option<u64> {
+    pub fn existing(&self, unique: &str, fields: &Value) -> Option<u64> {
         let numbers = NUMBERS.iter().filter_map(|name| line(fields[*name].as_str()?));
         let mut numbers = numbers.filter(|_| unique.contains("phone"));
         let called = numbers.find_map(|number| self.owner_of(&number));

@@ -274,7 +274,9 @@ impl Reference {
         let free = starts
             .filter(|start| (from..to).contains(start) && self.judge_time(calendar, *start, None).is_ok());
         let free: Vec<_> = free.map(time).collect();
-        let timezone = &calendar["timezone"];
-        (200, json!({ "data": { "slots": free, "timezone": timezone } }))
+        let shown = json!({ "name": calendar["name"], "company": calendar["company"],
+            "host": calendar["host"], "durationMinutes": calendar["durationMinutes"] });
+        let data = json!({ "slots": free, "timezone": calendar["timezone"], "calendar": shown });
+        (200, json!({ "data": data }))
     }
 }

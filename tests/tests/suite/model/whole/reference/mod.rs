@@ -6,6 +6,7 @@ mod choices;
 mod claims;
 pub mod clock;
 pub mod filters;
+mod forms;
 mod lead_edits;
 mod leads;
 pub mod meetings;
@@ -50,6 +51,8 @@ pub struct Reference {
     profiles: BTreeMap<String, Value>,
     /// Lines of tags and loss reasons.
     labels: Vec<Value>,
+    /// Lines of forms.
+    hooks: Vec<Value>,
     calls: Vec<calls::Call>,
     /// Calls with pending automations.
     raised: Vec<u64>,
@@ -107,11 +110,14 @@ impl<'a> Asked<'a> {
         self.param(name).parse().unwrap_or(default)
     }
 
-    /// Booking, free times and calls need no credentials.
+    /// Booking, free times, calls and forms need no credentials.
     fn is_public(&self) -> bool {
         matches!(
             (self.method, self.path.as_slice()),
-            ("POST", ["calendarmeeting"] | ["voip", "webhook"]) | ("GET", ["calendarmeeting", "slots"])
+            (
+                "POST",
+                ["calendarmeeting"] | ["voip", "webhook"] | ["api", "hook", _]
+            ) | ("GET", ["calendarmeeting", "slots"])
         )
     }
 }
@@ -127,6 +133,7 @@ impl Reference {
             match line["kind"].as_str().expect("a kind") {
                 "department" | "group" | "user" => reference.people.add(line),
                 "tag" | "lossReason" => reference.labels.push(line.clone()),
+                "hook" => reference.hooks.push(line.clone()),
                 "lead" => reference.add_lead(line),
                 "funnel" => drop(reference.funnels.insert(id, line.clone())),
                 "opportunity" => reference.add_opportunity(line),
@@ -189,6 +196,7 @@ impl Reference {
             ("GET", ["reportchart", id]) => self.chart(asked, number_in(id)),
             ("GET", ["pcalendar"]) => self.list_calendars(asked),
             ("POST", ["voip", "webhook"]) => self.call(asked),
+            ("POST", ["api", "hook", name]) => self.submit(asked, name),
             other => unreachable!("{other:?} is not in the reference"),
         }
     }

@@ -68,6 +68,9 @@ const READING: [(&str, &str); 23] = [
     ("/calendarmeeting/slots?keyName=", "keyName"),
 ];
 
+/// A form with a required name.
+const CONTACT: &str = "/api/hook/contato?access_token=tok-contato";
+
 /// Bodies with missing or invalid fields, where the response names the field.
 fn writing() -> Vec<Refused> {
     let creation = |changes: Value| {
@@ -99,6 +102,15 @@ fn writing() -> Vec<Refused> {
             "id",
         ),
         ("POST", "/lead/archive", json!({ "archived": true }), "id"),
+        ("POST", CONTACT, json!({ "email": "bia@example.com" }), "nome"),
+        ("POST", CONTACT, json!({ "nome": ["Bia"] }), "nome"),
+        ("POST", CONTACT, json!({ "nome": "Bia", "cor": {} }), "cor"),
+        (
+            "POST",
+            "/api/hook/leve?access_token=tok-leve",
+            json!({ "city": "Recife" }),
+            "body",
+        ),
         ("POST", new, creation(json!({ "title": "" })), "title"),
         (
             "POST",

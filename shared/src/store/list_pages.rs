@@ -1,7 +1,7 @@
-//! Pages of tickets, of files (C-62) and of users: all of a list up to what an answer may have, or `limit` of them from where the page
-//! before ended. A page that is asked for alone is an offset, read within the instance's budget.
+//! Pages of tickets, files (C-62) and users: a whole list up to the maximum response, or `limit` entries from the end
+//! of the previous page. A page without a cursor is an offset, read within the instance's read budget.
 //!
-//! The beginning of a page is read beside the credential; the rest once the caller is known.
+//! The start of a page is prefetched in parallel with authentication; the rest is read after it.
 
 use crate::store::budget::ReadBudget;
 use crate::store::page_cursor::{CursorKey, PageCursor};
@@ -12,53 +12,53 @@ use table::StoreError;
 use table::item::{self, Item};
 use table::{KeyRange, PAGE, Page, key_of};
 
-/// The most entries that are read before it is known who asks (C-86).
+/// Maximum entries that are read before authentication (C-86).
 const MAX_EARLY: usize = 50;
-/// A list without `limit` is read no further: its answer is larger than any that is given, which is 5 MB.
+/// Maximum bytes that are read of a list without `limit`; above 5 MB it is refused.
 pub const MAX_BYTES: usize = 6 * 1024 * 1024;
 
-/// Which records of a list are asked for.
+/// The requested page of a list.
 #[derive(Debug, Clone)]
 pub struct ListRequest {
-    /// The page as the caller counts, absent for the first.
+    /// Number of the page, in the page base of the instance [default: the first].
     pub page: Option<u64>,
-    /// Records on a page; where absent the first page has all.
+    /// Records of a page [default: the first page has all].
     pub limit: Option<u16>,
 }
 
 impl ListRequest {
-    /// How many records come before the page.
+    /// Number of records before the page.
     pub(crate) fn skipped(&self, caller: &PrefetchHint) -> u64 {
         // Without a limit everything is on the first page.
         caller.skipped(self.page, self.limit.unwrap_or(u16::MAX))
     }
 
-    fn walk(&self, caller: &CallerId, list: &List) -> CursorKey {
+    fn walk(&self, caller: &CallerId, list: &PagedList) -> CursorKey {
         let (partition, limit) = (&list.partition, self.limit.unwrap_or_default());
         match list.filter {
             None => CursorKey::new(caller, &format!("{partition} {limit}")),
-            Some(Filter { name, .. }) => CursorKey::new(caller, &format!("{partition} {limit} {name}")),
+            Some(EntryFilter { name, .. }) => CursorKey::new(caller, &format!("{partition} {limit} {name}")),
         }
     }
 }
 
-/// A list of which the entries that pass a filter are asked for.
+/// A list, and the filter of its entries.
 #[derive(Debug, Clone)]
-pub(crate) struct List {
+pub(crate) struct PagedList {
     partition: String,
-    filter: Option<Filter>,
+    filter: Option<EntryFilter>,
 }
 
 /// A filter of a list's entries.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Filter {
-    /// What makes pages under the filter a walk of their own.
+pub(crate) struct EntryFilter {
+    /// Distinguishes the cursors of pages under the filter.
     pub name: &'static str,
     /// Whether an entry passes.
     pub admits: fn(&Item) -> bool,
 }
 
-impl From<String> for List {
+impl From<String> for PagedList {
     fn from(partition: String) -> Self {
         Self {
             partition,
@@ -67,9 +67,9 @@ impl From<String> for List {
     }
 }
 
-impl List {
-    /// The entries that pass a filter.
-    pub fn filtered(self, filter: Filter) -> Self {
+impl PagedList {
+    /// The list with a filter.
+    pub fn filtered(self, filter: EntryFilter) -> Self {
         Self {
             filter: Some(filter),
             ..self
@@ -79,13 +79,20 @@ impl List {
 
 /// Prefetched reads of a list.
 #[derive(Debug)]
-pub struct PrefetchedTickets {
-    list: List,
+pub struct PrefetchedList {
+    list: PagedList,
     bookmark: Option<PageCursor>,
     early: Option<(PageCursor, Page)>,
 }
 
-/// In which direction a list grows.
+impl PrefetchedList {
+    /// The entries that were read.
+    pub(super) fn early(&self) -> &[Item] {
+        self.early.as_ref().map_or(&[], |(_, page)| &page.items)
+    }
+}
+
+/// Where a list grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Growth {
     /// The newest come first.
@@ -95,12 +102,12 @@ pub(crate) enum Growth {
 }
 
 impl Reader {
-    /// Reads where a page is likely to begin. At most two calls, side by side.
+    /// Prefetches the start of a page. At most two calls, in parallel.
     pub(crate) async fn begin_list(
         &self,
-        list: impl Into<List>,
+        list: impl Into<PagedList>,
         request: &ListRequest,
-    ) -> Result<PrefetchedTickets, StoreError> {
+    ) -> Result<PrefetchedList, StoreError> {
         let list = list.into();
         let walk = request.walk(&self.caller, &list);
         let guess = self.hints.of(&self.caller.credentials);
@@ -124,7 +131,7 @@ impl Reader {
             Ok::<_, StoreError>(Some((begins, page)))
         };
         let (bookmark, early) = tokio::try_join!(bookmark, early)?;
-        Ok(PrefetchedTickets {
+        Ok(PrefetchedList {
             list,
             bookmark,
             early,
@@ -133,12 +140,12 @@ impl Reader {
 }
 
 impl InstanceStore {
-    /// The entries of the page, and what remembers where it ends.
+    /// The entries of the page; stores the cursor of the next one.
     pub(crate) async fn finish_list(
         &self,
         viewer: &Viewer,
         request: &ListRequest,
-        start: PrefetchedTickets,
+        start: PrefetchedList,
         growth: Growth,
     ) -> Result<Vec<Item>, StoreError> {
         let truth = PrefetchHint::truth(viewer);
@@ -175,7 +182,7 @@ impl InstanceStore {
     }
 
     /// All entries, up to [`MAX_BYTES`].
-    async fn whole_list(&self, start: PrefetchedTickets) -> Result<Vec<Item>, StoreError> {
+    async fn whole_list(&self, start: PrefetchedList) -> Result<Vec<Item>, StoreError> {
         let mut rest = PageReader::new(start, PageCursor::default());
         let (mut items, mut bytes) = (Vec::new(), 0);
         while bytes <= MAX_BYTES {
@@ -189,7 +196,7 @@ impl InstanceStore {
     }
 }
 
-fn span(list: &List, begins: &PageCursor, limit: usize) -> KeyRange {
+fn span(list: &PagedList, begins: &PageCursor, limit: usize) -> KeyRange {
     KeyRange {
         partition: list.partition.clone(),
         after: begins.after.clone(),
@@ -200,14 +207,14 @@ fn span(list: &List, begins: &PageCursor, limit: usize) -> KeyRange {
 
 /// The unread rest of a list.
 struct PageReader {
-    list: List,
+    list: PagedList,
     begins: PageCursor,
     early: Option<Page>,
     more: bool,
 }
 
 impl PageReader {
-    fn new(start: PrefetchedTickets, begins: PageCursor) -> Self {
+    fn new(start: PrefetchedList, begins: PageCursor) -> Self {
         let early = start.early.filter(|(guess, _)| *guess == begins);
         Self {
             list: start.list,
@@ -226,7 +233,7 @@ impl PageReader {
         limit: usize,
     ) -> Result<Vec<Item>, StoreError> {
         let mut page = Vec::with_capacity(limit);
-        // A filter may pass few entries, so ever more are read at a time.
+        // A filter may pass few entries, so the size of queries doubles.
         let mut least = self.list.filter.map_or(0, |_| MAX_EARLY);
         while page.len() < limit {
             let sought = usize::try_from(skip).unwrap_or(PAGE);
@@ -268,7 +275,7 @@ impl PageReader {
         if let Some(last) = page.items.last() {
             self.begins.after = Some(key_of(last)?.sk);
         }
-        if let Some(Filter { admits, .. }) = self.list.filter {
+        if let Some(EntryFilter { admits, .. }) = self.list.filter {
             page.items.retain(admits);
         }
         Ok(Some(page.items))

@@ -1,0 +1,63 @@
+//! The number of an instance's records of each kind (C-104).
+
+use futures_util::future::try_join_all;
+
+use super::export::Counts;
+use super::kinds::Kind;
+use super::{Operator, OperatorError};
+use table::{KeyRange, PAGE, Pages};
+
+/// The attribute of a call that has a timeline event.
+const EVENT: &str = "event";
+
+impl Operator {
+    /// Counts the records of each kind that has any place of its own, in the order of exports. Queries of every record, the
+    /// kinds in parallel. Calls `watch` with each number of counted records.
+    ///
+    /// # Errors
+    /// [`OperatorError`] where there is no such instance or the table fails.
+    pub async fn counts(&self, watch: &(dyn Fn(u64) + Sync)) -> Result<Counts, OperatorError> {
+        let directory = self.directory().await?;
+        let mut counts = vec![
+            (Kind::Settings.name(), directory.settings.entries().len() as u64),
+            (Kind::Departments.name(), directory.departments.len() as u64),
+            (Kind::Groups.name(), directory.groups.len() as u64),
+        ];
+        let keys = self.keys();
+        let kinds = [
+            (Kind::Users, keys.users()),
+            (Kind::Profiles, keys.profiles()),
+            (Kind::Tags, keys.tags()),
+            (Kind::LossReasons, keys.loss_reasons()),
+            (Kind::Companies, keys.companies()),
+            (Kind::Leads, keys.leads()),
+            (Kind::Funnels, keys.funnels()),
+            (Kind::Opportunities, keys.opportunities()),
+            (Kind::Calendars, keys.calendars()),
+            (Kind::Meetings, keys.meetings()),
+            (Kind::Tickets, keys.tickets()),
+            (Kind::Files, keys.files()),
+            (Kind::Calls, keys.calls()),
+            (Kind::Reports, keys.reports()),
+            (Kind::Automations, keys.automations()),
+            (Kind::Hooks, keys.forms()),
+        ];
+        let counted = kinds.map(async |(kind, partition)| {
+            let (mut records, mut events) = (0, 0);
+            let mut pages = Pages::of(KeyRange::head(partition, PAGE));
+            while let Some(page) = pages.next(self.table()).await? {
+                records += page.len() as u64;
+                events += page.iter().filter(|item| item.contains_key(EVENT)).count() as u64;
+                watch(page.len() as u64);
+            }
+            Ok::<_, OperatorError>((kind, records, events))
+        });
+        for (kind, records, events) in try_join_all(counted).await? {
+            counts.push((kind.name(), records));
+            if kind == Kind::Calls {
+                counts.push((Kind::Events.name(), events));
+            }
+        }
+        Ok(counts)
+    }
+}

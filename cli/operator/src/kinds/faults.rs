@@ -1,0 +1,221 @@
+//! All faults of a line at once, and the field that a misspelt one may mean (C-105).
+
+use std::collections::BTreeMap;
+
+use serde::de::value::Error;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::{Value, json};
+
+use super::RecordKind;
+use crate::line::Fields;
+
+/// The most faults of a line that are named.
+const MAX_FAULTS: usize = 20;
+/// The most edits between a field and a misspelt one.
+const MAX_EDITS: usize = 2;
+
+/// All faults of a line, of which `first` is one. Each field at fault is removed, or replaced if it is required, and the
+/// rest is read again.
+pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
+    let stand_ins = [
+        json!(1),
+        json!("x"),
+        json!([]),
+        json!({}),
+        json!(true),
+        json!("2026-01-01T00:00:00.000Z"),
+        json!("UTC"),
+    ];
+    let (mut reasons, mut tried) = (Vec::new(), BTreeMap::<String, usize>::new());
+    let mut current = Some(first);
+    while let Some(reason) = current.take() {
+        let path = reason.split_once(": ").map(|(path, _)| path.to_owned());
+        let Some(path) = path else {
+            reasons.push(reason);
+            break;
+        };
+        if !tried.contains_key(&path) && tried.keys().any(|handled| follows(&reason, &path, handled)) {
+            break;
+        }
+        let step = tried.entry(path.clone()).or_default();
+        if *step == 0 {
+            reasons.push(advised::<K>(&path, reason));
+        }
+        let stand_in = step.checked_sub(1).map(|at| stand_ins.get(at));
+        let placed = match stand_in {
+            None => place(&mut fields, &path, None),
+            Some(Some(value)) => place(&mut fields, &path, Some(value.clone())),
+            Some(None) => false,
+        };
+        *step += 1;
+        if !placed || reasons.len() >= MAX_FAULTS {
+            break;
+        }
+        current = K::parse(fields.clone()).err();
+    }
+    reasons.join("; ")
+}
+
+/// Whether a fault may only follow from how another one was mended: its field contains that field, or it names it.
+fn follows(reason: &str, path: &str, mended: &str) -> bool {
+    let inside = |rest: &str| rest.starts_with(|next: char| matches!(next, '.' | '[') || next.is_uppercase());
+    // Names of types are no fields.
+    let fault = reason[path.len()..].replace("an id", "").replace("date-time", "");
+    let mut words = fault.split(|c: char| !c.is_alphanumeric() && c != '_');
+    mended.strip_prefix(path).is_some_and(inside) || words.any(|word| word == mended)
+}
+
+/// Puts a value in a place such as `actions[0].user`, or removes what is there; whether there is such a place.
+fn place(fields: &mut Fields, path: &str, value: Option<Value>) -> bool {
+    if let Some((parent, name)) = path.rsplit_once('.').filter(|_| !fields.contains_key(path)) {
+        let pointer = format!("/{}", parent.replace(['.', '['], "/").replace(']', ""));
+        let mut whole = Value::Object(std::mem::take(fields));
+        let parent = whole.pointer_mut(&pointer).and_then(Value::as_object_mut);
+        let name = name.split('[').next().unwrap_or(name);
+        let placed = parent.map(|parent| put(parent, name, value)).is_some();
+        if let Value::Object(whole) = whole {
+            *fields = whole;
+        }
+        return placed;
+    }
+    let name = path
+        .split_once('[')
+        .filter(|_| !fields.contains_key(path))
+        .map_or(path, |(name, _)| name);
+    put(fields, name, value);
+    true
+}
+
+fn put(fields: &mut Fields, name: &str, value: Option<Value>) {
+    match value {
+        Some(value) => _ = fields.insert(name.to_owned(), value),
+        None => _ = fields.shift_remove(name),
+    }
+}
+
+/// The reason with the field that an unknown one may mean.
+fn advised<K: RecordKind>(path: &str, reason: String) -> String {
+    let unknown = reason.ends_with(": unknown field");
+    match nearest(path, K::field_names()).filter(|_| unknown) {
+        Some(name) => format!("{reason}, did you mean {name}?"),
+        None => reason,
+    }
+}
+
+/// The name that is nearest to a misspelt one, if one is near.
+pub(crate) fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    let most = MAX_EDITS.min(name.chars().count() / 3);
+    let edits = known.iter().map(|known| (edits(name, known), *known));
+    edits
+        .filter(|(edits, _)| (1..=most).contains(edits))
+        .min()
+        .map(|(_, known)| known)
+}
+
+/// The number of characters to insert, delete or replace, without case; two that are swapped count once.
+fn edits(from: &str, to: &str) -> usize {
+    let letters = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<_>>();
+    let (from, to) = (letters(from), letters(to));
+    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
+    for (at, letter) in from.iter().enumerate() {
+        let mut row = vec![at + 1];
+        for (other, wanted) in to.iter().enumerate() {
+            let replaced = rows[at][other] + usize::from(letter != wanted);
+            let mut least = replaced.min(rows[at][other + 1] + 1).min(row[other] + 1);
+            if at > 0 && other > 0 && *letter == to[other - 1] && from[at - 1] == *wanted {
+                least = least.min(rows[at - 1][other - 1] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[from.len()][to.len()]
+}
+
+/// The names of a type's fields, which its deserialization asks for.
+pub(crate) fn names_of<T: DeserializeOwned>() -> &'static [&'static str] {
+    let mut names: &'static [&'static str] = &[];
+    // It always fails: there is no value.
+    let _ = T::deserialize(AskedNames(&mut names));
+    names
+}
+
+/// A deserializer that notes the names of a struct's fields.
+struct AskedNames<'a>(&'a mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for AskedNames<'_> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("only names are asked for"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        *self.0 = fields;
+        self.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use shared::people::User;
+
+    use super::*;
+    use crate::kinds::judge;
+
+    #[test]
+    fn near_names() {
+        let known = names_of::<User>();
+        assert!(known.contains(&"lastName") && known.len() > 15, "{known:?}");
+        for (name, meant) in [
+            ("emial", Some("email")),
+            ("lastname", None),
+            ("lastNme", Some("lastName")),
+            ("actve", Some("active")),
+            ("x", None),
+            ("colour", None),
+        ] {
+            assert_eq!(nearest(name, known), meant, "{name}");
+        }
+    }
+
+    #[test]
+    fn all_faults_are_named() {
+        for (line, faults) in [
+            (
+                r#"{"kind":"user","id":0,"nmae":"Ana","admin":"yes","emial":"a"}"#,
+                "id: must be an id from 1 to 999999999999999; admin: must be true or false; name: is missing; \
+                 nmae: unknown field, did you mean name?; emial: unknown field, did you mean email?",
+            ),
+            (
+                r#"{"kind":"opportunity","id":1,"value":-1,"status":"won"}"#,
+                "title: is missing; value: must be an amount from 0 to 9999999999999.99 with at most two decimals; \
+                 crm_column: is missing; crm_id: is missing; status: must be open or gain or lost; user: is missing",
+            ),
+            (
+                r#"{"kind":"funnel","id":1,"columns":[{"id":1},{"name":"a","colour":1}]}"#,
+                "columns[0].name: is missing; columns[1].id: is missing; columns[1].colour: unknown field; name: is missing",
+            ),
+        ] {
+            let mut named: Vec<_> = match judge(line) {
+                Ok(_) => panic!("{line}"),
+                Err(reason) => reason.split("; ").map(str::to_owned).collect(),
+            };
+            named.sort_unstable();
+            let mut expected: Vec<_> = faults.split("; ").map(str::trim).map(str::to_owned).collect();
+            expected.sort_unstable();
+            assert_eq!(named, expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Suspension and deletion of an instance (C-104).
+//!
+//! Both change the directory, which every request reads, so they hold from the next request on and cost no request a read. A
+//! deletion deletes the directory first, without which no credential opens the instance. The entry in the list of
+//! instances is deleted last, so an interrupted deletion is found and resumed.
+
+use std::time::Duration;
+
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use serde::Serialize;
+
+use super::directory::DIRECTORY;
+use super::{InstanceEntry, Operator, OperatorError};
+use shared::instance::InstanceName;
+use shared::store::unscoped::key;
+use shared::time::Timestamp;
+use table::item::{self, Item};
+use table::{Condition, Key, MAX_WRITES, Policy, StoreError, Transaction, key_of};
+
+/// Seconds in which every request that began before a deletion ends.
+const SETTLED: u32 = 30;
+/// Concurrent transactions of a deletion.
+const CONCURRENCY: usize = 8;
+/// Attributes that an instance's entry may lack.
+const MAY_LACK: [&str; 2] = ["suspended", "deleting"];
+
+/// A finished deletion of an instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Erased {
+    /// The instance.
+    pub instance: InstanceName,
+    /// The number of deleted items.
+    pub erased: u64,
+}
+
+impl Operator {
+    /// Suspends the instance, or resumes it. Returns since when it is suspended, and whether that changed.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] where the table fails.
+    pub async fn suspend(&self, suspended: bool) -> Result<(Option<Timestamp>, bool), OperatorError> {
+        let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
+        loop {
+            let mut stored = self.stored_directory().await?;
+            let mut entry = self.entry().await?;
+            let before = stored.directory.suspended;
+            let after = suspended.then(|| before.unwrap_or_else(|| self.now()));
+            if (before, entry.suspended) == (after, after) {
+                return Ok((after, false));
+            }
+            (stored.directory.suspended, entry.suspended) = (after, after);
+            let mut transaction = self.entry_change(&entry)?;
+            self.put_next(&mut transaction, stored);
+            if self.table().try_commit(transaction).await? {
+                return Ok((after, true));
+            }
+            retry.again().await?;
+        }
+    }
+
+    /// Deletes every item of the instance: first its directory and its credentials, so that every request is refused from
+    /// the next one on, then everything else, then its entry in the list. Resumes an interrupted deletion. Unless no
+    /// other process uses the table (`alone`), it waits for the requests that began before, and deletes what they wrote.
+    /// Calls `watch` with each number of deleted items. Scans the whole table.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails; another call continues.
+    pub async fn delete_instance(
+        &self,
+        alone: bool,
+        watch: &(dyn Fn(u64) + Sync),
+    ) -> Result<Erased, OperatorError> {
+        let (since, mut erased) = self.close().await?;
+        erased += self.erase_credentials(watch).await?;
+        erased += self.erase_items(watch).await?;
+        if !alone {
+            let left = since.plus_seconds(SETTLED).unix_millis() - self.now().unix_millis();
+            tokio::time::sleep(Duration::from_millis(left.try_into().unwrap_or(0))).await;
+            while let more @ 1.. = self.erase_items(watch).await? {
+                erased += more;
+            }
+        }
+        let entry = key::instance(self.instance());
+        self.erase(vec![entry], watch).await?;
+        Ok(Erased {
+            instance: self.instance().clone(),
+            erased: erased + 1,
+        })
+    }
+
+    /// Marks the instance as being deleted and deletes its directory. Returns when that was done first, and the number of
+    /// items that this call deleted.
+    async fn close(&self) -> Result<(Timestamp, u64), OperatorError> {
+        let mut entry = self.entry().await?;
+        if let Some(since) = entry.deleting {
+            return Ok((since, 0));
+        }
+        let since = self.now();
+        entry.deleting = Some(since);
+        let mut transaction = self.entry_change(&entry)?;
+        transaction.delete(self.keys().directory(), Condition::Always);
+        if self.table().try_commit(transaction).await? {
+            return Ok((since, 1));
+        }
+        Err(OperatorError::NoInstance(self.instance().clone()))
+    }
+
+    fn entry_change(&self, entry: &InstanceEntry) -> Result<Transaction, StoreError> {
+        let mut transaction = Transaction::default();
+        let item = item::encode("instance", entry)?;
+        let key = key::instance(self.instance());
+        transaction.set(key, item, &MAY_LACK, Condition::Present);
+        Ok(transaction)
+    }
+
+    /// Deletes the credentials, which the directory's absence has voided.
+    async fn erase_credentials(&self, watch: &(dyn Fn(u64) + Sync)) -> Result<u64, OperatorError> {
+        let hashes = self.listed_hashes().await?;
+        self.erase(hashes.iter().map(key::credential).collect(), watch)
+            .await
+    }
+
+    /// Deletes every item of the instance except its entry in the list. One pass over the table.
+    async fn erase_items(&self, watch: &(dyn Fn(u64) + Sync)) -> Result<u64, OperatorError> {
+        let wanted = key::everything(self.instance());
+        let (mut erased, mut after) = (0, None);
+        loop {
+            let page = self.table().scan(&wanted, after.as_ref()).await?;
+            let keys = page.items.iter().map(key_of);
+            erased += self.erase(keys.collect::<Result<_, _>>()?, watch).await?;
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(erased),
+            }
+        }
+    }
+
+    async fn erase(&self, keys: Vec<Key>, watch: &(dyn Fn(u64) + Sync)) -> Result<u64, OperatorError> {
+        let transactions = keys.chunks(MAX_WRITES).map(|keys| {
+            let mut transaction = Transaction::default();
+            for key in keys {
+                transaction.delete(key.clone(), Condition::Always);
+            }
+            transaction
+        });
+        let commits = transactions.map(async |transaction| {
+            let items = transaction.len() as u64;
+            self.table().try_commit(transaction).await?;
+            watch(items);
+            Ok::<_, StoreError>(items)
+        });
+        let done = stream::iter(commits).buffer_unordered(CONCURRENCY);
+        Ok(done.try_fold(0, async |sum, items| Ok(sum + items)).await?)
+    }
+
+    /// Why the instance has no directory.
+    pub(super) async fn missing(&self) -> OperatorError {
+        let instance = self.instance().clone();
+        match self.entry().await {
+            Ok(_) => OperatorError::BeingDeleted(instance),
+            Err(error) => error,
+        }
+    }
+}
+
+/// Whether an entry is that of an instance that is being deleted.
+pub(super) fn is_being_deleted(entry: &Item) -> bool {
+    entry.contains_key("deleting")
+}

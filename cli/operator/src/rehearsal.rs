@@ -1,0 +1,111 @@
+//! A table of which only a copy is written (C-104), so that an import can be judged by running it.
+//!
+//! The copy begins empty. Before each call it gets the items that the call names and does not have yet, and before a query
+//! the whole partition; then the call is executed on the copy alone. So its answers are those of the table, except for
+//! what others write into the table meanwhile.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use shared::store::embedded::EmbeddedEngine;
+use shared::store::{Store, StoreError};
+use table::{Key, KeyRange, PAGE, Pages, Table, key_of};
+use tokio::sync::Mutex;
+
+/// The copy's table.
+const COPY: &str = "copy";
+
+/// A store whose writes go to `scratch`, an empty engine, and whose reads are those of `store` until then.
+///
+/// # Errors
+/// [`StoreError`] if the copy's table cannot be created.
+pub async fn rehearse(store: &Store, scratch: Arc<dyn EmbeddedEngine>) -> Result<Store, StoreError> {
+    let environment = store.environment().clone();
+    let copy = Store::embedded(Arc::clone(&scratch), COPY.to_owned(), environment.clone());
+    crate::ensure_table(&copy).await?;
+    let overlay = Overlay {
+        table: store.table().clone(),
+        copy: copy.table().clone(),
+        scratch,
+        loaded: Mutex::default(),
+    };
+    Ok(Store::embedded(Arc::new(overlay), COPY.to_owned(), environment))
+}
+
+/// The keys and partitions that the copy has of the table, whether there were such items or not.
+#[derive(Debug, Default)]
+struct Loaded {
+    keys: HashSet<Key>,
+    partitions: HashSet<String>,
+}
+
+/// The copy as an engine.
+#[derive(Debug)]
+struct Overlay {
+    table: Table,
+    copy: Table,
+    scratch: Arc<dyn EmbeddedEngine>,
+    loaded: Mutex<Loaded>,
+}
+
+impl EmbeddedEngine for Overlay {
+    fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
+        let request = serde_json::from_slice(body).unwrap_or_default();
+        let mut keys = Vec::new();
+        name_keys(&request, &mut keys);
+        let partition = request["ExpressionAttributeValues"][":pk"]["S"].as_str();
+        let work = self.load(keys, partition.filter(|_| operation == "Query"));
+        let loaded = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(work));
+        match loaded {
+            Ok(()) => self.scratch.answer(operation, body),
+            // The table's error, which must not be retried again.
+            Err(error) => (
+                400,
+                json!({ "__type": "TableFailed", "message": error.to_string() }).to_string(),
+            ),
+        }
+    }
+}
+
+impl Overlay {
+    /// Copies items that the copy does not have yet. One load at a time: a later one must not undo a write.
+    async fn load(&self, mut keys: Vec<Key>, partition: Option<&str>) -> Result<(), StoreError> {
+        let mut loaded = self.loaded.lock().await;
+        keys.retain(|key| !loaded.keys.contains(key) && !loaded.partitions.contains(&key.pk));
+        for (key, item) in self.table.get_many(keys.iter().cloned()).await? {
+            self.copy.put(&key, item).await?;
+        }
+        loaded.keys.extend(keys);
+        let Some(partition) = partition.filter(|partition| !loaded.partitions.contains(*partition)) else {
+            return Ok(());
+        };
+        let mut pages = Pages::of(KeyRange::head(partition.to_owned(), PAGE));
+        while let Some(items) = pages.next(&self.table).await? {
+            for item in items {
+                let key = key_of(&item)?;
+                if !loaded.keys.contains(&key) {
+                    self.copy.put(&key, item).await?;
+                }
+            }
+        }
+        loaded.partitions.insert(partition.to_owned());
+        Ok(())
+    }
+}
+
+/// The keys in a request: every object with `pk` and `sk`.
+fn name_keys(request: &Value, keys: &mut Vec<Key>) {
+    match request {
+        Value::Object(members) => {
+            let text = |name: &str| members.get(name)?.get("S")?.as_str();
+            if let (Some(pk), Some(sk)) = (text("pk"), text("sk")) {
+                keys.push(Key::new(pk.to_owned(), sk));
+                return;
+            }
+            members.values().for_each(|member| name_keys(member, keys));
+        }
+        Value::Array(members) => members.iter().for_each(|member| name_keys(member, keys)),
+        _ => {}
+    }
+}

@@ -1,0 +1,187 @@
+//! The records that depend on another.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use shared::credential::CredentialKind;
+use shared::ids::ColumnId;
+
+use super::{Removable, Target};
+use crate::kinds::references::{References, Referent};
+use crate::kinds::{
+    Automations, Calendars, Calls, Companies, Events, ExportKind, Files, Funnels, Hooks, Leads, Meetings,
+    Opportunities, RecordKind, Reports, Tickets,
+};
+use crate::{Operator, OperatorError};
+
+/// The most dependents that are listed.
+const MAX_LISTED: usize = 100;
+
+/// A record that depends on another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Dependent {
+    /// Its kind; `key` or `token` for a credential.
+    pub kind: &'static str,
+    /// Its id.
+    pub id: String,
+    /// The field that names the other record.
+    pub field: String,
+}
+
+/// The records that depend on one.
+#[derive(Debug, Default)]
+pub(super) struct Dependents {
+    pub listed: Vec<Dependent>,
+    pub unlisted: u64,
+}
+
+impl Dependents {
+    pub fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    fn add(&mut self, kind: &'static str, id: String, field: &str) {
+        if self.listed.len() < MAX_LISTED {
+            let field = field.to_owned();
+            self.listed.push(Dependent { kind, id, field });
+        } else {
+            self.unlisted += 1;
+        }
+    }
+}
+
+/// A search for them.
+struct Search<'a> {
+    operator: &'a Operator,
+    target: Target,
+    lost: &'a BTreeSet<ColumnId>,
+    watch: &'a (dyn Fn(u64) + Sync),
+    found: Dependents,
+}
+
+impl Operator {
+    /// The records that depend on one. Reads those of every kind that may. `lost` are the columns that no funnel has without
+    /// it.
+    pub(super) async fn dependents(
+        &self,
+        target: Target,
+        lost: &BTreeSet<ColumnId>,
+        watch: &(dyn Fn(u64) + Sync),
+    ) -> Result<Dependents, OperatorError> {
+        let mut search = Search {
+            operator: self,
+            target,
+            lost,
+            watch,
+            found: Dependents::default(),
+        };
+        search.all().await?;
+        Ok(search.found)
+    }
+}
+
+impl Search<'_> {
+    async fn all(&mut self) -> Result<(), OperatorError> {
+        let kind = match self.target {
+            Target::File => return Ok(()),
+            Target::Column(..) => Removable::Funnel,
+            Target::Numbered(kind, _) => kind,
+        };
+        match kind {
+            Removable::Funnel | Removable::Column => {
+                self.records::<Opportunities>().await?;
+                self.records::<Reports>().await?;
+                self.records::<Automations>().await?;
+                self.records::<Hooks>().await
+            }
+            Removable::User => self.of_user().await,
+            Removable::Tag => {
+                self.records::<Leads>().await?;
+                self.records::<Hooks>().await
+            }
+            Removable::Company => self.records::<Leads>().await,
+            Removable::Calendar => self.records::<Meetings>().await,
+            Removable::Opportunity => {
+                self.records::<Meetings>().await?;
+                self.records::<Tickets>().await
+            }
+            Removable::Ticket => self.records::<Files>().await,
+            Removable::Report | Removable::Automation | Removable::Hook | Removable::File => Ok(()),
+        }
+    }
+
+    async fn of_user(&mut self) -> Result<(), OperatorError> {
+        self.credentials().await?;
+        self.records::<Companies>().await?;
+        self.records::<Leads>().await?;
+        self.records::<Funnels>().await?;
+        self.records::<Opportunities>().await?;
+        self.records::<Calendars>().await?;
+        self.records::<Meetings>().await?;
+        self.records::<Tickets>().await?;
+        self.records::<Calls>().await?;
+        self.records::<Reports>().await?;
+        self.records::<Automations>().await?;
+        self.records::<Hooks>().await?;
+        let mut events = self.operator.events(None);
+        while let Some(page) = events.next().await? {
+            for event in &page {
+                self.judge::<Events>(event, || event.id.to_string());
+            }
+            (self.watch)(page.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// The user's credentials that are not revoked.
+    async fn credentials(&mut self) -> Result<(), OperatorError> {
+        for kind in [CredentialKind::Key, CredentialKind::Token] {
+            for entry in self.operator.credentials(kind).await? {
+                if entry.revoked.is_none() && self.is_meant(Referent::User(entry.user.get())) {
+                    self.found.add(kind.name(), entry.id, "user");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn records<K: ExportKind>(&mut self) -> Result<(), OperatorError> {
+        let mut pages = self.operator.records::<K>();
+        while let Some(page) = pages.next().await? {
+            for record in &page {
+                self.judge::<K>(record, || K::label(record));
+            }
+            (self.watch)(page.len() as u64);
+        }
+        Ok(())
+    }
+
+    fn judge<K: RecordKind>(&mut self, record: &K::Record, label: impl FnOnce() -> String) {
+        let mut named = References::default();
+        K::references(record, &mut named);
+        K::links(record, &mut named);
+        if let Some(reference) = named.iter().find(|reference| self.is_meant(reference.target)) {
+            self.found.add(K::KIND.name(), label(), reference.field());
+        }
+    }
+
+    /// Whether a reference is to the record.
+    fn is_meant(&self, referent: Referent) -> bool {
+        let is = |kind, id| self.target == Target::Numbered(kind, id);
+        match referent {
+            Referent::User(id) => is(Removable::User, id),
+            Referent::Company(id) => is(Removable::Company, id),
+            Referent::Tag(id) => is(Removable::Tag, id),
+            Referent::Opportunity(id) => is(Removable::Opportunity, id),
+            Referent::Calendar(id) => is(Removable::Calendar, id),
+            Referent::Ticket(id) => is(Removable::Ticket, id),
+            Referent::Funnel(id) => is(Removable::Funnel, id),
+            Referent::Column(id) => ColumnId::new(id).is_some_and(|id| self.lost.contains(&id)),
+            Referent::ColumnOf { funnel, column, .. } => match self.target {
+                Target::Column(from, lost) => (from.get(), lost.get()) == (funnel, column),
+                _ => is(Removable::Funnel, funnel),
+            },
+            Referent::Department(_) | Referent::Group(_) | Referent::Lead(_) => false,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Removal of a record on which no other depends (C-104).
+//!
+//! Other records are searched before the removal, and once more after it: a request that had read the record may link to it
+//! before it ends. Then the record is put back. The transaction of the removal depends on the record as it was read, and
+//! changes all derived items with it.
+
+mod dependents;
+mod writes;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::Serialize;
+use shared::funnel::Funnel;
+use shared::ids::{ColumnId, FunnelId};
+
+use crate::{Operator, OperatorError};
+
+pub use dependents::Dependent;
+
+/// Seconds in which every request that had read a removed record ends.
+const SETTLED: u64 = 30;
+
+macro_rules! removable {
+    ($($kind:ident $name:literal),* $(,)?) => {
+        /// The kinds of records that can be removed.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[expect(missing_docs, reason = "the names are those of the records")]
+        pub enum Removable { $($kind),* }
+
+        impl Removable {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$kind),*];
+
+            /// The name, as in a line of an import.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$kind => $name),* }
+            }
+
+            /// The kind with this name.
+            #[must_use]
+            pub fn named(name: &str) -> Option<Self> {
+                match name { $($name => Some(Self::$kind),)* _ => None }
+            }
+        }
+    };
+}
+
+removable! {
+    Funnel "funnel", Column "column", Report "report", Calendar "calendar", User "user", Automation "automation",
+    Tag "tag", Hook "hook", Company "company", Opportunity "opportunity", Ticket "ticket", File "file",
+}
+
+impl Removable {
+    /// Whether a request can link to a record of this kind.
+    fn is_linked_by_requests(self) -> bool {
+        !matches!(self, Self::Report | Self::Automation | Self::Hook | Self::File)
+    }
+}
+
+/// A record to remove.
+#[derive(Debug, Clone)]
+pub struct Removal {
+    /// Its kind.
+    pub kind: Removable,
+    /// Its id; of a file without one, its ticket and path as `501:path`.
+    pub id: String,
+    /// The funnel of a column, where several funnels have one with this id.
+    pub funnel: Option<FunnelId>,
+}
+
+/// The outcome of a removal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Removed {
+    /// The kind of the record.
+    pub kind: &'static str,
+    /// Its id.
+    pub id: String,
+    /// Whether it is removed.
+    pub removed: bool,
+    /// The records that depend on it, at most 100.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dependents: Vec<Dependent>,
+    /// The number of further ones.
+    #[serde(rename = "dependentsMore", skip_serializing_if = "is_zero")]
+    pub unlisted: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde gives the field by reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// The record of a removal, found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Column(FunnelId, ColumnId),
+    /// A record by its number.
+    Numbered(Removable, u64),
+    /// A file, which nothing depends on.
+    File,
+}
+
+impl Operator {
+    /// Removes a record and everything that is derived from it, unless other records depend on it. Unless no other process
+    /// uses the table (`alone`), it then waits for requests that had read it, and puts the record back if one linked to
+    /// it. Reads every record that may refer to it. Calls `watch` with each number of records that were looked at.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], [`OperatorError::NoRecord`], [`OperatorError::ManyFunnels`],
+    /// [`OperatorError::FormerFormat`], or [`OperatorError::Store`] where the table fails.
+    pub async fn remove(
+        &self,
+        removal: &Removal,
+        alone: bool,
+        watch: &(dyn Fn(u64) + Sync),
+    ) -> Result<Removed, OperatorError> {
+        self.directory().await?;
+        let funnels = self.0.every_funnel().await?;
+        let target = self.target(removal, &funnels)?;
+        let lost = lost_columns(target, &funnels);
+        let mut found = self.dependents(target, &lost, watch).await?;
+        if found.is_empty() {
+            let taken = self.take_out(removal, target).await?;
+            if removal.kind.is_linked_by_requests() {
+                if !alone {
+                    tokio::time::sleep(Duration::from_secs(SETTLED)).await;
+                }
+                found = self.dependents(target, &lost, watch).await?;
+            }
+            if found.is_empty() {
+                self.clear_results(target).await?;
+            } else {
+                self.put_back(taken).await?;
+            }
+        }
+        Ok(Removed {
+            kind: removal.kind.name(),
+            id: removal.id.clone(),
+            removed: found.is_empty(),
+            dependents: found.listed,
+            unlisted: found.unlisted,
+        })
+    }
+
+    /// The record that is named. Whether it exists is found when it is read.
+    fn target(&self, removal: &Removal, funnels: &[Funnel]) -> Result<Target, OperatorError> {
+        let number = removal.id.parse::<u64>().ok();
+        match (removal.kind, number) {
+            (Removable::File, _) => Ok(Target::File),
+            (_, None) => Err(self.no_record(removal)),
+            (Removable::Column, Some(id)) => {
+                let column = ColumnId::new(id).ok_or_else(|| self.no_record(removal))?;
+                let named = |funnel: &&Funnel| removal.funnel.is_none_or(|named| named == funnel.id);
+                let having = funnels.iter().filter(|funnel| funnel.has_column(column));
+                let having: Vec<_> = having.filter(named).collect();
+                match having[..] {
+                    [] => Err(self.no_record(removal)),
+                    [funnel] => Ok(Target::Column(funnel.id, column)),
+                    _ => {
+                        let ids = having.iter().map(|funnel| funnel.id.to_string());
+                        Err(OperatorError::ManyFunnels(id, ids.collect::<Vec<_>>().join(", ")))
+                    }
+                }
+            }
+            (kind, Some(id)) => Ok(Target::Numbered(kind, id)),
+        }
+    }
+
+    fn no_record(&self, removal: &Removal) -> OperatorError {
+        OperatorError::NoRecord {
+            instance: self.instance().clone(),
+            kind: removal.kind.name(),
+            id: removal.id.clone(),
+        }
+    }
+}
+
+/// The columns that no funnel has after the removal.
+fn lost_columns(target: Target, funnels: &[Funnel]) -> BTreeSet<ColumnId> {
+    let columns = |funnel: &Funnel| funnel.columns.iter().map(|column| column.id).collect::<Vec<_>>();
+    let (from, lost): (_, BTreeSet<_>) = match target {
+        Target::Column(funnel, column) => (funnel, [column].into()),
+        Target::Numbered(Removable::Funnel, id) => {
+            let Some(funnel) = funnels.iter().find(|funnel| funnel.id.get() == id) else {
+                return BTreeSet::new();
+            };
+            (funnel.id, columns(funnel).into_iter().collect())
+        }
+        _ => return BTreeSet::new(),
+    };
+    let others = funnels.iter().filter(|funnel| funnel.id != from);
+    let kept: BTreeSet<_> = others.flat_map(columns).collect();
+    lost.difference(&kept).copied().collect()
+}

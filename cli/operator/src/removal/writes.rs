@@ -1,0 +1,291 @@
+//! The writes that remove a record, and those that put it back.
+
+use shared::funnel::Funnel;
+use shared::ids::{
+    AutomationId, CalendarId, ColumnId, CompanyId, FileId, FormId, FunnelId, OpportunityId, ReportId, TagId,
+    TicketId, UserId,
+};
+use shared::people::User;
+use shared::store::unscoped::automations;
+use shared::store::unscoped::calendars::CalendarRecord;
+use shared::store::unscoped::directory::decode_members;
+use shared::store::unscoped::entity::{Entity, Stored};
+use shared::store::unscoped::forms::FormRecord;
+use shared::store::unscoped::opportunities::OpportunityRecord;
+use shared::store::unscoped::people::{decode_names, encode_names};
+use shared::store::unscoped::quarantine::as_read;
+use shared::store::unscoped::tickets::{FileRecord, TicketRecord};
+use shared::ticket::FileName;
+use table::item::{self, Item};
+use table::{Condition, Key, KeyRange, MAX_WRITES, PAGE, Pages, Policy, StoreError, Transaction, unknown};
+
+use super::{Removable, Removal, Target};
+use crate::kinds::users::put_members;
+use crate::kinds::{ExportKind as _, Users};
+use crate::{Operator, OperatorError};
+
+/// A removed record, as it can be put back.
+#[derive(Debug)]
+pub(super) enum Taken {
+    /// By this transaction.
+    Record(Transaction),
+    /// A user, as an import would bring it.
+    User(User),
+    /// A column of a funnel, at its former place.
+    Column(FunnelId, shared::funnel::Column),
+}
+
+/// The removal and the restoration of a record as it was read.
+type Writes = (Transaction, Taken);
+
+impl Operator {
+    /// Removes the record, and decides again if another write was faster.
+    pub(super) async fn take_out(&self, removal: &Removal, target: Target) -> Result<Taken, OperatorError> {
+        let mut retry = self.table().retry(Policy::CONFLICT, "a removal");
+        loop {
+            let writes = self.removal_of(removal, target).await?;
+            let (transaction, taken) = writes.ok_or_else(|| self.no_record(removal))?;
+            if self.table().try_commit(transaction).await? {
+                return Ok(taken);
+            }
+            retry.again().await?;
+        }
+    }
+
+    /// The writes that remove the record; `None` where there is none.
+    async fn removal_of(&self, removal: &Removal, target: Target) -> Result<Option<Writes>, OperatorError> {
+        let keys = self.keys();
+        let (kind, id) = match target {
+            Target::Column(funnel, column) => return self.column_removal(funnel, column).await,
+            Target::File => {
+                let Some(name) = file_name(&removal.id) else {
+                    return Ok(None);
+                };
+                return self.stored_removal(FileRecord::decode, keys.file(&name)).await;
+            }
+            Target::Numbered(kind, id) => (kind, id),
+        };
+        let plain = match kind {
+            Removable::Opportunity => {
+                let Some(id) = OpportunityId::new(id) else {
+                    return Ok(None);
+                };
+                return self
+                    .stored_removal(OpportunityRecord::decode, keys.opportunity(id))
+                    .await;
+            }
+            Removable::Calendar => {
+                let Some(id) = CalendarId::new(id) else {
+                    return Ok(None);
+                };
+                return self
+                    .stored_removal(CalendarRecord::decode, keys.calendar(id))
+                    .await;
+            }
+            Removable::Ticket => {
+                let Some(id) = TicketId::new(id) else {
+                    return Ok(None);
+                };
+                return self.stored_removal(TicketRecord::decode, keys.ticket(id)).await;
+            }
+            Removable::Hook => {
+                let Some(id) = FormId::new(id) else {
+                    return Ok(None);
+                };
+                return self.stored_removal(FormRecord::decode, keys.form(id)).await;
+            }
+            Removable::User => {
+                let Some(id) = UserId::new(id) else {
+                    return Ok(None);
+                };
+                return self.user_removal(id).await;
+            }
+            Removable::Automation => {
+                let Some(id) = AutomationId::new(id) else {
+                    return Ok(None);
+                };
+                return self.automation_removal(id).await;
+            }
+            Removable::Funnel => FunnelId::new(id).map(|id| keys.funnel(id)),
+            Removable::Report => ReportId::new(id).map(|id| keys.report(id)),
+            Removable::Tag => TagId::new(id).map(|id| keys.tag(id)),
+            Removable::Company => CompanyId::new(id).map(|id| keys.company(id)),
+            Removable::Column | Removable::File => None,
+        };
+        match plain {
+            Some(key) => self.plain_removal(key).await,
+            None => Ok(None),
+        }
+    }
+
+    /// A record with derived items.
+    async fn stored_removal<E: Entity>(
+        &self,
+        decode: fn(Item) -> Result<Stored<E>, StoreError>,
+        key: Key,
+    ) -> Result<Option<Writes>, OperatorError> {
+        let Some(item) = self.table().get(&key).await? else {
+            return Ok(None);
+        };
+        let record = decode(item)?;
+        let back = record.put(self.keys(), None)?;
+        Ok(Some((record.removal(self.keys())?, Taken::Record(back))))
+    }
+
+    /// A record from which nothing is derived.
+    async fn plain_removal(&self, key: Key) -> Result<Option<Writes>, OperatorError> {
+        let Some(item) = self.table().get(&key).await? else {
+            return Ok(None);
+        };
+        let (mut transaction, mut back) = (Transaction::default(), Transaction::default());
+        transaction.delete(key.clone(), as_read(&item));
+        back.put(key, item, Condition::Absent);
+        Ok(Some((transaction, Taken::Record(back))))
+    }
+
+    async fn column_removal(
+        &self,
+        funnel: FunnelId,
+        column: ColumnId,
+    ) -> Result<Option<Writes>, OperatorError> {
+        let Some((item, mut without)) = self.funnel_item(funnel).await? else {
+            return Ok(None);
+        };
+        let Some(at) = without.columns.iter().position(|own| own.id == column) else {
+            return Ok(None);
+        };
+        let removed = without.columns.remove(at);
+        let transaction = self.funnel_change(&item, &without)?;
+        Ok(Some((transaction, Taken::Column(funnel, removed))))
+    }
+
+    async fn funnel_item(&self, id: FunnelId) -> Result<Option<(Item, Funnel)>, StoreError> {
+        let Some(item) = self.table().get(&self.keys().funnel(id)).await? else {
+            return Ok(None);
+        };
+        let funnel = item::decode("funnel", item.clone())?;
+        Ok(Some((item, funnel)))
+    }
+
+    fn funnel_change(&self, item: &Item, funnel: &Funnel) -> Result<Transaction, StoreError> {
+        let mut transaction = Transaction::default();
+        let next = unknown::rewritten("funnel", Some(item), funnel)?;
+        transaction.put(self.keys().funnel(funnel.id), next, as_read(item));
+        Ok(transaction)
+    }
+
+    /// A user's record, name and place among the members of its department. The directory's version serialises it with the
+    /// issue of credentials.
+    async fn user_removal(&self, id: UserId) -> Result<Option<Writes>, OperatorError> {
+        let (keys, table) = (self.keys(), self.table());
+        let stored = self.stored_directory().await?;
+        if stored.standings.is_some() {
+            return Err(OperatorError::FormerFormat);
+        }
+        let Some(item) = table.get(&keys.user(id)).await? else {
+            return Ok(None);
+        };
+        let user = Users::decode(item.clone())?;
+        let mut transaction = Transaction::default();
+        transaction.delete(keys.user(id), as_read(&item));
+        let named = keys.user_name(id);
+        if let Some(names) = table.get(&named).await? {
+            let mut names = decode_names(&names)?;
+            names.remove(&id);
+            if names.is_empty() {
+                transaction.delete(named, Condition::Always);
+            } else {
+                transaction.set(named, encode_names(names), &[], Condition::Always);
+            }
+        }
+        if let Some(department) = user.department {
+            let member = keys.member(department, id);
+            if let Some(members) = table.get(&member).await? {
+                let mut members = decode_members(&members)?;
+                members.remove(&id);
+                put_members(&mut transaction, member, &members);
+            }
+        }
+        self.move_on(&mut transaction, stored.version);
+        Ok(Some((transaction, Taken::User(user))))
+    }
+
+    /// An automation, and what the directory says of the active ones.
+    async fn automation_removal(&self, id: AutomationId) -> Result<Option<Writes>, OperatorError> {
+        let mut next = self.stored_directory().await?;
+        let items = self.0.automation_items().await?;
+        let all = items.iter().map(automations::decode);
+        let mut all = all.collect::<Result<Vec<_>, _>>()?;
+        let before = all.len();
+        all.retain(|automation| automation.id() != id);
+        if all.len() == before {
+            return Ok(None);
+        }
+        let mut transaction = Transaction::default();
+        transaction.delete(self.keys().automation(id), Condition::Always);
+        automations::summarize(&mut next.directory, &all);
+        self.put_next(&mut transaction, next);
+        // Nothing depends on an automation, so it is never put back.
+        Ok(Some((transaction, Taken::Record(Transaction::default()))))
+    }
+
+    /// Puts a removed record back.
+    pub(super) async fn put_back(&self, taken: Taken) -> Result<(), OperatorError> {
+        match taken {
+            Taken::Record(back) => {
+                // Refused where an import brought it again.
+                self.table().try_commit(back).await?;
+            }
+            Taken::User(user) => {
+                self.import::<Users>(&[user], true).await?;
+            }
+            Taken::Column(funnel, column) => {
+                let mut retry = self.table().retry(Policy::CONFLICT, "a removal");
+                while let Some((item, mut funnel)) = self.funnel_item(funnel).await? {
+                    if funnel.has_column(column.id) {
+                        break;
+                    }
+                    funnel.columns.push(column.clone());
+                    let transaction = self.funnel_change(&item, &funnel)?;
+                    if self.table().try_commit(transaction).await? {
+                        break;
+                    }
+                    retry.again().await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes the stored result of a removed report.
+    pub(super) async fn clear_results(&self, target: Target) -> Result<(), OperatorError> {
+        let Target::Numbered(Removable::Report, id) = target else {
+            return Ok(());
+        };
+        let Some(id) = ReportId::new(id) else {
+            return Ok(());
+        };
+        for partition in [self.keys().report_data(id), self.keys().report_drafts(id)] {
+            let mut pages = Pages::of(KeyRange::head(partition, PAGE));
+            while let Some(keys) = pages.next_keys(self.table()).await? {
+                for keys in keys.chunks(MAX_WRITES) {
+                    let mut transaction = Transaction::default();
+                    for key in keys {
+                        transaction.delete(key.clone(), Condition::Always);
+                    }
+                    self.table().try_commit(transaction).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The file that an id or `501:path` names.
+fn file_name(text: &str) -> Option<FileName> {
+    if let Some(id) = FileId::parse(text) {
+        return Some(FileName::Id(id));
+    }
+    let (ticket, path) = text.split_once(':')?;
+    Some(FileName::Path(TicketId::parse(ticket)?, path.to_owned()))
+}

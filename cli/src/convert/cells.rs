@@ -1,0 +1,60 @@
+//! The values of a row, read with its faults (C-105).
+
+use shared::time::{Timestamp, Zone};
+
+use super::columns::FileKind;
+use super::mapping::MappedFile;
+use super::sheet::SheetRow;
+
+/// A row of a file, and its faults.
+pub struct RowCells<'a> {
+    pub table: &'a MappedFile,
+    pub row: &'a SheetRow,
+    pub faults: Vec<String>,
+}
+
+impl<'a> RowCells<'a> {
+    /// The first value of a field.
+    pub fn text(&self, part: FileKind, field: &str) -> Option<&'a str> {
+        self.table
+            .values(self.row, part, field)
+            .next()
+            .map(|(_, cell)| cell)
+    }
+
+    /// Notes a value that cannot be read.
+    pub fn take<T>(&mut self, what: &str, read: Result<T, String>) -> Option<T> {
+        read.map_err(|reason| self.faults.push(format!("{what}: {reason}")))
+            .ok()
+    }
+
+    /// An instant, with its time of day from a column of its own.
+    pub fn time(&mut self, part: FileKind, field: &str, clock: &str, zone: Zone) -> Option<Timestamp> {
+        let (column, cell) = self.table.values(self.row, part, field).next()?;
+        let clock = self.text(part, clock).unwrap_or_default();
+        self.take(field, column.dates.instant(cell, clock, zone))
+    }
+
+    /// Several values of a field, read from all its columns.
+    pub fn several(
+        &mut self,
+        part: FileKind,
+        field: &str,
+        read: fn(&str) -> Result<Vec<String>, String>,
+    ) -> Vec<String> {
+        let cells: Vec<_> = self
+            .table
+            .values(self.row, part, field)
+            .map(|(_, cell)| cell)
+            .collect();
+        let mut found = Vec::new();
+        for cell in cells {
+            for value in self.take(field, read(cell)).unwrap_or_default() {
+                if !found.contains(&value) {
+                    found.push(value);
+                }
+            }
+        }
+        found
+    }
+}

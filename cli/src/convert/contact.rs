@@ -1,0 +1,140 @@
+//! Telephone numbers, e-mail addresses, persons and ids of cells (C-105).
+
+use shared::phone::Phone;
+
+use super::value::is_absent;
+
+/// The telephone numbers of a cell in normal form, without extensions.
+///
+/// # Errors
+/// The reason.
+pub fn phones(cell: &str) -> Result<Vec<String>, String> {
+    let mut found = Vec::new();
+    for part in cell
+        .split([';', '/', '|', ','])
+        .map(str::trim)
+        .filter(|part| !is_absent(part))
+    {
+        let lower = part.to_lowercase();
+        let end = ["ramal", "ext", " r.", " x"]
+            .iter()
+            .filter_map(|mark| lower.find(mark))
+            .min();
+        let number = lower.get(..end.unwrap_or(lower.len())).unwrap_or(&lower);
+        if number.contains('e') && number.contains('+') && !number.starts_with('+') {
+            return Err(format!(
+                "{part:?} is a number that a spreadsheet has rounded; export the column as text"
+            ));
+        }
+        // Zero before the area code, with or without the number of a carrier.
+        let trunk = number.strip_prefix("(0").or_else(|| number.strip_prefix('0'));
+        let number = trunk.filter(|_| !number.starts_with("00")).unwrap_or(number);
+        let number = number
+            .strip_prefix("00")
+            .map_or(number.to_owned(), |rest| format!("+{rest}"));
+        let phone = Phone::of(&number).filter(|phone| phone.digits().len() >= 8);
+        let phone = phone.ok_or_else(|| format!("{part:?} is no telephone number"))?;
+        if !found.iter().any(|other| other == phone.digits()) {
+            found.push(phone.digits().to_owned());
+        }
+    }
+    Ok(found)
+}
+
+/// The e-mail addresses of a cell.
+///
+/// # Errors
+/// The reason.
+pub fn emails(cell: &str) -> Result<Vec<String>, String> {
+    let mut found: Vec<String> = Vec::new();
+    for part in cell
+        .split([';', ',', '|', ' '])
+        .map(str::trim)
+        .filter(|part| !is_absent(part))
+    {
+        let shape = part.split_once('@').is_some_and(|(name, host)| {
+            !name.is_empty() && host.contains('.') && !host.contains('@') && !host.ends_with('.')
+        });
+        if !shape {
+            return Err(format!("{part:?} is no e-mail address"));
+        }
+        if !found.iter().any(|other| other.eq_ignore_ascii_case(part)) {
+            found.push(part.to_owned());
+        }
+    }
+    Ok(found)
+}
+
+/// The name and the address of a person, of `Ana Souza`, `ana@example.com` or `Ana Souza (ana@example.com)`.
+pub fn person(cell: &str) -> (Option<String>, Option<String>) {
+    let (name, email) = match cell.split_once(['(', '<']) {
+        Some((name, email)) if email.contains('@') => (name, email.trim_end_matches([')', '>'])),
+        _ if cell.contains('@') => ("", cell),
+        _ => (cell, ""),
+    };
+    let some = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+    (some(name), some(email))
+}
+
+/// The first word of a name, and the rest.
+pub fn halves(name: &str) -> (String, Option<String>) {
+    match name.trim().split_once(char::is_whitespace) {
+        Some((first, rest)) => (first.to_owned(), Some(rest.trim().to_owned())),
+        None => (name.trim().to_owned(), None),
+    }
+}
+
+/// The first of several ids, and whether there are others.
+pub fn first_id(cell: &str) -> (&str, bool) {
+    let mut ids = cell.split([';', ',']).map(str::trim).filter(|id| !id.is_empty());
+    (ids.next().unwrap_or_default(), ids.next().is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn five_styles_of_one_number() {
+        for cell in [
+            "+55 (11) 98765-4321",
+            "(11) 98765-4321",
+            "011 98765 4321",
+            "11.98765.4321 ramal 12",
+            "5511987654321",
+            "0055 11 98765-4321",
+            "'11987654321",
+        ] {
+            assert_eq!(phones(cell), Ok(vec!["5511987654321".to_owned()]), "{cell}");
+        }
+        assert_eq!(
+            phones("(11) 3222-1111 / (11) 98765-4321; 11 3222 1111"),
+            Ok(vec!["551132221111".to_owned(), "5511987654321".to_owned()])
+        );
+        for cell in ["5,51199E+12", "não tem", "12345"] {
+            assert!(phones(cell).is_err(), "{cell}");
+        }
+    }
+
+    #[test]
+    fn persons_and_addresses() {
+        let pair = |name: &str, email: &str| {
+            let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+            (some(name), some(email))
+        };
+        assert_eq!(person("Ana Souza"), pair("Ana Souza", ""));
+        assert_eq!(
+            person("Ana Souza (ana@example.com)"),
+            pair("Ana Souza", "ana@example.com")
+        );
+        assert_eq!(person("ana@example.com"), pair("", "ana@example.com"));
+        assert_eq!(
+            emails("a@x.com; A@x.com, b@x.com"),
+            Ok(vec!["a@x.com".to_owned(), "b@x.com".to_owned()])
+        );
+        for cell in ["ana", "ana@", "@x.com", "a@b@c.d"] {
+            assert!(emails(cell).is_err(), "{cell}");
+        }
+        assert_eq!(first_id("5; 6"), ("5", true));
+    }
+}

@@ -1,0 +1,297 @@
+//! Rows as opportunities, with their funnels, columns and reasons (C-105).
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Value, json};
+use shared::opportunity::Status;
+use shared::text::fold;
+
+use super::cells::RowCells;
+use super::columns::{FileKind, plain};
+use super::mapping::MapFile;
+use super::people::RecordFields;
+use super::records::RecordBuilder;
+
+/// The funnel of files without one.
+const FUNNEL: &str = "Funil";
+/// Texts of statuses and closed stages.
+const GAIN: &str =
+    "won|gain|ganho|ganha|vendida|vendido|closed won|closedwon|fechado ganho|negocio fechado|fechada ganha";
+const LOST: &str =
+    "lost|perdido|perdida|closed lost|closedlost|fechado perdido|negocio perdido|fechada perdida";
+const OPEN: &str = "open|aberto|aberta|em andamento|em aberto|pausada|pausado|in progress|new|novo";
+
+/// Funnels and opportunities.
+#[derive(Debug, Default)]
+pub struct Deals {
+    /// In the order in which they came.
+    pub records: Vec<RecordFields>,
+    funnels: Vec<NewFunnel>,
+    /// Names of custom fields.
+    fields: Vec<String>,
+    /// Loss reasons by name.
+    pub losses: BTreeMap<String, u64>,
+    keys: HashMap<String, u64>,
+    by_id: HashMap<String, u64>,
+    /// By text, the status that it gave, and the number of rows.
+    pub statuses: BTreeMap<(String, Status), u64>,
+}
+
+#[derive(Debug)]
+struct NewFunnel {
+    id: u64,
+    name: String,
+    columns: Vec<(u64, String)>,
+}
+
+impl Deals {
+    /// The funnels, with their columns in the order of the map, then of their first row.
+    pub fn funnels(&self, map: &MapFile) -> Vec<Value> {
+        let fields: Vec<_> = self
+            .fields
+            .iter()
+            .map(|name| json!({ "name": name, "type": "text" }))
+            .collect();
+        let line = |funnel: &NewFunnel| {
+            let wanted = map
+                .funnels
+                .get(&funnel.name)
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            let mut columns: Vec<_> = funnel.columns.iter().collect();
+            columns.sort_by_key(|(_, name)| {
+                wanted
+                    .iter()
+                    .position(|wanted| wanted == name)
+                    .unwrap_or(usize::MAX)
+            });
+            let columns = columns
+                .iter()
+                .enumerate()
+                .map(|(at, (id, name))| json!({ "id": id, "name": name, "sequence": at + 1 }));
+            json!({ "id": funnel.id, "name": funnel.name, "columns": columns.collect::<Vec<_>>(), "fields": fields })
+        };
+        self.funnels.iter().map(line).collect()
+    }
+
+    /// The funnels by name, with the names of their columns.
+    pub fn shown(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
+        self.funnels.iter().map(|funnel| {
+            let columns = funnel.columns.iter().map(|(_, name)| name.as_str());
+            (funnel.name.as_str(), columns.collect())
+        })
+    }
+
+    fn field(&mut self, name: &str) {
+        if !self.fields.iter().any(|known| known == name) {
+            self.fields.push(name.to_owned());
+        }
+    }
+}
+
+/// The status of a text, if it is known.
+fn status(map: &MapFile, text: &str) -> Option<Status> {
+    let name = plain(text);
+    let mapped = map
+        .status
+        .iter()
+        .find(|(known, _)| plain(known) == name)
+        .map(|(_, status)| *status);
+    let known = |names: &str| names.split('|').any(|known| known == name);
+    mapped
+        .or_else(|| known(GAIN).then_some(Status::Gain))
+        .or_else(|| known(LOST).then_some(Status::Lost))
+        .or_else(|| known(OPEN).then_some(Status::Open))
+}
+
+/// Reads the title and the amount of a row.
+fn title_and_value(cells: &mut RowCells, fields: &mut RecordFields) {
+    let part = FileKind::Opportunity;
+    match cells.text(part, "title") {
+        Some(title) if title.chars().count() <= 255 => _ = fields.insert("title".to_owned(), json!(title)),
+        Some(_) => cells
+            .faults
+            .push("title: is longer than 255 characters".to_owned()),
+        None => cells.faults.push("title: is missing".to_owned()),
+    }
+    if let Some((column, cell)) = cells.table.values(cells.row, part, "value").next()
+        && let Some(amount) = cells.take("value", column.decimal.amount(cell))
+    {
+        fields.insert("value".to_owned(), json!(amount));
+    }
+}
+
+impl RecordBuilder<'_> {
+    /// Takes a row of a file of opportunities.
+    pub fn opportunity(&mut self, cells: &mut RowCells) {
+        let part = FileKind::Opportunity;
+        let mut fields = RecordFields::new();
+        title_and_value(cells, &mut fields);
+        let stage = cells.text(part, "column");
+        if stage.is_none() {
+            cells.faults.push("column: the stage is missing".to_owned());
+        }
+        let status = self.status(cells, stage.unwrap_or_default());
+        fields.insert("status".to_owned(), json!(status));
+        self.times(cells, status, &mut fields);
+        for field in ["loss_reason", "gain_reason", "sale_channel", "campaign"] {
+            fields.extend(
+                cells
+                    .text(part, field)
+                    .map(|text| (field.to_owned(), json!(text))),
+            );
+        }
+        if cells.text(part, "user").is_none() && self.admin.is_none() {
+            cells.faults.push(
+                "user: there is no owner; name the user who gets such opportunities with --admin E-MAIL"
+                    .to_owned(),
+            );
+        }
+        let custom: RecordFields = cells
+            .table
+            .custom(cells.row, part)
+            .map(|(name, text)| (name.to_owned(), json!(text)))
+            .collect();
+        // A row that is left out makes no lead.
+        if !cells.faults.is_empty() {
+            return;
+        }
+        self.people(cells, &mut fields);
+        if !cells.faults.is_empty() {
+            return;
+        }
+        self.place(cells, stage.unwrap_or_default(), &mut fields);
+        custom.keys().for_each(|name| self.deals.field(name));
+        fields.insert("fields".to_owned(), Value::Object(custom));
+        self.number(cells, fields);
+    }
+
+    /// The status of a row: by its column, else by its stage.
+    fn status(&mut self, cells: &mut RowCells, stage: &str) -> Status {
+        let part = FileKind::Opportunity;
+        let (text, found) = match cells.text(part, "status") {
+            Some(text) => (text, status(self.map, text)),
+            None => (stage, Some(status(self.map, stage).unwrap_or_default())),
+        };
+        let Some(found) = found else {
+            cells.faults.push(format!("status: {text:?} is unknown; add it to the map: [status] {text:?} = \"open\", \"gain\" or \"lost\""));
+            return Status::Open;
+        };
+        *self.deals.statuses.entry((text.to_owned(), found)).or_default() += 1;
+        found
+    }
+
+    fn times(&self, cells: &mut RowCells, status: Status, fields: &mut RecordFields) {
+        let part = FileKind::Opportunity;
+        for (field, clock) in [
+            ("createDate", "createTime"),
+            ("updateDate", ""),
+            ("expectedCloseDate", ""),
+            ("last_column_change", ""),
+            ("gain_date", ""),
+            ("lost_date", ""),
+        ] {
+            let time = cells.time(part, field, clock, self.zone);
+            fields.extend(time.map(|time| (field.to_owned(), json!(time))));
+        }
+        // The close date is the expected one of an open opportunity.
+        let field = match status {
+            Status::Open => "expectedCloseDate",
+            Status::Gain => "gain_date",
+            Status::Lost => "lost_date",
+        };
+        if let Some(time) = cells.time(part, "closeDate", "closeTime", self.zone) {
+            fields.entry(field).or_insert_with(|| json!(time));
+        }
+    }
+
+    /// Owner, lead and company. A company that the lead does not show is kept in `dataCompanyExtra`.
+    fn people(&mut self, cells: &mut RowCells, fields: &mut RecordFields) {
+        let lead = self.lead(cells);
+        let company = if lead.is_none() && cells.faults.is_empty() {
+            self.company(cells)
+        } else {
+            None
+        };
+        let owner = cells
+            .text(FileKind::Opportunity, "user")
+            .map(|cell| self.users.of(cell, &mut self.ids));
+        fields.insert("user".to_owned(), json!(owner.or(self.admin)));
+        fields.insert("lead_id".to_owned(), json!(lead.map(|at| self.leads.id(at))));
+        if let Some(at) = company {
+            fields.insert("dataCompanyExtra".to_owned(), json!([self.companies.records[at]]));
+        }
+        let lost = fields
+            .get("loss_reason")
+            .and_then(Value::as_str)
+            .map(str::to_owned);
+        if let Some(reason) = lost {
+            let id = self.ids.assign("lossReason", fold(&reason));
+            self.deals.losses.entry(reason).or_insert(id);
+        }
+    }
+
+    /// Funnel and column, which are made where they are new.
+    fn place(&mut self, cells: &RowCells, stage: &str, fields: &mut RecordFields) {
+        let name = cells.text(FileKind::Opportunity, "funnel").unwrap_or(FUNNEL);
+        let ids = &mut self.ids;
+        let funnels = &mut self.deals.funnels;
+        let at = funnels
+            .iter()
+            .position(|funnel| funnel.name == name)
+            .unwrap_or_else(|| {
+                let id = ids.assign("funnel", name.to_owned());
+                funnels.push(NewFunnel {
+                    id,
+                    name: name.to_owned(),
+                    columns: Vec::new(),
+                });
+                funnels.len() - 1
+            });
+        let funnel = &mut funnels[at];
+        let column = funnel
+            .columns
+            .iter()
+            .find(|(_, known)| known == stage)
+            .map(|(id, _)| *id);
+        let column = column.unwrap_or_else(|| {
+            let id = ids.assign("column", format!("{name}/{stage}"));
+            funnel.columns.push((id, stage.to_owned()));
+            id
+        });
+        fields.insert("crm_id".to_owned(), json!(funnel.id));
+        fields.insert("crm_column".to_owned(), json!(column));
+    }
+
+    /// Gives an opportunity its id.
+    fn number(&mut self, cells: &mut RowCells, mut fields: RecordFields) {
+        let own = cells.text(FileKind::Opportunity, "id").unwrap_or_default();
+        if !own.is_empty() && self.deals.by_id.contains_key(own) {
+            cells.faults.push(format!("id: opportunity {own} occurs twice"));
+            return;
+        }
+        let kept = self.ids.keep("opportunity", own);
+        let Some(kept) = cells.take("id", kept) else {
+            return;
+        };
+        let id = kept.unwrap_or_else(|| {
+            let key = if own.is_empty() {
+                let part = |name: &str| fields.get(name).map(ToString::to_string).unwrap_or_default();
+                format!("{}|{}|{}", part("title"), part("lead_id"), part("createDate"))
+            } else {
+                format!("id:{own}")
+            };
+            let times = self.deals.keys.entry(key.clone()).or_default();
+            *times += 1;
+            let key = if *times == 1 {
+                key
+            } else {
+                format!("{key}#{times}")
+            };
+            self.ids.assign("opportunity", key)
+        });
+        self.deals.by_id.insert(own.to_owned(), id);
+        fields.insert("id".to_owned(), json!(id));
+        self.deals.records.push(fields);
+    }
+}

@@ -1,0 +1,242 @@
+//! CSV exports of other products as the lines of an import (C-105).
+//!
+//! Nothing about a value is guessed silently: the mapping of columns, the style of amounts and dates, the statuses and the order of
+//! columns are shown. A row that cannot be read is named by file and line and stops no other.
+
+mod cells;
+mod columns;
+mod contact;
+mod deals;
+mod ids;
+mod mapping;
+mod names;
+mod people;
+mod records;
+mod sheet;
+mod value;
+
+use std::fmt::Write as _;
+use std::io;
+
+use serde_json::{Value, json};
+use shared::people::User;
+use shared::time::Zone;
+
+pub use columns::Product;
+pub use ids::IdMap;
+pub use mapping::{MapFile, MappedFile};
+
+pub use sheet::Sheet;
+pub use value::{DateOrder, Decimal};
+
+use people::RecordFields;
+use records::RecordBuilder;
+
+/// The kinds with assigned ids, and the columns of funnels.
+pub const ASSIGNED: [&str; 8] = [
+    "user",
+    "company",
+    "lead",
+    "funnel",
+    "column",
+    "opportunity",
+    "tag",
+    "lossReason",
+];
+/// Duplicates and rows that are listed.
+const MAX_LISTED: usize = 1000;
+
+/// The circumstances of a conversion.
+pub struct ConvertOptions<'a> {
+    /// The zone of local dates.
+    pub zone: Zone,
+    /// The map.
+    pub map: &'a MapFile,
+    /// Name or e-mail address of the user with all permissions, who owns opportunities without an owner.
+    pub admin: Option<&'a str>,
+    /// Owners of the instance.
+    pub known: &'a [User],
+}
+
+/// The result of a conversion.
+pub struct Converted {
+    /// The lines of an import, each kind after those that it refers to.
+    pub lines: Vec<String>,
+    /// The id map with the ids of this run.
+    pub ids: IdMap,
+    /// What the conversion decided, for people.
+    pub report: String,
+    /// The number of records of each kind, and of rows that were left out.
+    pub summary: String,
+    /// Rows that were left out.
+    pub faults: usize,
+}
+
+/// Converts files.
+#[must_use]
+pub fn convert(tables: &[MappedFile], ids: IdMap, options: &ConvertOptions<'_>) -> Converted {
+    let mut records = RecordBuilder::new(options.zone, options.map, ids, options.known);
+    if let Some(admin) = options.admin {
+        let id = records.users.of(admin, &mut records.ids);
+        records.users.admit(id);
+        records.admin = Some(id);
+    }
+    records.take(tables);
+    let mut lines = LineWriter::default();
+    lines.all(
+        "tag",
+        records
+            .tags
+            .iter()
+            .map(|(name, id)| json!({ "id": id, "tag": name })),
+    );
+    let losses = records.deals.losses.iter();
+    lines.all(
+        "lossReason",
+        losses.map(|(name, id)| json!({ "id": id, "name": name })),
+    );
+    lines.all("user", records.users.records().cloned().map(Value::Object));
+    lines.all(
+        "company",
+        records.companies.records.iter().cloned().map(Value::Object),
+    );
+    lines.all("lead", records.leads.records.iter().cloned().map(Value::Object));
+    lines.all("funnel", records.deals.funnels(options.map).into_iter());
+    lines.all(
+        "opportunity",
+        records.deals.records.iter().cloned().map(Value::Object),
+    );
+    let mut report = String::new();
+    let _ = decisions(&records, &mut report).and_then(|()| problems(&records, &mut report));
+    let mut summary = lines.counts.join(", ");
+    if !records.faults.is_empty() {
+        let _ = write!(summary, "; {} rows left out", records.faults.len());
+    }
+    Converted {
+        lines: lines.lines,
+        report,
+        summary,
+        faults: records.faults.len(),
+        ids: records.ids,
+    }
+}
+
+#[derive(Default)]
+struct LineWriter {
+    lines: Vec<String>,
+    counts: Vec<String>,
+}
+
+impl LineWriter {
+    fn all(&mut self, kind: &str, records: impl Iterator<Item = Value>) {
+        let before = self.lines.len();
+        self.lines.extend(records.filter_map(|record| {
+            let Value::Object(record) = record else {
+                return None;
+            };
+            let mut line = RecordFields::from_iter([("kind".to_owned(), json!(kind))]);
+            line.extend(record.get("id").cloned().map(|id| ("id".to_owned(), id)));
+            line.extend(record);
+            Some(Value::Object(line).to_string())
+        }));
+        let count = self.lines.len() - before;
+        if count > 0 {
+            self.counts.push(format!("{count} {kind}"));
+        }
+    }
+}
+
+/// Decisions about values.
+fn decisions(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
+    writeln!(text, "local dates are in {}", records.zone)?;
+    for ((status, meaning), rows) in &records.deals.statuses {
+        writeln!(text, "status {status:?}: {} ({rows})", meaning.as_str())?;
+    }
+    for (funnel, columns) in records.deals.shown() {
+        let wanted = records.map.funnels.contains_key(funnel);
+        let order = if wanted {
+            "of the map"
+        } else {
+            "of the rows; change it in the map's [funnels]"
+        };
+        writeln!(
+            text,
+            "funnel {funnel:?} has the columns {} (in the order {order})",
+            columns.join(", ")
+        )?;
+    }
+    for user in records.users.records() {
+        let field = |name: &str| {
+            user.get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let admin = if user.contains_key("admin") {
+            ", with all permissions"
+        } else {
+            ""
+        };
+        writeln!(
+            text,
+            "new user {}: {} {} {}{admin}",
+            user["id"],
+            field("name"),
+            field("lastName"),
+            field("email")
+        )?;
+    }
+    for (remark, rows) in &records.notes {
+        writeln!(text, "{remark} ({rows})")?;
+    }
+    Ok(())
+}
+
+/// Duplicates, and rows that were left out.
+fn problems(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
+    let seen = records.leads.seen.iter().filter(|(_, places)| places.len() > 1);
+    let duplicates: Vec<_> = seen.collect();
+    for (what, places) in duplicates.iter().take(MAX_LISTED) {
+        writeln!(text, "duplicate {what}: {}", places.join(", "))?;
+    }
+    if duplicates.len() > MAX_LISTED {
+        writeln!(text, "and {} more duplicates", duplicates.len() - MAX_LISTED)?;
+    }
+    for (file, line, reason) in records.faults.iter().take(MAX_LISTED) {
+        writeln!(
+            text,
+            "{file}:{line}: {}",
+            reason
+                .escape_debug()
+                .to_string()
+                .replace("\\\"", "\"")
+                .replace("\\'", "'")
+        )?;
+    }
+    if records.faults.len() > MAX_LISTED {
+        writeln!(text, "and {} more rows", records.faults.len() - MAX_LISTED)?;
+    }
+    Ok(())
+}
+
+/// The mapping of the files as a map, to be edited.
+#[must_use]
+pub fn written_map(tables: &[MappedFile]) -> String {
+    let mut text = "[kinds]\n".to_owned();
+    let sections: Vec<_> = tables.iter().map(MappedFile::written).collect();
+    for (kind, _) in &sections {
+        text.push_str(kind);
+    }
+    for (_, columns) in &sections {
+        text.push_str(columns);
+    }
+    text
+}
+
+/// Reads a map.
+///
+/// # Errors
+/// Where it is not TOML or has an unknown key.
+pub fn read_map(text: &str) -> io::Result<MapFile> {
+    toml::from_str(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}

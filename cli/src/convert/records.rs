@@ -1,0 +1,365 @@
+//! Rows as records: companies, leads, and the references of rows to them (C-105).
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use shared::people::User;
+use shared::time::Zone;
+
+use super::cells::RowCells;
+use super::columns::FileKind;
+use super::contact;
+use super::deals::Deals;
+use super::ids::IdMap;
+use super::mapping::{MapFile, MappedFile};
+use super::people::{Book, Owners, RecordFields, RowReference};
+use super::sheet::SheetRow;
+
+/// Fields whose text is copied.
+const LEAD_TEXTS: [&str; 6] = [
+    "address",
+    "city",
+    "state",
+    "country",
+    "zipcode",
+    "acquisition_channel",
+];
+const COMPANY_TEXTS: [&str; 8] = [
+    "cnpj",
+    "companyaddress",
+    "companycity",
+    "companystate",
+    "companycountry",
+    "companyzipcode",
+    "companyindustry",
+    "companyannualrevenue",
+];
+
+/// RecordBuilder in the making.
+pub struct RecordBuilder<'a> {
+    /// The zone of local dates.
+    pub zone: Zone,
+    /// The map.
+    pub map: &'a MapFile,
+    /// The id map.
+    pub ids: IdMap,
+    /// Owners.
+    pub users: Owners,
+    /// The owner of opportunities without one.
+    pub admin: Option<u64>,
+    /// Companies.
+    pub companies: Book,
+    /// Leads.
+    pub leads: Book,
+    /// Tags by name.
+    pub tags: BTreeMap<String, u64>,
+    /// Funnels and opportunities.
+    pub deals: Deals,
+    /// Rows that are left out: file, line, reason.
+    pub faults: Vec<(String, u64, String)>,
+    /// Remarks about values, with the number of rows.
+    pub notes: BTreeMap<String, u64>,
+}
+
+/// First and last name of a row's lead, and an address that its name contains.
+fn names(cells: &RowCells) -> ([Option<String>; 2], Option<String>) {
+    let part = FileKind::Lead;
+    let (name, email) = cells.text(part, "name").map(contact::person).unwrap_or_default();
+    let (first, last) = name.as_deref().map(contact::halves).unzip();
+    let own = |field| cells.text(part, field).map(str::to_owned);
+    let names = [own("firstname").or(first), own("lastname").or(last.flatten())];
+    (names, email)
+}
+
+/// The fields of a row's company, except its owner.
+fn company_fields(cells: &mut RowCells, name: &str, zone: Zone) -> RecordFields {
+    let part = FileKind::Company;
+    let mut fields = RecordFields::from_iter([("companyname".to_owned(), json!(name))]);
+    for field in COMPANY_TEXTS.iter().chain(&["companynemployees"]) {
+        fields.extend(
+            cells
+                .text(part, field)
+                .map(|text| ((*field).to_owned(), json!(text))),
+        );
+    }
+    let emails = cells.several(part, "companyemail", contact::emails);
+    fields.extend(
+        emails
+            .first()
+            .map(|email| ("companyemail".to_owned(), json!(email))),
+    );
+    let phones = cells.several(part, "companyphone", contact::phones);
+    fields.extend(
+        phones
+            .first()
+            .map(|phone| ("companyphone".to_owned(), json!(phone))),
+    );
+    let created = cells.time(part, "createDate", "", zone);
+    fields.extend(created.map(|time| ("createDate".to_owned(), json!(time))));
+    fields
+}
+
+impl<'a> RecordBuilder<'a> {
+    /// No records yet.
+    pub fn new(zone: Zone, map: &'a MapFile, ids: IdMap, known: &[User]) -> Self {
+        Self {
+            zone,
+            map,
+            ids,
+            users: Owners::new(known),
+            admin: None,
+            companies: Book::new("company"),
+            leads: Book::new("lead"),
+            tags: BTreeMap::new(),
+            deals: Deals::default(),
+            faults: Vec::new(),
+            notes: BTreeMap::new(),
+        }
+    }
+
+    /// Takes all rows of the files: companies, leads, then opportunities.
+    pub fn take(&mut self, tables: &[MappedFile]) {
+        for table in tables {
+            self.reserve(table);
+        }
+        for main in FileKind::ALL {
+            for table in tables.iter().filter(|table| table.main == main) {
+                for (line, reason) in &table.sheet.faults {
+                    self.faults
+                        .push((table.sheet.name.clone(), *line, reason.clone()));
+                }
+                for row in &table.sheet.rows {
+                    self.row(table, row);
+                }
+            }
+        }
+        self.faults.sort();
+    }
+
+    /// Keeps the ids of a file, so that none of them is assigned to another record.
+    fn reserve(&mut self, table: &MappedFile) {
+        for row in &table.sheet.rows {
+            for part in FileKind::ALL {
+                for (_, cell) in table.values(row, part, "id") {
+                    // A conflict is reported with the row.
+                    let _ = self.ids.keep(part.name(), contact::first_id(cell).0);
+                }
+            }
+        }
+    }
+
+    fn row(&mut self, table: &MappedFile, row: &SheetRow) {
+        let mut cells = RowCells {
+            table,
+            row,
+            faults: Vec::new(),
+        };
+        match table.main {
+            FileKind::Company => {
+                self.company(&mut cells);
+            }
+            FileKind::Lead => {
+                self.lead(&mut cells);
+            }
+            FileKind::Opportunity => self.opportunity(&mut cells),
+        }
+        if !cells.faults.is_empty() {
+            self.faults
+                .push((table.sheet.name.clone(), row.line, cells.faults.join("; ")));
+        }
+    }
+
+    /// Counts a row of which a remark is true.
+    pub fn remark(&mut self, remark: String) {
+        *self.notes.entry(remark).or_default() += 1;
+    }
+
+    /// The first id of a cell that may contain several.
+    fn id(&mut self, cells: &RowCells, part: FileKind) -> String {
+        let (id, others) = contact::first_id(cells.text(part, "id").unwrap_or_default());
+        if others {
+            self.remark(format!(
+                "{} have several {} ids; the first one is used",
+                cells.table.sheet.name,
+                part.name()
+            ));
+        }
+        id.to_owned()
+    }
+
+    fn owner(&mut self, cells: &RowCells, part: FileKind) -> Option<u64> {
+        let cell = cells.text(part, "owner")?;
+        Some(self.users.of(cell, &mut self.ids))
+    }
+
+    /// The company of a row: the row itself in a file of companies, else the one that it refers to. A company that no file
+    /// contains is made from its name.
+    pub fn company(&mut self, cells: &mut RowCells) -> Option<usize> {
+        let part = FileKind::Company;
+        let name = cells.text(part, "companyname").unwrap_or_default();
+        let reference = RowReference {
+            id: self.id(cells, part),
+            name: name.to_owned(),
+            ..RowReference::default()
+        };
+        let main = cells.table.main == part;
+        if !main {
+            if reference.is_empty() {
+                return None;
+            }
+            let found = self.companies.find(&reference);
+            if let Some(at) = cells.take("company", found)? {
+                return Some(at);
+            }
+        }
+        if name.is_empty() {
+            let absent = "is missing".to_owned();
+            let unknown = format!("company {} is in no file; convert its file too", reference.id);
+            return cells.take("companyname", Err(if main { absent } else { unknown }));
+        }
+        let mut fields = company_fields(cells, name, self.zone);
+        if main && !cells.faults.is_empty() {
+            return None;
+        }
+        fields.extend(
+            self.owner(cells, part)
+                .map(|user| ("owner".to_owned(), json!(user))),
+        );
+        let added = self.companies.add(&reference, fields, &mut self.ids);
+        cells.take("id", added)
+    }
+
+    /// The lead of a row, as [`Self::company`]. A lead that a row of opportunities makes has its owner and time.
+    pub fn lead(&mut self, cells: &mut RowCells) -> Option<usize> {
+        let part = FileKind::Lead;
+        let main = cells.table.main == part;
+        let mut fields = RecordFields::new();
+        let reference = self.contact(cells, &mut fields);
+        if reference.is_empty() {
+            if main {
+                cells
+                    .faults
+                    .push("has neither name nor e-mail address nor telephone number".to_owned());
+            }
+            return None;
+        }
+        if !main {
+            let found = self.leads.find(&reference);
+            if let Some(at) = cells.take("lead", found)? {
+                self.join(cells, at);
+                return Some(at);
+            }
+            if reference.name.is_empty() && reference.emails.is_empty() && reference.phones.is_empty() {
+                let unknown = format!("lead {} is in no file; convert its file too", reference.id);
+                return cells.take("lead", Err(unknown));
+            }
+        }
+        let maker = if main { part } else { FileKind::Opportunity };
+        self.lead_fields(cells, maker, &mut fields);
+        if main && !cells.faults.is_empty() {
+            return None;
+        }
+        let owner = self
+            .owner(cells, part)
+            .or_else(|| Some(self.users.of(cells.text(maker, "user")?, &mut self.ids)));
+        fields.extend(owner.map(|user| ("owner".to_owned(), json!(user))));
+        let added = self.leads.add(&reference, fields, &mut self.ids);
+        let at = cells.take("id", added)?;
+        self.leads.note(
+            &reference,
+            &format!("{}:{}", cells.table.sheet.name, cells.row.line),
+        );
+        Some(at)
+    }
+
+    /// The fields of a row's lead that do not identify it; times are those of the row's kind.
+    fn lead_fields(&mut self, cells: &mut RowCells, maker: FileKind, fields: &mut RecordFields) {
+        let part = FileKind::Lead;
+        for field in LEAD_TEXTS {
+            fields.extend(
+                cells
+                    .text(part, field)
+                    .map(|text| (field.to_owned(), json!(text))),
+            );
+        }
+        for (name, clock) in [("createDate", "createTime"), ("lastActive", "")] {
+            let time = cells.time(maker, name, clock, self.zone);
+            fields.extend(time.map(|time| (name.to_owned(), json!(time))));
+        }
+        let tags = cells.text(part, "tags").map(|tags| self.tags(tags));
+        fields.extend(tags.map(|tags| ("tags".to_owned(), json!(tags))));
+        let company = self.company(cells);
+        fields.extend(company.map(|at| ("company".to_owned(), json!(self.companies.id(at)))));
+        for (alias, text) in cells.table.custom(cells.row, part) {
+            fields.insert(alias.to_owned(), json!(text));
+        }
+    }
+
+    /// Gives a lead without company that of the row.
+    fn join(&mut self, cells: &mut RowCells, at: usize) {
+        if let Some(company) = self.company(cells) {
+            let id = self.companies.id(company);
+            self.leads.records[at]
+                .entry("company")
+                .or_insert_with(|| json!(id));
+        }
+    }
+
+    /// Names, addresses and numbers of a row's lead. Further addresses and numbers become custom fields.
+    fn contact(&mut self, cells: &mut RowCells, fields: &mut RecordFields) -> RowReference {
+        let part = FileKind::Lead;
+        let ([first, last], in_name) = names(cells);
+        let mut emails = cells.several(part, "email", contact::emails);
+        if emails.is_empty() {
+            emails.extend(in_name);
+        }
+        let [mut phone, mut mobile, chatapp] =
+            ["phone", "mobile", "chatapp"].map(|field| cells.several(part, field, contact::phones));
+        if mobile.is_empty() && phone.len() > 1 {
+            mobile.push(phone.remove(1));
+        }
+        phone.extend(mobile.split_off(mobile.len().min(1)));
+        let values = [
+            ("email", &emails),
+            ("phone", &phone),
+            ("mobile", &mobile),
+            ("chatapp", &chatapp),
+        ];
+        for (field, values) in values {
+            for (at, value) in values.iter().enumerate() {
+                let mut name = field.to_owned();
+                if at > 0 {
+                    name = format!("{field}_{}", at + 1);
+                    self.remark(format!("leads have a further {field}, now custom field {name}"));
+                }
+                fields.insert(name, json!(value));
+            }
+        }
+        for (field, name) in [("firstname", &first), ("lastname", &last)] {
+            fields.extend(name.as_ref().map(|name| (field.to_owned(), json!(name))));
+        }
+        let names = [first, last].into_iter().flatten().collect::<Vec<_>>();
+        RowReference {
+            id: self.id(cells, part),
+            emails,
+            phones: [mobile, phone, chatapp].concat(),
+            name: names.join(" "),
+        }
+    }
+
+    fn tags(&mut self, cell: &str) -> Vec<u64> {
+        let names = cell
+            .split([',', ';'])
+            .map(str::trim)
+            .filter(|name| !name.is_empty());
+        let mut found = Vec::new();
+        for name in names {
+            let id = self.ids.assign("tag", name.to_lowercase());
+            self.tags.entry(name.to_lowercase()).or_insert(id);
+            if !found.contains(&id) {
+                found.push(id);
+            }
+        }
+        found
+    }
+}

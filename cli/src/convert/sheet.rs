@@ -1,0 +1,235 @@
+//! A CSV file as rows of text: encoding, separator and shape (C-105).
+
+use csv::ReaderBuilder;
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+/// The separators that are recognised.
+const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
+
+/// The rows of a file. Rows that cannot be read are in `faults`.
+#[derive(Debug)]
+pub struct Sheet {
+    /// Name of the file, without its directory.
+    pub name: String,
+    /// Encoding as shown.
+    pub encoding: &'static str,
+    /// The separator.
+    pub separator: u8,
+    /// Names of the columns, each once.
+    pub headings: Vec<String>,
+    /// Each row has a cell for every heading.
+    pub rows: Vec<SheetRow>,
+    /// Rows of another length, by line.
+    pub faults: Vec<(u64, String)>,
+}
+
+/// A row with its line in the file, from 1.
+#[derive(Debug)]
+pub struct SheetRow {
+    /// The line on which it begins.
+    pub line: u64,
+    /// Trimmed values.
+    pub cells: Vec<String>,
+}
+
+impl Sheet {
+    /// Reads a file's bytes.
+    ///
+    /// # Errors
+    /// The reason, where the file has no heading.
+    pub fn read(name: String, bytes: &[u8]) -> Result<Self, String> {
+        let (text, encoding) = decoded(bytes);
+        let (text, named, skipped) = without_separator_line(&text);
+        let separator = named.unwrap_or_else(|| separator(text));
+        let mut reader = ReaderBuilder::new()
+            .delimiter(separator)
+            .flexible(true)
+            .has_headers(false)
+            .from_reader(text.as_bytes());
+        let mut records = reader.records();
+        let heading = records.next().and_then(Result::ok).unwrap_or_default();
+        if heading.iter().all(|cell| cell.trim().is_empty()) {
+            return Err("has no heading; the first line must name the columns".to_owned());
+        }
+        let mut sheet = Self {
+            name,
+            encoding,
+            separator,
+            headings: distinct(heading.iter()),
+            rows: Vec::new(),
+            faults: Vec::new(),
+        };
+        let mut counted = LineCount {
+            text,
+            byte: 0,
+            line: 1 + skipped,
+        };
+        for record in records {
+            match record {
+                Ok(record) => {
+                    let byte = record.position().map_or(0, csv::Position::byte);
+                    sheet.take(&record, counted.at(byte));
+                }
+                Err(error) => sheet.faults.push((counted.line, error.to_string())),
+            }
+        }
+        Ok(sheet)
+    }
+
+    fn take(&mut self, record: &csv::StringRecord, line: u64) {
+        let mut cells: Vec<_> = record.iter().map(|cell| cell.trim().to_owned()).collect();
+        let width = self.headings.len();
+        while cells.len() > width && cells.last().is_some_and(String::is_empty) {
+            cells.pop();
+        }
+        if cells.iter().all(String::is_empty) {
+            return;
+        }
+        if cells.len() == width {
+            self.rows.push(SheetRow { line, cells });
+        } else {
+            let fault = format!(
+                "has {} values, and the heading has {width}; is a text with the separator in it not quoted?",
+                cells.len()
+            );
+            self.faults.push((line, fault));
+        }
+    }
+}
+
+/// The line of a place in a text. The reader's own count is one less after `\r\n`.
+struct LineCount<'a> {
+    text: &'a str,
+    byte: usize,
+    line: u64,
+}
+
+impl LineCount<'_> {
+    /// The line of the first row at or after a place, which is not before the last one.
+    fn at(&mut self, byte: u64) -> u64 {
+        let byte = usize::try_from(byte).unwrap_or(usize::MAX);
+        for next in self.text.bytes().skip(self.byte) {
+            if self.byte >= byte && !matches!(next, b'\r' | b'\n') {
+                break;
+            }
+            self.byte += 1;
+            self.line += u64::from(next == b'\n');
+        }
+        self.line
+    }
+}
+
+/// The text of a file, and the name of its encoding. Bytes that are not UTF-8 are Windows-1252, in which every byte is a
+/// character and which contains Latin-1.
+fn decoded(bytes: &[u8]) -> (String, &'static str) {
+    let encoding = match Encoding::for_bom(bytes) {
+        Some((encoding, _)) => encoding,
+        None if str::from_utf8(bytes).is_ok() && !bytes.contains(&0) => UTF_8,
+        None if is_wide(bytes, 1) => UTF_16LE,
+        None if is_wide(bytes, 0) => UTF_16BE,
+        None => WINDOWS_1252,
+    };
+    (encoding.decode(bytes).0.into_owned(), encoding.name())
+}
+
+/// Whether the text looks like UTF-16 without a mark: most high bytes, every second one from `from` on, are zero.
+fn is_wide(bytes: &[u8], from: usize) -> bool {
+    let high: Vec<_> = bytes.iter().skip(from).step_by(2).take(200).collect();
+    high.iter().filter(|byte| ***byte == 0).count() * 2 > high.len()
+}
+
+/// The text after a first line `sep=;`, which spreadsheets write, with its separator and the lines that were skipped.
+fn without_separator_line(text: &str) -> (&str, Option<u8>, u64) {
+    let separator = |line: &str| match line.trim_end_matches('\r').strip_prefix("sep=")?.as_bytes() {
+        [separator] => Some(*separator),
+        _ => None,
+    };
+    match text.split_once('\n') {
+        Some((first, rest)) if separator(first).is_some() => (rest, separator(first), 1),
+        _ => (text, None, 0),
+    }
+}
+
+/// The separator that occurs most often in the heading, outside quotes.
+fn separator(text: &str) -> u8 {
+    let mut counts = [0_usize; SEPARATORS.len()];
+    let mut quoted = false;
+    for byte in text.bytes() {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'\n' if !quoted => break,
+            _ if quoted => {}
+            _ => {
+                if let Some(at) = SEPARATORS.iter().position(|separator| *separator == byte) {
+                    counts[at] += 1;
+                }
+            }
+        }
+    }
+    let most = counts.iter().copied().max().unwrap_or_default();
+    let at = counts.iter().position(|count| *count == most);
+    SEPARATORS[at.unwrap_or_default()]
+}
+
+/// The headings, of which a repeated one gets a number and an empty one a name.
+fn distinct<'a>(headings: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (at, heading) in headings.enumerate() {
+        let heading = match heading.trim() {
+            "" => format!("column {}", at + 1),
+            heading => heading.to_owned(),
+        };
+        let same = |number: usize| match number {
+            1 => heading.clone(),
+            _ => format!("{heading} ({number})"),
+        };
+        let free = (1..).map(same).find(|name| !names.contains(name));
+        names.extend(free);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8]) -> Sheet {
+        Sheet::read("a.csv".to_owned(), bytes).unwrap()
+    }
+
+    #[test]
+    fn encodings() {
+        let text = "Nome;Situação\nJoão;ação\n";
+        let (latin, ..) = WINDOWS_1252.encode(text);
+        let wide = |bytes: fn(u16) -> [u8; 2]| text.encode_utf16().flat_map(bytes).collect::<Vec<_>>();
+        let marked = |mark: &[u8], bytes: &[u8]| [mark, bytes].concat();
+        for (bytes, encoding) in [
+            (text.as_bytes().to_vec(), "UTF-8"),
+            (marked(b"\xEF\xBB\xBF", text.as_bytes()), "UTF-8"),
+            (latin.to_vec(), "windows-1252"),
+            (marked(b"\xFF\xFE", &wide(u16::to_le_bytes)), "UTF-16LE"),
+            (marked(b"\xFE\xFF", &wide(u16::to_be_bytes)), "UTF-16BE"),
+            (wide(u16::to_le_bytes), "UTF-16LE"),
+            (wide(u16::to_be_bytes), "UTF-16BE"),
+        ] {
+            let sheet = read(&bytes);
+            assert_eq!((sheet.encoding, sheet.separator), (encoding, b';'));
+            assert_eq!(sheet.headings, ["Nome", "Situação"]);
+            assert_eq!(sheet.rows[0].cells, ["João", "ação"], "{encoding}");
+        }
+    }
+
+    #[test]
+    fn separators_lines_and_lengths() {
+        let sheet = read(b"sep=;\r\na,b;c\r\n1;2\r\n\r\n;;\r\n1;2;\r\n1;2;3\r\n\"x\ny\";2\r\n4\r\n");
+        assert_eq!(sheet.headings, ["a,b", "c"]);
+        let lines: Vec<_> = sheet.rows.iter().map(|row| row.line).collect();
+        assert_eq!(lines, [3, 6, 8]);
+        let faults: Vec<_> = sheet.faults.iter().map(|(line, _)| *line).collect();
+        assert_eq!(faults, [7, 10]);
+        assert_eq!(read(b"a\tb\n1\t2\n").separator, b'\t');
+        assert_eq!(read(b"\"a;b;c\",d\n1,2\n").separator, b',');
+        assert_eq!(read(b"a,a,,a\n").headings, ["a", "a (2)", "column 3", "a (3)"]);
+        assert!(Sheet::read("a.csv".to_owned(), b"").is_err());
+    }
+}

@@ -1,0 +1,178 @@
+//! From the exports of three products to a board in three commands (C-105).
+
+mod exports;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::running::{Running, ask};
+use exports::{Export, Sums};
+
+/// Runs a shell line in a directory, with `funil` as the command on the engine of a service.
+fn shell(home: &Path, running: &Running, line: &str) -> Output {
+    let own = format!(
+        "{} --endpoint {}",
+        env!("CARGO_BIN_EXE_funil"),
+        running.endpoint()
+    );
+    let line = line.replace("funil ", &format!("{own} "));
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &line])
+        .current_dir(home)
+        .env_remove("TABLE_NAME");
+    command.output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// The number and the sum of each column's opportunities, by funnel and column.
+fn boards(running: &Running, instance: &str, key: &str) -> Sums {
+    let read = |method, path: &str, body: &str| -> Value {
+        let path = format!("{path}?i={instance}&apitoken={key}");
+        let (status, answer) = ask(&running.url, method, &path, &[], body).unwrap();
+        assert_eq!(status, 200, "{path}: {answer}");
+        serde_json::from_str(&answer).unwrap()
+    };
+    let mut sums = Sums::new();
+    for funnel in read("GET", "/crm", "").as_array().unwrap() {
+        let path = format!("/crm/opportunities/{}", funnel["id"]);
+        for column in read("POST", &path, r#"{"page":1,"limit":25}"#)
+            .as_array()
+            .unwrap()
+        {
+            let name = |of: &Value| of["name"].as_str().unwrap().to_owned();
+            let cents = column["totalValue"]
+                .as_str()
+                .unwrap()
+                .replace('.', "")
+                .parse()
+                .unwrap();
+            sums.insert(
+                (name(funnel), name(column)),
+                (column["total"].as_u64().unwrap(), cents),
+            );
+        }
+    }
+    sums
+}
+
+/// The three commands, and the board that they make.
+fn walk(running: &Running, instance: &str, export: &Export) {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    for (name, bytes) in &export.files {
+        fs::write(home.join(name), bytes).unwrap();
+    }
+    let files = export
+        .files
+        .iter()
+        .map(|(name, _)| *name)
+        .collect::<Vec<_>>()
+        .join(" ");
+    let convert = format!(
+        "funil convert --from {} --zone America/Sao_Paulo --admin ana@example.com {files}",
+        export.product
+    );
+    let created = shell(home, running, &format!("funil instance create {instance}"));
+    assert!(created.status.success(), "{}", text(&created.stderr));
+    let line = format!("{convert} 2> shown.txt | funil import --instance {instance} -");
+    let imported = shell(home, running, &line);
+    let shown = fs::read_to_string(home.join("shown.txt")).unwrap();
+    assert!(imported.status.success(), "{}\n{shown}", text(&imported.stderr));
+    let key = shell(
+        home,
+        running,
+        &format!("funil key issue --instance {instance} --user 1 --label board"),
+    );
+    let key = text(&key.stdout);
+    let key = key.split_whitespace().last().unwrap();
+    assert_eq!(boards(running, instance, key), export.board, "{shown}");
+    report(&shown, export);
+    again(home, running, &convert, instance);
+    check_leads(home, export);
+}
+
+/// Standard error names each bad row and each duplicate, and shows the mapping.
+fn report(shown: &str, export: &Export) {
+    for expected in export.bad.iter().chain(&export.shown) {
+        assert!(shown.contains(expected), "{expected}\n{shown}");
+    }
+    let bad = shown.lines().filter(|line| {
+        export.files.iter().any(|(name, _)| {
+            let line = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(':'));
+            line.is_some_and(|line| line.starts_with(|first: char| first.is_ascii_digit()))
+        })
+    });
+    assert_eq!(bad.count(), export.bad.len(), "{shown}");
+    let twice = shown
+        .lines()
+        .filter(|line| line.starts_with("duplicate e-mail"))
+        .count();
+    assert_eq!(twice, export.duplicates, "{shown}");
+}
+
+/// A second conversion gives the same lines, and a second import changes nothing.
+fn again(home: &Path, running: &Running, convert: &str, instance: &str) {
+    let first = shell(home, running, &format!("{convert} 2> again.txt"));
+    assert_eq!(first.status.code(), Some(1), "rows are left out");
+    fs::write(home.join("data.ndjson"), &first.stdout).unwrap();
+    let second = shell(home, running, &format!("{convert} 2> again.txt"));
+    assert!(first.stdout == second.stdout);
+    let line = format!("funil import --instance {instance} --json data.ndjson");
+    let imported = shell(home, running, &line);
+    let document: Value = serde_json::from_slice(&imported.stdout).unwrap();
+    assert_eq!(
+        (&document["imported"], &document["refused"]),
+        (&json!(0), &json!([])),
+        "{document}"
+    );
+}
+
+/// The numbers and times of leads are as they were made up.
+fn check_leads(home: &Path, export: &Export) {
+    let data = fs::read_to_string(home.join("data.ndjson")).unwrap();
+    let lines = data
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let leads: BTreeMap<_, _> = lines
+        .filter(|line| line["kind"] == "lead")
+        .map(|lead| (lead["email"].as_str().unwrap_or_default().to_owned(), lead))
+        .collect();
+    assert!(export.phones.len() > 100);
+    for (email, phone) in &export.phones {
+        let lead = &leads[email];
+        let own = ["phone", "mobile", "chatapp"].map(|field| &lead[field]);
+        assert!(own.contains(&&json!(phone)), "{phone}: {lead}");
+    }
+}
+
+/// HubSpot: three files in UTF-8, with ids.
+#[test]
+fn hubspot_to_a_board() {
+    let home = tempfile::tempdir().unwrap();
+    let running = Running::start(home.path(), &[]);
+    walk(&running, "hub", &exports::hubspot(20_261_122));
+}
+
+/// Pipedrive: one Portuguese file of deals, people and organizations, in UTF-16 with tabs.
+#[test]
+fn pipedrive_to_a_board() {
+    let home = tempfile::tempdir().unwrap();
+    let running = Running::start(home.path(), &[]);
+    walk(&running, "pipe", &exports::pipedrive(7));
+}
+
+/// RD Station: one file in Latin-1 with semicolons, decimal commas and local dates, without ids.
+#[test]
+fn rdstation_to_a_board() {
+    let home = tempfile::tempdir().unwrap();
+    let running = Running::start(home.path(), &[]);
+    walk(&running, "rd", &exports::rdstation(99));
+}

@@ -1,0 +1,98 @@
+//! Stale markers as background work reads them.
+
+use crate::ids::LeadId;
+use crate::jobs::counters;
+use crate::store::key::{self, Key};
+use crate::store::leads::stale_markers::{DELETED, MARKED_AT, SET};
+use crate::store::quarantine::UNREADABLE;
+use crate::time::Timestamp;
+use table::item::{self, Item, n};
+use table::{AttributeValue, Condition, StoreError, Transaction, key_of};
+
+/// Version of the marker whose copies are written, and the time in Unix seconds.
+pub(super) const WRITTEN: &str = "written";
+pub(super) const SINCE: &str = "since";
+/// Version of the marker at which a record was unreadable.
+pub(super) const STUCK: &str = "stuck";
+
+/// A marker as read.
+#[derive(Debug, Clone)]
+pub(super) struct StaleMarker {
+    pub key: Key,
+    pub lead: LeadId,
+    pub version: u64,
+    pub written: u64,
+    pub since: u64,
+    pub stuck: u64,
+    pub deleted: bool,
+    /// Identifies the last change that set it.
+    pub set: Option<AttributeValue>,
+}
+
+impl StaleMarker {
+    pub fn read(item: &Item) -> Result<Self, StoreError> {
+        let key = key_of(item)?;
+        let number = |name| item::number("notice", item, name);
+        let lead = key::noticed(&key).ok_or_else(|| item::corrupt("notice", "it names no lead"))?;
+        let version = number("v")?;
+        if version == 0 {
+            return Err(item::corrupt("notice", "it has no version"));
+        }
+        Ok(Self {
+            lead,
+            version,
+            written: number(WRITTEN)?,
+            since: number(SINCE)?,
+            stuck: number(STUCK)?,
+            deleted: item.contains_key(DELETED),
+            set: item.get(SET).cloned(),
+            key,
+        })
+    }
+
+    /// The condition that it was not set again.
+    pub fn unchanged_marker(&self) -> Condition {
+        let (name, value) = ("v", self.version);
+        Condition::Number { name, value }
+    }
+}
+
+/// Whether a marker can be decoded, so that the refresh of its lead can proceed.
+#[must_use]
+pub fn is_readable(item: &Item) -> bool {
+    StaleMarker::read(item).is_ok()
+}
+
+/// The kind of item that was unreadable, if a marker is stuck.
+#[must_use]
+pub fn stuck(item: &Item) -> Option<&str> {
+    let notice = StaleMarker::read(item).ok()?;
+    let kind = item.get(UNREADABLE).and_then(|kind| kind.as_s().ok());
+    let is_stuck = notice.stuck > 0 && notice.stuck == notice.version;
+    is_stuck.then(|| kind.map_or("lead", String::as_str))
+}
+
+/// The write that makes a stuck marker retry.
+///
+/// # Errors
+/// [`StoreError::Corrupt`] where the item has no key.
+pub fn unstick(item: &Item) -> Result<Transaction, StoreError> {
+    let notice = StaleMarker::read(item)?;
+    let mut transaction = Transaction::default();
+    let free = Item::from([(STUCK.to_owned(), n(0))]);
+    transaction.update(notice.key.clone(), "v", 0, free, notice.unchanged_marker());
+    Ok(transaction)
+}
+
+/// Counts how long the oldest deleted lead has been waiting. Markers of the previous format do not contain
+/// the time.
+pub(super) fn note_age(notices: &[Item], now: Timestamp) {
+    let deleted = notices.iter().filter(|notice| notice.contains_key(DELETED));
+    let marked = deleted.filter_map(|notice| item::number("notice", notice, MARKED_AT).ok());
+    let Some(oldest) = marked.filter(|at| *at > 0).min() else {
+        return;
+    };
+    let now = u64::try_from(now.unix_seconds()).unwrap_or_default();
+    let age = now.saturating_sub(oldest);
+    counters::count(|counters| counters.oldest_erasure_seconds = counters.oldest_erasure_seconds.max(age));
+}

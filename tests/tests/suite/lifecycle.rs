@@ -1,0 +1,141 @@
+//! Suspension and deletion of an instance (C-104).
+
+use operator::{Operator, OperatorError};
+use serde_json::json;
+use shared::instance::InstanceName;
+use shared::store::testing::faults::Fault;
+use tests::bookings::{FREE, booking};
+use tests::forms::TOKEN;
+use tests::world::Request;
+use tests::{ACME, World};
+
+use crate::faults::behind;
+use crate::isolation::guarded::{Place, guarded};
+use crate::isolation::world;
+
+const OTHER: &str = "other-shop";
+
+fn name(instance: &str) -> InstanceName {
+    InstanceName::parse(instance).expect("a name")
+}
+
+/// All items of an instance, each as its sorted bytes: attributes have no order.
+async fn items(world: &World, instance: &str) -> Vec<Vec<u8>> {
+    let dump = world.store.dump(&name(instance)).await.expect("a dump");
+    let sorted = |item: String| {
+        let mut bytes = item.into_bytes();
+        bytes.sort_unstable();
+        bytes
+    };
+    dump.into_iter().map(sorted).collect()
+}
+
+/// The public routes with a look-up.
+fn public<'w>(world: &'w World, instance: &str) -> [Request<'w>; 4] {
+    let call = json!({ "event": "call", "data": { "user": 8, "leadPhone": "+55 11 97326-3471", "type": "INCOMING",
+        "status": "COMPLETE", "duration": 65, "record": true, "service": "x" } });
+    let form = format!("/api/hook/contact?i={instance}&access_token={TOKEN}");
+    [
+        world
+            .call("POST", &format!("/calendarmeeting?i={instance}"))
+            .json(&booking(FREE[1], &json!({}))),
+        world.get(&format!("/calendarmeeting/slots?i={instance}&keyName=demo")),
+        world
+            .call("POST", &format!("/voip/webhook?i={instance}"))
+            .json(&call),
+        world.call("POST", &form).json(&json!({ "nome": "Bia" })),
+    ]
+}
+
+/// Credentials are refused like revoked ones, for the cost of the check; public routes answer as of an instance that does
+/// not exist. The other instance notices nothing.
+#[tokio::test]
+async fn a_suspended_instance_answers_like_none() {
+    let world = world().await;
+    let (own, other) = (world.known(7).await, world.wallet_of(OTHER, 7).await);
+    world.operator(ACME).suspend(true).await.expect("it is suspended");
+    for route in guarded() {
+        let mut instances = vec!["i=acme"];
+        instances.extend((route.place == Place::Either).then_some(""));
+        for i in instances {
+            let answer = route.with(&world, i, &own.key, &own.token).send().await;
+            answer.is(401, &route.unauthorized(false, false));
+            let cost = &answer.cost;
+            assert!(cost.write_units() <= 0.0, "{route:?}: {cost:?}");
+        }
+    }
+    for (suspended, absent) in public(&world, ACME).into_iter().zip(public(&world, "nobody")) {
+        let (suspended, absent) = (suspended.send().await, absent.send().await);
+        assert_eq!((suspended.status, &suspended.body), (absent.status, &absent.body));
+    }
+    let list = async |wallet, i| {
+        world
+            .get(&format!("/leads?i={i}"))
+            .with(wallet)
+            .send()
+            .await
+            .status
+    };
+    assert_eq!(list(&other, OTHER).await, 200);
+    let since = world.operator(ACME).entry().await.expect("an entry").suspended;
+    let again = world.operator(ACME).suspend(true).await.expect("it is suspended");
+    assert_eq!((since.is_some(), again), (true, (since, false)));
+    let resumed = world.operator(ACME).suspend(false).await.expect("it is resumed");
+    assert_eq!(resumed, (None, true));
+    assert_eq!(list(&own, ACME).await, 200);
+    world.is_sound().await;
+}
+
+/// A deletion that fails at any of its transactions has voided the credentials once its first one is written; another run
+/// deletes the rest, and nothing of another instance.
+#[tokio::test]
+async fn an_interrupted_deletion_is_resumed() {
+    let mut interrupted = 0;
+    for spared in 0.. {
+        let world = world().await;
+        let (own, other) = (world.wallet(7).await, world.wallet_of(OTHER, 7).await);
+        let kept = items(&world, OTHER).await;
+        let plan = behind("TransactWriteItems", Fault::FailedBefore, spared);
+        let broken = Operator::new(&world.store.clone().with_faults(plan), name(ACME));
+        let broke = broken.delete_instance(true, &|_| ()).await.is_err();
+        let list = async |wallet, i| {
+            world
+                .get(&format!("/leads?i={i}"))
+                .with(wallet)
+                .send()
+                .await
+                .status
+        };
+        assert_eq!(list(&own, ACME).await, if spared == 0 { 200 } else { 401 });
+        if broke && spared > 0 {
+            interrupted += 1;
+            let acme = world.operator(ACME);
+            let refused = [
+                acme.create_instance().await.map(drop),
+                acme.directory().await.map(drop),
+                acme.put_directory(|_| ()).await.map(drop),
+            ];
+            for refused in refused {
+                assert!(
+                    matches!(refused, Err(OperatorError::BeingDeleted(_))),
+                    "{refused:?}"
+                );
+            }
+        }
+        if broke {
+            let done = world.operator(ACME).delete_instance(true, &|_| ()).await;
+            done.expect("it is resumed");
+        }
+        assert!(items(&world, ACME).await.is_empty());
+        assert!(items(&world, OTHER).await == kept);
+        let gone = world.operator(ACME).delete_instance(true, &|_| ()).await;
+        assert!(matches!(gone, Err(OperatorError::NoInstance(_))), "{gone:?}");
+        assert_eq!(list(&other, OTHER).await, 200);
+        if !broke {
+            break;
+        }
+        let created = world.operator(ACME).create_instance().await;
+        created.expect("the name is free again");
+    }
+    assert!(interrupted >= 3, "{interrupted}");
+}

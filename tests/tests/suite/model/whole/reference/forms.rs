@@ -1,0 +1,182 @@
+//! `POST /api/hook/{name}` (C-101).
+
+use serde_json::{Map, Value, json};
+
+use super::claims::{Claim, Claimed, mismatch};
+use super::lead_edits::invalid;
+use super::leads::fullname;
+use super::{Asked, Record, Reference, Said, error};
+
+/// The fields of a lead that forms set, by which one of them is named at first.
+const FIELDS: [&str; 13] = [
+    "firstname",
+    "lastname",
+    "email",
+    "phone",
+    "mobile",
+    "chatapp",
+    "address",
+    "city",
+    "state",
+    "country",
+    "zipcode",
+    "timezone",
+    "preferred_locale",
+];
+const NAMING: usize = 6;
+
+/// What reaches the lead.
+#[derive(Default)]
+struct AcceptedFields {
+    fields: Record,
+    custom: Record,
+    utm: Record,
+}
+
+impl Reference {
+    pub fn submit(&mut self, asked: &Asked<'_>, name: &str) -> Said {
+        let token = asked.param("access_token");
+        let is_it = |hook: &&Value| hook["name"] == name && hook["token"] == token && hook["active"] != false;
+        let Some(hook) = self.hooks.iter().find(is_it).cloned() else {
+            return error(404);
+        };
+        let query = asked.params.iter().filter(|(name, _)| **name != "access_token");
+        let mut sent: Record = query
+            .map(|(name, value)| ((*name).to_owned(), json!(value)))
+            .collect();
+        sent.extend(asked.body.as_object().expect("an object").clone());
+        let taken = match taken(&hook, &sent) {
+            Ok(taken) => taken,
+            Err(details) => return invalid(&details),
+        };
+        let claim = asked.key.map(|key| {
+            let name = format!("{} {} {key}", asked.path[0], hook["id"]);
+            Claim::new(name, Value::Object(sent.clone()).to_string())
+        });
+        let lead = match self.claims.find(claim.as_ref(), &self.now) {
+            Claimed::Other => return mismatch(asked),
+            Claimed::Done(lead) => {
+                self.replayed = true;
+                lead
+            }
+            Claimed::Free => {
+                let unique = hook["unique"].to_string();
+                let found = self.existing(&unique, &Value::Object(taken.fields.clone()));
+                let lead = found.unwrap_or_else(|| {
+                    self.make_lead(json!({ "createdByType": "form",
+                    "preferred_locale": taken.fields.get("preferred_locale").unwrap_or(&json!("pt-BR")) }))
+                });
+                self.complete(lead, &hook, &taken);
+                self.claims.keep(claim, lead, &self.now);
+                lead
+            }
+        };
+        self.open(lead, &hook, &taken);
+        (200, json!({ "msg": "received", "data": { "lead": lead } }))
+    }
+
+    /// Adds what a lead lacks.
+    fn complete(&mut self, id: u64, hook: &Value, taken: &AcceptedFields) {
+        let lead = self.leads.get_mut(&id).expect("a lead");
+        for (name, value) in &taken.fields {
+            if is_blank(&lead[name]) {
+                lead.insert(name.clone(), value.clone());
+            }
+        }
+        if lead["owner"].is_null() {
+            lead.insert("owner".to_owned(), hook["owner"].clone());
+        }
+        let custom = self.customs.get_mut(&id).expect("a lead");
+        for (name, value) in &taken.custom {
+            let held = custom.entry(name.clone()).or_insert(Value::Null);
+            if is_blank(held) {
+                held.clone_from(value);
+            }
+        }
+        let tags = hook["tags"].as_array().into_iter().flatten().cloned();
+        let utm = (!taken.utm.is_empty()).then(|| Value::Object(taken.utm.clone()));
+        for (list, value) in tags
+            .map(|tag| ("tags", tag))
+            .chain(utm.map(|utm| ("utmTags", utm)))
+        {
+            let list = lead[list].as_array_mut().expect("a list");
+            if !list.contains(&value) && list.len() < 50 {
+                list.push(value);
+            }
+        }
+        lead.insert("fullname".to_owned(), json!(fullname(lead)));
+        lead.insert("whatsapp".to_owned(), lead["chatapp"].clone());
+    }
+
+    /// Makes the opportunity, once in 24 hours for equal fields of a lead.
+    fn open(&mut self, id: u64, hook: &Value, taken: &AcceptedFields) {
+        let (wanted, lead) = (&hook["opportunity"], self.leads.get(&id));
+        let Some(lead) = lead.filter(|_| wanted.is_object()) else {
+            return;
+        };
+        let name = format!(
+            "form opportunity {} {id} {}",
+            hook["id"],
+            json!([taken.fields, taken.custom])
+        );
+        let claim = Some(Claim::new(name, String::new()));
+        if !matches!(self.claims.find(claim.as_ref(), &self.now), Claimed::Free) {
+            return;
+        }
+        // User 7 has the lowest id.
+        let user = hook["owner"].as_u64().or(lead["owner"].as_u64()).unwrap_or(7);
+        let body = json!({ "title": wanted["title"], "crm_column": wanted["column"], "lead_id": id,
+            "value": wanted["value"] });
+        self.last_opportunity += 1;
+        let made = self.made(self.last_opportunity, 3, user, &body);
+        self.opportunities.insert(self.last_opportunity, made);
+        self.claims.keep(claim, self.last_opportunity, &self.now);
+    }
+}
+
+/// The values that a form takes of what was sent, or the details of the refusal.
+fn taken(hook: &Value, sent: &Record) -> Result<AcceptedFields, String> {
+    let listed = hook["fields"].as_array().expect("fields").clone();
+    let fields = match listed.len() {
+        0 => FIELDS.map(|name| json!({ "name": name })).into(),
+        _ => listed,
+    };
+    let mut taken = AcceptedFields::default();
+    for field in fields {
+        let name = field["name"].as_str().expect("a name");
+        let Some(value) = sent.get(name).filter(|value| !is_blank(value)) else {
+            if field["required"] == true {
+                return Err(format!("{name}: is required"));
+            }
+            continue;
+        };
+        match field["to"].as_str().unwrap_or(name) {
+            "whatsapp" => drop(taken.fields.insert("chatapp".to_owned(), text(value))),
+            to if FIELDS.contains(&to) => drop(taken.fields.insert(to.to_owned(), text(value))),
+            to => drop(taken.custom.insert(to.to_owned(), value.clone())),
+        }
+    }
+    let utm = sent
+        .iter()
+        .filter(|(name, value)| name.starts_with("utm_") && !is_blank(value));
+    taken.utm = utm
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect::<Map<_, _>>();
+    let is_named = FIELDS[..NAMING]
+        .iter()
+        .any(|name| taken.fields.contains_key(*name));
+    let rule = "body: must have a firstname, lastname, email, phone, mobile or chatapp";
+    is_named.then_some(taken).ok_or_else(|| rule.to_owned())
+}
+
+fn text(value: &Value) -> Value {
+    json!(
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), |text| text.trim().to_owned())
+    )
+}
+
+fn is_blank(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
+}
