@@ -25,10 +25,12 @@ function operation(item, operations) {
 
 const script = (listen, line) => ({ listen, script: { type: "text/javascript", exec: [line] } });
 
-function complete(item, id) {
+function complete(item, { id, parameters }) {
   const { request } = item;
   for (const parameter of request.url.query ?? []) {
     if (parameter.key === "i") parameter.value = "{{instance}}";
+    // The converter invents a random value for a parameter without an example.
+    else if (parameters.query?.[parameter.key] === undefined) Object.assign(parameter, { disabled: true, value: "" });
   }
   for (const parameter of request.url.variable ?? []) {
     if (parameter.key === "instance") parameter.value = "{{instance}}";
@@ -70,7 +72,7 @@ async function make() {
   if (!result) throw new Error(reason);
   const collection = withoutIds(output[0].data);
   const operations = requests(document);
-  for (const item of leaves(collection)) complete(item, operation(item, operations).id);
+  for (const item of leaves(collection)) complete(item, operation(item, operations));
   const plain = ({ key, value }) => ({ key, value });
   const own = { instance: "demo", apiKey: "", token: "", freeTime: "" };
   collection.variable = [

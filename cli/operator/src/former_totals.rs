@@ -117,23 +117,7 @@ impl Operator {
             return lead_targets(key, apart, item);
         }
         if kind == "board-total" {
-            let mut class = item.clone();
-            class.retain(|name, _| !is_number(name) && name != "v");
-            let class: BoardClass = item::decode(KIND, class)?;
-            let total = class.unrestricted();
-            let own = TotalTarget {
-                key: key::total(apart, &key.sk),
-                name: name.to_owned(),
-                times: 1,
-                set: item::encode(KIND, &class)?,
-            };
-            let all = TotalTarget {
-                key: key::total(key.pk.clone(), &total.total()),
-                name: format!("{name}.{RESTRICTED}"),
-                times: 1,
-                set: item::encode(KIND, &total)?,
-            };
-            return Ok(vec![own, all]);
+            return board_targets(key, apart, item, name);
         }
         let class = name.strip_prefix("n.").unwrap_or_default();
         let mut parts = class.splitn(3, '#');
@@ -161,6 +145,27 @@ impl Operator {
         });
         Ok(targets)
     }
+}
+
+/// The present places of a number of a class of opportunities: its own total, and that without service permissions.
+fn board_targets(key: &Key, apart: String, item: &Item, name: &str) -> Result<Vec<TotalTarget>, StoreError> {
+    let mut class = item.clone();
+    class.retain(|name, _| !is_number(name) && name != "v");
+    let class: BoardClass = item::decode(KIND, class)?;
+    let total = class.unrestricted();
+    let own = TotalTarget {
+        key: key::total(apart, &key.sk),
+        name: name.to_owned(),
+        times: 1,
+        set: item::encode(KIND, &class)?,
+    };
+    let all = TotalTarget {
+        key: key::total(key.pk.clone(), &total.total()),
+        name: format!("{name}.{RESTRICTED}"),
+        times: 1,
+        set: item::encode(KIND, &total)?,
+    };
+    Ok(vec![own, all])
 }
 
 /// The present places of the count of a class of leads: its own total, and that of its owner.

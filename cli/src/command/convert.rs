@@ -158,10 +158,8 @@ fn note(convert: &ConvertArgs, summary: &str, assigned: usize, faults: usize) ->
         format!("converted: {summary}")
     };
     if assigned > 0 && !convert.dry_run {
-        note += &format!(
-            "; assigned ids are in {}, which the next conversion needs",
-            convert.ids.display()
-        );
+        let ids = convert.ids.display();
+        note = format!("{note}; assigned ids are in {ids}, which the next conversion needs");
     }
     if faults > 0 {
         note += "; mend the rows and convert all files again";

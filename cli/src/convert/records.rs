@@ -35,7 +35,7 @@ const COMPANY_TEXTS: [&str; 8] = [
     "companyannualrevenue",
 ];
 
-/// RecordBuilder in the making.
+/// A record that is being built.
 pub struct RecordBuilder<'a> {
     /// The zone of local dates.
     pub zone: Zone,

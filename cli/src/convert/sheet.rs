@@ -135,7 +135,8 @@ fn decoded(bytes: &[u8]) -> (String, &'static str) {
 /// Whether the text looks like UTF-16 without a mark: most high bytes, every second one from `from` on, are zero.
 fn is_wide(bytes: &[u8], from: usize) -> bool {
     let high: Vec<_> = bytes.iter().skip(from).step_by(2).take(200).collect();
-    high.iter().filter(|byte| ***byte == 0).count() * 2 > high.len()
+    let zeros: usize = high.iter().map(|byte| usize::from(**byte == 0)).sum();
+    zeros * 2 > high.len()
 }
 
 /// The text after a first line `sep=;`, which spreadsheets write, with its separator and the lines that were skipped.
@@ -183,7 +184,7 @@ fn distinct<'a>(headings: impl Iterator<Item = &'a str>) -> Vec<String> {
             1 => heading.clone(),
             _ => format!("{heading} ({number})"),
         };
-        let free = (1..).map(same).find(|name| !names.contains(name));
+        let free = (1..=names.len() + 1).map(same).find(|name| !names.contains(name));
         names.extend(free);
     }
     names

@@ -130,9 +130,7 @@ fn every_kind_is_removed_once_nothing_depends_on_it() {
         sound(&bench, arguments);
     }
     bench.funil(&format!("key revoke --instance acme {key}")).done();
-    bench
-        .import_overwriting(&other.replace(r#""call":1"#, r#""call":1"#))
-        .done();
+    bench.import_overwriting(&other).done();
     assert_eq!(remove(&bench, "user 8"), Vec::<String>::new());
     sound(&bench, "user 8");
     let left = bench.export();

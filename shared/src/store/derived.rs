@@ -6,6 +6,11 @@ use super::key::Key;
 use table::item::{Item, n};
 use table::{Condition, Transaction};
 
+/// The suffix after `n.` and `c.` of a total's numbers of restricted records.
+pub const RESTRICTED: &str = "restricted";
+/// Number of restricted records in a total.
+pub const RESTRICTED_COUNT: &str = "n.restricted";
+
 /// The derived items of a record, and its contributions to totals.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Derived {

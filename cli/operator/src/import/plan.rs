@@ -91,7 +91,7 @@ impl ImportPlan {
                 Ok(judged) => {
                     plan.take(place, judged.kind);
                     tally.note_custom(judged.kind, &judged.custom);
-                    seen.note(number, judged);
+                    seen.note(number, &judged);
                 }
                 Err(reason) => tally.refuse(number, reason),
             }
@@ -207,7 +207,7 @@ impl ImportPlan {
 }
 
 impl Seen {
-    fn note(&mut self, number: u64, judged: Judged) {
+    fn note(&mut self, number: u64, judged: &Judged) {
         let lines = self.records.entry(judged.kind).or_default();
         lines.push((judged.identity, number));
         self.events.extend(judged.event.map(|event| (event, number)));

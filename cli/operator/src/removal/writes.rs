@@ -30,7 +30,7 @@ pub(super) enum Taken {
     /// By this transaction.
     Record(Transaction),
     /// A user, as an import would bring it.
-    User(User),
+    User(Box<User>),
     /// A column of a funnel, at its former place.
     Column(FunnelId, shared::funnel::Column),
 }
@@ -58,73 +58,62 @@ impl Operator {
         let (kind, id) = match target {
             Target::Column(funnel, column) => return self.column_removal(funnel, column).await,
             Target::File => {
-                let Some(name) = file_name(&removal.id) else {
-                    return Ok(None);
-                };
-                return self.stored_removal(FileRecord::decode, keys.file(&name)).await;
+                let key = file_name(&removal.id).map(|name| keys.file(&name));
+                return self.stored_removal(FileRecord::decode, key).await;
             }
             Target::Numbered(kind, id) => (kind, id),
         };
-        let plain = match kind {
+        match kind {
             Removable::Opportunity => {
-                let Some(id) = OpportunityId::new(id) else {
-                    return Ok(None);
-                };
-                return self
-                    .stored_removal(OpportunityRecord::decode, keys.opportunity(id))
-                    .await;
+                let key = OpportunityId::new(id).map(|id| keys.opportunity(id));
+                self.stored_removal(OpportunityRecord::decode, key).await
             }
             Removable::Calendar => {
-                let Some(id) = CalendarId::new(id) else {
-                    return Ok(None);
-                };
-                return self
-                    .stored_removal(CalendarRecord::decode, keys.calendar(id))
-                    .await;
+                let key = CalendarId::new(id).map(|id| keys.calendar(id));
+                self.stored_removal(CalendarRecord::decode, key).await
             }
             Removable::Ticket => {
-                let Some(id) = TicketId::new(id) else {
-                    return Ok(None);
-                };
-                return self.stored_removal(TicketRecord::decode, keys.ticket(id)).await;
+                let key = TicketId::new(id).map(|id| keys.ticket(id));
+                self.stored_removal(TicketRecord::decode, key).await
             }
             Removable::Hook => {
-                let Some(id) = FormId::new(id) else {
-                    return Ok(None);
-                };
-                return self.stored_removal(FormRecord::decode, keys.form(id)).await;
+                let key = FormId::new(id).map(|id| keys.form(id));
+                self.stored_removal(FormRecord::decode, key).await
             }
-            Removable::User => {
-                let Some(id) = UserId::new(id) else {
-                    return Ok(None);
-                };
-                return self.user_removal(id).await;
+            Removable::User => self.user_removal(UserId::new(id)).await,
+            Removable::Automation => self.automation_removal(AutomationId::new(id)).await,
+            Removable::Funnel => {
+                self.plain_removal(FunnelId::new(id).map(|id| keys.funnel(id)))
+                    .await
             }
-            Removable::Automation => {
-                let Some(id) = AutomationId::new(id) else {
-                    return Ok(None);
-                };
-                return self.automation_removal(id).await;
+            Removable::Report => {
+                self.plain_removal(ReportId::new(id).map(|id| keys.report(id)))
+                    .await
             }
-            Removable::Funnel => FunnelId::new(id).map(|id| keys.funnel(id)),
-            Removable::Report => ReportId::new(id).map(|id| keys.report(id)),
-            Removable::Tag => TagId::new(id).map(|id| keys.tag(id)),
-            Removable::Company => CompanyId::new(id).map(|id| keys.company(id)),
-            Removable::Column | Removable::File => None,
-        };
-        match plain {
-            Some(key) => self.plain_removal(key).await,
-            None => Ok(None),
+            Removable::Tag => self.plain_removal(TagId::new(id).map(|id| keys.tag(id))).await,
+            Removable::Company => {
+                self.plain_removal(CompanyId::new(id).map(|id| keys.company(id)))
+                    .await
+            }
+            Removable::Column | Removable::File => Ok(None),
         }
+    }
+
+    /// A record and its key, if there is one.
+    async fn found(&self, key: Option<Key>) -> Result<Option<(Key, Item)>, StoreError> {
+        let Some(key) = key else {
+            return Ok(None);
+        };
+        Ok(self.table().get(&key).await?.map(|item| (key, item)))
     }
 
     /// A record with derived items.
     async fn stored_removal<E: Entity>(
         &self,
         decode: fn(Item) -> Result<Stored<E>, StoreError>,
-        key: Key,
+        key: Option<Key>,
     ) -> Result<Option<Writes>, OperatorError> {
-        let Some(item) = self.table().get(&key).await? else {
+        let Some((_, item)) = self.found(key).await? else {
             return Ok(None);
         };
         let record = decode(item)?;
@@ -133,8 +122,8 @@ impl Operator {
     }
 
     /// A record from which nothing is derived.
-    async fn plain_removal(&self, key: Key) -> Result<Option<Writes>, OperatorError> {
-        let Some(item) = self.table().get(&key).await? else {
+    async fn plain_removal(&self, key: Option<Key>) -> Result<Option<Writes>, OperatorError> {
+        let Some((key, item)) = self.found(key).await? else {
             return Ok(None);
         };
         let (mut transaction, mut back) = (Transaction::default(), Transaction::default());
@@ -176,7 +165,10 @@ impl Operator {
 
     /// A user's record, name and place among the members of its department. The directory's version serialises it with the
     /// issue of credentials.
-    async fn user_removal(&self, id: UserId) -> Result<Option<Writes>, OperatorError> {
+    async fn user_removal(&self, id: Option<UserId>) -> Result<Option<Writes>, OperatorError> {
+        let Some(id) = id else {
+            return Ok(None);
+        };
         let (keys, table) = (self.keys(), self.table());
         let stored = self.stored_directory().await?;
         if stored.standings.is_some() {
@@ -190,12 +182,12 @@ impl Operator {
         transaction.delete(keys.user(id), as_read(&item));
         let named = keys.user_name(id);
         if let Some(names) = table.get(&named).await? {
-            let mut names = decode_names(&names)?;
-            names.remove(&id);
-            if names.is_empty() {
+            let mut others = decode_names(&names)?;
+            others.remove(&id);
+            if others.is_empty() {
                 transaction.delete(named, Condition::Always);
             } else {
-                transaction.set(named, encode_names(names), &[], Condition::Always);
+                transaction.set(named, encode_names(others), &[], Condition::Always);
             }
         }
         if let Some(department) = user.department {
@@ -207,11 +199,14 @@ impl Operator {
             }
         }
         self.move_on(&mut transaction, stored.version);
-        Ok(Some((transaction, Taken::User(user))))
+        Ok(Some((transaction, Taken::User(Box::new(user)))))
     }
 
     /// An automation, and what the directory says of the active ones.
-    async fn automation_removal(&self, id: AutomationId) -> Result<Option<Writes>, OperatorError> {
+    async fn automation_removal(&self, id: Option<AutomationId>) -> Result<Option<Writes>, OperatorError> {
+        let Some(id) = id else {
+            return Ok(None);
+        };
         let mut next = self.stored_directory().await?;
         let items = self.0.automation_items().await?;
         let all = items.iter().map(automations::decode);
@@ -237,7 +232,7 @@ impl Operator {
                 self.table().try_commit(back).await?;
             }
             Taken::User(user) => {
-                self.import::<Users>(&[user], true).await?;
+                self.import::<Users>(&[*user], true).await?;
             }
             Taken::Column(funnel, column) => {
                 let mut retry = self.table().retry(Policy::CONFLICT, "a removal");

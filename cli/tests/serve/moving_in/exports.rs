@@ -1,6 +1,10 @@
 //! Exports that are made up by chance with a seed, with the usual dirt, and what has to become of them.
 
-#![expect(clippy::too_many_lines, reason = "an export is as long as it has columns")]
+#![expect(
+    clippy::format_push_string,
+    clippy::too_many_lines,
+    reason = "an export is as long as it has columns, and its lines are made one by one"
+)]
 
 use std::collections::BTreeMap;
 
@@ -268,7 +272,7 @@ pub fn rdstation(seed: u64) -> Export {
                     Fonte;Responsável;Contatos;Email;Telefone;Placa\r\n"
         .to_owned();
     for at in 0..ROWS {
-        let (stage, state) = (
+        let (stage, outcome) = (
             dice.of(&["Sem contato", "Apresentação", "Negociação"]),
             dice.of(&["Em andamento", "Vendida", "Perdida"]),
         );
@@ -292,9 +296,9 @@ pub fn rdstation(seed: u64) -> Export {
                 .push((format!("contato{contact}@example.com"), phone));
         }
         text += &format!(
-            "Negociação {at};Empresa {};{stage};{state};{};R$ {};{day};23:30;;Indicação;Ana Souza;{};contato{contact}@example.com;{written};{}{}\r\n",
+            "Negociação {at};Empresa {};{stage};{outcome};{};R$ {};{day};23:30;;Indicação;Ana Souza;{};contato{contact}@example.com;{written};{}{}\r\n",
             contact / 2,
-            if state == "Perdida" { "Preço" } else { "" },
+            if outcome == "Perdida" { "Preço" } else { "" },
             amount(cents, ".", ","),
             dice.name(),
             dice.of(&["ABC1D23", "-"]),

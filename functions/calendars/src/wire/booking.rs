@@ -62,25 +62,11 @@ impl BookMeeting {
             id(value, OpportunityId::new)
         })?;
         let mut properties = properties(body.shift_remove("properties"))?;
-        // These identify the meeting to move or cancel and are never stored.
-        let mut taken = |name| {
-            properties
-                .shift_remove(name)
-                .filter(|value: &Value| !value.is_null())
-        };
-        let (moved, canceled) = (taken("rescheduleMeetingId"), taken("cancelMeetingId"));
-        let reschedule_key = taken("rescheduleKey");
-        let cancels = canceled.is_some();
-        if cancels && moved.is_some() {
-            let rule = "must not be sent with rescheduleMeetingId";
-            return Err(InvalidField::new("cancelMeetingId", rule).into());
-        }
-        let meeting = moved.or(canceled);
+        let change = Change::take(&mut properties)?;
         if free > Meeting::MAX_FREE {
             let rule = "must have at most 16 KB together with properties";
             return Err(InvalidField::new("formData", rule).into());
         }
-        let key_text = |key: &Value| key.as_str().unwrap_or_default().to_owned();
         Ok(Self {
             request: BookingRequest {
                 claim: key.map(|key| IdempotencyKey::new("POST /calendarmeeting", &link, key, bytes)),
@@ -88,17 +74,41 @@ impl BookMeeting {
                 date,
                 lead: lead.flatten(),
                 opportunity: opportunity.flatten(),
-                meeting: meeting.as_ref().and_then(whole).and_then(MeetingId::new),
+                meeting: change.meeting.as_ref().and_then(whole).and_then(MeetingId::new),
             },
             guest,
             names_opportunity: opportunity.is_some(),
             form_data,
             properties,
-            reschedule_key: reschedule_key
-                .as_ref()
-                .map(key_text)
-                .or(meeting.map(|_| String::new())),
-            cancels,
+            reschedule_key: change.key.or(change.meeting.map(|_| String::new())),
+            cancels: change.cancels,
+        })
+    }
+}
+
+/// The part of `properties` that names the meeting to move or cancel; never stored.
+struct Change {
+    meeting: Option<Value>,
+    key: Option<String>,
+    cancels: bool,
+}
+
+impl Change {
+    fn take(properties: &mut Map<String, Value>) -> Result<Self, InvalidField> {
+        let mut take = |name| {
+            let value = properties.shift_remove(name);
+            value.filter(|value: &Value| !value.is_null())
+        };
+        let (moved, canceled) = (take("rescheduleMeetingId"), take("cancelMeetingId"));
+        let key = take("rescheduleKey").map(|key| key.as_str().unwrap_or_default().to_owned());
+        if moved.is_some() && canceled.is_some() {
+            let rule = "must not be sent with rescheduleMeetingId";
+            return Err(InvalidField::new("cancelMeetingId", rule));
+        }
+        Ok(Self {
+            cancels: canceled.is_some(),
+            meeting: moved.or(canceled),
+            key,
         })
     }
 }

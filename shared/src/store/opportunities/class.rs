@@ -12,17 +12,13 @@ use sha2::{Digest, Sha256};
 
 use crate::ids::{ColumnId, UserId};
 use crate::opportunity::{Opportunity, Status};
+pub use crate::store::derived::{RESTRICTED, RESTRICTED_COUNT};
 use crate::store::derived::{Share, one};
 use crate::store::key::{self, Key, Keys};
 use crate::text::hex;
 use crate::visibility::Restriction;
 use table::StoreError;
 use table::item::{self, Item};
-
-/// The suffix after `n.` and `c.` of a total's numbers of restricted opportunities.
-pub const RESTRICTED: &str = "restricted";
-/// Number of restricted opportunities in a total.
-pub const RESTRICTED_COUNT: &str = "n.restricted";
 
 /// Attributes shared by the opportunities of a total, which filters and permissions read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -89,10 +89,10 @@ async fn the_trace_of_the_request_is_handed_on() {
     ];
     let world = world(&automations).await;
     tests::bookings::open_calendars(&world.operator(ACME)).await;
-    let received = world
+    let phoned = world
         .webhook(&call("INCOMING", MARIA))
         .header("traceparent", TRACE);
-    assert_eq!(received.send().await.status, 201);
+    assert_eq!(phoned.send().await.status, 201);
     let body = booking(FREE[0], &json!({}));
     let booked = world.call("POST", "/calendarmeeting?i=acme").json(&body);
     made(&booked.header("traceparent", TRACE).send().await);

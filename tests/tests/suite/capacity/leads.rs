@@ -193,7 +193,9 @@ async fn access_lists_cost_only_those_whom_they_restrict() {
     let world = World::new().await;
     // Users 10 and 8 see none of them, user 14 every third.
     let listed = |id: u64| {
-        let admitted = [14, id].into_iter().filter(|who| *who == id || id % 3 == 0);
+        let admitted = [14, id]
+            .into_iter()
+            .filter(|who| *who == id || id.is_multiple_of(3));
         Lead {
             user_access: admitted.map(user).collect(),
             ..plain_lead(id, "Pessoa", "de Tal", Some(9))

@@ -76,6 +76,7 @@ async fn beyond_the_limit_on_every_route() {
                 "ratelimit-remaining",
                 "ratelimit-reset",
                 "retry-after",
+                "x-funil-version",
                 "x-request-id",
             ],
             "{route:?}"

@@ -364,14 +364,14 @@ impl Attempts<'_> {
             ..
         } = stored.meeting;
         let is_canceled = status == MeetingStatus::Canceled;
-        match cancels {
-            _ if calendar_id != self.booking.calendar.id => Some(Booked::Canceled),
-            true if date != self.booking.date => Some(Booked::OtherDate),
-            true if is_canceled => Some(self.made(stored.meeting.clone())),
-            true => None,
-            false if is_canceled => Some(Booked::Canceled),
-            false if !stored.can_move() => Some(Booked::MovedOut),
-            false => None,
+        if calendar_id != self.booking.calendar.id || is_canceled && !cancels {
+            Some(Booked::Canceled)
+        } else if *cancels && date != self.booking.date {
+            Some(Booked::OtherDate)
+        } else if is_canceled {
+            Some(self.made(stored.meeting.clone()))
+        } else {
+            (!cancels && !stored.can_move()).then_some(Booked::MovedOut)
         }
     }
 

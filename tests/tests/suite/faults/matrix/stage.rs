@@ -163,8 +163,10 @@ fn told(items: &BTreeMap<String, Value>) -> Items {
     let items = items.iter().filter(|(key, _)| !key.contains("#rate#"));
     let items = items.map(|(key, item)| {
         let mut item = item.clone();
-        if item.get("nonce").is_some() {
-            item["nonce"] = Value::Null;
+        for nonce in ["nonce", "set"] {
+            if item.get(nonce).is_some() {
+                item[nonce] = Value::Null;
+            }
         }
         (key.clone(), canonical(&item))
     });

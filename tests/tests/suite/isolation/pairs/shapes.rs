@@ -51,7 +51,7 @@ fn shapes(table: &'static str) -> Vec<Shape> {
 /// Reads of one or few records in the own instance.
 pub static READS: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     shapes(
-        r#"
+        r"
 GET /leads /leads archived=true&query={total,leads{fullname,owner{name}}} -
 GET /crmopportunity/{id} /crmopportunity/$opportunity - -
 GET /listopportunitysleadcomplete/{id} /listopportunitysleadcomplete/$lead - -
@@ -81,7 +81,7 @@ GET /sac360/lead/{id} /sac360/lead/1001 - -
 GET /sac360/list_file_attendance/{id} /sac360/list_file_attendance/$ticket - -
 GET /sac360/list_file_lead/{id} /sac360/list_file_lead/$lead - -
 GET /sac360/list_file_lead/{id} /sac360/list_file_lead/1001 - -
-"#,
+",
     )
 });
 

@@ -1,5 +1,7 @@
 //! Hostile submissions by chance.
 
+use std::fmt::Write as _;
+
 use serde_json::json;
 
 use crate::model::Dice;
@@ -199,7 +201,7 @@ impl SubmissionDice {
 
     /// Pairs, with percent signs as they should be or, in a body, not.
     fn pairs(&self, is_body: bool) -> String {
-        let mut pairs: Vec<_> = (0..1 + self.0.below(6))
+        let mut pairs: Vec<_> = (0..=self.0.below(6))
             .map(|_| {
                 format!(
                     "{}={}",
@@ -222,21 +224,23 @@ impl SubmissionDice {
                 b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => encoded.push(char::from(byte)),
                 _ if is_body && byte.is_ascii() && self.0.chance(10) => encoded.push(char::from(byte)),
                 b' ' if self.0.chance(50) => encoded.push('+'),
-                _ => encoded.push_str(&format!("%{byte:02X}")),
+                _ => write!(encoded, "%{byte:02X}").expect("text"),
             }
         }
         if self.0.chance(4) {
-            encoded.push_str(*self.0.one(&["%FF", "%C3", "%00"]));
+            let cut: &&str = self.0.one(&["%FF", "%C3", "%00"]);
+            encoded.push_str(cut);
         }
         if is_body && self.0.chance(4) {
-            encoded.push_str(*self.0.one(&["%", "%z1", "%2"]));
+            let cut: &&str = self.0.one(&["%", "%z1", "%2"]);
+            encoded.push_str(cut);
         }
         encoded
     }
 
     /// Changes some bytes, or leaves the rest away.
     fn spoil(&self, body: &mut Vec<u8>) {
-        for _ in 0..1 + self.0.below(3) {
+        for _ in 0..=self.0.below(3) {
             if body.is_empty() {
                 return;
             }

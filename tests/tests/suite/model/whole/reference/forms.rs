@@ -35,8 +35,9 @@ struct AcceptedFields {
 
 impl Reference {
     pub fn submit(&mut self, asked: &Asked<'_>, name: &str) -> Said {
-        let token = asked.param("access_token");
-        let is_it = |hook: &&Value| hook["name"] == name && hook["token"] == token && hook["active"] != false;
+        let presented = asked.param("access_token");
+        let is_it =
+            |hook: &&Value| hook["name"] == name && hook["token"] == presented && hook["active"] != false;
         let Some(hook) = self.hooks.iter().find(is_it).cloned() else {
             return error(404);
         };
@@ -45,8 +46,8 @@ impl Reference {
             .map(|(name, value)| ((*name).to_owned(), json!(value)))
             .collect();
         sent.extend(asked.body.as_object().expect("an object").clone());
-        let taken = match taken(&hook, &sent) {
-            Ok(taken) => taken,
+        let fields = match taken(&hook, &sent) {
+            Ok(fields) => fields,
             Err(details) => return invalid(&details),
         };
         let claim = asked.key.map(|key| {
@@ -61,17 +62,17 @@ impl Reference {
             }
             Claimed::Free => {
                 let unique = hook["unique"].to_string();
-                let found = self.existing(&unique, &Value::Object(taken.fields.clone()));
+                let found = self.existing(&unique, &Value::Object(fields.fields.clone()));
                 let lead = found.unwrap_or_else(|| {
                     self.make_lead(json!({ "createdByType": "form",
-                    "preferred_locale": taken.fields.get("preferred_locale").unwrap_or(&json!("pt-BR")) }))
+                    "preferred_locale": fields.fields.get("preferred_locale").unwrap_or(&json!("pt-BR")) }))
                 });
-                self.complete(lead, &hook, &taken);
+                self.complete(lead, &hook, &fields);
                 self.claims.keep(claim, lead, &self.now);
                 lead
             }
         };
-        self.open(lead, &hook, &taken);
+        self.open(lead, &hook, &fields);
         (200, json!({ "msg": "received", "data": { "lead": lead } }))
     }
 
