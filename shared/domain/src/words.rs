@@ -9,6 +9,7 @@
 use std::collections::BTreeSet;
 
 use crate::ids::LeadId;
+use crate::lead::same_email;
 use crate::phone::{self, Phone};
 use crate::text::fold;
 
@@ -42,6 +43,9 @@ const SHARED_ENDINGS: [&str; 19] = [
     "yahoo.com",
     "yahoo.com.br",
 ];
+
+/// The end of so many e-mail addresses that it has no key: a search for nothing else reads all records.
+const UNKEYED: &str = "com";
 
 /// A search term.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,10 +106,17 @@ impl WordSearch {
         (id.to_string() == self.folded).then_some(id)
     }
 
+    /// Whether matches by words may have no key in any span.
+    #[must_use]
+    pub fn needs_all(&self) -> bool {
+        !self.words.is_empty() && self.words.iter().all(|word| UNKEYED.starts_with(word))
+    }
+
     /// For each of the term's longest words, the spans in which every match by words has a key.
     #[must_use]
     pub fn word_spans(&self) -> Vec<Vec<KeySpan>> {
-        let mut words: Vec<_> = self.words.iter().collect();
+        let words = self.words.iter();
+        let mut words: Vec<_> = words.filter(|word| !UNKEYED.starts_with(*word)).collect();
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
         words.truncate(MAX_LOOKED_UP);
         words.into_iter().map(|word| spans_of(word)).collect()
@@ -174,7 +185,7 @@ pub fn word_keys<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     for text in texts {
         let folded = fold(text);
         for token in folded.split_whitespace() {
-            for start in starts(token) {
+            for start in starts(token).filter(|start| *start != UNKEYED) {
                 keys.insert(cut(start).to_owned());
                 if SHARED_ENDINGS.contains(&start) {
                     break;
@@ -184,6 +195,18 @@ pub fn word_keys<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     }
     let keys: BTreeSet<_> = keys.iter().map(String::as_str).collect();
     longest(&keys).into_iter().map(str::to_owned).collect()
+}
+
+/// The word that is a whole e-mail address, the same for addresses that differ in case only (C-92). `None` for a blank
+/// address, and for one that no single key contains as it is.
+#[must_use]
+pub fn address_word(email: &str) -> Option<String> {
+    let email = same_email(email)?;
+    let plain = email.starts_with(char::is_alphanumeric)
+        && !email.contains(|c: char| c == '#' || c.is_whitespace())
+        && cut(&email) == email
+        && fold(&email) == email;
+    plain.then_some(email)
 }
 
 /// The key under which a record with a number is found: its digits in normal form, the last one first. `None` without digits.

@@ -18,10 +18,11 @@ fn reaches(search: &WordSearch, texts: &[&str], numbers: &[&str]) -> bool {
         KeySpan::Key(whole) => keys.contains(whole),
     };
     let words = search.word_spans();
-    let by_words = !words.is_empty()
-        && words
-            .iter()
-            .all(|spans| spans.iter().any(|span| has(span, &keys)));
+    let by_words = search.needs_all()
+        || !words.is_empty()
+            && words
+                .iter()
+                .all(|spans| spans.iter().any(|span| has(span, &keys)));
     by_words || search.number_spans().iter().any(|span| has(span, &numbers))
 }
 
@@ -137,6 +138,7 @@ fn a_lead_has_few_keys() {
         ),
         ("João da Costa", "", &["costa", "da", "joao"]),
         ("Ana Anabela", "", &["anabela"]),
+        ("Ana", "a@obra.com", &["a@obra.com", "ana", "obra.com"]),
         ("Li Li", "li@li.li", &["li.li", "li@li.li"]),
         ("- 🙂 %", "", &[]),
         (
@@ -151,6 +153,24 @@ fn a_lead_has_few_keys() {
         ),
     ] {
         assert_eq!(word_keys([name, email]), keys, "{name} {email}");
+    }
+}
+
+/// C-92.
+#[test]
+fn a_plain_address_is_a_word() {
+    let longest = format!("{}@x.org", "a".repeat(MAX_KEY - 6));
+    for (email, word) in [
+        (" Ana.Souza@Obra.COM ", Some("ana.souza@obra.com")),
+        (longest.as_str(), Some(longest.as_str())),
+        (&format!("a{longest}"), None),
+        ("ana souza@obra.com", None),
+        ("antônia@obra.com", None),
+        ("_ana@obra.com", None),
+        ("ana#1@obra.com", None),
+        (" ", None),
+    ] {
+        assert_eq!(address_word(email).as_deref(), word, "{email}");
     }
 }
 

@@ -47,7 +47,7 @@ impl Keys<'_> {
         Key::new(self.phone(digits), ranked(archived, id))
     }
 
-    /// The leads that have an e-mail address, by its digest: not archived before archived, then by id (C-92).
+    /// The leads that have an e-mail address that is no word, by its digest: not archived before archived, then by id (C-92).
     pub fn email(self, digest: &str) -> String {
         self.pk(&format!("email#{digest}"))
     }
@@ -66,6 +66,20 @@ impl Keys<'_> {
     /// A lead among those that have a word.
     pub fn word_lead(self, archived: bool, word: &str, id: LeadId) -> Key {
         Key::new(self.words(archived, word), keyed(word, id))
+    }
+
+    /// The leads with an e-mail address that is this word, by id; the range is of the first.
+    pub fn addressed(self, archived: bool, word: &str) -> KeyRange {
+        KeyRange {
+            limit: 1,
+            ..KeyRange::beginning(self.words(archived, word), format!("{word}{ADDRESS}"))
+        }
+    }
+
+    /// A lead among those that have a word and whose whole e-mail address it is.
+    pub fn addressed_lead(self, archived: bool, word: &str, id: LeadId) -> Key {
+        let sk = format!("{word}{ADDRESS}{}", id.padded());
+        Key::new(self.words(archived, word), sk)
     }
 
     /// The leads with more words than have items of their own, by id.
@@ -151,6 +165,9 @@ impl Keys<'_> {
     }
 }
 
+/// Between a whole e-mail address and the id of its lead.
+const ADDRESS: &str = "#@";
+
 pub(crate) const RESTRICTED_LEADS: &str = "lead-total-restricted";
 
 /// With what the classes of an owner's leads with access lists begin.
@@ -179,12 +196,6 @@ fn keyed(text: &str, id: LeadId) -> String {
     format!("{text}#{}", id.padded())
 }
 
-/// The lead of such a sort key; `None` where it is not one that is ever written.
-pub fn keyed_lead(sk: &str) -> Option<LeadId> {
-    let (_, id) = sk.rsplit_once('#')?;
-    LeadId::new(id.parse().ok()?)
-}
-
 /// The sort keys of the texts in a span.
 pub fn in_span(partition: String, span: &KeySpan) -> KeyRange {
     let (after, last) = match span {
@@ -203,8 +214,8 @@ fn ranked(archived: bool, id: LeadId) -> String {
     format!("{}#{}", u8::from(archived), id.padded())
 }
 
-/// The lead of such a sort key; `None` where it is not one that is ever written.
+/// The lead of a sort key of a look-up; `None` where it is not one that is ever written.
 pub fn looked_up_lead(sk: &str) -> Option<LeadId> {
-    let (_, id) = sk.split_once('#')?;
-    LeadId::new(id.parse().ok()?)
+    let (_, id) = sk.rsplit_once('#')?;
+    LeadId::new(id.strip_prefix('@').unwrap_or(id).parse().ok()?)
 }

@@ -17,6 +17,7 @@ use crate::store::format::{Format, found_format};
 use crate::store::key::{self, Key, Keys};
 use crate::text::hex;
 use crate::time::Timestamp;
+use crate::words::address_word;
 use table::item::{self, Item, n, s};
 use table::{Condition, KeyRange, PAGE, Pages, StoreError, Transaction};
 
@@ -37,16 +38,17 @@ pub struct UniqueBy {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Identity {
     phones: Vec<Phone>,
-    /// A digest of the address.
+    /// The address in the form in which addresses are compared.
     email: Option<String>,
 }
 
 /// The leads that claims name, by the claims' keys.
 pub type Claimants = BTreeMap<Key, LeadId>;
 
-/// The digest of an e-mail address, which is the same in every case; `None` for a blank one.
+/// The digest of an e-mail address that is no word (C-92), which is the same in every case; `None` for other addresses.
 pub fn email_digest(email: &str) -> Option<String> {
-    same_email(email).map(|email| digest(&email))
+    let email = same_email(email).filter(|email| address_word(email).is_none());
+    email.map(|email| digest(&email))
 }
 
 fn digest(text: &str) -> String {
@@ -95,7 +97,7 @@ impl Identity {
         let email = email.filter(|_| unique.email);
         Self {
             phones: phones.collect(),
-            email: email.and_then(email_digest),
+            email: email.and_then(same_email),
         }
     }
 
@@ -103,14 +105,14 @@ impl Identity {
     fn is_of(&self, lead: &Lead) -> bool {
         let numbers: Vec<_> = lead.numbers().filter_map(Phone::of).collect();
         let calls = |phone: &Phone| numbers.iter().any(|number| number.same_line(phone));
-        let email = lead.email.as_deref().and_then(email_digest);
+        let email = lead.email.as_deref().and_then(same_email);
         self.phones.iter().any(calls) || (email.is_some() && email == self.email)
     }
 
     /// The keys of its claims.
     fn claims(&self, keys: Keys<'_>) -> BTreeSet<Key> {
         let phones = self.phones.iter().map(|phone| phone_claim(keys, phone));
-        let email = self.email.as_ref().map(|email| keys.new_email(email));
+        let email = self.email.as_ref().map(|email| keys.new_email(&digest(email)));
         phones.chain(email).collect()
     }
 
@@ -150,11 +152,14 @@ impl Reader {
         let keys = self.keys();
         let twin = async {
             match phone.twin() {
-                Some(twin) => self.first_lead(keys.phone(twin)).await,
+                Some(twin) => self.first_lead(KeyRange::head(keys.phone(twin), 1)).await,
                 None => Ok(None),
             }
         };
-        let (exact, twin) = try_join!(self.first_lead(keys.phone(phone.digits())), twin)?;
+        let (exact, twin) = try_join!(
+            self.first_lead(KeyRange::head(keys.phone(phone.digits()), 1)),
+            twin
+        )?;
         Ok(exact.or(twin))
     }
 
@@ -167,7 +172,7 @@ impl Reader {
         let phones = identity.phones.iter().map(|phone| self.lead_by_phone(phone));
         let email = async {
             match &identity.email {
-                Some(email) => self.first_lead(self.keys().email(email)).await,
+                Some(email) => self.lead_by_email(email).await,
                 None => Ok(None),
             }
         };
@@ -181,8 +186,23 @@ impl Reader {
         Ok(lead.filter(|lead| identity.is_of(lead)))
     }
 
-    async fn first_lead(&self, look_ups: String) -> Result<Option<LeadId>, StoreError> {
-        let page = self.table.query(KeyRange::head(look_ups, 1)).await?;
+    /// The lead that has an address, one that is not archived first. At most two queries of one item, in parallel.
+    async fn lead_by_email(&self, email: &str) -> Result<Option<LeadId>, StoreError> {
+        let keys = self.keys();
+        let Some(word) = address_word(email) else {
+            return self
+                .first_lead(KeyRange::head(keys.email(&digest(email)), 1))
+                .await;
+        };
+        let (listed, archived) = try_join!(
+            self.first_lead(keys.addressed(false, &word)),
+            self.first_lead(keys.addressed(true, &word))
+        )?;
+        Ok(listed.or(archived))
+    }
+
+    async fn first_lead(&self, look_ups: KeyRange) -> Result<Option<LeadId>, StoreError> {
+        let page = self.table.query(look_ups).await?;
         page.items.first().map(looked_up).transpose()
     }
 
@@ -222,7 +242,7 @@ impl Reader {
                 let mut entries =
                     entries.filter_map(|item| item::decode::<LeadEntry>("lead entry", item).ok());
                 let is_same =
-                    |entry: &LeadEntry| entry.email.as_deref().and_then(email_digest) == identity.email;
+                    |entry: &LeadEntry| entry.email.as_deref().and_then(same_email) == identity.email;
                 if let Some(entry) = entries.find(is_same) {
                     return Ok(Some(entry.id));
                 }

@@ -1,8 +1,6 @@
 //! A lead's record, and everything that is derived from it: entries of lists, totals, look-ups by number, e-mail address
 //! and word.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use table::AttributeValue;
@@ -13,7 +11,7 @@ use crate::environment::Environment;
 use crate::ids::{LeadId, TagId, UserId};
 use crate::lead::Lead;
 use crate::people::Company;
-use crate::phone::Phone;
+use crate::phone::{self, Phone};
 use crate::store::Reader;
 use crate::store::derived::Derived;
 use crate::store::entity::{Entity, Stored};
@@ -21,13 +19,13 @@ use crate::store::key::{self, Key, Keys};
 use crate::time::Timestamp;
 use crate::viewer::Viewer;
 use crate::visibility::AccessLists;
-use crate::words::{number_key, word_keys};
+use crate::words::{address_word, number_key, word_keys};
 use table::StoreError;
 use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
 
 const KIND: &str = "lead";
-/// Words of a lead with items of their own (C-20). A lead with more is also in a list that every search reads.
+/// Words of a lead with items of their own (C-20), apart from its address. A lead with more is also in a list that every search reads.
 const MAX_WORDS: usize = 16;
 /// Fields that are stored whatever their value, because the defaults depend on them.
 const KEPT: [&str; 3] = ["id", "createDate", "lastActive"];
@@ -107,7 +105,7 @@ impl LeadClass {
 
 impl LeadEntry {
     pub(crate) fn of(lead: &Lead) -> Self {
-        let digits = lead.numbers().map(crate::phone::digits);
+        let digits = lead.numbers().map(phone::digits);
         Self {
             id: lead.id,
             fullname: lead.fullname(),
@@ -234,36 +232,52 @@ pub fn is_archived(lead: LeadId, archived: bool) -> Condition {
     Condition::Exactly { has, lacks }
 }
 
-/// The keys of the items that a search by words reads (C-20): a copy of the list entry for each word and number.
-fn search_keys(keys: Keys<'_>, lead: &Lead) -> BTreeSet<Key> {
+/// The items that a search by words reads (C-20): for each word a copy of the list entry without the numbers, for each
+/// number one with that number. So a change of a number concerns its own item only.
+fn search_items(keys: Keys<'_>, lead: &Lead, entry: LeadEntry) -> Result<Vec<(Key, Item)>, StoreError> {
     let (id, archived) = (lead.id, lead.archived);
     let words = word_keys([
         lead.fullname().as_str(),
         lead.email.as_deref().unwrap_or_default(),
     ]);
     let wordy = (words.len() > MAX_WORDS).then(|| key::entry(keys.wordy_leads(archived), id));
-    let words = words.iter().take(MAX_WORDS);
-    let words = words.map(|word| keys.word_lead(archived, word, id));
-    let numbers = lead.numbers().filter_map(number_key);
-    let numbers = numbers.map(|number: String| keys.number_lead(archived, &number, id));
-    words.chain(wordy).chain(numbers).collect()
+    let address = lead.email.as_deref().and_then(address_word);
+    let others = words.iter().filter(|word| Some(*word) != address.as_ref());
+    let words = others
+        .take(MAX_WORDS)
+        .map(|word| keys.word_lead(archived, word, id));
+    let address = address.iter().map(|word| keys.addressed_lead(archived, word, id));
+    let mut entry = LeadEntry {
+        digits: Vec::new(),
+        ..entry
+    };
+    let by_word = item::encode("lead entry", &entry)?;
+    let words = words.chain(address).chain(wordy);
+    let mut items: Vec<_> = words.map(|key| (key, by_word.clone())).collect();
+    for number in lead.numbers() {
+        if let Some(key) = number_key(number) {
+            entry.digits = vec![phone::digits(number)];
+            let by_number = item::encode("lead entry", &entry)?;
+            items.push((keys.number_lead(archived, &key, id), by_number));
+        }
+    }
+    Ok(items)
 }
 
 /// Everything that is derived from a lead.
 fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
     let mut derived = Derived::default();
-    let entry = item::encode("lead entry", &LeadEntry::of(lead))?;
+    let listed = LeadEntry::of(lead);
+    let entry = item::encode("lead entry", &listed)?;
     derived
         .items
         .insert(key::entry(keys.lead_list(lead.archived), lead.id), entry.clone());
     if let Some(owner) = lead.owner {
-        derived.items.insert(
-            key::entry(keys.owner_list(lead.archived, owner), lead.id),
-            entry.clone(),
-        );
+        derived
+            .items
+            .insert(key::entry(keys.owner_list(lead.archived, owner), lead.id), entry);
     }
-    let found_by = search_keys(keys, lead).into_iter();
-    derived.items.extend(found_by.map(|key| (key, entry.clone())));
+    derived.items.extend(search_items(keys, lead, listed)?);
     for phone in lead.numbers().filter_map(Phone::of) {
         derived.items.insert(
             keys.phone_lead(phone.digits(), lead.archived, lead.id),

@@ -17,6 +17,7 @@ fn the_origin_of_built_keys() {
         (Key::new(keys.email("ab"), "x"), Origin::Lead(None)),
         (keys.new_email("ab"), Origin::None),
         (keys.word_lead(false, "ana#x", lead()), of_lead),
+        (keys.addressed_lead(true, "ana@x", lead()), of_lead),
         (Key::new(keys.words(true, "ana"), "x"), Origin::Lead(None)),
         (entry(keys.wordy_leads(false), lead()), of_lead),
         (keys.number_lead(false, "1743", lead()), of_lead),

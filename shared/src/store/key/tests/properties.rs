@@ -34,8 +34,8 @@ proptest! {
         prop_assert_eq!(looked_up_lead(&keys.phone_lead(&text, archived, lead).sk), Some(lead));
         prop_assert_eq!(looked_up_lead(&email.sk), Some(lead));
         let (word, number) = (keys.word_lead(archived, &path, lead), keys.number_lead(archived, &text, lead));
-        prop_assert_eq!((keyed_lead(&word.sk), keyed_lead(&number.sk)), (Some(lead), Some(lead)));
-        for look_up in [&email, &word, &number, &entry(keys.wordy_leads(archived), lead)] {
+        let address = keys.addressed_lead(archived, &text, lead);
+        for look_up in [&email, &word, &number, &address, &entry(keys.wordy_leads(archived), lead)] {
             prop_assert!(is_new_look_up(look_up));
         }
         prop_assert!(!is_new_look_up(&keys.phone_lead(&text, archived, lead)));
@@ -51,6 +51,7 @@ proptest! {
             (keys.phone_lead(&text, archived, lead), Origin::Lead(Some(lead))),
             (email, Origin::Lead(Some(lead))),
             (word, Origin::Lead(Some(lead))),
+            (address, Origin::Lead(Some(lead))),
             (number, Origin::Lead(Some(lead))),
             (keys.lead_opportunity(lead, opportunity), Origin::Opportunity(Some(opportunity))),
             (keys.listed_meeting(calendar, date, meeting), Origin::Meeting(Some(meeting))),

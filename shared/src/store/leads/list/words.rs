@@ -38,6 +38,8 @@ pub struct PrefetchedWords {
     words: Vec<MergeScan<LeadEntry>>,
     /// Other leads that may match: those of numbers, and those with very many words.
     others: MergeScan<LeadEntry>,
+    /// Whether only the lists of leads contain all matches by words.
+    needs_all: bool,
     /// The lead with the id that the term is.
     by_id: Option<LeadEntry>,
 }
@@ -103,7 +105,12 @@ impl Reader {
         let fills = try_join_all(fills);
         let other = others.fill(|_| MAX_AHEAD, |range| self.table.query(range));
         let (_, _, by_id) = try_join!(fills, other, self.listed(archived, search.id()))?;
-        Ok(PrefetchedWords { words, others, by_id })
+        Ok(PrefetchedWords {
+            words,
+            others,
+            needs_all: search.needs_all(),
+            by_id,
+        })
     }
 
     /// A lead's entry in the list of all leads.
@@ -172,8 +179,10 @@ impl InstanceStore {
             others.list.fill(|_| PAGE, read).await?;
             others.sift(is_match);
         }
-        let by_words = !start.words.is_empty();
         let mut lists: Vec<_> = start.words.into_iter().map(Candidates::of).collect();
+        let within = || Candidates::of(self.lists(request, reach, None));
+        lists.extend(start.needs_all.then(within));
+        let by_words = !lists.is_empty();
         let mut size = MAX_AHEAD;
         while by_words {
             for candidates in &mut lists {
@@ -189,8 +198,8 @@ impl InstanceStore {
             {
                 return Ok(SearchMatches::TooMany);
             }
-            if size == MAX_AHEAD && *reach != OwnerScope::All {
-                lists.push(Candidates::of(self.lists(request, reach, None)));
+            if size == MAX_AHEAD && *reach != OwnerScope::All && !start.needs_all {
+                lists.push(within());
             }
             size = (size * GROWTH).min(PAGE);
             try_join_all(
