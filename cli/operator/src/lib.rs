@@ -22,6 +22,7 @@ pub mod kinds;
 mod lifecycle;
 mod line;
 mod migrate;
+mod named;
 mod pages;
 pub mod progress;
 mod rehearsal;
