@@ -24,13 +24,13 @@ const CONCURRENCY: usize = 30;
 struct TotalTarget {
     key: Key,
     name: String,
-    /// How often the number counts there: 0 for one that must only be present.
+    /// The factor of the number there: 0 for one that must only be present.
     times: i64,
     set: Item,
 }
 
 impl Operator {
-    /// Moves the counts of all totals in the former form, and returns how many there were. Scans the table.
+    /// Moves the counts of all totals in the former form, and returns their number. Scans the table.
     ///
     /// # Errors
     /// [`OperatorError::Store`] if the table fails; what was moved by then stays.

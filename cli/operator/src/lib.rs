@@ -22,6 +22,7 @@ mod lifecycle;
 mod line;
 mod look_ups;
 mod migrate;
+mod named;
 mod pages;
 pub mod progress;
 mod rehearsal;

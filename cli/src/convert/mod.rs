@@ -64,7 +64,7 @@ pub struct Converted {
     pub lines: Vec<String>,
     /// The id map with the ids of this run.
     pub ids: IdMap,
-    /// What the conversion decided, for people.
+    /// The decisions of the conversion, for people.
     pub report: String,
     /// The number of records of each kind, and of rows that were left out.
     pub summary: String,

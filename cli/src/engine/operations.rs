@@ -12,7 +12,7 @@ const UNKNOWN: &str = r#"{"__type":"com.amazon.coral.service#UnknownOperationExc
 macro_rules! call {
     ($database:ident, $operation:ident, $body:ident; $($name:literal => $method:ident,)+) => {
         match $operation {
-            $($name => Some(read($body).and_then(|request| write(&$database.$method(request)?))),)+
+            $($name => Some(parse($body).and_then(|request| write(&$database.$method(request)?))),)+
             _ => None,
         }
     };
@@ -56,17 +56,17 @@ pub fn answer(database: &Database, operation: &str, body: &[u8]) -> (u16, String
     }
 }
 
-fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, DynoxideError> {
+/// Marks of the engine's parsers, anywhere in the text, of errors that DynamoDB calls validation errors.
+const VALIDATION_MARKS: [&str; 2] = ["VALIDATION:", "VALIDATION_REQUEST:"];
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, DynoxideError> {
     serde_json::from_slice(body).map_err(|cause| {
         let text = cause.to_string();
-        // The engine's parsers mark errors that DynamoDB calls validation errors; all others are type errors.
-        match text
-            .split_once("VALIDATION:")
-            .or_else(|| text.split_once("VALIDATION_REQUEST:"))
-        {
-            Some((_, text)) => DynoxideError::ValidationException(text.to_owned()),
-            None => DynoxideError::SerializationException(text),
+        let mut marked = VALIDATION_MARKS.iter().filter_map(|mark| text.split_once(mark));
+        if let Some((_, text)) = marked.next() {
+            return DynoxideError::ValidationException(text.to_owned());
         }
+        DynoxideError::SerializationException(text)
     })
 }
 

@@ -37,7 +37,7 @@ fn shop() -> Bench {
     bench
 }
 
-/// What depends on a record, or nothing once it is removed.
+/// The dependents that keep a record from being removed; empty once it is removed.
 fn remove(bench: &Bench, arguments: &str) -> Vec<String> {
     let ended = bench.funil(&format!(
         "remove --instance acme --alone --json --kind {arguments}"

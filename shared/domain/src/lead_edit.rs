@@ -312,7 +312,7 @@ fn require_size(lead: &Lead) -> Result<(), LeadEditError> {
     is_storable(lead).then_some(()).ok_or(LeadEditError::TooLarge)
 }
 
-/// Whether a lead has at most 100 KB, whoever changes it.
+/// Whether a lead has at most 100 KB.
 #[must_use]
 pub fn is_storable(lead: &Lead) -> bool {
     let fields = |value: Value| value.to_string().len();

@@ -7,7 +7,7 @@ const MOST: f64 = 1e15;
 /// The smallest size of a number that is not 0.
 const LEAST: f64 = 1e-9;
 
-/// A number within the bounds of the table's numbers, in the form in which it is read back: `4.0` is `4`.
+/// A number within the bounds of the table's numbers, in the form in which DynamoDB returns it: `4.0` becomes `4`.
 ///
 /// # Errors
 /// The rule that it breaks.

@@ -67,7 +67,8 @@ pub enum RequestError {
     /// 400: the body is not JSON.
     #[error("body: must be JSON")]
     NotJson(#[from] NotJson),
-    /// 500: the table failed. The log has the cause, the answer has not. 400 if an item would exceed the table's limit.
+    /// 500: the table failed. 503: conflicts with concurrent requests exceeded the retries. The log has the cause, the answer has not. 400 if an
+    /// item would exceed the table's limit.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -108,6 +109,10 @@ impl From<RequestError> for Problem {
             RequestError::Store(cause) if cause.is_oversize() => {
                 tracing::warn!(%cause, "the request is refused");
                 Self::Invalid(OVERSIZE.to_owned())
+            }
+            RequestError::Store(cause @ StoreError::Contention(_)) => {
+                tracing::error!(%cause, "the request failed");
+                Self::Busy
             }
             RequestError::Store(cause) => {
                 tracing::error!(%cause, "the request failed");

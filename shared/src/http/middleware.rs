@@ -11,7 +11,8 @@ use futures_util::FutureExt as _;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt as _;
 
-use super::problem::{ANSWER_LIMIT, ErrorFormat, Problem};
+use super::json::ANSWER_LIMIT;
+use super::problem::{ErrorFormat, Problem};
 use super::{App, compression, cors, limit};
 use crate::release::release;
 use crate::store::{Cost, Meter};

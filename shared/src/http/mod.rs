@@ -8,6 +8,7 @@ mod compression;
 mod cors;
 mod error;
 mod idempotency;
+mod json;
 mod limit;
 mod middleware;
 pub mod page;
@@ -28,9 +29,10 @@ pub use body::{JsonObject, NotJson, parse_json, parse_json_doubles, parse_object
 pub use cors::Origins;
 pub use error::{InvalidField, RequestError};
 pub use idempotency::{BadIdempotencyKey, Idempotent, replayed};
+pub use json::{bytes_of, json, json_that_fits};
 pub use middleware::{BODY_LIMIT, RequestId, unreadable};
 pub use params::Params;
-pub use problem::{ErrorFormat, Problem, bytes_of, json, json_that_fits};
+pub use problem::{ErrorFormat, Problem};
 pub use request::RawRequest;
 pub use source::SourceAddress;
 

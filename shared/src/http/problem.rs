@@ -1,13 +1,12 @@
-//! JSON responses and the bodies of errors (C-4).
+//! Errors of requests, and their bodies (C-4).
 
 use std::borrow::Cow;
 
 use axum::Json;
 use axum::body::Bytes;
 use axum::response::{IntoResponse, Response};
-use http::header::CONTENT_TYPE;
+use http::header::RETRY_AFTER;
 use http::{HeaderName, HeaderValue, StatusCode};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::telemetry::request;
@@ -19,9 +18,6 @@ const DETAILS: HeaderName = HeaderName::from_static("x-error-details");
 const DETAILS_LIMIT: usize = 200;
 /// Characters kept at the end, which states the rule.
 const REASON_LIMIT: usize = 100;
-
-/// Maximum bytes of a response: Lambda accepts at most 6 MB and replaces larger ones by an empty 500.
-pub(super) const ANSWER_LIMIT: u64 = 5 * 1024 * 1024;
 
 /// Error format of a group of endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +63,8 @@ pub enum Problem {
     HeadersTooLarge,
     /// 500. The cause is in the log only.
     Internal,
+    /// 503: the table was too busy with concurrent requests. The request can be repeated.
+    Busy,
     /// A status with its own body.
     Other(StatusCode, Value),
 }
@@ -85,6 +83,7 @@ impl Problem {
             Self::Mismatch => StatusCode::UNPROCESSABLE_ENTITY,
             Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
             Self::Other(status, _) => *status,
         }
     }
@@ -115,6 +114,7 @@ impl Problem {
             Self::HeadersTooLarge => "Request header fields too large",
             Self::Mismatch => "Idempotency-Key was used with another body",
             Self::TooMany => "Too many requests",
+            Self::Busy => "Service unavailable",
             Self::Internal | Self::Other(..) => "Internal error",
         }
     }
@@ -143,7 +143,11 @@ impl ErrorFormat {
         }
         let mut answer = (refusal.status(), Json(self.body(refusal))).into_response();
         let details = self.details_in_header(refusal).and_then(header);
-        answer.headers_mut().extend(details.map(|text| (DETAILS, text)));
+        let headers = answer.headers_mut();
+        headers.extend(details.map(|text| (DETAILS, text)));
+        if *refusal == Problem::Busy {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
         answer
     }
 
@@ -185,21 +189,10 @@ impl ErrorFormat {
             (Self::CallWebhook, Problem::Unauthorized | Problem::Misplaced(_)) => {
                 json!({ "msg": "unauthorized" })
             }
-            (Self::CallWebhook, Problem::Internal) => {
+            (Self::CallWebhook, Problem::Internal | Problem::Busy) => {
                 json!({ "msg": "failed_voip_webhook", "err": "storage" })
             }
             (Self::Message | Self::CallWebhook, _) => json!({ "msg": refusal.text() }),
-        }
-    }
-}
-
-/// A JSON response. Lists are written in hundreds of thousands of pieces, for which the buffer of [`Json`] is slow.
-pub fn json(shown: &impl Serialize) -> Response {
-    match serde_json::to_vec(shown) {
-        Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
-        Err(cause) => {
-            tracing::error!(%cause, "the answer could not be written");
-            ErrorFormat::Fixed.answer(&Problem::Internal)
         }
     }
 }
@@ -240,42 +233,6 @@ fn shorten(details: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}…{reason}", cut(details, DETAILS_LIMIT)))
 }
 
-/// Header with the number of items cut from a response that is too large.
-pub const ITEMS_CUT: HeaderName = HeaderName::from_static("x-items-cut");
-
-/// A JSON response with lists, cut to fit into a response: each list is cut at the same length, and the header
-/// [`ITEMS_CUT`] counts the omitted items.
-///
-/// `sizes` returns the bytes of each item of each list and is called only if something must be cut; `shown` builds
-/// the response with at most that many items per list.
-pub fn json_that_fits<T: Serialize>(
-    shown: impl Fn(usize) -> T,
-    sizes: impl FnOnce() -> Vec<Vec<usize>>,
-) -> Response {
-    let whole = json(&shown(usize::MAX));
-    let bytes = http_body::Body::size_hint(whole.body()).lower();
-    let Some(over) = bytes.checked_sub(ANSWER_LIMIT + 1) else {
-        return whole;
-    };
-    let sizes = sizes();
-    let (mut left_out, mut cut, mut length) = (0, 0, sizes.iter().map(Vec::len).max().unwrap_or_default());
-    while length > 0 && left_out <= over {
-        length -= 1;
-        for item in sizes.iter().filter_map(|list| list.get(length)) {
-            left_out += *item as u64;
-            cut += 1;
-        }
-    }
-    let mut answer = json(&shown(length));
-    answer.headers_mut().insert(ITEMS_CUT, HeaderValue::from(cut));
-    answer
-}
-
-/// Bytes of a value as JSON.
-pub fn bytes_of(value: &impl Serialize) -> usize {
-    serde_json::to_vec(value).map_or(0, |json| json.len())
-}
-
 /// Text for a header: non-ASCII and control characters are percent-encoded.
 fn header(text: &str) -> Option<HeaderValue> {
     let encode = |byte| match byte {
@@ -289,37 +246,6 @@ fn header(text: &str) -> Option<HeaderValue> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// All lists are cut at one length, the largest that fits.
-    #[test]
-    fn long_details_are_cut() {
-        let lists = [
-            vec!["x".repeat(600_000); 9],
-            vec!["y".to_owned(); 3],
-            vec!["z".repeat(1000); 20],
-        ];
-        let shown = |most: usize| {
-            lists
-                .iter()
-                .map(|list| &list[..list.len().min(most)])
-                .collect::<Vec<_>>()
-        };
-        let sizes = || {
-            lists
-                .iter()
-                .map(|list| list.iter().map(bytes_of).collect())
-                .collect()
-        };
-        let answer = json_that_fits(shown, sizes);
-        assert_eq!(answer.headers()[ITEMS_CUT], "13");
-        let bytes = http_body::Body::size_hint(answer.body()).lower();
-        assert!(
-            (ANSWER_LIMIT - 600_000..=ANSWER_LIMIT).contains(&bytes),
-            "{bytes}"
-        );
-        let small = json_that_fits(|_| json!([1]), || unreachable!());
-        assert_eq!(small.headers().get(ITEMS_CUT), None);
-    }
 
     /// Endpoint 19 with an incomplete body.
     #[test]
@@ -452,6 +378,7 @@ mod tests {
             ),
             (Problem::TooMany, 429, "Too many requests"),
             (Problem::Internal, 500, "Internal error"),
+            (Problem::Busy, 503, "Service unavailable"),
         ] {
             assert_eq!(ErrorFormat::Message.body(&refusal), json!({ "msg": msg }));
             assert_eq!(ErrorFormat::Message.answer(&refusal).status().as_u16(), status);

@@ -29,7 +29,8 @@ pub trait Entity: Sized {
     /// [`StoreError::Corrupt`] where it cannot be read.
     fn decode(item: &Item) -> Result<Self, StoreError>;
 
-    /// Everything that is derived from a record: a pure function of it.
+    /// The items that are stored along with a record, such as list entries and claims of numbers, and its shares of totals. A pure
+    /// function of the record.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] where an item of it cannot be encoded.

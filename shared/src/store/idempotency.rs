@@ -137,7 +137,8 @@ impl IdempotencyKey {
         );
     }
 
-    /// Compares the claim with a stored one; expired claims are ignored.
+    /// Compares the claim with a stored one; expired claims, and those without `ttl`, are ignored. `FOUND` is absent where the request
+    /// created the record.
     pub(crate) fn judge(&self, item: &Item, now: Timestamp) -> Result<Claimed, StoreError> {
         let until = i64::try_from(item::number("idempotency", item, "ttl")?).unwrap_or(i64::MAX);
         if until <= now.unix_seconds() {

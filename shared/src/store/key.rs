@@ -170,7 +170,7 @@ impl Keys<'_> {
         }
     }
 
-    /// A running number.
+    /// The item with the last id of a kind.
     pub fn counter(self, counter: Counter) -> Key {
         let sk = match counter {
             Counter::Lead => "lead",

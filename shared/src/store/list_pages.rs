@@ -92,7 +92,7 @@ impl PrefetchedList {
     }
 }
 
-/// Where a list grows.
+/// The end at which a list grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Growth {
     /// The newest come first.

@@ -12,8 +12,7 @@ use crate::readable::readable;
 
 /// An entry of merged lists.
 pub trait ListEntry: Sized {
-    /// Of two entries with one sort key the greater version counts: an item that moves between lists during
-    /// the read may be in both.
+    /// Orders the entries of one item, which may be in two lists if it moves between them during the read.
     type Version: Ord;
 
     /// The entry of an item.
@@ -22,7 +21,7 @@ pub trait ListEntry: Sized {
     /// [`StoreError::Corrupt`] if it cannot be decoded.
     fn read(item: Item) -> Result<Self, StoreError>;
 
-    /// The version of the record.
+    /// Of two entries with one sort key, the one of the greater version counts.
     fn version(&self) -> Self::Version;
 }
 

@@ -21,7 +21,7 @@ pub type Place = (FunnelId, ColumnId);
 /// Names of a kind in reports, and the counter of its ids.
 #[derive(Debug, Clone, Copy)]
 pub struct About {
-    /// The name of one record, and of the number that its id is.
+    /// The name of one record in reports, and the attribute of `counter`'s item that has the last id.
     pub name: &'static str,
     /// The name of several records.
     pub plural: &'static str,

@@ -153,13 +153,13 @@ impl Class {
     /// The difference of a number of a total from the class's. An absent one counts as 0.
     fn miscount(&self, name: &str, total: &Item) -> Option<String> {
         let right = self.sums.get(name).copied().unwrap_or_default();
-        let stored = total.get(name);
-        let text = stored.and_then(|number| number.as_n().ok());
-        let number = text.map_or(stored.is_none().then_some(0), |text| text.parse().ok());
-        if number == Some(right) {
+        let stored = match total.get(name) {
+            None => "0",
+            Some(number) => number.as_n().map_or("no number", String::as_str),
+        };
+        if stored.parse() == Ok(right) {
             return None;
         }
-        let stored = text.map_or("nothing", String::as_str);
         let says = match name.split_once('.') {
             None if name == "c" => format!("adds up to {stored} cents"),
             None => format!("counts {stored}"),
@@ -295,8 +295,8 @@ mod tests {
             ("n.9#lost".to_owned(), n(4)),
             ("n".to_owned(), s("2")),
         ]);
-        let fault = "adds up to 12.5 cents, but there are 250; counts nothing, but there are 2; \
-                     counts nothing of 7#open, but there are 1; counts 4 of 9#lost, but there are 0";
+        let fault = "adds up to 12.5 cents, but there are 250; counts no number, but there are 2; \
+                     counts 0 of 7#open, but there are 1; counts 4 of 9#lost, but there are 0";
         assert_eq!(class.fault(Some(&wrong)).as_deref(), Some(fault));
         let repaired = class.total(Some(&wrong), 6);
         assert_eq!(class.fault(Some(&repaired)), None);

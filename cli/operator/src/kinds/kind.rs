@@ -18,37 +18,19 @@ use table::{Condition, StoreError, Transaction, unknown};
 use super::references::References;
 use crate::batch::{Decision, Mode, Skip};
 use crate::line::Fields;
+use crate::named::named;
 use crate::{Operator, OperatorError, Outcome};
 
-macro_rules! kinds {
-    ($($kind:ident $name:literal),* $(,)?) => {
-        /// The kinds, in the order of imports and exports: each after those that it refers to.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        #[expect(missing_docs, reason = "the names are those of the records")]
-        pub enum Kind { $($kind),* }
-
-        impl Kind {
-            /// The value of `kind` in a line.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name),* }
-            }
-
-            /// The kind with this name.
-            #[must_use]
-            pub fn named(name: &str) -> Option<Self> {
-                match name { $($name => Some(Self::$kind),)* _ => None }
-            }
-        }
-    };
-}
-
-kinds! {
-    Settings "setting", Departments "department", Groups "group", Users "user", Profiles "profile",
-    Tags "tag", LossReasons "lossReason",
-    Companies "company", Leads "lead", Funnels "funnel", Opportunities "opportunity", Calendars "calendar",
-    Meetings "meeting", Tickets "ticket", Files "file", Calls "call", Events "event", Reports "report",
-    Hooks "hook", Automations "automation",
+named! {
+    /// The kinds, in the order of imports and exports: each after those that it refers to.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    Kind {
+        Settings "setting", Departments "department", Groups "group", Users "user", Profiles "profile",
+        Tags "tag", LossReasons "lossReason",
+        Companies "company", Leads "lead", Funnels "funnel", Opportunities "opportunity", Calendars "calendar",
+        Meetings "meeting", Tickets "ticket", Files "file", Calls "call", Events "event", Reports "report",
+        Hooks "hook", Automations "automation",
+    }
 }
 
 /// A kind of records, as lines contain them.

@@ -14,6 +14,7 @@ use serde::Serialize;
 use shared::funnel::Funnel;
 use shared::ids::{ColumnId, FunnelId};
 
+use crate::named::named;
 use crate::{Operator, OperatorError};
 
 pub use dependents::Dependent;
@@ -21,35 +22,13 @@ pub use dependents::Dependent;
 /// Seconds in which every request that had read a removed record ends.
 const SETTLED: u64 = 30;
 
-macro_rules! removable {
-    ($($kind:ident $name:literal),* $(,)?) => {
-        /// The kinds of records that can be removed.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[expect(missing_docs, reason = "the names are those of the records")]
-        pub enum Removable { $($kind),* }
-
-        impl Removable {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$kind),*];
-
-            /// The name, as in a line of an import.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name),* }
-            }
-
-            /// The kind with this name.
-            #[must_use]
-            pub fn named(name: &str) -> Option<Self> {
-                match name { $($name => Some(Self::$kind),)* _ => None }
-            }
-        }
-    };
-}
-
-removable! {
-    Funnel "funnel", Column "column", Report "report", Calendar "calendar", User "user", Automation "automation",
-    Tag "tag", Hook "hook", Company "company", Opportunity "opportunity", Ticket "ticket", File "file",
+named! {
+    /// The kinds of records that can be removed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    Removable {
+        Funnel "funnel", Column "column", Report "report", Calendar "calendar", User "user", Automation "automation",
+        Tag "tag", Hook "hook", Company "company", Opportunity "opportunity", Ticket "ticket", File "file",
+    }
 }
 
 impl Removable {

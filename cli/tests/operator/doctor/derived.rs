@@ -95,13 +95,13 @@ fn totals_and_counters() {
 set n {"N":"-3"} | acme#lead-total#0 7 | counts -3, but there are 1
 delete | acme#lead-total#0 none.2 | is missing: there are 1
 set userAccess {"L":[{"N":"7"}]} | acme#lead-total-restricted#1 8#* | describes another class
-set n {"S":"many"} | acme#lead-total#1 9 | counts nothing, but there are 1
+set n {"S":"many"} | acme#lead-total#1 9 | counts no number, but there are 1
 set n {"N":"3"} | acme#board-total#3#0 31#7#open | counts 3, but there are 1
 set c {"N":"-5"} | acme#board-total#3#0 31#8#gain | adds up to -5 cents, but there are 44
 set c.restricted {"N":"7"} | acme#board-total#3#1 32#7#open | adds up to 7 cents of restricted, but there are 0
 delete | acme#board-total-restricted#3#1 32#7#open#* | is missing: there are 1
-set n.7#open {"N":"2"} | acme#board-rank#3#31#0 2912196#0 | counts 2 of 7#open, but there are 1; counts nothing of 8#gain, but there are 1
-set n.8#gain {"S":"one"} | acme#board-rank#3#31#0 2912196#0 | counts 2 of 7#open, but there are 1; counts nothing of 8#gain, but there are 1
+set n.7#open {"N":"2"} | acme#board-rank#3#31#0 2912196#0 | counts 2 of 7#open, but there are 1; counts no number of 8#gain, but there are 1
+set n.8#gain {"S":"one"} | acme#board-rank#3#31#0 2912196#0 | counts 2 of 7#open, but there are 1; counts no number of 8#gain, but there are 1
 delete | acme#board-rank#3#32#1 2912196#0 | is missing: there are 1
 set n.1803902400000_1803904200000 {"N":"2"} | acme#agenda#1 2027-03-01 | counts 2 of 2027-03-01T12:00:00.000Z to 2027-03-01T12:30:00.000Z, but there are 1
 delete | acme#agenda#1 2027-03-02 | is missing: there are 1
@@ -117,7 +117,7 @@ set ticket {"N":"1"} | acme#counter ticket | the last ticket is number 1, but th
     assert_restores(
         &bench,
         r#"
-unset n c | acme#board-total#3#0 31#7#open | adds up to nothing cents, but there are 123456; counts nothing, but there are 1
+unset n c | acme#board-total#3#0 31#7#open | adds up to 0 cents, but there are 123456; counts 0, but there are 1
 set status {"S":"lost"} | acme#board-total#3#0 31#8#gain | describes another class
 delete | acme#meeting-month#1 2027-03-01 | is missing: there are 3
 "#,

@@ -294,16 +294,16 @@ impl OutboxTrigger {
 
     /// The first action after the trigger's progress, of automations ordered by id.
     fn next<'a>(&self, ground: &'a Ground) -> Option<(AutomationId, usize, &'a Action)> {
-        let begun = |automation: &Automation| automation.id.get() == self.automation;
+        let is_current = |automation: &Automation| automation.id.get() == self.automation;
         // Changes by an automation's own actions do not stop it.
-        let runs = |automation: &&Automation| begun(automation) || ground.admits(automation);
+        let runs = |automation: &&Automation| is_current(automation) || ground.admits(automation);
         let active = ground.automations.iter().filter(|automation| automation.active);
-        let left = active
+        let remaining = active
             .filter(|automation| automation.id.get() >= self.automation)
             .filter(runs);
-        let actions = left.flat_map(|automation| {
+        let actions = remaining.flat_map(|automation| {
             let actions = automation.actions.iter().enumerate();
-            let skip = if begun(automation) { self.action } else { 0 };
+            let skip = if is_current(automation) { self.action } else { 0 };
             let skip = usize::try_from(skip).unwrap_or(usize::MAX);
             actions.skip(skip).map(|(at, action)| (automation.id, at, action))
         });

@@ -130,7 +130,7 @@ impl InstanceStore {
         let parts = match plan {
             QueryPlan::Nothing => Vec::new(),
             QueryPlan::Merge(parts) => parts,
-            QueryPlan::Sift(wide, _) => vec![wide],
+            QueryPlan::Filter(wide, _) => vec![wide],
         };
         let parts: Vec<_> = parts
             .into_iter()

@@ -12,8 +12,8 @@ use crate::viewer::OwnerScope;
 
 /// Maximum lists to merge, unless their contents are rare.
 const MAX_MERGED: usize = 8;
-/// Minimum density, one in so many, from which entries are read from a wider list.
-const DENSE: i64 = 4;
+/// A wider list is filtered if at least one in so many of its entries is requested.
+const MAX_ENTRIES_PER_HIT: i64 = 4;
 
 /// The requested and visible users and statuses; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub enum QueryPlan {
     /// Merge these lists.
     Merge(Vec<ListPart>),
     /// Filter a wider list with this share of requested entries; merge these lists if that takes too long.
-    Sift(ListPart, Vec<ListPart>),
+    Filter(ListPart, Vec<ListPart>),
 }
 
 impl VisibleLists {
@@ -121,9 +121,9 @@ impl VisibleLists {
         let parts: Vec<_> = parts.collect();
         if parts.is_empty() {
             QueryPlan::Nothing
-        } else if parts.len() > MAX_MERGED && sought.saturating_mul(DENSE) >= all {
+        } else if parts.len() > MAX_MERGED && sought.saturating_mul(MAX_ENTRIES_PER_HIT) >= all {
             let share = part(sought, all);
-            QueryPlan::Sift(ListPart { list: wide, share }, parts)
+            QueryPlan::Filter(ListPart { list: wide, share }, parts)
         } else {
             QueryPlan::Merge(parts)
         }

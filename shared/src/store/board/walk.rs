@@ -99,7 +99,7 @@ impl<'a> BoardScan<'a> {
         let (parts, instead) = match plan {
             QueryPlan::Nothing => (Vec::new(), Vec::new()),
             QueryPlan::Merge(parts) => (parts, Vec::new()),
-            QueryPlan::Sift(wide, parts) => (vec![wide], parts),
+            QueryPlan::Filter(wide, parts) => (vec![wide], parts),
         };
         let ranges = parts.iter().map(|part| bounds.span(reader, part.list));
         Self {

@@ -77,7 +77,7 @@ pub fn marked_at(now: Timestamp) -> Item {
 impl StaleMarkers {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.leads.is_empty()
+        *self == Self::default()
     }
 
     /// Whether copies of a lead may be stale.
@@ -128,7 +128,7 @@ impl Reader {
             .collect()
     }
 
-    /// All markers.
+    /// All markers. If the key of one cannot be read, every lead counts as marked.
     pub(crate) async fn all_stale_markers(
         &self,
         markers: &StaleMarkers,
@@ -140,8 +140,39 @@ impl Reader {
         let mut all = StaleMarkers::default();
         let mut pages = Pages::of(KeyRange::head(self.keys().notices(), PAGE));
         while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
-            all.leads.extend(StaleMarkers::of(&page).leads);
+            let more = StaleMarkers::of(&page);
+            all.leads.extend(more.leads);
+            if more.unread == Unread::Anything {
+                all.unread = Unread::Anything;
+            }
         }
         Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use table::Key;
+
+    /// A marker of an unknown key may be about any lead.
+    #[test]
+    fn unreadable_markers_cover_every_lead() {
+        let lead = LeadId::new(7).unwrap();
+        for (names, more, covers) in [
+            (&["lead#0000000000000003"][..], false, false),
+            (&["lead#0000000000000003"], true, true),
+            (&["lead#0000000000000007"], false, true),
+            (&["person#3"], false, true),
+            (&[], false, false),
+        ] {
+            let items = names
+                .iter()
+                .map(|name| Key::new("acme#notice", *name).complete(Item::new()));
+            let items = items.collect();
+            let markers = StaleMarkers::of(&Page { items, more });
+            assert_eq!(markers.covers(lead), covers, "{names:?}");
+            assert_eq!(markers.is_empty(), names.is_empty(), "{names:?}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! How many leads there are, by the attributes that decide who sees them (C-20, C-82).
+//! Numbers of leads, by the attributes that decide who sees them (C-20, C-82).
 //!
 //! An owner has one total, which counts leads with access lists apart from the others. They are also counted by their
 //! lists, in separate items that only viewers from whom lists may hide leads read. So a page costs by owners and not
@@ -28,7 +28,7 @@ const KIND: &str = "lead total";
 /// Leads without owner are counted in so many items, because calls from new numbers make them in bursts.
 const SHARDS: u64 = 16;
 
-/// How many leads there are of a class.
+/// The number of leads of a class.
 #[derive(Debug, Deserialize)]
 struct LeadTotal {
     #[serde(rename = "n", default)]

@@ -6,7 +6,7 @@ use shared::store::testing::faults::Fault;
 use tests::sales::{add_opportunities, plain_opportunity};
 use tests::{ACME, Wallet, World};
 
-use super::{SDK_ATTEMPTS, always, either, first};
+use super::{SDK_ATTEMPTS, always, either, failure, first};
 use crate::concurrency::{post, put, records, shop};
 
 const WRITE: &str = "TransactWriteItems";
@@ -77,12 +77,13 @@ async fn closing_out_of_sight_is_answered_after_a_lost_response() {
 /// conflict with other transactions.
 #[tokio::test]
 async fn reserving_an_id_survives_faults() {
-    let made_by_eight = async |world: &World, wallet: &Wallet| {
+    let made_by_eight = async |world: &World, wallet: &Wallet, fault: Fault| {
         let calls = (0..8).map(async |at: u64| {
             let body = json!({ "title": format!("Pedido {at}"), "crm_column": 31, "lead_id": 1001 });
             let answer = post(world, wallet, None, &body).await;
             if answer.status != 200 {
-                answer.is(500, &json!({ "msg": "Internal error" }));
+                let (status, text) = failure(fault);
+                answer.is(status, &json!({ "msg": text }));
             }
             usize::from(answer.status == 200)
         });
@@ -103,10 +104,10 @@ async fn reserving_an_id_survives_faults() {
     ] {
         let (world, wallet) = desk().await;
         let world = world.with_faults(first("UpdateItem", fault, 3));
-        assert_eq!(made_by_eight(&world, &wallet).await, 8, "{fault:?}");
+        assert_eq!(made_by_eight(&world, &wallet, fault).await, 8, "{fault:?}");
         let (world, wallet) = desk().await;
         let world = world.with_faults(always("UpdateItem", fault));
-        let made = made_by_eight(&world, &wallet).await;
+        let made = made_by_eight(&world, &wallet, fault).await;
         assert!((1..8).contains(&made), "{fault:?}: {made}");
     }
 }

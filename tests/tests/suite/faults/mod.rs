@@ -31,6 +31,14 @@ pub fn always(operation: &'static str, fault: Fault) -> FaultPlan {
     first(operation, fault, usize::MAX)
 }
 
+/// Status and text of a write with a fault that persists.
+pub fn failure(fault: Fault) -> (u16, &'static str) {
+    match fault {
+        Fault::Conflict => (503, "Service unavailable"),
+        _ => (500, "Internal error"),
+    }
+}
+
 /// Every attempt of `operation` except the first `spared` gets a fault.
 pub fn behind(operation: &'static str, fault: Fault, spared: usize) -> FaultPlan {
     let met = AtomicUsize::new(0);

@@ -43,7 +43,7 @@ enum Test {
 pub struct Conditions(Vec<CustomFieldCondition>);
 
 impl Conditions {
-    /// Parses `filters`; also returns the number of discarded conditions.
+    /// Parses `filters`. Also returns the number of discarded ones: those that are malformed, or not on fields of opportunities (C-44).
     #[must_use]
     pub fn read(filters: &[Value]) -> (Self, usize) {
         let kept: Vec<_> = filters.iter().filter_map(CustomFieldCondition::read).collect();

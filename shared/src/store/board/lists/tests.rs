@@ -66,7 +66,7 @@ fn plan(guess: &PrefetchHint, request: &BoardRequest, totals: &[BoardTotal]) -> 
     match sight.plan(request, column(), totals) {
         QueryPlan::Nothing => ("nothing".to_owned(), Vec::new()),
         QueryPlan::Merge(parts) => ("merge".to_owned(), parts.iter().map(shown).collect()),
-        QueryPlan::Sift(wide, parts) => (
+        QueryPlan::Filter(wide, parts) => (
             format!("sift {}", shown(&wide)),
             parts.iter().map(shown).collect(),
         ),

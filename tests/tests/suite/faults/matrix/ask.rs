@@ -107,11 +107,11 @@ impl Ask {
     }
 
     /// The body of the response when the table fails.
-    pub fn failed(&self) -> Value {
+    pub fn failed(&self, text: &str) -> Value {
         match self.route {
             "/voip/webhook" => json!({ "msg": "failed_voip_webhook", "err": "storage" }),
-            "/crmopportunity" => json!({ "msg": "Internal error" }),
-            _ => json!({ "error": "Internal error" }),
+            "/crmopportunity" => json!({ "msg": text }),
+            _ => json!({ "error": text }),
         }
     }
 

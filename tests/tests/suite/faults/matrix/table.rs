@@ -94,10 +94,11 @@ fn said(tried: &Tried) -> String {
         Answered::Right => "right",
         Answered::Partial => "partial",
         Answered::Failed => "500",
+        Answered::Busy => "503",
     };
     let left = match (tried.answered, tried.left) {
-        (Answered::Failed, Left::After) => ", done",
-        (Answered::Failed, Left::Other) => ", in part",
+        (Answered::Failed | Answered::Busy, Left::After) => ", done",
+        (Answered::Failed | Answered::Busy, Left::Other) => ", in part",
         (Answered::Right, Left::Other) => ", without lead",
         _ => "",
     };

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use shared::store::testing::faults::Fault;
 use tests::world::Answer;
@@ -29,7 +29,14 @@ pub enum Answered {
     Partial,
     /// The internal error.
     Failed,
+    /// The table was busy.
+    Busy,
 }
+
+const FAILURES: [(u16, &str, Answered); 2] = [
+    (500, "Internal error", Answered::Failed),
+    (503, "Service unavailable", Answered::Busy),
+];
 
 /// Kinds of final states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -195,7 +202,7 @@ impl<'a> Trial<'a> {
         Ok((answered, left))
     }
 
-    /// The correct response or the internal error, in both cases without additional headers.
+    /// The correct response or a failure, without additional headers.
     fn read(&self, answer: &Answer) -> Result<Answered, String> {
         let told = |headers: &HeaderMap| {
             let told = headers
@@ -206,7 +213,10 @@ impl<'a> Trial<'a> {
             let told = told.filter(|told| !of_each.iter().any(|own| told.starts_with(own)));
             told.collect::<BTreeSet<_>>()
         };
-        let (is, may_be) = (told(&answer.headers), told(&self.expected.headers));
+        let (is, mut may_be) = (told(&answer.headers), told(&self.expected.headers));
+        if answer.status == StatusCode::SERVICE_UNAVAILABLE {
+            may_be.insert("retry-after: 1".to_owned());
+        }
         if !is.is_subset(&may_be) {
             return Err(format!("told {is:?}"));
         }
@@ -227,8 +237,11 @@ impl<'a> Trial<'a> {
                 Err(format!("told {is:?}"))
             };
         }
-        if (answer.status.as_u16(), &answer.body) == (500, &self.ask.failed()) {
-            return Ok(Answered::Failed);
+        for (status, text, answered) in FAILURES {
+            let retries_later = is.contains("retry-after: 1") == (answered == Answered::Busy);
+            if retries_later && (answer.status.as_u16(), &answer.body) == (status, &self.ask.failed(text)) {
+                return Ok(answered);
+            }
         }
         Err(format!("answered {} {}", answer.status, answer.body))
     }
@@ -245,6 +258,8 @@ impl<'a> Trial<'a> {
             Answered::Right
         } else if self.ask.may_lack_lead {
             return Ok(());
+        } else if moment.length == Length::Stays {
+            Answered::Busy
         } else {
             Answered::Failed
         };
@@ -266,7 +281,7 @@ impl<'a> Trial<'a> {
             Answered::Right => self.ask.may_lack_lead,
             // Its page may end elsewhere.
             Answered::Partial => true,
-            Answered::Failed => self.ask.again == Again::Each,
+            Answered::Failed | Answered::Busy => self.ask.again == Again::Each,
         };
         let is_lost = answered == Answered::Right && left == Left::Before && self.writes();
         if is_lost || left == Left::Other && !may_be_other {

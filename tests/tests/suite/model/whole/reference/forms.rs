@@ -25,7 +25,7 @@ const FIELDS: [&str; 13] = [
 ];
 const NAMING: usize = 6;
 
-/// What reaches the lead.
+/// The values that reach the lead.
 #[derive(Default)]
 struct AcceptedFields {
     fields: Record,

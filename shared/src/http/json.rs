@@ -1,0 +1,96 @@
+//! JSON responses, cut to the size that Lambda accepts.
+
+use axum::response::{IntoResponse, Response};
+use http::header::CONTENT_TYPE;
+use http::{HeaderName, HeaderValue};
+use serde::Serialize;
+
+use super::{ErrorFormat, Problem};
+
+/// Maximum bytes of a response: Lambda accepts at most 6 MB and replaces larger ones by an empty 500.
+pub(super) const ANSWER_LIMIT: u64 = 5 * 1024 * 1024;
+
+/// Header with the number of items cut from a response that is too large.
+pub const ITEMS_CUT: HeaderName = HeaderName::from_static("x-items-cut");
+
+/// A JSON response. Lists are written in hundreds of thousands of pieces, for which the buffer of `axum::Json` is slow.
+pub fn json(shown: &impl Serialize) -> Response {
+    match serde_json::to_vec(shown) {
+        Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
+        Err(cause) => {
+            tracing::error!(%cause, "the answer could not be written");
+            ErrorFormat::Fixed.answer(&Problem::Internal)
+        }
+    }
+}
+
+/// A JSON response with lists, cut to fit into a response: each list is cut at the same length, and the header
+/// [`ITEMS_CUT`] counts the omitted items.
+///
+/// `sizes` returns the bytes of each item of each list and is called only if something must be cut; `shown` builds
+/// the response with at most that many items per list.
+pub fn json_that_fits<T: Serialize>(
+    shown: impl Fn(usize) -> T,
+    sizes: impl FnOnce() -> Vec<Vec<usize>>,
+) -> Response {
+    let whole = json(&shown(usize::MAX));
+    let bytes = http_body::Body::size_hint(whole.body()).lower();
+    let Some(over) = bytes.checked_sub(ANSWER_LIMIT + 1) else {
+        return whole;
+    };
+    let sizes = sizes();
+    let (mut left_out, mut cut, mut length) = (0, 0, sizes.iter().map(Vec::len).max().unwrap_or_default());
+    while length > 0 && left_out <= over {
+        length -= 1;
+        for item in sizes.iter().filter_map(|list| list.get(length)) {
+            left_out += *item as u64;
+            cut += 1;
+        }
+    }
+    let mut answer = json(&shown(length));
+    answer.headers_mut().insert(ITEMS_CUT, HeaderValue::from(cut));
+    answer
+}
+
+/// Bytes of a value as JSON.
+pub fn bytes_of(value: &impl Serialize) -> usize {
+    serde_json::to_vec(value).map_or(0, |json| json.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// All lists are cut at one length, the largest that fits.
+    #[test]
+    fn long_details_are_cut() {
+        let lists = [
+            vec!["x".repeat(600_000); 9],
+            vec!["y".to_owned(); 3],
+            vec!["z".repeat(1000); 20],
+        ];
+        let shown = |most: usize| {
+            lists
+                .iter()
+                .map(|list| &list[..list.len().min(most)])
+                .collect::<Vec<_>>()
+        };
+        let sizes = || {
+            lists
+                .iter()
+                .map(|list| list.iter().map(bytes_of).collect())
+                .collect()
+        };
+        let answer = json_that_fits(shown, sizes);
+        assert_eq!(answer.headers()[ITEMS_CUT], "13");
+        let bytes = http_body::Body::size_hint(answer.body()).lower();
+        assert!(
+            (ANSWER_LIMIT - 600_000..=ANSWER_LIMIT).contains(&bytes),
+            "{bytes}"
+        );
+        let small = json_that_fits(|_| json!([1]), || unreachable!());
+        assert_eq!(small.headers().get(ITEMS_CUT), None);
+    }
+}
