@@ -21,5 +21,5 @@ pub mod traceparent;
 pub use domain::{
     automation, calendar, call, credential, directory, environment, form, funnel, ids, instance, integer,
     json, labels, lead, lead_edit, meeting, money, number, opportunity, opportunity_edit, people,
-    permissions, phone, report, search, settings, text, ticket, time, viewer, visibility, words,
+    permissions, phone, report, settings, text, ticket, time, viewer, visibility, words,
 };

@@ -143,6 +143,9 @@ fn opportunity(id: u64, size: u64) -> Opportunity {
     let seconds = u32::try_from(id * SECONDS / size).expect("within a year");
     let mut opportunity = plain_opportunity(id, responsible, seconds);
     opportunity.user = user(responsible);
+    if id % (size / 20) == 0 {
+        opportunity.title = format!("Reforma {id}");
+    }
     opportunity.lead_id = Some(lead(2_000 + id % LEADS));
     opportunity.begin_as(Status::ALL[small(id / 4 % 3)]);
     let mut fields = Map::new();
@@ -218,6 +221,10 @@ async fn boards(asking: &Asking, table: &mut Table) {
         ),
         ("board by custom field", json!({ "filters": condition("A-7") })),
         ("board by search", json!({ "search": "pessoa 7" })),
+        (
+            "board by title, 20 hits",
+            json!({ "search": "reforma", "searchBy": "opportunity" }),
+        ),
     ] {
         asking.note(table, name, page(1, LIMIT, &filter)).await;
     }

@@ -1,18 +1,20 @@
-//! Look-ups of leads by e-mail address, word and number, which leads written before format 2 lack.
+//! Look-ups of leads by address, word and number, and of opportunities by words of their titles, which records written
+//! before format 2 lack.
 
 use super::{Operator, OperatorError};
-use shared::store::unscoped::entity::Entity as _;
+use shared::store::OpportunitySnapshot;
+use shared::store::unscoped::entity::{Entity, Stored};
 use shared::store::unscoped::key;
-use shared::store::unscoped::leads::{LeadRecord, LeadState};
+use shared::store::unscoped::leads::LeadState;
 use table::item::Item;
 use table::{Condition, Key, KeyRange, MAX_WRITES, Pages, Policy, StoreError, Transaction};
 
-/// Leads that are read at a time.
-const LEADS: usize = 100;
+/// Records that are read at a time.
+const RECORDS: usize = 100;
 
-/// A lead's missing look-ups, and the lead's version.
+/// A record's missing look-ups, and the record's version.
 struct Missing {
-    lead: Key,
+    record: Key,
     version: u64,
     look_ups: Vec<(Key, Item)>,
 }
@@ -22,7 +24,7 @@ impl Missing {
         for (key, item) in &self.look_ups {
             transaction.put(key.clone(), item.clone(), Condition::Always);
         }
-        transaction.check(self.lead.clone(), Condition::Version(self.version));
+        transaction.check(self.record.clone(), Condition::Version(self.version));
     }
 
     /// Writes in its transaction.
@@ -32,42 +34,50 @@ impl Missing {
 }
 
 impl Operator {
-    /// Puts the look-ups that are missing, and returns how many. Reads every lead.
+    /// Puts the look-ups that are missing, and returns how many. Reads every lead and opportunity.
     ///
     /// # Errors
     /// [`OperatorError::Store`] if the table fails; what was put by then stays.
     pub(super) async fn add_look_ups(&self) -> Result<u64, OperatorError> {
+        let keys = self.keys();
+        let of_leads = self.add_look_ups_of::<LeadState>(keys.leads()).await?;
+        let of_opportunities = self.add_look_ups_of::<OpportunitySnapshot>(keys.opportunities());
+        Ok(of_leads + of_opportunities.await?)
+    }
+
+    async fn add_look_ups_of<E: Entity>(&self, records: String) -> Result<u64, StoreError> {
         let mut added = 0;
-        let mut pages = Pages::of(KeyRange::head(self.keys().leads(), LEADS));
-        while let Some(leads) = pages.next_keys(self.table()).await? {
-            let missing = self.missing_look_ups(&leads).await?;
+        let mut pages = Pages::of(KeyRange::head(records, RECORDS));
+        while let Some(records) = pages.next_keys(self.table()).await? {
+            let missing = self.missing_look_ups::<E>(&records).await?;
             for some in in_transactions(&missing) {
-                added += self.add_look_ups_of(some).await?;
+                added += self.add_some_look_ups::<E>(some).await?;
             }
         }
         Ok(added)
     }
 
-    /// Puts the look-ups of a few leads; one by one, if one of them was changed concurrently.
-    async fn add_look_ups_of(&self, leads: &[Missing]) -> Result<u64, StoreError> {
+    /// Puts the look-ups of a few records; one by one, if one of them was changed concurrently.
+    async fn add_some_look_ups<E: Entity>(&self, records: &[Missing]) -> Result<u64, StoreError> {
         let mut transaction = Transaction::default();
-        for missing in leads {
+        for missing in records {
             missing.put(&mut transaction);
         }
         if self.table().try_commit(transaction).await? {
-            return Ok(leads.iter().map(|missing| missing.look_ups.len() as u64).sum());
+            return Ok(records.iter().map(|missing| missing.look_ups.len() as u64).sum());
         }
         let mut added = 0;
-        for Missing { lead, .. } in leads {
-            added += self.add_look_ups_again(lead).await?;
+        for Missing { record, .. } in records {
+            added += self.add_look_ups_again::<E>(record).await?;
         }
         Ok(added)
     }
 
-    /// The same for a lead that was changed concurrently.
-    async fn add_look_ups_again(&self, lead: &Key) -> Result<u64, StoreError> {
+    /// The same for a record that was changed concurrently.
+    async fn add_look_ups_again<E: Entity>(&self, record: &Key) -> Result<u64, StoreError> {
         let mut retry = self.table().retry(Policy::CONFLICT, "adding a look-up");
-        while let Some(missing) = self.missing_look_ups(std::slice::from_ref(lead)).await?.first() {
+        let record = std::slice::from_ref(record);
+        while let Some(missing) = self.missing_look_ups::<E>(record).await?.first() {
             let mut transaction = Transaction::default();
             missing.put(&mut transaction);
             if self.table().try_commit(transaction).await? {
@@ -78,14 +88,14 @@ impl Operator {
         Ok(0)
     }
 
-    /// Leads that lack any. Those that cannot be read are skipped; the doctor reports them.
-    async fn missing_look_ups(&self, leads: &[Key]) -> Result<Vec<Missing>, StoreError> {
-        let found = self.table().get_many(leads.iter().cloned()).await?;
-        let wanted = leads.iter().filter_map(|lead| {
-            let record = LeadRecord::decode(found.get(lead)?.clone()).ok()?;
-            let derived = LeadState::derived(&record, self.keys()).ok()?.items.into_iter();
+    /// Records that lack any. Those that cannot be read are skipped; the doctor reports them.
+    async fn missing_look_ups<E: Entity>(&self, records: &[Key]) -> Result<Vec<Missing>, StoreError> {
+        let found = self.table().get_many(records.iter().cloned()).await?;
+        let wanted = records.iter().filter_map(|key| {
+            let record = Stored::<E>::decode(found.get(key)?).ok()?;
+            let derived = E::derived(&record, self.keys()).ok()?.items.into_iter();
             Some(Missing {
-                lead: lead.clone(),
+                record: key.clone(),
                 version: record.version,
                 look_ups: derived.filter(|(key, _)| key::is_new_look_up(key)).collect(),
             })
@@ -104,18 +114,18 @@ impl Operator {
     }
 }
 
-/// Divides leads into parts with at most as many writes as a transaction may have.
-fn in_transactions(mut leads: &[Missing]) -> Vec<&[Missing]> {
+/// Divides records into parts with at most as many writes as a transaction may have.
+fn in_transactions(mut records: &[Missing]) -> Vec<&[Missing]> {
     let mut parts = Vec::new();
-    while !leads.is_empty() {
+    while !records.is_empty() {
         let mut writes = 0;
-        let fits = leads.iter().take_while(|missing| {
+        let fits = records.iter().take_while(|missing| {
             writes += missing.writes();
             writes <= MAX_WRITES
         });
-        let (part, rest) = leads.split_at(fits.count().max(1));
+        let (part, rest) = records.split_at(fits.count().max(1));
         parts.push(part);
-        leads = rest;
+        records = rest;
     }
     parts
 }

@@ -26,7 +26,6 @@ pub mod people;
 pub mod permissions;
 pub mod phone;
 pub mod report;
-pub mod search;
 pub mod settings;
 pub mod text;
 pub mod ticket;

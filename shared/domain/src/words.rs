@@ -1,4 +1,4 @@
-//! Searches by the beginnings of words, for the list of leads (C-20).
+//! Searches by the beginnings of words, for leads (C-20) and opportunities (C-43).
 //!
 //! Invariants:
 //! - Term and text are folded alike, so case and accents do not matter.
@@ -99,11 +99,11 @@ impl WordSearch {
         &self.folded
     }
 
-    /// The id that the whole term is.
+    /// The number that the whole term is: perhaps an id.
     #[must_use]
-    pub fn id(&self) -> Option<LeadId> {
-        let id = self.folded.parse().ok().and_then(LeadId::new)?;
-        (id.to_string() == self.folded).then_some(id)
+    pub fn number(&self) -> Option<u64> {
+        let number: u64 = self.folded.parse().ok()?;
+        (number.to_string() == self.folded).then_some(number)
     }
 
     /// Whether matches by words may have no key in any span.
@@ -151,8 +151,14 @@ impl WordSearch {
         numbers: impl IntoIterator<Item = &'a str>,
     ) -> bool {
         self.are_in(&[fullname, email.unwrap_or_default()])
-            || self.id() == Some(id)
+            || self.number() == Some(id.get())
             || numbers.into_iter().any(|number| self.is_number(number))
+    }
+
+    /// Whether it finds a titled record: all its words begin words of the title, or it is the record's id.
+    #[must_use]
+    pub fn finds_title(&self, id: u64, title: &str) -> bool {
+        self.are_in(&[title]) || self.number() == Some(id)
     }
 
     /// Whether each word begins a word of one of the texts.

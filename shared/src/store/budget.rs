@@ -3,6 +3,7 @@
 //! A query is made only if its maximum cost fits the rest of the budget, so a request hardly consumes more than its
 //! budget. Queries in progress reserve their maximum; another one waits for their unused part before it is refused.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,8 +12,8 @@ use tokio::sync::Notify;
 
 use crate::settings::Settings;
 use crate::viewer::Viewer;
-use table::item::Item;
-use table::{KeyRange, Page, Pages, StoreError, Table};
+use table::item::{self, Item};
+use table::{Key, KeyRange, Page, Pages, StoreError, Table};
 
 /// Maximum time of a search or filter. With the reads before it, this stays below the timeouts of the function (29 s)
 /// and the gateway (30 s).
@@ -93,6 +94,21 @@ impl ReadBudget {
         self.reserve(units).await?;
         self.give_back(0.0);
         Ok(())
+    }
+
+    /// Gets items, each for a unit or more.
+    ///
+    /// # Errors
+    /// [`StoreError::OverBudget`] where they are too many; [`StoreError`] where they cannot be read.
+    pub async fn get_many(&self, table: &Table, keys: Vec<Key>) -> Result<HashMap<Key, Item>, StoreError> {
+        let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
+        self.take(count.into()).await?;
+        let read = table.get_many(keys).await?;
+        let beyond = read
+            .values()
+            .map(|item| table::read_units(item::bytes(item)) - 1.0);
+        self.spend(beyond.sum());
+        Ok(read)
     }
 
     /// Counts what was read before the budget was known.

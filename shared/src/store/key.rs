@@ -29,7 +29,7 @@ pub use board::{
     ranked_day, restricted_rank, restricted_ranked, total_column,
 };
 pub use directory::{department_members, member_department};
-pub use lead::{class_of, in_span, is_new_look_up, looked_up_lead, marked, noticed};
+pub use lead::{class_of, in_span, is_new_look_up, keyed_id, looked_up_lead, marked, noticed};
 pub use report::{
     Months, report_generation, report_part_name, report_part_sort, report_slice, report_slice_begins,
     report_version,
@@ -149,6 +149,9 @@ impl Keys<'_> {
         let id = |text: &str| LeadId::new(text.parse().ok()?);
         match rest.split('#').next() {
             Some("board") => Origin::Opportunity(placed(&key.sk).and_then(OpportunityId::new)),
+            Some("title" | "wordy-title") => {
+                Origin::Opportunity(keyed_id(&key.sk).and_then(OpportunityId::new))
+            }
             Some("lead-opportunity") => Origin::Opportunity(key.sk.parse().ok().and_then(OpportunityId::new)),
             Some("leads" | "wordy" | "company-lead") => Origin::Lead(id(&key.sk)),
             Some("phone" | "email" | "word" | "number") => Origin::Lead(looked_up_lead(&key.sk)),

@@ -67,6 +67,7 @@ impl ListOpportunities {
             statuses: statuses(&body["filterByStatus"]),
             archived: body["onlyArchived"] == true,
             filtered: has_dates || body.get(MODIFIED).is_some() || !conditions.is_empty() || search.is_some(),
+            searched: search.is_some(),
             page,
             // The schema's maximum is 100.
             limit: whole(&body["limit"])

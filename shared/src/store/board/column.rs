@@ -6,6 +6,7 @@
 
 use super::lists::{ListPart, QueryPlan, VisibleLists};
 use super::rank::{Near, Ranks};
+use super::search::ScanSize;
 use super::totals::Totals;
 use super::walk::{BoardScan, Bounds, Entry};
 use super::{Asked, BoardRequest, PrefetchedBoard};
@@ -101,7 +102,9 @@ impl Reader {
             return Ok((totals, Some(ranks)));
         }
         let totals = match read {
-            None if far || asked.sight.lists() > 1 => self.board_totals(asked.request, Some(column)).await?,
+            None if far || asked.sight.lists() > 1 || asked.request.searched => {
+                self.board_totals(asked.request, Some(column)).await?
+            }
             read => read.unwrap_or_default(),
         };
         Ok((totals, None))
@@ -138,11 +141,22 @@ impl InstanceStore {
                 None => return Ok(Vec::new()),
             },
         };
+        let bounds = Bounds::new(&begins, &asked.filter.created);
+        let page_end = skipped.saturating_add(request.limit.into());
+        let size = ScanSize {
+            entries: asked.most(column, &totals),
+            needed: Some(page_end),
+        };
+        if let Some(mut hits) = ReadBudget::in_time(self.search_hits(asked, &fresh, size)).await? {
+            hits.retain(|hit| bounds.contain(&hit.place));
+            let skip = usize::try_from(skip).unwrap_or(usize::MAX);
+            let page = hits.into_iter().skip(skip).take(request.limit.into());
+            return self.shown(request, truth, &markers, page.collect(), begins).await;
+        }
         let plan = match asked.sight.only_list(request, column) {
             Some(list) => QueryPlan::Merge(vec![ListPart { list, share: 1.0 }]),
             None => asked.sight.plan(request, column, &totals.classes),
         };
-        let bounds = Bounds::new(&begins, &asked.filter.created);
         let mut walk = BoardScan::new(self, asked, &fresh, plan, &bounds);
         if let Some(early) = early {
             walk.begin_with(&early.range, early.page)?;

@@ -32,6 +32,7 @@ impl BoardRequest {
             statuses: std::collections::BTreeSet::new(),
             archived: false,
             filtered: false,
+            searched: false,
             page: 0,
             limit: 0,
             query: String::new(),

@@ -4,11 +4,12 @@
 //! only the shown opportunities are read. Anything else is counted while every entry within reach is read once,
 //! columns in parallel, within the instance's budget of units and time (C-86).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::lists::{ListPart, QueryPlan};
+use super::search::ScanSize;
 use super::totals::{Sum, Totals, TotalsSeen};
 use super::walk::{BoardScan, Bounds, Entry};
 use super::{Asked, ColumnSnapshots, PrefetchedBoard};
@@ -45,14 +46,22 @@ impl InstanceStore {
             }
         };
         let (totals, fresh) = tokio::try_join!(totals, self.fresh(&asked, &start.markers))?;
-        let columns = columns
-            .into_iter()
-            .map(|column| self.column(&asked, &fresh, column, &totals));
-        let columns: Vec<_> = columns.collect();
-        let columns = stream::iter(columns)
-            .buffered(CONCURRENCY)
-            .try_collect::<Vec<_>>();
-        let mut columns = ReadBudget::in_time(columns).await?;
+        let size = ScanSize {
+            entries: columns.iter().map(|column| asked.most(column.id, &totals)).sum(),
+            needed: None,
+        };
+        let read = async {
+            if let Some(hits) = self.search_hits(&asked, &fresh, size).await? {
+                return Ok(by_column(columns, hits, asked.request.limit.into()));
+            }
+            let columns = columns
+                .into_iter()
+                .map(|column| self.column(&asked, &fresh, column, &totals));
+            let columns: Vec<_> = columns.collect();
+            let columns = stream::iter(columns).buffered(CONCURRENCY);
+            columns.try_collect::<Vec<_>>().await
+        };
+        let mut columns = ReadBudget::in_time(read).await?;
         let mut cards: Vec<_> = columns.iter_mut().flat_map(|column| &mut column.cards).collect();
         self.refresh_snapshots(&start.markers, &mut cards).await?;
         Ok(columns)
@@ -216,6 +225,19 @@ impl Counted {
             self.newest.push(entry);
         }
     }
+}
+
+/// The columns with these opportunities, of which each shows the first `limit`.
+fn by_column(columns: Vec<&Column>, hits: Vec<Entry>, limit: usize) -> Vec<ColumnSnapshots> {
+    let mut found = BTreeMap::<_, Counted>::new();
+    for hit in hits {
+        let column = found.entry(hit.card.opportunity.crm_column).or_default();
+        column.add(hit, limit);
+    }
+    let columns = columns.into_iter();
+    columns
+        .map(|column| found.remove(&column.id).unwrap_or_default().column(column))
+        .collect()
 }
 
 /// A column without opportunities.

@@ -3,8 +3,8 @@
 //! Each opportunity has an entry in four lists of its column, newest first (C-42): of all, of its status, of its
 //! user, and of both. A request for at most one user and one status is therefore one query of exactly the answer; for
 //! more, the lists are merged, or a wider list is filtered if it is dense enough. Totals are sums of the classes that
-//! a viewer sees. Filters that need the record (dates, custom fields, search) are applied while each entry is read
-//! once.
+//! a viewer sees. Filters that need the record (dates, custom fields) are applied while each entry is read
+//! once. A search is answered through items of words.
 //!
 //! As for leads, reads begin in parallel with authentication, from a [hint](super::prefetch_cache) of what the caller
 //! sees.
@@ -14,6 +14,7 @@ mod column_totals;
 mod kanban;
 mod lists;
 mod rank;
+mod search;
 mod totals;
 mod walk;
 
@@ -27,7 +28,7 @@ use super::prefetch_cache::PrefetchHint;
 use super::{CallerId, InstanceStore, Reader};
 use crate::funnel::{Column, Funnel};
 use crate::ids::{ColumnId, FunnelId, UserId};
-use crate::opportunity::{Filter, Status};
+use crate::opportunity::{Filter, Opportunity, Status};
 use crate::viewer::Viewer;
 use table::StoreError;
 
@@ -52,6 +53,8 @@ pub struct BoardRequest {
     pub archived: bool,
     /// Whether a filter needs the records.
     pub filtered: bool,
+    /// Whether one of these filters is a search.
+    pub searched: bool,
     /// The page as the caller counts; the board has only a first one.
     pub page: u64,
     /// Opportunities on a page, or in each column of the board.
@@ -92,6 +95,12 @@ impl PrefetchedBoard {
 }
 
 impl BoardRequest {
+    /// Whether an opportunity is in the requested column, or funnel, and archived as requested.
+    fn covers(&self, one: &Opportunity) -> bool {
+        let column = self.column.is_none_or(|column| column == one.crm_column);
+        column && one.crm_id == self.funnel && one.archived == self.archived
+    }
+
     fn walk(&self, caller: &CallerId) -> CursorKey {
         CursorKey::new(caller, &format!("opportunities {}", self.query))
     }
@@ -116,7 +125,7 @@ impl Reader {
         };
         let totals = async {
             match (&sight, request.column) {
-                (Some(sight), column) if column.is_none() || sight.lists() > 1 => {
+                (Some(sight), column) if column.is_none() || sight.lists() > 1 || request.searched => {
                     self.board_totals(request, column).await.map(Some)
                 }
                 _ => Ok(None),

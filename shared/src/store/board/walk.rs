@@ -62,6 +62,11 @@ impl Bounds {
         }
     }
 
+    pub fn contain(&self, place: &str) -> bool {
+        let after = self.after.as_deref().is_none_or(|after| after < place);
+        after && self.through.as_deref().is_none_or(|through| place <= through)
+    }
+
     pub fn span(&self, reader: &Reader, list: BoardList) -> KeyRange {
         KeyRange {
             partition: reader.keys().board(list),

@@ -1,5 +1,6 @@
 //! The keys of funnels and opportunities.
 
+use super::lead::{first, keyed};
 use super::{Key, Keys};
 use crate::ids::{ColumnId, FunnelId, LeadId, MAX_ID, OpportunityId, UserId};
 use crate::opportunity::Status;
@@ -44,6 +45,26 @@ impl Keys<'_> {
     /// An opportunity among those of its lead.
     pub fn lead_opportunity(self, lead: LeadId, id: OpportunityId) -> Key {
         Key::new(self.lead_opportunities(lead), id.padded())
+    }
+
+    /// The opportunities of a funnel with a word of the same first character in the title (C-43), by word, then id.
+    pub fn titles(self, funnel: FunnelId, word: &str) -> String {
+        self.pk(&format!("title#{funnel}#{}", first(word)))
+    }
+
+    /// An opportunity among those with a word in the title.
+    pub fn titled(self, funnel: FunnelId, word: &str, id: OpportunityId) -> Key {
+        Key::new(self.titles(funnel, word), keyed(word, &id.padded()))
+    }
+
+    /// The opportunities of a funnel with more words in the title than have items of their own.
+    pub fn wordy_titles(self, funnel: FunnelId) -> String {
+        self.pk(&format!("wordy-title#{funnel}"))
+    }
+
+    /// An opportunity among those.
+    pub fn wordy_title(self, funnel: FunnelId, id: OpportunityId) -> Key {
+        Key::new(self.wordy_titles(funnel), keyed("", &id.padded()))
     }
 
     /// A list of a column's opportunities, the newest first.

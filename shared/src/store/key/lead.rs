@@ -59,13 +59,12 @@ impl Keys<'_> {
 
     /// The leads with a word of the same first character (C-20), by word, then id.
     pub fn words(self, archived: bool, word: &str) -> String {
-        let first: String = word.chars().take(1).collect();
-        self.pk(&format!("word#{}#{first}", u8::from(archived)))
+        self.pk(&format!("word#{}#{}", u8::from(archived), first(word)))
     }
 
     /// A lead among those that have a word.
     pub fn word_lead(self, archived: bool, word: &str, id: LeadId) -> Key {
-        Key::new(self.words(archived, word), keyed(word, id))
+        Key::new(self.words(archived, word), keyed(word, &id.padded()))
     }
 
     /// The leads with an e-mail address that is this word, by id; the range is of the first.
@@ -95,7 +94,10 @@ impl Keys<'_> {
 
     /// A lead among those that have a number, whose digits are written backwards.
     pub fn number_lead(self, archived: bool, backwards: &str, id: LeadId) -> Key {
-        Key::new(self.number_endings(archived, backwards), keyed(backwards, id))
+        Key::new(
+            self.number_endings(archived, backwards),
+            keyed(backwards, &id.padded()),
+        )
     }
 
     /// The claim that keeps concurrent requests from making two leads for one e-mail address.
@@ -185,15 +187,21 @@ pub fn marked(key: &Key) -> Option<LeadId> {
     LeadId::new(key.sk.parse().ok()?)
 }
 
-/// Whether a key is that of a look-up that leads of format 1 lack.
+/// Whether a key is that of a look-up that leads and opportunities of format 1 lack.
 pub fn is_new_look_up(key: &Key) -> bool {
+    const KINDS: [&str; 6] = ["email", "word", "wordy", "number", "title", "wordy-title"];
     let kind = key.pk.split('#').nth(1);
-    kind.is_some_and(|kind| ["email", "word", "wordy", "number"].contains(&kind))
+    kind.is_some_and(|kind| KINDS.contains(&kind))
 }
 
-/// The sort key of a lead among those of one text.
-fn keyed(text: &str, id: LeadId) -> String {
-    format!("{text}#{}", id.padded())
+/// The part of a partition of words by which they are divided.
+pub(super) fn first(word: &str) -> String {
+    word.chars().take(1).collect()
+}
+
+/// The sort key of a record among those of one text.
+pub(super) fn keyed(text: &str, id: &str) -> String {
+    format!("{text}#{id}")
 }
 
 /// The sort keys of the texts in a span.
@@ -216,6 +224,11 @@ fn ranked(archived: bool, id: LeadId) -> String {
 
 /// The lead of a sort key of a look-up; `None` where it is not one that is ever written.
 pub fn looked_up_lead(sk: &str) -> Option<LeadId> {
-    let (_, id) = sk.rsplit_once('#')?;
-    LeadId::new(id.strip_prefix('@').unwrap_or(id).parse().ok()?)
+    keyed_id(sk).and_then(LeadId::new)
+}
+
+/// The id in the sort key of a look-up.
+pub fn keyed_id(sk: &str) -> Option<u64> {
+    let (_, id) = sk.rsplit_once('#').unwrap_or_default();
+    id.strip_prefix('@').unwrap_or(id).parse().ok()
 }

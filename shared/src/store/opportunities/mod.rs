@@ -1,5 +1,5 @@
 //! An opportunity's record, and everything that is derived from it: its entries in the lists of its column, the column's
-//! totals and ranks, the link from its lead.
+//! totals and ranks, the link from its lead, the words of its title.
 //!
 //! The record contains a copy of the lead and of the lead's company, because every answer embeds both; the entries of
 //! the lists are copies of the record, so that a page of a list is one query. A copy that may be stale has a
@@ -26,6 +26,7 @@ use crate::instance::InstanceName;
 use crate::lead::Lead;
 use crate::opportunity::{Opportunity, OpportunityView};
 use crate::people::Company;
+use crate::words::word_keys;
 use table::StoreError;
 use table::Transaction;
 use table::item::{self, Item, n, s};
@@ -36,6 +37,8 @@ pub use of_lead::{LeadOpportunities, LeadOpportunitiesHint, PrefetchedLeadOpport
 pub use update::{PrefetchedUpdate, Updated};
 
 const KIND: &str = "opportunity";
+/// Words of a title with items of their own. An opportunity with more is also in a list that every search reads.
+const MAX_WORDS: usize = 16;
 /// The snapshot is one text in record and entries, which decodes fastest where entries are read by the hundred.
 const CARD: &str = "card";
 
@@ -215,9 +218,24 @@ impl Entity for OpportunitySnapshot {
             let link = keys.lead_opportunity(lead, opportunity.id);
             derived.items.insert(link, Item::new());
         }
+        let titled = titled(keys, opportunity).into_iter();
+        derived.items.extend(titled.map(|key| (key, Item::new())));
         derived.totals = class::counts(keys, opportunity)?;
         Ok(derived)
     }
+}
+
+/// The keys of the items by which a search finds an opportunity by its title (C-43). No filter is part of them, so a move
+/// costs nothing.
+fn titled(keys: Keys<'_>, opportunity: &Opportunity) -> Vec<Key> {
+    let (funnel, id) = (opportunity.crm_id, opportunity.id);
+    let words = word_keys([opportunity.title.as_str()]);
+    let wordy = (words.len() > MAX_WORDS).then(|| keys.wordy_title(funnel, id));
+    let words = words.iter().take(MAX_WORDS);
+    words
+        .map(|word| keys.titled(funnel, word, id))
+        .chain(wordy)
+        .collect()
 }
 
 /// The lists with an entry of an opportunity: one for each filter by at most one user and at most one status.

@@ -221,10 +221,7 @@ impl OfLead<'_> {
         let missing: Vec<_> = missing.cloned().collect();
         let mut read = HashMap::new();
         if !missing.is_empty() {
-            let count = u32::try_from(missing.len()).unwrap_or(u32::MAX);
-            self.budget.take(count.into()).await?;
-            read = self.reader.table.get_many(missing).await?;
-            self.budget.spend(beyond_one_unit(read.values()));
+            read = self.budget.get_many(&self.reader.table, missing).await?;
         }
         let found = &mut self.records.found;
         let items = keys
@@ -244,10 +241,4 @@ impl OfLead<'_> {
         let hints = &self.reader.hints.lead_opportunities;
         hints.set(name, few.then_some(hint));
     }
-}
-
-/// The read units of items beyond one each.
-fn beyond_one_unit<'i>(items: impl Iterator<Item = &'i Item>) -> f64 {
-    let beyond = items.map(|item| table::read_units(item::bytes(item)) - 1.0);
-    beyond.sum()
 }

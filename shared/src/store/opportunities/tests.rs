@@ -136,6 +136,7 @@ fn derived_items() {
             format!("acme#board#3#31#1#8#- {place}"),
             format!("acme#board#3#31#1#8#open {place}"),
             "acme#lead-opportunity#1001 000000000000030".to_owned(),
+            "acme#title#3#p pedido#000000000000030".to_owned(),
         ]
     );
     for entry in derived.items.values().take(4) {

@@ -145,7 +145,6 @@ async fn looked_through(desk: &Desk, wallet: &Wallet, all: usize) {
     let condition = json!({ "field": FIELDS[0], "value": "y" });
     let dates = json!({ "start": "2026-01-01", "end": "2026-12-31" });
     for (what, filter) in [
-        ("search", json!({ "search": "maria" })),
         (
             "by a custom field",
             json!({ "filters": [{ "filterType": "opField", "properties": condition }] }),
@@ -155,6 +154,9 @@ async fn looked_through(desk: &Desk, wallet: &Wallet, all: usize) {
         let line = Line::within(3, "10", format!("board, {what}")).looks_through("board", all);
         ask(desk, line, wallet, 25, &filter).await;
     }
+    let line = Line::within(5, "10", "board, search for one title".to_owned());
+    let title = json!({ "search": "pedido 700", "searchBy": "opportunity" });
+    ask(desk, line, wallet, 25, &title).await;
 }
 
 async fn seen_by_others(desk: &Desk) {

@@ -70,7 +70,7 @@ async fn filtered(desk: &Desk, wallet: &Wallet) {
     let condition = json!({ "field": FIELDS[0], "value": "y" });
     for (line, filter) in [
         (
-            everything("search that finds nothing"),
+            Line::within(4, "10", "column, search that finds nothing"),
             json!({ "search": "ninguém" }),
         ),
         (

@@ -138,21 +138,28 @@ async fn board_and_column_costs() {
             },
         );
     }
-    // Every reachable entry is read once: 1,010 entries of about 560 bytes.
+    // Every reachable entry is read once: 1,010 entries of about 560 bytes. Before that, the search reads the words of
+    // leads, and the links of the one found, until there are too many.
     let custom_field = json!({ "field": "Origem do Lead", "value": "x" });
-    for (what, filter) in [
-        ("10: board, search", json!({ "search": "maria" })),
+    for (what, filter, budget) in [
+        (
+            "10: board, search with many hits",
+            json!({ "search": "maria" }),
+            read(6, 157.0),
+        ),
         (
             "10: board, changed since",
             json!({ "modifiedSince": "2026-01-01T00:00:00Z" }),
+            read(3, 147.0),
         ),
         (
             "10: board, custom field",
             json!({ "filters": [{ "filterType": "opField", "properties": custom_field }] }),
+            read(3, 147.0),
         ),
     ] {
         let answer = list(&world, &admin, &page(1, 25, &filter)).await;
-        within(what, &answer, &read(3, 147.0));
+        within(what, &answer, &budget);
     }
     let unauthorised = world
         .call("POST", "/crm/opportunities/3?i=acme&apitoken=fk_typo")
@@ -303,7 +310,7 @@ async fn assert_writes_and_items_stay_small(restricted: &World) {
         made.cost.write_units(),
         changed.cost.write_units()
     );
-    assert!(made.cost.write_units() <= 20.0, "{:?}", made.cost);
+    assert!(made.cost.write_units() <= 22.0, "{:?}", made.cost);
     assert!(changed.cost.write_units() <= 28.0, "{:?}", changed.cost);
     for item in restricted.raw().items() {
         let pk = item["pk"]["S"].as_str().expect("a key");

@@ -1,12 +1,16 @@
-//! Searches for leads (C-20): their cost depends on the items of the rarest word, not on the number of leads.
+//! Searches for leads (C-20) and opportunities (C-43): their cost depends on the items of the rarest word and on the hits,
+//! not on the number of records.
 
 use funil::engine::Engine;
-use serde_json::json;
-use tests::people::{add_leads, plain_lead, settle};
+use serde_json::{Value, json};
+use shared::opportunity::Opportunity;
+use tests::people::{add_leads, lead, plain_lead, settle};
 use tests::raw::RawTable;
+use tests::sales::{add_opportunities, page, plain_opportunity};
 use tests::{ACME, Answer, Wallet, World};
 
-use super::{read, within};
+use super::opportunities::shop;
+use super::{Budget, read, within};
 
 /// Leads of users 8 and 9 in turn, of which 40 are called Zulmira.
 async fn office(leads: u64) -> World {
@@ -72,6 +76,102 @@ async fn a_search_costs_the_same_for_any_number_of_leads() {
             first = costs;
         } else {
             assert_eq!(costs, first, "{leads} leads");
+        }
+    }
+}
+
+/// A column of so many opportunities. One in each of 20 parts is of another lead called Zulmira, is called Reforma, and is
+/// of user 8 or 9 in turn.
+async fn stocked(count: u64) -> World {
+    let world = shop().await;
+    let people = (1..=20).map(|n| plain_lead(2_000 + n, "Zulmira", "de Tal", Some(8)));
+    add_leads(&world.operator(ACME), people.collect()).await;
+    let stock = (1..=count).map(|n| {
+        let part = n * 20 / count;
+        let plain = plain_opportunity(10_000 + n, 8 + part % 2, u32::try_from(n * 60).expect("small"));
+        if n * 20 % count > 0 {
+            return plain;
+        }
+        Opportunity {
+            lead_id: Some(lead(2_000 + part)),
+            title: format!("Reforma parte{part}"),
+            ..plain
+        }
+    });
+    add_opportunities(&world.operator(ACME), stock.collect()).await;
+    world
+}
+
+/// C-43, C-45: on boards and pages of a column, with the other filters.
+#[tokio::test]
+async fn a_search_on_a_board_costs_the_same_for_any_number_of_opportunities() {
+    let mut first = Vec::new();
+    for count in [400, 4_000] {
+        let world = stocked(count).await;
+        let wallet = world.known(7).await;
+        let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);
+        let ask = async |body: &Value| world.call("POST", &uri).json(body).send().await;
+        let by_title = |term: &str| json!({ "search": term, "searchBy": "opportunity" });
+        ask(&page(1, 1, &by_title("ninguem"))).await;
+        let all: Vec<u64> = (1..=20).rev().collect();
+        let odd = all.iter().copied().filter(|part| part % 2 == 1).collect();
+        let mut costs = Vec::new();
+        for (what, search, found, units) in [
+            (
+                "10: search by lead",
+                json!({ "search": "tal zulm" }),
+                all.clone(),
+                56.0,
+            ),
+            (
+                "10: search by lead, of a user",
+                json!({ "search": "zulmira", "filterByUsers": [9] }),
+                odd,
+                56.0,
+            ),
+            ("10: search by title", by_title("refor"), all, 30.0),
+            (
+                "10: search by title, two words",
+                by_title("parte13 reforma"),
+                vec![13],
+                12.0,
+            ),
+            (
+                "10: search by id",
+                by_title(&(10_000 + count).to_string()),
+                vec![20],
+                12.0,
+            ),
+            ("10: search, none", by_title("ninguem"), vec![], 8.0),
+        ] {
+            let answer = ask(&page(1, 25, &search)).await;
+            let column = &answer.body[0];
+            assert_eq!(column["total"], found.len(), "{what}");
+            let expected: Vec<_> = found.iter().map(|part| 10_000 + part * count / 20).collect();
+            let ids = |list: &Value| {
+                let list = list.as_array().expect("opportunities").iter();
+                list.filter_map(|one| one["id"].as_u64()).collect::<Vec<_>>()
+            };
+            assert_eq!(ids(&column["items"]), expected, "{what}");
+            within(what, &answer, &read(6, units));
+            costs.push((answer.cost.round_trips, answer.cost.read_units().to_bits()));
+            let mut search = search;
+            search["columnId"] = json!(31);
+            for (number, shown) in [(1, expected.get(..3)), (2, expected.get(3..6))] {
+                let answer = ask(&page(number, 3, &search)).await;
+                let shown = shown.map(<[u64]>::to_vec);
+                assert_eq!(ids(&answer.body), shown.unwrap_or(ids(&answer.body)), "{what}");
+                let budget = Budget {
+                    write_units: 1.0,
+                    ..read(6, units + 2.0)
+                };
+                within(what, &answer, &budget);
+            }
+        }
+        if first.is_empty() {
+            first = costs;
+        } else {
+            assert_eq!(costs, first, "{count} opportunities");
         }
     }
 }

@@ -128,18 +128,31 @@ async fn leads_of_a_previous_build_are_found() {
         let items = table.items().into_iter();
         let is_new = |item: &Value| {
             let pk = item["pk"]["S"].as_str().unwrap_or_default();
-            ["word", "number"].map(|kind| pk.starts_with(&format!("acme#{kind}#")))
+            ["word", "number", "title"].map(|kind| pk.starts_with(&format!("acme#{kind}#")))
         };
         items
             .map(|item| is_new(&item))
-            .fold([0; 2], |[word, number], is| {
-                [word + u8::from(is[0]), number + u8::from(is[1])]
+            .fold([0; 3], |[word, number, title], is| {
+                [
+                    word + u8::from(is[0]),
+                    number + u8::from(is[1]),
+                    title + u8::from(is[2]),
+                ]
             })
     };
     let search = async |term: &str| {
         let uri = format!("/leads?i=acme&search={term}");
         let answer = world.get(&uri).with(&wallet).send().await;
         answer.body["data"].clone()
+    };
+    let board = async |body: Value| {
+        let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", wallet.key);
+        let body = tests::sales::page(1, 25, &body);
+        world.call("POST", &uri).json(&body).send().await.body
+    };
+    let boards = async || {
+        let by_title = board(json!({ "search": "pedido", "searchBy": "opportunity" })).await;
+        [by_title, board(json!({ "search": "maria" })).await]
     };
     let existing = async || {
         let call = world.call("POST", "/leads?i=acme&unique=email").with(&wallet);
@@ -151,18 +164,24 @@ async fn leads_of_a_previous_build_are_found() {
         assert_eq!(answer.headers["x-lead-existing"], "true");
         answer.body["id"].clone()
     };
-    assert_eq!((look_ups(), existing().await), ([0; 2], json!(1005)));
+    assert_eq!((look_ups(), existing().await), ([0; 3], json!(1005)));
     let mut before = Vec::new();
     for term in TERMS {
         let found = search(term).await;
         assert_ne!(found["total"], 0, "{term}");
         before.push(found);
     }
+    let boards_before = boards().await;
+    assert!(
+        boards_before.iter().all(|board| board[0]["total"] != 0),
+        "{boards_before:?}"
+    );
     operator::migrate(&world.store, true, &|_, _| {})
         .await
         .expect("a migration");
     assert!(look_ups().iter().all(|count| *count > 3), "{:?}", look_ups());
     assert_eq!(existing().await, 1005);
+    assert_eq!(boards().await, boards_before);
     for (term, before) in TERMS.iter().zip(before) {
         assert_eq!(search(term).await, before, "{term}");
     }

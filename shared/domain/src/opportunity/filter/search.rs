@@ -2,12 +2,12 @@
 
 use crate::lead::Lead;
 use crate::opportunity::Opportunity;
-use crate::search::Term;
+use crate::words::WordSearch;
 
 /// Values of `searchBy`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SearchBy {
-    /// The lead's full name, e-mail and numbers.
+    /// The lead's full name, e-mail, numbers and id.
     #[default]
     Lead,
     /// The opportunity's title and id.
@@ -19,14 +19,15 @@ pub enum SearchBy {
 pub struct Search {
     /// Searched fields.
     pub by: SearchBy,
-    term: Term,
+    /// What is searched in them.
+    pub term: WordSearch,
 }
 
 impl Search {
     /// A search for a term; `None` for a blank term, which disables the search.
     #[must_use]
     pub fn new(term: &str, by: SearchBy) -> Option<Self> {
-        Term::new(term).map(|term| Self { by, term })
+        WordSearch::new(term).map(|term| Self { by, term })
     }
 
     /// Whether it matches an opportunity and its lead.
@@ -34,12 +35,10 @@ impl Search {
     pub fn finds(&self, opportunity: &Opportunity, lead: Option<&Lead>) -> bool {
         match self.by {
             SearchBy::Lead => lead.is_some_and(|lead| {
-                let email = lead.email.as_deref();
-                self.term.finds_lead(&lead.fullname(), email, lead.numbers())
+                let texts = (lead.fullname(), lead.email.as_deref());
+                self.term.finds_lead(lead.id, (&texts.0, texts.1), lead.numbers())
             }),
-            SearchBy::Opportunity => {
-                self.term.is_in(&opportunity.title) || self.term.is_in_id(opportunity.id.get())
-            }
+            SearchBy::Opportunity => self.term.finds_title(opportunity.id.get(), &opportunity.title),
         }
     }
 }

@@ -22,6 +22,7 @@ fn request(users: Option<&[u64]>, statuses: &[Status]) -> BoardRequest {
         statuses: statuses.iter().copied().collect(),
         archived: false,
         filtered: false,
+        searched: false,
         page: 1,
         limit: 25,
         query: String::new(),

@@ -32,6 +32,10 @@ fn the_origin_of_built_keys() {
             keys.lead_opportunity(lead(), opportunity),
             Origin::Opportunity(Some(opportunity)),
         ),
+        (
+            keys.wordy_title(FunnelId::new(3).unwrap(), opportunity),
+            Origin::Opportunity(Some(opportunity)),
+        ),
         (keys.opportunity(opportunity), Origin::None),
         (keys.lead_notice(lead()), Origin::None),
         (keys.erasure(lead()), Origin::None),

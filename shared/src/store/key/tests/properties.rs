@@ -35,7 +35,8 @@ proptest! {
         prop_assert_eq!(looked_up_lead(&email.sk), Some(lead));
         let (word, number) = (keys.word_lead(archived, &path, lead), keys.number_lead(archived, &text, lead));
         let address = keys.addressed_lead(archived, &text, lead);
-        for look_up in [&email, &word, &number, &address, &entry(keys.wordy_leads(archived), lead)] {
+        let titled = keys.titled(FunnelId::new(other).unwrap(), &path, opportunity);
+        for look_up in [&email, &word, &number, &address, &titled, &entry(keys.wordy_leads(archived), lead)] {
             prop_assert!(is_new_look_up(look_up));
         }
         prop_assert!(!is_new_look_up(&keys.phone_lead(&text, archived, lead)));
@@ -52,6 +53,7 @@ proptest! {
             (email, Origin::Lead(Some(lead))),
             (word, Origin::Lead(Some(lead))),
             (address, Origin::Lead(Some(lead))),
+            (titled, Origin::Opportunity(Some(opportunity))),
             (number, Origin::Lead(Some(lead))),
             (keys.lead_opportunity(lead, opportunity), Origin::Opportunity(Some(opportunity))),
             (keys.listed_meeting(calendar, date, meeting), Origin::Meeting(Some(meeting))),

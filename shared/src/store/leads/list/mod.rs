@@ -43,6 +43,19 @@ pub struct LeadRequest {
 }
 
 impl LeadRequest {
+    /// All leads that a term finds.
+    fn of_all(archived: bool, term: LeadSearch) -> Self {
+        Self {
+            archived,
+            search: Some(term),
+            tag: None,
+            page: None,
+            from_zero: false,
+            limit: 0,
+            whole: false,
+        }
+    }
+
     /// Number of leads before the page.
     fn skipped(&self, caller: &PrefetchHint) -> u64 {
         if self.from_zero {

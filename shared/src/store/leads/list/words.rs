@@ -7,7 +7,7 @@
 //! Items of a word are in the order of words, not of ids. Where more than [`MAX_TOTAL`] leads match, matches are frequent
 //! in the list of leads, and the page is read from there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::try_join;
 
@@ -48,7 +48,7 @@ pub struct PrefetchedWords {
 enum SearchMatches {
     /// All of them, by id.
     All(BTreeMap<LeadId, LeadEntry>),
-    /// There are more than [`MAX_TOTAL`].
+    /// There are too many.
     TooMany,
 }
 
@@ -104,7 +104,11 @@ impl Reader {
             .map(|word| word.fill(|_| ahead.max(1), |range| self.table.query(range)));
         let fills = try_join_all(fills);
         let other = others.fill(|_| MAX_AHEAD, |range| self.table.query(range));
-        let (_, _, by_id) = try_join!(fills, other, self.listed(archived, search.id()))?;
+        let (_, _, by_id) = try_join!(
+            fills,
+            other,
+            self.listed(archived, search.number().and_then(LeadId::new))
+        )?;
         Ok(PrefetchedWords {
             words,
             others,
@@ -135,7 +139,7 @@ impl InstanceStore {
         let is_match = |entry: &LeadEntry| entry.class.is_seen_by(viewer) && entry.matches(request);
         let page = async {
             let found = self
-                .found(request, start, (&truth.leads, &budget), &is_match)
+                .found(request, start, (&truth.leads, &budget), (&is_match, MAX_TOTAL))
                 .await?;
             match found {
                 SearchMatches::All(found) if found.len() <= MAX_TOTAL => {
@@ -161,13 +165,37 @@ impl InstanceStore {
         })
     }
 
+    /// The leads that a term finds, archived or not, whoever sees them; `None` if they are more than `most`.
+    pub(in crate::store) async fn leads_found(
+        &self,
+        term: &LeadSearch,
+        budget: &ReadBudget,
+        most: usize,
+    ) -> Result<Option<BTreeSet<LeadId>>, StoreError> {
+        let found = [false, true].map(async |archived| {
+            let request = LeadRequest::of_all(archived, term.clone());
+            let start = self.begin_words(archived, term).await?;
+            let is_match = |entry: &LeadEntry| entry.matches(&request);
+            self.found(&request, start, (&OwnerScope::All, budget), (&is_match, most))
+                .await
+        });
+        let mut ids = BTreeSet::new();
+        for found in try_join_all(found).await? {
+            match found {
+                SearchMatches::All(found) => ids.extend(found.into_keys()),
+                SearchMatches::TooMany => return Ok(None),
+            }
+        }
+        Ok((ids.len() <= most).then_some(ids))
+    }
+
     /// The matches of a search, read until a list that contains all of them has ended.
     async fn found(
         &self,
         request: &LeadRequest,
         start: PrefetchedWords,
         (reach, budget): (&OwnerScope, &ReadBudget),
-        is_match: &impl Fn(&LeadEntry) -> bool,
+        (is_match, most): (&impl Fn(&LeadEntry) -> bool, usize),
     ) -> Result<SearchMatches, StoreError> {
         let read = |range| budget.query(&self.table, range);
         let mut others = Candidates::of(start.others);
@@ -192,10 +220,7 @@ impl InstanceStore {
                 others.matches.append(&mut all.matches);
                 break;
             }
-            if lists
-                .iter()
-                .any(|candidates| candidates.matches.len() > MAX_TOTAL)
-            {
+            if lists.iter().any(|candidates| candidates.matches.len() > most) {
                 return Ok(SearchMatches::TooMany);
             }
             if size == MAX_AHEAD && *reach != OwnerScope::All && !start.needs_all {

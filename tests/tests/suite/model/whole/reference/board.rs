@@ -6,7 +6,7 @@ use tests::world::at;
 
 use super::clock::seconds;
 use super::filters::{conditions_hold, covers, is_good};
-use super::leads::is_found;
+use super::leads::{begins_words, is_found};
 use super::{Asked, Record, Reference, Said, error, number, page, text};
 
 /// Lifetime of a cursor in seconds.
@@ -197,7 +197,7 @@ impl Reference {
             return true;
         }
         if body["searchBy"] == json!("opportunity") {
-            return fold(text(one, "title")).contains(&fold(term)) || one["id"].to_string().contains(term);
+            return begins_words(text(one, "title"), term) || one["id"].to_string() == fold(term);
         }
         let lead = one["lead_id"].as_u64();
         lead.is_some_and(|lead| is_found(&self.leads[&lead], term))

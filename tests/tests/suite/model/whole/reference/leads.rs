@@ -103,7 +103,7 @@ impl Reference {
             .leads
             .values()
             .filter(|lead| lead["archived"] == archived && self.people.sees_lead(asked.by, lead))
-            .filter(|lead| is_listed(lead, asked.param("search")))
+            .filter(|lead| is_found(lead, asked.param("search")))
             .filter(|lead| has_tag(lead, asked.param("tag")))
             .collect();
         let total = found.len();
@@ -212,20 +212,26 @@ fn has_tag(lead: &Record, tag: &str) -> bool {
     tag.is_empty() || tags.iter().any(|one| *one == json!(tag.parse::<u64>().ok()))
 }
 
-/// Whether each word of a term begins a word of a lead's name or address, or the term is its id, one of its numbers or
-/// the last four or more digits of one (C-20).
-fn is_listed(lead: &Record, term: &str) -> bool {
-    let term = fold(term.trim());
-    let texts = fold(&format!("{} {}", text(lead, "fullname"), text(lead, "email")));
+/// Whether each word of a term begins a word of a text.
+pub fn begins_words(text: &str, term: &str) -> bool {
+    let (text, term) = (fold(text), fold(term));
     let begins = |word: &str| {
-        let places = texts.match_indices(word).map(|(at, _)| &texts[..at]);
+        let places = text.match_indices(word).map(|(at, _)| &text[..at]);
         let mut before = places.map(|before| before.chars().next_back());
         before.any(|last| last.is_none_or(|last| !last.is_alphanumeric()))
     };
     let words = term.split_whitespace();
     let words = words.map(|word| word.trim_start_matches(|c: char| !c.is_alphanumeric()));
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-    let typed = digits(&term);
+    !words.is_empty() && words.iter().all(|word| begins(word))
+}
+
+/// Whether each word of a term begins a word of a lead's name or address, or the term is its id, one of its numbers or
+/// the last four or more digits of one (C-20, C-43).
+pub fn is_found(lead: &Record, term: &str) -> bool {
+    let term = term.trim();
+    let texts = format!("{} {}", text(lead, "fullname"), text(lead, "email"));
+    let typed = digits(term);
     let dials = !typed.is_empty() && !term.chars().any(char::is_alphabetic);
     let numbered = |name: &&str| {
         let number = line(text(lead, name));
@@ -234,21 +240,8 @@ fn is_listed(lead: &Record, term: &str) -> bool {
         number.is_some_and(|number| ends(&number) || same())
     };
     term.is_empty()
-        || !words.is_empty() && words.iter().all(|word| begins(word))
-        || lead["id"].to_string() == term
-        || dials && ["phone", "mobile", "chatapp"].iter().any(numbered)
-}
-
-/// Whether a term is part of a lead's name, address or numbers (C-43).
-pub fn is_found(lead: &Record, term: &str) -> bool {
-    let term = term.trim();
-    let has = |text: &str| fold(text).contains(&fold(term));
-    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
-    let dials = !digits(term).is_empty() && !term.chars().any(char::is_alphabetic);
-    let numbered = |name: &&str| digits(text(lead, name)).contains(&digits(term));
-    term.is_empty()
-        || has(text(lead, "fullname"))
-        || has(text(lead, "email"))
+        || begins_words(&texts, term)
+        || lead["id"].to_string() == fold(term)
         || dials && ["phone", "mobile", "chatapp"].iter().any(numbered)
 }
 

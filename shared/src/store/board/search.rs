@@ -1,0 +1,236 @@
+//! A search over opportunities (C-43) through items of words.
+//!
+//! Words of titles lead to opportunities; words and numbers of leads lead to leads, whose links lead to opportunities.
+//! The records found so are read, and every filter is checked on them. So the cost depends on the hits, not on the
+//! number of opportunities. For a term with many hits the lists cost less: they are read as for other filters.
+
+use std::collections::{BTreeSet, HashMap};
+
+use futures_util::future::try_join_all;
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use tokio::try_join;
+
+use super::Asked;
+use super::walk::Entry;
+use crate::ids::{LeadId, OpportunityId};
+use crate::opportunity::{Search, SearchBy};
+use crate::store::InstanceStore;
+use crate::store::key::{self, BATCH};
+use crate::store::opportunities::OpportunityRecord;
+use crate::store::opportunities::fresh::Fresh;
+use crate::words::{KeySpan, WordSearch};
+use table::item::{self, Item};
+use table::{KeyRange, ListEntry, MAX_AHEAD, MergeScan, PAGE, Pages, StoreError, key_of};
+
+/// Lists, or batches of records, that are read at the same time.
+const CONCURRENCY: usize = 32;
+/// Entries of a column's lists that cost about as much as one record that is got.
+const ENTRIES_PER_UNIT: u64 = 4;
+/// After the first items of a list, this many times more are read with each call.
+const GROWTH: usize = 4;
+
+/// The number of entries that a scan would read.
+#[derive(Debug, Clone, Copy)]
+pub struct ScanSize {
+    /// Entries within reach.
+    pub entries: u64,
+    /// Number of matches up to the end of the page; `None` if all are counted.
+    pub needed: Option<u64>,
+}
+
+impl ScanSize {
+    /// The most hits that cost less than the scan, at `units` for each. With more hits a page is full earlier.
+    fn most_hits(self, units: u64) -> usize {
+        let all = self.entries / ENTRIES_PER_UNIT / units;
+        let most = match self.needed {
+            None => all,
+            Some(needed) => needed.saturating_mul(all).isqrt().min(all),
+        };
+        usize::try_from(most).unwrap_or(usize::MAX)
+    }
+}
+
+/// An opportunity with a word in its title.
+struct Titled(OpportunityId);
+
+impl ListEntry for Titled {
+    type Version = ();
+
+    fn read(item: Item) -> Result<Self, StoreError> {
+        let id = key::keyed_id(&key_of(&item)?.sk).and_then(OpportunityId::new);
+        id.map(Self)
+            .ok_or_else(|| item::corrupt("title", "it names no opportunity"))
+    }
+
+    fn version(&self) {}
+}
+
+impl InstanceStore {
+    /// The requested opportunities that a search finds, newest first; `None` where a scan of `size` costs less, or items of
+    /// words do not lead to all.
+    pub(super) async fn search_hits(
+        &self,
+        asked: &Asked<'_>,
+        fresh: &Fresh,
+        size: ScanSize,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        let Some(Search { by, term }) = &asked.filter.search else {
+            return Ok(None);
+        };
+        if term.needs_all() || self.lacks_look_ups().await? {
+            return Ok(None);
+        }
+        let found = match by {
+            SearchBy::Lead => self.of_found_leads(asked, term, size).await?,
+            SearchBy::Opportunity => self.titled(asked, term, size.most_hits(1)).await?,
+        };
+        match found {
+            Some(found) => self.admitted(asked, fresh, &found).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The opportunities of the leads that a term finds; `None` if leads or opportunities are too many.
+    async fn of_found_leads(
+        &self,
+        asked: &Asked<'_>,
+        term: &WordSearch,
+        size: ScanSize,
+    ) -> Result<Option<BTreeSet<OpportunityId>>, StoreError> {
+        let most = size.most_hits(2);
+        let Some(leads) = self.leads_found(term, &asked.budget, most).await? else {
+            return Ok(None);
+        };
+        let (leads, most) = (leads.into_iter().collect::<Vec<_>>(), size.most_hits(1));
+        let mut found = BTreeSet::new();
+        for leads in leads.chunks(CONCURRENCY) {
+            let links = leads.iter().map(|lead| self.linked(asked, *lead, most));
+            found.extend(try_join_all(links).await?.into_iter().flatten());
+            if found.len() > most {
+                return Ok(None);
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// The opportunities of a lead, or more of them than `most`.
+    async fn linked(
+        &self,
+        asked: &Asked<'_>,
+        lead: LeadId,
+        most: usize,
+    ) -> Result<Vec<OpportunityId>, StoreError> {
+        let links = self.keys().lead_opportunities(lead);
+        let mut pages = Pages::of(KeyRange::head(links, most.saturating_add(1).min(PAGE)));
+        let read = |range| asked.budget.query(&self.table, range);
+        let mut linked = Vec::new();
+        while linked.len() <= most
+            && let Some(page) = pages.next_with(read).await?
+        {
+            for link in &page.items {
+                linked.extend(key_of(link)?.sk.parse().ok().and_then(OpportunityId::new));
+            }
+        }
+        Ok(linked)
+    }
+
+    /// The opportunities of the funnel that may have a term in their titles, or have its id; `None` if there are more than
+    /// `most`.
+    async fn titled(
+        &self,
+        asked: &Asked<'_>,
+        term: &WordSearch,
+        most: usize,
+    ) -> Result<Option<BTreeSet<OpportunityId>>, StoreError> {
+        let id = term.number().and_then(OpportunityId::new);
+        let mut found: BTreeSet<_> = id.into_iter().collect();
+        let spans = term.word_spans();
+        if !spans.is_empty() {
+            let rarest = self.with_the_rarest_word(asked, &spans, most);
+            let (Some(rarest), wordy) = try_join!(rarest, self.wordy_titles(asked))? else {
+                return Ok(None);
+            };
+            found.extend(rarest.into_iter().chain(wordy));
+        }
+        Ok((found.len() <= most).then_some(found))
+    }
+
+    /// The opportunities with the rarest of a term's words: all are read until a list ends. Each list contains all matches.
+    async fn with_the_rarest_word(
+        &self,
+        asked: &Asked<'_>,
+        words: &[Vec<KeySpan>],
+        most: usize,
+    ) -> Result<Option<BTreeSet<OpportunityId>>, StoreError> {
+        let (keys, funnel) = (self.keys(), asked.request.funnel);
+        let read = |range| asked.budget.query(&self.table, range);
+        let lists = words.iter().map(|spans| {
+            let ranges = spans
+                .iter()
+                .map(|span| key::in_span(keys.titles(funnel, span.text()), span));
+            (MergeScan::<Titled>::new(ranges, CONCURRENCY), BTreeSet::new())
+        });
+        let mut lists: Vec<_> = lists.collect();
+        let mut size = MAX_AHEAD;
+        loop {
+            let fills = lists.iter_mut().map(|(list, _)| list.fill(|_| size, read));
+            try_join_all(fills).await?;
+            for (list, ids) in &mut lists {
+                ids.extend(std::iter::from_fn(|| list.next()).map(|(_, Titled(id))| id));
+            }
+            let ended = lists.iter().filter(|(list, _)| !list.is_due());
+            let ended = ended.map(|(_, ids)| ids.clone());
+            if let Some(found) = ended.reduce(|found, ids| &found & &ids) {
+                return Ok(Some(found));
+            }
+            if lists.iter().all(|(_, ids)| ids.len() > most) {
+                return Ok(None);
+            }
+            size = (size * GROWTH).min(PAGE);
+        }
+    }
+
+    /// The opportunities with more words in the title than have items of their own.
+    async fn wordy_titles(&self, asked: &Asked<'_>) -> Result<Vec<OpportunityId>, StoreError> {
+        let range = KeyRange::head(self.keys().wordy_titles(asked.request.funnel), PAGE);
+        let mut list = MergeScan::<Titled>::new([range], 1);
+        let mut wordy = Vec::new();
+        while list.is_due() {
+            list.fill(|_| PAGE, |range| asked.budget.query(&self.table, range))
+                .await?;
+            wordy.extend(std::iter::from_fn(|| list.next()).map(|(_, Titled(id))| id));
+        }
+        Ok(wordy)
+    }
+
+    /// The opportunities among these that are requested and seen, newest first.
+    async fn admitted(
+        &self,
+        asked: &Asked<'_>,
+        fresh: &Fresh,
+        found: &BTreeSet<OpportunityId>,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let found: Vec<_> = found.iter().map(|id| self.keys().opportunity(*id)).collect();
+        let batches: Vec<_> = found
+            .chunks(BATCH)
+            .map(|batch| asked.budget.get_many(&self.table, batch.to_vec()))
+            .collect();
+        let batches = stream::iter(batches).buffer_unordered(CONCURRENCY);
+        let batches: Vec<_> = batches.try_collect().await?;
+        let cards = batches.into_iter().flat_map(HashMap::into_values);
+        let cards = cards.filter_map(|item| table::readable(item, OpportunityRecord::decode));
+        let mut cards: Vec<_> = cards.map(|record| record.value).collect();
+        cards.retain(|card| asked.request.covers(&card.opportunity));
+        let leads = cards.iter().filter_map(|card| fresh.lacks(card)).collect();
+        fresh.read(self, &asked.budget, leads).await?;
+        cards.iter_mut().for_each(|card| fresh.apply(card));
+        cards.retain(|card| asked.admits(card));
+        let entries = cards.into_iter().map(|card| Entry {
+            place: key::place(card.opportunity.create_date, card.opportunity.id),
+            card: Box::new(card),
+        });
+        let mut entries: Vec<_> = entries.collect();
+        entries.sort_unstable_by(|a, b| a.place.cmp(&b.place));
+        Ok(entries)
+    }
+}
