@@ -35,7 +35,7 @@ const LIMIT: u64 = 25;
 const SECONDS: u64 = 320 * 86_400;
 
 /// Work whose cost must not grow with the column, because it reads only as many entries as it shows.
-const STEADY: [&str; 9] = [
+const STEADY: [&str; 13] = [
     "board",
     "board by status",
     "board by user",
@@ -45,6 +45,16 @@ const STEADY: [&str; 9] = [
     "column by status",
     "column by user",
     "column by user and status",
+    "changed since, a page of the newest",
+    GETS[0].0,
+    GETS[1].0,
+    GETS[2].0,
+];
+/// Reads by `GET`: name, and path.
+const GETS: [(&str, &str); 3] = [
+    ("opportunity by id", "/crmopportunity/1"),
+    ("opportunities of a lead", "/listopportunitysleadcomplete/2001"),
+    ("totals of the columns", "/crmfastloadv2/3"),
 ];
 /// Maximum calls and read units at any size ÷ those at the first.
 const GROWTH: f64 = 1.05;
@@ -94,6 +104,7 @@ async fn measure(size: u64, table: &mut Table) {
         world,
         size,
     };
+    gets(&asking, table).await;
     boards(&asking, table).await;
     columns(&asking, table).await;
     pages(&asking, table).await;
@@ -160,6 +171,16 @@ impl Asking {
     }
 }
 
+async fn gets(asking: &Asking, table: &mut Table) {
+    for (name, path) in GETS {
+        let began = Instant::now();
+        let request = asking.world.call("GET", &format!("{path}?i=acme&limit={LIMIT}"));
+        let answer = request.with(&asking.wallet).send().await;
+        assert_eq!(answer.status, 200, "{name}: {}", answer.body);
+        table.add(name, asking.size, &answer.cost, began.elapsed().as_secs_f64());
+    }
+}
+
 /// A condition on a custom field, met by one opportunity in a fixed number.
 fn condition(value: &str) -> Value {
     json!([{ "filterType": "opField", "properties": { "field": " Número do pedido ", "value": value } }])
@@ -180,6 +201,10 @@ async fn boards(asking: &Asking, table: &mut Table) {
             json!({ "filterByCreateDate": { "start": "2026-03-01", "end": "2026-04-01" } }),
         ),
         ("board by custom field", json!({ "filters": condition("A-7") })),
+        (
+            "changed since, a page of the newest",
+            json!({ "modifiedSince": "2020-01-01T00:00:00Z" }),
+        ),
         ("board by search", json!({ "search": "pessoa 7" })),
     ] {
         asking.note(table, name, page(1, LIMIT, &filter)).await;
