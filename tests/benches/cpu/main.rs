@@ -56,7 +56,6 @@ fn main() -> ExitCode {
         .expect("a runtime");
     let tape = Tape::new(processor_time);
     let (world, admin) = runtime.block_on(stock::stocked());
-    let world = world.through(world.store.clone().on_tape(&tape));
     let named = |ask: &Ask| wanted.is_empty() || wanted.iter().any(|word| ask.name.contains(word.as_str()));
     let asks: Vec<_> = asks(&admin).into_iter().filter(named).collect();
     let recorded: Vec<_> = asks
@@ -67,7 +66,7 @@ fn main() -> ExitCode {
     for _ in 0..ROUNDS {
         for (recorded, samples) in recorded.iter().zip(&mut samples) {
             for _ in 0..requests.unwrap_or(REQUESTS) {
-                samples.push(measure::play(&runtime, &world, &tape, recorded));
+                samples.push(measure::play(&runtime, &tape, recorded));
             }
         }
     }
