@@ -243,6 +243,11 @@ impl Operator {
         self.environment().now()
     }
 
+    /// Whether the table has the current format, and so every writer knows it.
+    fn is_settled(&self) -> bool {
+        self.0.settled().is()
+    }
+
     /// Creates the instance, with default settings and no users.
     ///
     /// # Errors
@@ -260,12 +265,15 @@ impl Operator {
             let found = found_format(self.table()).await?;
             let written = found.as_ref().map_or(Format::CURRENT, TableFormat::written);
             let mut transaction = self.new_instance(&entry, written)?;
+            let first = TableFormat::settled(Format::CURRENT);
             if found.is_none() {
-                let format = TableFormat::settled(Format::CURRENT).encode()?;
-                transaction.put(key::format(), format, Condition::Absent);
+                transaction.put(key::format(), first.encode()?, Condition::Absent);
             }
             match self.table().commit(transaction).await {
-                Ok(()) => return Ok(entry),
+                Ok(()) => {
+                    self.0.settled().note(found.as_ref().unwrap_or(&first));
+                    return Ok(entry);
+                }
                 Err(CommitError::Refused(found)) if found.contains_key(&key::format()) => {
                     retry.again().await?
                 }

@@ -5,6 +5,7 @@ pub mod bookings;
 mod calls;
 mod copies;
 mod leads;
+mod links;
 mod storm;
 mod updates;
 
