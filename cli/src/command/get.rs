@@ -39,7 +39,7 @@ fn url(text: &str) -> Result<ServiceUrl, &'static str> {
     ServiceUrl::parse(text).ok_or("must be a URL such as http://127.0.0.1:3000")
 }
 
-pub async fn run(get: GetArgs, global: &Global) -> Result<Answer, Failure> {
+pub async fn run(get: &GetArgs, global: &Global) -> Result<Answer, Failure> {
     let (key, token) = (secret("FUNIL_KEY")?, secret("FUNIL_TOKEN")?);
     let mut headers = HeaderMap::new();
     if let Some(key) = &key {

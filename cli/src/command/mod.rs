@@ -192,7 +192,7 @@ impl Funil {
             Command::Remove(remove) => remove::run(remove, global).await,
             Command::User(command) => user::run(command, global).await,
             Command::Automation(command) => automation::run(command, global).await,
-            Command::Get(get) => get::run(get, global).await,
+            Command::Get(get) => get::run(&get, global).await,
             Command::Tail(tail) => tail::run(tail, global).await,
             Command::Doctor(doctor) => doctor::run(doctor, global).await,
             Command::Migrate(migrate) => migrate::run(&migrate, global).await,
