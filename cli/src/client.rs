@@ -1,5 +1,6 @@
 //! A client of a running service, for `funil get`.
 
+use std::fmt::Write as _;
 use std::io;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use tokio::time::timeout;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 /// A request ends within this time; an HTTP API of AWS responds within 30 seconds.
-const WHOLE: Duration = Duration::from_secs(60);
+const WHOLE: Duration = Duration::from_mins(1);
 
 /// The address of a service: scheme, host, port, and the path before those of the interface.
 #[derive(Debug, Clone)]
@@ -118,7 +119,8 @@ fn encoded(path: &str) -> String {
         if byte.is_ascii_graphic() && !b"\"#<>\\^`{|}".contains(&byte) {
             text.push(char::from(byte));
         } else {
-            text.push_str(&format!("%{byte:02X}"));
+            // Writing to text does not fail.
+            let _ = write!(text, "%{byte:02X}");
         }
     }
     text

@@ -4,7 +4,6 @@ mod client;
 pub mod command;
 mod convert;
 pub mod demo;
-pub mod docs;
 pub mod engine;
 pub mod listen;
 pub mod panel;
