@@ -28,6 +28,7 @@ pub mod progress;
 mod rehearsal;
 mod removal;
 mod split;
+mod tail;
 mod taken;
 mod user_lists;
 
@@ -59,6 +60,7 @@ pub use migrate::{Migration, migrate};
 pub use pages::{EventPages, RecordPages};
 pub use rehearsal::rehearse;
 pub use removal::{Dependent, Removable, Removal, Removed};
+pub use tail::{NewRecord, Tail};
 pub use taken::TakenIds;
 
 /// Errors of the operator's commands. The texts include the next step.

@@ -8,6 +8,7 @@ mod convert;
 mod credential;
 mod data;
 mod doctor;
+mod get;
 mod human;
 mod instance;
 mod interrupt;
@@ -16,6 +17,7 @@ mod log;
 mod migrate;
 mod remove;
 mod serve;
+mod tail;
 mod text;
 mod user;
 
@@ -101,6 +103,12 @@ enum Command {
     /// List and resend notifications of automations that could not be delivered
     #[command(subcommand, after_help = automation::AFTER_HELP)]
     Automation(automation::AutomationCommand),
+    /// Send a GET to a running service and print the JSON
+    #[command(after_help = get::AFTER_HELP)]
+    Get(get::GetArgs),
+    /// Print new records as they are made
+    #[command(after_help = tail::AFTER_HELP)]
+    Tail(tail::TailArgs),
     /// Compare all derived data with the records, and repair it
     #[command(after_help = doctor::AFTER_HELP)]
     Doctor(doctor::DoctorArgs),
@@ -188,6 +196,8 @@ impl Funil {
             Command::Remove(remove) => remove::run(remove, global).await,
             Command::User(command) => user::run(command, global).await,
             Command::Automation(command) => automation::run(command, global).await,
+            Command::Get(get) => get::run(&get, global).await,
+            Command::Tail(tail) => tail::run(tail, global).await,
             Command::Doctor(doctor) => doctor::run(doctor, global).await,
             Command::Migrate(migrate) => migrate::run(&migrate, global).await,
             Command::Completions(completions) => completions::run(&completions),
