@@ -35,10 +35,14 @@ pub struct Sample {
     sdk: Duration,
 }
 
-/// Sends a use to the engine, through a process of its own, whose caches no other use changes. Reads are sent
-/// before, to measure a process with warm caches.
+/// Sends a use to the engine. A read has a process of its own, whose caches no other use changes, and is sent before, to
+/// measure a process with warm caches. Writes share a process, which has sent the reads.
 pub fn record<'a>(runtime: &Runtime, world: &World, tape: &Tape, ask: &'a Ask) -> Recorded<'a> {
-    let world = world.through(world.store.elsewhere().on_tape(tape));
+    let world = if ask.is_read {
+        world.elsewhere()
+    } else {
+        world.beside()
+    };
     if ask.is_read {
         for _ in 0..WARMING {
             once(runtime, ask.request(&world));
@@ -82,7 +86,7 @@ pub fn play(runtime: &Runtime, tape: &Tape, recorded: &Recorded<'_>) -> Sample {
 
 /// A separate function, so that profilers show it.
 #[inline(never)]
-fn once(runtime: &Runtime, request: Request<'_>) -> Raw {
+pub fn once(runtime: &Runtime, request: Request<'_>) -> Raw {
     runtime.block_on(request.send_unwatched())
 }
 
