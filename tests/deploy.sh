@@ -9,8 +9,8 @@
 # FUNIL is the command [default: built by cargo], PORT the port of the emulator. Needs Python 3.10 or newer, curl, and for `sam build`
 # cargo-lambda. LOG=1 shows the output of every command. Exits with 1 at the first command that fails.
 #
-# MiniStack does not: evaluate or accept alarms over metric math (left out), import routes (made by calls), pass on preflights (left
-# out), enforce roles, throttle, keep system backups (an own backup takes their place), or restore a former second.
+# MiniStack does not: evaluate or accept alarms over metric math (left out), import routes (made by calls), pass on preflights and
+# /health (left out), enforce roles, throttle, keep system backups (an own backup takes their place), or restore a former second.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -99,7 +99,7 @@ sam() {
     *) (cd "$work" && "$sam_tools/bin/sam" "$@") ;;
   esac
 }
-export WITHOUT_PREFLIGHT=1 PATH=$made/bin:$PATH
+export EMULATED=1 PATH=$made/bin:$PATH
 
 # ---------------------------------------------------------------------------------------------------- the document
 

@@ -18,7 +18,6 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use crate::demo::{self, Demo, DemoError};
-use crate::docs;
 use crate::engine::{AccessKey, Database, Engine, EngineError};
 use crate::listen::{self, Limits, Reword};
 use crate::panel;
@@ -150,7 +149,7 @@ pub async fn serve(
     }
     let app = App::new(store, environment, Origins::Any);
     let service = service(&app, groups())
-        .merge(docs::routes())
+        .merge(documents::routes())
         .merge(panel::routes());
     let mut port = embedded.as_mut().and_then(|embedded| embedded.port.as_mut());
     let dynamodb = port.as_ref().map(|port| port.endpoint());

@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 
+use axum::Router;
 use http_body_util::BodyExt as _;
 use lambda_http::request::{LambdaRequest, RequestContext};
 use lambda_http::{Adapter, Body, IntoResponse, LambdaEvent, Request};
@@ -11,6 +12,7 @@ pub use lambda_runtime::Error;
 
 use crate::config::Config;
 use crate::http::{App, RouteGroup, SourceAddress, service};
+use crate::startup::StartError;
 use crate::telemetry;
 
 /// Serves the events of an HTTP API with the routes of these groups until Lambda ends the process.
@@ -21,7 +23,22 @@ pub async fn run(groups: impl IntoIterator<Item = RouteGroup>) -> Result<(), Err
     let config = Config::from_env();
     telemetry::init(&config);
     let app = App::of_function(&config).await?;
-    let routes = MapRequest::new(service(&app, groups), with_source);
+    answer(service(&app, groups)).await
+}
+
+/// Serves the events of an HTTP API with routes that use no table, until Lambda ends the process. They have no log line by request.
+///
+/// # Errors
+/// If a variable of the environment is missing or the runtime fails.
+pub async fn run_without_table(routes: Router) -> Result<(), Error> {
+    let config = Config::from_env();
+    telemetry::init(&config);
+    config.location().map_err(StartError::Environment)?;
+    answer(routes).await
+}
+
+async fn answer(routes: Router) -> Result<(), Error> {
+    let routes = MapRequest::new(routes, with_source);
     let answer = Adapter::from(MapResponse::new(routes, Plain));
     lambda_runtime::run(MapRequest::new(answer, readable)).await
 }

@@ -12,7 +12,7 @@ pub mod http;
 pub mod jobs;
 #[cfg(feature = "lambda")]
 pub mod lambda;
-mod release;
+pub mod release;
 pub mod startup;
 pub mod store;
 pub mod telemetry;

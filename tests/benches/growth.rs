@@ -36,7 +36,7 @@ const LIMIT: u64 = 25;
 const SECONDS: u64 = 320 * 86_400;
 
 /// Work whose cost must not grow with the column, because it reads only as many entries as it shows.
-const STEADY: [&str; 12] = [
+const STEADY: [&str; 14] = [
     "board",
     "board by status",
     "board by user",
@@ -49,6 +49,17 @@ const STEADY: [&str; 12] = [
     "leads by name, 40 matches",
     "leads by two words, 40 matches",
     "leads by number",
+    GETS[0].0,
+    GETS[1].0,
+];
+/// Reads by `GET`: name, and path.
+const GETS: [(&str, &str); 3] = [
+    ("opportunity by id", "/crmopportunity/1"),
+    ("totals of the columns", "/crmfastloadv2/3"),
+    (
+        "opportunities of a lead with 1 in 200 of them",
+        "/listopportunitysleadcomplete/2001",
+    ),
 ];
 /// Maximum calls and read units at any size ÷ those at the first.
 const GROWTH: f64 = 1.05;
@@ -99,6 +110,7 @@ async fn measure(size: u64, table: &mut Table) {
         size,
     };
     searches(&asking, table).await;
+    gets(&asking, table).await;
     boards(&asking, table).await;
     columns(&asking, table).await;
     pages(&asking, table).await;
@@ -200,6 +212,16 @@ async fn searches(asking: &Asking, table: &mut Table) {
     }
 }
 
+async fn gets(asking: &Asking, table: &mut Table) {
+    for (name, path) in GETS {
+        let began = Instant::now();
+        let request = asking.world.call("GET", &format!("{path}?i=acme&limit={LIMIT}"));
+        let answer = request.with(&asking.wallet).send().await;
+        assert_eq!(answer.status, 200, "{name}: {}", answer.body);
+        table.add(name, asking.size, &answer.cost, began.elapsed().as_secs_f64());
+    }
+}
+
 /// A condition on a custom field, met by one opportunity in a fixed number.
 fn condition(value: &str) -> Value {
     json!([{ "filterType": "opField", "properties": { "field": " Número do pedido ", "value": value } }])
@@ -220,6 +242,10 @@ async fn boards(asking: &Asking, table: &mut Table) {
             json!({ "filterByCreateDate": { "start": "2026-03-01", "end": "2026-04-01" } }),
         ),
         ("board by custom field", json!({ "filters": condition("A-7") })),
+        (
+            "changed since, a page of the newest",
+            json!({ "modifiedSince": "2020-01-01T00:00:00Z" }),
+        ),
         ("board by search", json!({ "search": "pessoa 7" })),
         (
             "board by title, 20 hits",

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::{Answer, yaml};
 
 /// The document, parsed once per process.
-pub static INTERFACE: LazyLock<Interface> = LazyLock::new(|| Interface::of(yaml::parse(funil::docs::TEXT)));
+pub static INTERFACE: LazyLock<Interface> = LazyLock::new(|| Interface::of(yaml::parse(documents::TEXT)));
 
 /// Methods of operations.
 pub const METHODS: [&str; 4] = ["get", "post", "put", "delete"];

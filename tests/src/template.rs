@@ -25,7 +25,10 @@ pub struct Route {
     pub function: String,
 }
 
-/// The routes of all functions, sorted by path, then method.
+/// The function of the routes that are outside the interface and use no table.
+pub const DOCUMENTS: &str = "DocumentsFunction";
+
+/// The routes of the interface, sorted by path, then method.
 ///
 /// Excludes `$default`, the event without a path that receives unmatched requests; see [`default_function`].
 ///
@@ -34,7 +37,33 @@ pub struct Route {
 /// If the template cannot be parsed, or an event has only one of path and method.
 #[must_use]
 pub fn routes() -> Vec<Route> {
-    routes_of(&template())
+    let mut routes = routes_of(&template());
+    routes.retain(|route| route.function != DOCUMENTS);
+    routes
+}
+
+/// The routes outside the interface.
+///
+/// # Panics
+///
+/// Like [`routes`].
+#[must_use]
+pub fn document_routes() -> Vec<Route> {
+    let mut routes = routes_of(&template());
+    routes.retain(|route| route.function == DOCUMENTS);
+    routes
+}
+
+/// The names of the functions that use the table.
+///
+/// # Panics
+///
+/// If the template cannot be parsed.
+#[must_use]
+pub fn table_functions() -> Vec<String> {
+    let mut names = function_names();
+    names.retain(|name| name != DOCUMENTS);
+    names
 }
 
 /// The function for requests that match no route: preflight, unknown paths, wrong methods.

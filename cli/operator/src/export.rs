@@ -49,24 +49,19 @@ pub async fn export(
     out: &mut impl Write,
     bar: &ProgressBar,
 ) -> Result<Counts, ExportError> {
-    progress::uncounted(bar, "records");
-    // Read first, so that every lead of an exported meeting, opportunity or call is exported too, and every opportunity of
-    // an exported meeting.
-    let mut last = Vec::new();
-    for (counter, name) in [
-        (Counter::Ticket, "ticket"),
-        (Counter::Meeting, "meeting"),
-        (Counter::Opportunity, "opportunity"),
-        (Counter::Call, "call"),
-    ] {
-        last.push((name, operator.last(counter, name).await?));
-    }
+    let last = sequences(operator).await?;
+    // Each call is read twice, the second time with its event.
+    let total: u64 = last.iter().map(|(_, last)| *last).sum();
+    let calls = last.last().map_or(0, |(_, last)| *last);
+    progress::overall(bar, total + calls);
     let mut export = Export {
         operator,
         last,
         out,
         bar,
         counts: Counts::new(),
+        before: 0,
+        ids: 0,
     };
     export.directory().await?;
     export.records::<Users>().await?;
@@ -89,6 +84,22 @@ pub async fn export(
     Ok(export.counts)
 }
 
+/// The values of the sequences. Read first, so that every lead of an exported meeting, opportunity or call is exported too, and
+/// every opportunity of an exported meeting.
+async fn sequences(operator: &Operator) -> Result<Vec<(&'static str, u64)>, StoreError> {
+    let mut last = Vec::new();
+    for (counter, name) in [
+        (Counter::Lead, "lead"),
+        (Counter::Ticket, "ticket"),
+        (Counter::Meeting, "meeting"),
+        (Counter::Opportunity, "opportunity"),
+        (Counter::Call, "call"),
+    ] {
+        last.push((name, operator.last(counter, name).await?));
+    }
+    Ok(last)
+}
+
 /// An export in progress.
 struct Export<'a, W> {
     operator: &'a Operator,
@@ -97,10 +108,16 @@ struct Export<'a, W> {
     out: &'a mut W,
     bar: &'a ProgressBar,
     counts: Counts,
+    /// The ids of the kinds before, in the unit of the bar. Kinds without a sequence are small.
+    before: u64,
+    /// The ids of the kind.
+    ids: u64,
 }
 
 impl<W: Write> Export<'_, W> {
     fn begin(&mut self, kind: Kind) {
+        self.before += self.ids;
+        self.ids = self.last(if kind == Kind::Events { "call" } else { kind.name() });
         self.counts.push((kind.name(), 0));
         self.bar.set_message(kind.name());
     }
@@ -172,7 +189,8 @@ impl<W: Write> Export<'_, W> {
         if let Some((_, count)) = self.counts.last_mut() {
             *count += 1;
         }
-        self.bar.inc(1);
+        let place = K::identity(record).min(self.ids);
+        self.bar.set_position(self.before + place);
         Ok(())
     }
 }

@@ -28,6 +28,7 @@ pub mod progress;
 mod rehearsal;
 mod removal;
 mod split;
+mod tail;
 mod taken;
 mod user_lists;
 
@@ -59,6 +60,7 @@ pub use migrate::{Migration, migrate};
 pub use pages::{EventPages, RecordPages};
 pub use rehearsal::rehearse;
 pub use removal::{Dependent, Removable, Removal, Removed};
+pub use tail::{NewRecord, Tail};
 pub use taken::TakenIds;
 
 /// Errors of the operator's commands. The texts include the next step.
@@ -243,6 +245,11 @@ impl Operator {
         self.environment().now()
     }
 
+    /// Whether the table has the current format, and so every writer knows it.
+    fn is_settled(&self) -> bool {
+        self.0.settled().is()
+    }
+
     /// Creates the instance, with default settings and no users.
     ///
     /// # Errors
@@ -260,12 +267,15 @@ impl Operator {
             let found = found_format(self.table()).await?;
             let written = found.as_ref().map_or(Format::CURRENT, TableFormat::written);
             let mut transaction = self.new_instance(&entry, written)?;
+            let first = TableFormat::settled(Format::CURRENT);
             if found.is_none() {
-                let format = TableFormat::settled(Format::CURRENT).encode()?;
-                transaction.put(key::format(), format, Condition::Absent);
+                transaction.put(key::format(), first.encode()?, Condition::Absent);
             }
             match self.table().commit(transaction).await {
-                Ok(()) => return Ok(entry),
+                Ok(()) => {
+                    self.0.settled().note(found.as_ref().unwrap_or(&first));
+                    return Ok(entry);
+                }
                 Err(CommitError::Refused(found)) if found.contains_key(&key::format()) => {
                     retry.again().await?
                 }

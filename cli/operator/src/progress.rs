@@ -15,17 +15,40 @@ pub fn bar() -> ProgressBar {
     }
 }
 
-/// Begins a part of the work that reads `total` bytes.
-pub fn bytes(bar: &ProgressBar, doing: &'static str, total: u64) {
-    let template =
-        "{msg} {wide_bar} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta} left";
-    begin(bar, template, doing, Some(total));
+/// The share of the first part in work of two parts is one of so many.
+const PARTS: u64 = 20;
+
+/// Begins work that has `total` of any unit, with one bar for all of it.
+pub fn overall(bar: &ProgressBar, total: u64) {
+    let template = "{msg} {wide_bar} {percent} % {elapsed}, {eta} left";
+    begin(bar, template, "", Some(total));
 }
 
-/// Begins a part of the work that has `total` of the unit.
-pub fn counted(bar: &ProgressBar, unit: &str, total: u64) {
-    let template = format!("{{msg}} {{wide_bar}} {{human_pos}}/{{human_len}} {unit} {{rate}} {{eta}} left");
-    begin(bar, &template, "", Some(total));
+/// Begins work of two parts with one bar. The first part reads `total` bytes; the position is that of the reader.
+pub fn reading(bar: &ProgressBar, doing: &'static str, total: u64) {
+    overall(bar, total.saturating_mul(PARTS));
+    bar.set_message(doing);
+}
+
+/// Begins its second part, which has `total` lines.
+pub fn working(bar: &ProgressBar, total: u64) {
+    bar.set_length(total.saturating_mul(PARTS));
+    bar.set_position(total);
+    // The rate of the first part is another.
+    bar.reset_eta();
+}
+
+/// Moves the bar by lines of the second part.
+pub fn worked(bar: &ProgressBar, lines: u64) {
+    bar.inc(lines.saturating_mul(PARTS - 1));
+}
+
+/// The lines of the second part that are done, and all; `None` during the first part.
+#[must_use]
+pub fn lines(bar: &ProgressBar) -> Option<(u64, u64)> {
+    let total = bar.length()? / PARTS;
+    let done = bar.position().checked_sub(total)?;
+    Some((done / (PARTS - 1), total))
 }
 
 /// Begins work of unknown size.
@@ -48,4 +71,26 @@ fn begin(bar: &ProgressBar, template: &str, doing: &'static str, total: Option<u
 /// Whole numbers; the library's own rate has four decimals.
 fn rate(state: &ProgressState, out: &mut dyn fmt::Write) {
     let _ = write!(out, "{:.0}/s", state.per_sec());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_bar_moves_over_both_parts() {
+        let bar = ProgressBar::hidden();
+        let percent = || bar.position() * 100 / bar.length().unwrap();
+        reading(&bar, "checking", 8_000);
+        bar.set_position(4_000);
+        assert_eq!((percent(), lines(&bar)), (2, None));
+        bar.set_position(8_000);
+        assert_eq!(percent(), 5);
+        working(&bar, 400);
+        assert_eq!((percent(), lines(&bar)), (5, Some((0, 400))));
+        worked(&bar, 100);
+        assert_eq!((percent(), lines(&bar)), (28, Some((100, 400))));
+        worked(&bar, 300);
+        assert_eq!((percent(), lines(&bar)), (100, Some((400, 400))));
+    }
 }

@@ -5,7 +5,7 @@ use operator::{FailedDelivery, Operator};
 use serde_json::json;
 use shared::instance::InstanceName;
 
-use super::{Answer, Failure, Global};
+use super::{Answer, Failure, Global, text};
 
 pub const AFTER_HELP: &str = "\
 Examples:
@@ -55,8 +55,9 @@ pub async fn run(command: AutomationCommand, global: &Global) -> Result<Answer, 
         let note = format!("{} could not be delivered{hint}", notifications(found.len()));
         (found, note)
     };
-    let lines: Vec<_> = found.iter().map(line).collect();
-    Ok(Answer::new(lines.join("\n"), json!(found)).noting(note))
+    let rows: Vec<_> = found.iter().map(row).collect();
+    let headings = ["DELIVERY", "ATTEMPTS", "LAST ATTEMPT", "OUTCOME"];
+    Ok(Answer::new(text::table(headings, &rows), json!(found)).noting(note))
 }
 
 fn notifications(count: usize) -> String {
@@ -66,7 +67,7 @@ fn notifications(count: usize) -> String {
     }
 }
 
-fn line(failed: &FailedDelivery) -> String {
+fn row(failed: &FailedDelivery) -> [String; 4] {
     let FailedDelivery {
         delivery,
         tries,
@@ -74,5 +75,10 @@ fn line(failed: &FailedDelivery) -> String {
         reason,
         ..
     } = failed;
-    format!("{delivery}  {tries} attempts  {since}  {reason}")
+    [
+        delivery.clone(),
+        tries.to_string(),
+        since.to_string(),
+        reason.clone(),
+    ]
 }

@@ -5,7 +5,8 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use operator::{Operator, TakenIds};
+use indicatif::ProgressBar;
+use operator::{Operator, TakenIds, progress};
 use shared::instance::InstanceName;
 use shared::time::Zone;
 
@@ -79,7 +80,8 @@ pub async fn run(convert: ConvertArgs, global: &Global) -> Result<Answer, Failur
     let mut map = read_map(convert.map.as_deref())?;
     map.decimal = convert.decimal.or(map.decimal);
     map.dates = convert.dates.or(map.dates);
-    let tables = read_tables(&convert, &map)?;
+    let bar = global.progress();
+    let tables = read_tables(&convert, &map, &bar)?;
     let mut ids = IdMap::read(&convert.ids).map_err(|cause| unreadable(&convert.ids, &cause))?;
     let (zone, taken) = instance(&convert, global).await?;
     for kind in convert::ASSIGNED {
@@ -91,8 +93,10 @@ pub async fn run(convert: ConvertArgs, global: &Global) -> Result<Answer, Failur
         map: &map,
         admin: convert.admin.as_deref(),
         known: &taken.users,
+        bar: &bar,
     };
     let converted = convert::convert(&tables, ids, &options);
+    bar.finish_and_clear();
     let shown = tables.iter().map(MappedFile::shown).collect::<String>();
     let _ = write!(io::stderr().lock(), "{shown}{}", converted.report);
     answered(&convert, converted, &tables)
@@ -175,7 +179,9 @@ fn read_map(path: Option<&Path>) -> Result<MapFile, Failure> {
     read.map_err(|cause| unreadable(path, &cause))
 }
 
-fn read_tables(convert: &ConvertArgs, map: &MapFile) -> Result<Vec<MappedFile>, Failure> {
+fn read_tables(convert: &ConvertArgs, map: &MapFile, bar: &ProgressBar) -> Result<Vec<MappedFile>, Failure> {
+    let size = |path: &PathBuf| fs::metadata(path).map_or(0, |file| file.len());
+    progress::reading(bar, "reading", convert.files.iter().map(size).sum());
     let mut sheets = Vec::new();
     for path in &convert.files {
         let bytes = fs::read(path).map_err(|cause| unreadable(path, &cause))?;
@@ -191,6 +197,7 @@ fn read_tables(convert: &ConvertArgs, map: &MapFile) -> Result<Vec<MappedFile>, 
         let sheet = Sheet::read(name, &bytes)
             .map_err(|reason| Failure::Refused(format!("{} {reason}", path.display())))?;
         sheets.push(sheet);
+        bar.inc(bytes.len() as u64);
     }
     let of_map = |reason| Failure::Refused(format!("--map: {reason}"));
     map.check(&sheets).map_err(of_map)?;

@@ -11,7 +11,7 @@ use shared::integer::plain;
 use shared::settings::Rate;
 use shared::time::Timestamp;
 
-use super::{Answer, Failure, Global};
+use super::{Answer, Failure, Global, text};
 
 pub const KEY_AFTER_HELP: &str = "\
 Examples:
@@ -40,6 +40,8 @@ Examples:
 
 A key with its own limit uses that; all other keys share the instance's limit. A change applies from the next request.";
 
+/// The columns of a list.
+const HEADINGS: [&str; 6] = ["ID", "USER", "LABEL", "ISSUED", "LIMIT", "STATE"];
 /// Maximum characters of a label.
 const LABEL: usize = 64;
 
@@ -204,9 +206,9 @@ async fn list(kind: CredentialKind, Where { instance }: Where, global: &Global) 
     let store = global.store().await?;
     let entries = Operator::new(&store, instance.clone()).credentials(kind).await?;
     let now = Environment::system().now();
-    let lines: Vec<_> = entries.iter().map(|entry| line(entry, now)).collect();
+    let rows: Vec<_> = entries.iter().map(|entry| row(entry, now)).collect();
     let documents = entries.iter().map(document).collect();
-    let answer = Answer::new(lines.join("\n"), Value::Array(documents));
+    let answer = Answer::new(text::table(HEADINGS, &rows), Value::Array(documents));
     let name = kind.name();
     Ok(if entries.is_empty() {
         answer.noting(format!(
@@ -224,20 +226,22 @@ async fn revoke(kind: CredentialKind, which: Which, global: &Global) -> Result<A
     Ok(Answer::new(text, document(&entry)))
 }
 
-fn line(entry: &CredentialEntry, now: Timestamp) -> String {
+fn row(entry: &CredentialEntry, now: Timestamp) -> [String; 6] {
     let state = match (entry.revoked, entry.expires) {
         (Some(at), _) => format!("revoked {at}"),
         (None, Some(at)) if at <= now => format!("expired {at}"),
         (None, Some(at)) => format!("valid until {at}"),
         (None, None) => "valid".to_owned(),
     };
-    let label = entry.label.as_deref().unwrap_or("-");
     let limit = entry.requests_per_minute;
-    let limit = limit.map_or(String::new(), |limit| format!("{} a minute  ", limit.get()));
-    format!(
-        "{}  user {}  {label}  issued {}  {limit}{state}",
-        entry.id, entry.user, entry.create_date
-    )
+    [
+        entry.id.clone(),
+        entry.user.to_string(),
+        entry.label.clone().unwrap_or_else(|| "-".to_owned()),
+        entry.create_date.to_string(),
+        limit.map_or_else(|| "-".to_owned(), |limit| format!("{} a minute", limit.get())),
+        state,
+    ]
 }
 
 fn document(entry: &CredentialEntry) -> Value {
@@ -324,8 +328,7 @@ mod tests {
             ),
             (&eternal, "2036-01-01T00:00:00Z", "valid"),
         ] {
-            let shown = line(entry, at(now));
-            assert!(shown.ends_with(&format!("  {state}")), "{shown}");
+            assert_eq!(row(entry, at(now))[5], state);
         }
     }
 
@@ -337,8 +340,15 @@ mod tests {
             requests_per_minute: Rate::new(600),
             ..token()
         };
-        let shown = line(&limited, at("2036-01-01T00:00:00Z"));
-        let state = "issued 2026-01-01T00:00:00.000Z  600 a minute  valid";
-        assert!(shown.ends_with(&format!("  {state}")), "{shown}");
+        let shown = row(&limited, at("2036-01-01T00:00:00Z"));
+        let expected = [
+            "1f0c2b9a77de",
+            "7",
+            "-",
+            "2026-01-01T00:00:00.000Z",
+            "600 a minute",
+            "valid",
+        ];
+        assert_eq!(shown, expected);
     }
 }

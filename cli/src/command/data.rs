@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use operator::{Operator, UnreadableRecords};
+use operator::{Operator, UnreadableRecords, progress};
 use serde_json::json;
 use shared::instance::InstanceName;
 
@@ -114,8 +114,8 @@ fn rehearsed(mut answer: Answer) -> Answer {
 
 /// The progress of an import that failed, and the next step.
 fn so_far(bar: &ProgressBar) -> String {
-    let done = match bar.length() {
-        Some(total) => format!(" after {} of {total} lines", bar.position()),
+    let done = match progress::lines(bar) {
+        Some((done, total)) => format!(" after {done} of {total} lines"),
         None => String::new(),
     };
     format!("{done}; what was written is kept; rerun the command to resume")

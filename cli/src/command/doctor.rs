@@ -35,11 +35,12 @@ pub struct DoctorArgs {
 pub async fn run(doctor: DoctorArgs, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, doctor.instance);
     let bar = global.progress();
-    progress::uncounted(&bar, "looked at");
+    progress::overall(&bar, 0);
     let diagnosis = operator
         .doctor(doctor.repair, &|progress: Progress| {
             bar.set_message(progress.stage);
-            bar.inc(progress.looked_at);
+            bar.set_length(progress.total);
+            bar.set_position(progress.done);
         })
         .await;
     bar.finish_and_clear();

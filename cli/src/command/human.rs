@@ -10,11 +10,13 @@ use tracing_subscriber::layer::{Context, Layer};
 use shared::environment::Environment;
 use shared::telemetry::REQUEST;
 
+use super::text::Colours;
+
 /// Writes each event as one line, to `write`.
 pub struct HumanLines<W> {
     pub environment: Environment,
     /// Whether statuses and levels have colours.
-    pub colours: bool,
+    pub colours: Colours,
     pub write: W,
 }
 
@@ -67,7 +69,7 @@ impl<W> HumanLines<W> {
             Some(b'4') => "33",
             _ => "31",
         };
-        let status = self.coloured(colour, &status);
+        let status = self.colours.coloured(colour, &status);
         write!(line, " {status} {}", fields.take("route"))?;
         let instance = fields.take("instance");
         if !instance.is_empty() {
@@ -89,20 +91,12 @@ impl<W> HumanLines<W> {
             Level::WARN => "33",
             _ => "2",
         };
-        let level = self.coloured(colour, level.as_str());
+        let level = self.colours.coloured(colour, level.as_str());
         write!(line, " {level} {}", fields.take("message"))?;
         fields
             .0
             .iter()
             .try_for_each(|(name, value)| write!(line, " {name}={value}"))
-    }
-
-    fn coloured(&self, colour: &str, text: &str) -> String {
-        if self.colours {
-            format!("\u{1b}[{colour}m{text}\u{1b}[0m")
-        } else {
-            text.to_owned()
-        }
     }
 }
 
@@ -121,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    fn lines(colours: bool) -> Vec<String> {
+    fn lines(colours: Colours) -> Vec<String> {
         let written = Arc::new(Mutex::new(Vec::new()));
         let (environment, _) = Environment::frozen(Timestamp::parse("2026-11-21T09:08:07Z").unwrap());
         let to = Arc::clone(&written);
@@ -143,13 +137,13 @@ mod tests {
     #[test]
     fn a_request_is_one_short_line() {
         assert_eq!(
-            lines(false),
+            lines(Colours::NEVER),
             [
                 "09:08:07 200 GET /leads acme 3.2 ms\n",
                 "09:08:07 401 GET /leads 0.0 ms  refused: missing\n",
                 "09:08:07 WARN an item cannot be read item=acme#lead 1\n",
             ]
         );
-        assert!(lines(true)[0].starts_with("09:08:07 \u{1b}[32m200\u{1b}[0m GET"));
+        assert!(lines(Colours::ALWAYS)[0].starts_with("09:08:07 \u{1b}[32m200\u{1b}[0m GET"));
     }
 }

@@ -12,6 +12,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use super::human::{self, HumanLines};
+use super::text::Colours;
 
 /// The crates of this workspace that log. They never log credentials, e-mail addresses, phone numbers or bodies.
 const OWN: [&str; 11] = [
@@ -57,8 +58,7 @@ pub fn start(format: Option<LogFormat>) {
     let json = (format == LogFormat::Json).then(|| json().with_writer(io::stderr));
     let human = (format == LogFormat::Human).then(|| HumanLines {
         environment: Environment::system(),
-        colours: io::stderr().is_terminal()
-            && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        colours: Colours::of(&io::stderr()),
         write: human::to_standard_error,
     });
     // A second subscriber in one process belongs to a test.

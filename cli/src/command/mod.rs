@@ -8,6 +8,7 @@ mod convert;
 mod credential;
 mod data;
 mod doctor;
+mod get;
 mod human;
 mod instance;
 mod interrupt;
@@ -16,12 +17,15 @@ mod log;
 mod migrate;
 mod remove;
 mod serve;
+mod tail;
 mod text;
 mod user;
 
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::num::NonZero;
 use std::process::ExitCode;
+use std::thread;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use indicatif::ProgressBar;
@@ -99,6 +103,12 @@ enum Command {
     /// List and resend notifications of automations that could not be delivered
     #[command(subcommand, after_help = automation::AFTER_HELP)]
     Automation(automation::AutomationCommand),
+    /// Send a GET to a running service and print the JSON
+    #[command(after_help = get::AFTER_HELP)]
+    Get(get::GetArgs),
+    /// Print new records as they are made
+    #[command(after_help = tail::AFTER_HELP)]
+    Tail(tail::TailArgs),
     /// Compare all derived data with the records, and repair it
     #[command(after_help = doctor::AFTER_HELP)]
     Doctor(doctor::DoctorArgs),
@@ -156,8 +166,10 @@ pub fn main() -> ExitCode {
         Err(error) => return not_understood(&error, &arguments),
     };
     let json = funil.global.json;
+    // A call to the embedded engine occupies a thread.
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(cores.max(2))
         .enable_all()
         .build()
     {
@@ -184,6 +196,8 @@ impl Funil {
             Command::Remove(remove) => remove::run(remove, global).await,
             Command::User(command) => user::run(command, global).await,
             Command::Automation(command) => automation::run(command, global).await,
+            Command::Get(get) => get::run(&get, global).await,
+            Command::Tail(tail) => tail::run(tail, global).await,
             Command::Doctor(doctor) => doctor::run(doctor, global).await,
             Command::Migrate(migrate) => migrate::run(&migrate, global).await,
             Command::Completions(completions) => completions::run(&completions),

@@ -18,6 +18,7 @@ mod value;
 use std::fmt::Write as _;
 use std::io;
 
+use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use shared::people::User;
 use shared::time::Zone;
@@ -56,6 +57,8 @@ pub struct ConvertOptions<'a> {
     pub admin: Option<&'a str>,
     /// Owners of the instance.
     pub known: &'a [User],
+    /// Moves with the rows, after it moved with the bytes of the files.
+    pub bar: &'a ProgressBar,
 }
 
 /// The result of a conversion.
@@ -81,7 +84,8 @@ pub fn convert(tables: &[MappedFile], ids: IdMap, options: &ConvertOptions<'_>) 
         records.users.admit(id);
         records.admin = Some(id);
     }
-    records.take(tables);
+    options.bar.set_message("converting");
+    records.take(tables, options.bar);
     let mut lines = LineWriter::default();
     lines.all(
         "tag",

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use indicatif::ProgressBar;
+use operator::progress;
 use serde_json::json;
 use shared::people::User;
 use shared::time::Zone;
@@ -118,7 +120,9 @@ impl<'a> RecordBuilder<'a> {
     }
 
     /// Takes all rows of the files: companies, leads, then opportunities.
-    pub fn take(&mut self, tables: &[MappedFile]) {
+    pub fn take(&mut self, tables: &[MappedFile], bar: &ProgressBar) {
+        let rows: usize = tables.iter().map(|table| table.sheet.rows.len()).sum();
+        progress::working(bar, rows as u64);
         for table in tables {
             self.reserve(table);
         }
@@ -130,6 +134,7 @@ impl<'a> RecordBuilder<'a> {
                 }
                 for row in &table.sheet.rows {
                     self.row(table, row);
+                    progress::worked(bar, 1);
                 }
             }
         }

@@ -25,6 +25,7 @@ fn completions_contain_every_command() {
             "repair",
             "completions",
             "suspend",
+            "tail",
         ] {
             assert!(script.contains(word), "{shell}: {word}");
         }

@@ -55,7 +55,7 @@ fn without_json_standard_output_is_the_secret_alone() {
     assert!(!issued.err.contains(key));
     let listed = bench.funil("key list --instance acme").done();
     assert!(
-        !listed.out.contains(key) && listed.out.contains("user 7"),
+        !listed.out.contains(key) && listed.out.contains("  7  -  "),
         "{listed:?}"
     );
 }

@@ -236,17 +236,15 @@ fn leads_changed_through_the_api_are_kept_without_overwrite() {
         refused(&other.document()),
         ["line 1: lead 1 was changed through the API since it was imported; use --overwrite to replace it"]
     );
-    let told = bench
-        .import_overwriting(&lead(1, r#","email":"b""#))
-        .done()
-        .document();
-    assert_eq!(told["imported"], 1);
-    let lead_now = &records(&bench.export(), "lead")[0];
-    assert_eq!(lead_now["email"], "b");
-    assert_eq!(
-        lead_now["lastActive"], "2026-05-05T00:00:00.000Z",
-        "calls since then count"
-    );
+    // Calls since then count, and older data does not move `lastActive` back.
+    for (email, last_active) in [("b", ""), ("d", r#","lastActive":"2026-05-04T00:00:00.000Z""#)] {
+        let line = lead(1, &format!(r#","email":"{email}"{last_active}"#));
+        let told = bench.import_overwriting(&line).done().document();
+        assert_eq!(told["imported"], 1);
+        let lead_now = &records(&bench.export(), "lead")[0];
+        assert_eq!(lead_now["email"], email);
+        assert_eq!(lead_now["lastActive"], "2026-05-05T00:00:00.000Z");
+    }
     bench.import(&lead(1, r#","email":"c""#)).done();
 }
 

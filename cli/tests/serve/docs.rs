@@ -39,7 +39,7 @@ fn the_document_names_its_own_address() {
     let (head, body) = fetch(&running.url, "/openapi.yaml");
     assert!(head.contains("\r\ncontent-type: application/yaml\r\n"), "{head}");
     assert!(head.contains("\r\naccess-control-allow-origin: *\r\n"), "{head}");
-    let expected = funil::docs::TEXT.replace("http://127.0.0.1:3000", "/");
+    let expected = documents::TEXT.replace("http://127.0.0.1:3000", "/");
     assert_eq!(String::from_utf8(body).unwrap(), expected);
     // The service's routes work, and unknown paths are still rejected.
     assert_eq!(running.get("/leads", &[]).0, 400);
@@ -50,6 +50,14 @@ fn the_document_names_its_own_address() {
             json!({ "error": "Not found", "details": "no such route" }).to_string()
         )
     );
+}
+
+#[test]
+fn the_health_check_needs_no_credentials() {
+    let home = tempfile::tempdir().unwrap();
+    let running = Running::start(home.path(), &["--empty"]);
+    let expected = json!({ "status": "ok", "version": env!("CARGO_PKG_VERSION") });
+    assert_eq!(running.get("/health", &[]), (200, expected.to_string()));
 }
 
 /// Every file of the page is served here, and its policy permits no inline code, no other origin and no
@@ -123,7 +131,7 @@ fn operations_can_be_tried_in_the_page() {
     authorize(&mut browser, &running);
     let operations = browser.evaluate("[...document.querySelectorAll('.opblock')].map(one => one.id)");
     let operations: Vec<String> = serde_json::from_value(operations).unwrap();
-    let described = funil::docs::TEXT.matches("\n      operationId: ").count();
+    let described = documents::TEXT.matches("\n      operationId: ").count();
     assert_eq!(operations.len(), described);
     let tried = ["getLead", "createOpportunity", "listFreeSlots"];
     let chosen = |id: &&String| {

@@ -12,6 +12,7 @@ mod booking_page;
 mod crash;
 mod docs;
 mod erasure;
+mod get;
 mod log;
 mod moving_in;
 mod pages;
@@ -19,6 +20,7 @@ mod ports;
 mod running;
 mod secrets;
 mod strangers;
+mod tail;
 
 use running::{Running, funil};
 

@@ -206,7 +206,7 @@ impl View {
     /// A lead in this view; [`View::answer`] projects the selection. Only admins see `initial_password`, which cannot be
     /// selected (C-21).
     pub fn lead<'a>(&self, state: &'a mut LeadState, scope: &'a Scope, related: &Related) -> Shown<'a> {
-        let LeadState { lead, company } = state;
+        let LeadState { lead, company, .. } = state;
         if !scope.viewer.is_admin() {
             lead.hide_secrets();
         }

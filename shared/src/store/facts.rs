@@ -89,7 +89,12 @@ impl InstanceStore {
     /// # Errors
     /// [`StoreError::Unstorable`] where it cannot be encoded.
     pub fn add_lead(&self, transaction: &mut Transaction, lead: Lead) -> Result<(), StoreError> {
-        let record = Stored::made(LeadState { lead, company: None }, None);
+        let state = LeadState {
+            lead,
+            company: None,
+            unlinked: self.settled.is(),
+        };
+        let record = Stored::made(state, None);
         transaction.merge(self.put_record(&record, None)?);
         Ok(())
     }

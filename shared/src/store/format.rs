@@ -5,6 +5,8 @@
 //! concurrently, or again, until the operator runs `funil migrate`.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +29,8 @@ impl Format {
     pub const RESTRICTED_APART: Self = Self(2);
     /// The directory's item contains no users.
     pub const SPLIT: Self = Self(2);
+    /// Leads note whether an opportunity was ever linked to them.
+    pub const UNLINKED: Self = Self(2);
     /// The format that this build migrates to.
     pub const CURRENT: Self = Self::SPLIT;
 
@@ -105,6 +109,24 @@ impl TableFormat {
     }
 }
 
+/// Whether this process has seen the table in the format [`Format::UNLINKED`], so that all its writers know it. A migration
+/// that is under way does not count, because writers of the former format may still be running.
+#[derive(Debug, Clone, Default)]
+pub struct Settled(Arc<AtomicBool>);
+
+impl Settled {
+    /// Notes the format that the table has. It never goes back.
+    pub fn note(&self, found: &TableFormat) {
+        if found.format >= Format::UNLINKED {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub fn is(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// The readable formats as text.
 fn readable() -> String {
     match (Format::OLDEST, Format::CURRENT) {
@@ -131,13 +153,7 @@ pub async fn found_format(table: &Table) -> Result<Option<TableFormat>, StoreErr
 impl Store {
     /// The check before a function's first request: one get, which also opens the connection.
     pub(crate) async fn check_start(&self) -> Result<(), StoreError> {
-        let Some(found) = format_item(&self.table).await? else {
-            return Ok(());
-        };
-        if found.format == Format::CURRENT {
-            self.hints.learn_migrated();
-        }
-        found.judged().map(drop)
+        self.judge(format_item(&self.table).await?.as_ref())
     }
 
     /// Rejects a table that this build cannot read.
@@ -145,7 +161,16 @@ impl Store {
     /// # Errors
     /// [`StoreError::Format`] for another format; other errors if the table cannot be reached.
     pub async fn check_format(&self) -> Result<(), StoreError> {
-        let found = found_format(&self.table).await?;
-        found.map_or(Ok(()), |found| found.judged().map(drop))
+        self.judge(found_format(&self.table).await?.as_ref())
+    }
+
+    fn judge(&self, found: Option<&TableFormat>) -> Result<(), StoreError> {
+        let Some(found) = found else { return Ok(()) };
+        found.judged()?;
+        self.settled.note(found);
+        if found.format == Format::CURRENT {
+            self.hints.learn_migrated();
+        }
+        Ok(())
     }
 }

@@ -97,6 +97,7 @@ pub use table::meter::{Cost, Meter, TableCall};
 pub use table::{Location, MAX_CALL, StoreError};
 pub use tickets::{PrefetchedReassignment, Reassigned, TicketFiles};
 
+use format::Settled;
 use key::Keys;
 use prefetch_cache::HintCache;
 use rate::Leases;
@@ -109,6 +110,7 @@ pub struct Store {
     pub(crate) environment: Environment,
     pub(crate) hints: Arc<HintCache>,
     pub(crate) leases: Leases,
+    pub(crate) settled: Settled,
 }
 
 impl Store {
@@ -147,6 +149,7 @@ impl Store {
             environment,
             hints: Arc::default(),
             leases: Leases::default(),
+            settled: Settled::default(),
         }
     }
 
@@ -184,6 +187,7 @@ impl Store {
             instance,
             caller: Arc::new(caller),
             hints: self.hints.clone(),
+            settled: self.settled.clone(),
         }
     }
 }
@@ -201,6 +205,7 @@ pub struct Reader {
     pub(crate) instance: InstanceName,
     pub(crate) caller: Arc<CallerId>,
     pub(crate) hints: Arc<HintCache>,
+    pub(crate) settled: Settled,
 }
 
 impl Reader {
@@ -228,6 +233,13 @@ impl Reader {
     #[must_use]
     pub fn environment(&self) -> &Environment {
         &self.environment
+    }
+
+    /// Whether the table has the current format, and so every writer knows it; see [`Settled`].
+    #[cfg(feature = "operator")]
+    #[must_use]
+    pub fn settled(&self) -> &Settled {
+        &self.settled
     }
 
     /// Builds the instance's keys.

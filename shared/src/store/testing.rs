@@ -29,7 +29,10 @@ impl Store {
     /// The same table in another process, with empty caches.
     #[must_use]
     pub fn elsewhere(&self) -> Self {
-        Self::over(self.table.clone(), self.environment.clone())
+        Self {
+            settled: self.settled.clone(),
+            ..Self::over(self.table.clone(), self.environment.clone())
+        }
     }
 
     /// The same store with faults in its calls; see [`Table::with_faults`](table::Table::with_faults).

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tests::bookings::{FREE, booking};
+use tests::forms;
 use tests::sales::page;
 use tests::world::Request;
 use tests::{Wallet, World};
@@ -127,6 +128,16 @@ fn leads(admin: &Wallet) -> Vec<Ask> {
             Place::Headers,
             "/leads/1001?i=acme&query={lead{fullname,city,owner{name}}}",
         ),
+        Ask {
+            is_read: true,
+            ..write(
+                admin,
+                "POST /leadsadvanced, 50",
+                Place::Headers,
+                ("POST", "/leadsadvanced?i=acme"),
+                json!({ "limit": 50 }),
+            )
+        },
     ]
 }
 
@@ -135,6 +146,25 @@ fn reads(admin: &Wallet) -> Vec<Ask> {
     let simple = |name, place, uri| read(name, place, uri).target(SIMPLE);
     vec![
         simple("9: funnels", Place::Query, "/crm?i=acme"),
+        read(
+            "GET /crmfastloadv2/{id}: totals of ten columns",
+            Place::Headers,
+            "/crmfastloadv2/6?i=acme",
+        ),
+        simple(
+            "GET /crmopportunity/{id}",
+            Place::Headers,
+            "/crmopportunity/6000?i=acme",
+        ),
+        read(
+            "GET /listopportunitysleadcomplete/{id}",
+            Place::Headers,
+            "/listopportunitysleadcomplete/3001?i=acme",
+        ),
+        simple("GET /user", Place::Headers, "/user?i=acme"),
+        simple("GET /departament", Place::Headers, "/departament?i=acme"),
+        simple("GET /tags", Place::Headers, "/tags?i=acme"),
+        simple("GET /crmlossreason", Place::Headers, "/crmlossreason?i=acme"),
         simple("11: calendars", Place::Header, "/pcalendar?i=acme"),
         read(
             "12: meetings of a calendar, 20",
@@ -210,6 +240,30 @@ fn writes(admin: &Wallet) -> Vec<Ask> {
             Place::Public,
             ("POST", "/calendarmeeting?i=acme"),
             booking(FREE[1], &json!({})),
+        ),
+        write(
+            "POST /leads, unique",
+            Place::Headers,
+            ("POST", "/leads?i=acme&unique=phone,email"),
+            json!({ "firstname": "Bia", "phone": "+55 41 98888-0001", "email": "bia@example.com" }),
+        ),
+        write(
+            "PUT /leads/{id}",
+            Place::Headers,
+            ("PUT", "/leads/1002?i=acme"),
+            json!({ "city": "Curitiba", "phone": "+55 41 98888-0002" }),
+        ),
+        write(
+            "POST /sac360/relaction",
+            Place::Headers,
+            ("POST", "/sac360/relaction?i=acme"),
+            json!({ "lead": 1002, "attendance": 501 }),
+        ),
+        write(
+            "POST /api/hook/{name}: new lead",
+            Place::Public,
+            ("POST", &forms::address("")),
+            json!({ "nome": "Ana", "email": "ana@example.com" }),
         ),
         write(
             "19: call of a known lead",

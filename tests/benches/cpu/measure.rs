@@ -17,8 +17,12 @@ pub fn processor_time() -> Duration {
     Duration::try_from(time).expect("time does not run backwards")
 }
 
+/// Requests until a process knows what to read ahead.
+const WARMING: usize = 3;
+
 /// A use with the engine's and the service's responses.
 pub struct Recorded<'a> {
+    world: World,
     ask: &'a Ask,
     calls: Recording,
     answer: Raw,
@@ -31,21 +35,39 @@ pub struct Sample {
     sdk: Duration,
 }
 
-/// Sends a use to the engine. Reads are sent twice, to measure a process with warm caches.
+/// Sends a use to the engine. A read has a process of its own, whose caches no other use changes, and is sent before, to
+/// measure a process with warm caches. Writes share a process, which has sent the reads.
 pub fn record<'a>(runtime: &Runtime, world: &World, tape: &Tape, ask: &'a Ask) -> Recorded<'a> {
+    let world = if ask.is_read {
+        world.elsewhere()
+    } else {
+        world.beside()
+    };
     if ask.is_read {
-        once(runtime, ask.request(world));
+        for _ in 0..WARMING {
+            once(runtime, ask.request(&world));
+        }
     }
     let _before = tape.take();
-    let answer = once(runtime, ask.request(world));
+    let answer = once(runtime, ask.request(&world));
     assert!(answer.status.is_success(), "{}: {answer:?}", ask.name);
     let calls = tape.take();
-    Recorded { ask, calls, answer }
+    Recorded {
+        ask,
+        world,
+        calls,
+        answer,
+    }
 }
 
 /// Replays a use and measures it.
-pub fn play(runtime: &Runtime, world: &World, tape: &Tape, recorded: &Recorded<'_>) -> Sample {
-    let Recorded { ask, calls, answer } = recorded;
+pub fn play(runtime: &Runtime, tape: &Tape, recorded: &Recorded<'_>) -> Sample {
+    let Recorded {
+        ask,
+        world,
+        calls,
+        answer,
+    } = recorded;
     tape.play(calls);
     let request = ask.request(world);
     let began = processor_time();
@@ -64,7 +86,7 @@ pub fn play(runtime: &Runtime, world: &World, tape: &Tape, recorded: &Recorded<'
 
 /// A separate function, so that profilers show it.
 #[inline(never)]
-fn once(runtime: &Runtime, request: Request<'_>) -> Raw {
+pub fn once(runtime: &Runtime, request: Request<'_>) -> Raw {
     runtime.block_on(request.send_unwatched())
 }
 

@@ -7,6 +7,7 @@ use shared::money::Cents;
 use shared::opportunity::{Opportunity, ServicePermission, Status};
 use shared::people::Company;
 use tests::bookings::{FREE, add_meetings, book, booking, meeting, open_calendars};
+use tests::forms::add_form;
 use tests::people::{add_leads, department, lead, plain_lead, user};
 use tests::records::{add_companies, full_company};
 use tests::reports::{add_reports, report};
@@ -57,6 +58,7 @@ pub async fn stocked() -> (World, Wallet) {
     let columns = json!({ "entity": "opportunities", "groupBy": "column" });
     add_reports(&operator, [report(1, &Value::Null), report(2, &columns)]).await;
     world.store.refresh_reports().await.expect("they are refreshed");
+    add_form(&operator, &Value::Null).await;
     // The first booking of an instance generates a random secret, which would differ in every replay.
     let first = book(&world, &booking(FREE[0], &json!({}))).await;
     assert_eq!(first.status, 200, "{first:?}");

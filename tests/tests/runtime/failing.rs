@@ -5,11 +5,11 @@ use futures_util::future::join_all;
 use serde_json::json;
 use tests::raw::RawTable;
 use tests::runtime::{Function, Outcome, Recorded, Stage, unreachable};
-use tests::template::function_names;
+use tests::template::table_functions;
 
 #[tokio::test]
 async fn initialization_errors_are_reported() {
-    let functions = function_names();
+    let functions = table_functions();
     assert!(!functions.is_empty());
     join_all(functions.iter().map(async |function| {
         let mut process = Function::start(function, &unreachable()).await;
@@ -33,7 +33,7 @@ async fn initialization_errors_are_reported() {
 async fn a_table_of_another_format_is_rejected_with_the_supported_formats() {
     let stage = Stage::new("LeadsFunction").await;
     RawTable::at(&stage.endpoint).put("#format", "format", &json!({ "format": { "N": "99" } }));
-    for function in function_names() {
+    for function in table_functions() {
         let mut process = Function::start(&function, &stage.table()).await;
         let told = process.unstarted().await;
         let message = told["errorMessage"].as_str().unwrap_or_default();

@@ -10,6 +10,7 @@
 )]
 
 mod failing;
+mod hanging;
 mod jobs;
 mod limits;
 mod recorded;

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::Value;
 use tests::runtime::{Recorded, directory};
-use tests::template::{default_function, function_names, routes, variables};
+use tests::template::{default_function, routes, table_functions, variables};
 
 /// Each route of the template, including `$default`, has a recorded request for its function.
 #[test]
@@ -30,7 +30,7 @@ fn every_function_has_an_event() {
         .into_iter()
         .map(|recorded| recorded.function)
         .collect();
-    assert_eq!(functions, function_names().into_iter().collect());
+    assert_eq!(functions, table_functions().into_iter().collect());
 }
 
 #[test]

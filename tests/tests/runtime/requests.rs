@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 use shared::environment::Environment;
-use tests::runtime::{BUILD, Function, Outcome, Recorded, Stage, settled};
+use tests::runtime::{BUILD, Function, Outcome, Recorded, Stage, settled, unreachable};
+use tests::template::DOCUMENTS;
 
 /// Sends all recorded requests of a function, in order, to its binary and its router.
 async fn are_answered(function: &str) {
@@ -72,4 +73,34 @@ async fn directory_requests_match() {
 #[tokio::test]
 async fn reports_requests_match() {
     are_answered("ReportsFunction").await;
+}
+
+/// The program answers what the router answers, and needs no table.
+#[tokio::test]
+async fn documents_are_served_without_a_table() {
+    let stage = Stage::new("LeadsFunction").await;
+    let recorded = stage.event(&Recorded::named("leads-list"));
+    let mut process = Function::start(DOCUMENTS, &unreachable()).await;
+    for path in documents::PATHS {
+        let mut event = recorded.clone();
+        event["rawPath"] = path.into();
+        event["rawQueryString"] = "".into();
+        event["routeKey"] = format!("GET {path}").into();
+        event["requestContext"]["http"]["path"] = path.into();
+        event["requestContext"]["routeKey"] = event["routeKey"].clone();
+        let Outcome::Answered(answer) = process.invoke(&event).await else {
+            panic!("{path}: no response\n{}", process.log());
+        };
+        assert_eq!(answer["statusCode"], 200, "{path}");
+        let is_packed = answer["headers"]["content-encoding"] == "gzip";
+        assert_eq!(answer["isBase64Encoded"], is_packed, "{path}");
+        let body = answer["body"].as_str().expect("a body");
+        // Lambda's limit is 6 MB.
+        assert!(
+            !body.is_empty() && body.len() < 1_000_000,
+            "{path}: {}",
+            body.len()
+        );
+    }
+    assert_eq!(process.stop().await, "");
 }

@@ -367,6 +367,8 @@ async fn invalid_parameters_are_named() {
     for (parameters, details) in [
         ("&limit=0", "limit: must be a whole number from 1 to 200"),
         ("&limit=201", "limit: must be a whole number from 1 to 200"),
+        ("&limit=05", "limit: must be a whole number"),
+        ("&page=01", "page: must be a whole number"),
         ("&page=-1", "page: must be a whole number"),
         ("&page=x", "page: must be a whole number"),
         ("&archived=maybe", "archived: must be true or false"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tests::World;
-use tests::template::{Route, actions, function_names, routes};
+use tests::template::{Route, actions, document_routes, function_names, routes};
 
 #[tokio::test]
 async fn routers_and_template_agree() {
@@ -29,6 +29,15 @@ async fn routers_and_template_agree() {
     }
 }
 
+#[test]
+fn the_documents_have_their_routes() {
+    let listed = document_routes()
+        .into_iter()
+        .map(|route| (route.method, route.path));
+    let served = documents::PATHS.map(|path| ("GET".to_owned(), path.to_owned()));
+    assert_eq!(listed.collect::<BTreeSet<_>>(), served.into());
+}
+
 /// A function's permissions on the table are exactly those that its code uses.
 #[test]
 fn functions_have_exactly_the_permissions_they_use() {
@@ -50,6 +59,7 @@ fn functions_have_exactly_the_permissions_they_use() {
             "AutomationsFunction",
             [&checks[..], &writes[..], &stream[..]].concat(),
         ),
+        ("DocumentsFunction", Vec::new()),
         // A copy is written on condition of its lead.
         ("MaintenanceFunction", [&checks[..], &writes[..]].concat()),
     ];

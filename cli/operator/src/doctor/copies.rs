@@ -10,6 +10,8 @@ use super::kind::{KindRef, RuleRef};
 use super::{Doctor, Result};
 use crate::Operator;
 use shared::store::unscoped::derived::Derived;
+use shared::store::unscoped::key::Keys;
+use shared::store::unscoped::leads::linked;
 use shared::store::unscoped::notices;
 use table::item::Item;
 use table::{Condition, Key, StoreError, Transaction};
@@ -87,30 +89,54 @@ fn compare(
         let reason = format!("belongs to {label}, which does not exist");
         return Ok(Check::wrong(key, reason, None));
     }
-    let renewed = match rule.renewed(record, source) {
-        Ok(Some(renewed)) => renewed,
-        Ok(None) => return Ok(Check::Fine),
+    let compared = rule.renewed(record, source).and_then(|renewed| {
+        let unlinked = source.map(|source| rule.is_unlinked(source)).transpose()?;
+        Ok((renewed, unlinked == Some(true)))
+    });
+    let (renewed, unlinked) = match compared {
+        Ok((None, false)) => return Ok(Check::Fine),
+        Ok(compared) => compared,
         Err(cause @ StoreError::Corrupt { .. }) if at.is_some() => {
             let reason = format!("cannot be compared with {label}: {cause}");
             return Ok(Check::wrong(key, reason, None));
         }
         Err(error) => return Err(error.into()),
     };
-    let reason = match (at, source) {
-        (None, _) => format!("has the copy of a {} and names none", rule.source_name()),
-        (_, None) => format!("has a copy of {label}, which does not exist"),
+    let reason = match (&renewed, at, source) {
+        (None, ..) => format!("is linked to {label}, which says that none ever was"),
+        (_, None, _) => format!("has the copy of a {} and names none", rule.source_name()),
+        (_, _, None) => format!("has a copy of {label}, which does not exist"),
         _ => format!("the copy of {label} is not what its record says"),
     };
-    let (old, new) = (kind.derived(keys, record)?, kind.derived(keys, &renewed)?);
-    let mut fix = Transaction::default();
-    fix.put(key.clone(), renewed, kind.unchanged(record)?);
-    Derived::change(&mut fix, &old, new);
+    let mut fix = copied(keys, kind, (key, record), renewed)?;
     if let Some(at) = at {
         let unchanged = source.map_or(Ok(Condition::Absent), |source| rule.unchanged(source))?;
-        fix.check(at.clone(), unchanged);
+        if unlinked {
+            fix.update(at.clone(), "v", 1, linked(), unchanged);
+        } else {
+            fix.check(at.clone(), unchanged);
+        }
     }
     if let Some(lead) = rule.stale_lead(record)? {
         notices::mark(&mut fix, keys, lead, operator.environment());
     }
     Ok(Check::wrong(key, reason, fix))
+}
+
+/// The writes that renew a record, or only its condition where its copy is right.
+fn copied(
+    keys: Keys<'_>,
+    kind: KindRef,
+    (key, record): (&Key, &Item),
+    renewed: Option<Item>,
+) -> Result<Transaction> {
+    let (mut fix, read) = (Transaction::default(), kind.unchanged(record)?);
+    if let Some(renewed) = renewed {
+        let (old, new) = (kind.derived(keys, record)?, kind.derived(keys, &renewed)?);
+        fix.put(key.clone(), renewed, read);
+        Derived::change(&mut fix, &old, new);
+    } else {
+        fix.check(key.clone(), read);
+    }
+    Ok(fix)
 }

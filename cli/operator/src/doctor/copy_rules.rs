@@ -35,8 +35,11 @@ impl CopyRule for CompanyOfLead {
         if text(&stored.company) == text(&company) {
             return Ok(None);
         }
-        let lead = stored.lead.clone();
-        stored.next(LeadState { lead, company }).encode().map(Some)
+        let state = LeadState {
+            company,
+            ..stored.value.clone()
+        };
+        stored.next(state).encode().map(Some)
     }
 
     fn unchanged(&self, company: &Item) -> Result<Condition, StoreError> {
@@ -76,6 +79,10 @@ impl CopyRule for LeadOfOpportunity {
         }
         renewed.version += 1;
         renewed.encode().map(Some)
+    }
+
+    fn is_unlinked(&self, lead: &Item) -> Result<bool, StoreError> {
+        Ok(LeadRecord::decode(lead)?.unlinked)
     }
 
     fn markers(&self, keys: Keys<'_>, record: &Item, _: Option<&Item>) -> Result<Vec<Key>, StoreError> {

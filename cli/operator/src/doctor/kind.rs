@@ -130,6 +130,11 @@ pub trait CopyRule: Sync {
         version(self.source_name(), source)
     }
 
+    /// Whether a source does not know that records copy it.
+    fn is_unlinked(&self, _source: &Item) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+
     /// The lead whose own copies are stale once this record has another copy.
     fn stale_lead(&self, _record: &Item) -> Result<Option<LeadId>, StoreError> {
         Ok(None)

@@ -15,6 +15,7 @@ mod copy_rules;
 mod counters;
 mod credentials;
 mod directory;
+mod extent;
 mod kind;
 mod kinds;
 mod memberships;
@@ -34,6 +35,7 @@ use serde::Serialize;
 
 use super::pages::RecordPages;
 use super::{Operator, OperatorError};
+use extent::Extent;
 use shared::store::unscoped::format::{Format, found_format};
 use table::item::Item;
 use table::{Key, KeyRange, PAGE, StoreError};
@@ -72,8 +74,10 @@ pub struct Difference {
 pub struct Progress {
     /// The sort of records or items.
     pub stage: &'static str,
-    /// The number that was checked since the previous step.
-    pub looked_at: u64,
+    /// The work that is done.
+    pub done: u64,
+    /// All work, in the same unit.
+    pub total: u64,
 }
 
 type Result<T, E = OperatorError> = std::result::Result<T, E>;
@@ -92,6 +96,7 @@ struct Doctor<'a> {
     former_totals: BTreeSet<&'static str>,
     /// Leads of the former format may lack what only a migration or a repair adds.
     may_lack: bool,
+    extent: Extent,
 }
 
 impl Operator {
@@ -114,6 +119,7 @@ impl Operator {
             columns: columns::Columns::default(),
             former_totals: BTreeSet::new(),
             may_lack: !repair && self.is_unmigrated().await?,
+            extent: self.extent().await?,
         };
         doctor.directory().await?;
         doctor.credentials().await?;
@@ -175,13 +181,14 @@ impl Doctor<'_> {
     /// Counts checked records or items.
     fn checked(&mut self, stage: &'static str, count: usize) {
         *self.diagnosis.checked.entry(stage).or_default() += count as u64;
-        self.progress(stage, count);
+        self.progress(stage);
     }
 
-    /// Notes progress on records that were counted before.
-    fn progress(&self, stage: &'static str, count: usize) {
-        let looked_at = count as u64;
-        (self.watch)(Progress { stage, looked_at });
+    /// Notes progress.
+    fn progress(&self, stage: &'static str) {
+        let Extent { done, .. } = self.extent;
+        let total = self.extent.total();
+        (self.watch)(Progress { stage, done, total });
     }
 
     /// Whether an item is among the listed differences.

@@ -30,8 +30,10 @@ impl Doctor<'_> {
         let operator = self.operator;
         let (mut after, mut totals) = (None, TotalPartitions::new());
         let wanted = key::everything(operator.instance());
+        let expected = self.diagnosis.checked.values().sum::<u64>();
         loop {
             let page = operator.table().scan(&wanted, after.as_ref()).await?;
+            self.extent.scan(page.items.len(), expected);
             self.checked("items", page.items.len());
             let mut derivations = Vec::new();
             for item in page.items {

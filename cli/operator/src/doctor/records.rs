@@ -22,10 +22,14 @@ impl Doctor<'_> {
         let mut pages = self.pages(kind.records(self.operator.keys()));
         while let Some(page) = pages.next().await? {
             for records in page.chunks(BATCH) {
+                if let Some(last) = records.last() {
+                    self.extent.reach(kind, &key_of(last)?);
+                }
                 self.checked(kind.plural(), records.len());
                 self.some_records(kind, records, &mut tally).await?;
             }
         }
+        self.extent.end(kind);
         Ok(tally)
     }
 

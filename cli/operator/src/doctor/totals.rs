@@ -189,7 +189,7 @@ impl Doctor<'_> {
             ..KeyRange::head(kind.records(self.operator.keys()), PAGE)
         });
         while let Some(page) = pages.next().await? {
-            self.progress(kind.plural(), page.len());
+            self.progress(kind.plural());
             for record in page {
                 if kind.is_misplaced(&key_of(&record)?, &record).unwrap_or_default() {
                     continue;

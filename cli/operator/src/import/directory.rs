@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{OperatorError, Outcome};
+use crate::{OperatorError, Outcome, progress};
 use serde_json::Value;
 use shared::directory::{Department, Directory, Group};
 use shared::ids::{DepartmentId, GroupId};
@@ -107,7 +107,7 @@ impl Import<'_> {
             }
             Err(error) => return Err(error.into()),
         }
-        self.bar.inc(outcomes.len() as u64);
+        progress::worked(self.bar, outcomes.len() as u64);
         for (line, outcome) in outcomes {
             self.tally.note(line, outcome);
         }

@@ -86,13 +86,13 @@ pub async fn import_until(
     stop: &CancellationToken,
 ) -> Result<ImportReport, ImportError> {
     let mut tally = ImportTally::default();
-    progress::bytes(bar, "checking", source.bytes()?);
+    progress::reading(bar, "checking", source.bytes()?);
     let plan = ImportPlan::read(source, &mut tally, bar, stop)?;
     if stop.is_asked() {
         return Ok(tally.report_stopped(None));
     }
     let total = plan.len();
-    progress::counted(bar, "lines", total);
+    progress::working(bar, total);
     let directory = operator.directory().await?;
     let mut import = Import {
         operator,
@@ -110,7 +110,7 @@ pub async fn import_until(
         judged: None,
     };
     import.all().await?;
-    let left = total.saturating_sub(bar.position());
+    let left = progress::lines(bar).map_or(total, |(done, total)| total.saturating_sub(done));
     Ok(if stop.is_asked() && left > 0 {
         import.tally.report_stopped(Some(left))
     } else {
@@ -267,7 +267,7 @@ impl Import<'_> {
             }
         }
         self.note(numbers, outcomes);
-        self.bar.inc(total);
+        progress::worked(self.bar, total);
         Ok(())
     }
 

@@ -130,11 +130,18 @@ impl Operator {
         }
         let (id, read) = (stored.lead.id, Condition::Version(stored.version));
         let (lead, company) = (stored.lead.clone(), Some(company.clone()));
-        let record = stored.next(LeadState { lead, company });
+        let unlinked = stored.unlinked;
+        let record = stored.next(LeadState {
+            lead,
+            company,
+            unlinked,
+        });
         let mut transaction = Transaction::default();
         // No derived item of a lead depends on its company's record.
         transaction.put(self.keys().lead(id), record.encode()?, read);
-        notices::mark(&mut transaction, self.keys(), id, self.environment());
+        if !unlinked {
+            notices::mark(&mut transaction, self.keys(), id, self.environment());
+        }
         Ok(transaction)
     }
 

@@ -130,10 +130,16 @@ impl Decide for Leads {
         }
         let company = company.map(|(item, _)| item::decode("company", item.clone()));
         let company = company.transpose()?;
-        let record = LeadRecord::imported(stored.as_ref(), LeadState { lead, company });
+        let unlinked = stored.as_ref().map(|stored| stored.unlinked);
+        let state = LeadState {
+            lead,
+            company,
+            unlinked: unlinked.unwrap_or(operator.is_settled()),
+        };
+        let record = LeadRecord::imported(stored.as_ref(), state);
         if let Some(stored) = &stored {
             unlike(stored, &record.lead, mode)?;
-            if stored.copied() != record.copied() {
+            if !stored.unlinked && stored.copied() != record.copied() {
                 notices::mark(&mut transaction, keys, id, operator.environment());
             }
         } else {

@@ -4,7 +4,7 @@
 use shared::opportunity::Opportunity;
 use shared::store::unscoped::entity::Entity as _;
 use shared::store::unscoped::erasure::PendingErasures;
-use shared::store::unscoped::leads::LeadRecord;
+use shared::store::unscoped::leads::{LeadRecord, link};
 use shared::store::unscoped::opportunities::{OpportunityRecord, OpportunitySnapshot};
 
 use super::prelude::*;
@@ -127,7 +127,7 @@ impl Decide for Opportunities {
         let mut transaction = record.put(keys, stored.as_ref())?;
         if let Some(lead) = lead {
             // A transaction that links a lead checks that it exists (C-24). At that version it is the one copied.
-            transaction.check(keys.lead(lead.lead.id), Condition::Version(lead.version));
+            link(&mut transaction, keys, &lead);
         }
         Ok(transaction)
     }

@@ -167,6 +167,22 @@ set lead {"N":"2"} | acme#file id#000000000000007 | the copy of ticket 1 is not 
     }
 }
 
+/// Changes of a lead that says so would set no marker.
+#[test]
+fn a_linked_lead_that_says_that_it_is_not() {
+    let bench = bench();
+    let lead = ("acme#lead", id(2));
+    let before = bench.item(lead.0, &lead.1).unwrap();
+    assert_eq!(before["u"]["N"], "0");
+    bench.set(lead.0, &lead.1, "u", &json!({ "N": "1" }));
+    let linked = "is linked to lead 2, which says that none ever was";
+    let expected = damage(&bench, &expected("opportunity", &[(2, linked)]));
+    assert_repairs(&bench, &expected);
+    let repaired = bench.item(lead.0, &lead.1).unwrap();
+    assert_eq!(repaired["u"]["N"], "0");
+    assert_ne!(repaired["v"], before["v"]);
+}
+
 /// The copy is all that is left of a lead that is gone, so it stays until a person decides.
 #[test]
 fn opportunities_of_a_lead_that_is_not_there() {

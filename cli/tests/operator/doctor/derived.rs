@@ -124,6 +124,23 @@ delete | acme#meeting-month#1 2027-03-01 | is missing: there are 3
     );
 }
 
+/// Leads of one owner that differ only in a flag without effect have one total (C-82).
+#[test]
+fn leads_with_and_without_sub_departments() {
+    let bench = bench();
+    let lists = ["", r#","userAccess":[9]"#, r#","departmentAccess":[2]"#];
+    let flags = ["", r#","ignoreSubDepartments":true"#];
+    let leads = lists
+        .iter()
+        .flat_map(|lists| flags.map(|flag| format!("{lists}{flag}")));
+    let lines: Vec<_> = leads
+        .zip(11..)
+        .map(|(access, id)| crate::import::lead(id, &format!(r#","owner":8{access}"#)))
+        .collect();
+    bench.import(&lines.concat()).done();
+    assert_clean(&bench);
+}
+
 /// Such totals are where no list of columns or calendars leads. They keep their versions, on which writes depend.
 #[test]
 fn totals_of_no_record() {

@@ -192,6 +192,7 @@ impl InstanceStore {
         let state = LeadState {
             lead: new.lead.clone(),
             company: new.company.as_ref().map(|named| named.company.clone()),
+            unlinked: self.settled.is(),
         };
         let record = LeadRecord::made(state, Some(new.nonce.as_str()));
         let mut transaction = self.put_record(&record, None)?;

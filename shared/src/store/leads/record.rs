@@ -29,6 +29,10 @@ const KIND: &str = "lead";
 const MAX_WORDS: usize = 16;
 /// Fields that are stored whatever their value, because the defaults depend on them.
 const KEPT: [&str; 3] = ["id", "createDate", "lastActive"];
+/// 1 where no opportunity was ever linked to the lead, 0 or absent elsewhere. Writers of the first format do not clear it, so it is set only once
+/// the table has the current one (C-88).
+/// A short name, because lists read whole records.
+const UNLINKED: &str = "u";
 
 /// A lead with a copy of its company, so that what embeds both reads one record.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,6 +41,8 @@ pub struct LeadState {
     pub lead: Lead,
     /// Its company.
     pub company: Option<Company>,
+    /// No opportunity was ever linked to it, so none copies it. False where that is not known.
+    pub unlinked: bool,
 }
 
 /// A lead as it is stored.
@@ -171,6 +177,9 @@ impl Entity for LeadState {
         if let Some(company) = &self.company {
             json("companyCopy", serde_json::json!(company.sparse()).to_string());
         }
+        if self.unlinked {
+            item.insert(UNLINKED.to_owned(), n(1));
+        }
         Ok(item)
     }
 
@@ -188,6 +197,8 @@ impl LeadState {
         let utm_tags = item::take_json(KIND, &mut item, "utmTags")?;
         let custom = item::take_json(KIND, &mut item, "custom")?;
         let company = item::take_json(KIND, &mut item, "companyCopy")?;
+        let unlinked = item::number(KIND, &item, UNLINKED)? > 0;
+        item.remove(UNLINKED);
         item.remove("v");
         item.remove("edited");
         let lead = item::decode(KIND, item)?;
@@ -198,6 +209,7 @@ impl LeadState {
                 ..lead
             },
             company,
+            unlinked,
         })
     }
 }
@@ -218,6 +230,24 @@ pub fn mark_active(
     let active = Item::from([("lastActive".to_owned(), s(at.to_string()))]);
     transaction.update(keys.lead(lead), "v", 1, active, Condition::Present);
     stale_markers::mark(transaction, keys, lead, environment);
+}
+
+/// Links an opportunity to a lead: requires that the lead is the one that was read and copied (C-24), and notes the link.
+///
+/// The first link raises the lead's version, so a concurrent change of the lead, which depends on the version, is decided
+/// again and marks the copy as stale. The write of the note costs the units of the check that it replaces.
+pub fn link(transaction: &mut Transaction, keys: Keys<'_>, lead: &LeadRecord) {
+    let (key, read) = (keys.lead(lead.lead.id), Condition::Version(lead.version));
+    if lead.unlinked {
+        transaction.update(key, "v", 1, linked(), read);
+    } else {
+        transaction.check(key, read);
+    }
+}
+
+/// The note of a lead that an opportunity is linked to it.
+pub fn linked() -> Item {
+    Item::from([(UNLINKED.to_owned(), n(0))])
 }
 
 /// Requires that a lead exists, and whether it is archived.

@@ -147,13 +147,14 @@ impl InstanceStore {
             ..stored.next(LeadState {
                 lead: lead.clone(),
                 company: copy,
+                unlinked: stored.unlinked,
             })
         };
         let mut transaction = self.put_record(&changed, Some(stored))?;
         if let Some(new) = new {
             new.require(&mut transaction, keys);
         }
-        if stored.copied() != changed.copied() {
+        if !stored.unlinked && stored.copied() != changed.copied() {
             stale_markers::mark(&mut transaction, keys, lead.id, &self.environment);
         }
         Ok(transaction)

@@ -7,12 +7,12 @@ use crate::ids::{FunnelId, LeadId, OpportunityId, UserId};
 use crate::opportunity::Opportunity;
 use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::Counter;
-use crate::store::leads::LeadRecord;
+use crate::store::leads::{self, LeadRecord};
 use crate::store::sequence::Sequence;
 use crate::store::{InstanceStore, Reader};
 use table::StoreError;
 use table::item;
-use table::{CommitError, Condition, Policy, Transaction};
+use table::{CommitError, Policy, Transaction};
 
 const NUMBER: &str = "opportunity";
 
@@ -144,7 +144,7 @@ impl InstanceStore {
         let id = card.opportunity.id;
         let record = OpportunityRecord::made(card.clone(), Some(nonce));
         let mut transaction = self.put_record(&record, None)?;
-        transaction.check(self.keys().lead(lead.lead.id), Condition::Version(lead.version));
+        leads::link(&mut transaction, self.keys(), lead);
         number.take(
             &mut transaction,
             self.keys().counter(Counter::Opportunity),

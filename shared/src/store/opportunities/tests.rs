@@ -82,6 +82,7 @@ fn lead() -> LeadRecord {
             ..Lead::new(LeadId::new(1001).unwrap(), time("2026-03-11T12:00:01.123Z"))
         },
         company: Some(serde_json::from_value(company).unwrap()),
+        unlinked: false,
     })
 }
 

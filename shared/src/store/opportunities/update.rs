@@ -5,12 +5,12 @@ use super::{OpportunityRecord, OpportunitySnapshot};
 use crate::funnel::Funnel;
 use crate::ids::{FunnelId, LeadId, OpportunityId, UserId};
 use crate::opportunity::Opportunity;
-use crate::store::leads::LeadRecord;
 use crate::store::leads::stale_markers::StaleMarkers;
+use crate::store::leads::{self, LeadRecord};
 use crate::store::{InstanceStore, Reader};
 use table::StoreError;
 use table::item::{self, Item};
-use table::{CommitError, Condition, Policy, Transaction};
+use table::{CommitError, Policy, Transaction};
 
 /// Prefetched reads of an update.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ impl InstanceStore {
         };
         let card = OpportunitySnapshot::of(changed, Some(lead));
         let mut transaction = self.replacement(stored, card.clone())?;
-        transaction.check(self.keys().lead(lead.lead.id), Condition::Version(lead.version));
+        leads::link(&mut transaction, self.keys(), lead);
         Ok(Some((card, transaction)))
     }
 

@@ -86,12 +86,7 @@ impl Line {
     }
 
     /// Sends a request, and requires that it shows everything acknowledged before.
-    async fn shows(
-        &self,
-        send: impl AsyncFn() -> Answer,
-        failed: (&str, &str),
-        cards: fn(&Value) -> Vec<&Value>,
-    ) {
+    async fn shows(&self, send: impl AsyncFn() -> Answer, failed: &str, cards: fn(&Value) -> Vec<&Value>) {
         let promised = Mutex::default();
         let send = async || {
             *promised.lock().expect("no panic") = self.promised();

@@ -5,6 +5,7 @@ pub mod bookings;
 mod calls;
 mod copies;
 mod leads;
+mod links;
 mod storm;
 mod updates;
 
@@ -17,6 +18,8 @@ use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::sales::open_shop;
 use tests::world::Answer;
 use tests::{ACME, Wallet, World};
+
+use crate::faults::failure;
 
 /// `acme` with its funnels and sellers.
 pub async fn shop() -> World {
@@ -75,19 +78,27 @@ pub fn bad_moments(of_hundred: u64) -> FaultPlan {
     })
 }
 
-/// The error of endpoint 7 when the table fails, and that of the others.
-pub const FAILED: [(&str, &str); 2] = [("msg", "Internal error"), ("error", "Internal error")];
+/// The member with the text of an error of endpoint 7, and of the others.
+pub const FAILED: [&str; 2] = ["msg", "error"];
 
-/// Repeats a request until the response is not an internal error, which leaves the outcome unknown. Also
-/// returns the number of failures.
-pub async fn persist(send: impl AsyncFn() -> Answer, (name, text): (&str, &str)) -> (Answer, usize) {
+/// Whether the table failed or was too busy, which leaves the outcome unknown.
+pub fn has_failed(answer: &Answer, name: &str) -> bool {
+    let failures = [Fault::FailedBefore, Fault::Conflict].map(failure);
+    let failure = failures.iter().find(|(status, _)| answer.status == *status);
+    if let Some((status, text)) = failure {
+        answer.is(*status, &json!({ (name): text }));
+    }
+    failure.is_some()
+}
+
+/// Repeats a request until the response is no failure of the table. Also returns the number of failures.
+pub async fn persist(send: impl AsyncFn() -> Answer, name: &str) -> (Answer, usize) {
     let mut failures = 0;
     loop {
         let answer = send().await;
-        if answer.status != 500 {
+        if !has_failed(&answer, name) {
             return (answer, failures);
         }
-        answer.is(500, &json!({ (name): text }));
         failures += 1;
     }
 }

@@ -11,7 +11,7 @@ use shared::money::Cents;
 use shared::opportunity::{Opportunity, total_value};
 use tests::{Wallet, World};
 
-use super::{FAILED, bad_moments, look, persist, post, put, records, shop};
+use super::{FAILED, bad_moments, has_failed, look, persist, post, put, records, shop};
 
 const MADE_BY_EACH: u64 = 6;
 const CHANGES_OF_EACH: u64 = 30;
@@ -68,7 +68,7 @@ impl Storm {
     }
 
     /// Repeats until there is a response, and counts the failures.
-    async fn persist(&self, send: impl AsyncFn() -> tests::Answer, failed: (&str, &str)) -> Value {
+    async fn persist(&self, send: impl AsyncFn() -> tests::Answer, failed: &str) -> Value {
         let (answer, failures) = persist(send, failed).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
         *self.failures.lock().expect("no panic") += failures;
@@ -325,7 +325,7 @@ async fn requests_without_a_key_create_at_most_one_record_each() {
         let body = json!({ "title": title, "crm_column": 31 + at % 3, "lead_id": 1001 });
         let answer = post(&world, &wallet, None, &body).await;
         if answer.status != 200 {
-            answer.is(500, &json!({ "msg": "Internal error" }));
+            assert!(has_failed(&answer, FAILED[0]), "{answer:?}");
         }
         (title, answer.body["id"].as_u64())
     });

@@ -18,6 +18,7 @@ use tests::tickets::ticket;
 
 use super::{PERSON, delete_person, erase, is_erased, items, person, stage};
 use crate::delete_leads_id::{delete, listed};
+use crate::faults::failure;
 
 const WRITE: &str = "TransactWriteItems";
 
@@ -207,10 +208,11 @@ async fn a_permanent_failure_changes_nothing_and_reveals_no_cause() {
     for fault in [Fault::Throttled, Fault::FailedBefore, Fault::Conflict] {
         let failing: FaultPlan = Arc::new(move |called| (called == WRITE).then_some(fault));
         let broken = world.beside().with_faults(failing);
-        let failed = json!({ "error": "Internal error" });
+        let (status, text) = failure(fault);
+        let failed = json!({ "error": text });
         delete(&broken, &wallet, &PERSON.to_string())
             .await
-            .is(500, &failed);
+            .is(status, &failed);
         for (method, path, body) in [
             ("DELETE", "/leads", json!({ "ids": [PERSON, 1001] })),
             ("POST", "/lead/archive", json!({ "archived": true, "id": PERSON })),
@@ -226,7 +228,7 @@ async fn a_permanent_failure_changes_nothing_and_reveals_no_cause() {
                 .json(&body)
                 .send()
                 .await
-                .is(500, &failed);
+                .is(status, &failed);
         }
     }
     assert_eq!(world.leads().await, before);

@@ -218,7 +218,20 @@ async fn malformed_conditions_are_discarded_and_counted() {
     }
     counted(&admin, &json!(discarded), discarded.len()).await;
     counted(&admin, &json!([good(), joined("xor", good())]), 0).await;
-    counted(&admin, &json!([with("category", json!(null))]), 0).await;
+    // Null is an absent category or operator (C-44): without one the operator is `=`, and conditions are joined by `and`.
+    for absent in [
+        with("category", json!(null)),
+        with("operator", json!(null)),
+        of("operator", json!(null)),
+    ] {
+        let filters = json!([condition(SOURCE, "!=", "indicação"), absent]);
+        assert_eq!(
+            admin.found(&json!({ "filters": filters })).await,
+            [5, 2],
+            "{filters}"
+        );
+        counted(&admin, &filters, 0).await;
+    }
     counted(&admin, &json!([]), 0).await;
     counted(&admin, &json!(null), 0).await;
 }

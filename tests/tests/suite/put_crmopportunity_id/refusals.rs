@@ -70,6 +70,7 @@ const REFUSED: &str = r#"
 7 | 1?id=3 | {"crm_column":41} | crm_column: column 41 is not one of funnel 3
 7 | 5?id=4 | {"crm_column":31} | crm_column: column 31 is not one of funnel 4
 7 | 1?id=3 | {"fields":{"Número do pedido":1}} | fields.N%C3%BAmero do pedido: is not a field of funnel 3
+7 | 1?id=3 | {"title":"Nova","fields":{"nope":null}} | fields.nope: is not a field of funnel 3
 7 | 1?id=3 | {"title":"Nova","fields":{"a\r\nSet-Cookie: b":1}} | fields.a%0D%0ASet-Cookie: b: is not a field of funnel 3
 15 | 1?id=3 | {} | editOpportunities: the user does not have this permission
 15 | 9?id=3 | {"title":"Nova"} | editOpportunities: the user does not have this permission

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use tests::template::{resources, routes};
+use tests::template::{document_routes, resources, routes};
 
 use super::{default_of, reference};
 use crate::isolation::guarded::PUBLIC;
@@ -28,15 +28,22 @@ fn public_routes_have_lower_throttling() {
     let public: BTreeSet<_> = routes()
         .into_iter()
         .filter(|route| is_public(&route.path) || route.method == "ANY")
+        .chain(document_routes())
         .map(|route| format!("{} {}", route.method, route.path))
         .chain(["$default".to_owned()])
         .collect();
     let settings = api["RouteSettings"].as_object().expect("settings of routes");
     let with_settings: BTreeSet<_> = settings.keys().cloned().collect();
     assert_eq!(with_settings, public);
+    let documents = documents::PATHS.map(|path| format!("GET {path}"));
     for (route, setting) in settings {
+        let (rate, burst) = if documents.contains(route) {
+            (2, 20)
+        } else {
+            (100, 200)
+        };
         // Numbers, because the settings are untyped: a parameter's value would be text.
-        let public = json!({ "ThrottlingRateLimit": 100, "ThrottlingBurstLimit": 200 });
+        let public = json!({ "ThrottlingRateLimit": rate, "ThrottlingBurstLimit": burst });
         assert_eq!(*setting, public, "{route}");
     }
     assert_eq!(

@@ -1,0 +1,105 @@
+//! The extent of a doctor's run, for its progress bar: an estimate that costs one batch of gets.
+//!
+//! The first half is the records, by their ids; kinds without a sequence are small. The second half is the scan, in which about
+//! as many items come as the first half has checked.
+
+use std::collections::BTreeMap;
+
+use shared::store::unscoped::key::Counter;
+use table::{Key, StoreError, item};
+
+use super::kind::KindRef;
+use crate::Operator;
+
+/// The sequences by the names of their kinds.
+const SEQUENCES: [(Counter, &str); 5] = [
+    (Counter::Lead, "lead"),
+    (Counter::Opportunity, "opportunity"),
+    (Counter::Meeting, "meeting"),
+    (Counter::Ticket, "ticket"),
+    (Counter::Call, "call"),
+];
+
+/// How far a run is.
+#[derive(Debug, Default)]
+pub struct Extent {
+    last: BTreeMap<&'static str, u64>,
+    /// The place, in ids.
+    pub done: u64,
+    /// The place where the kind began.
+    before: u64,
+    /// The number of scanned items.
+    scanned: u64,
+}
+
+impl Extent {
+    /// The place at which the scan begins.
+    fn half(&self) -> u64 {
+        self.last.values().sum()
+    }
+
+    pub fn total(&self) -> u64 {
+        self.half() * 2
+    }
+
+    /// Notes the last record of a batch.
+    pub fn reach(&mut self, kind: KindRef, record: &Key) {
+        let ids = self.last.get(kind.name()).copied().unwrap_or_default();
+        let id = record.sk.parse().unwrap_or(0);
+        self.done = self.before + ids.min(id);
+    }
+
+    /// Notes the end of a kind.
+    pub fn end(&mut self, kind: KindRef) {
+        self.before += self.last.get(kind.name()).copied().unwrap_or_default();
+        self.done = self.before;
+    }
+
+    /// Notes items of the scan, of about so many.
+    pub fn scan(&mut self, items: usize, expected: u64) {
+        self.scanned += items as u64;
+        let (half, expected) = (self.half(), expected.max(1));
+        let share = u128::from(half) * u128::from(self.scanned.min(expected)) / u128::from(expected);
+        self.done = half + u64::try_from(share).unwrap_or(half);
+    }
+}
+
+impl Operator {
+    /// The extent of a run that has not begun.
+    pub(super) async fn extent(&self) -> Result<Extent, StoreError> {
+        let key = |counter| self.keys().counter(counter);
+        let items = self
+            .table()
+            .get_many(SEQUENCES.map(|(counter, _)| key(counter)))
+            .await?;
+        let mut last = BTreeMap::new();
+        for (counter, name) in SEQUENCES {
+            // A counter that cannot be read is a finding of the run.
+            let number = items
+                .get(&key(counter))
+                .map(|item| item::number("counter", item, name));
+            last.insert(name, number.and_then(Result::ok).unwrap_or_default());
+        }
+        Ok(Extent {
+            last,
+            ..Extent::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scan_is_the_second_half() {
+        let mut extent = Extent {
+            last: [("lead", 300), ("call", 100)].into(),
+            ..Extent::default()
+        };
+        extent.scan(10, 40);
+        assert_eq!((extent.done, extent.total()), (500, 800));
+        extent.scan(90, 40);
+        assert_eq!(extent.done, 800);
+    }
+}

@@ -1,0 +1,91 @@
+//! `/openapi.yaml`, `/docs` and `/health`: the interface as a document and as a page with examples to send, and a response without
+//! the table.
+//!
+//! The page is Swagger UI. A crate contains its release, so neither the build nor the page downloads anything. The routes are
+//! outside the interface and need no credentials. `funil serve` has the same.
+
+use axum::Router;
+use axum::response::IntoResponse;
+use axum::routing::{MethodRouter, get};
+use serde_json::json;
+use shared::release::release;
+
+/// The text of `openapi.yaml`.
+pub const TEXT: &str = include_str!("../../../openapi.yaml");
+
+/// The default server in the document; the served document has its own origin instead.
+const DEFAULT_ADDRESS: &str = r#"default: "http://127.0.0.1:3000""#;
+const SAME_ORIGIN: &str = r#"default: "/""#;
+
+/// The page runs and fetches only content of this origin. Swagger UI's style sheet has icons in `data:` URLs.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const STYLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/swagger-ui.css.gz"));
+const SCRIPT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/swagger-ui-bundle.js.gz"));
+
+/// All paths.
+pub const PATHS: [&str; 6] = [
+    "/openapi.yaml",
+    "/docs",
+    "/docs/start.js",
+    "/docs/swagger-ui.css",
+    "/docs/swagger-ui-bundle.js",
+    "/health",
+];
+
+/// The routes, each of which answers GET.
+pub fn routes() -> Router {
+    let [document, page, start, style, script, health] = PATHS;
+    // Viewers in browsers may read the document from any origin.
+    let text = (
+        [
+            ("content-type", "application/yaml"),
+            ("access-control-allow-origin", "*"),
+            ("x-content-type-options", "nosniff"),
+        ],
+        TEXT.replace(DEFAULT_ADDRESS, SAME_ORIGIN),
+    );
+    Router::new()
+        .route(document, get(text))
+        .route(page, file("text/html; charset=utf-8", include_str!("page.html")))
+        .route(
+            start,
+            file("text/javascript; charset=utf-8", include_str!("start.js")),
+        )
+        .route(style, packed("text/css; charset=utf-8", STYLE))
+        .route(script, packed("text/javascript; charset=utf-8", SCRIPT))
+        .route(health, get(async || healthy()))
+}
+
+/// A file of the page, with its headers.
+fn file(media_type: &'static str, body: impl IntoResponse + Clone + Send + Sync + 'static) -> MethodRouter {
+    let headers = [
+        ("content-type", media_type),
+        ("content-security-policy", POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+    ];
+    get((headers, body))
+}
+
+/// A compressed file of Swagger UI, which a browser loads once a day.
+fn packed(media_type: &'static str, gzip: &'static [u8]) -> MethodRouter {
+    let headers = [("content-encoding", "gzip"), ("cache-control", "max-age=86400")];
+    file(media_type, (headers, gzip))
+}
+
+/// States that the service is reached, and its release. Does not read the table: a stranger would cause the cost.
+fn healthy() -> impl IntoResponse {
+    let headers = [
+        ("content-type", "application/json"),
+        ("access-control-allow-origin", "*"),
+        ("cache-control", "no-store"),
+    ];
+    (
+        headers,
+        json!({ "status": "ok", "version": release() }).to_string(),
+    )
+}
