@@ -1,5 +1,5 @@
 //! Look-ups of leads by address, word and number, and of opportunities by words of their titles, which records written
-//! before format 2 lack.
+//! before format 3 lack.
 
 use super::{Operator, OperatorError};
 use shared::store::OpportunitySnapshot;

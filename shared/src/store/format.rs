@@ -1,6 +1,6 @@
 //! The format of the table's items, stored in the item `#format` (C-88).
 //!
-//! A build reads two formats, [`Format::CURRENT`] and the previous one, regardless of the item, because migrations
+//! A build reads the formats from [`Format::OLDEST`] to [`Format::CURRENT`], regardless of the item, because migrations
 //! run concurrently with requests. It writes the format named by the item, so the previous build can run
 //! concurrently, or again, until the operator runs `funil migrate`.
 
@@ -30,16 +30,14 @@ impl Format {
     /// The directory's item contains no users.
     pub const SPLIT: Self = Self(2);
     /// Leads note whether an opportunity was ever linked to them.
-    pub const UNLINKED: Self = Self(2);
+    pub const UNLINKED: Self = Self(3);
+    /// Leads and opportunities have items for their words.
+    pub const WORDS: Self = Self(3);
     /// The format that this build migrates to.
-    pub const CURRENT: Self = Self::SPLIT;
+    pub const CURRENT: Self = Self::WORDS;
 
-    /// The oldest format that this build reads, and writes until `funil migrate`.
-    pub const OLDEST: Self = Self(if Self::CURRENT.0 > 1 {
-        Self::CURRENT.0 - 1
-    } else {
-        1
-    });
+    /// The oldest format that this build reads, and writes until `funil migrate`. No release wrote format 2.
+    pub const OLDEST: Self = Self::FIRST;
 
     /// Its number.
     #[must_use]
@@ -131,7 +129,7 @@ impl Settled {
 fn readable() -> String {
     match (Format::OLDEST, Format::CURRENT) {
         (oldest, current) if oldest == current => format!("format {current}"),
-        (oldest, current) => format!("formats {oldest} and {current}"),
+        (oldest, current) => format!("formats {oldest} to {current}"),
     }
 }
 

@@ -211,8 +211,8 @@ impl Reader {
         Ok(identity.email.is_some() && self.lacks_look_ups().await?)
     }
 
-    /// Whether leads of a former build may lack the look-ups by address and word, and opportunities those by title: until `funil migrate` has run. One get,
-    /// none once this process knows that it has.
+    /// Whether leads of a former build may lack the look-ups by address and word, and opportunities those by title: until
+    /// `funil migrate` has run. One get, none once this process knows that it has.
     pub(in crate::store) async fn lacks_look_ups(&self) -> Result<bool, StoreError> {
         if self.hints.is_migrated() {
             return Ok(false);
