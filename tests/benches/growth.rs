@@ -138,7 +138,7 @@ async fn stock(world: &World, size: u64) {
 
 /// A lead without opportunities, with a number; 40 of them are called Zulmira.
 fn searched(id: u64, size: u64) -> Lead {
-    let first = if id % (size / 40) == 0 {
+    let first = if id.is_multiple_of(size / 40) {
         "Zulmira"
     } else {
         "Cliente"
@@ -155,7 +155,7 @@ fn opportunity(id: u64, size: u64) -> Opportunity {
     let seconds = u32::try_from(id * SECONDS / size).expect("within a year");
     let mut opportunity = plain_opportunity(id, responsible, seconds);
     opportunity.user = user(responsible);
-    if id % (size / 20) == 0 {
+    if id.is_multiple_of(size / 20) {
         opportunity.title = format!("Reforma {id}");
     }
     opportunity.lead_id = Some(lead(2_000 + id % LEADS));

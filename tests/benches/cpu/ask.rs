@@ -74,7 +74,9 @@ pub fn asks(admin: &Wallet) -> Vec<Ask> {
     leads(admin)
         .into_iter()
         .chain(reads(admin))
+        .chain(lists(admin))
         .chain(boards(admin))
+        .chain(lead_writes(admin))
         .chain(writes(admin))
         .collect()
 }
@@ -146,25 +148,6 @@ fn reads(admin: &Wallet) -> Vec<Ask> {
     let simple = |name, place, uri| read(name, place, uri).target(SIMPLE);
     vec![
         simple("9: funnels", Place::Query, "/crm?i=acme"),
-        read(
-            "GET /crmfastloadv2/{id}: totals of ten columns",
-            Place::Headers,
-            "/crmfastloadv2/6?i=acme",
-        ),
-        simple(
-            "GET /crmopportunity/{id}",
-            Place::Headers,
-            "/crmopportunity/6000?i=acme",
-        ),
-        read(
-            "GET /listopportunitysleadcomplete/{id}",
-            Place::Headers,
-            "/listopportunitysleadcomplete/3001?i=acme",
-        ),
-        simple("GET /user", Place::Headers, "/user?i=acme"),
-        simple("GET /departament", Place::Headers, "/departament?i=acme"),
-        simple("GET /tags", Place::Headers, "/tags?i=acme"),
-        simple("GET /crmlossreason", Place::Headers, "/crmlossreason?i=acme"),
         simple("11: calendars", Place::Header, "/pcalendar?i=acme"),
         read(
             "12: meetings of a calendar, 20",
@@ -193,6 +176,32 @@ fn reads(admin: &Wallet) -> Vec<Ask> {
             Place::Header,
             "/sac360/list_file_lead/1001?i=acme",
         ),
+    ]
+}
+
+fn lists(admin: &Wallet) -> Vec<Ask> {
+    let read = |name, place, uri| read(admin, name, place, uri);
+    let simple = |name, place, uri| read(name, place, uri).target(SIMPLE);
+    vec![
+        read(
+            "GET /crmfastloadv2/{id}: totals of ten columns",
+            Place::Headers,
+            "/crmfastloadv2/6?i=acme",
+        ),
+        simple(
+            "GET /crmopportunity/{id}",
+            Place::Headers,
+            "/crmopportunity/6000?i=acme",
+        ),
+        read(
+            "GET /listopportunitysleadcomplete/{id}",
+            Place::Headers,
+            "/listopportunitysleadcomplete/3001?i=acme",
+        ),
+        simple("GET /user", Place::Headers, "/user?i=acme"),
+        simple("GET /departament", Place::Headers, "/departament?i=acme"),
+        simple("GET /tags", Place::Headers, "/tags?i=acme"),
+        simple("GET /crmlossreason", Place::Headers, "/crmlossreason?i=acme"),
     ]
 }
 
@@ -242,6 +251,24 @@ fn writes(admin: &Wallet) -> Vec<Ask> {
             booking(FREE[1], &json!({})),
         ),
         write(
+            "POST /sac360/relaction",
+            Place::Headers,
+            ("POST", "/sac360/relaction?i=acme"),
+            json!({ "lead": 1002, "attendance": 501 }),
+        ),
+        write(
+            "19: call of a known lead",
+            Place::Public,
+            ("POST", "/voip/webhook?i=acme"),
+            call(),
+        ),
+    ]
+}
+
+fn lead_writes(admin: &Wallet) -> Vec<Ask> {
+    let write = |name, place, at, body| write(admin, name, place, at, body);
+    vec![
+        write(
             "POST /leads, unique",
             Place::Headers,
             ("POST", "/leads?i=acme&unique=phone,email"),
@@ -254,22 +281,10 @@ fn writes(admin: &Wallet) -> Vec<Ask> {
             json!({ "city": "Curitiba", "phone": "+55 41 98888-0002" }),
         ),
         write(
-            "POST /sac360/relaction",
-            Place::Headers,
-            ("POST", "/sac360/relaction?i=acme"),
-            json!({ "lead": 1002, "attendance": 501 }),
-        ),
-        write(
             "POST /api/hook/{name}: new lead",
             Place::Public,
             ("POST", &forms::address("")),
             json!({ "nome": "Ana", "email": "ana@example.com" }),
-        ),
-        write(
-            "19: call of a known lead",
-            Place::Public,
-            ("POST", "/voip/webhook?i=acme"),
-            call(),
         ),
         write(
             "6: archiving a lead",

@@ -53,8 +53,8 @@ pub fn record<'a>(runtime: &Runtime, world: &World, tape: &Tape, ask: &'a Ask) -
     assert!(answer.status.is_success(), "{}: {answer:?}", ask.name);
     let calls = tape.take();
     Recorded {
-        ask,
         world,
+        ask,
         calls,
         answer,
     }

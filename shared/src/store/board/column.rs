@@ -142,10 +142,9 @@ impl InstanceStore {
             },
         };
         let bounds = Bounds::new(&begins, &asked.filter.created);
-        let page_end = skipped.saturating_add(request.limit.into());
         let size = ScanSize {
             entries: asked.most(column, &totals),
-            needed: Some(page_end),
+            needed: Some(skipped.saturating_add(request.limit.into())),
         };
         if let Some(mut hits) = ReadBudget::in_time(self.search_hits(asked, &fresh, size)).await? {
             hits.retain(|hit| bounds.contain(&hit.place));

@@ -223,7 +223,9 @@ impl InstanceStore {
         cards.retain(|card| asked.request.covers(&card.opportunity));
         let leads = cards.iter().filter_map(|card| fresh.lacks(card)).collect();
         fresh.read(self, &asked.budget, leads).await?;
-        cards.iter_mut().for_each(|card| fresh.apply(card));
+        for card in &mut cards {
+            fresh.apply(card);
+        }
         cards.retain(|card| asked.admits(card));
         let entries = cards.into_iter().map(|card| Entry {
             place: key::place(card.opportunity.create_date, card.opportunity.id),

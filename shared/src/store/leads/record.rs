@@ -270,7 +270,7 @@ fn search_items(keys: Keys<'_>, lead: &Lead, entry: LeadEntry) -> Result<Vec<(Ke
         lead.fullname().as_str(),
         lead.email.as_deref().unwrap_or_default(),
     ]);
-    let wordy = (words.len() > MAX_WORDS).then(|| key::entry(keys.wordy_leads(archived), id));
+    let overflow = (words.len() > MAX_WORDS).then(|| key::entry(keys.wordy_leads(archived), id));
     let address = lead.email.as_deref().and_then(address_word);
     let others = words.iter().filter(|word| Some(*word) != address.as_ref());
     let words = others
@@ -282,7 +282,7 @@ fn search_items(keys: Keys<'_>, lead: &Lead, entry: LeadEntry) -> Result<Vec<(Ke
         ..entry
     };
     let by_word = item::encode("lead entry", &entry)?;
-    let words = words.chain(address).chain(wordy);
+    let words = words.chain(address).chain(overflow);
     let mut items: Vec<_> = words.map(|key| (key, by_word.clone())).collect();
     for number in lead.numbers() {
         if let Some(key) = number_key(number) {

@@ -230,11 +230,11 @@ impl Entity for OpportunitySnapshot {
 fn titled(keys: Keys<'_>, opportunity: &Opportunity) -> Vec<Key> {
     let (funnel, id) = (opportunity.crm_id, opportunity.id);
     let words = word_keys([opportunity.title.as_str()]);
-    let wordy = (words.len() > MAX_WORDS).then(|| keys.wordy_title(funnel, id));
+    let overflow = (words.len() > MAX_WORDS).then(|| keys.wordy_title(funnel, id));
     let words = words.iter().take(MAX_WORDS);
     words
         .map(|word| keys.titled(funnel, word, id))
-        .chain(wordy)
+        .chain(overflow)
         .collect()
 }
 

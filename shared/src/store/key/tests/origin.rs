@@ -8,39 +8,34 @@ fn the_origin_of_built_keys() {
     let keys = Keys(&acme);
     let (event, call) = (EventId::new(5).unwrap(), CallId::new(3).unwrap());
     let (company, opportunity) = (CompanyId::new(2).unwrap(), OpportunityId::new(30).unwrap());
-    let of_lead = Origin::Lead(Some(lead()));
+    let (of_lead, of_some_lead) = (Origin::Lead(Some(lead())), Origin::Lead(None));
+    let of_opportunity = Origin::Opportunity(Some(opportunity));
     for (key, origin) in [
         (entry(keys.lead_list(true), lead()), of_lead),
         (entry(keys.owner_list(false, user()), lead()), of_lead),
         (keys.phone_lead("5511", true, lead()), of_lead),
         (keys.email_lead("ab", true, lead()), of_lead),
-        (Key::new(keys.email("ab"), "x"), Origin::Lead(None)),
+        (Key::new(keys.email("ab"), "x"), of_some_lead),
         (keys.new_email("ab"), Origin::None),
         (keys.word_lead(false, "ana#x", lead()), of_lead),
         (keys.addressed_lead(true, "ana@x", lead()), of_lead),
-        (Key::new(keys.words(true, "ana"), "x"), Origin::Lead(None)),
+        (Key::new(keys.words(true, "ana"), "x"), of_some_lead),
         (entry(keys.wordy_leads(false), lead()), of_lead),
         (keys.number_lead(false, "1743", lead()), of_lead),
-        (
-            Key::new(keys.number_endings(true, "1743"), "1743#"),
-            Origin::Lead(None),
-        ),
+        (Key::new(keys.number_endings(true, "1743"), "1743#"), of_some_lead),
         (keys.event(lead(), event), Origin::Event),
         (entry(keys.company_leads(company), lead()), of_lead),
-        (Key::new(keys.lead_list(true), "x"), Origin::Lead(None)),
-        (
-            keys.lead_opportunity(lead(), opportunity),
-            Origin::Opportunity(Some(opportunity)),
-        ),
+        (Key::new(keys.lead_list(true), "x"), of_some_lead),
+        (keys.lead_opportunity(lead(), opportunity), of_opportunity),
         (
             keys.wordy_title(FunnelId::new(3).unwrap(), opportunity),
-            Origin::Opportunity(Some(opportunity)),
+            of_opportunity,
         ),
         (keys.opportunity(opportunity), Origin::None),
         (keys.lead_notice(lead()), Origin::None),
         (keys.erasure(lead()), Origin::None),
         (keys.lead_call(lead(), call), Origin::None),
-        (Key::new(keys.phone("5511"), "x"), Origin::Lead(None)),
+        (Key::new(keys.phone("5511"), "x"), of_some_lead),
         (total(keys.lead_totals(false), "7"), Origin::LeadTotal),
         (
             total(keys.restricted_lead_totals(false), "7#ab"),

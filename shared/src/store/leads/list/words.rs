@@ -92,12 +92,12 @@ impl Reader {
             scan(ranges)
         });
         let mut words: Vec<_> = words.collect();
-        let wordy = (!words.is_empty()).then(|| KeyRange::head(keys.wordy_leads(archived), PAGE));
+        let overflow = (!words.is_empty()).then(|| KeyRange::head(keys.wordy_leads(archived), PAGE));
         let numbers = search.number_spans();
         let numbers = numbers
             .iter()
             .map(|span| key::in_span(keys.number_endings(archived, span.text()), span));
-        let mut others = scan(numbers.chain(wordy));
+        let mut others = scan(numbers.chain(overflow));
         let ahead = MAX_AHEAD / words.len().max(1);
         let fills = words
             .iter_mut()
@@ -210,9 +210,8 @@ impl InstanceStore {
         let mut lists: Vec<_> = start.words.into_iter().map(Candidates::of).collect();
         let within = || Candidates::of(self.lists(request, reach, None));
         lists.extend(start.needs_all.then(within));
-        let by_words = !lists.is_empty();
         let mut size = MAX_AHEAD;
-        while by_words {
+        while !lists.is_empty() {
             for candidates in &mut lists {
                 candidates.sift(is_match);
             }

@@ -197,7 +197,8 @@ impl Reference {
             return true;
         }
         if body["searchBy"] == json!("opportunity") {
-            return begins_words(text(one, "title"), term) || one["id"].to_string() == fold(term);
+            return begins_words(text(one, "title"), term)
+                || one["id"].as_u64().is_some_and(|id| id.to_string() == fold(term));
         }
         let lead = one["lead_id"].as_u64();
         lead.is_some_and(|lead| is_found(&self.leads[&lead], term))

@@ -241,7 +241,7 @@ pub fn is_found(lead: &Record, term: &str) -> bool {
     };
     term.is_empty()
         || begins_words(&texts, term)
-        || lead["id"].to_string() == fold(term)
+        || lead["id"].as_u64().is_some_and(|id| id.to_string() == fold(term))
         || dials && ["phone", "mobile", "chatapp"].iter().any(numbered)
 }
 
