@@ -152,16 +152,12 @@ impl<'a> Trial<'a> {
         let answer = tokio::time::timeout(MAX, self.ask.request(&world, self.cast).send()).await;
         script.arm(false);
         let items = script.items();
-        if matches!(moment.fault, Fault::Corrupt(_)) && script.corrupt().is_none() {
-            // The response has no such item. Parallel calls may come in another order than they were counted in.
+        // A response may have no such item, also because parallel calls came in another order.
+        let lacks_item = matches!(moment.fault, Fault::Corrupt(_)) && script.corrupt().is_none();
+        if lacks_item || script.struck() == 0 && answer.is_ok() && !must_come {
             self.items();
             self.restore();
-            return Some(items);
-        }
-        if script.struck() == 0 && answer.is_ok() && !must_come {
-            self.items();
-            self.restore();
-            return None;
+            return lacks_item.then_some(items);
         }
         let judged = match answer {
             Err(_) => Err("no answer".to_owned()),
