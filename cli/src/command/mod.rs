@@ -23,9 +23,7 @@ mod user;
 
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::num::NonZero;
 use std::process::ExitCode;
-use std::thread;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use indicatif::ProgressBar;
@@ -166,10 +164,8 @@ pub fn main() -> ExitCode {
         Err(error) => return not_understood(&error, &arguments),
     };
     let json = funil.global.json;
-    // A call to the embedded engine occupies a thread.
-    let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(cores.max(2))
+        .worker_threads(2)
         .enable_all()
         .build()
     {

@@ -94,7 +94,7 @@ pub(crate) type Patience = (Duration, Duration);
 const PROMPT: Patience = (Duration::from_secs(3), Duration::from_secs(8));
 /// Timeout of a function's call with all attempts.
 pub const MAX_CALL: Duration = PROMPT.1;
-/// For operators' commands: the embedded engine performs one write at a time, which may be a large one.
+/// For operators' commands: the embedded engine serves one call at a time, which may be a large one.
 pub(crate) const PATIENT: Patience = (Duration::from_secs(10), Duration::from_secs(35));
 
 pub(crate) fn timeouts((attempt, call): Patience) -> TimeoutConfig {

@@ -61,8 +61,8 @@ impl HttpConnector for InProcess {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         let engine = Arc::clone(&self.0);
         HttpConnectorFuture::new(async move {
-            // On this thread: the runtime has one for each core, so other threads would only wait. Yields so that a
-            // series of calls does not starve other tasks.
+            // On this thread: the engine serves one call at a time, so other threads would only wait. Yields
+            // so that a series of calls does not starve other tasks.
             tokio::task::yield_now().await;
             let target = request.headers().get("x-amz-target").unwrap_or_default();
             let operation = target.rsplit('.').next().unwrap_or_default();
