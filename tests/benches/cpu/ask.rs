@@ -251,12 +251,6 @@ fn writes(admin: &Wallet) -> Vec<Ask> {
             booking(FREE[1], &json!({})),
         ),
         write(
-            "POST /sac360/relaction",
-            Place::Headers,
-            ("POST", "/sac360/relaction?i=acme"),
-            json!({ "lead": 1002, "attendance": 501 }),
-        ),
-        write(
             "19: call of a known lead",
             Place::Public,
             ("POST", "/voip/webhook?i=acme"),

@@ -57,6 +57,9 @@ fn main() -> ExitCode {
     let tape = Tape::new(processor_time);
     let (world, admin) = runtime.block_on(stock::stocked());
     let world = world.through(world.store.clone().on_tape(&tape));
+    // As at a function's start.
+    let checked = runtime.block_on(world.store.check_format());
+    checked.expect("the table has a format that this build reads");
     let named = |ask: &Ask| wanted.is_empty() || wanted.iter().any(|word| ask.name.contains(word.as_str()));
     let asks: Vec<_> = asks(&admin).into_iter().filter(named).collect();
     for ask in asks.iter().filter(|ask| ask.is_read) {
