@@ -25,13 +25,13 @@ use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
 
 const KIND: &str = "lead";
-/// Words of a lead with items of their own (C-20), apart from its address. A lead with more is also in a list that every search reads.
+/// Words of a lead with items of their own (C-20), apart from its address. A lead with more is also in a list that every
+/// search reads.
 const MAX_WORDS: usize = 16;
 /// Fields that are stored whatever their value, because the defaults depend on them.
 const KEPT: [&str; 3] = ["id", "createDate", "lastActive"];
-/// 1 where no opportunity was ever linked to the lead, 0 or absent elsewhere. Writers of the first format do not clear it, so it is set only once
-/// the table has the current one (C-88).
-/// A short name, because lists read whole records.
+/// 1 where no opportunity was ever linked to the lead, 0 or absent elsewhere. Writers of former formats do not clear it, so it
+/// is set only once the table has the current one (C-88). A short name, because lists read whole records.
 const UNLINKED: &str = "u";
 
 /// A lead with a copy of its company, so that what embeds both reads one record.

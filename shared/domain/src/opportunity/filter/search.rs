@@ -19,7 +19,7 @@ pub enum SearchBy {
 pub struct Search {
     /// Searched fields.
     pub by: SearchBy,
-    /// What is searched in them.
+    /// The searched words.
     pub term: WordSearch,
 }
 

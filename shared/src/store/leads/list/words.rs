@@ -165,7 +165,7 @@ impl InstanceStore {
         })
     }
 
-    /// The leads that a term finds, archived or not, whoever sees them; `None` if they are more than `most`.
+    /// The leads that a term finds, including archived and invisible ones; `None` if there are more than `most`.
     pub(in crate::store) async fn leads_found(
         &self,
         term: &LeadSearch,
