@@ -46,7 +46,7 @@ pub async fn book(
         }
         Booked::MovedOut => Err(moved_out()),
         Booked::Claimed(claimed) => {
-            let found = scope.store.begin_booking(&query.request).await?;
+            let found = scope.store.reader().begin_booking(&query.request).await?;
             let id = replayed(claimed)?.ok_or(StoreError::Contention("claiming a key"))?;
             replay(&scope, &query, &found, id).await
         }
@@ -98,7 +98,7 @@ async fn replay(
     found: &PrefetchedBooking,
     id: u64,
 ) -> Result<Idempotent<Json<Value>>, BookingError> {
-    let (meeting, key) = scope.store.replayed_booking(found, id).await?;
+    let (meeting, key) = scope.store.reader().replayed_booking(found, id).await?;
     Ok(Idempotent::Replayed(query.view(&meeting, &key)))
 }
 

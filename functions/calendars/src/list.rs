@@ -69,6 +69,7 @@ pub async fn list(
     let (scope, query, found) = request.into_parts();
     let calendars = scope
         .store
+        .reader()
         .finish_calendars(found, query.shows_next(), query.now)
         .await?;
     let calendars: Vec<_> = calendars

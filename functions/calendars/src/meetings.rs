@@ -45,7 +45,7 @@ pub async fn meetings(
     request: Authorized<KeyAnywhere, SeeCalendars, ListMeetings>,
 ) -> Result<Response, RequestError> {
     let (scope, query, found) = request.into_parts();
-    let page = scope.store.finish_meetings(found, &query.0).await?;
+    let page = scope.store.reader().finish_meetings(found, &query.0).await?;
     let page = page.ok_or(RequestError::NotFound)?;
     let shown = |most: usize| {
         let meetings = page.meetings.get(..most).unwrap_or(&page.meetings);

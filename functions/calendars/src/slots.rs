@@ -62,7 +62,11 @@ pub async fn slots(request: Public<SlotsEndpoint, ListSlots>) -> Result<Json<Val
     let ListSlots { from, to, now, .. } = query;
     let (calendar, agenda) = found.published().ok_or(BookingError::NoCalendar)?;
     scope.show_limit();
-    let agenda = scope.store.finish_slots(agenda, &calendar, from, to).await?;
+    let agenda = scope
+        .store
+        .reader()
+        .finish_slots(agenda, &calendar, from, to)
+        .await?;
     let slots = calendar.starts(from..to, now, &agenda.taken(None));
     let shown = json!({
         "name": calendar.name, "company": calendar.company, "host": calendar.host,

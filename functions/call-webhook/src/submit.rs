@@ -63,7 +63,11 @@ pub async fn submit(request: FormRequest<Submission>) -> Result<Idempotent<Json<
     let lead = submitted.lead(&scope.form, LeadId::MAX, scope.now());
     let start = match found.filter(|(form, _)| *form == scope.form) {
         Some((_, start)) => start,
-        None => submission.begin(&scope.store, &scope.form, &submitted).await?,
+        None => {
+            submission
+                .begin(scope.store.reader(), &scope.form, &submitted)
+                .await?
+        }
     };
     let (lead, is_replay) = match replayed(start.claimed)? {
         Some(id) => (LeadId::new(id), true),
@@ -106,7 +110,7 @@ async fn complete(scope: &FormScope, submitted: &Submitted, lead: Lead) -> Resul
     if completed(&lead).as_ref() == Ok(&lead) {
         return Ok(lead.id);
     }
-    if let Some(stored) = scope.store.lead_record(lead.id).await? {
+    if let Some(stored) = scope.store.reader().lead_record(lead.id).await? {
         scope.store.update_lead(stored, None, completed).await?;
     }
     Ok(lead.id)
@@ -141,6 +145,7 @@ async fn open_opportunity(
     let claim = IdempotencyKey::new("form opportunity", &form, &format!("{lead} {content}"), b"");
     let start = scope
         .store
+        .reader()
         .begin_creation(funnel, (lead, None), Some(claim))
         .await?;
     let has_column = start
@@ -157,7 +162,7 @@ async fn open_opportunity(
     let owner = start.lead.as_ref().and_then(|stored| stored.lead.owner);
     let user = match scope.form.owner.or(owner) {
         Some(user) => Some(user),
-        None => scope.store.first_user().await?,
+        None => scope.store.reader().first_user().await?,
     };
     let Some(user) = user else { return Ok(()) };
     let (place, now) = ((funnel, wanted.column), scope.now());

@@ -88,7 +88,7 @@ pub async fn create(request: Authorized<KeyAndToken, AnyUser, CreateLead>) -> Re
     EditLeads::require(&scope.viewer)?;
     let named = named.with_name_of(&scope).await?;
     let lead = query.patch.make(&edit_context(&scope, &named)).map_err(invalid)?;
-    let claim = query.claim(&scope.store);
+    let claim = query.claim(scope.store.reader());
     let settings = &scope.viewer.directory().settings;
     let created = scope
         .store
@@ -131,7 +131,7 @@ async fn replay(scope: &Scope, claimed: Claimed) -> Result<Option<Response>, Cre
     };
     EditLeads::require(&scope.viewer)?;
     let lead = match LeadId::new(id) {
-        Some(id) => scope.store.lead(id).await?,
+        Some(id) => scope.store.reader().lead(id).await?,
         None => None,
     };
     let viewer = &scope.viewer;

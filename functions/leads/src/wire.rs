@@ -56,7 +56,11 @@ impl NamedRecords {
 
     /// The same with the name of the user that asks.
     pub async fn with_name_of(self, scope: &Scope) -> Result<Self, StoreError> {
-        let names = scope.store.names_of(self.names, [scope.viewer.user()]).await?;
+        let names = scope
+            .store
+            .reader()
+            .names_of(self.names, [scope.viewer.user()])
+            .await?;
         Ok(Self { names, ..self })
     }
 }

@@ -87,7 +87,7 @@ async fn replay(scope: &Scope, made: u64, funnel: Option<&Funnel>) -> Result<Rep
         return Err(gone);
     };
     let context = context(scope, funnel, (None, None));
-    let card = scope.store.opportunity_card(id).await?;
+    let card = scope.store.reader().opportunity_card(id).await?;
     let card = card.filter(|card| context.sees(&card.opportunity)).ok_or(gone)?;
     Ok(Idempotent::Replayed(Json(record(card, scope))))
 }

@@ -41,9 +41,9 @@ pub async fn list(
 ) -> Result<Json<Vec<FileView>>, TicketsError> {
     let (scope, query, found) = request.into_parts();
     let found = found.ok_or(TicketsError::Ticket(query.ticket))?;
-    scope.store.remember_ticket(&found);
+    scope.store.reader().remember_ticket(&found);
     if !scope.viewer.is_admin() {
-        let lead = scope.store.lead_of_files(&found).await?;
+        let lead = scope.store.reader().lead_of_files(&found).await?;
         if !sees(&scope.viewer, lead.as_ref()) {
             return Err(TicketsError::Ticket(query.ticket));
         }

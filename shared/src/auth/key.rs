@@ -45,7 +45,7 @@ impl Scope {
     /// The instance.
     #[must_use]
     pub fn instance(&self) -> &InstanceName {
-        self.store.instance()
+        self.store.reader().instance()
     }
 
     /// Current time.

@@ -175,17 +175,22 @@ impl InstanceStore {
     /// # Errors
     /// [`StoreError`] where they cannot be taken.
     pub async fn take_call_numbers(&self, link: &Link) -> Result<CallSequences, StoreError> {
-        let calls = self.keys().counter(Counter::Call);
+        let calls = self.reader.keys().counter(Counter::Call);
         let (call, event) = if *link == Link::Nobody {
-            let call = Sequence::reserve(&self.table, &calls, "call").await?;
+            let call = Sequence::reserve(&self.reader.table, &calls, "call").await?;
             (call, Sequence::Expect(0))
         } else {
-            let [call, event] = Sequence::reserve_all(&self.table, &calls, ["call", "event"]).await?;
+            let [call, event] = Sequence::reserve_all(&self.reader.table, &calls, ["call", "event"]).await?;
             (call, event)
         };
         let lead = match link {
             Link::New(_) => {
-                Sequence::reserve(&self.table, &self.keys().counter(Counter::Lead), "lead").await?
+                Sequence::reserve(
+                    &self.reader.table,
+                    &self.reader.keys().counter(Counter::Lead),
+                    "lead",
+                )
+                .await?
             }
             _ => Sequence::Expect(0),
         };
@@ -217,7 +222,12 @@ impl InstanceStore {
         match (link, lead) {
             (Link::Known(_), Some(lead)) => {
                 let active = (lead, call.create_date);
-                leads::mark_active(&mut transaction, self.keys(), active, &self.environment);
+                leads::mark_active(
+                    &mut transaction,
+                    self.reader.keys(),
+                    active,
+                    &self.reader.environment,
+                );
             }
             (Link::New(caller), Some(lead)) => {
                 self.put_new_lead(&mut transaction, caller, lead, call.create_date)?;
@@ -226,7 +236,12 @@ impl InstanceStore {
         }
         self.take_numbers(&mut transaction, link, numbers);
         if let Some(claim) = claim {
-            claim.put(&mut transaction, self.keys(), call.id.get(), call.create_date);
+            claim.put(
+                &mut transaction,
+                self.reader.keys(),
+                call.id.get(),
+                call.create_date,
+            );
         }
         let raises = self.raises_calls() && call.kind == CallType::Incoming;
         match self.commit_call(transaction, &call, link, raises).await {
@@ -246,13 +261,13 @@ impl InstanceStore {
         raises: bool,
     ) -> Result<(), CommitError> {
         let Some(lead) = call.lead.filter(|_| raises) else {
-            return self.table.commit(transaction).await;
+            return self.reader.table.commit(transaction).await;
         };
-        let (key, is_new) = (self.keys().lead(lead), matches!(link, Link::New(_)));
+        let (key, is_new) = (self.reader.keys().lead(lead), matches!(link, Link::New(_)));
         let mut raising = transaction.clone();
-        outbox::enqueue(&mut raising, self.keys(), call.id);
+        outbox::enqueue(&mut raising, self.reader.keys(), call.id);
         if is_new {
-            return self.table.commit(raising).await;
+            return self.reader.table.commit(raising).await;
         }
         raising.require(key.clone(), leads::is_archived(lead, false));
         transaction.require(key.clone(), leads::is_archived(lead, true));
@@ -261,7 +276,7 @@ impl InstanceStore {
             let Some(attempt) = attempts.next() else {
                 return Err(StoreError::Contention("recording a call").into());
             };
-            match self.table.commit(attempt).await {
+            match self.reader.table.commit(attempt).await {
                 Err(CommitError::Refused(items)) if is_only_there(&items, &key) => {}
                 outcome => return outcome,
             }
@@ -280,7 +295,11 @@ impl InstanceStore {
         let event = id.and_then(|id| call.event(id));
         if let Some(event) = &event {
             let item = item::encode("event", event)?;
-            transaction.put(self.keys().event(event.lead, event.id), item, Condition::Absent);
+            transaction.put(
+                self.reader.keys().event(event.lead, event.id),
+                item,
+                Condition::Absent,
+            );
         }
         let record = CallRecord {
             call: call.clone(),
@@ -288,7 +307,11 @@ impl InstanceStore {
             nonce: Some(nonce.to_owned()),
             raw: Raw::default(),
         };
-        transaction.put(self.keys().call(call.id), record.encode()?, Condition::Absent);
+        transaction.put(
+            self.reader.keys().call(call.id),
+            record.encode()?,
+            Condition::Absent,
+        );
         Ok(())
     }
 
@@ -300,14 +323,14 @@ impl InstanceStore {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         self.add_lead(transaction, caller.lead(id, now))?;
-        let claim = phone_claim(self.keys(), &caller.phone);
+        let claim = phone_claim(self.reader.keys(), &caller.phone);
         put_claim(transaction, claim, (id, caller.instead_of), now);
         Ok(())
     }
 
     /// Takes the numbers that are not reserved. That of the event goes with the call's, which its item checks.
     fn take_numbers(&self, transaction: &mut Transaction, link: &Link, numbers: CallSequences) {
-        let calls = self.keys().counter(Counter::Call);
+        let calls = self.reader.keys().counter(Counter::Call);
         numbers.call.take(transaction, calls.clone(), "call");
         if *link != Link::Nobody && !numbers.call.is_reserved() {
             transaction.update(calls, "event", 1, Item::new(), Condition::Always);
@@ -315,7 +338,7 @@ impl InstanceStore {
         if matches!(link, Link::New(_)) {
             numbers
                 .lead
-                .take(transaction, self.keys().counter(Counter::Lead), "lead");
+                .take(transaction, self.reader.keys().counter(Counter::Lead), "lead");
         }
     }
 
@@ -329,7 +352,7 @@ impl InstanceStore {
         items: &BTreeMap<Key, Item>,
     ) -> Result<Inserted, StoreError> {
         let item = |key: &Key| items.get(key);
-        if item(&self.keys().call(call.id)).is_some_and(|item| item::is_own(item, nonce)) {
+        if item(&self.reader.keys().call(call.id)).is_some_and(|item| item::is_own(item, nonce)) {
             return Ok(Inserted::Done(call.id));
         }
         if let Some(claimed @ (Claimed::Replay(_) | Claimed::Mismatch)) =
@@ -338,11 +361,11 @@ impl InstanceStore {
             return Ok(Inserted::Claimed(claimed));
         }
         match link {
-            Link::Known(lead) if item(&self.keys().lead(*lead)).is_some_and(Item::is_empty) => {
+            Link::Known(lead) if item(&self.reader.keys().lead(*lead)).is_some_and(Item::is_empty) => {
                 return Ok(Inserted::LeadGone);
             }
             Link::New(caller) => {
-                if let Some(claim) = item(&phone_claim(self.keys(), &caller.phone)) {
+                if let Some(claim) = item(&phone_claim(self.reader.keys(), &caller.phone)) {
                     return claimant(claim).map(Inserted::AlreadyMade);
                 }
             }

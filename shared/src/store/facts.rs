@@ -66,19 +66,19 @@ impl InstanceStore {
         record: &Stored<E>,
         stored: Option<&Stored<E>>,
     ) -> Result<Transaction, StoreError> {
-        let mut transaction = record.put(self.keys(), stored)?;
+        let mut transaction = record.put(self.reader.keys(), stored)?;
         let moments = || record.value.moments(stored.map(|stored| &stored.value));
         let events = self.watched(E::TRIGGER, moments);
         if !events.is_empty() {
             let fact = Raised {
-                at: self.environment.now(),
+                at: self.reader.environment.now(),
                 events,
                 circumstances: record.value.circumstances(),
             };
             let text = serde_json::json!(fact).to_string();
             let mut item = Item::from([("v".to_owned(), n(1)), (FACT.to_owned(), s(text))]);
             item.extend(traceparent::attribute(Traceparent::current().as_ref()));
-            let key = self.keys().trigger(record.value.cause(record.version));
+            let key = self.reader.keys().trigger(record.value.cause(record.version));
             transaction.put(key, item, Condition::Always);
         }
         Ok(transaction)
@@ -92,7 +92,7 @@ impl InstanceStore {
         let state = LeadState {
             lead,
             company: None,
-            unlinked: self.settled.is(),
+            unlinked: self.reader.settled.is(),
         };
         let record = Stored::made(state, None);
         transaction.merge(self.put_record(&record, None)?);

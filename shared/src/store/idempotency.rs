@@ -63,8 +63,8 @@ impl InstanceStore {
         claim: Option<&IdempotencyKey>,
         refused: &BTreeMap<Key, Item>,
     ) -> Result<Option<Claimed>, StoreError> {
-        let met = claim.and_then(|claim| Some((claim, refused.get(&claim.key(self.keys()))?)));
-        met.map(|(claim, item)| claim.judge(item, self.environment.now()))
+        let met = claim.and_then(|claim| Some((claim, refused.get(&claim.key(self.reader.keys()))?)));
+        met.map(|(claim, item)| claim.judge(item, self.reader.environment.now()))
             .transpose()
     }
 }
@@ -78,15 +78,20 @@ impl InstanceStore {
     pub async fn keep_found(&self, claim: &IdempotencyKey, found: u64) -> Result<Claimed, StoreError> {
         let mut transaction = Transaction::default();
         let outcome = (found, Item::from([(FOUND.to_owned(), n(1))]));
-        claim.put_outcome(&mut transaction, self.keys(), outcome, self.environment.now());
-        match self.table.commit(transaction).await {
+        claim.put_outcome(
+            &mut transaction,
+            self.reader.keys(),
+            outcome,
+            self.reader.environment.now(),
+        );
+        match self.reader.table.commit(transaction).await {
             Ok(()) => Ok(Claimed::New),
             Err(CommitError::Refused(items)) => {
                 let claimed = self.claimed_meanwhile(Some(claim), &items)?;
                 Ok(claimed.unwrap_or(Claimed::New))
             }
             // An unknown outcome. Whichever equal request stored it, the response is the same.
-            Err(CommitError::Store(error)) => match self.claimed(Some(claim)).await? {
+            Err(CommitError::Store(error)) => match self.reader.claimed(Some(claim)).await? {
                 Claimed::New => Err(error),
                 Claimed::Found(stored) if stored == found => Ok(Claimed::New),
                 earlier => Ok(earlier),

@@ -149,7 +149,9 @@ impl InstanceStore {
         growth: Growth,
     ) -> Result<Vec<Item>, StoreError> {
         let truth = PrefetchHint::truth(viewer);
-        self.hints.learn(&self.caller.credentials, truth.clone());
+        self.reader
+            .hints
+            .learn(&self.reader.caller.credentials, truth.clone());
         let skipped = request.skipped(&truth);
         let Some(limit) = request.limit.map(usize::from) else {
             return match skipped {
@@ -162,10 +164,10 @@ impl InstanceStore {
             Some(begins) => (begins.clone(), 0),
             None => (PageCursor::at_offset(None), skipped),
         };
-        let walk = request.walk(&self.caller, &start.list);
+        let walk = request.walk(&self.reader.caller, &start.list);
         let budget = ReadBudget::of(viewer);
         let mut rest = PageReader::new(start, begins.clone());
-        let page = ReadBudget::in_time(rest.page(self, &budget, skip, limit)).await?;
+        let page = ReadBudget::in_time(rest.page(&self.reader, &budget, skip, limit)).await?;
         let keys = page.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
         let ends = keys.first().zip(keys.last());
         let ends = ends.map(|(first, last)| (first.sk.as_str(), last.sk.as_str()));
@@ -186,7 +188,7 @@ impl InstanceStore {
         let mut rest = PageReader::new(start, PageCursor::default());
         let (mut items, mut bytes) = (Vec::new(), 0);
         while bytes <= MAX_BYTES {
-            let Some(page) = rest.read(self, None, PAGE).await? else {
+            let Some(page) = rest.read(&self.reader, None, PAGE).await? else {
                 break;
             };
             bytes += page.iter().map(item::bytes).sum::<usize>();

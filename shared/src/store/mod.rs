@@ -53,7 +53,6 @@ pub mod testing;
 pub(crate) mod tickets;
 pub(crate) mod undelivered;
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::directory::Directory;
@@ -274,6 +273,12 @@ pub struct InstanceStore {
 }
 
 impl InstanceStore {
+    /// The reads.
+    #[must_use]
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
     /// For a request, whose writes raise their [facts]. `directory` is the one that the request was checked with.
     pub(crate) fn of_request(reader: Reader, directory: Arc<Directory>) -> Self {
         Self {
@@ -288,14 +293,6 @@ impl InstanceStore {
             reader,
             directory: None,
         }
-    }
-}
-
-impl Deref for InstanceStore {
-    type Target = Reader;
-
-    fn deref(&self) -> &Reader {
-        &self.reader
     }
 }
 

@@ -159,12 +159,15 @@ impl InstanceStore {
         cursor: Option<PageCursor>,
     ) -> Result<(), StoreError> {
         let cursor = cursor.unwrap_or_default();
-        let expiry = self.environment.now().plus_seconds(SECONDS);
+        let expiry = self.reader.environment.now().plus_seconds(SECONDS);
         let mut item = cursor.encode();
         item.insert("ttl".to_owned(), n(expiry.unix_seconds()));
-        self.table.put(&self.keys().bookmark(&walk.0, page), item).await?;
+        self.reader
+            .table
+            .put(&self.reader.keys().bookmark(&walk.0, page), item)
+            .await?;
         let known = Some(cursor).filter(PageCursor::is_known);
-        self.hints.pages.set(walk.page(page), known);
+        self.reader.hints.pages.set(walk.page(page), known);
         Ok(())
     }
 }

@@ -46,7 +46,7 @@ impl InstanceStore {
     ) -> Result<Writes, StoreError> {
         if let Action::Notify(_) = action {
             let mut transaction = Transaction::default();
-            let key = self.keys().notification(ground.cause, automation, at);
+            let key = self.reader().keys().notification(ground.cause, automation, at);
             deliveries::put(&mut transaction, key, ground.fact.at, ground.trace.as_ref());
             return Ok(Ok(transaction));
         }
@@ -56,9 +56,11 @@ impl InstanceStore {
         let lead = &record.lead;
         let changed = match action {
             Action::AddPoints { points } => with_points(lead, *points),
-            Action::SetOwner { user } => with_owner(lead, *user, &self.existing_users([*user]).await?),
+            Action::SetOwner { user } => {
+                with_owner(lead, *user, &self.reader().existing_users([*user]).await?)
+            }
             Action::AddAccess { users, departments } => {
-                let existing = self.existing_users(users.iter().copied()).await?;
+                let existing = self.reader().existing_users(users.iter().copied()).await?;
                 with_access(lead, (users, &existing), (departments, &ground.directory))
             }
             Action::CreateOpportunity {
@@ -115,10 +117,14 @@ impl InstanceStore {
         };
         let (funnel, column) = new.place;
         let (funnel, counter) = (
-            self.keys().funnel(funnel),
-            self.keys().counter(Counter::Opportunity),
+            self.reader().keys().funnel(funnel),
+            self.reader().keys().counter(Counter::Opportunity),
         );
-        let mut found = self.table.get_many([funnel.clone(), counter.clone()]).await?;
+        let mut found = self
+            .reader()
+            .table
+            .get_many([funnel.clone(), counter.clone()])
+            .await?;
         let funnel = found
             .remove(&funnel)
             .map(|item| item::decode::<Funnel>("funnel", item));
@@ -129,18 +135,18 @@ impl InstanceStore {
             return Ok(Err("the column is not one of the funnel"));
         }
         let number = if crowded {
-            Sequence::reserve(&self.table, &counter, NUMBER).await?
+            Sequence::reserve(&self.reader().table, &counter, NUMBER).await?
         } else {
             Sequence::next(found.get(&counter), NUMBER)?
         };
-        let (lead, now) = (record.lead.id, self.environment.now());
+        let (lead, now) = (record.lead.id, self.reader().environment.now());
         let opportunity = Opportunity {
             title: new.title.to_owned(),
             value: new.value.unwrap_or_default(),
             ..Opportunity::new(number.id()?, new.place, lead, user, now)
         };
         let card = OpportunitySnapshot::of(opportunity, Some(record));
-        let nonce = self.environment.token();
+        let nonce = self.reader().environment.token();
         self.creation(&card, record, number, None, &nonce).map(Ok)
     }
 }

@@ -170,7 +170,10 @@ impl DeliveryLane {
                 return Ok(0);
             }
             let outcome = store.deliver(&item, webhook_client, turn).await;
-            store.or_set_aside(&key_of(&item)?, outcome.map(u64::from)).await
+            store
+                .reader()
+                .or_set_aside(&key_of(&item)?, outcome.map(u64::from))
+                .await
         });
         let mut runs = stream::iter(runs).buffer_unordered(turn.at_once());
         let mut tally = JobOutcome::default();
@@ -184,16 +187,16 @@ impl DeliveryLane {
 impl InstanceStore {
     /// The notifications of a fact.
     async fn left_by(self, cause: Cause) -> Result<(Self, Vec<Item>), StoreError> {
-        let span = KeyRange::beginning(self.keys().outbox(), key::notifications(cause));
-        let items = self.table.query_all(span).await?;
+        let span = KeyRange::beginning(self.reader().keys().outbox(), key::notifications(cause));
+        let items = self.reader().table.query_all(span).await?;
         Ok((self, items))
     }
 
     /// The due notifications in the outbox, by lane.
     async fn waiting(self) -> Result<Vec<DeliveryLane>, StoreError> {
         let mut lanes = BTreeMap::new();
-        let mut pages = Pages::of(key::outbox_notifications(self.keys()));
-        while let Some(items) = pages.next(&self.table).await? {
+        let mut pages = Pages::of(key::outbox_notifications(self.reader().keys()));
+        while let Some(items) = pages.next(&self.reader().table).await? {
             self.sort_into(&mut lanes, items).await?;
         }
         Ok(lanes.into_values().collect())
@@ -214,14 +217,16 @@ impl InstanceStore {
                 Ok(Some(delivery)) => delivery,
                 Ok(None) => continue,
                 Err(cause) => {
-                    self.or_set_aside(&key_of(&item)?, Err::<(), _>(cause)).await?;
+                    self.reader()
+                        .or_set_aside(&key_of(&item)?, Err::<(), _>(cause))
+                        .await?;
                     continue;
                 }
             };
             let Delivery {
                 automation, action, ..
             } = delivery;
-            let name = format!("{}-{automation}-{action}", self.instance());
+            let name = format!("{}-{automation}-{action}", self.reader().instance());
             let lane = lanes.entry(name.clone()).or_insert_with(|| DeliveryLane {
                 store: self.clone(),
                 name,
@@ -278,8 +283,8 @@ impl InstanceStore {
             let mut transaction = Transaction::default();
             let found = (&delivery.key, delivery.version);
             let origin = (delivery.at, delivery.trace.as_ref());
-            undelivered::set_aside(&mut transaction, self, found, origin, tried, reason);
-            return self.table.try_commit(transaction).await.map(drop);
+            undelivered::set_aside(&mut transaction, self.reader(), found, origin, tried, reason);
+            return self.reader().table.try_commit(transaction).await.map(drop);
         }
         tracing::info!(name, tried, reason, "a notification is tried again");
         counters::count(|counters| counters.notifications_put_off += 1);
@@ -296,7 +301,11 @@ impl InstanceStore {
             action,
             ..
         } = delivery;
-        format!("{}-{}-{automation}-{action}", self.instance(), cause.label())
+        format!(
+            "{}-{}-{automation}-{action}",
+            self.reader().instance(),
+            cause.label()
+        )
     }
 
     /// Sets the next due time. Returns false if another process did so concurrently.
@@ -304,17 +313,17 @@ impl InstanceStore {
         let later = Item::from([(TRIED.to_owned(), n(delivery.tried)), (DUE.to_owned(), n(due))]);
         let mut transaction = Transaction::default();
         transaction.update(delivery.key.clone(), "v", 1, later, Condition::Version(version));
-        self.table.try_commit(transaction).await
+        self.reader().table.try_commit(transaction).await
     }
 
     async fn take_down(&self, delivery: &Delivery) -> Result<(), StoreError> {
         let mut transaction = Transaction::default();
         transaction.delete(delivery.key.clone(), Condition::Version(delivery.version));
-        self.table.try_commit(transaction).await.map(drop)
+        self.reader().table.try_commit(transaction).await.map(drop)
     }
 
     fn now(&self) -> Timestamp {
-        self.environment.now()
+        self.reader().environment.now()
     }
 
     fn now_seconds(&self) -> u64 {

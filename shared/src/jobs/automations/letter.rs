@@ -15,10 +15,14 @@ impl InstanceStore {
     /// The request to send; `None` if there is nothing to send any more.
     pub(super) async fn letter(&self, delivery: &Delivery) -> Result<Option<WebhookRequest>, StoreError> {
         let (record, automation) = (
-            subject::key(self.keys(), delivery.cause),
-            self.keys().automation(delivery.automation),
+            subject::key(self.reader().keys(), delivery.cause),
+            self.reader().keys().automation(delivery.automation),
         );
-        let mut found = self.table.get_many([record.clone(), automation.clone()]).await?;
+        let mut found = self
+            .reader()
+            .table
+            .get_many([record.clone(), automation.clone()])
+            .await?;
         let (Some(record), Some(item)) = (found.remove(&record), found.remove(&automation)) else {
             return Ok(None);
         };
@@ -28,7 +32,7 @@ impl InstanceStore {
         let Some(notify) = notify(&automation, delivery.action) else {
             return Ok(None);
         };
-        let subject = self.subject(delivery.cause, Some(record)).await?;
+        let subject = self.reader().subject(delivery.cause, Some(record)).await?;
         Ok(subject.map(|subject| WebhookRequest {
             delivery: self.name(delivery),
             url: notify.url.clone(),
@@ -36,7 +40,7 @@ impl InstanceStore {
             method: notify.method,
             headers: notify.headers.clone(),
             trace: delivery.trace.clone(),
-            at: self.environment.now(),
+            at: self.reader().environment.now(),
             body: self.body(delivery, &automation, notify, &subject).to_string(),
         }))
     }
@@ -50,17 +54,17 @@ impl InstanceStore {
         subject: &Subject,
     ) -> Value {
         if let Some(template) = &notify.body {
-            return template.render(&subject.values(self));
+            return template.render(&subject.values(self.reader()));
         }
         let called = subject.call.as_ref().map(|call| call.create_date);
         let mut body = json!({
             "event": automation.what().to_string(),
-            "instance": self.instance().as_str(),
+            "instance": self.reader().instance().as_str(),
             "automation": automation.id,
             "at": delivery.at.or(called),
         });
         if let Some(body) = body.as_object_mut() {
-            body.extend(subject.describe(self));
+            body.extend(subject.describe(self.reader()));
         }
         body
     }

@@ -122,9 +122,12 @@ impl Store {
 impl InstanceStore {
     /// Runs the triggers of the outbox page by page.
     async fn run_outbox(&self) -> Result<u64, StoreError> {
-        let (until, mut tally) = (self.environment.now().plus_seconds(SHARE), JobOutcome::default());
-        let mut pages = Pages::of(key::outbox_triggers(self.keys()));
-        while let Some(keys) = pages.next_keys(&self.table).await? {
+        let (until, mut tally) = (
+            self.reader().environment.now().plus_seconds(SHARE),
+            JobOutcome::default(),
+        );
+        let mut pages = Pages::of(key::outbox_triggers(self.reader().keys()));
+        while let Some(keys) = pages.next_keys(&self.reader().table).await? {
             counters::count(|counters| counters.outbox += keys.len() as u64);
             let runs = keys.into_iter().map(|key| self.run_in_time(key, until));
             let mut runs = stream::iter(runs).buffered(CONCURRENCY);
@@ -138,11 +141,11 @@ impl InstanceStore {
     /// Runs the trigger at a key, unless time is up. Returns 1 if it ran.
     async fn run_in_time(&self, key: Key, until: Timestamp) -> Result<u64, StoreError> {
         match key::triggered(&key.sk) {
-            _ if self.environment.now() >= until => Ok(0),
+            _ if self.reader().environment.now() >= until => Ok(0),
             Some(cause) => self.run(cause).await.map(|suspended| u64::from(!suspended)),
             None => {
                 let unnamed = item::corrupt("trigger", "its key names no fact");
-                self.or_set_aside(&key, Err(unnamed)).await
+                self.reader().or_set_aside(&key, Err(unnamed)).await
             }
         }
     }
@@ -151,24 +154,30 @@ impl InstanceStore {
     async fn run(&self, cause: Cause) -> Result<bool, StoreError> {
         // On the heap, because it is large.
         let outcome = Box::pin(self.carry_out(cause)).await;
-        self.or_set_aside(&self.keys().trigger(cause), outcome).await
+        self.reader()
+            .or_set_aside(&self.reader().keys().trigger(cause), outcome)
+            .await
     }
 
     /// Runs the remaining actions of a trigger in sequence. Returns whether the instance is suspended.
     async fn carry_out(&self, cause: Cause) -> Result<bool, StoreError> {
-        let anew = || self.table.retry(Policy::CONTESTED, "running an automation");
+        let anew = || {
+            self.reader()
+                .table
+                .retry(Policy::CONTESTED, "running an automation")
+        };
         let (mut retry, mut crowded) = (anew(), false);
         while let Some((trigger, ground)) = self.trigger(cause).await? {
             if ground.as_ref().is_some_and(|ground| !ground.directory.is_open()) {
                 return Ok(true);
             }
             let transaction = self.next_step(&trigger, ground, crowded).await?;
-            match self.table.commit(transaction).await {
+            match self.reader().table.commit(transaction).await {
                 Ok(()) => (retry, crowded) = (anew(), false),
                 Err(CommitError::Store(error)) => return Err(error),
                 Err(CommitError::Refused(items)) => {
                     // A concurrent run of the same trigger does not justify reserving an id.
-                    let counter = self.keys().counter(Counter::Opportunity);
+                    let counter = self.reader().keys().counter(Counter::Opportunity);
                     crowded = items.contains_key(&counter) && !items.contains_key(&trigger.key);
                     retry.again().await?;
                 }
@@ -181,10 +190,10 @@ impl InstanceStore {
     /// A trigger and the preconditions of its next action, which are absent if its record is gone. `None` if all is done.
     /// A batch of gets, then at most two gets and a query in parallel.
     async fn trigger(&self, cause: Cause) -> Result<Option<(OutboxTrigger, Option<Ground>)>, StoreError> {
-        let keys = self.keys();
+        let keys = self.reader().keys();
         let (key, record, settings) = (keys.trigger(cause), subject::key(keys, cause), keys.directory());
         let wanted = [key.clone(), record.clone(), settings.clone()];
-        let mut found = self.table.get_many(wanted).await?;
+        let mut found = self.reader().table.get_many(wanted).await?;
         let Some(item) = found.remove(&key) else {
             return Ok(None);
         };
@@ -204,7 +213,10 @@ impl InstanceStore {
         directory: Directory,
     ) -> Result<Option<Ground>, StoreError> {
         let cause = trigger.cause;
-        let (subject, automations) = tokio::try_join!(self.subject(cause, Some(record)), self.automations())?;
+        let (subject, automations) = tokio::try_join!(
+            self.reader().subject(cause, Some(record)),
+            self.reader().automations()
+        )?;
         let ground = subject.and_then(|subject| {
             Some(Ground {
                 cause,
@@ -237,7 +249,7 @@ impl InstanceStore {
         let mut transaction = match self.act(ground, (automation, at, action), crowded).await? {
             Ok(transaction) => transaction,
             Err(reason) => {
-                let (instance, fact) = (self.instance().as_str(), ground.cause.label());
+                let (instance, fact) = (self.reader().instance().as_str(), ground.cause.label());
                 let automation = automation.get();
                 tracing::warn!(
                     instance,

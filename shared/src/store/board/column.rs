@@ -126,7 +126,7 @@ impl InstanceStore {
         let skipped = truth.skipped(Some(request.page), request.limit);
         let far = bookmark.is_none() && skipped >= WORTH_RANKS;
         let ((totals, ranks), fresh) = tokio::try_join!(
-            self.counts_for(asked, column, start.totals, far),
+            self.reader.counts_for(asked, column, start.totals, far),
             self.fresh(asked, &markers)
         )?;
         if far && skipped >= asked.most(column, &totals) {
@@ -156,7 +156,7 @@ impl InstanceStore {
             Some(list) => QueryPlan::Merge(vec![ListPart { list, share: 1.0 }]),
             None => asked.sight.plan(request, column, &totals.classes),
         };
-        let mut walk = BoardScan::new(self, asked, &fresh, plan, &bounds);
+        let mut walk = BoardScan::new(&self.reader, asked, &fresh, plan, &bounds);
         if let Some(early) = early {
             walk.begin_with(&early.range, early.page)?;
         }
@@ -167,7 +167,7 @@ impl InstanceStore {
     /// For a search in leads, the leads with stale copies, because it reads every copy.
     pub(crate) async fn fresh(&self, asked: &Asked<'_>, markers: &StaleMarkers) -> Result<Fresh, StoreError> {
         if asked.filter.search.is_some() {
-            return self.fresh_leads(markers, &asked.budget).await;
+            return self.reader.fresh_leads(markers, &asked.budget).await;
         }
         Ok(Fresh::default())
     }
@@ -189,10 +189,10 @@ impl InstanceStore {
         let next = request.page.max(truth.page_base).saturating_add(1);
         // If its end cannot be stored the page fails: the next page would start at an earlier read's end and silently
         // skip records created since (C-42).
-        let walk = request.walk(&self.caller);
+        let walk = request.walk(&self.reader.caller);
         let remember = self.put_bookmark(&walk, next, goes_on);
         let mut borrowed: Vec<_> = cards.iter_mut().collect();
-        tokio::try_join!(self.refresh_snapshots(markers, &mut borrowed), remember)?;
+        tokio::try_join!(self.reader.refresh_snapshots(markers, &mut borrowed), remember)?;
         Ok(cards)
     }
 }

@@ -42,7 +42,7 @@ impl InstanceStore {
         let totals = async {
             match start.totals {
                 Some(totals) => Ok(totals),
-                None => self.board_totals(asked.request, None).await,
+                None => self.reader.board_totals(asked.request, None).await,
             }
         };
         let (totals, fresh) = tokio::try_join!(totals, self.fresh(&asked, &start.markers))?;
@@ -63,7 +63,7 @@ impl InstanceStore {
         };
         let mut columns = ReadBudget::in_time(read).await?;
         let mut cards: Vec<_> = columns.iter_mut().flat_map(|column| &mut column.cards).collect();
-        self.refresh_snapshots(&start.markers, &mut cards).await?;
+        self.reader.refresh_snapshots(&start.markers, &mut cards).await?;
         Ok(columns)
     }
 
@@ -88,7 +88,7 @@ impl InstanceStore {
         if sum.count == 0 && rest.unwrap_or_default().count == 0 {
             return Ok(empty(column));
         }
-        let mut walk = BoardScan::new(self, asked, fresh, plan, &Bounds::default());
+        let mut walk = BoardScan::new(&self.reader, asked, fresh, plan, &Bounds::default());
         let full = usize::try_from(sum.count + unclear).unwrap_or_default() >= limit;
         let rest = async {
             match rest {
@@ -120,7 +120,7 @@ impl InstanceStore {
         column: &Column,
         totals: &Totals,
     ) -> Result<Sum, StoreError> {
-        let restricted = self.seen_restricted(asked, column.id, totals).await?;
+        let restricted = self.reader.seen_restricted(asked, column.id, totals).await?;
         let mut sum = Sum::default();
         for total in restricted {
             sum.add(total.sum);
@@ -168,15 +168,15 @@ impl InstanceStore {
     ) -> Result<Counted, StoreError> {
         let bounds = Bounds::new(&PageCursor::default(), &asked.filter.created);
         let mut counted = Counted::default();
-        let mut pages = Pages::of(bounds.span(self, part.list));
-        let read = |span| asked.budget.query(&self.table, span);
+        let mut pages = Pages::of(bounds.span(&self.reader, part.list));
+        let read = |span| asked.budget.query(&self.reader.table, span);
         while let Some(page) = pages.next_with(read).await? {
             if !fresh.is_empty() {
                 let mut leads = BTreeSet::new();
                 for item in &page.items {
                     leads.extend(fresh.lacks(&OpportunitySnapshot::read(item)?));
                 }
-                fresh.read(self, &asked.budget, leads).await?;
+                fresh.read(&self.reader, &asked.budget, leads).await?;
             }
             for item in &page.items {
                 let mut card = OpportunitySnapshot::read(item)?;

@@ -201,7 +201,9 @@ impl InstanceStore {
 
     fn learn(&self, viewer: &Viewer) -> PrefetchHint {
         let truth = PrefetchHint::truth(viewer);
-        self.hints.learn(&self.caller.credentials, truth.clone());
+        self.reader
+            .hints
+            .learn(&self.reader.caller.credentials, truth.clone());
         truth
     }
 }

@@ -77,7 +77,7 @@ impl InstanceStore {
         let Some(Search { by, term }) = &asked.filter.search else {
             return Ok(None);
         };
-        if term.needs_all() || self.lacks_look_ups().await? {
+        if term.needs_all() || self.reader.lacks_look_ups().await? {
             return Ok(None);
         }
         let found = match by {
@@ -120,9 +120,9 @@ impl InstanceStore {
         lead: LeadId,
         most: usize,
     ) -> Result<Vec<OpportunityId>, StoreError> {
-        let links = self.keys().lead_opportunities(lead);
+        let links = self.reader.keys().lead_opportunities(lead);
         let mut pages = Pages::of(KeyRange::head(links, most.saturating_add(1).min(PAGE)));
-        let read = |range| asked.budget.query(&self.table, range);
+        let read = |range| asked.budget.query(&self.reader.table, range);
         let mut linked = Vec::new();
         while linked.len() <= most
             && let Some(page) = pages.next_with(read).await?
@@ -162,8 +162,8 @@ impl InstanceStore {
         words: &[Vec<KeySpan>],
         most: usize,
     ) -> Result<Option<BTreeSet<OpportunityId>>, StoreError> {
-        let (keys, funnel) = (self.keys(), asked.request.funnel);
-        let read = |range| asked.budget.query(&self.table, range);
+        let (keys, funnel) = (self.reader.keys(), asked.request.funnel);
+        let read = |range| asked.budget.query(&self.reader.table, range);
         let lists = words.iter().map(|spans| {
             let ranges = spans
                 .iter()
@@ -192,11 +192,11 @@ impl InstanceStore {
 
     /// The opportunities with more words in the title than have items of their own.
     async fn wordy_titles(&self, asked: &Asked<'_>) -> Result<Vec<OpportunityId>, StoreError> {
-        let range = KeyRange::head(self.keys().wordy_titles(asked.request.funnel), PAGE);
+        let range = KeyRange::head(self.reader.keys().wordy_titles(asked.request.funnel), PAGE);
         let mut list = MergeScan::<Titled>::new([range], 1);
         let mut wordy = Vec::new();
         while list.is_due() {
-            list.fill(|_| PAGE, |range| asked.budget.query(&self.table, range))
+            list.fill(|_| PAGE, |range| asked.budget.query(&self.reader.table, range))
                 .await?;
             wordy.extend(std::iter::from_fn(|| list.next()).map(|(_, Titled(id))| id));
         }
@@ -210,10 +210,13 @@ impl InstanceStore {
         fresh: &Fresh,
         found: &BTreeSet<OpportunityId>,
     ) -> Result<Vec<Entry>, StoreError> {
-        let found: Vec<_> = found.iter().map(|id| self.keys().opportunity(*id)).collect();
+        let found: Vec<_> = found
+            .iter()
+            .map(|id| self.reader.keys().opportunity(*id))
+            .collect();
         let batches: Vec<_> = found
             .chunks(BATCH)
-            .map(|batch| asked.budget.get_many(&self.table, batch.to_vec()))
+            .map(|batch| asked.budget.get_many(&self.reader.table, batch.to_vec()))
             .collect();
         let batches = stream::iter(batches).buffer_unordered(CONCURRENCY);
         let batches: Vec<_> = batches.try_collect().await?;
@@ -222,7 +225,7 @@ impl InstanceStore {
         let mut cards: Vec<_> = cards.map(|record| record.value).collect();
         cards.retain(|card| asked.request.covers(&card.opportunity));
         let leads = cards.iter().filter_map(|card| fresh.lacks(card)).collect();
-        fresh.read(self, &asked.budget, leads).await?;
+        fresh.read(&self.reader, &asked.budget, leads).await?;
         for card in &mut cards {
             fresh.apply(card);
         }

@@ -186,9 +186,9 @@ impl InstanceStore {
         user: UserId,
         found: PrefetchedCall,
     ) -> Result<RecordedCall, StoreError> {
-        let (nonce, now) = (self.environment.token(), self.environment.now());
+        let (nonce, now) = (self.reader.environment.token(), self.reader.environment.now());
         let record = |id, lead| call.record(id, user, lead, now);
-        let (mut link, mut numbers) = self.link(call, found.lead, None, found.numbers).await;
+        let (mut link, mut numbers) = self.reader.link(call, found.lead, None, found.numbers).await;
         for attempt in 1..=ATTEMPTS {
             if attempt == ATTEMPTS {
                 link = Link::Nobody;
@@ -200,16 +200,19 @@ impl InstanceStore {
                 Ok(Inserted::Claimed(claimed)) => return Ok(RecordedCall::Claimed(claimed)),
                 Ok(Inserted::NumbersTaken) => numbers = self.take_call_numbers(&link).await?,
                 Ok(Inserted::LeadGone) => {
-                    let lead = self.other_lead_of_call(call).await;
-                    (link, numbers) = self.link(call, lead, None, self.call_numbers().await?).await;
+                    let lead = self.reader.other_lead_of_call(call).await;
+                    (link, numbers) = self
+                        .reader
+                        .link(call, lead, None, self.reader.call_numbers().await?)
+                        .await;
                 }
                 Ok(Inserted::AlreadyMade(made)) => {
-                    let lead = self.lead_of_call(call).await;
-                    let seen = self.call_numbers().await?;
-                    (link, numbers) = self.link(call, lead, Some(made), seen).await;
+                    let lead = self.reader.lead_of_call(call).await;
+                    let seen = self.reader.call_numbers().await?;
+                    (link, numbers) = self.reader.link(call, lead, Some(made), seen).await;
                 }
                 Err(cause) => {
-                    if let Some(id) = self.call_happened(numbers, &nonce).await? {
+                    if let Some(id) = self.reader.call_happened(numbers, &nonce).await? {
                         return Ok(RecordedCall::Made(id));
                     }
                     if link == Link::Nobody {

@@ -108,7 +108,7 @@ impl InstanceStore {
         let (mut existing, mut number) = (start.existing, start.number);
         if existing.is_none() && start.unmigrated {
             let budget = ReadBudget::within(settings);
-            existing = ReadBudget::in_time(self.listed_lead(&start.identity, &budget)).await?;
+            existing = ReadBudget::in_time(self.reader.listed_lead(&start.identity, &budget)).await?;
         }
         let mut new = NewLead {
             lead,
@@ -116,27 +116,27 @@ impl InstanceStore {
             identity: start.identity,
             earlier: Claimants::new(),
             claim: start.claim,
-            nonce: self.environment.token(),
+            nonce: self.reader.environment.token(),
         };
-        let mut retry = self.table.retry(Policy::CROWDED, "making a lead");
+        let mut retry = self.reader.table.retry(Policy::CROWDED, "making a lead");
         loop {
             if let Some(id) = existing {
                 // An equal request may have made it after this one looked for its claim.
-                let claimed = self.claimed(new.claim.as_ref());
-                let (lead, claimed) = tokio::try_join!(self.lead_if(id, &new.identity), claimed)?;
+                let claimed = self.reader.claimed(new.claim.as_ref());
+                let (lead, claimed) = tokio::try_join!(self.reader.lead_if(id, &new.identity), claimed)?;
                 if claimed != Claimed::New {
                     return Ok(CreatedLead::Claimed(claimed));
                 }
                 if let Some(lead) = lead {
                     return Ok(CreatedLead::Existing(Box::new(lead)));
                 }
-                existing = self.identified_lead(&new.identity).await?;
+                existing = self.reader.identified_lead(&new.identity).await?;
             }
             if existing.is_none() {
                 match self.insert_lead(&mut new, number).await? {
                     Ok(outcome) => return Ok(outcome),
                     Err(refused) => {
-                        existing = self.identified_lead(&new.identity).await?;
+                        existing = self.reader.identified_lead(&new.identity).await?;
                         if existing.is_none() {
                             number = self.other_number(&refused, number).await?;
                         }
@@ -156,16 +156,16 @@ impl InstanceStore {
         let id: LeadId = number.id()?;
         new.lead.id = id;
         let made = || CreatedLead::Made(Box::new(new.lead.clone()));
-        let refused = match self.table.commit(self.lead_creation(new, number)?).await {
+        let refused = match self.reader.table.commit(self.lead_creation(new, number)?).await {
             Ok(()) => return Ok(Ok(made())),
             Err(CommitError::Refused(items)) => items,
             Err(CommitError::Store(error)) => {
-                let stored = self.lead_record(id).await?;
+                let stored = self.reader.lead_record(id).await?;
                 let own = stored.is_some_and(|record| record.nonce.as_deref() == Some(new.nonce.as_str()));
                 return own.then(|| Ok(made())).ok_or(error);
             }
         };
-        let there = refused.get(&self.keys().lead(id));
+        let there = refused.get(&self.reader.keys().lead(id));
         if there.is_some_and(|item| item::is_own(item, &new.nonce)) {
             return Ok(Ok(made()));
         }
@@ -175,24 +175,24 @@ impl InstanceStore {
         let renewed = new
             .company
             .take()
-            .map(|company| company.renewed(self.keys(), &refused));
+            .map(|company| company.renewed(self.reader.keys(), &refused));
         match renewed.transpose()? {
             Some(None) => return Ok(Ok(CreatedLead::CompanyGone)),
             company => new.company = company.flatten(),
         }
         new.earlier
-            .extend(new.identity.refused_by(self.keys(), &refused)?);
+            .extend(new.identity.refused_by(self.reader.keys(), &refused)?);
         Ok(Err(refused))
     }
 
     /// The writes that make a lead under a number.
     fn lead_creation(&self, new: &NewLead, number: Sequence) -> Result<Transaction, StoreError> {
-        let (keys, now) = (self.keys(), self.environment.now());
+        let (keys, now) = (self.reader.keys(), self.reader.environment.now());
         let id = new.lead.id;
         let state = LeadState {
             lead: new.lead.clone(),
             company: new.company.as_ref().map(|named| named.company.clone()),
-            unlinked: self.settled.is(),
+            unlinked: self.reader.settled.is(),
         };
         let record = LeadRecord::made(state, Some(new.nonce.as_str()));
         let mut transaction = self.put_record(&record, None)?;
@@ -214,10 +214,10 @@ impl InstanceStore {
         refused: &BTreeMap<Key, Item>,
         number: Sequence,
     ) -> Result<Sequence, StoreError> {
-        let counter = self.keys().counter(Counter::Lead);
-        let record = self.keys().lead(number.id()?);
+        let counter = self.reader.keys().counter(Counter::Lead);
+        let record = self.reader.keys().lead(number.id()?);
         if refused.contains_key(&counter) || refused.contains_key(&record) {
-            return Sequence::reserve(&self.table, &counter, NUMBER).await;
+            return Sequence::reserve(&self.reader.table, &counter, NUMBER).await;
         }
         Ok(number)
     }

@@ -40,14 +40,14 @@ impl InstanceStore {
         mut record: LeadRecord,
         may: impl Fn(&Lead) -> bool,
     ) -> Result<Deleted, StoreError> {
-        let nonce = self.environment.token();
+        let nonce = self.reader.environment.token();
         let id = record.lead.id;
-        let mut retry = self.table.retry(Policy::CONTESTED, "deleting a lead");
+        let mut retry = self.reader.table.retry(Policy::CONTESTED, "deleting a lead");
         loop {
             if !may(&record.lead) {
                 return Ok(Deleted::Gone);
             }
-            let newer = match self.table.commit(self.deletion(&record, &nonce)?).await {
+            let newer = match self.reader.table.commit(self.deletion(&record, &nonce)?).await {
                 Ok(()) => return Ok(Deleted::Done),
                 Err(CommitError::Refused(items)) => {
                     self.newer_lead(record.clone(), items, &mut retry).await?
@@ -88,17 +88,17 @@ impl InstanceStore {
 
     /// Whether it was the request with this nonce that deleted a lead.
     async fn deleted_by(&self, lead: LeadId, nonce: &str) -> Result<bool, StoreError> {
-        let mark = self.table.get(&self.keys().erasure(lead)).await?;
+        let mark = self.reader.table.get(&self.reader.keys().erasure(lead)).await?;
         Ok(mark.is_some_and(|mark| item::is_own(&mark, nonce)))
     }
 
     fn deletion(&self, record: &LeadRecord, nonce: &str) -> Result<Transaction, StoreError> {
-        let (keys, id) = (self.keys(), record.lead.id);
+        let (keys, id) = (self.reader.keys(), record.lead.id);
         let mut transaction = Transaction::default();
         transaction.delete(keys.lead(id), Condition::Version(record.version));
         let derived = record.derived(keys)?;
         Derived::change(&mut transaction, &derived, Derived::default());
-        let now = self.environment.now();
+        let now = self.reader.environment.now();
         let mut mark = stale_markers::marked_at(now);
         mark.insert("nonce".to_owned(), s(nonce));
         transaction.put(keys.erasure(id), mark, Condition::Always);

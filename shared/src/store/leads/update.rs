@@ -42,7 +42,7 @@ impl InstanceStore {
         mut company: Option<NamedCompany>,
         change: impl Fn(&Lead) -> Result<Lead, R>,
     ) -> Result<UpdatedLead<R>, StoreError> {
-        let mut retry = self.table.retry(Policy::CONTESTED, "changing a lead");
+        let mut retry = self.reader.table.retry(Policy::CONTESTED, "changing a lead");
         loop {
             let lead = match change(&stored.lead) {
                 Ok(lead) => lead,
@@ -52,18 +52,18 @@ impl InstanceStore {
                 return Ok(UpdatedLead::Done(Box::new(lead)));
             }
             let transaction = self.lead_update(&stored, &lead, company.as_ref())?;
-            let refused = match self.table.commit(transaction).await {
+            let refused = match self.reader.table.commit(transaction).await {
                 Ok(()) => return Ok(UpdatedLead::Done(Box::new(lead))),
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => {
-                    let there = self.lead_record(lead.id).await?;
+                    let there = self.reader.lead_record(lead.id).await?;
                     let is_done =
                         |there: LeadRecord| change(&there.lead).is_ok_and(|same| same == there.lead);
                     let done = there.is_some_and(is_done);
                     return done.then(|| UpdatedLead::Done(Box::new(lead))).ok_or(error);
                 }
             };
-            let renewed = company.map(|company| company.renewed(self.keys(), &refused));
+            let renewed = company.map(|company| company.renewed(self.reader.keys(), &refused));
             match renewed.transpose()? {
                 Some(None) => return Ok(UpdatedLead::CompanyGone),
                 renewed => company = renewed.flatten(),
@@ -85,9 +85,9 @@ impl InstanceStore {
     ) -> Result<Option<LeadRecord>, StoreError> {
         let id = stored.lead.id;
         if retry.again().await? {
-            return self.lead_record(id).await;
+            return self.reader.lead_record(id).await;
         }
-        match refused.remove(&self.keys().lead(id)) {
+        match refused.remove(&self.reader.keys().lead(id)) {
             None => Ok(Some(stored)),
             Some(item) if item.is_empty() => Ok(None),
             Some(item) => LeadRecord::decode(item).map(Some),
@@ -132,7 +132,7 @@ impl InstanceStore {
         lead: &Lead,
         company: Option<&NamedCompany>,
     ) -> Result<Transaction, StoreError> {
-        let keys = self.keys();
+        let keys = self.reader.keys();
         let gets = |named: &&NamedCompany| lead.company == Some(named.company.id);
         let new = company
             .filter(|_| lead.company != stored.lead.company)
@@ -155,7 +155,7 @@ impl InstanceStore {
             new.require(&mut transaction, keys);
         }
         if !stored.unlinked && stored.copied() != changed.copied() {
-            stale_markers::mark(&mut transaction, keys, lead.id, &self.environment);
+            stale_markers::mark(&mut transaction, keys, lead.id, &self.reader.environment);
         }
         Ok(transaction)
     }

@@ -90,24 +90,24 @@ impl InstanceStore {
         start: PrefetchedCreation,
         make: impl Fn(OpportunityId) -> Opportunity,
     ) -> Result<Created, StoreError> {
-        let (nonce, claim) = (self.environment.token(), start.claim.as_ref());
+        let (nonce, claim) = (self.reader.environment.token(), start.claim.as_ref());
         let Some(mut lead) = start.lead else {
             return Ok(Created::LeadGone);
         };
         let mut number = start.number;
-        let mut retry = self.table.retry(Policy::AT_ONCE, "making an opportunity");
+        let mut retry = self.reader.table.retry(Policy::AT_ONCE, "making an opportunity");
         loop {
             let id: OpportunityId = number.id()?;
             let card = OpportunitySnapshot::of(make(id), Some(&lead));
             let transaction = self.creation(&card, &lead, number, claim, &nonce)?;
-            let refused = match self.table.commit(transaction).await {
+            let refused = match self.reader.table.commit(transaction).await {
                 Ok(()) => return Ok(Created::Made(Box::new(card))),
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => return self.made_after_all(id, &nonce).await?.ok_or(error),
             };
             let (record, counter) = (
-                self.keys().opportunity(id),
-                self.keys().counter(Counter::Opportunity),
+                self.reader.keys().opportunity(id),
+                self.reader.keys().counter(Counter::Opportunity),
             );
             if refused
                 .get(&record)
@@ -118,14 +118,14 @@ impl InstanceStore {
             if let Some(claimed) = self.claimed_meanwhile(claim, &refused)? {
                 return Ok(Created::Claimed(claimed));
             }
-            if let Some(item) = refused.get(&self.keys().lead(lead.lead.id)) {
+            if let Some(item) = refused.get(&self.reader.keys().lead(lead.lead.id)) {
                 if item.is_empty() {
                     return Ok(Created::LeadGone);
                 }
                 lead = LeadRecord::decode(item)?;
             }
             if refused.contains_key(&record) || refused.contains_key(&counter) {
-                number = Sequence::reserve(&self.table, &counter, NUMBER).await?;
+                number = Sequence::reserve(&self.reader.table, &counter, NUMBER).await?;
             }
             retry.again().await?;
         }
@@ -144,21 +144,26 @@ impl InstanceStore {
         let id = card.opportunity.id;
         let record = OpportunityRecord::made(card.clone(), Some(nonce));
         let mut transaction = self.put_record(&record, None)?;
-        leads::link(&mut transaction, self.keys(), lead);
+        leads::link(&mut transaction, self.reader.keys(), lead);
         number.take(
             &mut transaction,
-            self.keys().counter(Counter::Opportunity),
+            self.reader.keys().counter(Counter::Opportunity),
             NUMBER,
         );
         if let Some(claim) = claim {
-            claim.put(&mut transaction, self.keys(), id.get(), self.environment.now());
+            claim.put(
+                &mut transaction,
+                self.reader.keys(),
+                id.get(),
+                self.reader.environment.now(),
+            );
         }
         Ok(transaction)
     }
 
     /// Looks up whether an attempt of unknown outcome succeeded.
     async fn made_after_all(&self, id: OpportunityId, nonce: &str) -> Result<Option<Created>, StoreError> {
-        let stored = self.opportunity(id).await?;
+        let stored = self.reader.opportunity(id).await?;
         let own = stored.filter(|record| record.nonce.as_deref() == Some(nonce));
         Ok(own.map(|record| Created::Made(Box::new(record.value))))
     }

@@ -105,10 +105,12 @@ impl InstanceStore {
         start: PrefetchedLeadOpportunities,
     ) -> Result<LeadOpportunities, StoreError> {
         let truth = PrefetchHint::truth(viewer);
-        self.hints.learn(&self.caller.credentials, truth.clone());
+        self.reader
+            .hints
+            .learn(&self.reader.caller.credentials, truth.clone());
         let skipped = usize::try_from(request.skipped(&truth)).unwrap_or(usize::MAX);
         let mut read = OfLead {
-            reader: self,
+            reader: &self.reader,
             budget: ReadBudget::of(viewer),
             lead: lead.value.lead.id,
             records: start.records,

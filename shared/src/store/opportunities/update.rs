@@ -97,11 +97,14 @@ impl InstanceStore {
         let Some(mut stored) = start.stored else {
             return Ok(Updated::Gone);
         };
-        let mut retry = self.table.retry(Policy::CONTESTED, "changing an opportunity");
+        let mut retry = self
+            .reader
+            .table
+            .retry(Policy::CONTESTED, "changing an opportunity");
         loop {
             // Readers replace a stale copy by the lead itself, and so must the answer and the new record.
             let mut fresh = stored.value.clone();
-            self.refresh_snapshots(&markers, &mut [&mut fresh]).await?;
+            self.reader.refresh_snapshots(&markers, &mut [&mut fresh]).await?;
             let changed = match change(&fresh.opportunity) {
                 Ok(changed) => changed,
                 Err(refused) => return Ok(Updated::Refused(refused)),
@@ -112,22 +115,22 @@ impl InstanceStore {
             let Some((card, transaction)) = self.change(&stored, fresh, changed, lead.as_ref())? else {
                 return Ok(Updated::Gone);
             };
-            let refused = match self.table.commit(transaction).await {
+            let refused = match self.reader.table.commit(transaction).await {
                 Ok(()) => return Ok(Updated::Done(Box::new(card))),
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => return self.changed_after_all(card).await?.ok_or(error),
             };
-            if let Some(item) = refused.get(&self.keys().opportunity(card.opportunity.id)) {
+            if let Some(item) = refused.get(&self.reader.keys().opportunity(card.opportunity.id)) {
                 stored = OpportunityRecord::decode(item)?;
                 // An attempt of which nobody heard had done it.
                 if stored.opportunity == card.opportunity {
                     return Ok(Updated::Done(Box::new(card)));
                 }
             }
-            lead = newer(lead, |lead| refused.get(&self.keys().lead(lead)))?;
+            lead = newer(lead, |lead| refused.get(&self.reader.keys().lead(lead)))?;
             // Where many want the same, what was there before the pause is old after it.
             if retry.again().await? {
-                match self.opportunity(stored.opportunity.id).await? {
+                match self.reader.opportunity(stored.opportunity.id).await? {
                     Some(record) => stored = record,
                     None => return Ok(Updated::Gone),
                 }
@@ -156,7 +159,7 @@ impl InstanceStore {
         };
         let card = OpportunitySnapshot::of(changed, Some(lead));
         let mut transaction = self.replacement(stored, card.clone())?;
-        leads::link(&mut transaction, self.keys(), lead);
+        leads::link(&mut transaction, self.reader.keys(), lead);
         Ok(Some((card, transaction)))
     }
 
@@ -178,7 +181,7 @@ impl InstanceStore {
         &self,
         card: OpportunitySnapshot,
     ) -> Result<Option<Updated<R>>, StoreError> {
-        let stored = self.opportunity(card.opportunity.id).await?;
+        let stored = self.reader.opportunity(card.opportunity.id).await?;
         let same = stored.is_some_and(|record| record.opportunity == card.opportunity);
         Ok(same.then_some(Updated::Done(Box::new(card))))
     }

@@ -167,7 +167,7 @@ impl InstanceStore {
         let read = (start.head, start.parts);
         let (cube, known) = tokio::try_join!(
             self.cube(&definition, zone, (&months, read)),
-            self.known(start.names, start.funnels, question)
+            self.reader.known(start.names, start.funnels, question)
         )?;
         Ok(Some(match cube {
             Err(instead) => instead,
@@ -188,11 +188,11 @@ impl InstanceStore {
     ) -> Result<Result<(Timestamp, Cube), Report>, StoreError> {
         let question = &definition.question;
         let asked = (definition.id, question.digest(zone));
-        Ok(match self.stored_cube(asked, months, read).await? {
+        Ok(match self.reader.stored_cube(asked, months, read).await? {
             Some(StoredResult::Cube(generated_at, cube)) => Ok((generated_at, cube)),
             Some(StoredResult::TooLarge) => Err(Report::TooLarge),
             None => {
-                let computed = self.compute(question, zone, walk::MAX_TIME).await?;
+                let computed = self.reader.compute(question, zone, walk::MAX_TIME).await?;
                 computed.ok_or(Report::Preparing)
             }
         })

@@ -118,6 +118,7 @@ impl InstanceStore {
     ) -> Result<Reassigned, StoreError> {
         let budget = ReadBudget::of(viewer);
         let mut retry = self
+            .reader
             .table
             .retry(Policy::CONTESTED, "giving a ticket another lead");
         loop {
@@ -142,11 +143,14 @@ impl InstanceStore {
             let erases = former.is_none() && stored.ticket.lead_relation.is_some();
             if let Some(moved) = self.move_ticket(stored, erases, &files.others, &new).await? {
                 let hint = TicketHint::of(&moved, files.keys);
-                self.hints.tickets.put((self.instance.clone(), ticket), hint);
+                self.reader
+                    .hints
+                    .tickets
+                    .put((self.reader.instance.clone(), ticket), hint);
                 return Ok(Reassigned::Done(Box::new(moved.value.ticket)));
             }
             retry.again().await?;
-            start = self.begin_reassignment(ticket, lead).await?;
+            start = self.reader.begin_reassignment(ticket, lead).await?;
         }
     }
 
@@ -161,7 +165,7 @@ impl InstanceStore {
             (None, _) => Ok(None),
             (Some(lead), _) if lead == new.id => Ok(Some(new.clone())),
             (Some(lead), Some((guess, found))) if lead == guess => Ok(found),
-            (Some(lead), _) => self.lead(lead).await,
+            (Some(lead), _) => self.reader.lead(lead).await,
         }
     }
 
@@ -174,11 +178,11 @@ impl InstanceStore {
         start: &PrefetchedReassignment,
     ) -> Result<TicketContents, StoreError> {
         let hinted = start.hint.as_ref().map(|hint| hint.writes);
-        let head = self.listed_records(&start.listed.items)?;
+        let head = self.reader.listed_records(&start.listed.items)?;
         let (keys, mut found) = if hinted == Some(stored.writes()) && !start.listed.more {
             (head, start.files.clone())
         } else {
-            let first = self.table.get_many(head);
+            let first = self.reader.table.get_many(head);
             tokio::try_join!(self.listed_files(budget, stored.ticket.id), first)?
         };
         let missing: Vec<_> = keys.iter().filter(|key| !found.contains_key(*key)).collect();
@@ -186,7 +190,7 @@ impl InstanceStore {
             budget
                 .take(u32::try_from(batch.len()).unwrap_or(u32::MAX).into())
                 .await?;
-            found.extend(self.table.get_many(batch.iter().copied().cloned()).await?);
+            found.extend(self.reader.table.get_many(batch.iter().copied().cloned()).await?);
         }
         found.retain(|key, _| keys.contains(key));
         let records = found.into_values().map(FileRecord::decode);
@@ -200,9 +204,12 @@ impl InstanceStore {
 
     async fn listed_files(&self, budget: &ReadBudget, ticket: TicketId) -> Result<BTreeSet<Key>, StoreError> {
         let mut listed = BTreeSet::new();
-        let mut pages = Pages::of(KeyRange::head(self.keys().ticket_files(ticket), PAGE));
-        while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
-            listed.extend(self.listed_records(&page.items)?);
+        let mut pages = Pages::of(KeyRange::head(self.reader.keys().ticket_files(ticket), PAGE));
+        while let Some(page) = pages
+            .next_with(|span| budget.query(&self.reader.table, span))
+            .await?
+        {
+            listed.extend(self.reader.listed_records(&page.items)?);
         }
         Ok(listed)
     }
@@ -222,11 +229,11 @@ impl InstanceStore {
             let mut next = self.moved(&stored, new, erases);
             next.value.unsettled = steps.peek().is_some();
             let transaction = self.step(&stored, &next, step, new.id)?;
-            match self.table.commit(transaction).await {
+            match self.reader.table.commit(transaction).await {
                 Ok(()) => {}
                 Err(CommitError::Refused(_)) => return Ok(None),
                 Err(CommitError::Store(error)) => {
-                    let now = self.ticket(next.ticket.id).await?;
+                    let now = self.reader.ticket(next.ticket.id).await?;
                     if now.is_none_or(|now| now.version != next.version || now.ticket != next.ticket) {
                         return Err(error);
                     }
@@ -248,7 +255,7 @@ impl InstanceStore {
             next.raw = Raw::default();
         }
         if next.ticket.lead_relation != Some(new.id) {
-            next.value.ticket = next.value.ticket.of_lead(new, self.environment.now());
+            next.value.ticket = next.value.ticket.of_lead(new, self.reader.environment.now());
         }
         next
     }
@@ -261,7 +268,7 @@ impl InstanceStore {
         files: &[FileRecord],
         lead: LeadId,
     ) -> Result<Transaction, StoreError> {
-        let keys = self.keys();
+        let keys = self.reader.keys();
         let mut transaction = next.put(keys, Some(stored))?;
         for file in files {
             let moved = file.next(FileState {

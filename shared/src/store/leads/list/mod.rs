@@ -201,7 +201,9 @@ impl InstanceStore {
         start: PrefetchedLeads,
     ) -> Result<LeadPage, StoreError> {
         let truth = PrefetchHint::truth(viewer);
-        self.hints.learn(&self.caller.credentials, truth.clone());
+        self.reader
+            .hints
+            .learn(&self.reader.caller.credentials, truth.clone());
         match start.0 {
             Start::Page(start) => self.finish_page(viewer, request, start, truth).await,
             Start::Search(start) => self.finish_search(viewer, request, start, truth).await,

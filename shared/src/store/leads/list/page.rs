@@ -155,11 +155,13 @@ impl InstanceStore {
         let skipped = request.skipped(&truth);
         let budget = ReadBudget::of(viewer);
         let LeadsSeen { mut count, unclear } = start.totals.seen(viewer);
-        let caller = self.caller.credentials.clone();
+        let caller = self.reader.caller.credentials.clone();
         let needed = (!unclear.is_empty()).then(|| unclear.clone());
-        self.hints.restricted_leads.set(caller, needed);
+        self.reader.hints.restricted_leads.set(caller, needed);
         if !unclear.is_empty() {
-            let more = self.seen_by_lists((viewer, request.archived), &unclear, start.restricted, &budget);
+            let more =
+                self.reader
+                    .seen_by_lists((viewer, request.archived), &unclear, start.restricted, &budget);
             count += ReadBudget::in_time(more).await?;
         }
         let total = u64::try_from(count).unwrap_or(0);
@@ -178,10 +180,11 @@ impl InstanceStore {
         let lists = if start.guess.leads == truth.leads {
             start.lists
         } else {
-            self.lists(request, &truth.leads, start.bookmark.as_deref())
+            self.reader
+                .lists(request, &truth.leads, start.bookmark.as_deref())
         };
         let mut walk = LeadScan {
-            reader: self,
+            reader: &self.reader,
             viewer,
             budget: &budget,
             lists,
@@ -206,7 +209,8 @@ impl InstanceStore {
             return Ok(());
         };
         let cursor = after.map(|after| PageCursor::after(Some(after)));
-        self.put_bookmark(&request.walk(&self.caller), next, cursor).await
+        self.put_bookmark(&request.walk(&self.reader.caller), next, cursor)
+            .await
     }
 }
 

@@ -120,7 +120,7 @@ impl InstanceStore {
         head: Option<Entries>,
         last_id: u64,
     ) -> (Option<Entries>, Vec<KeyRange>) {
-        let keys = self.keys();
+        let keys = self.reader.keys();
         let whole = |list| KeyRange::head(list, PAGE);
         match (reach, head) {
             (OwnerScope::Nothing, _) => (None, Vec::new()),
@@ -157,10 +157,10 @@ impl InstanceStore {
             }
             Kept::Ids(mut ids) => {
                 ids.sort_unstable();
-                let keys = self.keys();
+                let keys = self.reader.keys();
                 let wanted = ids.into_iter().skip(skipped).take(limit);
                 let wanted = wanted.map(|id| key::entry(keys.lead_list(request.archived), id));
-                let items = self.table.get_many(wanted).await?.into_values();
+                let items = self.reader.table.get_many(wanted).await?.into_values();
                 let entries = items.filter_map(|item| table::readable(item, LeadEntry::read));
                 entries.collect()
             }
@@ -174,7 +174,12 @@ impl InstanceStore {
         let Some(last) = head.leads.last().filter(|_| head.more) else {
             return Vec::new();
         };
-        key::split(&self.keys().lead_list(archived), last.id.get(), last_id, PARTS)
+        key::split(
+            &self.reader.keys().lead_list(archived),
+            last.id.get(),
+            last_id,
+            PARTS,
+        )
     }
 
     /// The matches in `span`.
@@ -186,7 +191,10 @@ impl InstanceStore {
         mut found: Matches,
     ) -> Result<Matches, StoreError> {
         let mut pages = Pages::of(span);
-        while let Some(page) = pages.next_with(|span| budget.query(&self.table, span)).await? {
+        while let Some(page) = pages
+            .next_with(|span| budget.query(&self.reader.table, span))
+            .await?
+        {
             found.add(Entries::read(page).leads.into_iter().filter(matches));
         }
         Ok(found)

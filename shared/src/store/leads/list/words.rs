@@ -174,7 +174,7 @@ impl InstanceStore {
     ) -> Result<Option<BTreeSet<LeadId>>, StoreError> {
         let found = [false, true].map(async |archived| {
             let request = LeadRequest::of_all(archived, term.clone());
-            let start = self.begin_words(archived, term).await?;
+            let start = self.reader.begin_words(archived, term).await?;
             let is_match = |entry: &LeadEntry| entry.matches(&request);
             self.found(&request, start, (&OwnerScope::All, budget), (&is_match, most))
                 .await
@@ -197,7 +197,7 @@ impl InstanceStore {
         (reach, budget): (&OwnerScope, &ReadBudget),
         (is_match, most): (&impl Fn(&LeadEntry) -> bool, usize),
     ) -> Result<SearchMatches, StoreError> {
-        let read = |range| budget.query(&self.table, range);
+        let read = |range| budget.query(&self.reader.table, range);
         let mut others = Candidates::of(start.others);
         others
             .matches
@@ -208,7 +208,7 @@ impl InstanceStore {
             others.sift(is_match);
         }
         let mut lists: Vec<_> = start.words.into_iter().map(Candidates::of).collect();
-        let within = || Candidates::of(self.lists(request, reach, None));
+        let within = || Candidates::of(self.reader.lists(request, reach, None));
         lists.extend(start.needs_all.then(within));
         let mut size = MAX_AHEAD;
         while !lists.is_empty() {
@@ -244,26 +244,27 @@ impl InstanceStore {
         (reach, budget): (&OwnerScope, &ReadBudget),
         is_match: &impl Fn(&LeadEntry) -> bool,
     ) -> Result<Vec<LeadEntry>, StoreError> {
-        let counter = self.keys().counter(Counter::Lead);
+        let counter = self.reader.keys().counter(Counter::Lead);
         let cursor = async {
             if skipped < WORTH_A_BOOKMARK {
                 return Ok(None);
             }
-            self.bookmark(&request.walk(&self.caller), request.page.unwrap_or(0))
+            self.reader
+                .bookmark(&request.walk(&self.reader.caller), request.page.unwrap_or(0))
                 .await
         };
-        let (counter, cursor) = try_join!(self.table.get(&counter), cursor)?;
+        let (counter, cursor) = try_join!(self.reader.table.get(&counter), cursor)?;
         let cursor = cursor.and_then(|cursor| cursor.after);
         if skipped > item::number("counter", &counter.unwrap_or_default(), "lead")? {
             return Ok(Vec::new());
         }
         let mut skip = if cursor.is_some() { 0 } else { skipped };
-        let mut lists = self.lists(request, reach, cursor.as_deref());
+        let mut lists = self.reader.lists(request, reach, cursor.as_deref());
         let (mut page, mut size) = (Vec::new(), usize::from(request.limit));
         while page.len() < usize::from(request.limit) {
             if lists.is_due() {
                 lists
-                    .fill(|_| size, |range| budget.query(&self.table, range))
+                    .fill(|_| size, |range| budget.query(&self.reader.table, range))
                     .await?;
                 size = (size * GROWTH).min(PAGE);
             }

@@ -93,26 +93,26 @@ impl InstanceStore {
             mut preconditions,
             ..
         } = found;
-        self.learn_link(&calendar);
+        self.reader.learn_link(&calendar);
         let agenda = if let Some(agenda) = preconditions.agenda.take() {
             agenda
         } else {
-            let days = day_keys(self.keys(), calendar.id, judged(&calendar, date));
-            Agenda::of(self.table.get_many(days).await?.values())?
+            let days = day_keys(self.reader.keys(), calendar.id, judged(&calendar, date));
+            Agenda::of(self.reader.table.get_many(days).await?.values())?
         };
         let attempts = Attempts {
             store: self,
             booking: Booking {
                 calendar: &calendar,
                 date,
-                now: self.environment.now(),
+                now: self.reader.environment.now(),
                 claim: claim.as_ref(),
             },
             plan,
             agenda,
             preconditions,
-            new_secret: RescheduleSecret::new(&self.environment),
-            nonce: self.environment.token(),
+            new_secret: RescheduleSecret::new(&self.reader.environment),
+            nonce: self.reader.environment.token(),
             beaten: Conflicts::default(),
         };
         attempts.carry_out().await
@@ -139,7 +139,7 @@ impl Attempts<'_> {
         if let Some(outcome) = self.conclusion() {
             return Ok(outcome);
         }
-        let mut retry = store.table.retry(Policy::CROWDED, "booking a meeting");
+        let mut retry = store.reader.table.retry(Policy::CROWDED, "booking a meeting");
         loop {
             if let Err(reason) = self.admits() {
                 if let Some(outcome) = self.unavailable(reason).await? {
@@ -150,7 +150,7 @@ impl Attempts<'_> {
             }
             self.own_numbers().await?;
             let (record, transaction) = self.transaction()?;
-            let refused = match self.store.table.commit(transaction).await {
+            let refused = match self.store.reader.table.commit(transaction).await {
                 Ok(()) => return Ok(self.made(record.value.meeting)),
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => {
@@ -185,7 +185,7 @@ impl Attempts<'_> {
 
     /// Reads the checked days, the claim and the changed meeting again; the outcome if they decide it. One batch of gets.
     async fn look_again(&mut self) -> Result<Option<Booked>, StoreError> {
-        let keys = self.store.keys();
+        let keys = self.store.reader.keys();
         let Booking {
             calendar,
             date,
@@ -198,7 +198,12 @@ impl Attempts<'_> {
         };
         let claim = claim.map(|claim| claim.key(keys));
         let days = day_keys(keys, calendar.id, judged(calendar, date));
-        let found = self.store.table.get_many(days.chain(moving).chain(claim)).await?;
+        let found = self
+            .store
+            .reader
+            .table
+            .get_many(days.chain(moving).chain(claim))
+            .await?;
         self.learn(&found.into_iter().collect())
     }
 
@@ -227,7 +232,7 @@ impl Attempts<'_> {
 
     /// Reserves ids after two conflicts. The time is free then, so they will almost surely be used.
     async fn own_numbers(&mut self) -> Result<(), StoreError> {
-        let (table, keys) = (&self.store.table, self.store.keys());
+        let (table, keys) = (&self.store.reader.table, self.store.reader.keys());
         if self.beaten.meeting >= CHANCES && !self.preconditions.meeting.is_reserved() {
             let counter = keys.counter(Counter::Meeting);
             self.preconditions.meeting = Sequence::reserve(table, &counter, MEETING).await?;
@@ -241,7 +246,7 @@ impl Attempts<'_> {
 
     /// The new record and its writes.
     fn transaction(&self) -> Result<(MeetingRecord, Transaction), StoreError> {
-        let keys = self.store.keys();
+        let keys = self.store.reader.keys();
         let Booking {
             calendar,
             date,
@@ -269,7 +274,7 @@ impl Attempts<'_> {
     }
 
     fn creation(&self, new: &NewMeeting) -> Result<(MeetingRecord, Transaction), StoreError> {
-        let (keys, now) = (self.store.keys(), self.booking.now);
+        let (keys, now) = (self.store.reader.keys(), self.booking.now);
         let id: MeetingId = self.preconditions.meeting.id()?;
         let lead = match &new.guest {
             Attendee::Known(lead) => *lead,
@@ -279,7 +284,12 @@ impl Attempts<'_> {
         let mut transaction = self.store.put_record(&record, None)?;
         match &new.guest {
             Attendee::Known(_) => {
-                leads::mark_active(&mut transaction, keys, (lead, now), &self.store.environment);
+                leads::mark_active(
+                    &mut transaction,
+                    keys,
+                    (lead, now),
+                    &self.store.reader.environment,
+                );
             }
             Attendee::New(visitor) => {
                 self.store.add_lead(&mut transaction, visitor.lead(lead, now))?;
@@ -313,7 +323,7 @@ impl Attempts<'_> {
         let record = stored.changed(meeting, &self.nonce);
         let mut transaction = self.store.put_record(&record, Some(stored))?;
         if let Some(lead) = record.meeting.lead_id {
-            let (keys, environment) = (self.store.keys(), &self.store.environment);
+            let (keys, environment) = (self.store.reader.keys(), &self.store.reader.environment);
             leads::mark_active(&mut transaction, keys, (lead, now), environment);
         }
         Ok((record, transaction))
@@ -327,7 +337,7 @@ impl Attempts<'_> {
 
     /// Looks up whether an attempt of unknown outcome succeeded.
     async fn made_after_all(&self, id: MeetingId) -> Result<Option<Booked>, StoreError> {
-        let stored = self.store.meeting(id).await?;
+        let stored = self.store.reader.meeting(id).await?;
         let own = stored.filter(|record| record.nonce.as_deref() == Some(self.nonce.as_str()));
         Ok(own.map(|record| self.made(record.value.meeting)))
     }
