@@ -45,7 +45,7 @@ impl Operator {
         let counted = kinds.map(async |(kind, partition)| {
             let (mut records, mut events) = (0, 0);
             let mut pages = Pages::of(KeyRange::head(partition, PAGE));
-            while let Some(page) = pages.next(self.table()).await? {
+            while let Some(page) = pages.next(self.reads()).await? {
                 records += page.len() as u64;
                 events += page.iter().filter(|item| item.contains_key(EVENT)).count() as u64;
                 watch(page.len() as u64);

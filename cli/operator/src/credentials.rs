@@ -228,7 +228,7 @@ impl Operator {
     async fn issuing(&self, listed: &Listed) -> Result<Transaction, OperatorError> {
         let (stored, user) = (self.stored_directory().await?, listed.entry.user);
         let mut credential = listed.credential(self.instance());
-        let standing = self.0.standing(&stored, &credential).await?;
+        let standing = self.0.reader().standing(&stored, &credential).await?;
         let standing = standing.ok_or_else(|| OperatorError::NoUser(self.instance().clone(), user))?;
         if standing.inactive {
             return Err(OperatorError::InactiveUser(self.instance().clone(), user));
@@ -281,7 +281,7 @@ impl Operator {
 
     async fn try_listed(&self) -> Result<impl Iterator<Item = Result<Listed, StoreError>>, StoreError> {
         let span = KeyRange::head(self.keys().credentials(), PAGE);
-        let items = self.table().query_all(span).await?.into_iter();
+        let items = self.reads().query_all(span).await?.into_iter();
         Ok(items.map(|item| item::decode("credential entry", item)))
     }
 
@@ -329,7 +329,10 @@ impl Operator {
         // A text that is no id is not looked up: DynamoDB rejects keys of some lengths and characters.
         let formed = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let item = if formed {
-            self.table().get(&self.keys().credential(kind, id)).await?
+            self.table()
+                .reads()
+                .get(&self.keys().credential(kind, id))
+                .await?
         } else {
             None
         };

@@ -31,7 +31,7 @@ impl Operator {
     /// [`OperatorError`] where there is no such instance, or the table fails.
     pub async fn failed_deliveries(&self) -> Result<Vec<FailedDelivery>, OperatorError> {
         self.directory().await?;
-        let items = self.0.undelivered().await?;
+        let items = self.0.reader().undelivered().await?;
         let found = items
             .iter()
             .map(|item| Ok(self.failed(Undelivered::decode(item)?)));
@@ -45,8 +45,8 @@ impl Operator {
     pub async fn retry_deliveries(&self) -> Result<Vec<FailedDelivery>, OperatorError> {
         self.directory().await?;
         let mut retried = Vec::new();
-        for item in self.0.undelivered().await? {
-            let transaction = undelivered::back(&self.0, &item)?;
+        for item in self.0.reader().undelivered().await? {
+            let transaction = undelivered::back(self.0.reader(), &item)?;
             // Refused: another operator has it sent already.
             if self.table().try_commit(transaction).await? {
                 retried.push(self.failed(Undelivered::decode(&item)?));

@@ -64,7 +64,7 @@ impl Operator {
     }
 
     pub(super) async fn stored_directory(&self) -> Result<StoredDirectory, OperatorError> {
-        match self.table().get(&self.keys().directory()).await? {
+        match self.reads().get(&self.keys().directory()).await? {
             Some(item) => Ok(decode_raw(&item)?),
             None => Err(self.missing().await),
         }
@@ -91,7 +91,11 @@ impl Operator {
         if let Some(standings) = self.stored_directory().await?.standings {
             return Ok(standings.into_keys().collect());
         }
-        let names = self.0.finish_names(self.0.begin_names().await?).await?;
+        let names = self
+            .0
+            .reader()
+            .finish_names(self.0.reader().begin_names().await?)
+            .await?;
         Ok(names.iter().map(|(id, _)| id).collect())
     }
 }

@@ -30,7 +30,7 @@ impl Operator {
         let mut aggregate = Aggregate::new(standings, self.first_names().await?, &stored);
         let users = users.get(..USERS).unwrap_or(users);
         let keys = users.iter().map(|user| self.keys().user(user.id));
-        let mut records = self.table().get_many(keys).await?;
+        let mut records = self.reads().get_many(keys).await?;
         let mut transaction = Transaction::default();
         let mut outcomes = Vec::with_capacity(users.len());
         for user in users {
@@ -58,7 +58,12 @@ impl Operator {
 
     /// All users' names in the first format.
     pub(super) async fn first_names(&self) -> Result<BTreeMap<String, String>, StoreError> {
-        let mut item = self.table().get(&self.keys().names()).await?.unwrap_or_default();
+        let mut item = self
+            .table()
+            .reads()
+            .get(&self.keys().names())
+            .await?
+            .unwrap_or_default();
         item::take_json(NAMES, &mut item, NAMES)
     }
 

@@ -61,7 +61,7 @@ impl Operator {
     pub(super) async fn move_former_total(&self, key: &Key) -> Result<(), OperatorError> {
         let anew = || self.table().retry(Policy::CONFLICT, "moving a total");
         let mut retry = anew();
-        while let Some(item) = self.table().get(key).await? {
+        while let Some(item) = self.reads().get(key).await? {
             let version = Condition::Version(item::number(KIND, &item, "v")?);
             let mut transaction = self.some_moved(key, &item, &version)?;
             let done = transaction.is_empty();

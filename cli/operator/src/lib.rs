@@ -43,13 +43,13 @@ use shared::instance::InstanceName;
 use shared::settings::SettingError;
 use shared::store::unscoped::format::{Format, TableFormat, found_format};
 use shared::store::unscoped::key::{self, Keys};
-use shared::store::{Reader, Store};
+use shared::store::{Store, Writer};
 use shared::time::Timestamp;
 use table::StoreError;
 use table::item;
 use table::unknown::Raw;
 use table::{CommitError, Condition, Transaction};
-use table::{KeyRange, PAGE, Policy, Table};
+use table::{KeyRange, PAGE, Policy, ReadTable, Table};
 
 pub use credentials::{CredentialEntry, Issued};
 pub use deliveries::FailedDelivery;
@@ -184,14 +184,14 @@ pub async fn ensure_table(store: &Store) -> Result<bool, StoreError> {
 /// [`StoreError`] where they cannot be read.
 pub async fn instances(store: &Store) -> Result<Vec<InstanceEntry>, StoreError> {
     let range = KeyRange::head(key::instances(), PAGE);
-    let items = store.table().query_all(range).await?;
+    let items = store.table().reads().query_all(range).await?;
     let entries = items.into_iter().map(|item| item::decode("instance", item));
     entries.collect()
 }
 
 /// Operates one instance. Pages leave out records that cannot be read where there is a place to note them.
 #[derive(Debug, Clone)]
-pub struct Operator(Reader, Option<Arc<Mutex<UnreadableRecords>>>);
+pub struct Operator(Writer, Option<Arc<Mutex<UnreadableRecords>>>);
 
 /// Records that were left out of pages because they cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -226,19 +226,23 @@ impl Operator {
     /// The instance that is operated.
     #[must_use]
     pub fn instance(&self) -> &InstanceName {
-        self.0.instance()
+        self.0.reader().instance()
     }
 
     fn keys(&self) -> Keys<'_> {
-        self.0.unscoped_keys()
+        self.0.reader().unscoped_keys()
     }
 
     fn table(&self) -> &Table {
         self.0.table()
     }
 
+    fn reads(&self) -> &ReadTable {
+        self.table().reads()
+    }
+
     fn environment(&self) -> &Environment {
-        self.0.environment()
+        self.0.reader().environment()
     }
 
     fn now(&self) -> Timestamp {
@@ -247,7 +251,7 @@ impl Operator {
 
     /// Whether the table has the current format, and so every writer knows it.
     fn is_settled(&self) -> bool {
-        self.0.settled().is()
+        self.0.reader().settled().is()
     }
 
     /// Creates the instance, with default settings and no users.
@@ -264,7 +268,7 @@ impl Operator {
         // The table's first instance may be created concurrently.
         let mut retry = self.table().retry(Policy::AT_ONCE, "creating an instance");
         loop {
-            let found = found_format(self.table()).await?;
+            let found = found_format(self.reads()).await?;
             let written = found.as_ref().map_or(Format::CURRENT, TableFormat::written);
             let mut transaction = self.new_instance(&entry, written)?;
             let first = TableFormat::settled(Format::CURRENT);
@@ -273,7 +277,7 @@ impl Operator {
             }
             match self.table().commit(transaction).await {
                 Ok(()) => {
-                    self.0.settled().note(found.as_ref().unwrap_or(&first));
+                    self.0.reader().settled().note(found.as_ref().unwrap_or(&first));
                     return Ok(entry);
                 }
                 Err(CommitError::Refused(found)) if found.contains_key(&key::format()) => {
@@ -319,7 +323,7 @@ impl Operator {
     /// # Errors
     /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
     pub async fn entry(&self) -> Result<InstanceEntry, OperatorError> {
-        let item = self.table().get(&key::instance(self.instance())).await?;
+        let item = self.reads().get(&key::instance(self.instance())).await?;
         let item = item.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))?;
         Ok(item::decode("instance", item)?)
     }
@@ -329,7 +333,7 @@ impl Operator {
     /// # Errors
     /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] where the table fails.
     pub async fn directory(&self) -> Result<Directory, OperatorError> {
-        match self.0.directory().await? {
+        match self.0.reader().directory().await? {
             Some(directory) => Ok(directory),
             None => Err(self.missing().await),
         }

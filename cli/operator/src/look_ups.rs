@@ -48,7 +48,7 @@ impl Operator {
     async fn add_look_ups_of<E: Entity>(&self, records: String) -> Result<u64, StoreError> {
         let mut added = 0;
         let mut pages = Pages::of(KeyRange::head(records, RECORDS));
-        while let Some(records) = pages.next_keys(self.table()).await? {
+        while let Some(records) = pages.next_keys(self.reads()).await? {
             let missing = self.missing_look_ups::<E>(&records).await?;
             for some in in_transactions(&missing) {
                 added += self.add_some_look_ups::<E>(some).await?;
@@ -90,7 +90,7 @@ impl Operator {
 
     /// Records that lack any. Those that cannot be read are skipped; the doctor reports them.
     async fn missing_look_ups<E: Entity>(&self, records: &[Key]) -> Result<Vec<Missing>, StoreError> {
-        let found = self.table().get_many(records.iter().cloned()).await?;
+        let found = self.reads().get_many(records.iter().cloned()).await?;
         let wanted = records.iter().filter_map(|key| {
             let record = Stored::<E>::decode(found.get(key)?).ok()?;
             let derived = E::derived(&record, self.keys()).ok()?.items.into_iter();
@@ -104,6 +104,7 @@ impl Operator {
         let look_ups = wanted.iter().flat_map(|missing| &missing.look_ups);
         let there = self
             .table()
+            .reads()
             .get_many(look_ups.map(|(key, _)| key.clone()))
             .await?;
         for missing in &mut wanted {

@@ -56,7 +56,7 @@ pub async fn migrate(
     progress: &dyn Fn(&InstanceName, &'static str),
 ) -> Result<Migration, OperatorError> {
     store.check_format().await?;
-    let found = found_format(store.table()).await?;
+    let found = found_format(store.table().reads()).await?;
     let from = found.as_ref().map_or(Format::CURRENT, |found| found.format);
     let instances = crate::instances(store).await?;
     let mut changed = 0;

@@ -46,7 +46,7 @@ impl<T> RecordPages<T> {
     /// # Errors
     /// [`StoreError`] where it cannot be read.
     pub async fn next(&mut self) -> Result<Option<Vec<T>>, StoreError> {
-        let Some(items) = self.rest.next(&self.table).await? else {
+        let Some(items) = self.rest.next(self.table.reads()).await? else {
             return Ok(None);
         };
         readable(items, self.decode, self.unreadable.as_deref()).map(Some)
@@ -97,7 +97,7 @@ impl EventPages<'_> {
             .iter()
             .filter_map(|record| Some(self.operator.keys().event(record.call.lead?, record.event?)));
         let keys: Vec<_> = keys.collect();
-        let mut found = self.operator.table().get_many(keys.clone()).await?;
+        let mut found = self.operator.reads().get_many(keys.clone()).await?;
         let events = keys.iter().filter_map(|key| found.remove(key));
         let decode = |item| item::decode("event", item);
         readable(events, decode, self.calls.unreadable.as_deref()).map(Some)
@@ -136,7 +136,7 @@ impl Operator {
     /// # Errors
     /// [`StoreError`] where they cannot be read.
     pub async fn erasures(&self) -> Result<PendingErasures, StoreError> {
-        self.0.erasures().await
+        self.0.reader().erasures().await
     }
 
     /// The last value of a sequence, 0 before the first.
@@ -144,7 +144,7 @@ impl Operator {
     /// # Errors
     /// [`StoreError`] where it cannot be read.
     pub async fn last(&self, counter: Counter, name: &str) -> Result<u64, StoreError> {
-        let counter = self.table().get(&self.keys().counter(counter)).await?;
+        let counter = self.reads().get(&self.keys().counter(counter)).await?;
         item::number("counter", &counter.unwrap_or_default(), name)
     }
 }

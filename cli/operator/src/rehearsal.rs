@@ -73,7 +73,7 @@ impl Overlay {
     async fn load(&self, mut keys: Vec<Key>, partition: Option<&str>) -> Result<(), StoreError> {
         let mut loaded = self.loaded.lock().await;
         keys.retain(|key| !loaded.keys.contains(key) && !loaded.partitions.contains(&key.pk));
-        for (key, item) in self.table.get_many(keys.iter().cloned()).await? {
+        for (key, item) in self.table.reads().get_many(keys.iter().cloned()).await? {
             self.copy.put(&key, item).await?;
         }
         loaded.keys.extend(keys);
@@ -81,7 +81,7 @@ impl Overlay {
             return Ok(());
         };
         let mut pages = Pages::of(KeyRange::head(partition.to_owned(), PAGE));
-        while let Some(items) = pages.next(&self.table).await? {
+        while let Some(items) = pages.next(self.table.reads()).await? {
             for item in items {
                 let key = key_of(&item)?;
                 if !loaded.keys.contains(&key) {

@@ -89,6 +89,7 @@ impl Operator {
     ) -> Result<Vec<Transaction>, StoreError> {
         let found = self
             .table()
+            .reads()
             .get_many(held.iter().map(|(_, key)| key.clone()))
             .await?;
         let mut writes = Vec::new();

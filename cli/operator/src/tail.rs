@@ -126,6 +126,7 @@ impl Tail {
         let items = self
             .operator
             .table()
+            .reads()
             .get_many(self.sequences.iter().map(key))
             .await?;
         let mut last = [0; 5];

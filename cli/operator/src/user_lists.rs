@@ -105,7 +105,7 @@ impl UserList {
         expected: &BTreeMap<Key, UserTexts>,
     ) -> Result<Vec<Differing>, StoreError> {
         let range = KeyRange::head(partition, PAGE);
-        let items = operator.table().query_all(range).await?.into_iter();
+        let items = operator.reads().query_all(range).await?.into_iter();
         let items = items.map(|item| Ok((key_of(&item)?, item)));
         let mut stored = items.collect::<Result<BTreeMap<_, _>, StoreError>>()?;
         let mut differing = Vec::new();

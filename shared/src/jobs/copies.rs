@@ -26,7 +26,7 @@ use crate::store::leads::LeadRecord;
 use crate::store::leads::stale_markers::{DELETED, SET, marked_at};
 use crate::store::opportunities::{OpportunityRecord, OpportunitySnapshot};
 use crate::store::quarantine::{UNREADABLE, Unreadable, as_read};
-use crate::store::{Reader, Store};
+use crate::store::{Store, Writer};
 use crate::time::Timestamp;
 use table::item::{Item, n, s};
 use table::{CommitError, Condition, Policy, StoreError, Transaction};
@@ -71,7 +71,7 @@ impl Store {
                 until: Some(self.environment.now().plus_seconds(SHARE)),
                 permits: &permits,
             };
-            let outcome = self.reader(name.clone()).refresh_round(&round).await;
+            let outcome = Writer::of_job(self, name.clone()).refresh_round(&round).await;
             outcome.inspect_err(|error| log_failure(&name, "copies", error))
         });
         let mut rounds = stream::iter(rounds).buffer_unordered(INSTANCES);
@@ -83,7 +83,7 @@ impl Store {
     }
 }
 
-impl Reader {
+impl Writer {
     /// Refreshes the copies of every marked lead, and deletes markers whose copies were written at least
     /// `grace` seconds ago. Returns the number of leads.
     ///
@@ -102,11 +102,11 @@ impl Reader {
 
     async fn refresh_round(&self, round: &Round<'_>) -> Result<u64, StoreError> {
         let mut tally = JobOutcome::default();
-        let mut pages = Pages::of(KeyRange::head(self.keys().notices(), PAGE));
-        while let Some(mut items) = pages.next(&self.table).await? {
-            note_age(&items, self.environment.now());
+        let mut pages = Pages::of(KeyRange::head(self.reader().keys().notices(), PAGE));
+        while let Some(mut items) = pages.next(&self.reader().table).await? {
+            note_age(&items, self.reader().environment.now());
             // Begins at a random lead, so that short rounds do not always omit the same ones.
-            let first = self.environment.below(items.len() as u64);
+            let first = self.reader().environment.below(items.len() as u64);
             items.rotate_left(usize::try_from(first).unwrap_or(0));
             let leads = items.into_iter().map(|item| self.process_in_time(item, round));
             let mut leads = stream::iter(leads).buffer_unordered(LEADS_OF_ONE);
@@ -126,7 +126,9 @@ impl Reader {
     }
 
     fn is_over(&self, round: &Round<'_>) -> bool {
-        round.until.is_some_and(|until| self.environment.now() >= until)
+        round
+            .until
+            .is_some_and(|until| self.reader().environment.now() >= until)
     }
 
     async fn process_in_time(&self, item: Item, round: &Round<'_>) -> Result<u64, StoreError> {
@@ -179,9 +181,13 @@ impl Reader {
         let Some(lead) = key::noticed(key) else {
             return Ok(None);
         };
-        self.log_unreadable(key, "notice", "a notice is renewed");
-        let mark = self.table.get(&self.keys().erasure(lead)).await?;
-        let mut fresh = marked_at(self.environment.now());
+        self.reader().log_unreadable(key, "notice", "a notice is renewed");
+        let mark = self
+            .reader()
+            .table
+            .get(&self.reader().keys().erasure(lead))
+            .await?;
+        let mut fresh = marked_at(self.reader().environment.now());
         fresh.insert("v".to_owned(), n(1));
         if mark.is_some() || item.contains_key(DELETED) {
             fresh.insert(DELETED.to_owned(), n(1));
@@ -196,7 +202,8 @@ impl Reader {
 
     /// Records in a marker that a record of its lead is unreadable. It remains valid for readers.
     fn stick(&self, notice: &StaleMarker, kind: &'static str) -> Transaction {
-        self.log_unreadable(&notice.key, kind, "a lead is set aside");
+        self.reader()
+            .log_unreadable(&notice.key, kind, "a lead is set aside");
         let mut transaction = Transaction::default();
         let stuck = Item::from([
             (STUCK.to_owned(), n(notice.version)),
@@ -214,7 +221,7 @@ impl Reader {
             return Ok(transaction);
         }
         // Read after the marker, so it is at least as new as the change that set it.
-        let record = self.lead_record(lead).await?;
+        let record = self.reader().lead_record(lead).await?;
         let copied = self.refresh_copies_of(lead, record.as_ref()).await;
         let is_done = copied
             .as_ref()
@@ -225,7 +232,7 @@ impl Reader {
         }
         copied?;
         let mut transaction = Transaction::default();
-        transaction.check(self.keys().lead(lead), unchanged(record.as_ref()));
+        transaction.check(self.reader().keys().lead(lead), unchanged(record.as_ref()));
         if grace == 0 {
             self.end(&mut transaction, notice, notice.unchanged_marker());
         } else {
@@ -246,8 +253,8 @@ impl Reader {
         let Some(set) = notice.set.clone().filter(|_| !notice.deleted && grace > 0) else {
             return Ok(None);
         };
-        let links = KeyRange::head(self.keys().lead_opportunities(notice.lead), 1);
-        if !self.table.query(links).await?.items.is_empty() {
+        let links = KeyRange::head(self.reader().keys().lead_opportunities(notice.lead), 1);
+        if !self.reader().table.query(links).await?.items.is_empty() {
             return Ok(None);
         }
         let same = Condition::Exactly {
@@ -263,7 +270,10 @@ impl Reader {
     fn note_written(&self, transaction: &mut Transaction, notice: &StaleMarker, condition: Condition) {
         let written = Item::from([
             (WRITTEN.to_owned(), n(notice.version)),
-            (SINCE.to_owned(), n(self.environment.now().unix_seconds())),
+            (
+                SINCE.to_owned(),
+                n(self.reader().environment.now().unix_seconds()),
+            ),
         ]);
         transaction.update(notice.key.clone(), "v", 0, written, condition);
     }
@@ -272,7 +282,7 @@ impl Reader {
     fn cleared(&self, notice: &StaleMarker, grace: u32) -> Transaction {
         let mut transaction = Transaction::default();
         let over = notice.since.saturating_add(u64::from(grace));
-        let now = u64::try_from(self.environment.now().unix_seconds()).unwrap_or(0);
+        let now = u64::try_from(self.reader().environment.now().unix_seconds()).unwrap_or(0);
         if now >= over {
             let has = [
                 ("v", notice.version),
@@ -292,7 +302,7 @@ impl Reader {
     /// Deletes a marker, and the pending-erasure marker of a deleted lead.
     fn end(&self, transaction: &mut Transaction, notice: &StaleMarker, unchanged_marker: Condition) {
         if notice.deleted {
-            transaction.delete(self.keys().erasure(notice.lead), Condition::Always);
+            transaction.delete(self.reader().keys().erasure(notice.lead), Condition::Always);
         }
         transaction.delete(notice.key.clone(), unchanged_marker);
     }
@@ -300,22 +310,26 @@ impl Reader {
     /// Writes the copies of a lead. An unreadable one fails after the others are written.
     async fn refresh_copies_of(&self, lead: LeadId, record: Option<&LeadRecord>) -> Result<(), StoreError> {
         let mut unreadable = Unreadable::default();
-        let mut pages = Pages::of(KeyRange::head(self.keys().lead_opportunities(lead), BATCH));
-        while let Some(keys) = pages.next_keys(&self.table).await? {
+        let mut pages = Pages::of(KeyRange::head(
+            self.reader().keys().lead_opportunities(lead),
+            BATCH,
+        ));
+        while let Some(keys) = pages.next_keys(&self.reader().table).await? {
             let ids = keys
                 .iter()
                 .filter_map(|key| OpportunityId::new(key.sk.parse().ok()?));
             let ids: Vec<_> = ids.collect();
             let found = self
                 .table
-                .get_many(ids.iter().map(|id| self.keys().opportunity(*id)))
+                .reads()
+                .get_many(ids.iter().map(|id| self.reader().keys().opportunity(*id)))
                 .await?;
             for (key, item) in &found {
                 let outcome = match OpportunityRecord::decode(item) {
                     Ok(stored) => self.refresh_copy(stored, lead, record).await,
                     Err(error) => Err(error),
                 };
-                unreadable.note(self, key, outcome)?;
+                unreadable.note(self.reader(), key, outcome)?;
             }
         }
         unreadable.result()
@@ -328,16 +342,16 @@ impl Reader {
         lead: LeadId,
         record: Option<&LeadRecord>,
     ) -> Result<(), StoreError> {
-        let mut retry = self.table.retry(Policy::CONFLICT, "refreshing a copy");
+        let mut retry = self.reader().table.retry(Policy::CONFLICT, "refreshing a copy");
         loop {
             let opportunity = stored.opportunity.clone();
             let fresh = OpportunitySnapshot::of(opportunity, record);
             if stored.opportunity.lead_id != Some(lead) || fresh == stored.value {
                 return Ok(());
             }
-            let key = self.keys().opportunity(fresh.opportunity.id);
-            let mut transaction = stored.replace(self.keys(), fresh, stored.edited)?;
-            transaction.check(self.keys().lead(lead), unchanged(record));
+            let key = self.reader().keys().opportunity(fresh.opportunity.id);
+            let mut transaction = stored.replace(self.reader().keys(), fresh, stored.edited)?;
+            transaction.check(self.reader().keys().lead(lead), unchanged(record));
             match self.table.commit(transaction).await {
                 Ok(()) => return Ok(()),
                 Err(CommitError::Refused(items)) => {

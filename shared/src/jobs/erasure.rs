@@ -8,7 +8,7 @@
 //! records.
 
 use crate::ids::{CallId, LeadId, MeetingId};
-use crate::store::Reader;
+use crate::store::Writer;
 use crate::store::calls::CallRecord;
 use crate::store::key::{BATCH, Key};
 use crate::store::meetings::{MeetingRecord, MeetingState};
@@ -18,7 +18,7 @@ use table::unknown::Raw;
 use table::{CommitError, Condition, Policy, StoreError, Transaction};
 use table::{KeyRange, Pages, key_of};
 
-impl Reader {
+impl Writer {
     /// Erases a deleted lead from the records that link it, and deletes the links. Idempotent. An unreadable
     /// record keeps its link, and fails after the others are erased.
     pub(crate) async fn erase(&self, lead: LeadId) -> Result<(), StoreError> {
@@ -30,16 +30,16 @@ impl Reader {
     }
 
     async fn erase_meetings(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
-        let mut links = Pages::of(KeyRange::head(self.keys().lead_meetings(lead), BATCH));
-        while let Some(found) = links.next_keys(&self.table).await? {
+        let mut links = Pages::of(KeyRange::head(self.reader().keys().lead_meetings(lead), BATCH));
+        while let Some(found) = links.next_keys(&self.reader().table).await? {
             let ids = found
                 .iter()
                 .filter_map(|key| MeetingId::new(key.sk.parse().ok()?));
-            let keys = ids.map(|id| self.keys().meeting(id));
-            for (key, item) in self.table.get_many(keys).await? {
+            let keys = ids.map(|id| self.reader().keys().meeting(id));
+            for (key, item) in self.reader().table.get_many(keys).await? {
                 let change = |item: &Item| self.meeting_erasure(item, lead);
                 let outcome = self.change_record(key.clone(), item, change).await;
-                unreadable.note(self, &key, outcome)?;
+                unreadable.note(self.reader(), &key, outcome)?;
             }
         }
         Ok(())
@@ -58,25 +58,25 @@ impl Reader {
                 moves: stored.moves,
             })
         };
-        record.put(self.keys(), Some(&stored)).map(Some)
+        record.put(self.reader().keys(), Some(&stored)).map(Some)
     }
 
     /// Calls are found by the timeline, and those without an event by their links.
     async fn erase_calls(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
-        let mut timeline = Pages::of(KeyRange::head(self.keys().timeline(lead), BATCH));
-        while let Some(items) = timeline.next(&self.table).await? {
+        let mut timeline = Pages::of(KeyRange::head(self.reader().keys().timeline(lead), BATCH));
+        while let Some(items) = timeline.next(&self.reader().table).await? {
             let mut events = Vec::with_capacity(items.len());
             for event in &items {
                 let key = key_of(event)?;
                 match call_of(event) {
                     Ok(call) => events.push((key, call)),
-                    Err(error) => unreadable.note(self, &key, Err(error))?,
+                    Err(error) => unreadable.note(self.reader(), &key, Err(error))?,
                 }
             }
             self.erase_some_calls(lead, events, unreadable).await?;
         }
-        let mut links = Pages::of(KeyRange::head(self.keys().lead_calls(lead), BATCH));
-        while let Some(found) = links.next_keys(&self.table).await? {
+        let mut links = Pages::of(KeyRange::head(self.reader().keys().lead_calls(lead), BATCH));
+        while let Some(found) = links.next_keys(&self.reader().table).await? {
             let calls = found.into_iter().filter_map(|key| {
                 let call = CallId::new(key.sk.parse().ok()?)?;
                 Some((key, call))
@@ -93,14 +93,14 @@ impl Reader {
         found: Vec<(Key, CallId)>,
         unreadable: &mut Unreadable,
     ) -> Result<(), StoreError> {
-        let calls = found.iter().map(|(_, call)| self.keys().call(*call));
-        let calls = self.table.get_many(calls).await?;
+        let calls = found.iter().map(|(_, call)| self.reader().keys().call(*call));
+        let calls = self.reader().table.get_many(calls).await?;
         for (leading, call) in found {
-            let key = self.keys().call(call);
+            let key = self.reader().keys().call(call);
             let item = calls.get(&key).cloned().unwrap_or_default();
             let change = |item: &Item| call_erasure(item, lead, &key, &leading);
             let outcome = self.change_record(key.clone(), item, change).await;
-            unreadable.note(self, &key, outcome)?;
+            unreadable.note(self.reader(), &key, outcome)?;
         }
         Ok(())
     }
@@ -112,7 +112,7 @@ impl Reader {
         mut item: Item,
         change: impl Fn(&Item) -> Result<Option<Transaction>, StoreError>,
     ) -> Result<(), StoreError> {
-        let mut retry = self.table.retry(Policy::CONFLICT, "erasing a lead");
+        let mut retry = self.reader().table.retry(Policy::CONFLICT, "erasing a lead");
         while let Some(transaction) = change(&item)? {
             match self.table.commit(transaction).await {
                 Ok(()) => return Ok(()),

@@ -33,6 +33,7 @@ impl Store {
     async fn instances_without(&self, marks: &[&str]) -> Result<Vec<InstanceName>, StoreError> {
         let items = self
             .table
+            .reads()
             .query_all(KeyRange::head(key::instances(), PAGE))
             .await?;
         let mut names = Vec::with_capacity(items.len());

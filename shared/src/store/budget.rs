@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use crate::settings::Settings;
 use crate::viewer::Viewer;
 use table::item::{self, Item};
-use table::{Key, KeyRange, Page, Pages, StoreError, Table};
+use table::{Key, KeyRange, Page, Pages, ReadTable, StoreError};
 
 /// Maximum time of a search or filter. With the reads before it, this stays below the timeouts of the function (29 s)
 /// and the gateway (30 s).
@@ -63,7 +63,7 @@ impl ReadBudget {
     ///
     /// # Errors
     /// [`StoreError::OverBudget`] without a call where it might pass the budget, whatever the queries under way return.
-    pub async fn query(&self, table: &Table, span: KeyRange) -> Result<Page, StoreError> {
+    pub async fn query(&self, table: &ReadTable, span: KeyRange) -> Result<Page, StoreError> {
         let items = u32::try_from(span.limit).unwrap_or(u32::MAX);
         let most = f64::from(items.saturating_mul(ITEM_UNITS)).min(MAX_QUERY_UNITS);
         let most = most.min(self.whole);
@@ -78,7 +78,7 @@ impl ReadBudget {
     ///
     /// # Errors
     /// [`StoreError::OverBudget`] as for [`query`](Self::query).
-    pub async fn query_all(&self, table: &Table, span: KeyRange) -> Result<Vec<Item>, StoreError> {
+    pub async fn query_all(&self, table: &ReadTable, span: KeyRange) -> Result<Vec<Item>, StoreError> {
         let (mut pages, mut items) = (Pages::of(span), Vec::new());
         while let Some(page) = pages.next_with(|span| self.query(table, span)).await? {
             items.extend(page.items);
@@ -100,7 +100,11 @@ impl ReadBudget {
     ///
     /// # Errors
     /// [`StoreError::OverBudget`] where they are too many; [`StoreError`] where they cannot be read.
-    pub async fn get_many(&self, table: &Table, keys: Vec<Key>) -> Result<HashMap<Key, Item>, StoreError> {
+    pub async fn get_many(
+        &self,
+        table: &ReadTable,
+        keys: Vec<Key>,
+    ) -> Result<HashMap<Key, Item>, StoreError> {
         let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
         self.take(count.into()).await?;
         let read = table.get_many(keys).await?;

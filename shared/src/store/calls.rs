@@ -13,7 +13,7 @@ use super::key::{Counter, Key};
 use super::leads;
 use super::leads::identity::{claimant, phone_claim, put_claim};
 use super::sequence::Sequence;
-use super::{InstanceStore, Reader};
+use super::{Reader, Writer};
 use crate::call::{Call, CallType};
 use crate::ids::{CallId, EventId, LeadId};
 use crate::lead::Lead;
@@ -168,7 +168,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Takes numbers for a call by additions that cannot collide: the way on where others keep taking those that were
     /// seen. One write for a call and event, one for a lead.
     ///
@@ -177,20 +177,15 @@ impl InstanceStore {
     pub async fn take_call_numbers(&self, link: &Link) -> Result<CallSequences, StoreError> {
         let calls = self.reader.keys().counter(Counter::Call);
         let (call, event) = if *link == Link::Nobody {
-            let call = Sequence::reserve(&self.reader.table, &calls, "call").await?;
+            let call = Sequence::reserve(&self.table, &calls, "call").await?;
             (call, Sequence::Expect(0))
         } else {
-            let [call, event] = Sequence::reserve_all(&self.reader.table, &calls, ["call", "event"]).await?;
+            let [call, event] = Sequence::reserve_all(&self.table, &calls, ["call", "event"]).await?;
             (call, event)
         };
         let lead = match link {
             Link::New(_) => {
-                Sequence::reserve(
-                    &self.reader.table,
-                    &self.reader.keys().counter(Counter::Lead),
-                    "lead",
-                )
-                .await?
+                Sequence::reserve(&self.table, &self.reader.keys().counter(Counter::Lead), "lead").await?
             }
             _ => Sequence::Expect(0),
         };
@@ -261,13 +256,13 @@ impl InstanceStore {
         raises: bool,
     ) -> Result<(), CommitError> {
         let Some(lead) = call.lead.filter(|_| raises) else {
-            return self.reader.table.commit(transaction).await;
+            return self.table.commit(transaction).await;
         };
         let (key, is_new) = (self.reader.keys().lead(lead), matches!(link, Link::New(_)));
         let mut raising = transaction.clone();
         outbox::enqueue(&mut raising, self.reader.keys(), call.id);
         if is_new {
-            return self.reader.table.commit(raising).await;
+            return self.table.commit(raising).await;
         }
         raising.require(key.clone(), leads::is_archived(lead, false));
         transaction.require(key.clone(), leads::is_archived(lead, true));
@@ -276,7 +271,7 @@ impl InstanceStore {
             let Some(attempt) = attempts.next() else {
                 return Err(StoreError::Contention("recording a call").into());
             };
-            match self.reader.table.commit(attempt).await {
+            match self.table.commit(attempt).await {
                 Err(CommitError::Refused(items)) if is_only_there(&items, &key) => {}
                 outcome => return outcome,
             }

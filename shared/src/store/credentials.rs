@@ -51,7 +51,11 @@ impl Store {
         if known.is_some() {
             return Ok(known);
         }
-        let found = self.table.get_many(hashes.iter().map(key::credential)).await?;
+        let found = self
+            .table
+            .reads()
+            .get_many(hashes.iter().map(key::credential))
+            .await?;
         let first = hashes
             .iter()
             .find_map(|hash| Some((hash, found.get(&key::credential(hash))?)));
@@ -74,7 +78,7 @@ impl Store {
     ) -> Result<(FoundCredentials, Option<StoredDirectory>), StoreError> {
         let directory = Keys(instance).directory();
         let keys = hashes.iter().map(key::credential).chain([directory.clone()]);
-        let mut items = self.table.get_many(keys).await?;
+        let mut items = self.table.reads().get_many(keys).await?;
         let found = hashes.iter().filter_map(|hash| {
             let item = items.remove(&key::credential(hash))?;
             Some(item::decode("credential", item).map(|credential| (hash.clone(), credential)))

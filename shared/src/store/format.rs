@@ -15,7 +15,7 @@ use super::key;
 use crate::time::Timestamp;
 use table::StoreError;
 use table::item::{self, Item};
-use table::{KeyRange, Table};
+use table::{KeyRange, ReadTable};
 
 /// Format of the stored items, numbered from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -133,13 +133,13 @@ fn readable() -> String {
     }
 }
 
-async fn format_item(table: &Table) -> Result<Option<TableFormat>, StoreError> {
+async fn format_item(table: &ReadTable) -> Result<Option<TableFormat>, StoreError> {
     let item = table.get(&key::format()).await?;
     item.map(|item| item::decode("format", item)).transpose()
 }
 
 /// The item `#format`, or the first format for a table without it; `None` if it has no instance either.
-pub async fn found_format(table: &Table) -> Result<Option<TableFormat>, StoreError> {
+pub async fn found_format(table: &ReadTable) -> Result<Option<TableFormat>, StoreError> {
     if let Some(found) = format_item(table).await? {
         return Ok(Some(found));
     }
@@ -151,7 +151,7 @@ pub async fn found_format(table: &Table) -> Result<Option<TableFormat>, StoreErr
 impl Store {
     /// The check before a function's first request: one get, which also opens the connection.
     pub(crate) async fn check_start(&self) -> Result<(), StoreError> {
-        self.judge(format_item(&self.table).await?.as_ref())
+        self.judge(format_item(self.table.reads()).await?.as_ref())
     }
 
     /// Rejects a table that this build cannot read.
@@ -159,7 +159,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Format`] for another format; other errors if the table cannot be reached.
     pub async fn check_format(&self) -> Result<(), StoreError> {
-        self.judge(found_format(&self.table).await?.as_ref())
+        self.judge(found_format(self.table.reads()).await?.as_ref())
     }
 
     fn judge(&self, found: Option<&TableFormat>) -> Result<(), StoreError> {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::key::{Key, Keys};
-use super::{InstanceStore, Reader};
+use super::{Reader, Writer};
 use crate::text::hex;
 use crate::time::Timestamp;
 use table::StoreError;
@@ -56,7 +56,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Outcome of the request whose claim caused a conflict.
     pub(crate) fn claimed_meanwhile(
         &self,
@@ -69,7 +69,7 @@ impl InstanceStore {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Stores that a request found a record and created none. Returns the outcome of a concurrent request with the same key
     /// that came first. One transaction.
     ///
@@ -84,7 +84,7 @@ impl InstanceStore {
             outcome,
             self.reader.environment.now(),
         );
-        match self.reader.table.commit(transaction).await {
+        match self.table.commit(transaction).await {
             Ok(()) => Ok(Claimed::New),
             Err(CommitError::Refused(items)) => {
                 let claimed = self.claimed_meanwhile(Some(claim), &items)?;

@@ -1,7 +1,7 @@
 //! The single table: one method per access pattern, listed in docs/access-patterns.md.
 //!
 //! Records are the truth; everything that lists, counts or finds them is derived from them by a pure function and
-//! written in the same transaction. A [`Reader`] or an [`InstanceStore`] reaches one instance only, and handlers get
+//! written in the same transaction. A [`Reader`] or an [`Writer`] reaches one instance only, and handlers get
 //! one from a `auth::Scope` alone.
 
 #![cfg_attr(
@@ -100,7 +100,7 @@ use format::Settled;
 use key::Keys;
 use prefetch_cache::HintCache;
 use rate::Leases;
-use table::{Gate, GateKeeper, Jitter, Table};
+use table::{Gate, GateKeeper, Jitter, ReadTable, Table};
 
 /// The table, of all instances.
 #[derive(Debug, Clone)]
@@ -166,11 +166,11 @@ impl Store {
         &self.environment
     }
 
-    /// Reads of an instance for the operator, who needs no credential.
+    /// An instance for the operator, who needs no credential.
     #[cfg(feature = "operator")]
     #[must_use]
-    pub fn unscoped(&self, instance: InstanceName) -> Reader {
-        self.reader(instance)
+    pub fn unscoped(&self, instance: InstanceName) -> Writer {
+        Writer::of_job(self, instance)
     }
 
     /// Reads for nobody in particular: for jobs, the operator and public endpoints.
@@ -181,7 +181,7 @@ impl Store {
     /// Reads for a caller.
     pub(crate) fn reader_for(&self, instance: InstanceName, caller: CallerId) -> Reader {
         Reader {
-            table: self.table.clone(),
+            table: self.table.reads().clone(),
             environment: self.environment.clone(),
             instance,
             caller: Arc::new(caller),
@@ -199,7 +199,7 @@ fn jitter(environment: &Environment) -> Jitter {
 /// Reads of one instance.
 #[derive(Debug, Clone)]
 pub struct Reader {
-    pub(crate) table: Table,
+    pub(crate) table: ReadTable,
     pub(crate) environment: Environment,
     pub(crate) instance: InstanceName,
     pub(crate) caller: Arc<CallerId>,
@@ -218,13 +218,6 @@ impl Reader {
     #[must_use]
     pub fn caller(&self) -> &CallerId {
         &self.caller
-    }
-
-    /// The table.
-    #[cfg(feature = "operator")]
-    #[must_use]
-    pub fn table(&self) -> &Table {
-        &self.table
     }
 
     /// The clock and the randomness.
@@ -266,13 +259,21 @@ impl Reader {
 
 /// Reads and writes of one instance.
 #[derive(Debug, Clone)]
-pub struct InstanceStore {
+pub struct Writer {
     reader: Reader,
+    pub(crate) table: Table,
     /// The directory of the request; `None` in background work, whose writes are no facts.
     directory: Option<Arc<Directory>>,
 }
 
-impl InstanceStore {
+impl Writer {
+    /// The table.
+    #[cfg(feature = "operator")]
+    #[must_use]
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
     /// The reads.
     #[must_use]
     pub fn reader(&self) -> &Reader {
@@ -280,17 +281,19 @@ impl InstanceStore {
     }
 
     /// For a request, whose writes raise their [facts]. `directory` is the one that the request was checked with.
-    pub(crate) fn of_request(reader: Reader, directory: Arc<Directory>) -> Self {
+    pub(crate) fn of_request(store: &Store, reader: Reader, directory: Arc<Directory>) -> Self {
         Self {
             reader,
+            table: store.table.clone(),
             directory: Some(directory),
         }
     }
 
     /// For background work, whose writes raise no [facts]: so automations set off no others (C-102).
-    pub(crate) fn of_job(reader: Reader) -> Self {
+    pub(crate) fn of_job(store: &Store, instance: InstanceName) -> Self {
         Self {
-            reader,
+            reader: store.reader(instance),
+            table: store.table.clone(),
             directory: None,
         }
     }

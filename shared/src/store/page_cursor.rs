@@ -8,7 +8,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{CallerId, InstanceStore, Reader};
+use super::{CallerId, Reader, Writer};
 use crate::text::hex;
 use table::StoreError;
 use table::item::{self, Item, n, s};
@@ -150,7 +150,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Stores the start of a page; without a cursor, that it is unknown. One put.
     pub(crate) async fn put_bookmark(
         &self,
@@ -162,8 +162,7 @@ impl InstanceStore {
         let expiry = self.reader.environment.now().plus_seconds(SECONDS);
         let mut item = cursor.encode();
         item.insert("ttl".to_owned(), n(expiry.unix_seconds()));
-        self.reader
-            .table
+        self.table
             .put(&self.reader.keys().bookmark(&walk.0, page), item)
             .await?;
         let known = Some(cursor).filter(PageCursor::is_known);

@@ -8,8 +8,8 @@
 //! A stale marker that names its lead never moves, because readers depend on it. It is renewed, or keeps the version
 //! at which its lead could not be refreshed (see [`copies`](super::copies)).
 
-use super::Reader;
 use super::key::{self, Key};
+use super::{Reader, Writer};
 use table::item::{Item, s};
 use table::key_of;
 use table::{Condition, OVERSIZE, StoreError, Transaction};
@@ -17,7 +17,7 @@ use table::{Condition, OVERSIZE, StoreError, Transaction};
 /// Kind of the unreadable item.
 pub const UNREADABLE: &str = "unreadable";
 
-impl Reader {
+impl Writer {
     /// Outcome of work on an item; the default if the item moves to quarantine instead of failing.
     pub(crate) async fn or_set_aside<T: Default>(
         &self,
@@ -27,8 +27,9 @@ impl Reader {
         let Some(unreadable) = outcome.as_ref().err().and_then(StoreError::lasting) else {
             return outcome;
         };
-        self.log_unreadable(key, unreadable, "an item is set aside");
-        let Some(item) = self.table.get(key).await? else {
+        self.reader
+            .log_unreadable(key, unreadable, "an item is set aside");
+        let Some(item) = self.reader.table.get(key).await? else {
             return Ok(T::default());
         };
         let mut transaction = Transaction::default();
@@ -40,7 +41,9 @@ impl Reader {
         self.table.try_commit(transaction).await?;
         Ok(T::default())
     }
+}
 
+impl Reader {
     /// Logs the item and the kind that could not be read. The cause is omitted, because it may quote personal data or
     /// a secret.
     pub(crate) fn log_unreadable(&self, key: &Key, unreadable: &str, what: &str) {

@@ -26,17 +26,23 @@ const BATCH: usize = 100;
 const UNPROCESSED: Policy = Policy::CONFLICT.attempts(6);
 const UPDATE: &str = "UpdateItem";
 
-/// The table.
+/// The table, to read.
 #[derive(Debug, Clone)]
-pub struct Table {
+pub struct ReadTable {
     pub(crate) client: Client,
     pub(crate) name: String,
     pub(crate) jitter: Jitter,
     /// Delays reads until the request's check has passed.
-    pub(crate) gate: Option<Gate>,
+    gate: Option<Gate>,
 }
 
-impl Table {
+/// The table, to read and write.
+#[derive(Debug, Clone)]
+pub struct Table {
+    pub(crate) reads: ReadTable,
+}
+
+impl ReadTable {
     /// The same table with its reads delayed by a gate.
     #[must_use]
     pub fn gated(&self, gate: Gate) -> Self {
@@ -214,14 +220,41 @@ impl Table {
         }
         Ok(items)
     }
+}
+
+impl Table {
+    pub(crate) fn new(client: Client, name: String, jitter: Jitter) -> Self {
+        let gate = None;
+        Self {
+            reads: ReadTable {
+                client,
+                name,
+                jitter,
+                gate,
+            },
+        }
+    }
+
+    /// Its reads.
+    #[must_use]
+    pub fn reads(&self) -> &ReadTable {
+        &self.reads
+    }
+
+    /// Counts the attempts at `work`, which the error names.
+    #[must_use]
+    pub fn retry(&self, policy: Policy, work: &'static str) -> Retry<'_> {
+        self.reads.retry(policy, work)
+    }
 
     /// Puts an item unconditionally.
     pub async fn put(&self, key: &Key, item: Item) -> Result<(), StoreError> {
         const OPERATION: &str = "PutItem";
         let send = self
+            .reads
             .client
             .put_item()
-            .table_name(&self.name)
+            .table_name(&self.reads.name)
             .set_item(Some(key.complete(item)))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .send();
@@ -290,9 +323,10 @@ impl Table {
         let aliases = names.iter().enumerate();
         let aliases = aliases.map(|(at, name)| (format!("#n{at}"), (*name).to_owned()));
         let request = self
+            .reads
             .client
             .update_item()
-            .table_name(&self.name)
+            .table_name(&self.reads.name)
             .set_key(Some(key.attributes()))
             .update_expression(expression)
             .set_condition_expression(condition.map(str::to_owned))
@@ -324,7 +358,7 @@ impl Pages {
     ///
     /// # Errors
     /// [`StoreError`] if the read fails.
-    pub async fn next(&mut self, table: &Table) -> Result<Option<Vec<Item>>, StoreError> {
+    pub async fn next(&mut self, table: &ReadTable) -> Result<Option<Vec<Item>>, StoreError> {
         let page = self.next_with(|range| table.query(range)).await?;
         Ok(page.map(|page| page.items))
     }
@@ -333,7 +367,7 @@ impl Pages {
     ///
     /// # Errors
     /// [`StoreError`] if the read fails.
-    pub async fn next_keys(&mut self, table: &Table) -> Result<Option<Vec<Key>>, StoreError> {
+    pub async fn next_keys(&mut self, table: &ReadTable) -> Result<Option<Vec<Key>>, StoreError> {
         let items = self.next(table).await?;
         let keys = items.map(|items| items.iter().map(key_of).collect());
         keys.transpose()

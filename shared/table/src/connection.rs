@@ -44,12 +44,7 @@ impl Table {
             }
         }
         let config = loader.load().await;
-        Self {
-            client: Client::new(&config),
-            name: location.table,
-            jitter,
-            gate: None,
-        }
+        Self::new(Client::new(&config), location.table, jitter)
     }
 
     /// Connects as a Lambda function, with credentials and region from the environment. The other providers
@@ -66,12 +61,7 @@ impl Table {
             Some(endpoint) => config.endpoint_url(endpoint),
             None => config,
         };
-        Self {
-            client: Client::from_conf(config.build()),
-            name: location.table,
-            jitter,
-            gate: None,
-        }
+        Self::new(Client::from_conf(config.build()), location.table, jitter)
     }
 }
 

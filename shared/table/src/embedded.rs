@@ -38,12 +38,7 @@ impl Table {
             .endpoint_url("http://embedded.invalid")
             .region(Region::from_static("us-east-1"))
             .credentials_provider(Credentials::new("local", "local", None, None, "local"));
-        Self {
-            client: Client::from_conf(config.build()),
-            name: table,
-            jitter,
-            gate: None,
-        }
+        Self::new(Client::from_conf(config.build()), table, jitter)
     }
 }
 

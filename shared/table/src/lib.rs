@@ -32,7 +32,7 @@ pub mod unknown;
 
 pub use aws_sdk_dynamodb::types::AttributeValue;
 
-pub use client::Table;
+pub use client::{ReadTable, Table};
 pub use condition::Condition;
 pub use connection::{Location, MAX_CALL};
 pub use error::{OVERSIZE, StoreError};

@@ -37,7 +37,7 @@ impl Table {
 
     /// Whether the table can be read. One get: the embedded engine counts all items of a table that it describes.
     async fn exists(&self) -> Result<bool, StoreError> {
-        let request = self.client.get_item().table_name(&self.name);
+        let request = self.reads.client.get_item().table_name(&self.reads.name);
         let any = AttributeValue::S("#".to_owned());
         match request.key("pk", any.clone()).key("sk", any).send().await {
             Ok(_) => Ok(true),
@@ -54,7 +54,14 @@ impl Table {
 
     /// `None` if there is no table.
     async fn status(&self) -> Result<Option<TableStatus>, StoreError> {
-        match self.client.describe_table().table_name(&self.name).send().await {
+        match self
+            .reads
+            .client
+            .describe_table()
+            .table_name(&self.reads.name)
+            .send()
+            .await
+        {
             Ok(output) => Ok(output.table.and_then(|table| table.table_status)),
             Err(cause)
                 if cause
@@ -71,9 +78,10 @@ impl Table {
     async fn create(&self) -> Result<bool, StoreError> {
         let incomplete = |cause| StoreError::incomplete("CreateTable", &cause);
         let mut request = self
+            .reads
             .client
             .create_table()
-            .table_name(&self.name)
+            .table_name(&self.reads.name)
             .billing_mode(BillingMode::PayPerRequest);
         for (name, kind) in [("pk", KeyType::Hash), ("sk", KeyType::Range)] {
             let attribute = AttributeDefinition::builder()
@@ -107,9 +115,10 @@ impl Table {
             return;
         };
         let request = self
+            .reads
             .client
             .update_time_to_live()
-            .table_name(&self.name)
+            .table_name(&self.reads.name)
             .time_to_live_specification(expiry);
         if let Err(cause) = request.send().await {
             tracing::debug!(?cause, "expired items will not be deleted by the table");

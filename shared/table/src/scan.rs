@@ -39,9 +39,10 @@ impl Table {
     pub async fn scan(&self, wanted: &Selection<'_>, after: Option<&Key>) -> Result<Scanned, StoreError> {
         let (name, value) = wanted.attribute;
         let send = self
+            .reads
             .client
             .scan()
-            .table_name(&self.name)
+            .table_name(&self.reads.name)
             .consistent_read(true)
             .limit(i32::try_from(PAGE).unwrap_or(i32::MAX))
             .filter_expression("begins_with(pk, :prefix) OR (begins_with(pk, :other) AND #name = :value)")

@@ -187,7 +187,7 @@ impl Transaction {
 macro_rules! conditioned {
     ($write:expr, $table:expr, $condition:expr) => {
         $write
-            .table_name(&$table.name)
+            .table_name(&$table.reads.name)
             .set_expression_attribute_names(some($condition.names))
             .set_expression_attribute_values(some($condition.values))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
@@ -238,6 +238,7 @@ impl Table {
         // The SDK sends one client token with all retries of a call, so a retry after a timeout does not
         // repeat a committed transaction.
         let send = self
+            .reads
             .client
             .transact_write_items()
             .set_transact_items(Some(writes?))

@@ -67,14 +67,18 @@ impl Doctor<'_> {
 /// The call at a key if it lacks its event. What an unfinished deletion still removes from its records is no difference
 /// (C-84).
 async fn flawed(operator: &Operator, kind: KindRef, key: &Key) -> Result<Option<Flawed>> {
-    let Some(item) = operator.table().get(key).await? else {
+    let Some(item) = operator.reads().get(key).await? else {
         return Ok(None);
     };
     let stored = calls::decode_record(item.clone())?;
     let (Some(reason), Some(lead)) = (kind.flaw(&item)?, stored.call.lead) else {
         return Ok(None);
     };
-    let erased = operator.table().get(&operator.keys().erasure(lead)).await?;
+    let erased = operator
+        .table()
+        .reads()
+        .get(&operator.keys().erasure(lead))
+        .await?;
     Ok(erased.is_none().then_some(Flawed {
         reason,
         item,

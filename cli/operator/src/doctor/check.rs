@@ -44,11 +44,11 @@ impl Doctor<'_> {
     {
         let table = self.operator.table();
         self.repeat(what, async || {
-            let Some(before) = table.get(held).await? else {
+            let Some(before) = table.reads().get(held).await? else {
                 return Ok(Check::Fine);
             };
             let outcome = check(&before).await?;
-            let unchanged = table.get(held).await?.as_ref() == Some(&before);
+            let unchanged = table.reads().get(held).await?.as_ref() == Some(&before);
             Ok(if unchanged { outcome } else { Check::Changing })
         })
         .await

@@ -50,7 +50,7 @@ impl Doctor<'_> {
             let Some((id, column)) = kind.place(record)? else {
                 return Ok(Check::Fine);
             };
-            let reason = match operator.0.funnel(id).await {
+            let reason = match operator.0.reader().funnel(id).await {
                 // It was reported itself, and may have any column.
                 Err(StoreError::Corrupt { .. }) => return Ok(Check::Fine),
                 Err(error) => return Err(error.into()),

@@ -28,7 +28,7 @@ impl Doctor<'_> {
         let sources = sources.collect::<Result<Vec<_>, _>>()?;
         let wanted: Vec<_> = sources.iter().flatten().cloned().collect();
         self.checked("copies", wanted.len());
-        let found = operator.table().get_many(wanted).await?;
+        let found = operator.reads().get_many(wanted).await?;
         let mut differing = Vec::new();
         for ((key, record), at) in records.iter().zip(&sources) {
             let source = at.as_ref().and_then(|at| found.get(at));
@@ -40,7 +40,7 @@ impl Doctor<'_> {
             }
         }
         let wanted = differing.iter().flat_map(|(_, markers)| markers).cloned();
-        let standing = operator.table().get_many(wanted).await?;
+        let standing = operator.reads().get_many(wanted).await?;
         for (key, markers) in differing {
             if !markers.iter().any(|marker| standing.contains_key(marker)) {
                 let check = async |record: &Item| check(operator, (kind, rule), (key, record)).await;
@@ -64,10 +64,13 @@ async fn check(
 ) -> Result<Check> {
     let table = operator.table();
     let at = rule.source(operator.keys(), record)?;
-    let before = table.get_many(at.clone()).await?;
+    let before = table.reads().get_many(at.clone()).await?;
     let source = before.values().next();
-    let standing = table.get_many(markers(operator, rule, record, source)).await?;
-    if table.get_many(at.clone()).await? != before {
+    let standing = table
+        .reads()
+        .get_many(markers(operator, rule, record, source))
+        .await?;
+    if table.reads().get_many(at.clone()).await? != before {
         return Ok(Check::Changing);
     }
     if !standing.is_empty() {

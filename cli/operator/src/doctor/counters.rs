@@ -43,6 +43,7 @@ impl Doctor<'_> {
         let item = self
             .operator
             .table()
+            .reads()
             .get(&self.operator.keys().counter(counter))
             .await?;
         item::number("counter", &item.unwrap_or_default(), name)

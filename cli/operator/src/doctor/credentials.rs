@@ -41,7 +41,7 @@ impl Doctor<'_> {
             }
         }
         let hashes = listed.iter().map(|(_, entry)| key::credential(&entry.hash));
-        let stored = operator.table().get_many(hashes).await?;
+        let stored = operator.reads().get_many(hashes).await?;
         for (key, entry) in listed {
             let found = stored.get(&key::credential(&entry.hash));
             if fault(operator, &entry, found).is_some() {
@@ -74,7 +74,7 @@ async fn unlisted(operator: &Operator, (at, item): (&Key, &Item), key: &Key) -> 
     let opens: Credential = item::decode("credential", item.clone())?;
     let hash = at.pk.trim_start_matches(key::OPENING);
     let mut fix = Transaction::default();
-    let reason = match operator.table().get(key).await? {
+    let reason = match operator.reads().get(key).await? {
         Some(entry) if decode(&entry).is_ok_and(|entry| entry.hash.as_str() != hash) => {
             fix.delete(at.clone(), Condition::Present);
             "is in the list with another secret than the one that opens the instance too"
@@ -133,7 +133,7 @@ fn fault(operator: &Operator, entry: &Listed, found: Option<&Item>) -> Option<&'
 async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
     let entry = decode(item)?;
     let at = key::credential(&entry.hash);
-    let found = operator.table().get(&at).await?;
+    let found = operator.reads().get(&at).await?;
     let Some(reason) = fault(operator, &entry, found.as_ref()) else {
         return Ok(Check::Fine);
     };

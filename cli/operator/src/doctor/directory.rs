@@ -101,7 +101,7 @@ fn summary_faults(expected: &Directory, stored: &Directory) -> impl Iterator<Ite
 impl Expected {
     async fn read(operator: &Operator) -> Result<Self, StoreError> {
         let lists = UserLists::of_records(operator).await?;
-        let items = operator.0.automation_items().await?;
+        let items = operator.0.reader().automation_items().await?;
         let found = items.iter().map(automations::decode);
         let found = found.collect::<Result<Vec<_>, _>>()?;
         let mut directory = Directory::default();

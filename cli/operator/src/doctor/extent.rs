@@ -70,6 +70,7 @@ impl Operator {
         let key = |counter| self.keys().counter(counter);
         let items = self
             .table()
+            .reads()
             .get_many(SEQUENCES.map(|(counter, _)| key(counter)))
             .await?;
         let mut last = BTreeMap::new();

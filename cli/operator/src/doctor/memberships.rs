@@ -33,7 +33,7 @@ impl Doctor<'_> {
         for some in held.chunks(BATCH) {
             let keys = some.iter().map(|(user, _)| operator.keys().user(*user));
             let wanted = keys.chain(some.iter().map(|(_, key)| key.clone()));
-            let found = operator.table().get_many(wanted).await?;
+            let found = operator.reads().get_many(wanted).await?;
             for (user, key) in some {
                 let record = found.get(&operator.keys().user(*user));
                 let Ok(Some((credential, membership))) = both(*user, found.get(key), record) else {
@@ -72,7 +72,11 @@ fn both(
 /// Under one version of the directory users and credentials are of one moment.
 async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -> Result<Check> {
     let record = operator.keys().user(user);
-    let found = operator.table().get_many([record.clone(), key.clone()]).await?;
+    let found = operator
+        .table()
+        .reads()
+        .get_many([record.clone(), key.clone()])
+        .await?;
     let Some((credential, membership)) = both(user, found.get(key), found.get(&record))? else {
         return Ok(Check::Fine);
     };

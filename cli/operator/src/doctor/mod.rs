@@ -153,7 +153,7 @@ impl Operator {
 impl Operator {
     /// Whether the table has the former format.
     async fn is_unmigrated(&self) -> Result<bool, StoreError> {
-        let found = found_format(self.table()).await?;
+        let found = found_format(self.reads()).await?;
         Ok(found.is_some_and(|found| found.format < Format::CURRENT))
     }
 }

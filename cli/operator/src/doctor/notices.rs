@@ -98,6 +98,6 @@ impl Doctor<'_> {
 }
 
 async fn finishes_deletion(operator: &Operator, notice: &Key) -> Result<bool> {
-    let notice = operator.table().get(notice).await?;
+    let notice = operator.reads().get(notice).await?;
     Ok(notice.is_some_and(|notice| notice.contains_key(DELETED)))
 }

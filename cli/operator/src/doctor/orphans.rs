@@ -79,7 +79,7 @@ impl Doctor<'_> {
     async fn some_derivations(&mut self, derivations: &[Derivation]) -> Result<()> {
         let operator = self.operator;
         let records = derivations.iter().filter_map(|(_, _, record)| record.clone());
-        let records = operator.table().get_many(records).await?;
+        let records = operator.reads().get_many(records).await?;
         for (kind, key, at) in derivations {
             let record = at.as_ref().and_then(|at| records.get(at));
             // An unreadable record, which was reported itself, may derive anything.
@@ -112,7 +112,7 @@ async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
             fix,
         ));
     };
-    let record = operator.table().get(&at).await?;
+    let record = operator.reads().get(&at).await?;
     let derived = record
         .as_ref()
         .map(|record| kind.derived(operator.keys(), record))
@@ -120,7 +120,7 @@ async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
     if derived.is_some_and(|derived| derived.items.contains_key(key)) {
         return Ok(Check::Fine);
     }
-    if operator.table().get(&at).await? != record {
+    if operator.reads().get(&at).await? != record {
         return Ok(Check::Changing);
     }
     let (condition, fault) = match record {

@@ -57,7 +57,7 @@ impl Doctor<'_> {
         let derived = readable.iter().flat_map(|(_, _, derived)| derived.items.keys());
         let derived: Vec<_> = derived.cloned().collect();
         self.checked("derived", derived.len());
-        let stored = operator.table().get_many(derived).await?;
+        let stored = operator.reads().get_many(derived).await?;
         for (key, record, derived) in &readable {
             if differences((kind, may_lack), derived, &stored).next().is_some() {
                 self.recheck(key, key, async |record| {
@@ -101,7 +101,11 @@ async fn check(
     record: &Item,
 ) -> Result<Check> {
     let derived = kind.derived(operator.keys(), record)?;
-    let stored = operator.table().get_many(derived.items.keys().cloned()).await?;
+    let stored = operator
+        .table()
+        .reads()
+        .get_many(derived.items.keys().cloned())
+        .await?;
     let (mut findings, mut fix) = (Vec::new(), Transaction::default());
     for (at, item, found) in differences((kind, may_lack), &derived, &stored) {
         let fault = found.map_or("is missing: ", |_| "is not what is derived: ");

@@ -20,7 +20,7 @@ impl Doctor<'_> {
                     continue;
                 };
                 self.repeat(&key, async || {
-                    Ok(match operator.0.check_result(id).await? {
+                    Ok(match operator.0.reader().check_result(id).await? {
                         Checked::Sound => Check::Fine,
                         Checked::Changing => Check::Changing,
                         Checked::Damaged { wounds, remedy } => Check::Inconsistency(Inconsistency {

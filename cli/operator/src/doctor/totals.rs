@@ -92,7 +92,12 @@ impl Doctor<'_> {
         let operator = self.operator;
         let mut retry = operator.table().retry(COUNTS, "a count");
         loop {
-            let before = self.operator.table().get_many(open.iter().cloned()).await?;
+            let before = self
+                .operator
+                .table()
+                .reads()
+                .get_many(open.iter().cloned())
+                .await?;
             let last = key::number(self.last_number(kind).await?);
             let old = self.count(kind, (None, Some(&last)), Recount::of(&open)).await?;
             for _ in 0..CATCH_UPS {
@@ -127,7 +132,12 @@ impl Doctor<'_> {
         before: &HashMap<Key, Item>,
         [old, new]: [&Recount; 2],
     ) -> Result<()> {
-        let now = self.operator.table().get_many(open.iter().cloned()).await?;
+        let now = self
+            .operator
+            .table()
+            .reads()
+            .get_many(open.iter().cloned())
+            .await?;
         for key in open.clone() {
             let (Ok(then), Ok(version)) = (version(before.get(&key)), version(now.get(&key))) else {
                 self.report(&key, "has no readable version", false);

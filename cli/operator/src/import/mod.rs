@@ -149,7 +149,7 @@ impl Import<'_> {
         self.pass::<Companies>().await?;
         self.pass::<Leads>().await?;
         self.pass::<Funnels>().await?;
-        let funnels = self.operator.0.funnels().await?;
+        let funnels = self.operator.0.reader().funnels().await?;
         self.known.funnels = funnels.into_iter().map(|funnel| (funnel.id, funnel)).collect();
         self.pass::<Opportunities>().await?;
         self.pass::<Calendars>().await?;

@@ -28,7 +28,7 @@ impl KnownRecords {
     ) -> Result<Vec<Result<(), String>>, OperatorError> {
         let all = lines.iter().flat_map(References::iter);
         let keys = all.filter_map(|reference| stored(operator, reference.target));
-        let found = operator.table().get_many(keys).await?;
+        let found = operator.reads().get_many(keys).await?;
         let judged = lines.iter().map(|references| {
             let missing = |target| !self.has(operator, target, &found);
             let reasons = references.iter().filter(|reference| missing(reference.target));

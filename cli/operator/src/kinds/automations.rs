@@ -131,7 +131,7 @@ impl Operator {
             .retry(Policy::CONFLICT, "a change of the automations");
         loop {
             let stored = self.stored_directory().await?;
-            let found = self.0.automation_items().await?;
+            let found = self.0.reader().automation_items().await?;
             let decoded = found.iter().map(automations::decode);
             let mut all = decoded.collect::<Result<Vec<_>, _>>()?;
             let mut transaction = Transaction::default();

@@ -194,7 +194,7 @@ impl Operator {
         };
         let keys =
             waiting().flat_map(|(_, calendar)| Calendars::reads(self.keys(), calendar, Mode::default()));
-        let found = FoundItems::from(self.table().get_many(keys).await?);
+        let found = FoundItems::from(self.reads().get_many(keys).await?);
         // The calendars that wait for another to give up a name.
         let wanted: BTreeMap<_, _> = waiting()
             .filter_map(|(_, calendar)| {

@@ -167,7 +167,7 @@ impl Operator {
     /// [`OperatorError::Store`] where the table fails.
     pub async fn complete_calls(&self, calls: &[CallId]) -> Result<(), OperatorError> {
         let keys = calls.iter().map(|call| self.keys().call(*call));
-        let items = self.table().get_many(keys).await?;
+        let items = self.reads().get_many(keys).await?;
         let records: Result<Vec<_>, _> = items.into_values().map(calls::decode_record).collect();
         let lacking = records?.into_iter();
         let lacking = lacking.filter(|record| record.call.lead.is_some() && record.event.is_none());
@@ -182,7 +182,7 @@ impl Operator {
         // The first time the import has checked the leads.
         let leads = leads.filter(|_| mode.again).map(|lead| keys.lead(lead));
         let calls = lines.iter().map(|line| keys.call(line.call.id));
-        let found = FoundItems::from(self.table().get_many(calls.chain(leads)).await?);
+        let found = FoundItems::from(self.reads().get_many(calls.chain(leads)).await?);
         let stored = |line: &&CallLine| record(found.get(&keys.call(line.call.id)).cloned());
         let records: Vec<_> = lines.iter().map(stored).collect::<Result<_, _>>()?;
         let gone = |line: &CallLine| {

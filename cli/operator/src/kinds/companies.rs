@@ -69,7 +69,7 @@ impl RecordKind for Companies {
 impl ImportKind for Companies {
     async fn write(operator: &Operator, lines: &[&Company], mode: Mode) -> Written {
         let keys = lines.iter().map(|company| operator.keys().company(company.id));
-        let stored = operator.table().get_many(keys).await?;
+        let stored = operator.reads().get_many(keys).await?;
         let mut changed = Vec::new();
         for company in lines {
             let before = stored.get(&operator.keys().company(company.id)).cloned();
@@ -104,11 +104,11 @@ impl Operator {
     /// gets of the leads, a page at a time; writes only where a copy differs.
     async fn copy_to_leads(&self, company: &Company) -> Result<(), OperatorError> {
         let mut pages = Pages::of(KeyRange::head(self.keys().company_leads(company.id), LEADS));
-        while let Some(links) = pages.next_keys(self.table()).await? {
+        while let Some(links) = pages.next_keys(self.reads()).await? {
             let leads = links.iter().filter_map(|link| LeadId::new(link.sk.parse().ok()?));
             let leads: Vec<_> = leads.map(|lead| self.keys().lead(lead)).collect();
             let copy = async |leads: &[Key], _| {
-                let mut found = self.table().get_many(leads.iter().cloned()).await?;
+                let mut found = self.reads().get_many(leads.iter().cloned()).await?;
                 let mut copies = Vec::with_capacity(leads.len());
                 for lead in leads {
                     let stored = found.remove(lead).map(LeadRecord::decode).transpose()?;

@@ -79,7 +79,10 @@ impl Decide for Files {
             return Err(Skip::Unchanged);
         }
         let record = FileRecord::imported(stored.as_ref(), state);
-        Ok(operator.0.put_file(stored.as_ref(), &record, ticket_lead)?)
+        Ok(operator
+            .0
+            .reader()
+            .put_file(stored.as_ref(), &record, ticket_lead)?)
     }
 }
 

@@ -83,7 +83,7 @@ impl ImportKind for Funnels {
 impl Operator {
     async fn decide_funnels(&self, funnels: &[&Funnel]) -> Result<Vec<Decision>, OperatorError> {
         let keys = funnels.iter().map(|funnel| self.keys().funnel(funnel.id));
-        let found = FoundItems::from(self.table().get_many(keys).await?);
+        let found = FoundItems::from(self.reads().get_many(keys).await?);
         let mut decisions = Vec::with_capacity(funnels.len());
         for funnel in funnels {
             let decision = match self.lost_column(funnel, &found).await {
@@ -118,7 +118,7 @@ impl Operator {
         for archived in [false, true] {
             let totals = self.keys().board_totals(funnel, archived);
             let span = KeyRange::beginning(totals, key::total_column(column));
-            let items = self.table().query_all(span).await?;
+            let items = self.reads().query_all(span).await?;
             let numbers = items
                 .iter()
                 .flat_map(|item| [item.get("n"), item.get(RESTRICTED_COUNT)]);

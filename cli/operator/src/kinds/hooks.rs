@@ -75,7 +75,7 @@ impl RecordKind for Hooks {
 
 impl ImportKind for Hooks {
     async fn write(operator: &Operator, lines: &[&Form], mode: Mode) -> Written {
-        let funnels = operator.0.funnels().await?;
+        let funnels = operator.0.reader().funnels().await?;
         let lines: Vec<_> = lines.iter().map(|form| placed(form, &funnels)).collect();
         operator
             .write_each::<Self>(&lines.iter().collect::<Vec<_>>(), mode)

@@ -340,13 +340,13 @@ impl Operator {
         let reads = lines
             .iter()
             .flat_map(|line| K::reads(keys, (*line).borrow(), mode));
-        let mut found = FoundItems(self.table().get_many(reads).await?);
+        let mut found = FoundItems(self.reads().get_many(reads).await?);
         let mut further = Vec::new();
         for line in lines {
             further.extend(K::follow(keys, (*line).borrow(), &found)?);
         }
         if !further.is_empty() {
-            found.0.extend(self.table().get_many(further).await?);
+            found.0.extend(self.reads().get_many(further).await?);
         }
         let decisions = lines.iter().map(|line| K::decide(self, line, &found, mode));
         Ok(decisions.collect())

@@ -64,6 +64,7 @@ impl Operator {
         if any_of(&unknown, PlaceholderSource::Opportunity) {
             for field in self
                 .0
+                .reader()
                 .funnels()
                 .await?
                 .into_iter()
@@ -79,7 +80,7 @@ impl Operator {
         }
         let mut pages = Pages::of(KeyRange::head(self.keys().leads(), PAGE));
         while any_of(&unknown, PlaceholderSource::Lead) {
-            let Some(items) = pages.next(self.table()).await? else {
+            let Some(items) = pages.next(self.reads()).await? else {
                 break;
             };
             // A lead that cannot be read has no field that anybody sees.
@@ -96,7 +97,7 @@ impl Operator {
     async fn aliases_of_forms(&self) -> Result<Vec<String>, OperatorError> {
         let mut aliases = Vec::new();
         let mut pages = Pages::of(KeyRange::head(self.keys().forms(), PAGE));
-        while let Some(items) = pages.next(self.table()).await? {
+        while let Some(items) = pages.next(self.reads()).await? {
             let forms = items.iter().filter_map(|item| forms::form(item).ok());
             let targets = forms
                 .flat_map(|form| form.accepted())

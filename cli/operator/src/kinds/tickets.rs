@@ -83,7 +83,7 @@ impl Operator {
     /// again may have set one, and an earlier import may have left one.
     async fn settle_tickets(&self, lines: &[&Dated<Ticket>]) -> Result<(), StoreError> {
         let keys = lines.iter().map(|line| self.keys().ticket(line.record.id));
-        for record in self.table().get_many(keys).await?.values() {
+        for record in self.reads().get_many(keys).await?.values() {
             let stored = TicketRecord::decode(record)?;
             if stored.unsettled {
                 self.0.settle_ticket(stored.ticket.id).await?;

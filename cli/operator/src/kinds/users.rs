@@ -145,6 +145,7 @@ impl<'a> UserBatch<'a> {
     async fn read(operator: &'a Operator, users: &[&User], keyring: &Keyring) -> Result<Self, StoreError> {
         let (keys, table) = (operator.keys(), operator.table());
         let items = table
+            .reads()
             .get_many(users.iter().map(|user| keys.user(user.id)))
             .await?;
         let records = items.values().map(|item| item::decode("user", item.clone()));
@@ -157,7 +158,7 @@ impl<'a> UserBatch<'a> {
             .flat_map(|user| keyring.of(user.id))
             .collect::<Vec<_>>();
         let wanted = members.iter().chain(&names).chain(&held).cloned();
-        let mut found = table.get_many(wanted).await?;
+        let mut found = table.reads().get_many(wanted).await?;
         let mut batch = Self {
             operator,
             records: records.into_iter().map(|user| (user.id, user)).collect(),

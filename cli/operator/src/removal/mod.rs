@@ -99,7 +99,7 @@ impl Operator {
         watch: &(dyn Fn(u64) + Sync),
     ) -> Result<Removed, OperatorError> {
         self.directory().await?;
-        let funnels = self.0.every_funnel().await?;
+        let funnels = self.0.reader().every_funnel().await?;
         let target = self.target(removal, &funnels)?;
         let lost = lost_columns(target, &funnels);
         let mut found = self.dependents(target, &lost, watch).await?;

@@ -104,7 +104,7 @@ impl Operator {
         let Some(key) = key else {
             return Ok(None);
         };
-        Ok(self.table().get(&key).await?.map(|item| (key, item)))
+        Ok(self.reads().get(&key).await?.map(|item| (key, item)))
     }
 
     /// A record with derived items.
@@ -149,7 +149,7 @@ impl Operator {
     }
 
     async fn funnel_item(&self, id: FunnelId) -> Result<Option<(Item, Funnel)>, StoreError> {
-        let Some(item) = self.table().get(&self.keys().funnel(id)).await? else {
+        let Some(item) = self.reads().get(&self.keys().funnel(id)).await? else {
             return Ok(None);
         };
         let funnel = item::decode("funnel", item.clone())?;
@@ -174,14 +174,14 @@ impl Operator {
         if stored.standings.is_some() {
             return Err(OperatorError::FormerFormat);
         }
-        let Some(item) = table.get(&keys.user(id)).await? else {
+        let Some(item) = table.reads().get(&keys.user(id)).await? else {
             return Ok(None);
         };
         let user = Users::decode(item.clone())?;
         let mut transaction = Transaction::default();
         transaction.delete(keys.user(id), as_read(&item));
         let named = keys.user_name(id);
-        if let Some(names) = table.get(&named).await? {
+        if let Some(names) = table.reads().get(&named).await? {
             let mut others = decode_names(&names)?;
             others.remove(&id);
             if others.is_empty() {
@@ -192,7 +192,7 @@ impl Operator {
         }
         if let Some(department) = user.department {
             let member = keys.member(department, id);
-            if let Some(members) = table.get(&member).await? {
+            if let Some(members) = table.reads().get(&member).await? {
                 let mut members = decode_members(&members)?;
                 members.remove(&id);
                 put_members(&mut transaction, member, &members);
@@ -208,7 +208,7 @@ impl Operator {
             return Ok(None);
         };
         let mut next = self.stored_directory().await?;
-        let items = self.0.automation_items().await?;
+        let items = self.0.reader().automation_items().await?;
         let all = items.iter().map(automations::decode);
         let mut all = all.collect::<Result<Vec<_>, _>>()?;
         let before = all.len();
@@ -262,7 +262,7 @@ impl Operator {
         };
         for partition in [self.keys().report_data(id), self.keys().report_drafts(id)] {
             let mut pages = Pages::of(KeyRange::head(partition, PAGE));
-            while let Some(keys) = pages.next_keys(self.table()).await? {
+            while let Some(keys) = pages.next_keys(self.reads()).await? {
                 for keys in keys.chunks(MAX_WRITES) {
                     let mut transaction = Transaction::default();
                     for key in keys {

@@ -18,7 +18,7 @@ use crate::jobs::instances::{INSTANCES, JobOutcome};
 use crate::jobs::webhook_client::{Turn, WebhookClient};
 use crate::store::key::{self, Cause, Key};
 use crate::store::undelivered::{self, AT, TRIED};
-use crate::store::{InstanceStore, Store};
+use crate::store::{Store, Writer};
 use crate::time::Timestamp;
 use crate::traceparent::{self, Traceparent};
 use table::StoreError;
@@ -92,7 +92,7 @@ impl Delivery {
 
 /// The notifications of one receiver: of one action of an automation.
 pub struct DeliveryLane {
-    store: InstanceStore,
+    store: Writer,
     name: String,
     waiting: Vec<Item>,
 }
@@ -105,7 +105,7 @@ impl Store {
     /// [`StoreError`] if the table fails; the rest is delivered by the next run.
     pub async fn deliver_notifications(&self, webhook_client: &WebhookClient) -> Result<u64, StoreError> {
         let instances = self.open_instances_in_turn().await?.into_iter();
-        let waiting = instances.map(|name| InstanceStore::of_job(self.reader(name)).waiting());
+        let waiting = instances.map(|name| Writer::of_job(self, name).waiting());
         let mut waiting = stream::iter(waiting).buffer_unordered(INSTANCES);
         let (mut lanes, mut tally) = (Vec::new(), JobOutcome::default());
         while let Some(found) = waiting.next().await {
@@ -133,9 +133,9 @@ impl Store {
     pub async fn deliver_at_once(&self, facts: &[(InstanceName, Cause)], webhook_client: &WebhookClient) {
         let work = async {
             let mut lanes = BTreeMap::new();
-            let found = facts.iter().map(|(instance, cause)| {
-                InstanceStore::of_job(self.reader(instance.clone())).left_by(*cause)
-            });
+            let found = facts
+                .iter()
+                .map(|(instance, cause)| Writer::of_job(self, instance.clone()).left_by(*cause));
             for (store, items) in try_join_all(found).await? {
                 store.sort_into(&mut lanes, items).await?;
             }
@@ -170,10 +170,7 @@ impl DeliveryLane {
                 return Ok(0);
             }
             let outcome = store.deliver(&item, webhook_client, turn).await;
-            store
-                .reader()
-                .or_set_aside(&key_of(&item)?, outcome.map(u64::from))
-                .await
+            store.or_set_aside(&key_of(&item)?, outcome.map(u64::from)).await
         });
         let mut runs = stream::iter(runs).buffer_unordered(turn.at_once());
         let mut tally = JobOutcome::default();
@@ -184,7 +181,7 @@ impl DeliveryLane {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// The notifications of a fact.
     async fn left_by(self, cause: Cause) -> Result<(Self, Vec<Item>), StoreError> {
         let span = KeyRange::beginning(self.reader().keys().outbox(), key::notifications(cause));
@@ -217,9 +214,7 @@ impl InstanceStore {
                 Ok(Some(delivery)) => delivery,
                 Ok(None) => continue,
                 Err(cause) => {
-                    self.reader()
-                        .or_set_aside(&key_of(&item)?, Err::<(), _>(cause))
-                        .await?;
+                    self.or_set_aside(&key_of(&item)?, Err::<(), _>(cause)).await?;
                     continue;
                 }
             };
@@ -284,7 +279,7 @@ impl InstanceStore {
             let found = (&delivery.key, delivery.version);
             let origin = (delivery.at, delivery.trace.as_ref());
             undelivered::set_aside(&mut transaction, self.reader(), found, origin, tried, reason);
-            return self.reader().table.try_commit(transaction).await.map(drop);
+            return self.table.try_commit(transaction).await.map(drop);
         }
         tracing::info!(name, tried, reason, "a notification is tried again");
         counters::count(|counters| counters.notifications_put_off += 1);
@@ -313,13 +308,13 @@ impl InstanceStore {
         let later = Item::from([(TRIED.to_owned(), n(delivery.tried)), (DUE.to_owned(), n(due))]);
         let mut transaction = Transaction::default();
         transaction.update(delivery.key.clone(), "v", 1, later, Condition::Version(version));
-        self.reader().table.try_commit(transaction).await
+        self.table.try_commit(transaction).await
     }
 
     async fn take_down(&self, delivery: &Delivery) -> Result<(), StoreError> {
         let mut transaction = Transaction::default();
         transaction.delete(delivery.key.clone(), Condition::Version(delivery.version));
-        self.reader().table.try_commit(transaction).await.map(drop)
+        self.table.try_commit(transaction).await.map(drop)
     }
 
     fn now(&self) -> Timestamp {

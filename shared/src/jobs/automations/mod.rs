@@ -32,7 +32,7 @@ use crate::jobs::counters;
 use crate::jobs::instances::{INSTANCES, JobOutcome, log_failure};
 use crate::store::facts::{FACT, Raised};
 use crate::store::key::{self, Cause, Counter, Key};
-use crate::store::{InstanceStore, Store, directory};
+use crate::store::{Store, Writer, directory};
 use crate::time::Timestamp;
 use crate::traceparent::Traceparent;
 use table::Pages;
@@ -92,7 +92,7 @@ impl Store {
     pub async fn run_triggers(&self) -> Result<u64, StoreError> {
         let instances = self.open_instances_in_turn().await?.into_iter();
         let runs = instances.map(async |name| {
-            let store = InstanceStore::of_job(self.reader(name.clone()));
+            let store = Writer::of_job(self, name.clone());
             let outcome = store.run_outbox().await;
             outcome.inspect_err(|error| log_failure(&name, "automations", error))
         });
@@ -114,12 +114,12 @@ impl Store {
         instance: &InstanceName,
         cause: impl Into<Cause>,
     ) -> Result<bool, StoreError> {
-        let store = InstanceStore::of_job(self.reader(instance.clone()));
+        let store = Writer::of_job(self, instance.clone());
         store.run(cause.into()).await
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Runs the triggers of the outbox page by page.
     async fn run_outbox(&self) -> Result<u64, StoreError> {
         let (until, mut tally) = (
@@ -145,7 +145,7 @@ impl InstanceStore {
             Some(cause) => self.run(cause).await.map(|suspended| u64::from(!suspended)),
             None => {
                 let unnamed = item::corrupt("trigger", "its key names no fact");
-                self.reader().or_set_aside(&key, Err(unnamed)).await
+                self.or_set_aside(&key, Err(unnamed)).await
             }
         }
     }
@@ -154,8 +154,7 @@ impl InstanceStore {
     async fn run(&self, cause: Cause) -> Result<bool, StoreError> {
         // On the heap, because it is large.
         let outcome = Box::pin(self.carry_out(cause)).await;
-        self.reader()
-            .or_set_aside(&self.reader().keys().trigger(cause), outcome)
+        self.or_set_aside(&self.reader().keys().trigger(cause), outcome)
             .await
     }
 
@@ -172,7 +171,7 @@ impl InstanceStore {
                 return Ok(true);
             }
             let transaction = self.next_step(&trigger, ground, crowded).await?;
-            match self.reader().table.commit(transaction).await {
+            match self.table.commit(transaction).await {
                 Ok(()) => (retry, crowded) = (anew(), false),
                 Err(CommitError::Store(error)) => return Err(error),
                 Err(CommitError::Refused(items)) => {

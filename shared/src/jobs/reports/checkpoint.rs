@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::ReportId;
 use crate::report::{Cube, ReportEntity};
-use crate::store::Reader;
+use crate::store::Writer;
 use crate::store::key::{self, Key};
 use crate::store::quarantine::as_read;
 use crate::store::reports::stored::{days_of, encode_part};
@@ -110,7 +110,7 @@ impl ScanCheckpoint {
     }
 }
 
-impl Reader {
+impl Writer {
     /// Claims the scan for due reports; if there is none, begins one for the first `most`. `None` if it is
     /// claimed by another process. A get and a transaction of one item.
     pub(crate) async fn claim_walk(
@@ -119,14 +119,17 @@ impl Reader {
         due: &[Walked],
         most: usize,
     ) -> Result<Option<ScanCheckpoint>, StoreError> {
-        let (now, key) = (self.environment.now(), self.keys().report_walk(entity));
-        let stored = self.table.get(&key).await?;
+        let (now, key) = (
+            self.reader().environment.now(),
+            self.reader().keys().report_walk(entity),
+        );
+        let stored = self.reader().table.get(&key).await?;
         let before = stored.as_ref().and_then(|item| ScanCheckpoint::decode(item).ok());
         let version = before.as_ref().map(|walk| walk.version);
         let condition = match (version, &stored) {
             (Some(version), _) => Condition::Version(version),
             (None, Some(unreadable)) => {
-                self.log_unreadable(&key, KIND, "a walk begins anew");
+                self.reader().log_unreadable(&key, KIND, "a walk begins anew");
                 as_read(unreadable)
             }
             (None, None) => Condition::Absent,
@@ -136,7 +139,7 @@ impl Reader {
         }
         let begin = || {
             let reports = due.iter().take(most).cloned().collect();
-            ScanCheckpoint::new(self.environment.token(), reports, now)
+            ScanCheckpoint::new(self.reader().environment.token(), reports, now)
         };
         let mut walk = before.and_then(|walk| walk.still(due, now)).unwrap_or_else(begin);
         walk.claimed_until = now.plus_seconds(CLAIM);
@@ -150,8 +153,8 @@ impl Reader {
         entity: ReportEntity,
         walk: &ScanCheckpoint,
     ) -> Result<(), StoreError> {
-        let (key, mut walk) = (self.keys().report_walk(entity), walk.clone());
-        walk.claimed_until = self.environment.now();
+        let (key, mut walk) = (self.reader().keys().report_walk(entity), walk.clone());
+        walk.claimed_until = self.reader().environment.now();
         let condition = Condition::Version(walk.version);
         self.put_walk(&key, &mut walk, condition).await.map(drop)
     }
@@ -189,7 +192,7 @@ impl Reader {
         for (at, part) in parts.enumerate() {
             let mut item = encode_part(&part);
             item.insert("ttl".to_owned(), expires.clone());
-            let key = self.keys().report_draft(id, slice, at);
+            let key = self.reader().keys().report_draft(id, slice, at);
             self.table.put(&key, item).await?;
         }
         Ok(())
@@ -206,8 +209,11 @@ impl Reader {
     ) -> Result<Option<Cube>, StoreError> {
         for number in &walk.slices {
             let begins = key::report_slice_begins(&walk.slice(*number));
-            let mut pages = Pages::of(KeyRange::beginning(self.keys().report_drafts(id), begins));
-            while let Some(items) = pages.next(&self.table).await? {
+            let mut pages = Pages::of(KeyRange::beginning(
+                self.reader().keys().report_drafts(id),
+                begins,
+            ));
+            while let Some(items) = pages.next(&self.reader().table).await? {
                 for item in &items {
                     cube.merge(days_of(item)?);
                 }
@@ -227,7 +233,7 @@ impl Reader {
     ) -> Result<(), StoreError> {
         let mut transaction = Transaction::default();
         let condition = Condition::Version(walk.version);
-        transaction.delete(self.keys().report_walk(entity), condition);
+        transaction.delete(self.reader().keys().report_walk(entity), condition);
         self.table.try_commit(transaction).await.map(drop)
     }
 

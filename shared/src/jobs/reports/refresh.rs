@@ -21,7 +21,7 @@ use crate::store::quarantine::as_read;
 use crate::store::reports::definition;
 use crate::store::reports::stored::{Head, Part, digest_of, encode_part};
 use crate::store::reports::walk::ReportAccumulator;
-use crate::store::{Reader, Store};
+use crate::store::{Store, Writer};
 use crate::time::{Timestamp, Zone};
 use table::StoreError;
 use table::item::{self, Item};
@@ -88,7 +88,7 @@ impl Store {
         let (mut done, mut failed) = (0, None);
         while let Some(instance) = waiting.pop_front() {
             // Boxed to keep the enclosing future small.
-            match Box::pin(self.reader(instance.clone()).refresh_reports(until)).await {
+            match Box::pin(Writer::of_job(self, instance.clone()).refresh_reports(until)).await {
                 Ok(turn) => {
                     done += turn.stored;
                     waiting.extend(turn.more.then_some(instance));
@@ -106,7 +106,7 @@ impl Store {
     }
 }
 
-impl Reader {
+impl Writer {
     /// Refreshes due reports by one slice of each entity's scan. Costs a query without due reports; else a
     /// get of the directory and a batch of gets of the heads; for each entity a get and two writes of the
     /// checkpoint, and a query for each 1,000 of its records or 1 MB, again for each further 16 reports; for
@@ -116,8 +116,8 @@ impl Reader {
         if definitions.is_empty() {
             return Ok(ReportTurn::default());
         }
-        let now = self.environment.now();
-        let Some(directory) = self.directory().await? else {
+        let now = self.reader().environment.now();
+        let Some(directory) = self.reader().directory().await? else {
             return Ok(ReportTurn::default());
         };
         let zone = directory.settings.zone();
@@ -146,13 +146,16 @@ impl Reader {
     async fn readable_reports(&self) -> Result<Vec<Definition>, StoreError> {
         let items = self
             .table
-            .query_all(KeyRange::head(self.keys().reports(), PAGE))
+            .reads()
+            .query_all(KeyRange::head(self.reader().keys().reports(), PAGE))
             .await?;
         let mut definitions = Vec::with_capacity(items.len());
         for item in &items {
             match definition(item) {
                 Ok(definition) => definitions.push(definition),
-                Err(_) => self.log_unreadable(&key_of(item)?, "report", "a report is left out"),
+                Err(_) => self
+                    .reader()
+                    .log_unreadable(&key_of(item)?, "report", "a report is left out"),
             }
         }
         Ok(definitions)
@@ -167,13 +170,15 @@ impl Reader {
     ) -> Result<Vec<Due>, StoreError> {
         let heads = definitions
             .iter()
-            .map(|definition| self.keys().report_head(definition.id));
-        let mut heads = self.table.get_many(heads).await?;
+            .map(|definition| self.reader().keys().report_head(definition.id));
+        let mut heads = self.reader().table.get_many(heads).await?;
         let mut found = Vec::new();
         for definition in definitions {
-            let key = self.keys().report_head(definition.id);
+            let key = self.reader().keys().report_head(definition.id);
             let stored = heads.remove(&key);
-            let before = stored.as_ref().and_then(|item| self.readable_head(&key, item));
+            let before = stored
+                .as_ref()
+                .and_then(|item| self.reader().readable_head(&key, item));
             let digest = definition.question.digest(zone);
             let fresh = before
                 .as_ref()
@@ -206,8 +211,8 @@ impl Reader {
         match turn {
             Err(StoreError::Corrupt { key: kind, .. }) => {
                 // The slices are unusable; the next scan begins again.
-                let key = self.keys().report_walk(entity);
-                self.log_unreadable(&key, kind, "a walk is given up");
+                let key = self.reader().keys().report_walk(entity);
+                self.reader().log_unreadable(&key, kind, "a walk is given up");
                 self.end_walk(entity, &walk).await?;
                 Ok(ReportTurn::default())
             }
@@ -238,19 +243,20 @@ impl Reader {
         }
         let mut span = KeyRange {
             after: walk.after.clone(),
-            ..KeyRange::head(self.records_of(entity), PAGE)
+            ..KeyRange::head(self.reader().records_of(entity), PAGE)
         };
         for pages in 1.. {
-            let page = self.table.query(span.clone()).await?;
+            let page = self.reader().table.query(span.clone()).await?;
             let more = tally.add_page(entity, page, &mut span)?;
             for (key, kind) in tally.unreadable.drain(..) {
-                self.log_unreadable(&key, kind, "a record is left out of reports");
+                self.reader()
+                    .log_unreadable(&key, kind, "a record is left out of reports");
             }
             if !more {
                 break;
             }
             tally.give_up_above(MAX_WEIGHT);
-            let over = self.environment.now() >= until;
+            let over = self.reader().environment.now() >= until;
             if over || pages >= SLICE_PAGES || tally.weight() > MAX_WEIGHT {
                 self.save_slice(entity, walk, tally, span.after).await?;
                 let (stored, more) = (0, true);
@@ -293,7 +299,7 @@ impl Reader {
         since: Timestamp,
     ) -> Result<bool, StoreError> {
         let (kept, generation) = self.kept(due).await?;
-        let version = report_version(generation, &self.environment.token());
+        let version = report_version(generation, &self.reader().environment.token());
         let months = cube.map(|cube| cube.parts(PART_SUMS));
         let months = months.filter(|months| months.values().map(Vec::len).sum::<usize>() <= MAX_PARTS);
         let too_large = months.is_none();
@@ -322,7 +328,10 @@ impl Reader {
         let Some(stored) = &due.stored else {
             return Ok((BTreeSet::new(), 1));
         };
-        let (kept, latest) = self.sound_parts(due.definition.id, due.before.as_ref()).await?;
+        let (kept, latest) = self
+            .reader()
+            .sound_parts(due.definition.id, due.before.as_ref())
+            .await?;
         let before = due.before.as_ref().map(|before| before.generation);
         // Even with an unreadable head, earlier parts must be older than this refresh, or they are never
         // deleted.
@@ -345,7 +354,7 @@ impl Reader {
         if let Some(same) = before.filter(same) {
             return Ok(same.clone());
         }
-        let key = self.keys().report_part(due.definition.id, name, version);
+        let key = self.reader().keys().report_part(due.definition.id, name, version);
         self.table.put(&key, item).await?;
         let version = version.to_owned();
         Ok(Part { version, digest })
@@ -360,7 +369,7 @@ impl Reader {
             (None, Some(unreadable)) => as_read(unreadable),
             (None, None) => Condition::Absent,
         };
-        transaction.put(self.keys().report_head(id), head.encode(), condition);
+        transaction.put(self.reader().keys().report_head(id), head.encode(), condition);
         let written = self.table.try_commit(transaction).await?;
         if written {
             self.clear(id, head).await?;
@@ -377,9 +386,9 @@ impl Reader {
         let mut pages = Pages::of(KeyRange {
             after: Some(after),
             through: Some(through),
-            ..KeyRange::head(self.keys().report_data(id), PAGE)
+            ..KeyRange::head(self.reader().keys().report_data(id), PAGE)
         });
-        while let Some(mut gone) = pages.next_keys(&self.table).await? {
+        while let Some(mut gone) = pages.next_keys(&self.reader().table).await? {
             gone.retain(|key| {
                 let old = report_generation(&key.sk).is_some_and(|number| number <= head.generation);
                 old && !named.contains(&key.sk)

@@ -15,7 +15,7 @@ use crate::store::companies::NamedCompany;
 use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::{Counter, Key};
 use crate::store::sequence::Sequence;
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Reader, Writer};
 use table::item::{self, Item};
 use table::{CommitError, Policy, StoreError, Transaction};
 
@@ -91,7 +91,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Makes a lead, whose id is set here, or finds the one that has what must be unique. Of any number of concurrent
     /// requests for one number or address, calls among them, one makes the lead. One transaction, or one get; more only
     /// where others come in between. `settings` limit a search in a table of a former format.
@@ -156,7 +156,7 @@ impl InstanceStore {
         let id: LeadId = number.id()?;
         new.lead.id = id;
         let made = || CreatedLead::Made(Box::new(new.lead.clone()));
-        let refused = match self.reader.table.commit(self.lead_creation(new, number)?).await {
+        let refused = match self.table.commit(self.lead_creation(new, number)?).await {
             Ok(()) => return Ok(Ok(made())),
             Err(CommitError::Refused(items)) => items,
             Err(CommitError::Store(error)) => {
@@ -217,7 +217,7 @@ impl InstanceStore {
         let counter = self.reader.keys().counter(Counter::Lead);
         let record = self.reader.keys().lead(number.id()?);
         if refused.contains_key(&counter) || refused.contains_key(&record) {
-            return Sequence::reserve(&self.reader.table, &counter, NUMBER).await;
+            return Sequence::reserve(&self.table, &counter, NUMBER).await;
         }
         Ok(number)
     }

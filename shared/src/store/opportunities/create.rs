@@ -9,7 +9,7 @@ use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::Counter;
 use crate::store::leads::{self, LeadRecord};
 use crate::store::sequence::Sequence;
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Reader, Writer};
 use table::StoreError;
 use table::item;
 use table::{CommitError, Policy, Transaction};
@@ -80,7 +80,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Makes an opportunity of what `make` gives for its number. One transaction; more only where others come in between.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl InstanceStore {
             let id: OpportunityId = number.id()?;
             let card = OpportunitySnapshot::of(make(id), Some(&lead));
             let transaction = self.creation(&card, &lead, number, claim, &nonce)?;
-            let refused = match self.reader.table.commit(transaction).await {
+            let refused = match self.table.commit(transaction).await {
                 Ok(()) => return Ok(Created::Made(Box::new(card))),
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => return self.made_after_all(id, &nonce).await?.ok_or(error),
@@ -125,7 +125,7 @@ impl InstanceStore {
                 lead = LeadRecord::decode(item)?;
             }
             if refused.contains_key(&record) || refused.contains_key(&counter) {
-                number = Sequence::reserve(&self.reader.table, &counter, NUMBER).await?;
+                number = Sequence::reserve(&self.table, &counter, NUMBER).await?;
             }
             retry.again().await?;
         }

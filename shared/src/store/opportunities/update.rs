@@ -7,7 +7,7 @@ use crate::ids::{FunnelId, LeadId, OpportunityId, UserId};
 use crate::opportunity::Opportunity;
 use crate::store::leads::stale_markers::StaleMarkers;
 use crate::store::leads::{self, LeadRecord};
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Reader, Writer};
 use table::StoreError;
 use table::item::{self, Item};
 use table::{CommitError, Policy, Transaction};
@@ -82,7 +82,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Changes an opportunity as `change` decides, which is asked again on the newer record where others changed it
     /// concurrently. One transaction; none where it changes nothing.
     ///
@@ -115,7 +115,7 @@ impl InstanceStore {
             let Some((card, transaction)) = self.change(&stored, fresh, changed, lead.as_ref())? else {
                 return Ok(Updated::Gone);
             };
-            let refused = match self.reader.table.commit(transaction).await {
+            let refused = match self.table.commit(transaction).await {
                 Ok(()) => return Ok(Updated::Done(Box::new(card))),
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => return self.changed_after_all(card).await?.ok_or(error),
@@ -188,7 +188,7 @@ impl InstanceStore {
 }
 
 /// The record of a named lead as it stood in the way, else as it was known; `None` where it is gone, and then
-/// [`change`](InstanceStore::change) finds none.
+/// [`change`](Writer::change) finds none.
 fn newer<'i>(
     known: Option<LeadRecord>,
     refused: impl FnOnce(LeadId) -> Option<&'i Item>,

@@ -6,7 +6,7 @@
 
 use super::{FileRecord, FileState, TicketRecord, TicketState};
 use crate::ids::{LeadId, TicketId};
-use crate::store::Reader;
+use crate::store::Writer;
 use crate::store::key::{self, BATCH};
 use crate::store::quarantine::Unreadable;
 use crate::ticket::FileName;
@@ -14,16 +14,19 @@ use table::StoreError;
 use table::unknown::Raw;
 use table::{KeyRange, Pages, Policy, Transaction};
 
-impl Reader {
+impl Writer {
     /// Gives the files of a ticket its lead, and removes the `unsettled` mark from its record.
     pub async fn settle_ticket(&self, id: TicketId) -> Result<(), StoreError> {
-        let mut retry = self.table.retry(Policy::CONFLICT, "moving the files of a ticket");
+        let mut retry = self
+            .reader
+            .table
+            .retry(Policy::CONFLICT, "moving the files of a ticket");
         loop {
-            let Some(stored) = self.ticket(id).await?.filter(|stored| stored.unsettled) else {
+            let Some(stored) = self.reader.ticket(id).await?.filter(|stored| stored.unsettled) else {
                 return Ok(());
             };
             let mut unreadable = Unreadable::default();
-            self.settle_files(self.keys().ticket_files(id), &mut unreadable)
+            self.settle_files(self.reader.keys().ticket_files(id), &mut unreadable)
                 .await?;
             unreadable.result()?;
             let settled = stored.next(TicketState {
@@ -31,7 +34,7 @@ impl Reader {
                 unsettled: false,
                 files: stored.files,
             });
-            let transaction = settled.put(self.keys(), Some(&stored))?;
+            let transaction = settled.put(self.reader.keys(), Some(&stored))?;
             if self.table.try_commit(transaction).await? {
                 return Ok(());
             }
@@ -46,21 +49,22 @@ impl Reader {
         lead: LeadId,
         unreadable: &mut Unreadable,
     ) -> Result<(), StoreError> {
-        let mut tickets = Pages::of(KeyRange::head(self.keys().lead_tickets(lead), BATCH));
-        while let Some(keys) = tickets.next_keys(&self.table).await? {
+        let mut tickets = Pages::of(KeyRange::head(self.reader.keys().lead_tickets(lead), BATCH));
+        while let Some(keys) = tickets.next_keys(&self.reader.table).await? {
             for ticket in keys.iter().filter_map(|key| key::placed_ticket(&key.sk)) {
                 let outcome = self.unlink_ticket(ticket, lead).await;
-                unreadable.note(self, &self.keys().ticket(ticket), outcome)?;
+                unreadable.note(&self.reader, &self.reader.keys().ticket(ticket), outcome)?;
             }
         }
         // After the tickets, because from here on no file can be added to this list.
-        self.settle_files(self.keys().lead_files(lead), unreadable).await
+        self.settle_files(self.reader.keys().lead_files(lead), unreadable)
+            .await
     }
 
     async fn unlink_ticket(&self, id: TicketId, lead: LeadId) -> Result<(), StoreError> {
-        let mut retry = self.table.retry(Policy::CONFLICT, "erasing a lead");
+        let mut retry = self.reader.table.retry(Policy::CONFLICT, "erasing a lead");
         loop {
-            let stored = self.ticket(id).await?;
+            let stored = self.reader.ticket(id).await?;
             let Some(stored) = stored.filter(|stored| stored.ticket.lead_relation == Some(lead)) else {
                 return Ok(());
             };
@@ -74,7 +78,7 @@ impl Reader {
                     files: stored.files,
                 })
             };
-            let transaction = erased.put(self.keys(), Some(&stored))?;
+            let transaction = erased.put(self.reader.keys(), Some(&stored))?;
             if self.table.try_commit(transaction).await? {
                 return self.settle_ticket(id).await;
             }
@@ -85,17 +89,17 @@ impl Reader {
     /// Gives each file of a list the lead of its ticket.
     async fn settle_files(&self, list: String, unreadable: &mut Unreadable) -> Result<(), StoreError> {
         let mut files = Pages::of(KeyRange::head(list, BATCH));
-        while let Some(keys) = files.next_keys(&self.table).await? {
-            for name in keys.iter().filter_map(|key| self.keys().listed_file(key)) {
+        while let Some(keys) = files.next_keys(&self.reader.table).await? {
+            for name in keys.iter().filter_map(|key| self.reader.keys().listed_file(key)) {
                 let outcome = self.settle_file(&name).await;
-                unreadable.note(self, &self.keys().file(&name), outcome)?;
+                unreadable.note(&self.reader, &self.reader.keys().file(&name), outcome)?;
             }
         }
         Ok(())
     }
 
     async fn settle_file(&self, name: &FileName) -> Result<(), StoreError> {
-        let mut retry = self.table.retry(Policy::CONFLICT, "moving a file");
+        let mut retry = self.reader.table.retry(Policy::CONFLICT, "moving a file");
         while let Some(transaction) = self.file_move(name).await? {
             if self.table.try_commit(transaction).await? {
                 return Ok(());
@@ -107,18 +111,18 @@ impl Reader {
 
     /// The writes that give a file the lead of its ticket; `None` where it has it.
     async fn file_move(&self, name: &FileName) -> Result<Option<Transaction>, StoreError> {
-        let keys = self.keys();
-        let Some(file) = self.table.get(&keys.file(name)).await? else {
+        let keys = self.reader.keys();
+        let Some(file) = self.reader.table.get(&keys.file(name)).await? else {
             return Ok(None);
         };
         let stored = FileRecord::decode(file)?;
-        let Some(ticket) = self.table.get(&keys.ticket(stored.file.ticket)).await? else {
+        let Some(ticket) = self.reader.table.get(&keys.ticket(stored.file.ticket)).await? else {
             return Ok(None);
         };
         let ticket_lead = TicketRecord::decode(ticket)?.ticket.lead_relation;
         let lead = match ticket_lead {
             // A lead that is being deleted gets no new links (C-24).
-            Some(lead) => self.table.get(&keys.lead(lead)).await?.map(|_| lead),
+            Some(lead) => self.reader.table.get(&keys.lead(lead)).await?.map(|_| lead),
             None => None,
         };
         if stored.lead == lead {
@@ -126,6 +130,8 @@ impl Reader {
         }
         let file = stored.file.clone();
         let record = stored.next(FileState { file, lead });
-        self.put_file(Some(&stored), &record, ticket_lead).map(Some)
+        self.reader
+            .put_file(Some(&stored), &record, ticket_lead)
+            .map(Some)
     }
 }

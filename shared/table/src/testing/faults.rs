@@ -130,13 +130,14 @@ impl Table {
     pub fn with_faults_in_calls(mut self, plan: CallFaultPlan, found: Findings) -> Self {
         let retries = RetryPartition::custom("faults").token_bucket(TokenBucket::unlimited());
         let config = self
+            .reads
             .client
             .config()
             .to_builder()
             .retry_partition(retries.build())
             .interceptor(Injector { plan, found })
             .build();
-        self.client = Client::from_conf(config);
+        self.reads.client = Client::from_conf(config);
         self
     }
 }

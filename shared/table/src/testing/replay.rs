@@ -191,7 +191,7 @@ impl Table {
     /// The same table with calls recorded or replayed.
     #[must_use]
     pub fn on_tape(mut self, tape: &Tape) -> Self {
-        let config = self.client.config();
+        let config = self.reads.client.config();
         let Some(inner) = config.http_client() else {
             return self;
         };
@@ -200,7 +200,7 @@ impl Table {
             .to_builder()
             .http_client(Recorder { tape, inner })
             .interceptor(stopwatch);
-        self.client = Client::from_conf(config.build());
+        self.reads.client = Client::from_conf(config.build());
         self
     }
 }

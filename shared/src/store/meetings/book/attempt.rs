@@ -13,7 +13,7 @@ use crate::store::key::{Counter, Key};
 use crate::store::meetings::MeetingRecord;
 use crate::store::meetings::agenda::{Agenda, day_keys};
 use crate::store::sequence::Sequence;
-use crate::store::{InstanceStore, leads};
+use crate::store::{Writer, leads};
 use table::StoreError;
 use table::item::Item;
 use table::{CommitError, Condition, Policy, Transaction};
@@ -45,7 +45,7 @@ enum BookingPlan<'a> {
 
 /// A booking with the state that its attempts share.
 struct Attempts<'a> {
-    store: &'a InstanceStore,
+    store: &'a Writer,
     booking: Booking<'a>,
     plan: BookingPlan<'a>,
     agenda: Agenda,
@@ -56,7 +56,7 @@ struct Attempts<'a> {
     beaten: Conflicts,
 }
 
-impl InstanceStore {
+impl Writer {
     /// Books a meeting. One transaction; more after conflicts, and a read of the calendar's days if this process did not
     /// know its link.
     ///
@@ -150,7 +150,7 @@ impl Attempts<'_> {
             }
             self.own_numbers().await?;
             let (record, transaction) = self.transaction()?;
-            let refused = match self.store.reader.table.commit(transaction).await {
+            let refused = match self.store.table.commit(transaction).await {
                 Ok(()) => return Ok(self.made(record.value.meeting)),
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => {
@@ -232,7 +232,7 @@ impl Attempts<'_> {
 
     /// Reserves ids after two conflicts. The time is free then, so they will almost surely be used.
     async fn own_numbers(&mut self) -> Result<(), StoreError> {
-        let (table, keys) = (&self.store.reader.table, self.store.reader.keys());
+        let (table, keys) = (&self.store.table, self.store.reader.keys());
         if self.beaten.meeting >= CHANCES && !self.preconditions.meeting.is_reserved() {
             let counter = keys.counter(Counter::Meeting);
             self.preconditions.meeting = Sequence::reserve(table, &counter, MEETING).await?;
