@@ -36,7 +36,7 @@ impl Dice {
     }
 }
 
-/// Which share of many similar cases a run tries: `EVERY_CASE=1` tries all of them, as `.ci/run` does; otherwise a seed chooses.
+/// Which share of many similar cases a run tries: `EVERY_CASE=1` tries all of them, as `.ci/long` does; otherwise a seed chooses.
 pub fn tries_every_case() -> bool {
     from_environment("EVERY_CASE", 0) == 1
 }
