@@ -131,8 +131,8 @@ impl Table {
         self.query_up_to(limit, span).await
     }
 
-    /// Like [`Self::query`] for markers, which the gate counts with counters.
-    pub async fn query_markers(&self, span: KeyRange) -> Result<Page, StoreError> {
+    /// Like [`Self::query`] for counters and markers, of which the gate admits more.
+    pub async fn query_counters(&self, span: KeyRange) -> Result<Page, StoreError> {
         if let Some(gate) = &self.gate {
             gate.stretch(span.limit).await?;
         }

@@ -118,7 +118,8 @@ impl InstanceStore {
             self.keys().funnel(funnel),
             self.keys().counter(Counter::Opportunity),
         );
-        let mut found = self.table.get_many([funnel.clone(), counter.clone()]).await?;
+        let wanted = [funnel.clone(), counter.clone()];
+        let (mut found, ()) = tokio::try_join!(self.table.get_many(wanted), self.learn_format())?;
         let funnel = found
             .remove(&funnel)
             .map(|item| item::decode::<Funnel>("funnel", item));
