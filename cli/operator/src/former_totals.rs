@@ -176,7 +176,13 @@ impl Operator {
         if restricted {
             class.narrowing = Restriction::Users(Vec::new());
         }
-        for (key, Share { numbers, attributes }) in class.totals(self.keys(), place(key)?, 0)? {
+        for (
+            key,
+            Share {
+                numbers, attributes, ..
+            },
+        ) in class.totals(self.keys(), place(key)?, 0)?
+        {
             let same_unit = |name: &String| name.split('.').next() == Some(unit);
             targets.extend(numbers.into_keys().filter(same_unit).map(|name| TotalTarget {
                 key: key.clone(),

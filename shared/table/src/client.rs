@@ -18,6 +18,7 @@ use crate::key::{Key, key_of};
 use crate::meter::{read, units, write};
 use crate::pages::{KeyRange, PAGE, Page, Pages};
 use crate::retry::{Jitter, Policy, Retry};
+use crate::spread::ContestedSums;
 
 /// Maximum keys of one `BatchGetItem`.
 const BATCH: usize = 100;
@@ -34,6 +35,7 @@ pub struct Table {
     pub(crate) jitter: Jitter,
     /// Delays reads until the request's check has passed.
     pub(crate) gate: Option<Gate>,
+    pub(crate) contested: ContestedSums,
 }
 
 impl Table {

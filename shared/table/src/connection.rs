@@ -17,6 +17,7 @@ use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 
 use crate::client::Table;
 use crate::retry::Jitter;
+use crate::spread::ContestedSums;
 
 /// Location of the table.
 #[derive(Debug, Clone)]
@@ -49,6 +50,7 @@ impl Table {
             name: location.table,
             jitter,
             gate: None,
+            contested: ContestedSums::default(),
         }
     }
 
@@ -71,6 +73,7 @@ impl Table {
             name: location.table,
             jitter,
             gate: None,
+            contested: ContestedSums::default(),
         }
     }
 }

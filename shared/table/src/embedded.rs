@@ -19,6 +19,7 @@ use aws_smithy_types::body::SdkBody;
 use crate::client::Table;
 use crate::connection::{PATIENT, retries, timeouts};
 use crate::retry::Jitter;
+use crate::spread::ContestedSums;
 
 /// An engine that implements DynamoDB's JSON protocol.
 pub trait EmbeddedEngine: fmt::Debug + Send + Sync + 'static {
@@ -43,6 +44,7 @@ impl Table {
             name: table,
             jitter,
             gate: None,
+            contested: ContestedSums::default(),
         }
     }
 }

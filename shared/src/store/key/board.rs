@@ -5,6 +5,7 @@ use super::{BoardForm, Key, Keys};
 use crate::ids::{ColumnId, FunnelId, LeadId, MAX_ID, OpportunityId, UserId};
 use crate::opportunity::Status;
 use crate::time::Timestamp;
+use table::unsharded;
 
 /// A list of a column's opportunities: all of them, or those of a user, of a status, or of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,7 +129,7 @@ impl Keys<'_> {
         let rest = key.pk.strip_prefix(&self.prefix()).unwrap_or_default();
         match rest.split('#').next() {
             Some("board-total") => match self.board_form() {
-                BoardForm::ByClass => key.sk.split('#').count() > 3,
+                BoardForm::ByClass => total_of(&key.sk).is_none() && key.sk.split('#').count() > 3,
                 BoardForm::ByColumn => total_of(&key.sk).is_none(),
             },
             Some("board-rank") => !key.sk.contains('#'),
@@ -208,7 +209,7 @@ pub fn restricted_rank(day: &str, class: &str) -> String {
 
 /// The day and the restricted class of such a sort key.
 pub fn restricted_ranked(rank: &str) -> Option<(&str, &str)> {
-    rank.split_once('#')
+    unsharded(rank).split_once('#')
 }
 
 /// The name of a class of records that are counted together: each part narrows the one before it.

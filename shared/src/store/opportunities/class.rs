@@ -106,7 +106,7 @@ impl BoardClass {
 fn sums(part: &str, cents: i64) -> Share {
     Share {
         numbers: [(format!("n{part}"), 1), (format!("c{part}"), cents)].into(),
-        attributes: Item::new(),
+        ..Share::default()
     }
 }
 
@@ -137,8 +137,11 @@ pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key,
     let ranks = keys.board_ranks(funnel, class.column, archived);
     let share = Share {
         numbers: BTreeMap::from([(format!("n.{ranked}"), 1)]),
-        attributes: Item::new(),
+        ..Share::default()
     };
     counts.insert(key::total(ranks, &key::rank(&day, class.user)), share);
+    if keys.board_form() == BoardForm::ByColumn {
+        counts.values_mut().for_each(|share| share.spread = true);
+    }
     Ok(counts)
 }
