@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::form::{Form, TokenHash};
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::settings::Settings;
-use crate::store::{InstanceStore, PublicRoute, Reader};
+use crate::store::{Writer, PublicRoute, Reader};
 use crate::telemetry::request::{self, Refusal};
 use crate::time::Timestamp;
 
@@ -42,7 +42,7 @@ pub struct FormScope {
     /// The instance's settings.
     pub settings: Settings,
     /// The instance's part of the table.
-    pub store: InstanceStore,
+    pub store: Writer,
     environment: Environment,
 }
 
@@ -92,7 +92,7 @@ impl Guard for FormGuard {
         Ok(FormScope {
             form,
             settings: directory.settings.clone(),
-            store: InstanceStore::of_request(reader.clone(), Arc::new(directory)),
+            store: Writer::of_request(reader.clone(), Arc::new(directory)),
             environment: self.app.environment().clone(),
         })
     }

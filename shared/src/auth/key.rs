@@ -11,7 +11,7 @@ use crate::environment::Environment;
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::instance::InstanceName;
 use crate::settings::CredentialPlacement;
-use crate::store::{CallerId, Credential, FoundCredentials, InstanceStore, Members, Reader};
+use crate::store::{CallerId, Credential, FoundCredentials, Writer, Members, Reader};
 use crate::telemetry::request::{self, Refusal};
 use crate::time::Timestamp;
 use crate::viewer::Viewer;
@@ -37,7 +37,7 @@ pub struct Scope {
     /// The user with its current permissions.
     pub viewer: Viewer,
     /// The store, limited to the instance.
-    pub store: InstanceStore,
+    pub store: Writer,
     environment: Environment,
 }
 
@@ -186,7 +186,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         };
         Ok(Scope {
             viewer,
-            store: InstanceStore::of_request(reader.clone(), directory),
+            store: Writer::of_request(reader.clone(), directory),
             environment: self.app.environment().clone(),
         })
     }

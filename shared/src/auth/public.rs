@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::{CheckedRequest, Guard, instance, rate_limit};
 use crate::environment::Environment;
 use crate::http::{App, Params, RawRequest, RequestError};
-use crate::store::{Allowance, InstanceStore, PublicRoute, Reader};
+use crate::store::{Allowance, Writer, PublicRoute, Reader};
 use crate::telemetry::request;
 use crate::time::Timestamp;
 
@@ -56,7 +56,7 @@ impl<E> fmt::Debug for Anonymous<E> {
 #[derive(Debug)]
 pub struct PublicScope {
     /// The store, limited to the instance.
-    pub store: InstanceStore,
+    pub store: Writer,
     environment: Environment,
     left: Option<Allowance>,
 }
@@ -107,7 +107,7 @@ impl<E: PublicEndpoint> Guard for Anonymous<E> {
         self.app.store().accept(&callers, reader.instance(), limit);
         let left = rate_limit::count_unseen(&self.app, reader.instance(), limit).await?;
         Ok(PublicScope {
-            store: InstanceStore::of_request(reader.clone(), Arc::new(directory)),
+            store: Writer::of_request(reader.clone(), Arc::new(directory)),
             environment: self.app.environment().clone(),
             left,
         })

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{CheckedRequest, Guard, instance, rate_limit};
 use crate::http::{App, Params, RawRequest, RequestError};
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Writer, Reader};
 use crate::telemetry::request::{self, Refusal};
 use crate::text::hex;
 
@@ -34,7 +34,7 @@ impl fmt::Debug for WebhookGuard {
 #[derive(Debug)]
 pub struct WebhookScope {
     /// The store, limited to the instance.
-    pub store: InstanceStore,
+    pub store: Writer,
 }
 
 impl Guard for WebhookGuard {
@@ -93,7 +93,7 @@ impl Guard for WebhookGuard {
         self.app.store().accept(&[caller], reader.instance(), limit);
         rate_limit::count(&self.app, reader.instance(), limit).await?;
         Ok(WebhookScope {
-            store: InstanceStore::of_request(reader.clone(), Arc::new(directory)),
+            store: Writer::of_request(reader.clone(), Arc::new(directory)),
         })
     }
 }

@@ -13,7 +13,7 @@ use super::key::{Counter, Key};
 use super::leads;
 use super::leads::identity::{claimant, phone_claim, put_claim};
 use super::sequence::Sequence;
-use super::{InstanceStore, Reader};
+use super::{Writer, Reader};
 use crate::call::{Call, CallType};
 use crate::ids::{CallId, EventId, LeadId};
 use crate::lead::Lead;
@@ -168,7 +168,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Takes numbers for a call by additions that cannot collide: the way on where others keep taking those that were
     /// seen. One write for a call and event, one for a lead.
     ///

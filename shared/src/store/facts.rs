@@ -1,6 +1,6 @@
 //! Facts: the events that writes of leads, opportunities and meetings raise for automations (C-102).
 //!
-//! A write builds its transaction with [`InstanceStore::put_record`], for a new lead [`InstanceStore::add_lead`]. Both put
+//! A write builds its transaction with [`Writer::put_record`], for a new lead [`Writer::add_lead`]. Both put
 //! the record, all that is derived from it and, where an automation waits for one of its events, an outbox entry. So a
 //! fact is raised exactly once, with its write or not at all. A new kind of write needs nothing else.
 //!
@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::InstanceStore;
+use super::Writer;
 use super::entity::{Entity, Stored};
 use super::format::Format;
 use super::key::Cause;
@@ -56,7 +56,7 @@ pub trait Factual: Entity {
     fn circumstances(&self) -> Circumstances;
 }
 
-impl InstanceStore {
+impl Writer {
     /// The writes that put a record in the place of what is stored, or where nothing is, with all that is derived from it
     /// and the facts that this raises. On condition that what is stored still is so.
     ///

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::key::{Key, Keys};
-use super::{InstanceStore, Reader};
+use super::{Writer, Reader};
 use crate::text::hex;
 use crate::time::Timestamp;
 use table::StoreError;
@@ -56,7 +56,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Outcome of the request whose claim caused a conflict.
     pub(crate) fn claimed_meanwhile(
         &self,
@@ -69,7 +69,7 @@ impl InstanceStore {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Stores that a request found a record and created none. Returns the outcome of a concurrent request with the same key
     /// that came first. One transaction.
     ///

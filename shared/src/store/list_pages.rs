@@ -6,7 +6,7 @@
 use crate::store::budget::ReadBudget;
 use crate::store::page_cursor::{CursorKey, PageCursor};
 use crate::store::prefetch_cache::PrefetchHint;
-use crate::store::{CallerId, InstanceStore, Reader};
+use crate::store::{CallerId, Writer, Reader};
 use crate::viewer::Viewer;
 use table::StoreError;
 use table::item::{self, Item};
@@ -139,7 +139,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// The entries of the page; stores the cursor of the next one.
     pub(crate) async fn finish_list(
         &self,

@@ -1,7 +1,7 @@
 //! The single table: one method per access pattern, listed in docs/access-patterns.md.
 //!
 //! Records are the truth; everything that lists, counts or finds them is derived from them by a pure function and
-//! written in the same transaction. A [`Reader`] or an [`InstanceStore`] reaches one instance only, and handlers get
+//! written in the same transaction. A [`Reader`] or an [`Writer`] reaches one instance only, and handlers get
 //! one from a `auth::Scope` alone.
 
 #![cfg_attr(
@@ -267,13 +267,13 @@ impl Reader {
 
 /// Reads and writes of one instance.
 #[derive(Debug, Clone)]
-pub struct InstanceStore {
+pub struct Writer {
     reader: Reader,
     /// The directory of the request; `None` in background work, whose writes are no facts.
     directory: Option<Arc<Directory>>,
 }
 
-impl InstanceStore {
+impl Writer {
     /// For a request, whose writes raise their [facts]. `directory` is the one that the request was checked with.
     pub(crate) fn of_request(reader: Reader, directory: Arc<Directory>) -> Self {
         Self {
@@ -291,7 +291,7 @@ impl InstanceStore {
     }
 }
 
-impl Deref for InstanceStore {
+impl Deref for Writer {
     type Target = Reader;
 
     fn deref(&self) -> &Reader {

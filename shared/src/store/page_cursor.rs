@@ -8,7 +8,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{CallerId, InstanceStore, Reader};
+use super::{CallerId, Writer, Reader};
 use crate::text::hex;
 use table::StoreError;
 use table::item::{self, Item, n, s};
@@ -150,7 +150,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Stores the start of a page; without a cursor, that it is unknown. One put.
     pub(crate) async fn put_bookmark(
         &self,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::key::Key;
 use super::list_pages::{EntryFilter, Growth, ListRequest, PagedList, PrefetchedList};
-use super::{InstanceStore, Reader};
+use super::{Writer, Reader};
 use crate::directory::by_id;
 use crate::ids::UserId;
 use crate::people::{Profile, User};
@@ -213,7 +213,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// A page of users that was begun, without a limit all of them up to what a response can contain. No call if the page was
     /// read whole, else one query for each MB of the rest, about 3,000 users; with a limit one put for the page cursor.
     ///

@@ -1,7 +1,7 @@
 //! The parts of the store, re-exported for the operator's crate.
 #![expect(missing_docs, reason = "each module is documented where it is defined")]
 
-pub use super::{InstanceStore, Reader};
+pub use super::{Writer, Reader};
 
 pub mod automations {
     pub use crate::store::automations::*;

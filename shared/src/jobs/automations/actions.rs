@@ -13,7 +13,7 @@ use crate::lead::Lead;
 use crate::lead_edit::is_storable;
 use crate::money::Cents;
 use crate::opportunity::Opportunity;
-use crate::store::InstanceStore;
+use crate::store::Writer;
 use crate::store::key::Counter;
 use crate::store::leads::LeadRecord;
 use crate::store::opportunities::OpportunitySnapshot;
@@ -35,7 +35,7 @@ struct New<'a> {
     value: Option<Cents>,
 }
 
-impl InstanceStore {
+impl Writer {
     /// The writes of an action; empty if they would change nothing. `crowded` says that other writers keep
     /// taking the next opportunity id.
     pub(crate) async fn act(

@@ -18,7 +18,7 @@ use crate::jobs::instances::{INSTANCES, JobOutcome};
 use crate::jobs::webhook_client::{Turn, WebhookClient};
 use crate::store::key::{self, Cause, Key};
 use crate::store::undelivered::{self, AT, TRIED};
-use crate::store::{InstanceStore, Store};
+use crate::store::{Writer, Store};
 use crate::time::Timestamp;
 use crate::traceparent::{self, Traceparent};
 use table::StoreError;
@@ -92,7 +92,7 @@ impl Delivery {
 
 /// The notifications of one receiver: of one action of an automation.
 pub struct DeliveryLane {
-    store: InstanceStore,
+    store: Writer,
     name: String,
     waiting: Vec<Item>,
 }
@@ -105,7 +105,7 @@ impl Store {
     /// [`StoreError`] if the table fails; the rest is delivered by the next run.
     pub async fn deliver_notifications(&self, webhook_client: &WebhookClient) -> Result<u64, StoreError> {
         let instances = self.open_instances_in_turn().await?.into_iter();
-        let waiting = instances.map(|name| InstanceStore::of_job(self.reader(name)).waiting());
+        let waiting = instances.map(|name| Writer::of_job(self.reader(name)).waiting());
         let mut waiting = stream::iter(waiting).buffer_unordered(INSTANCES);
         let (mut lanes, mut tally) = (Vec::new(), JobOutcome::default());
         while let Some(found) = waiting.next().await {
@@ -134,7 +134,7 @@ impl Store {
         let work = async {
             let mut lanes = BTreeMap::new();
             let found = facts.iter().map(|(instance, cause)| {
-                InstanceStore::of_job(self.reader(instance.clone())).left_by(*cause)
+                Writer::of_job(self.reader(instance.clone())).left_by(*cause)
             });
             for (store, items) in try_join_all(found).await? {
                 store.sort_into(&mut lanes, items).await?;
@@ -181,7 +181,7 @@ impl DeliveryLane {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// The notifications of a fact.
     async fn left_by(self, cause: Cause) -> Result<(Self, Vec<Item>), StoreError> {
         let span = KeyRange::beginning(self.keys().outbox(), key::notifications(cause));

@@ -6,12 +6,12 @@ use super::deliveries::Delivery;
 use super::subject::{self, Subject};
 use crate::automation::{Action, Automation, Notify};
 use crate::jobs::webhook_client::WebhookRequest;
-use crate::store::InstanceStore;
+use crate::store::Writer;
 use crate::store::automations::{self, FoundAutomation};
 use table::StoreError;
 use table::item;
 
-impl InstanceStore {
+impl Writer {
     /// The request to send; `None` if there is nothing to send any more.
     pub(super) async fn letter(&self, delivery: &Delivery) -> Result<Option<WebhookRequest>, StoreError> {
         let (record, automation) = (

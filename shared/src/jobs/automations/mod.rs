@@ -32,7 +32,7 @@ use crate::jobs::counters;
 use crate::jobs::instances::{INSTANCES, JobOutcome, log_failure};
 use crate::store::facts::{FACT, Raised};
 use crate::store::key::{self, Cause, Counter, Key};
-use crate::store::{InstanceStore, Store, directory};
+use crate::store::{Writer, Store, directory};
 use crate::time::Timestamp;
 use crate::traceparent::Traceparent;
 use table::Pages;
@@ -92,7 +92,7 @@ impl Store {
     pub async fn run_triggers(&self) -> Result<u64, StoreError> {
         let instances = self.open_instances_in_turn().await?.into_iter();
         let runs = instances.map(async |name| {
-            let store = InstanceStore::of_job(self.reader(name.clone()));
+            let store = Writer::of_job(self.reader(name.clone()));
             let outcome = store.run_outbox().await;
             outcome.inspect_err(|error| log_failure(&name, "automations", error))
         });
@@ -114,12 +114,12 @@ impl Store {
         instance: &InstanceName,
         cause: impl Into<Cause>,
     ) -> Result<bool, StoreError> {
-        let store = InstanceStore::of_job(self.reader(instance.clone()));
+        let store = Writer::of_job(self.reader(instance.clone()));
         store.run(cause.into()).await
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Runs the triggers of the outbox page by page.
     async fn run_outbox(&self) -> Result<u64, StoreError> {
         let (until, mut tally) = (self.environment.now().plus_seconds(SHARE), JobOutcome::default());

@@ -19,7 +19,7 @@ use crate::store::opportunities::OpportunitySnapshot;
 use crate::store::opportunities::fresh::Fresh;
 use crate::store::page_cursor::PageCursor;
 use crate::store::prefetch_cache::PrefetchHint;
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Writer, Reader};
 use table::{KeyRange, Page, StoreError};
 
 /// Number of entries from which skipping costs more than reading the daily counts.
@@ -112,7 +112,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     pub(crate) async fn finish_column(
         &self,
         asked: &Asked<'_>,

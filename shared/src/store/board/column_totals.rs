@@ -10,7 +10,7 @@ use crate::funnel::{Column, Funnel};
 use crate::ids::FunnelId;
 use crate::opportunity::Filter;
 use crate::store::budget::ReadBudget;
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Writer, Reader};
 use crate::viewer::Viewer;
 use table::StoreError;
 
@@ -59,7 +59,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// The columns of a funnel in their order, each with the totals that the viewer sees and without opportunities. No call
     /// if the caller was expected to see what it sees, unless service permissions may hide some from it: then queries of
     /// the restricted totals, columns in parallel.

@@ -14,7 +14,7 @@ use super::totals::{RestrictedTotal, Sum, Totals, TotalsSeen};
 use super::walk::{BoardScan, Bounds, Entry};
 use super::{Asked, ColumnSnapshots, PrefetchedBoard};
 use crate::funnel::{Column, Funnel};
-use crate::store::InstanceStore;
+use crate::store::Writer;
 use crate::store::budget::ReadBudget;
 use crate::store::opportunities::OpportunitySnapshot;
 use crate::store::opportunities::fresh::Fresh;
@@ -25,7 +25,7 @@ use table::{Pages, key_of};
 /// Columns, and lists, that are read at the same time.
 pub const CONCURRENCY: usize = 50;
 
-impl InstanceStore {
+impl Writer {
     pub(crate) async fn finish_kanban(
         &self,
         asked: Option<Asked<'_>>,

@@ -25,7 +25,7 @@ use super::leads::stale_markers::StaleMarkers;
 use super::opportunities::{BoardClass, OpportunitySnapshot};
 use super::page_cursor::CursorKey;
 use super::prefetch_cache::PrefetchHint;
-use super::{CallerId, InstanceStore, Reader};
+use super::{CallerId, Writer, Reader};
 use crate::funnel::{Column, Funnel};
 use crate::ids::{ColumnId, FunnelId, UserId};
 use crate::opportunity::{Filter, Opportunity, Status};
@@ -147,7 +147,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// A page of one column, newest first.
     ///
     /// # Errors

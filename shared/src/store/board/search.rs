@@ -14,7 +14,7 @@ use super::Asked;
 use super::walk::Entry;
 use crate::ids::{LeadId, OpportunityId};
 use crate::opportunity::{Search, SearchBy};
-use crate::store::InstanceStore;
+use crate::store::Writer;
 use crate::store::key::{self, BATCH};
 use crate::store::opportunities::OpportunityRecord;
 use crate::store::opportunities::fresh::Fresh;
@@ -65,7 +65,7 @@ impl ListEntry for Titled {
     fn version(&self) {}
 }
 
-impl InstanceStore {
+impl Writer {
     /// The requested opportunities that a search finds, newest first; `None` where a scan of `size` costs less, or items of
     /// words do not lead to all.
     pub(super) async fn search_hits(

@@ -8,7 +8,7 @@ use super::{CallSequences, Inserted, KnownCaller, Link};
 use crate::call::{Call, CallStatus, CallType};
 use crate::ids::{CallId, LeadId, UserId};
 use crate::phone::Phone;
-use crate::store::{Claimed, IdempotencyKey, InstanceStore, Reader};
+use crate::store::{Claimed, IdempotencyKey, Writer, Reader};
 use crate::time::Timestamp;
 use table::StoreError;
 
@@ -174,7 +174,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Writes a call of `user`, with its lead if it can be had. After an attempt of unknown outcome the numbers stay the
     /// same, so that it and the next one exclude each other.
     ///

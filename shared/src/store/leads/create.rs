@@ -16,7 +16,7 @@ use crate::store::format::Format;
 use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::{Counter, Key};
 use crate::store::sequence::Sequence;
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Writer, Reader};
 use table::item::{self, Item};
 use table::{CommitError, Policy, StoreError, Transaction};
 
@@ -92,7 +92,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Makes a lead, whose id is set here, or finds the one that has what must be unique. Of any number of concurrent
     /// requests for one number or address, calls among them, one makes the lead. One transaction, or one get; more only
     /// where others come in between. `settings` limit a search in a table of a former format.

@@ -15,7 +15,7 @@ use super::stale_markers;
 use super::update::CONCURRENCY;
 use crate::ids::LeadId;
 use crate::lead::Lead;
-use crate::store::InstanceStore;
+use crate::store::Writer;
 use crate::store::derived::Derived;
 use table::item::{self, s};
 use table::{CommitError, Condition, Policy, StoreError, Transaction};
@@ -29,7 +29,7 @@ pub enum Deleted {
     Gone,
 }
 
-impl InstanceStore {
+impl Writer {
     /// Deletes a lead for good, on condition that it still is as it was read; where others changed it concurrently, `may`
     /// decides again. One transaction.
     ///

@@ -7,7 +7,7 @@ use futures_util::future::try_join_all;
 use super::record::{LeadRecord, LeadState};
 use super::stale_markers;
 use crate::lead::Lead;
-use crate::store::InstanceStore;
+use crate::store::Writer;
 use crate::store::companies::NamedCompany;
 use crate::store::key::Key;
 use table::StoreError;
@@ -30,7 +30,7 @@ pub enum UpdatedLead<R> {
     CompanyGone,
 }
 
-impl InstanceStore {
+impl Writer {
     /// Changes a lead as `change` decides, which is asked again where others changed the lead concurrently. `company` is
     /// the one that the lead may get. One transaction; none where it changes nothing.
     ///
@@ -119,7 +119,7 @@ impl InstanceStore {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// The writes that put a lead in the place of what is stored, on condition that it still is, and raise its facts.
     pub(crate) fn lead_change(&self, stored: &LeadRecord, lead: &Lead) -> Result<Transaction, StoreError> {
         self.lead_update(stored, lead, None)

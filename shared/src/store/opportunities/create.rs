@@ -9,7 +9,7 @@ use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::Counter;
 use crate::store::leads::{self, LeadRecord};
 use crate::store::sequence::Sequence;
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Writer, Reader};
 use table::StoreError;
 use table::item;
 use table::{CommitError, Policy, Transaction};
@@ -80,7 +80,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Makes an opportunity of what `make` gives for its number. One transaction; more only where others come in between.
     ///
     /// # Errors

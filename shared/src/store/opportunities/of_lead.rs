@@ -17,7 +17,7 @@ use crate::store::key::{self, BATCH, Key};
 use crate::store::leads::LeadRecord;
 use crate::store::list_pages::{ListRequest, MAX_BYTES};
 use crate::store::prefetch_cache::PrefetchHint;
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Writer, Reader};
 use crate::viewer::Viewer;
 use table::item::{self, Item};
 use table::{KeyRange, MAX_AHEAD, Page, Pages, StoreError, key_of};
@@ -91,7 +91,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// A page of the opportunities of a lead that the viewer sees. No call where all were expected, else batch gets of the
     /// others and of their users. Every record of the lead is read within the read budget (C-86).
     ///

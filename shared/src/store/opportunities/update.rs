@@ -7,7 +7,7 @@ use crate::ids::{FunnelId, LeadId, OpportunityId, UserId};
 use crate::opportunity::Opportunity;
 use crate::store::leads::stale_markers::StaleMarkers;
 use crate::store::leads::{self, LeadRecord};
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Writer, Reader};
 use table::StoreError;
 use table::item::{self, Item};
 use table::{CommitError, Policy, Transaction};
@@ -86,7 +86,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Changes an opportunity as `change` decides, which is asked again on the newer record where others changed it
     /// concurrently. One transaction; none where it changes nothing.
     ///
@@ -189,7 +189,7 @@ impl InstanceStore {
 }
 
 /// The record of a named lead as it stood in the way, else as it was known; `None` where it is gone, and then
-/// [`change`](InstanceStore::change) finds none.
+/// [`change`](Writer::change) finds none.
 fn newer<'i>(
     known: Option<LeadRecord>,
     refused: impl FnOnce(LeadId) -> Option<&'i Item>,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::key::Months;
 use super::people::PrefetchedNames;
-use super::{InstanceStore, Reader};
+use super::{Writer, Reader};
 use crate::funnel::Funnel;
 use crate::ids::ReportId;
 use crate::report::{Aspect, Cube, Definition, Known, Plot, Question, Range};
@@ -144,7 +144,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// The report over days in `zone`; `None` if it does not exist. No call if a matching result was prefetched;
     /// without a result, queries of all records that it covers.
     ///

@@ -9,7 +9,7 @@ use crate::lead::Lead;
 use crate::store::key::Key;
 use crate::store::leads::LeadRecord;
 use crate::store::list_pages::{Growth, ListRequest, PrefetchedList};
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Writer, Reader};
 use crate::ticket::{Ticket, TicketFile};
 use crate::viewer::Viewer;
 use table::item::Item;
@@ -25,7 +25,7 @@ pub struct TicketFiles {
     guessed: Option<(LeadId, Option<Lead>)>,
 }
 
-impl InstanceStore {
+impl Writer {
     /// A prefetched page of tickets. No call if the page was read completely, else one query per MB of the rest; with
     /// a limit one put for the page cursor.
     ///

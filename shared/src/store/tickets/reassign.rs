@@ -17,7 +17,7 @@ use crate::lead::Lead;
 use crate::store::budget::ReadBudget;
 use crate::store::key::{BATCH, Key};
 use crate::store::leads::LeadRecord;
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Writer, Reader};
 use crate::ticket::Ticket;
 use crate::viewer::Viewer;
 use table::item::{Item, n};
@@ -102,7 +102,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Gives a ticket a lead, if `sees` admits the ticket's lead and the new one. One transaction where the ticket is as its
     /// hint has it; else a query of the files in parallel with gets of the first of them and of the former lead come before;
     /// more where there are more files, or others change the ticket concurrently.

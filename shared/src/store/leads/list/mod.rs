@@ -11,7 +11,7 @@ mod words;
 use super::record::{LeadEntry, LeadState};
 use crate::ids::{LeadId, TagId};
 use crate::store::prefetch_cache::PrefetchHint;
-use crate::store::{InstanceStore, Reader, key};
+use crate::store::{Writer, Reader, key};
 use crate::viewer::Viewer;
 use table::StoreError;
 use table::{KeyRange, ListEntry as _, Page};
@@ -189,7 +189,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     /// Finishes a list that was begun, for a viewer that is now known.
     ///
     /// # Errors

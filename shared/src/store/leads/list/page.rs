@@ -9,7 +9,7 @@ use crate::store::leads::record::LeadEntry;
 use crate::store::leads::totals::{FirstTotals, LeadTotals, LeadsSeen};
 use crate::store::page_cursor::PageCursor;
 use crate::store::prefetch_cache::PrefetchHint;
-use crate::store::{CallerId, InstanceStore, Reader, page_cursor};
+use crate::store::{CallerId, Writer, Reader, page_cursor};
 use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
 use table::item::{self, Item};
@@ -144,7 +144,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     pub(crate) async fn finish_page(
         &self,
         viewer: &Viewer,

@@ -9,7 +9,7 @@ use crate::store::budget::ReadBudget;
 use crate::store::key::{self, Counter};
 use crate::store::leads::record::LeadEntry;
 use crate::store::prefetch_cache::PrefetchHint;
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Writer, Reader};
 use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
 use table::item;
@@ -77,7 +77,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     pub(crate) async fn finish_search(
         &self,
         viewer: &Viewer,

@@ -18,7 +18,7 @@ use crate::store::budget::ReadBudget;
 use crate::store::key::{self, Counter};
 use crate::store::leads::record::LeadEntry;
 use crate::store::prefetch_cache::PrefetchHint;
-use crate::store::{InstanceStore, Reader};
+use crate::store::{Writer, Reader};
 use crate::viewer::{OwnerScope, Viewer};
 use futures_util::future::try_join_all;
 use table::item;
@@ -126,7 +126,7 @@ impl Reader {
     }
 }
 
-impl InstanceStore {
+impl Writer {
     pub(crate) async fn finish_words(
         &self,
         viewer: &Viewer,

@@ -13,7 +13,7 @@ use crate::store::key::{Counter, Key};
 use crate::store::meetings::MeetingRecord;
 use crate::store::meetings::agenda::{Agenda, day_keys};
 use crate::store::sequence::Sequence;
-use crate::store::{InstanceStore, leads};
+use crate::store::{Writer, leads};
 use table::StoreError;
 use table::item::Item;
 use table::{CommitError, Condition, Policy, Transaction};
@@ -45,7 +45,7 @@ enum BookingPlan<'a> {
 
 /// A booking with the state that its attempts share.
 struct Attempts<'a> {
-    store: &'a InstanceStore,
+    store: &'a Writer,
     booking: Booking<'a>,
     plan: BookingPlan<'a>,
     agenda: Agenda,
@@ -56,7 +56,7 @@ struct Attempts<'a> {
     beaten: Conflicts,
 }
 
-impl InstanceStore {
+impl Writer {
     /// Books a meeting. One transaction; more after conflicts, and a read of the calendar's days if this process did not
     /// know its link.
     ///
