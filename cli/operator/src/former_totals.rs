@@ -1,17 +1,19 @@
-//! Totals in the form before format 2, which kept all counts of opportunities of a day in one item, and the totals of
-//! restricted classes, of opportunities or leads, among the others.
+//! Totals in former forms. Before format 2, all counts of opportunities of a day were in one item, and the totals of
+//! restricted classes, of opportunities or leads, among the others. Before format 4, a board had a total for each column,
+//! user and status.
 //!
-//! Everything reads the sum of both forms and writes the new one. Moving the counts is a transaction that takes from one
+//! Everything reads the sum of the forms and writes the new one. Moving the counts is a transaction that takes from one
 //! item what it adds to others, so sums are right at every moment, with live writes of both releases.
 
 use super::{Operator, OperatorError};
-use shared::ids::UserId;
+use shared::ids::{FunnelId, UserId};
 use shared::opportunity::Status;
-use shared::store::unscoped::derived::is_number;
+use shared::store::unscoped::derived::{Share, is_number};
 use shared::store::unscoped::key;
 use shared::store::unscoped::leads::LeadClass;
 use shared::store::unscoped::opportunities::BoardClass;
 use shared::store::unscoped::opportunities::class::{RESTRICTED, RESTRICTED_COUNT};
+use shared::visibility::Restriction;
 use table::item::{self, Item};
 use table::{CommitError, Condition, Key, Policy, StoreError, Transaction, key_of};
 
@@ -117,7 +119,7 @@ impl Operator {
             return lead_targets(key, apart, item);
         }
         if kind == "board-total" {
-            return board_targets(key, apart, item, name);
+            return self.board_targets(key, apart, item, name);
         }
         let class = name.strip_prefix("n.").unwrap_or_default();
         let mut parts = class.splitn(3, '#');
@@ -145,27 +147,62 @@ impl Operator {
         });
         Ok(targets)
     }
+
+    /// The present places of a number of a class of opportunities: the totals of its column and of its user, and its own
+    /// if it is restricted.
+    fn board_targets(
+        &self,
+        key: &Key,
+        apart: String,
+        item: &Item,
+        name: &str,
+    ) -> Result<Vec<TotalTarget>, StoreError> {
+        let mut class = item.clone();
+        class.retain(|name, _| !is_number(name) && name != "v");
+        let mut class: BoardClass = item::decode(KIND, class)?;
+        let mut targets = Vec::new();
+        let (unit, restricted) = name
+            .split_once('.')
+            .map_or((name, false), |(unit, _)| (unit, true));
+        if !class.narrowing.is_open() {
+            targets.push(TotalTarget {
+                key: key::total(apart, &key.sk),
+                name: unit.to_owned(),
+                times: 1,
+                set: item::encode(KIND, &class)?,
+            });
+        }
+        // A total of a class without restriction counts restricted opportunities of any sort.
+        if restricted {
+            class.narrowing = Restriction::Users(Vec::new());
+        }
+        for (
+            key,
+            Share {
+                numbers, attributes, ..
+            },
+        ) in class.totals(self.keys(), place(key)?, 0)?
+        {
+            let same_unit = |name: &String| name.split('.').next() == Some(unit);
+            targets.extend(numbers.into_keys().filter(same_unit).map(|name| TotalTarget {
+                key: key.clone(),
+                name,
+                times: 1,
+                set: attributes.clone(),
+            }));
+        }
+        Ok(targets)
+    }
 }
 
-/// The present places of a number of a class of opportunities: its own total, and that without service permissions.
-fn board_targets(key: &Key, apart: String, item: &Item, name: &str) -> Result<Vec<TotalTarget>, StoreError> {
-    let mut class = item.clone();
-    class.retain(|name, _| !is_number(name) && name != "v");
-    let class: BoardClass = item::decode(KIND, class)?;
-    let total = class.unrestricted();
-    let own = TotalTarget {
-        key: key::total(apart, &key.sk),
-        name: name.to_owned(),
-        times: 1,
-        set: item::encode(KIND, &class)?,
-    };
-    let all = TotalTarget {
-        key: key::total(key.pk.clone(), &total.total()),
-        name: format!("{name}.{RESTRICTED}"),
-        times: 1,
-        set: item::encode(KIND, &total)?,
-    };
-    Ok(vec![own, all])
+/// The funnel whose totals a partition has, and whether they are of the archive.
+fn place(key: &Key) -> Result<(FunnelId, bool), StoreError> {
+    let mut parts = key.pk.rsplit('#');
+    let archived = parts.next() == Some("1");
+    let funnel = parts.next().and_then(|id| FunnelId::new(id.parse().ok()?));
+    funnel
+        .map(|funnel| (funnel, archived))
+        .ok_or_else(|| item::corrupt(KIND, format_args!("{} is of no funnel", key.pk)))
 }
 
 /// The present places of the count of a class of leads: its own total, and that of its owner.

@@ -249,9 +249,9 @@ impl Operator {
         self.environment().now()
     }
 
-    /// Whether the table has the current format, and so every writer knows it.
+    /// Whether leads note that no opportunity was ever linked to them, because every writer knows it.
     fn is_settled(&self) -> bool {
-        self.0.reader().settled().is()
+        self.0.reader().settled().has(Format::UNLINKED)
     }
 
     /// Creates the instance, with default settings and no users.

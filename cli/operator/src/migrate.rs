@@ -62,6 +62,8 @@ pub async fn migrate(
     let mut changed = 0;
     if from < Format::CURRENT {
         let under_way = begin_migration(store, from, found.as_ref()).await?;
+        // The steps write the new format.
+        store.check_format().await?;
         if !alone {
             let_settle(store, &under_way).await;
         }
@@ -76,6 +78,7 @@ pub async fn migrate(
     let settled = TableFormat::settled(Format::CURRENT);
     if found.as_ref() != Some(&settled) || from == Format::FIRST {
         put_format(store, from, &settled).await?;
+        store.check_format().await?;
     }
     Ok(Migration {
         from,

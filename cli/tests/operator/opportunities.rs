@@ -1,5 +1,7 @@
 //! Import and export of funnels and opportunities (C-81).
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::import::{assert_absent_times_are_kept, bench, lead, records, refused};
@@ -32,13 +34,33 @@ fn board() -> Bench {
 
 /// The sort keys of a partition with non-zero numbers, and these numbers.
 fn counted(bench: &Bench, pk: &str) -> Vec<(String, u64, u64)> {
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    let items = bench.partition(pk);
-    let counts = items.iter().map(|item| {
-        let number = |name: &str| text(&item[name]["N"]).parse().unwrap();
-        (text(&item["sk"]["S"]), number("n"), number("c"))
-    });
-    counts.filter(|(_, n, _)| *n > 0).collect()
+    let (mut users, mut columns) = (BTreeMap::new(), BTreeMap::<_, (u64, u64)>::new());
+    for item in bench.partition(pk) {
+        let number = |name: &str| item[name]["N"].as_str().unwrap().parse::<u64>().unwrap();
+        let of: Vec<_> = item["sk"]["S"].as_str().unwrap().split('#').collect();
+        for name in item.as_object().unwrap().keys() {
+            let Some(class) = name.strip_prefix("n.").filter(|_| number(name) > 0) else {
+                continue;
+            };
+            let counted = (number(name), number(&format!("c.{class}")));
+            if of[0] == "column" {
+                columns.insert(format!("{}#{class}", of[1]), counted);
+            } else {
+                let (column, status) = class.split_once('#').unwrap();
+                users.insert(format!("{column}#{}#{status}", of[1]), counted);
+            }
+        }
+    }
+    for (class, (n, c)) in &users {
+        let (column, status) = (
+            class.split('#').next().unwrap(),
+            class.split('#').next_back().unwrap(),
+        );
+        let rest = columns.get_mut(&format!("{column}#{status}")).unwrap();
+        *rest = (rest.0 - n, rest.1 - c);
+    }
+    assert!(columns.values().all(|rest| *rest == (0, 0)), "{columns:?}");
+    users.into_iter().map(|(class, (n, c))| (class, n, c)).collect()
 }
 
 /// Lines with each kind of unknown reference, and a valid one.

@@ -33,7 +33,7 @@ impl Prefetch for ListTotals {
 }
 
 /// The columns of a funnel with the totals of endpoint 10's board, refused as there. One round trip; one more for a viewer
-/// from whom service permissions may hide opportunities.
+/// from whom service permissions may hide opportunities, and for the first request of one who does not see all.
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListTotals>) -> Result<Response, ListError> {
     let (scope, query, found) = request.into_parts();
     let funnel = found.funnel.as_ref().ok_or(ListError::Funnel(query.funnel))?;

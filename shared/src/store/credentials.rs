@@ -76,7 +76,7 @@ impl Store {
         instance: &InstanceName,
         hashes: &[CredentialHash],
     ) -> Result<(FoundCredentials, Option<StoredDirectory>), StoreError> {
-        let directory = Keys(instance).directory();
+        let directory = Keys::of(instance).directory();
         let keys = hashes.iter().map(key::credential).chain([directory.clone()]);
         let mut items = self.table.reads().get_many(keys).await?;
         let found = hashes.iter().filter_map(|hash| {

@@ -27,6 +27,8 @@ pub struct Share {
     pub numbers: BTreeMap<String, i64>,
     /// Attributes that describe the class of the total.
     pub attributes: Item,
+    /// Whether the total has shards after a conflict, because many requests may add to it at the same time.
+    pub spread: bool,
 }
 
 /// Whether an attribute of a total is one of its sums: `n` a count, `c` cents, `n.…` and `c.…` those of a part.
@@ -62,6 +64,9 @@ impl Derived {
                 }
             }
             transaction.update(key.clone(), "v", 1, Item::new(), Condition::Always);
+            if before.or(after).is_some_and(|share| share.spread) {
+                transaction.spread(key);
+            }
         }
         for (key, item) in new.items {
             match old.items.get(&key) {
@@ -81,6 +86,7 @@ pub fn one(attributes: Item) -> Share {
     Share {
         numbers: BTreeMap::from([("n".to_owned(), 1)]),
         attributes,
+        spread: false,
     }
 }
 
@@ -102,7 +108,7 @@ mod tests {
         let key = |name: &str| key::total("p".to_owned(), name);
         let share = |cents| Share {
             numbers: BTreeMap::from([("n".to_owned(), 1), ("c".to_owned(), cents)]),
-            attributes: Item::new(),
+            ..Share::default()
         };
         Derived {
             items: items

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Writer;
 use super::entity::{Entity, Stored};
+use super::format::Format;
 use super::key::Cause;
 use super::leads::LeadState;
 use super::meetings::MeetingState;
@@ -92,7 +93,7 @@ impl Writer {
         let state = LeadState {
             lead,
             company: None,
-            unlinked: self.reader.settled.is(),
+            unlinked: self.reader.settled.has(Format::UNLINKED),
         };
         let record = Stored::made(state, None);
         transaction.merge(self.put_record(&record, None)?);

@@ -6,12 +6,12 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::Store;
-use super::key;
+use super::key::{self, BoardForm};
+use super::{Reader, Store};
 use crate::time::Timestamp;
 use table::StoreError;
 use table::item::{self, Item};
@@ -33,8 +33,10 @@ impl Format {
     pub const UNLINKED: Self = Self(3);
     /// Leads and opportunities have items for their words.
     pub const WORDS: Self = Self(3);
+    /// Totals of boards are by column, and by user.
+    pub const BY_COLUMN: Self = Self(4);
     /// The format that this build migrates to.
-    pub const CURRENT: Self = Self::WORDS;
+    pub const CURRENT: Self = Self::BY_COLUMN;
 
     /// The oldest format that this build reads, and writes until `funil migrate`. No release wrote format 2.
     pub const OLDEST: Self = Self::FIRST;
@@ -107,21 +109,43 @@ impl TableFormat {
     }
 }
 
-/// Whether this process has seen the table in the format [`Format::UNLINKED`], so that all its writers know it. A migration
-/// that is under way does not count, because writers of the former format may still be running.
+/// The newest format in which this process has seen the table, and the one that it has seen written.
 #[derive(Debug, Clone, Default)]
-pub struct Settled(Arc<AtomicBool>);
+pub struct Settled(Arc<SeenFormat>);
+
+#[derive(Debug, Default)]
+struct SeenFormat {
+    format: AtomicU32,
+    written: AtomicU32,
+}
 
 impl Settled {
     /// Notes the format that the table has. It never goes back.
     pub fn note(&self, found: &TableFormat) {
-        if found.format >= Format::UNLINKED {
-            self.0.store(true, Ordering::Relaxed);
-        }
+        let Format(format) = found.format;
+        self.0.format.fetch_max(format, Ordering::Relaxed);
+        let Format(written) = found.written();
+        self.0.written.fetch_max(written, Ordering::Relaxed);
     }
 
-    pub fn is(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+    /// Whether the table has this format, so that all writers know it. A migration that is under way does not count,
+    /// because writers of the former format may still be running.
+    pub fn has(&self, format: Format) -> bool {
+        self.0.format.load(Ordering::Relaxed) >= format.number()
+    }
+
+    /// Whether this format is written, as by all requests that began after a migration did.
+    fn writes(&self, format: Format) -> bool {
+        self.0.written.load(Ordering::Relaxed) >= format.number()
+    }
+
+    /// The form in which totals of boards are written.
+    pub fn board_form(&self) -> BoardForm {
+        if self.writes(Format::BY_COLUMN) {
+            BoardForm::ByColumn
+        } else {
+            BoardForm::ByClass
+        }
     }
 }
 
@@ -166,8 +190,24 @@ impl Store {
         let Some(found) = found else { return Ok(()) };
         found.judged()?;
         self.settled.note(found);
-        if found.format == Format::CURRENT {
+        if found.format >= Format::WORDS {
             self.hints.learn_migrated();
+        }
+        Ok(())
+    }
+}
+
+impl Reader {
+    /// Learns the format that a request has to write, and may read, in parallel with its other reads. One get; none in a
+    /// process that has seen the current format.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn learn_format(&self) -> Result<(), StoreError> {
+        if !self.settled.has(Format::CURRENT)
+            && let Some(found) = format_item(&self.table).await?
+        {
+            self.settled.note(&found);
         }
         Ok(())
     }

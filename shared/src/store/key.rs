@@ -25,8 +25,9 @@ pub use automation::{
     Cause, notifications, notified, outbox_notifications, outbox_triggers, streamed, triggered,
 };
 pub use board::{
-    BoardList, after_places, before_places, class, class_parts, place, placed, rank, rank_begins, rank_day,
-    ranked_day, restricted_rank, restricted_ranked, total_column,
+    BoardList, BoardTotalOf, after_places, before_places, class, class_parts, column_begins, place, placed,
+    rank, rank_begins, rank_day, ranked_day, restricted_rank, restricted_ranked, total_column, total_of,
+    user_begins, user_column_begins,
 };
 pub use directory::{department_members, member_department};
 pub use lead::{class_of, in_span, is_new_look_up, keyed_id, looked_up_lead, marked, noticed};
@@ -89,7 +90,7 @@ pub fn credential(hash: &CredentialHash) -> Key {
 #[cfg(any(feature = "operator", feature = "testing"))]
 pub fn everything(instance: &InstanceName) -> table::Selection<'_> {
     table::Selection {
-        prefix: Keys(instance).prefix(),
+        prefix: Keys::of(instance).prefix(),
         other_prefix: OPENING,
         attribute: ("instance", instance.as_str()),
     }
@@ -129,11 +130,44 @@ pub fn put_back(aside: &Key) -> Key {
 
 /// Builds the keys of one instance.
 #[derive(Debug, Clone, Copy)]
-pub struct Keys<'a>(pub &'a InstanceName);
+pub struct Keys<'a> {
+    instance: &'a InstanceName,
+    board: BoardForm,
+}
+
+/// The form in which the totals of boards are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BoardForm {
+    /// Before format 4: an item for each column, user and status.
+    ByClass,
+    /// An item for each column, and one for each user and ten columns.
+    ByColumn,
+}
+
+impl<'a> Keys<'a> {
+    /// The keys of an instance in the current format.
+    pub fn of(instance: &'a InstanceName) -> Self {
+        Self {
+            instance,
+            board: BoardForm::ByColumn,
+        }
+    }
+
+    /// The same keys in a table with this form of totals.
+    #[must_use]
+    pub fn with_board(self, board: BoardForm) -> Self {
+        Self { board, ..self }
+    }
+
+    /// The form of the totals of boards.
+    pub fn board_form(self) -> BoardForm {
+        self.board
+    }
+}
 
 impl Keys<'_> {
     fn pk(self, rest: &str) -> String {
-        format!("{}#{rest}", self.0)
+        format!("{}#{rest}", self.instance)
     }
 
     /// The prefix of the partition key of every item of the instance.

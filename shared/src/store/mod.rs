@@ -227,7 +227,7 @@ impl Reader {
         &self.environment
     }
 
-    /// Whether the table has the current format, and so every writer knows it; see [`Settled`].
+    /// The format that this process has seen; see [`Settled`].
     #[cfg(feature = "operator")]
     #[must_use]
     pub fn settled(&self) -> &Settled {
@@ -242,7 +242,7 @@ impl Reader {
     }
 
     pub(crate) fn keys(&self) -> Keys<'_> {
-        Keys(&self.instance)
+        Keys::of(&self.instance).with_board(self.settled.board_form())
     }
 
     /// The same reader before its caller is checked: it reads a page ahead where the caller is `known`, else nothing,

@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn no_item_grows_with_the_number_of_users() {
         let instance = InstanceName::parse("acme").unwrap();
-        let keys = Keys(&instance);
+        let keys = Keys::of(&instance);
         let department = crate::ids::DepartmentId::new(MAX_ID).unwrap();
         let ids = (MAX_ID - 4999..=MAX_ID).map(|id| UserId::new(id).unwrap());
         let last = UserId::new(MAX_ID).unwrap();

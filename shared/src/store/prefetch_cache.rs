@@ -16,7 +16,7 @@ use super::tickets::TicketHint;
 use crate::calendar::{Calendar, LinkName};
 use crate::credential::CredentialHash;
 use crate::form::Form;
-use crate::ids::{CalendarId, DepartmentId, LeadId, TicketId, UserId};
+use crate::ids::{CalendarId, DepartmentId, FunnelId, LeadId, TicketId, UserId};
 use crate::instance::InstanceName;
 use crate::settings::Rate;
 use crate::store::key::Key;
@@ -94,6 +94,8 @@ pub struct HintCache {
     pub departments: Cache<String, BTreeSet<DepartmentId>>,
     /// The owners of leads that access lists may hide from a caller.
     pub restricted_leads: Cache<String, BTreeSet<Option<UserId>>>,
+    /// Boards with more totals than are worth reading whole: instance, funnel, whether archived.
+    pub large_boards: Cache<(InstanceName, FunnelId, bool), ()>,
     /// The items in which an instance's answers found users' names.
     pub names: Cache<InstanceName, BTreeSet<Key>>,
     /// Whether `funil migrate` has brought the table to this build's format.
@@ -159,8 +161,12 @@ impl HintCache {
 
     /// Remembers what a caller is.
     pub fn learn(&self, walker: &str, hint: PrefetchHint) {
-        let other = (hint != PrefetchHint::default()).then_some(hint);
-        self.callers.set(walker.to_owned(), other);
+        self.callers.put(walker.to_owned(), hint);
+    }
+
+    /// Whether a caller is expected to be what it was, and not what new callers are.
+    pub fn has_met(&self, walker: &str) -> bool {
+        self.callers.get(walker).is_some()
     }
 
     /// Whether this process knows that the table has this build's format.

@@ -31,8 +31,14 @@ impl Store {
     pub fn elsewhere(&self) -> Self {
         Self {
             settled: self.settled.clone(),
-            ..Self::over(self.table.clone(), self.environment.clone())
+            ..self.unaware()
         }
+    }
+
+    /// The same in a process that has not read the table's format.
+    #[must_use]
+    pub fn unaware(&self) -> Self {
+        Self::over(self.table.clone(), self.environment.clone())
     }
 
     /// The same store with faults in its calls; see [`Table::with_faults`](table::Table::with_faults).

@@ -18,6 +18,7 @@ use crate::key::{Key, key_of};
 use crate::meter::{read, units, write};
 use crate::pages::{KeyRange, PAGE, Page, Pages};
 use crate::retry::{Jitter, Policy, Retry};
+use crate::spread::ContestedSums;
 
 /// Maximum keys of one `BatchGetItem`.
 const BATCH: usize = 100;
@@ -40,6 +41,7 @@ pub struct ReadTable {
 #[derive(Debug, Clone)]
 pub struct Table {
     pub(crate) reads: ReadTable,
+    pub(crate) contested: ContestedSums,
 }
 
 impl ReadTable {
@@ -137,8 +139,8 @@ impl ReadTable {
         self.query_up_to(limit, span).await
     }
 
-    /// Like [`Self::query`] for markers, which the gate counts with counters.
-    pub async fn query_markers(&self, span: KeyRange) -> Result<Page, StoreError> {
+    /// Like [`Self::query`] for counters and markers, of which the gate admits more.
+    pub async fn query_counters(&self, span: KeyRange) -> Result<Page, StoreError> {
         if let Some(gate) = &self.gate {
             gate.stretch(span.limit).await?;
         }
@@ -232,6 +234,7 @@ impl Table {
                 jitter,
                 gate,
             },
+            contested: ContestedSums::default(),
         }
     }
 

@@ -25,6 +25,7 @@ mod readable;
 mod retry;
 #[cfg(feature = "admin")]
 mod scan;
+mod spread;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transaction;
@@ -45,4 +46,5 @@ pub use readable::readable;
 pub use retry::{Jitter, Policy, Retry};
 #[cfg(feature = "admin")]
 pub use scan::{Scanned, Selection};
+pub use spread::{shard_of, shards, unsharded};
 pub use transaction::{CommitError, MAX_WRITES, Transaction};

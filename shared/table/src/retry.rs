@@ -16,7 +16,7 @@ impl Jitter {
         Self(Arc::new(below))
     }
 
-    fn below(&self, bound: u64) -> u64 {
+    pub(crate) fn below(&self, bound: u64) -> u64 {
         (self.0)(bound)
     }
 }

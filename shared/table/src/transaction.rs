@@ -3,8 +3,9 @@
 //! A transaction puts, deletes and checks items, each with a condition, and adds to numbers. Additions to one
 //! item are merged, because DynamoDB rejects two writes to one item. An attempt either succeeds, fails a
 //! condition (the caller decides again), or has an unknown outcome, which is reported as an error and never
-//! retried blindly. Conflicts with other writers are retried here.
+//! retried blindly. Conflicts with other writers are retried here, with additions to sums in other shards.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata as _, SdkError};
@@ -21,6 +22,7 @@ use crate::item::{self, Item};
 use crate::key::Key;
 use crate::meter::{units, write};
 use crate::retry::Policy;
+use crate::spread::shard_of;
 
 /// DynamoDB's maximum of writes in one transaction.
 pub const MAX_WRITES: usize = 100;
@@ -41,6 +43,8 @@ enum Change {
     Update {
         add: BTreeMap<String, i64>,
         set: Item,
+        /// Whether the item is a sum that may have shards.
+        spread: bool,
     },
 }
 
@@ -118,11 +122,15 @@ impl Transaction {
                 Change::Update {
                     add: BTreeMap::new(),
                     set: Item::new(),
+                    spread: false,
                 },
                 Condition::Always,
             )
         });
-        if let Change::Update { add, set: present } = &mut write.0 {
+        if let Change::Update {
+            add, set: present, ..
+        } = &mut write.0
+        {
             *add.entry(name.to_owned()).or_default() += by;
             present.extend(set);
         }
@@ -131,13 +139,23 @@ impl Transaction {
         }
     }
 
+    /// Lets the additions to an item go to one of its shards after a conflict. All readers have to add up the shards.
+    pub fn spread(&mut self, sum: &Key) {
+        if let Some((Change::Update { spread, .. }, Condition::Always)) = self.writes.get_mut(sum) {
+            *spread = true;
+        }
+    }
+
     /// Adds the writes of another transaction.
     pub fn merge(&mut self, other: Self) {
         for (key, (change, condition)) in other.writes {
             match change {
-                Change::Update { add, set } => {
+                Change::Update { add, set, spread } => {
                     for (name, by) in add {
                         self.update(key.clone(), &name, by, set.clone(), condition.clone());
+                    }
+                    if spread {
+                        self.spread(&key);
                     }
                 }
                 change => {
@@ -176,6 +194,27 @@ impl Transaction {
         self.writes.len()
     }
 
+    /// Whether additions to an item may be spread.
+    fn spreads(&self, sum: &Key) -> bool {
+        let write = self.writes.get(sum);
+        write.is_some_and(|(change, _)| matches!(change, Change::Update { spread: true, .. }))
+    }
+
+    /// The transaction with additions to sums in the shards that `shard` names.
+    fn placed(&self, shard: impl Fn(&Key) -> Option<Key>) -> Cow<'_, Self> {
+        let sums = self.writes.keys().filter(|key| self.spreads(key));
+        let moved: Vec<_> = sums.filter_map(|sum| Some((sum, shard(sum)?))).collect();
+        if moved.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let mut placed = self.clone();
+        for (sum, shard) in moved {
+            let write = placed.writes.remove(sum);
+            placed.writes.extend(write.map(|write| (shard, write)));
+        }
+        Cow::Owned(placed)
+    }
+
     /// Whether there are no writes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -208,11 +247,18 @@ impl Table {
         }
         let mut retry = self.retry(Policy::CONFLICT, OPERATION);
         loop {
-            match self.attempt(&transaction).await? {
+            let placed = transaction.placed(|sum| self.contested.shard(sum, &self.reads().jitter));
+            match self.attempt(&placed).await? {
                 Attempt::Done => return Ok(()),
                 Attempt::Refused(items) => return Err(CommitError::Refused(items)),
-                Attempt::Conflict => retry.again().await?,
-            };
+                Attempt::Conflict(contested) => {
+                    let sums = contested.into_iter().map(|key| shard_of(&key).unwrap_or(key));
+                    for sum in sums.filter(|key| transaction.spreads(key)) {
+                        self.contested.note(sum);
+                    }
+                    retry.again().await?;
+                }
+            }
         }
     }
 
@@ -283,7 +329,7 @@ impl Table {
                 let update = update.set_condition_expression(condition.text.clone());
                 request.update(conditioned!(update, self, condition).map_err(incomplete)?)
             }
-            Change::Update { add, set } => {
+            Change::Update { add, set, .. } => {
                 let (expression, condition) = condition.updating(add, set);
                 let update = Update::builder().set_key(Some(key.attributes()));
                 let update = update.update_expression(expression);
@@ -300,7 +346,8 @@ const OPERATION: &str = "TransactWriteItems";
 enum Attempt {
     Done,
     Refused(BTreeMap<Key, Item>),
-    Conflict,
+    /// With the contested items.
+    Conflict(Vec<Key>),
 }
 
 /// DynamoDB rejects empty maps of names and values.
@@ -345,8 +392,11 @@ fn judge<R: std::fmt::Debug>(
         "ThrottlingError",
         "ProvisionedThroughputExceeded",
     ];
-    if passing.into_iter().any(|code| reasons.iter().any(is(code))) {
-        return Ok(Attempt::Conflict);
+    let contested = transaction.writes.keys().zip(reasons);
+    let contested = contested.filter(|(_, reason)| passing.into_iter().any(|code| is(code)(reason)));
+    let contested: Vec<_> = contested.map(|(key, _)| key.clone()).collect();
+    if !contested.is_empty() {
+        return Ok(Attempt::Conflict(contested));
     }
     // For example an item over 400 KB.
     match reasons.iter().find(|reason| is("ValidationError")(reason)) {
@@ -375,7 +425,9 @@ mod tests {
             Ok(Attempt::Done) => "done",
             Ok(Attempt::Refused(items)) if items.keys().eq([&second]) => "the second is refused",
             Ok(Attempt::Refused(_)) => "refused",
-            Ok(Attempt::Conflict) => "tried again",
+            Ok(Attempt::Conflict(contested)) if contested == [first] => "the first is contested",
+            Ok(Attempt::Conflict(contested)) if contested == [second] => "the second is contested",
+            Ok(Attempt::Conflict(_)) => "contested",
             Err(_) => "failed",
         }
     }
@@ -383,9 +435,12 @@ mod tests {
     #[test]
     fn transient_cancellations_are_retried() {
         for (codes, outcome) in [
-            (["None", "TransactionConflict"], "tried again"),
-            (["ThrottlingError", "None"], "tried again"),
-            (["None", "ProvisionedThroughputExceeded"], "tried again"),
+            (["None", "TransactionConflict"], "the second is contested"),
+            (["ThrottlingError", "None"], "the first is contested"),
+            (
+                ["TransactionConflict", "ProvisionedThroughputExceeded"],
+                "contested",
+            ),
             (
                 ["TransactionConflict", "ConditionalCheckFailed"],
                 "the second is refused",

@@ -92,7 +92,7 @@ struct Doctor<'a> {
     largest: counters::Largest,
     /// The columns of all funnels.
     columns: columns::Columns,
-    /// The kinds of which some totals have the form before format 2.
+    /// The kinds of which some totals have a former form.
     former_totals: BTreeSet<&'static str>,
     /// Leads of the former format may lack what only a migration or a repair adds.
     may_lack: bool,
@@ -110,6 +110,7 @@ impl Operator {
         repair: bool,
         watch: &(dyn Fn(Progress) + Sync),
     ) -> Result<Diagnosis, OperatorError> {
+        self.0.reader().learn_format().await?;
         let mut doctor = Doctor {
             operator: self,
             repair,
@@ -151,10 +152,10 @@ impl Operator {
 }
 
 impl Operator {
-    /// Whether the table has the former format.
+    /// Whether the table has a format in which leads may lack notes.
     async fn is_unmigrated(&self) -> Result<bool, StoreError> {
-        let found = found_format(self.reads()).await?;
-        Ok(found.is_some_and(|found| found.format < Format::CURRENT))
+        let found = found_format(self.table().reads()).await?;
+        Ok(found.is_some_and(|found| found.format < Format::UNLINKED))
     }
 }
 

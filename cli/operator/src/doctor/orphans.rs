@@ -63,7 +63,7 @@ impl Doctor<'_> {
         }
     }
 
-    /// With `--repair`, moves the counts of a total in the form before format 2. Without, it is right as it is; but then the
+    /// With `--repair`, moves the counts of a total in a former form. Without, it is right as it is; but then the
     /// totals of the kind are not compared, because each may be a part of another.
     async fn former_total(&mut self, kind: KindRef, key: &Key) -> Result<()> {
         self.checked("former totals", 1);
@@ -72,7 +72,7 @@ impl Doctor<'_> {
             return Ok(());
         }
         self.operator.move_former_total(key).await?;
-        self.report(key, "has the form before format 2", true);
+        self.report(key, "has a former form", true);
         Ok(())
     }
 

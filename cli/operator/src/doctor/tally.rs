@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use shared::store::unscoped::derived::{Derived, Share, is_number, numbers};
 use shared::time::Timestamp;
-use table::Key;
-use table::item::{Item, n};
+use table::item::{Item, n, s};
+use table::{AttributeValue, Key};
 
 /// The maximum of sums in one pass, of all classes together: some 50 MB. A million opportunities have about four times as
 /// many, a few for each day and column.
@@ -99,6 +99,23 @@ const DESCRIBING: [&str; 8] = [
 
 fn describes(name: &str) -> bool {
     DESCRIBING.contains(&name)
+}
+
+/// Adds a shard's numbers to those of its total. Attributes that are no numbers are those of the total, if it has them.
+pub fn add_shard(total: &mut Item, shard: Item) {
+    let number = |value: &AttributeValue| value.as_n().ok()?.parse::<i128>().ok();
+    for (name, value) in shard {
+        let sum = match total.get(&name) {
+            Some(own) if is_number(&name) || name == "v" => {
+                // One that cannot be read is a fault of the total.
+                let sum = number(own).zip(number(&value));
+                sum.map_or_else(|| s("no number"), |(own, more)| n(own + more))
+            }
+            Some(own) => own.clone(),
+            None => value,
+        };
+        total.insert(name, sum);
+    }
 }
 
 impl Class {
@@ -209,7 +226,6 @@ fn part_name(part: &str) -> String {
 mod tests {
     use super::*;
     use shared::store::unscoped::key;
-    use table::item::s;
 
     fn total(class: &str) -> Key {
         key::total("totals".to_owned(), class)
@@ -219,6 +235,7 @@ mod tests {
         Share {
             numbers: numbers.map(|(name, number)| (name.to_owned(), number)).into(),
             attributes: Item::from([("column".to_owned(), n(31))]),
+            spread: false,
         }
     }
 
@@ -335,6 +352,28 @@ mod tests {
         assert_eq!(joined, whole);
         assert_eq!(whole.sums.get("c"), Some(&(2 * i128::from(i64::MAX))));
         assert_eq!((whole.members, whole.sums.get("n")), (3, Some(&1)));
+    }
+
+    /// A total is what its item and its shards add up to; one of them may be negative.
+    #[test]
+    fn shards_are_added_up() {
+        let mut class = Class::default();
+        class.add(&share([("n.open", 1), ("c.open", 250)]));
+        let mut total = Item::from([("n.open".to_owned(), n(2)), ("v".to_owned(), n(5))]);
+        assert!(class.fault(Some(&total)).is_some());
+        let shard = [
+            ("n.open", n(-1)),
+            ("c.open", n(250)),
+            ("v", n(3)),
+            ("column", n(31)),
+        ];
+        add_shard(
+            &mut total,
+            shard.map(|(name, value)| (name.to_owned(), value)).into(),
+        );
+        assert_eq!((class.fault(Some(&total)), total.get("v")), (None, Some(&n(8))));
+        add_shard(&mut total, Item::from([("n.open".to_owned(), s("one"))]));
+        assert!(class.fault(Some(&total)).is_some());
     }
 
     #[test]

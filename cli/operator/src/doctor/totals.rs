@@ -19,17 +19,23 @@
 //! makes a right total wrong, and it raises the version, so that another doctor's count notices it. For the same reason
 //! the total of an empty class is never deleted: its version would start again.
 //!
+//! A total may have shards ([`table::shards`]): its numbers and its version are what they add up to. The shards are read
+//! at different moments, but each version only rises. So if their sum rose by `k`, none rose after the records were
+//! counted, and all of them are as they were at one moment. A repair puts the total, deletes its shards, and depends on
+//! the versions of all.
+//!
 //! No list of columns leads to all totals: some may count in columns that are gone. The scan of the table finds them. A
 //! total that was not there yet, or is missing, belongs to one of the counted classes.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 use super::kind::KindRef;
-use super::tally::{Class, Recount};
+use super::tally::{Class, Recount, add_shard};
 use super::{Doctor, Result};
-use shared::store::unscoped::key;
+use shared::store::unscoped::key::{self, Origin};
 use table::item::{self, Item};
-use table::{Condition, Key, KeyRange, PAGE, Policy, StoreError, Transaction, key_of};
+use table::{Condition, Key, KeyRange, PAGE, Policy, StoreError, Transaction, key_of, shard_of, shards};
 
 /// Full recounts of the records for classes that keep changing.
 const COUNTS: Policy = Policy::CONFLICT.attempts(4);
@@ -67,22 +73,37 @@ impl Doctor<'_> {
         partitions: &BTreeSet<String>,
         tally: &mut Recount,
     ) -> Result<BTreeSet<Key>> {
-        let mut suspects = BTreeSet::new();
+        let (mut suspects, mut spread) = (BTreeMap::new(), BTreeMap::<_, Item>::new());
         for partition in partitions {
             let mut pages = self.pages(partition.clone());
             while let Some(page) = pages.next().await? {
                 self.checked("totals", page.len());
                 for total in page {
                     let key = key_of(&total)?;
+                    if let Some(sum) = shard_of(&key) {
+                        add_shard(spread.entry(sum).or_default(), total);
+                        continue;
+                    }
                     let class = tally.classes.remove(&key).unwrap_or_default();
                     if tally.covers(&key) && class.fault(Some(&total)).is_some() {
-                        suspects.insert(key);
+                        suspects.insert(key, (class, total));
                     }
                 }
             }
         }
-        suspects.extend(std::mem::take(&mut tally.classes).into_keys());
-        Ok(suspects)
+        spread.retain(|sum, _| tally.covers(sum));
+        for (sum, shards) in spread {
+            // A total that is right by itself must have shards that add up to nothing.
+            let (class, mut total) = suspects
+                .remove(&sum)
+                .unwrap_or_else(|| (tally.classes.remove(&sum).unwrap_or_default(), Item::new()));
+            add_shard(&mut total, shards);
+            if class.fault(Some(&total)).is_some() {
+                suspects.insert(sum, (class, total));
+            }
+        }
+        let missing = std::mem::take(&mut tally.classes).into_keys();
+        Ok(suspects.into_keys().chain(missing).collect())
     }
 
     async fn recount(&mut self, kind: KindRef, mut open: BTreeSet<Key>) -> Result<()> {
@@ -92,12 +113,7 @@ impl Doctor<'_> {
         let operator = self.operator;
         let mut retry = operator.table().retry(COUNTS, "a count");
         loop {
-            let before = self
-                .operator
-                .table()
-                .reads()
-                .get_many(open.iter().cloned())
-                .await?;
+            let before = self.stored_totals(&open).await?;
             let last = key::number(self.last_number(kind).await?);
             let old = self.count(kind, (None, Some(&last)), Recount::of(&open)).await?;
             for _ in 0..CATCH_UPS {
@@ -129,17 +145,12 @@ impl Doctor<'_> {
     async fn judge_all(
         &mut self,
         open: &mut BTreeSet<Key>,
-        before: &HashMap<Key, Item>,
+        before: &BTreeMap<Key, StoredTotal>,
         [old, new]: [&Recount; 2],
     ) -> Result<()> {
-        let now = self
-            .operator
-            .table()
-            .reads()
-            .get_many(open.iter().cloned())
-            .await?;
-        for key in open.clone() {
-            let (Ok(then), Ok(version)) = (version(before.get(&key)), version(now.get(&key))) else {
+        for (key, now) in self.stored_totals(open).await? {
+            let then = before.get(&key).and_then(|total| total.whole.as_ref());
+            let (Ok(then), Ok(version)) = (version(then), version(now.whole.as_ref())) else {
                 self.report(&key, "has no readable version", false);
                 open.remove(&key);
                 continue;
@@ -149,9 +160,7 @@ impl Doctor<'_> {
                 class.join(part);
             }
             let arrived = new.classes.get(&key).map_or(0, |class| class.members);
-            if version.checked_sub(then) == Some(arrived)
-                && self.judge(&key, &class, now.get(&key), version).await?
-            {
+            if version.checked_sub(then) == Some(arrived) && self.judge(&key, &class, &now, version).await? {
                 open.remove(&key);
             }
         }
@@ -159,20 +168,51 @@ impl Doctor<'_> {
     }
 
     /// Reports or repairs a total. Returns `false` if it changed before the repair.
-    async fn judge(&mut self, key: &Key, class: &Class, total: Option<&Item>, value: u64) -> Result<bool> {
-        let Some(fault) = class.fault(total) else {
+    async fn judge(&mut self, key: &Key, class: &Class, total: &StoredTotal, value: u64) -> Result<bool> {
+        let whole = total.whole.as_ref();
+        let Some(fault) = class.fault(whole) else {
             return Ok(true);
         };
         if self.repair {
-            let unchanged = Condition::Number { name: "v", value };
             let mut transaction = Transaction::default();
-            transaction.put(key.clone(), class.total(total, value + 1), unchanged);
+            for (at, item) in &total.items {
+                let unchanged = Condition::Number {
+                    name: "v",
+                    value: version(item.as_ref())?,
+                };
+                match item {
+                    _ if at == key => transaction.put(at.clone(), class.total(whole, value + 1), unchanged),
+                    Some(_) => transaction.delete(at.clone(), unchanged),
+                    None => transaction.check(at.clone(), unchanged),
+                }
+            }
             if !self.operator.table().try_commit(transaction).await? {
                 return Ok(false);
             }
         }
         self.report(key, fault, self.repair);
         Ok(true)
+    }
+
+    /// Totals with their shards. Only those of opportunities have any.
+    async fn stored_totals(&self, open: &BTreeSet<Key>) -> Result<BTreeMap<Key, StoredTotal>> {
+        let keys = self.operator.keys();
+        let parts = |total: &Key| {
+            let is_spread = keys.origin(total) == Origin::OpportunityTotal;
+            let shards = is_spread.then(|| shards(total).collect::<Vec<_>>());
+            iter::once(total.clone()).chain(shards.into_iter().flatten())
+        };
+        let mut found = self
+            .operator
+            .table()
+            .reads()
+            .get_many(open.iter().flat_map(parts))
+            .await?;
+        let stored = open.iter().map(|total| {
+            let items = parts(total).map(|key| (key.clone(), found.remove(&key)));
+            (total.clone(), StoredTotal::of(items.collect()))
+        });
+        Ok(stored.collect())
     }
 
     /// A number that every later record of the kind exceeds: by the counter, or by the records that were read where the
@@ -217,6 +257,26 @@ impl Doctor<'_> {
         let what = format!("totals of {}", kind.plural());
         let reason = format!("cannot be compared, because a {} cannot be read", kind.name());
         self.report(what, reason, false);
+    }
+}
+
+/// A total as it is stored.
+#[derive(Default)]
+struct StoredTotal {
+    /// What its items add up to.
+    whole: Option<Item>,
+    /// Its own item, and its shards.
+    items: Vec<(Key, Option<Item>)>,
+}
+
+impl StoredTotal {
+    fn of(items: Vec<(Key, Option<Item>)>) -> Self {
+        let there = items.iter().filter_map(|(_, item)| item.clone());
+        let whole = there.reduce(|mut whole, shard| {
+            add_shard(&mut whole, shard);
+            whole
+        });
+        Self { whole, items }
     }
 }
 

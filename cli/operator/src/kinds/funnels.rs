@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use shared::funnel::Funnel;
 use shared::ids::{ColumnId, FunnelId};
 use shared::store::unscoped::key;
-use shared::store::unscoped::opportunities::class::RESTRICTED_COUNT;
 use table::KeyRange;
 
 use super::prelude::*;
@@ -116,16 +115,18 @@ impl Operator {
         // Before a table is migrated single totals may be negative; their sum is not.
         let mut count = 0;
         for archived in [false, true] {
-            let totals = self.keys().board_totals(funnel, archived);
-            let span = KeyRange::beginning(totals, key::total_column(column));
-            let items = self.reads().query_all(span).await?;
-            let numbers = items
-                .iter()
-                .flat_map(|item| [item.get("n"), item.get(RESTRICTED_COUNT)]);
-            let numbers = numbers.flatten().filter_map(|number| number.as_n().ok());
-            count += numbers
-                .filter_map(|digits| digits.parse::<i64>().ok())
-                .sum::<i64>();
+            for begins in [key::column_begins(Some(column)), key::total_column(column)] {
+                let totals = self.keys().board_totals(funnel, archived);
+                let items = self
+                    .table()
+                    .reads()
+                    .query_all(KeyRange::beginning(totals, begins))
+                    .await?;
+                let numbers = items.iter().flatten();
+                let counts = numbers.filter(|(name, _)| *name == "n" || name.starts_with("n."));
+                let counts = counts.filter_map(|(_, number)| number.as_n().ok()?.parse::<i64>().ok());
+                count += counts.sum::<i64>();
+            }
         }
         Ok(count > 0)
     }

@@ -89,6 +89,7 @@ impl ImportKind for Opportunities {
     const JUDGED_BY_TABLE: bool = true;
 
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
+        operator.0.reader().learn_format().await?;
         operator.write_each::<Self>(lines, mode).await
     }
 }

@@ -116,6 +116,7 @@ impl Operator {
         let Some((_, item)) = self.found(key).await? else {
             return Ok(None);
         };
+        self.0.reader().learn_format().await?;
         let record = decode(item)?;
         let back = record.put(self.keys(), None)?;
         Ok(Some((record.removal(self.keys())?, Taken::Record(back))))

@@ -96,9 +96,9 @@ set n {"N":"-3"} | acme#lead-total#0 7 | counts -3, but there are 1
 delete | acme#lead-total#0 none.2 | is missing: there are 1
 set userAccess {"L":[{"N":"7"}]} | acme#lead-total-restricted#1 8#* | describes another class
 set n {"S":"many"} | acme#lead-total#1 9 | counts no number, but there are 1
-set n {"N":"3"} | acme#board-total#3#0 31#7#open | counts 3, but there are 1
-set c {"N":"-5"} | acme#board-total#3#0 31#8#gain | adds up to -5 cents, but there are 44
-set c.restricted {"N":"7"} | acme#board-total#3#1 32#7#open | adds up to 7 cents of restricted, but there are 0
+set n.open {"N":"3"} | acme#board-total#3#0 column#31#- | counts 3 of open, but there are 1
+set c.31#gain {"N":"-5"} | acme#board-total#3#0 user#8#3#- | adds up to -5 cents of 31#gain, but there are 44
+set c.open#restricted {"N":"7"} | acme#board-total#3#1 column#32#- | adds up to 7 cents of open#restricted, but there are 0
 delete | acme#board-total-restricted#3#1 32#7#open#* | is missing: there are 1
 set n.7#open {"N":"2"} | acme#board-rank#3#31#0 2912196#0 | counts 2 of 7#open, but there are 1; counts no number of 8#gain, but there are 1
 set n.8#gain {"S":"one"} | acme#board-rank#3#31#0 2912196#0 | counts 2 of 7#open, but there are 1; counts no number of 8#gain, but there are 1
@@ -117,8 +117,9 @@ set ticket {"N":"1"} | acme#counter ticket | the last ticket is number 1, but th
     assert_restores(
         &bench,
         r#"
-unset n c | acme#board-total#3#0 31#7#open | adds up to 0 cents, but there are 123456; counts 0, but there are 1
-set status {"S":"lost"} | acme#board-total#3#0 31#8#gain | describes another class
+unset n.31#open c.31#open | acme#board-total#3#0 user#7#3#- | adds up to 0 cents of 31#open, but there are 123456; counts 0 of 31#open, but there are 1
+delete | acme#board-total#3#0 user#8#3#- | is missing: there are 1
+set status {"S":"lost"} | acme#board-total-restricted#3#1 32#7#open#* | describes another class
 delete | acme#meeting-month#1 2027-03-01 | is missing: there are 3
 "#,
     );
@@ -152,15 +153,15 @@ fn totals_of_no_record() {
         ("acme#lead-total#0", "77", "n", "counts 1, but there are 0"),
         (
             "acme#board-total#3#0",
-            "39#7#open",
-            "n",
-            "counts 1, but there are 0",
+            "column#39#-",
+            "n.open",
+            "counts 1 of open, but there are 0",
         ),
         (
             "acme#board-total#9#0",
-            "91#7#open",
-            "c",
-            "adds up to 1 cents, but there are 0",
+            "user#7#9#-",
+            "c.91#open",
+            "adds up to 1 cents of 91#open, but there are 0",
         ),
         ("acme#board-rank#3#39#0", "2912196#0", "n.8#gain", gained),
         ("acme#board-rank#9#91#1", "2912196#0", "n.8#gain", gained),

@@ -120,11 +120,9 @@ impl Writer {
             self.reader().keys().funnel(funnel),
             self.reader().keys().counter(Counter::Opportunity),
         );
-        let mut found = self
-            .reader()
-            .table
-            .get_many([funnel.clone(), counter.clone()])
-            .await?;
+        let wanted = [funnel.clone(), counter.clone()];
+        let (mut found, ()) =
+            tokio::try_join!(self.table.reads().get_many(wanted), self.reader().learn_format())?;
         let funnel = found
             .remove(&funnel)
             .map(|item| item::decode::<Funnel>("funnel", item));

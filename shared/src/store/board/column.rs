@@ -101,9 +101,10 @@ impl Reader {
             let (totals, ranks) = self.ranks(asked, column).await?;
             return Ok((totals, Some(ranks)));
         }
-        let totals = match read {
+        let totals = match read.filter(|totals| totals.serve(&asked.sight)) {
             None if far || asked.sight.lists() > 1 || asked.request.searched => {
-                self.board_totals(asked.request, Some(column)).await?
+                self.board_totals(asked.request, Some(column), &asked.sight)
+                    .await?
             }
             read => read.unwrap_or_default(),
         };
@@ -154,7 +155,7 @@ impl Writer {
         }
         let plan = match asked.sight.only_list(request, column) {
             Some(list) => QueryPlan::Merge(vec![ListPart { list, share: 1.0 }]),
-            None => asked.sight.plan(request, column, &totals.classes),
+            None => asked.sight.plan(request, column, &totals),
         };
         let mut walk = BoardScan::new(&self.reader, asked, &fresh, plan, &bounds);
         if let Some(early) = early {

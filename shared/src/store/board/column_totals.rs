@@ -19,7 +19,7 @@ use table::StoreError;
 pub struct PrefetchedTotals {
     /// The funnel, if there is one.
     pub funnel: Option<Funnel>,
-    totals: Totals,
+    totals: Option<Totals>,
 }
 
 impl BoardRequest {
@@ -41,21 +41,28 @@ impl BoardRequest {
 }
 
 impl Reader {
-    /// Reads a funnel, and the totals of its columns by user and status: one query for each MB, in parallel with the get.
+    /// Reads a funnel, and the totals of its columns that a caller like this needs, in parallel with the get.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
     pub async fn begin_column_totals(&self, funnel: FunnelId) -> Result<PrefetchedTotals, StoreError> {
         let request = BoardRequest::all_of(funnel);
-        let totals = self.board_totals(&request, None);
-        let (funnel, totals) = tokio::try_join!(self.funnel(funnel), totals)?;
+        let sight = VisibleLists::of(&self.hints.of(&self.caller.credentials), &request);
+        let totals = async {
+            match &sight {
+                Some(sight) => self.board_totals(&request, None, sight).await.map(Some),
+                None => Ok(None),
+            }
+        };
+        let (funnel, totals, ()) = tokio::try_join!(self.funnel(funnel), totals, self.learn_format())?;
         Ok(PrefetchedTotals { funnel, totals })
     }
 }
 
 impl Writer {
     /// The columns of a funnel in their order, each with the totals that the viewer sees and without opportunities. No call
-    /// unless service permissions may hide some from the viewer: then queries of the restricted totals, columns in parallel.
+    /// if the caller was expected to see what it sees, unless service permissions may hide some from it: then queries of
+    /// the restricted totals, columns in parallel.
     ///
     /// # Errors
     /// [`StoreError`] where more must be read and cannot be.
@@ -77,9 +84,18 @@ impl Writer {
             sight,
             budget: ReadBudget::of(viewer),
         };
+        let expected = start.totals.as_ref();
+        let read;
+        let totals = match expected.filter(|totals| totals.serve(&asked.sight)) {
+            Some(totals) => totals,
+            None => {
+                read = self.reader.board_totals(&request, None, &asked.sight).await?;
+                &read
+            }
+        };
         let columns = columns
             .into_iter()
-            .map(|column| self.total_of(&asked, column, &start.totals));
+            .map(|column| self.total_of(&asked, column, totals));
         let columns: Vec<_> = columns.collect();
         let columns = stream::iter(columns).buffered(CONCURRENCY).try_collect();
         ReadBudget::in_time(columns).await

@@ -10,7 +10,7 @@ use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::lists::{ListPart, QueryPlan};
 use super::search::ScanSize;
-use super::totals::{Sum, Totals, TotalsSeen};
+use super::totals::{RestrictedTotal, Sum, Totals, TotalsSeen};
 use super::walk::{BoardScan, Bounds, Entry};
 use super::{Asked, ColumnSnapshots, PrefetchedBoard};
 use crate::funnel::{Column, Funnel};
@@ -40,9 +40,9 @@ impl Writer {
             return Ok(columns.into_iter().map(empty).collect());
         };
         let totals = async {
-            match start.totals {
+            match start.totals.filter(|totals| totals.serve(&asked.sight)) {
                 Some(totals) => Ok(totals),
-                None => self.reader.board_totals(asked.request, None).await,
+                None => self.reader.board_totals(asked.request, None, &asked.sight).await,
             }
         };
         let (totals, fresh) = tokio::try_join!(totals, self.fresh(&asked, &start.markers))?;
@@ -74,7 +74,7 @@ impl Writer {
         column: &Column,
         totals: &Totals,
     ) -> Result<ColumnSnapshots, StoreError> {
-        let plan = asked.sight.plan(asked.request, column.id, &totals.classes);
+        let plan = asked.sight.plan(asked.request, column.id, totals);
         if !asked.filter.is_empty() {
             return self.counted(asked, fresh, column, plan).await;
         }
@@ -113,7 +113,7 @@ impl Writer {
         })
     }
 
-    /// The visible part of a column's restricted opportunities.
+    /// The visible part of a column's restricted opportunities, except those in [`Totals::seen`].
     pub(super) async fn rest(
         &self,
         asked: &Asked<'_>,
@@ -122,8 +122,10 @@ impl Writer {
     ) -> Result<Sum, StoreError> {
         let restricted = self.reader.seen_restricted(asked, column.id, totals).await?;
         let mut sum = Sum::default();
-        for total in restricted {
-            sum.add(total.sum);
+        for RestrictedTotal { class, sum: own } in restricted {
+            if asked.sight.is_of_all_users() || !asked.viewer.passes_restrictions(class.user) {
+                sum.add(own);
+            }
         }
         Ok(sum)
     }

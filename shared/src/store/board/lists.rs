@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::BoardRequest;
-use super::totals::BoardTotal;
+use super::totals::Totals;
 use crate::ids::{ColumnId, UserId};
 use crate::opportunity::Status;
-use crate::store::key::BoardList;
+use crate::store::key::{self, BoardList};
 use crate::store::prefetch_cache::PrefetchHint;
 use crate::viewer::OwnerScope;
 
 /// Maximum lists to merge, unless their contents are rare.
 const MAX_MERGED: usize = 8;
+/// Users whose totals are read with a query each. With more, the totals of all users are read.
+const MAX_USERS: usize = 50;
 /// A wider list is filtered if at least one in so many of its entries is requested.
 const MAX_ENTRIES_PER_HIT: i64 = 4;
 
@@ -66,11 +68,33 @@ impl VisibleLists {
     }
 
     pub fn covers(&self, user: UserId, status: Status) -> bool {
-        self.users.as_ref().is_none_or(|users| users.contains(&user))
-            && self
-                .statuses
-                .as_ref()
-                .is_none_or(|statuses| statuses.contains(&status))
+        self.users.as_ref().is_none_or(|users| users.contains(&user)) && self.covers_status(status)
+    }
+
+    pub fn covers_status(&self, status: Status) -> bool {
+        self.statuses
+            .as_ref()
+            .is_none_or(|statuses| statuses.contains(&status))
+    }
+
+    pub fn is_of_all_users(&self) -> bool {
+        self.users.is_none()
+    }
+
+    /// With what the sort keys of the totals begin that a request needs, of a column or of all; `None` if that is all
+    /// totals. If many lists of users may be merged, the number of all users' opportunities decides.
+    pub fn total_prefixes(&self, column: Option<ColumnId>) -> Option<Vec<String>> {
+        let mut prefixes = Vec::new();
+        for user in self.users.iter().flatten() {
+            prefixes.push(match column {
+                Some(column) => key::user_column_begins(*user, column),
+                None => key::user_begins(*user),
+            });
+        }
+        if prefixes.is_empty() || self.lists() > MAX_MERGED {
+            prefixes.push(key::column_begins(column));
+        }
+        (prefixes.len() <= MAX_USERS).then_some(prefixes)
     }
 
     /// Number of lists of a column that together contain the entries.
@@ -93,7 +117,7 @@ impl VisibleLists {
     }
 
     /// The plan for a column with known totals.
-    pub fn plan(&self, request: &BoardRequest, column: ColumnId, totals: &[BoardTotal]) -> QueryPlan {
+    pub fn plan(&self, request: &BoardRequest, column: ColumnId, totals: &Totals) -> QueryPlan {
         let status = self.statuses.as_ref().filter(|statuses| statuses.len() == 1);
         let wide = list(
             request,
@@ -101,19 +125,13 @@ impl VisibleLists {
             None,
             status.and_then(|statuses| statuses.first().copied()),
         );
-        let (mut lists, mut sought, mut all) = (BTreeMap::<_, i64>::new(), 0, 0);
-        for total in totals.iter().filter(|total| total.class.column == column) {
-            let (class, count) = (&total.class, total.open.count + total.restricted.count);
-            if wide.status.is_none_or(|status| status == class.status) {
-                all += count;
-            }
-            if count > 0 && self.covers(class.user, class.status) {
-                sought += count;
-                let user = self.users.as_ref().map(|_| class.user);
-                let status = self.statuses.as_ref().map(|_| class.status);
-                *lists.entry(list(request, column, user, status)).or_default() += count;
-            }
+        let (mut lists, mut sought) = (BTreeMap::<_, i64>::new(), 0);
+        for (user, status, count) in totals.counts(self, column).filter(|(.., count)| *count > 0) {
+            sought += count;
+            let status = self.statuses.as_ref().map(|_| status);
+            *lists.entry(list(request, column, user, status)).or_default() += count;
         }
+        let all = totals.count_of_all(column, wide.status);
         let parts = lists.into_iter().map(|(list, count)| ListPart {
             list,
             share: part(count, sought),

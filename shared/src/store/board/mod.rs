@@ -126,13 +126,18 @@ impl Reader {
         let totals = async {
             match (&sight, request.column) {
                 (Some(sight), column) if column.is_none() || sight.lists() > 1 || request.searched => {
-                    self.board_totals(request, column).await.map(Some)
+                    self.board_totals(request, column, sight).await.map(Some)
                 }
                 _ => Ok(None),
             }
         };
-        let (funnel, markers, column, totals) =
-            tokio::try_join!(self.funnel(request.funnel), self.stale_markers(), column, totals)?;
+        let (funnel, markers, column, totals, ()) = tokio::try_join!(
+            self.funnel(request.funnel),
+            self.stale_markers(),
+            column,
+            totals,
+            self.learn_format()
+        )?;
         Ok(PrefetchedBoard {
             funnel,
             markers,

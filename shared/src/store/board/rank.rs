@@ -37,7 +37,7 @@ impl Reader {
     ) -> Result<(Totals, Ranks), StoreError> {
         let BoardRequest { funnel, archived, .. } = *asked.request;
         let ranks = KeyRange::head(self.keys().board_ranks(funnel, column, archived), PAGE);
-        let totals = self.board_totals(asked.request, Some(column));
+        let totals = self.board_totals(asked.request, Some(column), &asked.sight);
         let (items, totals) = tokio::try_join!(self.table.query_all(ranks), totals)?;
         if totals.seen(asked, column).unclear == 0 {
             let ranks = Ranks::of(asked, column, &items, &[], &[])?;
@@ -64,7 +64,10 @@ impl Ranks {
         seen: &[RestrictedTotal],
         restricted: &[Item],
     ) -> Result<Self, StoreError> {
-        let names: BTreeSet<_> = seen.iter().map(|total| total.class.name()).collect();
+        let seen = seen
+            .iter()
+            .filter(|total| !asked.viewer.passes_restrictions(total.class.user));
+        let names: BTreeSet<_> = seen.map(|total| total.class.name()).collect();
         let mut days = BTreeMap::<_, i64>::new();
         for item in items {
             let key = key_of(item)?;

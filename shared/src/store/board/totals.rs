@@ -1,23 +1,34 @@
 //! Totals of a funnel's columns, and the part visible to a viewer.
 //!
-//! Every page needs the totals by column, user and status. Only viewers from whom service permissions may hide some
-//! opportunities need the restricted ones separately: not admins, nor users who see only their own.
+//! A page for all users needs the totals of columns by status, one for some users the totals of these. Only viewers from
+//! whom service permissions may hide some opportunities need the restricted ones separately: not admins, nor users who
+//! see only their own.
 
 use std::collections::BTreeMap;
 
+use futures_util::future::try_join_all;
+
+use super::lists::VisibleLists;
 use super::{Asked, BoardRequest};
-use crate::ids::ColumnId;
+use crate::ids::{ColumnId, UserId};
+use crate::opportunity::Status;
 use crate::store::Reader;
 use crate::store::derived::is_number;
-use crate::store::key;
+use crate::store::format::Format;
+use crate::store::key::{self, BoardTotalOf};
 use crate::store::opportunities::BoardClass;
 use crate::store::opportunities::class::RESTRICTED;
+use crate::visibility::Restriction;
 use table::MAX_COUNTERS_AHEAD;
 use table::StoreError;
 use table::item::{self, Item};
-use table::{KeyRange, PAGE};
+use table::{KeyRange, PAGE, key_of};
 
 const TOTAL: &str = "board total";
+/// Totals of one of several users that are read before the check: those of 40 columns.
+const USER_AHEAD: usize = 5;
+/// Totals of a board that are read together, rather than those of each of several users.
+const MAX_FEW: usize = 100;
 
 /// Number and value of opportunities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,10 +44,9 @@ impl Sum {
     }
 }
 
-/// The total of a column's opportunities with one user and status.
-#[derive(Debug, Clone, PartialEq)]
+/// Number and value of opportunities, of which service permissions restrict some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BoardTotal {
-    pub class: BoardClass,
     /// Those without a restriction by service permission.
     pub open: Sum,
     pub restricted: Sum,
@@ -49,12 +59,17 @@ pub struct RestrictedTotal {
     pub sum: Sum,
 }
 
-/// The totals of a column, or of all columns.
+/// The totals of a column, or of all columns, as far as a request needs them.
 #[derive(Debug, Default)]
 pub struct Totals {
-    pub classes: Vec<BoardTotal>,
-    /// Parts of `classes` that are stored in the form before format 2.
+    /// Those of all users together.
+    columns: BTreeMap<(ColumnId, Status), BoardTotal>,
+    /// Those of each user.
+    users: BTreeMap<(ColumnId, UserId, Status), BoardTotal>,
+    /// Parts of both that are stored in the form before format 2.
     former: Vec<RestrictedTotal>,
+    /// The request for which they were read; `None` for any.
+    read_for: Option<VisibleLists>,
 }
 
 /// The visible part of a column for a request.
@@ -65,41 +80,147 @@ pub struct TotalsSeen {
     pub unclear: i64,
 }
 
+impl BoardTotal {
+    /// The number of opportunities.
+    pub fn count(&self) -> i64 {
+        self.open.count + self.restricted.count
+    }
+
+    fn add(&mut self, other: Self) {
+        self.open.add(other.open);
+        self.restricted.add(other.restricted);
+    }
+}
+
+impl TotalsSeen {
+    fn add(&mut self, total: &BoardTotal, passes_restrictions: bool) {
+        self.sum.add(total.open);
+        if passes_restrictions {
+            self.sum.add(total.restricted);
+        } else {
+            self.unclear += total.restricted.count;
+        }
+    }
+}
+
 impl Totals {
-    fn read(items: Vec<Item>) -> Result<Self, StoreError> {
-        let mut classes = BTreeMap::new();
-        let mut former = Vec::new();
+    fn read(items: Vec<Item>, read_for: Option<VisibleLists>) -> Result<Self, StoreError> {
+        let mut totals = Self {
+            read_for,
+            ..Self::default()
+        };
         for item in items {
-            let (open, restricted) = (sum(&item, "")?, sum(&item, &format!(".{RESTRICTED}"))?);
-            let class = class(item)?;
-            let total = classes.entry(class.unrestricted());
-            let total = total.or_insert_with_key(|class| BoardTotal {
-                class: class.clone(),
-                open: Sum::default(),
-                restricted: Sum::default(),
-            });
-            total.restricted.add(restricted);
-            if class.narrowing.is_open() {
-                total.open.add(open);
-            } else {
-                total.restricted.add(open);
-                former.push(RestrictedTotal { class, sum: open });
+            match key::total_of(&key_of(&item)?.sk) {
+                Some(of) => totals.add(of, &item)?,
+                None => totals.add_former(item)?,
             }
         }
-        let classes = classes.into_values().collect();
-        Ok(Self { classes, former })
+        Ok(totals)
+    }
+
+    /// Adds the numbers of an item. Statuses of a later build are ignored.
+    fn add(&mut self, of: BoardTotalOf, item: &Item) -> Result<(), StoreError> {
+        for name in item.keys().filter(|name| is_number(name)) {
+            let Some((unit, class)) = name.split_once('.') else {
+                continue;
+            };
+            let mut parts = key::class_parts(class);
+            let column = match of {
+                BoardTotalOf::Column(column) => Some(column),
+                BoardTotalOf::User(_) => parts.next().and_then(|id| ColumnId::new(id.parse().ok()?)),
+            };
+            let Some((column, status)) = column.zip(parts.next().and_then(Status::parse)) else {
+                continue;
+            };
+            let total = match of {
+                BoardTotalOf::Column(_) => self.columns.entry((column, status)).or_default(),
+                BoardTotalOf::User(user) => self.users.entry((column, user, status)).or_default(),
+            };
+            let part = match parts.next() {
+                None => &mut total.open,
+                Some(_) => &mut total.restricted,
+            };
+            let number = number(item, name)?;
+            match unit {
+                "n" => part.count += i64::try_from(number).unwrap_or_default(),
+                _ => part.cents += number,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a total in the form before format 4.
+    fn add_former(&mut self, item: Item) -> Result<(), StoreError> {
+        let (open, mut restricted) = (sum(&item, "")?, sum(&item, &format!(".{RESTRICTED}"))?);
+        let class = class(item)?;
+        let place = (class.column, class.user, class.status);
+        let mut total = BoardTotal { open, restricted };
+        if !class.narrowing.is_open() {
+            restricted.add(open);
+            let open = Sum::default();
+            total = BoardTotal { open, restricted };
+            let sum = restricted;
+            self.former.push(RestrictedTotal { class, sum });
+        }
+        let (column, _, status) = place;
+        self.columns.entry((column, status)).or_default().add(total);
+        self.users.entry(place).or_default().add(total);
+        Ok(())
+    }
+
+    /// Whether they contain what a request needs.
+    pub(super) fn serve(&self, sight: &VisibleLists) -> bool {
+        self.read_for.as_ref().is_none_or(|read_for| read_for == sight)
+    }
+
+    /// The requested numbers of a column by status, and by user unless all are requested.
+    pub(super) fn counts<'a>(
+        &'a self,
+        sight: &'a VisibleLists,
+        column: ColumnId,
+    ) -> impl Iterator<Item = (Option<UserId>, Status, i64)> + 'a {
+        let (columns, users) = (self.columns.iter(), self.users.iter());
+        let of_all = columns.filter(move |((of, status), _)| {
+            *of == column && sight.is_of_all_users() && sight.covers_status(*status)
+        });
+        let of_users = users.filter(move |((of, user, status), _)| {
+            *of == column && !sight.is_of_all_users() && sight.covers(*user, *status)
+        });
+        let of_all = of_all.map(|((_, status), total)| (None, *status, total.count()));
+        of_all.chain(of_users.map(|((_, user, status), total)| (Some(*user), *status, total.count())))
+    }
+
+    /// The number of a column's opportunities of all users with a status, or with any.
+    pub(super) fn count_of_all(&self, column: ColumnId, status: Option<Status>) -> i64 {
+        let totals = self
+            .columns
+            .iter()
+            .filter(|((of, has), _)| *of == column && status.is_none_or(|status| status == *has));
+        totals.map(|(_, total)| total.count()).sum()
     }
 
     /// The requested and visible part of a column.
     pub(crate) fn seen(&self, asked: &Asked<'_>, column: ColumnId) -> TotalsSeen {
         let mut seen = TotalsSeen::default();
-        let classes = self.classes.iter().filter(|total| total.class.column == column);
-        for total in classes.filter(|total| asked.takes(&total.class)) {
-            seen.sum.add(total.open);
-            if asked.viewer.passes_restrictions(total.class.user) {
-                seen.sum.add(total.restricted);
-            } else {
-                seen.unclear += total.restricted.count;
+        if asked.sight.is_of_all_users() {
+            let totals = self
+                .columns
+                .iter()
+                .filter(|((of, status), _)| *of == column && asked.sight.covers_status(*status));
+            for (_, total) in totals {
+                seen.add(total, asked.viewer.is_admin());
+            }
+            return seen;
+        }
+        for ((of, user, status), total) in &self.users {
+            let class = BoardClass {
+                column,
+                user: *user,
+                status: *status,
+                narrowing: Restriction::Open,
+            };
+            if *of == column && asked.takes(&class) {
+                seen.add(total, asked.viewer.passes_restrictions(*user));
             }
         }
         seen
@@ -107,22 +228,58 @@ impl Totals {
 }
 
 impl Reader {
-    /// The totals of a column, or of all columns. One query for each 1 MB.
+    /// The totals of a column, or of all columns, that a request needs: those of the columns if it is for all users, else
+    /// those of the users, with a query for each. All totals if they are few, or before format 4.
     pub(crate) async fn board_totals(
         &self,
         request: &BoardRequest,
         column: Option<ColumnId>,
+        sight: &VisibleLists,
     ) -> Result<Totals, StoreError> {
         let totals = self.keys().board_totals(request.funnel, request.archived);
-        let span = match column {
-            Some(column) => KeyRange::beginning(totals, key::total_column(column)),
-            None => KeyRange::head(totals, PAGE),
+        let all = KeyRange::head(totals.clone(), PAGE);
+        if !self.settled.has(Format::BY_COLUMN) {
+            let items = self.table.query_all_ahead(all, MAX_COUNTERS_AHEAD).await?;
+            return Totals::read(items, None);
+        }
+        let prefixes = sight.total_prefixes(column);
+        let is_one = prefixes.as_ref().is_some_and(|prefixes| prefixes.len() == 1);
+        if !(is_one && self.hints.has_met(&self.caller.credentials))
+            && let Some(totals) = self.few_totals(request).await?
+        {
+            return Ok(totals);
+        }
+        let Some(prefixes) = prefixes else {
+            let items = self.table.query_all_ahead(all, MAX_COUNTERS_AHEAD).await?;
+            return Totals::read(items, None);
         };
-        Totals::read(self.table.query_all_ahead(span, MAX_COUNTERS_AHEAD).await?)
+        let ahead = if is_one { MAX_COUNTERS_AHEAD } else { USER_AHEAD };
+        let reads = prefixes.into_iter().map(|prefix| {
+            let span = KeyRange::beginning(totals.clone(), prefix);
+            self.table.query_all_ahead(span, ahead)
+        });
+        let items = try_join_all(reads).await?.concat();
+        Totals::read(items, Some(sight.clone()))
     }
 
-    /// The requested and visible restricted totals of a column, except those in [`Totals::seen`]. They cost some 150
-    /// bytes per restriction: one query per MB, within the budget.
+    /// All totals of a board, if they are few: they serve any request, also one from a caller that sees less than expected.
+    /// One query, none if this process knows that they are many.
+    async fn few_totals(&self, request: &BoardRequest) -> Result<Option<Totals>, StoreError> {
+        let board = (self.instance.clone(), request.funnel, request.archived);
+        if self.hints.large_boards.get(&board).is_some() {
+            return Ok(None);
+        }
+        let totals = self.keys().board_totals(request.funnel, request.archived);
+        let page = self.table.query_counters(KeyRange::head(totals, MAX_FEW)).await?;
+        if page.more {
+            self.hints.large_boards.put(board, ());
+            return Ok(None);
+        }
+        Totals::read(page.items, None).map(Some)
+    }
+
+    /// The requested and visible restricted totals of a column. They cost some 150 bytes per restriction: one query per
+    /// MB, within the budget.
     pub(crate) async fn seen_restricted(
         &self,
         asked: &Asked<'_>,
@@ -140,8 +297,7 @@ impl Reader {
             let class = class(item)?;
             restricted.push(RestrictedTotal { class, sum });
         }
-        restricted
-            .retain(|total| asked.takes(&total.class) && !asked.viewer.passes_restrictions(total.class.user));
+        restricted.retain(|total| asked.takes(&total.class));
         Ok(restricted)
     }
 }
@@ -165,4 +321,26 @@ fn number(item: &Item, name: &str) -> Result<i128, StoreError> {
     digits.map_or(Ok(0), |digits| {
         digits.parse().map_err(|cause| item::corrupt(TOTAL, cause))
     })
+}
+
+#[cfg(test)]
+impl Totals {
+    /// Those of a column with these numbers by user and status.
+    pub fn of(column: ColumnId, numbers: &[(UserId, Status, i64)]) -> Self {
+        let mut totals = Self::default();
+        for (user, status, count) in numbers {
+            let (count, cents) = (*count, 0);
+            let total = BoardTotal {
+                open: Sum { count, cents },
+                ..BoardTotal::default()
+            };
+            totals.columns.entry((column, *status)).or_default().add(total);
+            totals
+                .users
+                .entry((column, *user, *status))
+                .or_default()
+                .add(total);
+        }
+        totals
+    }
 }

@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn keys_of_writes_round_trip_and_do_not_begin_like_those_of_calls() {
         let instance = InstanceName::parse("acme").unwrap();
-        let (keys, automation) = (Keys(&instance), AutomationId::new(3).unwrap());
+        let (keys, automation) = (Keys::of(&instance), AutomationId::new(3).unwrap());
         for (cause, kind) in [
             (Cause::Lead(LeadId::new(12).unwrap(), 7), "lead"),
             (
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn outbox_keys_round_trip() {
         let instance = InstanceName::parse("acme").unwrap();
-        let (keys, call) = (Keys(&instance), Cause::Call(CallId::new(12).unwrap()));
+        let (keys, call) = (Keys::of(&instance), Cause::Call(CallId::new(12).unwrap()));
         let automation = AutomationId::new(3).unwrap();
         let trigger = keys.trigger(call);
         assert_eq!(trigger.to_string(), "acme#trigger call#000000000000012");

@@ -1,10 +1,11 @@
 //! The keys of funnels and opportunities.
 
 use super::lead::{first, keyed};
-use super::{Key, Keys};
+use super::{BoardForm, Key, Keys};
 use crate::ids::{ColumnId, FunnelId, LeadId, MAX_ID, OpportunityId, UserId};
 use crate::opportunity::Status;
 use crate::time::Timestamp;
+use table::unsharded;
 
 /// A list of a column's opportunities: all of them, or those of a user, of a status, or of both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,9 +85,22 @@ impl Keys<'_> {
         ))
     }
 
-    /// The totals of a funnel's columns, an item for each column, user and status.
+    /// The totals of a funnel's columns: an item for each column, then one for each user and ten columns. Before format 4
+    /// an item for each column, user and status.
     pub fn board_totals(self, funnel: FunnelId, archived: bool) -> String {
         self.pk(&format!("board-total#{funnel}#{}", u8::from(archived)))
+    }
+
+    /// The total of a column.
+    pub fn column_total(self, funnel: FunnelId, archived: bool, column: ColumnId) -> Key {
+        let sk = format!("{}{WHOLE}", column_begins(Some(column)));
+        Key::new(self.board_totals(funnel, archived), sk)
+    }
+
+    /// A user's total of a column and its neighbours.
+    pub fn user_total(self, funnel: FunnelId, archived: bool, user: UserId, column: ColumnId) -> Key {
+        let sk = format!("{}{WHOLE}", user_column_begins(user, column));
+        Key::new(self.board_totals(funnel, archived), sk)
     }
 
     /// The totals of what a service permission restricts, an item for each column, user, status and restriction. They
@@ -108,12 +122,16 @@ impl Keys<'_> {
         ))
     }
 
-    /// Whether a total has the form of the releases before format 2, which kept all counts of a day in one item, and the
-    /// totals of restricted classes, of opportunities or leads, among the others.
+    /// Whether a total has a former form. Before format 2, all counts of a day were in one item, and the totals of
+    /// restricted classes, of opportunities or leads, among the others. Before format 4, a board had a total for each
+    /// column, user and status.
     pub fn is_former_total(self, key: &Key) -> bool {
         let rest = key.pk.strip_prefix(&self.prefix()).unwrap_or_default();
         match rest.split('#').next() {
-            Some("board-total") => key.sk.split('#').count() > 3,
+            Some("board-total") => match self.board_form() {
+                BoardForm::ByClass => total_of(&key.sk).is_none() && key.sk.split('#').count() > 3,
+                BoardForm::ByColumn => total_of(&key.sk).is_none(),
+            },
             Some("board-rank") => !key.sk.contains('#'),
             Some("lead-total") => key.sk.contains('#'),
             _ => false,
@@ -191,7 +209,7 @@ pub fn restricted_rank(day: &str, class: &str) -> String {
 
 /// The day and the restricted class of such a sort key.
 pub fn restricted_ranked(rank: &str) -> Option<(&str, &str)> {
-    rank.split_once('#')
+    unsharded(rank).split_once('#')
 }
 
 /// The name of a class of records that are counted together: each part narrows the one before it.
@@ -204,7 +222,51 @@ pub fn class_parts(class: &str) -> impl Iterator<Item = &str> {
     class.split('#')
 }
 
-/// The class of opportunities that a total counts: with this begin those of a column.
+/// The first part of the sort keys of columns' totals, and of users'.
+const COLUMN: &str = "column";
+const USER: &str = "user";
+/// The last part of them.
+const WHOLE: &str = "-";
+/// Columns with ids that differ only in the last digit share an item of a user's totals, so that a move between them
+/// changes one item: some 600 bytes, all of whose numbers are written for one write unit.
+const USER_COLUMNS: u64 = 10;
+
+/// The opportunities that a total counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BoardTotalOf {
+    /// Those of a column.
+    Column(ColumnId),
+    /// Those of a user in several columns.
+    User(UserId),
+}
+
+/// With what the sort keys of the total of a column begin, or of all.
+pub fn column_begins(column: Option<ColumnId>) -> String {
+    column.map_or_else(|| format!("{COLUMN}#"), |column| format!("{COLUMN}#{column}#"))
+}
+
+/// With what the sort keys of a user's totals begin.
+pub fn user_begins(user: UserId) -> String {
+    format!("{USER}#{user}#")
+}
+
+/// With what those of a column among them begin.
+pub fn user_column_begins(user: UserId, column: ColumnId) -> String {
+    format!("{USER}#{user}#{}#", column.get() / USER_COLUMNS)
+}
+
+/// The opportunities that a total counts, by its sort key; `None` for one of a single class (before format 4).
+pub fn total_of(total: &str) -> Option<BoardTotalOf> {
+    let mut parts = total.split('#');
+    let (kind, id) = (parts.next()?, parts.next()?.parse().ok()?);
+    match kind {
+        COLUMN => ColumnId::new(id).map(BoardTotalOf::Column),
+        USER => UserId::new(id).map(BoardTotalOf::User),
+        _ => None,
+    }
+}
+
+/// The class of opportunities that a total before format 4 counts: with this begin those of a column.
 pub fn total_column(column: ColumnId) -> String {
     format!("{column}#")
 }

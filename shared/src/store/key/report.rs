@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn the_text_of_reports_keys() {
         let acme = InstanceName::parse("acme").unwrap();
-        let (keys, id) = (Keys(&acme), ReportId::new(2).unwrap());
+        let (keys, id) = (Keys::of(&acme), ReportId::new(2).unwrap());
         let (name, version) = (report_part_name("2026-05", 1), report_version(7, "ab"));
         let part = keys.report_part(id, &name, &version);
         for (key, pk, sk) in [

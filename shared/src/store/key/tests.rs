@@ -44,7 +44,7 @@ fn the_text_of_keys_outside_instances() {
 #[test]
 fn the_text_of_the_operators_keys() {
     let acme = acme();
-    let keys = Keys(&acme);
+    let keys = Keys::of(&acme);
     let company = CompanyId::new(2).unwrap();
     assert_texts([
         (keys.directory(), "acme#directory directory"),
@@ -80,7 +80,7 @@ fn the_text_of_the_operators_keys() {
 #[test]
 fn the_text_of_leads_keys() {
     let acme = acme();
-    let keys = Keys(&acme);
+    let keys = Keys::of(&acme);
     assert_texts([
         (keys.lead(lead()), "acme#lead 000000000001001"),
         (
@@ -121,7 +121,7 @@ fn the_text_of_leads_keys() {
 #[test]
 fn the_text_of_opportunities_keys() {
     let acme = acme();
-    let keys = Keys(&acme);
+    let keys = Keys::of(&acme);
     let opportunity = OpportunityId::new(30).unwrap();
     let date = Timestamp::parse("2026-09-04T09:30:00.000Z").unwrap();
     let place = place(date, opportunity);
@@ -153,10 +153,14 @@ fn the_text_of_opportunities_keys() {
 #[test]
 fn the_text_of_funnels_keys() {
     let acme = acme();
-    let keys = Keys(&acme);
+    let keys = Keys::of(&acme);
     let (funnel, column) = (FunnelId::new(3).unwrap(), ColumnId::new(31).unwrap());
     let day = rank_day(Timestamp::parse("2026-09-04T09:30:00.000Z").unwrap());
     let totals = total(keys.board_totals(funnel, false), "31#7#open");
+    let (of_column, of_user) = (
+        keys.column_total(funnel, false, column),
+        keys.user_total(funnel, false, UserId::new(300).unwrap(), column),
+    );
     let restricted = total(keys.restricted_totals(funnel, false), "31#7#open#ab");
     let rank = rank(&day, UserId::new(300).unwrap());
     let ranks = total(keys.board_ranks(funnel, column, false), &rank);
@@ -164,6 +168,8 @@ fn the_text_of_funnels_keys() {
     assert_texts([
         (keys.funnel(funnel), "acme#funnel 000000000000003"),
         (totals, "acme#board-total#3#0 31#7#open"),
+        (of_column, "acme#board-total#3#0 column#31#-"),
+        (of_user, "acme#board-total#3#0 user#300#3#-"),
         (restricted, "acme#board-total-restricted#3#0 31#7#open#ab"),
         (ranks, "acme#board-rank#3#31#0 2912196#2"),
         (
@@ -176,7 +182,7 @@ fn the_text_of_funnels_keys() {
 #[test]
 fn the_text_of_rates_keys() {
     let acme = acme();
-    let key = |budget| Keys(&acme).rate(budget, 29_921_040);
+    let key = |budget| Keys::of(&acme).rate(budget, 29_921_040);
     let booking = Budget::Public(crate::store::PublicRoute::Booking);
     assert_texts([
         (key(Budget::Keys), "acme#rate#keys 000000029921040"),
@@ -192,7 +198,7 @@ fn the_text_of_rates_keys() {
 #[test]
 fn the_text_of_calendars_and_meetings_keys() {
     let acme = acme();
-    let keys = Keys(&acme);
+    let keys = Keys::of(&acme);
     let calendar = CalendarId::new(5).unwrap();
     let meeting = MeetingId::new(30).unwrap();
     let name = LinkName::parse("V1StGXR8_Z5jdHi6B-myT").unwrap();
@@ -239,7 +245,7 @@ fn listed_meetings_sort_by_their_start() {
     let at = |date: &str, id| {
         let date = Timestamp::parse(date).unwrap();
         let calendar = CalendarId::new(5).unwrap();
-        let key = Keys(&acme).listed_meeting(calendar, date, MeetingId::new(id).unwrap());
+        let key = Keys::of(&acme).listed_meeting(calendar, date, MeetingId::new(id).unwrap());
         key.sk
     };
     let listed = [
@@ -288,7 +294,7 @@ fn places_sort_from_new_to_old() {
 #[test]
 fn the_text_of_calls_keys() {
     let acme = acme();
-    let keys = Keys(&acme);
+    let keys = Keys::of(&acme);
     let (call, event) = (CallId::new(3).unwrap(), EventId::new(5).unwrap());
     assert_texts([
         (keys.call(call), "acme#call 000000000000003"),

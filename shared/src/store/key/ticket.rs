@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn the_text_of_keys() {
         let acme = acme();
-        let keys = Keys(&acme);
+        let keys = Keys::of(&acme);
         let in_lead = keys.lead_file(lead(), ticket(), &path("a"));
         for (key, pk, sk) in [
             (keys.ticket(ticket()), "acme#ticket", "000000000000501"),
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn the_origin_of_items() {
         let acme = acme();
-        let keys = Keys(&acme);
+        let keys = Keys::of(&acme);
         for (key, origin) in [
             (listed(keys), Origin::Ticket(Some(ticket()))),
             (Key::new(keys.lead_tickets(lead()), "odd"), Origin::Ticket(None)),
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn listed_files() {
         let acme = acme();
-        let keys = Keys(&acme);
+        let keys = Keys::of(&acme);
         let longest = "\u{1f600}".repeat(crate::ticket::TicketFile::MAX_PATH);
         let paths = ["s/10", "", "#", "id#5", "a#b#", "~", &longest].map(path);
         for name in paths.into_iter().chain([id()]) {

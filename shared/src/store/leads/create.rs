@@ -12,6 +12,7 @@ use crate::lead::Lead;
 use crate::settings::Settings;
 use crate::store::budget::ReadBudget;
 use crate::store::companies::NamedCompany;
+use crate::store::format::Format;
 use crate::store::idempotency::{Claimed, IdempotencyKey};
 use crate::store::key::{Counter, Key};
 use crate::store::sequence::Sequence;
@@ -192,7 +193,7 @@ impl Writer {
         let state = LeadState {
             lead: new.lead.clone(),
             company: new.company.as_ref().map(|named| named.company.clone()),
-            unlinked: self.reader.settled.is(),
+            unlinked: self.reader.settled.has(Format::UNLINKED),
         };
         let record = LeadRecord::made(state, Some(new.nonce.as_str()));
         let mut transaction = self.put_record(&record, None)?;

@@ -77,7 +77,7 @@ impl Reader {
     /// The first tombstones. One query of at most 3 units.
     pub(crate) async fn first_erasures(&self) -> Result<FirstErasures, StoreError> {
         let span = KeyRange::head(self.keys().erasures(), MAX_READ);
-        let Page { items, more } = self.table.query_markers(span).await?;
+        let Page { items, more } = self.table.query_counters(span).await?;
         let keys = items.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
         let first = PendingErasures(keys.iter().filter_map(key::marked).collect());
         let after = first.0.last().copied().filter(|_| more);

@@ -218,7 +218,7 @@ impl Reader {
             return Ok(false);
         }
         let found = found_format(&self.table).await?;
-        let lacks = found.is_some_and(|found| found.format < Format::CURRENT);
+        let lacks = found.is_some_and(|found| found.format < Format::WORDS);
         if !lacks {
             self.hints.learn_migrated();
         }

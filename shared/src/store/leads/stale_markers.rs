@@ -109,7 +109,7 @@ impl Reader {
     /// The first markers. One query of at most 3 units.
     pub(crate) async fn stale_markers(&self) -> Result<StaleMarkers, StoreError> {
         let span = KeyRange::head(self.keys().notices(), MAX_READ);
-        let page = self.table.query_markers(span).await?;
+        let page = self.table.query_counters(span).await?;
         Ok(StaleMarkers::of(&page))
     }
 

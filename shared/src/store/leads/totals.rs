@@ -74,7 +74,15 @@ pub fn counts(keys: Keys<'_>, lead: &Lead) -> Result<BTreeMap<Key, Share>, Store
     }
     let attributes = item::encode(KIND, &class.unrestricted())?;
     let total = key::total(keys.lead_totals(lead.archived), &owner);
-    counts.insert(total, Share { numbers, attributes });
+    let spread = false;
+    counts.insert(
+        total,
+        Share {
+            numbers,
+            attributes,
+            spread,
+        },
+    );
     Ok(counts)
 }
 

@@ -121,7 +121,7 @@ impl Entity for MeetingState {
         let mut count = |key, name| {
             let share = Share {
                 numbers: BTreeMap::from([(name, 1)]),
-                attributes: Item::new(),
+                ..Share::default()
             };
             derived.totals.insert(key, share);
         };

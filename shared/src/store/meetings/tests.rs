@@ -37,7 +37,7 @@ fn stored(meeting: &Meeting) -> MeetingRecord {
 
 fn keyed(meeting: &Meeting) -> Keyed {
     let acme = acme();
-    let derived = stored(meeting).derived(Keys(&acme)).unwrap();
+    let derived = stored(meeting).derived(Keys::of(&acme)).unwrap();
     let totals = derived.totals.iter().map(|(key, share)| {
         assert_eq!(share.attributes, Item::new());
         (key.to_string(), share.numbers.clone().into_iter().collect())
@@ -111,7 +111,7 @@ fn derived_items() {
             vec![stretch, once("acme#meeting-month#5 2027-03-01", "n.01")]
         )
     );
-    let derived = stored(&meeting).derived(Keys(&acme)).unwrap();
+    let derived = stored(&meeting).derived(Keys::of(&acme)).unwrap();
     let items: Vec<_> = derived.items.values().collect();
     assert_eq!(items[0], &Item::new());
     assert_eq!(read(items[1]).unwrap(), meeting);
@@ -249,7 +249,7 @@ fn a_stretch_of_time_is_read_under_its_name() {
 #[test]
 fn days_are_required_to_be_as_they_were_read() {
     let acme = acme();
-    let keys = Keys(&acme);
+    let keys = Keys::of(&acme);
     let agenda = Agenda::of(&[day("2027-03-01", &[("v", "7")])]).unwrap();
     let judged = Busy::new(time("2027-03-01T23:00:00Z"), time("2027-03-03T00:00:00Z"));
     let calendar = CalendarId::new(5).unwrap();

@@ -1,8 +1,9 @@
 //! Classes of a column's opportunities, as distinguished by filters and permissions, and the items that count them.
 //!
-//! A column, user and status have one total, and one number in the daily counts. Restricted opportunities are counted
-//! there together, and by restriction in separate items, which only viewers subject to restrictions read. So the cost
-//! of a page grows with users, not with restrictions, of which there may be as many as opportunities (C-89).
+//! A column has one total with the numbers of each status, and each of its users has one. Restricted opportunities are
+//! counted there together, and by restriction in separate items, which only viewers subject to restrictions read. So the
+//! cost of a page grows with columns, not with users, and not with restrictions, of which there may be as many as
+//! opportunities (C-89).
 
 use std::collections::BTreeMap;
 
@@ -10,15 +11,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use crate::ids::{ColumnId, UserId};
+use crate::ids::{ColumnId, FunnelId, UserId};
 use crate::opportunity::{Opportunity, Status};
 pub use crate::store::derived::{RESTRICTED, RESTRICTED_COUNT};
 use crate::store::derived::{Share, one};
-use crate::store::key::{self, Key, Keys};
+use crate::store::key::{self, BoardForm, Key, Keys};
 use crate::text::hex;
 use crate::visibility::Restriction;
 use table::StoreError;
 use table::item::{self, Item};
+
+const TOTAL: &str = "board total";
 
 /// Attributes shared by the opportunities of a total, which filters and permissions read.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -58,9 +61,52 @@ impl BoardClass {
         key::class([&user, status, &hex(&Sha256::digest(text)[..8])])
     }
 
-    /// The sort key of its total.
+    /// The totals of a funnel, archived or not, that count an opportunity of the class, with its contributions: of its
+    /// column, and of its user. Before format 4 one total.
+    pub fn totals(
+        &self,
+        keys: Keys<'_>,
+        (funnel, archived): (FunnelId, bool),
+        cents: i64,
+    ) -> Result<Vec<(Key, Share)>, StoreError> {
+        if keys.board_form() == BoardForm::ByClass {
+            let total = self.unrestricted();
+            let restricted = format!(".{RESTRICTED}");
+            let part = if self.narrowing.is_open() { "" } else { &restricted };
+            let share = Share {
+                attributes: item::encode(TOTAL, &total)?,
+                ..sums(part, cents)
+            };
+            let totals = keys.board_totals(funnel, archived);
+            return Ok(vec![(key::total(totals, &total.total()), share)]);
+        }
+        let mut status = self.status.as_str().to_owned();
+        if !self.narrowing.is_open() {
+            status = key::class([&status, RESTRICTED]);
+        }
+        let of_column = keys.column_total(funnel, archived, self.column);
+        let of_user = keys.user_total(funnel, archived, self.user, self.column);
+        let column = self.column.to_string();
+        Ok(vec![
+            (of_column, sums(&format!(".{status}"), cents)),
+            (
+                of_user,
+                sums(&format!(".{}", key::class([&column, &status])), cents),
+            ),
+        ])
+    }
+
+    /// The sort key of its restricted total, and of its total before format 4.
     pub fn total(&self) -> String {
         format!("{}{}", key::total_column(self.column), self.name())
+    }
+}
+
+/// The contributions of an opportunity to a part of a total.
+fn sums(part: &str, cents: i64) -> Share {
+    Share {
+        numbers: [(format!("n{part}"), 1), (format!("c{part}"), cents)].into(),
+        ..Share::default()
     }
 }
 
@@ -69,32 +115,33 @@ pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key,
     let class = BoardClass::of(opportunity);
     let (funnel, archived) = (opportunity.crm_id, opportunity.archived);
     let cents = i64::try_from(opportunity.value.get()).unwrap_or(i64::MAX);
-    let sums = |part: &str, class: &BoardClass| -> Result<Share, StoreError> {
-        Ok(Share {
-            numbers: [(format!("n{part}"), 1), (format!("c{part}"), cents)].into(),
-            attributes: item::encode("board total", class)?,
-        })
-    };
     let day = key::rank_day(opportunity.create_date);
-    let total = class.unrestricted();
-    let (mut part, mut ranked) = (String::new(), total.name());
+    let mut ranked = class.unrestricted().name();
     let mut counts = BTreeMap::new();
     if !class.narrowing.is_open() {
-        part = format!(".{RESTRICTED}");
         ranked = key::class([&ranked, RESTRICTED]);
         let totals = keys.restricted_totals(funnel, archived);
-        counts.insert(key::total(totals, &class.total()), sums("", &class)?);
+        let attributes = item::encode(TOTAL, &class)?;
+        counts.insert(
+            key::total(totals, &class.total()),
+            Share {
+                attributes,
+                ..sums("", cents)
+            },
+        );
         let ranks = keys.restricted_ranks(funnel, class.column, archived);
         let rank = key::restricted_rank(&day, &class.name());
         counts.insert(key::total(ranks, &rank), one(Item::new()));
     }
-    let totals = keys.board_totals(funnel, archived);
-    counts.insert(key::total(totals, &total.total()), sums(&part, &total)?);
+    counts.extend(class.totals(keys, (funnel, archived), cents)?);
     let ranks = keys.board_ranks(funnel, class.column, archived);
     let share = Share {
         numbers: BTreeMap::from([(format!("n.{ranked}"), 1)]),
-        attributes: Item::new(),
+        ..Share::default()
     };
     counts.insert(key::total(ranks, &key::rank(&day, class.user)), share);
+    if keys.board_form() == BoardForm::ByColumn {
+        counts.values_mut().for_each(|share| share.spread = true);
+    }
     Ok(counts)
 }

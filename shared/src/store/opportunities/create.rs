@@ -64,7 +64,7 @@ impl Reader {
         let wanted = [funnel.clone(), lead.clone(), counter.clone()];
         let wanted = wanted.into_iter().chain(claim_key.clone());
         let wanted = wanted.chain(user.map(|user| keys.user(user)));
-        let mut found = self.table.get_many(wanted).await?;
+        let (mut found, ()) = tokio::try_join!(self.table.get_many(wanted), self.learn_format())?;
         let now = self.environment.now();
         let claimed = claim.as_ref().zip(claim_key);
         let claimed = claimed.and_then(|(claim, key)| Some(claim.judge(found.get(&key)?, now)));

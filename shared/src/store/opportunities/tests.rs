@@ -124,7 +124,7 @@ fn a_card_has_no_custom_fields_of_the_lead() {
 #[test]
 fn derived_items() {
     let instance = InstanceName::parse("acme").unwrap();
-    let keys = Keys(&instance);
+    let keys = Keys::of(&instance);
     let card = OpportunitySnapshot::of(full(), Some(&lead()));
     let derived = Stored::new(card.clone()).derived(keys).unwrap();
     let places: Vec<_> = derived.items.keys().map(ToString::to_string).collect();
@@ -169,8 +169,12 @@ fn derived_items() {
                 numbers(&[("n", 1)])
             ),
             (
-                "acme#board-total#3#1 31#8#open".to_owned(),
-                numbers(&[("c.restricted", worth), ("n.restricted", 1)])
+                "acme#board-total#3#1 column#31#-".to_owned(),
+                numbers(&[("c.open#restricted", worth), ("n.open#restricted", 1)])
+            ),
+            (
+                "acme#board-total#3#1 user#8#3#-".to_owned(),
+                numbers(&[("c.31#open#restricted", worth), ("n.31#open#restricted", 1)])
             ),
             (
                 format!("acme#board-total-restricted#3#1 31#{class}"),

@@ -53,7 +53,11 @@ impl Reader {
         let named = user.map(|user| self.keys().user(user));
         let wanted = [id.clone(), funnel.clone()].into_iter().chain(lead.clone());
         let wanted = wanted.chain(named.clone());
-        let (mut found, markers) = tokio::try_join!(self.table.get_many(wanted), self.stale_markers())?;
+        let (mut found, markers, ()) = tokio::try_join!(
+            self.table.get_many(wanted),
+            self.stale_markers(),
+            self.learn_format()
+        )?;
         let funnel = found.remove(&funnel).map(|item| item::decode("funnel", item));
         let lead = lead.and_then(|lead| found.remove(&lead)).map(LeadRecord::decode);
         Ok(PrefetchedUpdate {

@@ -130,7 +130,7 @@ impl Store {
         (budget, limit): (Budget<'_>, Option<Rate>),
     ) {
         let now = self.environment.now();
-        let budget = limit.map(|limit| (Keys(instance).rates(budget), limit));
+        let budget = limit.map(|limit| (Keys::of(instance).rates(budget), limit));
         for caller in callers {
             self.hints.accept(caller, now, budget.clone());
         }
@@ -148,7 +148,7 @@ impl Store {
     /// Counts a request against a budget. No call while this process has places left or knows that none are; else one
     /// write. If the counter cannot be reached the request is accepted: a limit must not cause an outage.
     pub(crate) async fn spend(&self, instance: &InstanceName, budget: Budget<'_>, limit: Rate) -> Spent {
-        let held = self.leases.of(&Keys(instance).rates(budget));
+        let held = self.leases.of(&Keys::of(instance).rates(budget));
         let mut lease = held.lock().await;
         // After the wait, which may have lasted into the next minute.
         let now = self.environment.now();
@@ -186,7 +186,7 @@ impl Store {
         limit: Rate,
         now: Timestamp,
     ) -> Result<Option<u64>, StoreError> {
-        let key = Keys(instance).rate(budget, minute(now));
+        let key = Keys::of(instance).rate(budget, minute(now));
         let until = now.plus_seconds(KEPT_SECONDS).unix_seconds();
         let taking = self
             .table

@@ -55,7 +55,7 @@ fn a_ticket_is_in_the_list_of_its_lead() {
     let acme = acme();
     let of = |ticket: Ticket| {
         let record = TicketRecord::onto(None, ticket);
-        listed(&record.derived(Keys(&acme)).unwrap(), "ticket")
+        listed(&record.derived(Keys::of(&acme)).unwrap(), "ticket")
     };
     let text = concat!(
         r#"{"id":501,"lead_relation":1001,"createDate":"2026-05-01T10:00:00.000Z","#,
@@ -74,7 +74,7 @@ fn a_ticket_is_in_the_list_of_its_lead() {
 #[test]
 fn a_file_is_in_the_lists_of_its_ticket_and_its_lead() {
     let acme = acme();
-    let of = |record: &FileRecord| listed(&record.derived(Keys(&acme)).unwrap(), "file");
+    let of = |record: &FileRecord| listed(&record.derived(Keys::of(&acme)).unwrap(), "file");
     let by_path = json!({ "ticket": 501, "store_path": "a#b" });
     let text = r#"{"ticket":501,"store_path":"a#b"}"#.to_owned();
     assert_eq!(

@@ -50,6 +50,8 @@ pub enum Fault {
     /// The call is not executed because of a conflict: a transaction is cancelled, an update meets a
     /// transaction. Other operations get an internal error.
     Conflict,
+    /// The same, with a conflict at every item of a transaction.
+    Crowded,
     /// A batch of gets does not arrive; the response contains all keys as unprocessed. Other operations are
     /// executed.
     Unprocessed,
@@ -344,7 +346,14 @@ impl Fault {
                 body["CancellationReasons"] = json!([{ "Code": "TransactionConflict" }]);
                 (status, body)
             }
-            (Self::Conflict, "UpdateItem") => error(400, "TransactionConflictException"),
+            (Self::Crowded, "TransactWriteItems") => {
+                let (status, mut body) = error(400, "TransactionCanceledException");
+                let asked: Value = serde_json::from_slice(asked).unwrap_or_default();
+                let items = asked["TransactItems"].as_array().map_or(0, Vec::len);
+                body["CancellationReasons"] = vec![json!({ "Code": "TransactionConflict" }); items].into();
+                (status, body)
+            }
+            (Self::Conflict | Self::Crowded, "UpdateItem") => error(400, "TransactionConflictException"),
             (Self::Unprocessed, _) => {
                 let asked: Value = serde_json::from_slice(asked).unwrap_or_default();
                 let body = json!({ "Responses": {}, "UnprocessedKeys": asked["RequestItems"] });

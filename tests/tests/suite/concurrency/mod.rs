@@ -3,6 +3,7 @@
 
 pub mod bookings;
 mod calls;
+mod contested;
 mod copies;
 mod leads;
 mod links;

@@ -114,7 +114,7 @@ const MORE: &str = r##"{"kind":"tag","id":10,"tag":"Quente","color":"#e53935"}
 
 /// `acme` of a stored table, as a later build would have written it.
 async fn later_world() -> (World, RawTable, Kept) {
-    let mut kept = Kept::read(KEPT[KEPT.len() - 1]);
+    let mut kept = Kept::read(KEPT[0].1);
     let (world, table) = world_over(&kept).await;
     operator::migrate(&world.store, true, &|_, _| {})
         .await

@@ -21,8 +21,11 @@ use crate::model::{Dice, tries_every_case};
 use asks::asks;
 use stage::{Kept, empty, export, set};
 
-/// Tables of previous builds that this build must read.
-const KEPT: [&str; 1] = [include_str!("../../../formats/1.ndjson")];
+/// Tables of previous builds that this build must read, by their formats.
+const KEPT: [(u32, &str); 2] = [
+    (1, include_str!("../../../formats/1.ndjson")),
+    (3, include_str!("../../../formats/3.ndjson")),
+];
 
 const NAME: (&str, &str) = ("#format", "format");
 
@@ -87,7 +90,7 @@ async fn world_over(kept: &Kept) -> (World, tests::raw::RawTable) {
 
 #[tokio::test]
 async fn every_stored_table_is_read_and_migrated() {
-    for (text, format) in KEPT.iter().zip(1..) {
+    for (format, text) in KEPT {
         let kept = Kept::read(text);
         let (world, table) = world_over(&kept).await;
         let wallet = kept.wallet();
@@ -121,7 +124,7 @@ const TERMS: [&str; 5] = ["maria", "sil+mar", "@example", "3471", "1005"];
 /// until a migration.
 #[tokio::test]
 async fn leads_of_a_previous_build_are_found() {
-    let kept = Kept::read(KEPT[0]);
+    let kept = Kept::read(KEPT[0].1);
     let (world, table) = world_over(&kept).await;
     let wallet = kept.wallet();
     let look_ups = || {
@@ -196,7 +199,7 @@ fn sorted(mut items: Vec<Value>) -> Vec<Value> {
 /// Pending work of the previous build is completed by this one.
 #[tokio::test]
 async fn pending_work_of_a_previous_build_is_completed() {
-    for text in KEPT {
+    for (_, text) in KEPT {
         let kept = Kept::read(text);
         let (world, table) = world_over(&kept).await;
         for _ in 0..4 {
@@ -222,12 +225,17 @@ async fn pending_work_of_a_previous_build_is_completed() {
 /// first calls and then after every ninth on average, `EVERY_CASE=1` after each.
 #[tokio::test]
 async fn an_interrupted_migration_is_completed_by_the_next() {
-    let kept = Kept::read(KEPT[KEPT.len() - 1]);
+    for (format, text) in KEPT {
+        interrupted_migrations(format, &Kept::read(text)).await;
+    }
+}
+
+async fn interrupted_migrations(format: u32, kept: &Kept) {
     let wallet = kept.wallet();
-    let dice = Dice::new(KEPT.len() as u64);
+    let dice = Dice::new(format.into());
     let mut at = 0;
     loop {
-        let (world, _) = world_over(&kept).await;
+        let (world, _) = world_over(kept).await;
         let calls = AtomicUsize::new(0);
         let plan = Arc::new(move |_: &str| {
             let call = calls.fetch_add(1, Ordering::Relaxed);
@@ -236,11 +244,13 @@ async fn an_interrupted_migration_is_completed_by_the_next() {
         let faulty = world.store.clone().with_faults(plan);
         let cut_off = operator::migrate(&faulty, true, &|_, _| {}).await;
         let whole = cut_off.is_ok();
-        reads_as_before(&world, &kept, &wallet, &format!("cut off at {at}")).await;
+        let case = format!("{format} cut off at {at}");
+        reads_as_before(&world, kept, &wallet, &case).await;
+        world.is_sound().await;
         operator::migrate(&world.store, true, &|_, _| {})
             .await
             .expect("a migration");
-        reads_as_before(&world, &kept, &wallet, &format!("cut off at {at} and ended")).await;
+        reads_as_before(&world, kept, &wallet, &format!("{case} and ended")).await;
         world.is_sound().await;
         if whole {
             break;
@@ -251,16 +261,91 @@ async fn an_interrupted_migration_is_completed_by_the_next() {
     assert!(at > 2, "{at}");
 }
 
+/// C-45, C-88: boards count the opportunities that are created and moved during a migration, also in a process that was
+/// started before it.
+#[tokio::test]
+async fn boards_count_writes_during_a_migration() {
+    for (format, text) in KEPT {
+        let kept = Kept::read(text);
+        let mut at = 0;
+        loop {
+            let (world, _) = world_over(&kept).await;
+            let former = world.through(world.store.unaware());
+            let before = totals(&former, &kept).await;
+            let calls = AtomicUsize::new(0);
+            let plan = Arc::new(move |_: &str| {
+                let call = calls.fetch_add(1, Ordering::Relaxed);
+                (call >= at).then_some(faults::Fault::FailedBefore)
+            });
+            let faulty = world.store.clone().with_faults(plan);
+            let whole = operator::migrate(&faulty, true, &|_, _| {}).await.is_ok();
+            let case = format!("{format} cut off at {at}");
+            for world in [&world, &former] {
+                assert_eq!(totals(world, &kept).await, before, "{case}");
+            }
+            create_and_move(&former, &kept).await;
+            let after = totals(&former, &kept).await;
+            assert_ne!(after, before, "{case}");
+            assert_eq!(totals(&world, &kept).await, after, "{case}");
+            world.is_sound().await;
+            operator::migrate(&world.store, true, &|_, _| {})
+                .await
+                .expect("a migration");
+            for world in [&world, &former] {
+                assert_eq!(totals(world, &kept).await, after, "{case} and ended");
+            }
+            world.is_sound().await;
+            if whole {
+                break;
+            }
+            at = at * 3 / 2 + 1;
+        }
+        assert!(at > 2, "{at}");
+    }
+}
+
+/// The totals of boards: of all users and of one, of the archive and of the others.
+async fn totals(world: &World, kept: &Kept) -> Vec<Value> {
+    let mut totals = Vec::new();
+    for filter in [
+        json!({}),
+        json!({ "filterByUsers": [8] }),
+        json!({ "filterByStatus": ["open"] }),
+        json!({ "onlyArchived": true }),
+    ] {
+        let uri = format!("/crm/opportunities/3?i=acme&apitoken={}", kept.wallet().key);
+        let body = tests::sales::page(1, 1, &filter);
+        let board = world.call("POST", &uri).json(&body).send().await.body;
+        let columns = board.as_array().expect("columns").iter();
+        totals.extend(columns.map(|column| json!([column["id"], column["total"], column["totalValue"]])));
+    }
+    totals
+}
+
+/// Creates an opportunity and moves others.
+async fn create_and_move(world: &World, kept: &Kept) {
+    let wallet = kept.wallet();
+    let new = json!({ "title": "Nova", "crm_column": 31, "lead_id": 1001, "user": 8, "value": "3.50" });
+    for (method, path, body) in [
+        ("POST", "/crmopportunity", new),
+        ("PUT", "/crmopportunity/1", json!({ "crm_column": 32 })),
+        (
+            "PUT",
+            "/crmopportunity/2",
+            json!({ "status": "lost", "value": "7.25" }),
+        ),
+    ] {
+        let call = world.call(method, &format!("{path}?id=3&i=acme")).with(&wallet);
+        let answer = call.json(&body).send().await;
+        assert_eq!(answer.status, 200, "{path}: {}", answer.body);
+    }
+}
+
 /// Writers of the first format link opportunities without noting it in the lead, so leads are noted as unlinked only in a
 /// table that has the current format, and not while it is migrated.
 #[tokio::test]
 async fn leads_of_a_former_format_are_not_noted_as_unlinked() {
-    let current = Format::CURRENT.number();
-    for (format, next, noted) in [
-        (current - 1, None, false),
-        (current - 1, Some(current), false),
-        (current, None, true),
-    ] {
+    for (format, next, noted) in [(2, None, false), (2, Some(3), false), (3, None, true)] {
         let (world, table) = empty().await;
         let mut item = json!({ "format": { "N": format.to_string() } });
         if let Some(next) = next {

@@ -7,7 +7,7 @@ use super::{KEPT, world_over};
 
 #[tokio::test]
 async fn lists_omit_unreadable_items() {
-    let kept = Kept::read(KEPT[0]);
+    let kept = Kept::read(KEPT[0].1);
     let (world, table) = world_over(&kept).await;
     let wallet = kept.wallet();
     let column = json!({ "page": 1, "limit": 50, "columnId": 31 });

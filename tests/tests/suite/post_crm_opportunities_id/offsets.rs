@@ -35,7 +35,10 @@ fn listed(id: u64) -> Opportunity {
 
 /// Includes records that must not count: in another column, in the archive, and one that came and left.
 async fn world() -> (World, Vec<Opportunity>) {
-    let world = shop().await;
+    stocked(shop().await).await
+}
+
+async fn stocked(world: World) -> (World, Vec<Opportunity>) {
     let operator = world.operator("acme");
     let mut all: Vec<_> = (1..=1200).map(listed).collect();
     let beside = (1201..=1300).map(|id| Opportunity {
@@ -215,7 +218,12 @@ fn make_former(world: &World) {
 /// were migrated.
 #[tokio::test]
 async fn counts_in_the_old_form_are_added() {
-    let (world, mut all) = world().await;
+    let world = World::empty().await;
+    let first = json!({ "format": { "N": "1" } });
+    world.raw().put("#format", "format", &first);
+    tests::people::settle(&world.operator("acme")).await;
+    tests::sales::open_shop(&world.operator("acme")).await;
+    let (world, mut all) = stocked(world).await;
     let viewers = [7, 10, 11];
     let boards = async |world: &World| {
         let mut boards = Vec::new();
@@ -249,6 +257,9 @@ async fn counts_in_the_old_form_are_added() {
         moved.remaining == 0 && moved.checked["former totals"] > 10,
         "{moved:?}"
     );
+    assert_eq!(boards(&world).await, changed);
+    let migrated = operator::migrate(&world.store, true, &|_, _| {}).await;
+    assert!(migrated.expect("a migration").changed > 10);
     assert_eq!(boards(&world).await, changed);
     for viewer in viewers {
         pages_are_slices(&world, &all, viewer, &json!({})).await;

@@ -2,9 +2,6 @@
 
 use super::*;
 use crate::ids::FunnelId;
-use crate::store::board::totals::Sum;
-use crate::store::opportunities::BoardClass;
-use crate::visibility::Restriction;
 
 fn user(id: u64) -> UserId {
     UserId::new(id).unwrap()
@@ -38,21 +35,16 @@ fn guess(seen: Option<&[u64]>, won_lost: bool) -> PrefetchHint {
     }
 }
 
-fn total(id: u64, status: Status, count: i64) -> BoardTotal {
-    BoardTotal {
-        class: BoardClass {
-            column: column(),
-            user: user(id),
-            status,
-            narrowing: Restriction::Open,
-        },
-        open: Sum { count, cents: 0 },
-        restricted: Sum::default(),
-    }
+fn total(id: u64, status: Status, count: i64) -> (UserId, Status, i64) {
+    (user(id), status, count)
 }
 
 /// The lists as `user status share`, after what the plan is.
-fn plan(guess: &PrefetchHint, request: &BoardRequest, totals: &[BoardTotal]) -> (String, Vec<String>) {
+fn plan(
+    guess: &PrefetchHint,
+    request: &BoardRequest,
+    totals: &[(UserId, Status, i64)],
+) -> (String, Vec<String>) {
     let shown = |part: &ListPart| {
         let user = part
             .list
@@ -64,7 +56,7 @@ fn plan(guess: &PrefetchHint, request: &BoardRequest, totals: &[BoardTotal]) -> 
     let Some(sight) = VisibleLists::of(guess, request) else {
         return ("nothing".to_owned(), Vec::new());
     };
-    match sight.plan(request, column(), totals) {
+    match sight.plan(request, column(), &Totals::of(column(), totals)) {
         QueryPlan::Nothing => ("nothing".to_owned(), Vec::new()),
         QueryPlan::Merge(parts) => ("merge".to_owned(), parts.iter().map(shown).collect()),
         QueryPlan::Filter(wide, parts) => (

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn the_origin_of_built_keys() {
     let acme = acme();
-    let keys = Keys(&acme);
+    let keys = Keys::of(&acme);
     let (event, call) = (EventId::new(5).unwrap(), CallId::new(3).unwrap());
     let (company, opportunity) = (CompanyId::new(2).unwrap(), OpportunityId::new(30).unwrap());
     let (of_lead, of_some_lead) = (Origin::Lead(Some(lead())), Origin::Lead(None));
@@ -89,6 +89,10 @@ fn the_origin_of_stored_keys() {
         ("acme2#leads#0 000000000001001", Origin::None),
     ] {
         let (pk, sk) = text.split_once(' ').unwrap();
-        assert_eq!(Keys(&acme).origin(&Key::new(pk.to_owned(), sk)), origin, "{text}");
+        assert_eq!(
+            Keys::of(&acme).origin(&Key::new(pk.to_owned(), sk)),
+            origin,
+            "{text}"
+        );
     }
 }

@@ -20,7 +20,7 @@ proptest! {
         (text, path) in ("[0-9a-f]{1,32}", ".{0,40}"),
     ) {
         let acme = acme();
-        let keys = Keys(&acme);
+        let keys = Keys::of(&acme);
         let date = Timestamp::from_unix_millis(millis).unwrap();
         let (lead, user, department) =
             (LeadId::new(id).unwrap(), UserId::new(other).unwrap(), DepartmentId::new(id).unwrap());
@@ -80,6 +80,21 @@ proptest! {
         prop_assert_eq!(restricted_ranked(&ranked), Some((day.as_str(), class.as_str())));
         let parts = class_parts(&class).collect::<Vec<_>>();
         prop_assert_eq!(parts, [user.as_str(), "open", text.as_str()]);
+        let acme = acme();
+        let keys = Keys::of(&acme);
+        let (funnel, column) = (FunnelId::new(other).unwrap(), ColumnId::new(id).unwrap());
+        let (user, total) = (UserId::new(other).unwrap(), |key: Key| total_of(&key.sk));
+        let of_column = keys.column_total(funnel, false, column);
+        prop_assert!(of_column.sk.starts_with(&column_begins(Some(column))));
+        prop_assert_eq!(total(of_column), Some(BoardTotalOf::Column(column)));
+        let of_user = keys.user_total(funnel, false, user, column);
+        prop_assert!(of_user.sk.starts_with(&user_begins(user)));
+        prop_assert!(of_user.sk.starts_with(&user_column_begins(user, column)));
+        prop_assert_eq!(total(of_user), Some(BoardTotalOf::User(user)));
+        let former = Key::new(keys.board_totals(funnel, false), format!("{column}#{class}"));
+        prop_assert!(keys.is_former_total(&former));
+        prop_assert!(keys.with_board(BoardForm::ByClass).is_former_total(&former));
+        prop_assert_eq!(total(former), None);
         let place = place(date, OpportunityId::new(id).unwrap());
         prop_assert_eq!(placed(&place), Some(id));
         prop_assert!(before_places(date) < place && place < after_places(date));
@@ -94,7 +109,7 @@ proptest! {
         text in "[0-9a-f]{1,32}",
     ) {
         let acme = acme();
-        let keys = Keys(&acme);
+        let keys = Keys::of(&acme);
         let call = Cause::Call(CallId::new(id).unwrap());
         let trigger = keys.trigger(call);
         prop_assert_eq!(triggered(&trigger.sk), Some(call));

@@ -109,6 +109,7 @@ impl Stage {
         let (world, table) = empty().await;
         let base = self.base.clone();
         table.put_all(&base.values().cloned().collect::<Vec<_>>());
+        world.store.check_format().await.expect("it is read");
         Self { world, table, base }
     }
 

@@ -1,5 +1,5 @@
 //! Cost of requests for opportunities by size of the column, and of searches for leads by their number: DynamoDB calls, sequential round trips and read
-//! units, which are exact, and seconds on this machine.
+//! units, which are exact, and seconds on this machine. The same for boards by the number of users.
 //!
 //! `cargo bench -p tests` measures 1,000, 10,000 and 100,000 opportunities in one column; arguments set other
 //! sizes: `cargo bench -p tests --bench growth -- 1000000`. The engine stores them in a temporary file, about
@@ -12,6 +12,8 @@
     clippy::disallowed_methods,
     reason = "a benchmark that meets what cannot be must stop, says what it measured, and looks at the system's clock"
 )]
+
+mod users;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -84,6 +86,7 @@ async fn main() -> ExitCode {
             misses.push(format!("{}: dearer than page 1 at {size}", deep(DEEPEST)));
         }
     }
+    misses.extend(users::measure().await);
     for miss in &misses {
         eprintln!("missed: {miss}");
     }

@@ -1,0 +1,103 @@
+//! Sums that are spread over several items.
+//!
+//! Transactions that add to one item at the same time conflict. A sum that may be spread is one item until a transaction
+//! meets a conflict at it. That transaction, and the next ones of this process, add to one of its shards instead, chosen
+//! at random. The sum is what all of its items add up to, so one of them may be negative.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::key::Key;
+use crate::retry::Jitter;
+
+/// Items of a sum, besides the one that it has without conflicts.
+pub const SHARDS: u64 = 16;
+/// Between the sort key of a sum and the number of a shard. The sort keys of sums do not contain it.
+const MARK: char = '~';
+/// Additions to a sum that are spread after a conflict.
+const SPREAD: u32 = 500;
+/// Sums that are remembered; with more, all are forgotten.
+const MAX_SUMS: usize = 1000;
+
+/// All shards of a sum.
+pub fn shards(sum: &Key) -> impl Iterator<Item = Key> + '_ {
+    (0..SHARDS).map(|number| shard(sum, number))
+}
+
+fn shard(sum: &Key, number: u64) -> Key {
+    Key::new(sum.pk.as_str(), format!("{}{MARK}{number:02}", sum.sk))
+}
+
+/// The sum of which an item is a shard; `None` for other items.
+#[must_use]
+pub fn shard_of(key: &Key) -> Option<Key> {
+    let (sum, _) = key.sk.split_once(MARK)?;
+    Some(Key::new(key.pk.as_str(), sum))
+}
+
+/// The sort key of the sum of a shard, or of other items their own.
+#[must_use]
+pub fn unsharded(sort: &str) -> &str {
+    sort.split_once(MARK).map_or(sort, |(sum, _)| sum)
+}
+
+/// Sums at which this process met conflicts, with the number of additions that are still to be spread.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ContestedSums(Arc<Mutex<HashMap<Key, u32>>>);
+
+impl ContestedSums {
+    /// Notes a conflict.
+    pub fn note(&self, sum: Key) {
+        let mut sums = self.sums();
+        if sums.len() >= MAX_SUMS {
+            sums.clear();
+        }
+        sums.insert(sum, SPREAD);
+    }
+
+    /// The item to which to add; `None` for the one that the sum has without conflicts.
+    pub fn shard(&self, sum: &Key, jitter: &Jitter) -> Option<Key> {
+        let mut sums = self.sums();
+        let left = sums.get_mut(sum)?;
+        *left -= 1;
+        if *left == 0 {
+            sums.remove(sum);
+        }
+        Some(shard(sum, jitter.below(SHARDS)))
+    }
+
+    fn sums(&self) -> MutexGuard<'_, HashMap<Key, u32>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn additions_are_spread_for_a_while_after_a_conflict() {
+        let (sums, jitter) = (ContestedSums::default(), Jitter::new(|bound| bound - 1));
+        let [contested, other] = ["31", "32"].map(|sort| Key::new("totals", sort));
+        assert_eq!(sums.shard(&contested, &jitter), None);
+        sums.note(contested.clone());
+        assert_eq!(sums.shard(&other, &jitter), None);
+        for _ in 0..SPREAD {
+            let shard = sums.shard(&contested, &jitter).unwrap();
+            assert_eq!(shard, Key::new("totals", "31~15"));
+            assert_eq!(shard_of(&shard), Some(contested.clone()));
+            assert!(shards(&contested).any(|one| one == shard));
+        }
+        assert_eq!(sums.shard(&contested, &jitter), None);
+        assert_eq!(shard_of(&contested), None);
+    }
+
+    #[test]
+    fn sums_are_kept_in_bounded_memory() {
+        let sums = ContestedSums::default();
+        for number in 0..3 * MAX_SUMS {
+            sums.note(Key::new("totals", number.to_string()));
+        }
+        assert!(sums.sums().len() <= MAX_SUMS);
+    }
+}
