@@ -5,7 +5,7 @@
 //! condition (the caller decides again), or has an unknown outcome, which is reported as an error and never
 //! retried blindly. Conflicts with other writers are retried here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -58,12 +58,15 @@ impl Change {
 #[derive(Debug, Clone, Default)]
 pub struct Transaction {
     writes: BTreeMap<Key, (Change, Condition)>,
+    /// Items whose conflicts refuse the transaction; see [`Self::take_number`].
+    numbered: BTreeSet<Key>,
 }
 
 /// An error of a transaction.
 #[derive(Debug)]
 pub enum CommitError {
-    /// Conditions failed; contains the current item of each. Nothing was written.
+    /// Conditions failed; contains the current item of each, and an empty one for a number that another transaction is
+    /// taking. Nothing was written.
     Refused(BTreeMap<Key, Item>),
     /// It failed, or its outcome is unknown.
     Store(StoreError),
@@ -131,8 +134,17 @@ impl Transaction {
         }
     }
 
+    /// Adds 1 to a number of an item on condition that it is `last`. A conflict at the item refuses the transaction at
+    /// once, because the other transaction takes the number.
+    pub fn take_number(&mut self, key: Key, name: &'static str, last: u64) {
+        let last = Condition::Number { name, value: last };
+        self.update(key.clone(), name, 1, Item::new(), last);
+        self.numbered.insert(key);
+    }
+
     /// Adds the writes of another transaction.
     pub fn merge(&mut self, other: Self) {
+        self.numbered.extend(other.numbered);
         for (key, (change, condition)) in other.writes {
             match change {
                 Change::Update { add, set } => {
@@ -211,8 +223,19 @@ impl Table {
             match self.attempt(&transaction).await? {
                 Attempt::Done => return Ok(()),
                 Attempt::Refused(items) => return Err(CommitError::Refused(items)),
-                Attempt::Conflict => retry.again().await?,
-            };
+                Attempt::Conflict(at) => {
+                    let mut taken = at
+                        .into_iter()
+                        .filter(|key| transaction.numbered.contains(key))
+                        .peekable();
+                    if taken.peek().is_some() {
+                        return Err(CommitError::Refused(
+                            taken.map(|key| (key, Item::new())).collect(),
+                        ));
+                    }
+                    retry.again().await?;
+                }
+            }
         }
     }
 
@@ -299,7 +322,8 @@ const OPERATION: &str = "TransactWriteItems";
 enum Attempt {
     Done,
     Refused(BTreeMap<Key, Item>),
-    Conflict,
+    /// Conflicts at these items, or throttling.
+    Conflict(Vec<Key>),
 }
 
 /// DynamoDB rejects empty maps of names and values.
@@ -345,7 +369,9 @@ fn judge<R: std::fmt::Debug>(
         "ProvisionedThroughputExceeded",
     ];
     if passing.into_iter().any(|code| reasons.iter().any(is(code))) {
-        return Ok(Attempt::Conflict);
+        let keys = transaction.writes.keys().zip(reasons);
+        let at = keys.filter(|(_, reason)| is("TransactionConflict")(reason));
+        return Ok(Attempt::Conflict(at.map(|(key, _)| key.clone()).collect()));
     }
     // For example an item over 400 KB.
     match reasons.iter().find(|reason| is("ValidationError")(reason)) {
@@ -374,7 +400,8 @@ mod tests {
             Ok(Attempt::Done) => "done",
             Ok(Attempt::Refused(items)) if items.keys().eq([&second]) => "the second is refused",
             Ok(Attempt::Refused(_)) => "refused",
-            Ok(Attempt::Conflict) => "tried again",
+            Ok(Attempt::Conflict(at)) if at == [second] => "the second conflicts",
+            Ok(Attempt::Conflict(_)) => "tried again",
             Err(_) => "failed",
         }
     }
@@ -382,7 +409,7 @@ mod tests {
     #[test]
     fn transient_cancellations_are_retried() {
         for (codes, outcome) in [
-            (["None", "TransactionConflict"], "tried again"),
+            (["None", "TransactionConflict"], "the second conflicts"),
             (["ThrottlingError", "None"], "tried again"),
             (["None", "ProvisionedThroughputExceeded"], "tried again"),
             (

@@ -1,5 +1,6 @@
 //! The model of DynamoDB's limits on which the benchmark `ceilings` measures.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,8 +10,10 @@ use serde_json::{Value, json};
 use shared::store::Store;
 use shared::store::testing::timed::TimedEngine as _;
 use tests::limits::{Latency, Limits, Stop};
+use tests::people::{add_leads, plain_lead};
 use tests::sales::open_shop;
-use tests::{ACME, World};
+use tests::world::at;
+use tests::{ACME, NOW, World};
 use tokio::time::{Instant, sleep};
 
 use crate::concurrency::{post, records};
@@ -151,6 +154,43 @@ async fn concurrent_creations_end_on_the_model() {
     assert!(began.elapsed() >= 12 * LATENCY.transaction);
     assert_eq!(records(&world).await.len(), 12);
     world.is_sound().await;
+}
+
+/// A process that met a conflict at a counter reserves ids from it, at the price of a call, for ten seconds (C-11).
+#[tokio::test(start_paused = true)]
+async fn contended_counters_do_not_stop_calls() {
+    let (world, limits) = limited().await;
+    tests::people::settle(&world.operator(ACME)).await;
+    let leads = (2_001..=2_040).map(|id| plain_lead(id, "Pessoa", "de Tal", None));
+    add_leads(&world.operator(ACME), leads.collect()).await;
+    let environment = world.store.environment().clone();
+    let process = world.through(Store::timed(limits, TABLE.to_owned(), environment));
+    let call = async |lead: u64| {
+        let data = json!({ "user": 8, "lead": lead, "leadPhone": "", "type": "INCOMING", "status": "COMPLETE",
+            "duration": 1, "record": false, "service": "x" });
+        let call = process.webhook(&json!({ "event": "call", "data": data }));
+        let answer = call.send().await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        answer
+            .cost
+            .calls
+            .iter()
+            .any(|call| call.operation == "UpdateItem")
+    };
+    assert!(!call(2_001).await);
+    let began = now();
+    join_all((2_001..=2_040).map(&call)).await;
+    // One after the other, forty transactions take 600 ms.
+    assert!(
+        began.elapsed() < Duration::from_millis(300),
+        "{:?}",
+        began.elapsed()
+    );
+    assert!(call(2_001).await);
+    world.clock.set(at(NOW).plus_seconds(10));
+    assert!(!call(2_001).await);
+    let ids: BTreeSet<_> = world.calls().await.into_iter().map(|call| call.id).collect();
+    assert_eq!(ids.len(), 43);
 }
 
 #[expect(clippy::disallowed_methods, reason = "tokio's clock is the simulated one")]

@@ -118,7 +118,7 @@ impl InstanceStore {
             claim: start.claim,
             nonce: self.reader.environment.token(),
         };
-        let mut retry = self.reader.table.retry(Policy::CROWDED, "making a lead");
+        let (mut is_first, mut retry) = (true, self.reader.table.retry(Policy::CROWDED, "making a lead"));
         loop {
             if let Some(id) = existing {
                 // An equal request may have made it after this one looked for its claim.
@@ -133,6 +133,9 @@ impl InstanceStore {
                 existing = self.reader.identified_lead(&new.identity).await?;
             }
             if existing.is_none() {
+                if std::mem::take(&mut is_first) {
+                    number = self.reader.first_number(number, Counter::Lead, NUMBER).await?;
+                }
                 match self.insert_lead(&mut new, number).await? {
                     Ok(outcome) => return Ok(outcome),
                     Err(refused) => {
@@ -217,7 +220,7 @@ impl InstanceStore {
         let counter = self.reader.keys().counter(Counter::Lead);
         let record = self.reader.keys().lead(number.id()?);
         if refused.contains_key(&counter) || refused.contains_key(&record) {
-            return Sequence::reserve(&self.reader.table, &counter, NUMBER).await;
+            return self.reader.number_after_conflict(Counter::Lead, NUMBER).await;
         }
         Ok(number)
     }

@@ -94,7 +94,10 @@ impl InstanceStore {
         let Some(mut lead) = start.lead else {
             return Ok(Created::LeadGone);
         };
-        let mut number = start.number;
+        let first = self
+            .reader
+            .first_number(start.number, Counter::Opportunity, NUMBER);
+        let mut number = first.await?;
         let mut retry = self.reader.table.retry(Policy::AT_ONCE, "making an opportunity");
         loop {
             let id: OpportunityId = number.id()?;
@@ -125,7 +128,10 @@ impl InstanceStore {
                 lead = LeadRecord::decode(item)?;
             }
             if refused.contains_key(&record) || refused.contains_key(&counter) {
-                number = Sequence::reserve(&self.reader.table, &counter, NUMBER).await?;
+                number = self
+                    .reader
+                    .number_after_conflict(Counter::Opportunity, NUMBER)
+                    .await?;
             }
             retry.again().await?;
         }
