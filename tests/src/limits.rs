@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
 use shared::store::embedded::EmbeddedEngine;
 use shared::store::testing::timed::TimedEngine;
 use tokio::time::{Instant, sleep};
@@ -86,6 +86,28 @@ impl Limits {
             latency,
             state,
         })
+    }
+
+    /// Notes the items of the table, whose partitions can be split.
+    pub fn note_items(&self, table: &str) {
+        let mut request = json!({ "TableName": table, "ProjectionExpression": "pk, sk", "Limit": 1_000 });
+        loop {
+            let (_, page) = self.engine.answer("Scan", request.to_string().as_bytes());
+            let page: Value = serde_json::from_str(&page).expect("a response is JSON");
+            let mut state = self.state();
+            for item in page["Items"].as_array().expect("items") {
+                let Address { partition, sort } = Address::of(item);
+                state
+                    .collections
+                    .entry(partition)
+                    .or_default()
+                    .add_old(&sort, now());
+            }
+            match page.get("LastEvaluatedKey") {
+                Some(last) => request["ExclusiveStartKey"] = last.clone(),
+                None => break,
+            }
+        }
     }
 
     /// Rejected calls since the last `stops`.

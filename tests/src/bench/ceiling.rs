@@ -88,9 +88,10 @@ impl Ground {
         Store::timed(limits, TABLE.to_owned(), environment.clone())
     }
 
-    /// The store of another process.
+    /// The store of another process, after all preparation.
     #[must_use]
     pub fn process(&self) -> Store {
+        self.limits.note_items(TABLE);
         Self::store(&self.limits, self.arranged.store.environment())
     }
 
@@ -103,6 +104,7 @@ impl Ground {
 
     /// Searches for the highest sustained rate of requests, beginning at `first` and not above `most`.
     pub async fn ceiling(self, (first, most): (f64, f64), ask: impl Ask) -> Ceiling {
+        self.limits.note_items(TABLE);
         let mut load = Load {
             ask: Arc::new(ask),
             arrivals: Environment::frozen(at(NOW)).0.seeded(1),

@@ -23,7 +23,7 @@ pub struct Touch {
 }
 
 impl Address {
-    fn of(item: &Value) -> Self {
+    pub fn of(item: &Value) -> Self {
         let part = |name: &str| item[name]["S"].as_str().expect("a key").to_owned();
         Self {
             partition: part("pk"),

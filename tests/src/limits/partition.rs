@@ -1,10 +1,10 @@
 //! Partitions of an item collection, and their units within the last second.
 //!
 //! A collection begins as one partition. A partition that throttles is split at the key that halves its units of the last
-//! second, if both parts have units in both halves of that second. So an end that moves is never split: the older part of
-//! its keys has no units any more. DynamoDB takes minutes for a split; the model shortens them to the warm-up of a run.
+//! second, if both parts have units of items older than a second. So an end that moves is never split: its items are new.
+//! DynamoDB takes minutes for a split; the model shortens them to the warm-up of a run.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ const WRITES: f64 = 1_000.0;
 /// Read units of a partition in any second.
 const READS: f64 = 3_000.0;
 const SECOND: Duration = Duration::from_secs(1);
-/// Minimum share of each part in the units of each half of a second.
+/// Minimum units of old items in each part ÷ all units of a partition.
 const SHARE: f64 = 0.1;
 
 /// Units of reads or of writes.
@@ -28,7 +28,11 @@ pub enum Kind {
 
 /// The partitions of a collection by their first key.
 #[derive(Debug)]
-pub struct Collection(BTreeMap<Arc<str>, Partition>);
+pub struct Collection {
+    partitions: BTreeMap<Arc<str>, Partition>,
+    /// The time from which an item is old.
+    items: HashMap<Arc<str>, Instant>,
+}
 
 #[derive(Debug, Default)]
 struct Partition {
@@ -39,17 +43,33 @@ struct Partition {
 /// Units of the last second by time and key.
 #[derive(Debug, Default)]
 struct Window {
-    log: VecDeque<(Instant, Arc<str>, f64)>,
+    log: VecDeque<Entry>,
     units: f64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    at: Instant,
+    key: Arc<str>,
+    units: f64,
+    is_old: bool,
 }
 
 impl Default for Collection {
     fn default() -> Self {
-        Self(BTreeMap::from([(Arc::from(""), Partition::default())]))
+        Self {
+            partitions: BTreeMap::from([(Arc::from(""), Partition::default())]),
+            items: HashMap::new(),
+        }
     }
 }
 
 impl Collection {
+    /// Adds an item that existed before the run.
+    pub fn add_old(&mut self, key: &str, now: Instant) {
+        self.items.insert(Arc::from(key), now);
+    }
+
     /// Whether the partition of a key admits units now. Splits it if not.
     pub fn admits(&mut self, key: &str, kind: Kind, units: f64, now: Instant) -> bool {
         let Some(partition) = self.partition(key) else {
@@ -60,27 +80,35 @@ impl Collection {
         if window.units + units <= limit {
             return true;
         }
-        if let Some(middle) = window.middle().filter(|middle| window.recurs(middle, now)) {
+        if let Some(middle) = window.middle().filter(|middle| window.recurs(middle)) {
             let upper = partition.split(&middle);
-            self.0.insert(middle, upper);
+            self.partitions.insert(middle, upper);
         }
         false
     }
 
     /// Adds units of a key.
     pub fn charge(&mut self, key: &str, kind: Kind, units: f64, now: Instant) {
-        if let Some(partition) = self.partition(key) {
+        let key: Arc<str> = Arc::from(key);
+        let old_from = self.items.entry(Arc::clone(&key)).or_insert(now + SECOND);
+        let is_old = *old_from <= now;
+        if let Some(partition) = self.partition(&key) {
             let (window, _) = partition.window(kind);
             window.expire(now);
-            window.log.push_back((now, Arc::from(key), units));
             window.units += units;
+            window.log.push_back(Entry {
+                at: now,
+                key,
+                units,
+                is_old,
+            });
         }
     }
 
     /// The partition of a key.
     fn partition(&mut self, key: &str) -> Option<&mut Partition> {
         let until = (Bound::Unbounded, Bound::Included(key));
-        let mut partitions = self.0.range_mut::<str, _>(until);
+        let mut partitions = self.partitions.range_mut::<str, _>(until);
         partitions.next_back().map(|(_, partition)| partition)
     }
 }
@@ -104,16 +132,16 @@ impl Partition {
 
 impl Window {
     fn expire(&mut self, now: Instant) {
-        while let Some((_, _, units)) = self.log.pop_front_if(|(at, _, _)| *at + SECOND <= now) {
-            self.units -= units;
+        while let Some(entry) = self.log.pop_front_if(|entry| entry.at + SECOND <= now) {
+            self.units -= entry.units;
         }
     }
 
     /// The first key with at least half of the units before it, else the last one; `None` if there is only one key.
     fn middle(&self) -> Option<Arc<str>> {
         let mut keys: BTreeMap<&Arc<str>, f64> = BTreeMap::new();
-        for (_, key, units) in &self.log {
-            *keys.entry(key).or_default() += units;
+        for entry in &self.log {
+            *keys.entry(&entry.key).or_default() += entry.units;
         }
         let mut before = 0.0;
         let mut keys = keys.into_iter();
@@ -129,27 +157,25 @@ impl Window {
         last.cloned()
     }
 
-    /// Whether the keys before and from `middle` on have units in both halves of the last second.
-    fn recurs(&self, middle: &str, now: Instant) -> bool {
-        let mut parts = [[0.0; 2]; 2];
-        for (at, key, units) in &self.log {
-            let half = usize::from(*at + SECOND / 2 > now);
-            parts[half][usize::from(&**key >= middle)] += units;
+    /// Whether the keys before and from `middle` on have units of old items.
+    fn recurs(&self, middle: &str) -> bool {
+        let mut parts = [0.0, 0.0];
+        for entry in self.log.iter().filter(|entry| entry.is_old) {
+            parts[usize::from(&*entry.key >= middle)] += entry.units;
         }
-        let has_both = |[lower, upper]: [f64; 2]| lower.min(upper) > SHARE * (lower + upper);
-        parts.into_iter().all(has_both)
+        parts.into_iter().all(|part| part > SHARE * self.units)
     }
 
     fn split(&mut self, middle: &str) -> Self {
         let (upper, lower) = std::mem::take(&mut self.log)
             .into_iter()
-            .partition(|(_, key, _)| &**key >= middle);
+            .partition(|entry| &*entry.key >= middle);
         *self = Self::of(lower);
         Self::of(upper)
     }
 
-    fn of(log: VecDeque<(Instant, Arc<str>, f64)>) -> Self {
-        let units = log.iter().map(|(_, _, units)| units).sum();
+    fn of(log: VecDeque<Entry>) -> Self {
+        let units = log.iter().map(|entry| entry.units).sum();
         Self { log, units }
     }
 }
