@@ -218,11 +218,15 @@ impl Table {
         if transaction.is_empty() {
             return Ok(());
         }
-        let mut retry = self.retry(Policy::CONFLICT, OPERATION);
+        let mut overlap = self.retry(Policy::OVERLAP, OPERATION);
+        let mut throttled = self.retry(Policy::CONFLICT, OPERATION);
         loop {
             match self.attempt(&transaction).await? {
                 Attempt::Done => return Ok(()),
                 Attempt::Refused(items) => return Err(CommitError::Refused(items)),
+                Attempt::Throttled => {
+                    throttled.again().await?;
+                }
                 Attempt::Conflict(at) => {
                     let mut taken = at
                         .into_iter()
@@ -233,7 +237,7 @@ impl Table {
                             taken.map(|key| (key, Item::new())).collect(),
                         ));
                     }
-                    retry.again().await?;
+                    overlap.again().await?;
                 }
             }
         }
@@ -322,8 +326,9 @@ const OPERATION: &str = "TransactWriteItems";
 enum Attempt {
     Done,
     Refused(BTreeMap<Key, Item>),
-    /// Conflicts at these items, or throttling.
+    /// Conflicts at these items.
     Conflict(Vec<Key>),
+    Throttled,
 }
 
 /// DynamoDB rejects empty maps of names and values.
@@ -363,15 +368,15 @@ fn judge<R: std::fmt::Debug>(
     if !unmet.is_empty() {
         return Ok(Attempt::Refused(unmet));
     }
-    let passing = [
-        "TransactionConflict",
-        "ThrottlingError",
-        "ProvisionedThroughputExceeded",
-    ];
-    if passing.into_iter().any(|code| reasons.iter().any(is(code))) {
-        let keys = transaction.writes.keys().zip(reasons);
-        let at = keys.filter(|(_, reason)| is("TransactionConflict")(reason));
-        return Ok(Attempt::Conflict(at.map(|(key, _)| key.clone()).collect()));
+    let keys = transaction.writes.keys().zip(reasons);
+    let at = keys.filter(|(_, reason)| is("TransactionConflict")(reason));
+    let at: Vec<_> = at.map(|(key, _)| key.clone()).collect();
+    if !at.is_empty() {
+        return Ok(Attempt::Conflict(at));
+    }
+    let throttled = ["ThrottlingError", "ProvisionedThroughputExceeded"];
+    if throttled.into_iter().any(|code| reasons.iter().any(is(code))) {
+        return Ok(Attempt::Throttled);
     }
     // For example an item over 400 KB.
     match reasons.iter().find(|reason| is("ValidationError")(reason)) {
@@ -400,8 +405,9 @@ mod tests {
             Ok(Attempt::Done) => "done",
             Ok(Attempt::Refused(items)) if items.keys().eq([&second]) => "the second is refused",
             Ok(Attempt::Refused(_)) => "refused",
-            Ok(Attempt::Conflict(at)) if at == [second] => "the second conflicts",
-            Ok(Attempt::Conflict(_)) => "tried again",
+            Ok(Attempt::Conflict(at)) if at.iter().eq([&second]) => "the second conflicts",
+            Ok(Attempt::Conflict(_)) => "a conflict",
+            Ok(Attempt::Throttled) => "throttled",
             Err(_) => "failed",
         }
     }
@@ -410,8 +416,8 @@ mod tests {
     fn transient_cancellations_are_retried() {
         for (codes, outcome) in [
             (["None", "TransactionConflict"], "the second conflicts"),
-            (["ThrottlingError", "None"], "tried again"),
-            (["None", "ProvisionedThroughputExceeded"], "tried again"),
+            (["ThrottlingError", "None"], "throttled"),
+            (["None", "ProvisionedThroughputExceeded"], "throttled"),
             (
                 ["TransactionConflict", "ConditionalCheckFailed"],
                 "the second is refused",
