@@ -2,8 +2,8 @@
 //! conflict the id is reserved by an unconditional addition, and so are the next ones of this process for some seconds:
 //! an addition costs a call, but excludes no other.
 
-use super::Reader;
 use super::key::{Counter, Key};
+use super::{InstanceStore, Reader};
 use table::StoreError;
 use table::Table;
 use table::Transaction;
@@ -70,29 +70,6 @@ impl Sequence {
 }
 
 impl Reader {
-    /// The id for the first attempt: reserved if this process met a conflict at the counter within seconds, else as read.
-    pub async fn first_number(
-        &self,
-        read: Sequence,
-        counter: Counter,
-        name: &'static str,
-    ) -> Result<Sequence, StoreError> {
-        if !self.is_contended(counter) {
-            return Ok(read);
-        }
-        Sequence::reserve(&self.table, &self.keys().counter(counter), name).await
-    }
-
-    /// Reserves an id after a conflict at its counter.
-    pub async fn number_after_conflict(
-        &self,
-        counter: Counter,
-        name: &'static str,
-    ) -> Result<Sequence, StoreError> {
-        self.note_contention(counter);
-        Sequence::reserve(&self.table, &self.keys().counter(counter), name).await
-    }
-
     /// Whether this process met a conflict at a counter within seconds.
     pub fn is_contended(&self, counter: Counter) -> bool {
         let until = self.hints.contended.get(&self.keys().counter(counter));
@@ -103,5 +80,30 @@ impl Reader {
     pub fn note_contention(&self, counter: Counter) {
         let until = self.environment.now().plus_seconds(CONTENDED_SECONDS);
         self.hints.contended.put(self.keys().counter(counter), until);
+    }
+}
+
+impl InstanceStore {
+    /// The id for the first attempt: reserved if this process met a conflict at the counter within seconds, else as read.
+    pub async fn first_number(
+        &self,
+        read: Sequence,
+        counter: Counter,
+        name: &'static str,
+    ) -> Result<Sequence, StoreError> {
+        if !self.reader.is_contended(counter) {
+            return Ok(read);
+        }
+        Sequence::reserve(&self.reader.table, &self.reader.keys().counter(counter), name).await
+    }
+
+    /// Reserves an id after a conflict at its counter.
+    pub async fn number_after_conflict(
+        &self,
+        counter: Counter,
+        name: &'static str,
+    ) -> Result<Sequence, StoreError> {
+        self.reader.note_contention(counter);
+        Sequence::reserve(&self.reader.table, &self.reader.keys().counter(counter), name).await
     }
 }

@@ -134,7 +134,7 @@ impl InstanceStore {
             }
             if existing.is_none() {
                 if std::mem::take(&mut is_first) {
-                    number = self.reader.first_number(number, Counter::Lead, NUMBER).await?;
+                    number = self.first_number(number, Counter::Lead, NUMBER).await?;
                 }
                 match self.insert_lead(&mut new, number).await? {
                     Ok(outcome) => return Ok(outcome),
@@ -220,7 +220,7 @@ impl InstanceStore {
         let counter = self.reader.keys().counter(Counter::Lead);
         let record = self.reader.keys().lead(number.id()?);
         if refused.contains_key(&counter) || refused.contains_key(&record) {
-            return self.reader.number_after_conflict(Counter::Lead, NUMBER).await;
+            return self.number_after_conflict(Counter::Lead, NUMBER).await;
         }
         Ok(number)
     }

@@ -94,9 +94,7 @@ impl InstanceStore {
         let Some(mut lead) = start.lead else {
             return Ok(Created::LeadGone);
         };
-        let first = self
-            .reader
-            .first_number(start.number, Counter::Opportunity, NUMBER);
+        let first = self.first_number(start.number, Counter::Opportunity, NUMBER);
         let mut number = first.await?;
         let mut retry = self.reader.table.retry(Policy::AT_ONCE, "making an opportunity");
         loop {
@@ -128,10 +126,7 @@ impl InstanceStore {
                 lead = LeadRecord::decode(item)?;
             }
             if refused.contains_key(&record) || refused.contains_key(&counter) {
-                number = self
-                    .reader
-                    .number_after_conflict(Counter::Opportunity, NUMBER)
-                    .await?;
+                number = self.number_after_conflict(Counter::Opportunity, NUMBER).await?;
             }
             retry.again().await?;
         }

@@ -230,7 +230,7 @@ impl Attempts<'_> {
         ];
         for (number, counter, name, is_taken) in numbers {
             if is_taken && !number.is_reserved() {
-                *number = store.reader.first_number(*number, counter, name).await?;
+                *number = store.first_number(*number, counter, name).await?;
             }
         }
         Ok(())
