@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark says what it measured")]
 
 pub mod bill;
+pub mod ceiling;
 pub mod desk;
 pub mod item;
 pub mod row;

@@ -7,6 +7,7 @@ pub mod bench;
 pub mod bookings;
 pub mod forms;
 pub mod labels;
+pub mod limits;
 pub mod openapi;
 pub mod people;
 pub mod properties;

@@ -10,6 +10,8 @@
 mod answer;
 mod request;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::body::Bytes;
 use funil::engine::Engine;
@@ -24,6 +26,7 @@ use shared::http::{App, Origins, RouteGroup, service};
 use shared::ids::UserId;
 use shared::instance::InstanceName;
 use shared::lead::Lead;
+use shared::store::embedded::EmbeddedEngine;
 use shared::store::testing::faults;
 use shared::store::{Location, Store};
 use shared::time::Timestamp;
@@ -77,26 +80,34 @@ impl World {
     }
 
     async fn at(endpoint: String, engine: Option<Engine>) -> Self {
-        watch::begin();
         let (environment, clock) = Environment::frozen(at(NOW));
         let table = format!("funil-test-{}", environment.token());
-        let store = Store::connect(
-            Location {
-                table,
-                endpoint: Some(endpoint),
-            },
-            environment.clone(),
-        )
-        .await;
+        let location = Location {
+            table,
+            endpoint: Some(endpoint),
+        };
+        let store = Store::connect(location, environment).await;
+        Self::over(store, clock, engine).await
+    }
+
+    /// A world with an empty table of this name on an engine of this process, called without a connection.
+    pub async fn embedded(engine: Arc<dyn EmbeddedEngine>, table: &str) -> Self {
+        let (environment, clock) = Environment::frozen(at(NOW));
+        let store = Store::embedded(engine, table.to_owned(), environment);
+        Self::over(store, clock, None).await
+    }
+
+    async fn over(store: Store, clock: FrozenClock, engine: Option<Engine>) -> Self {
+        watch::begin();
         operator::ensure_table(&store)
             .await
             .expect("the table can be created");
-        let service = serve(store.clone(), &environment);
+        let environment = store.environment().clone();
         Self {
             clock,
+            service: serve(store.clone(), &environment),
             store,
             environment,
-            service,
             has_more: false,
             engine,
         }

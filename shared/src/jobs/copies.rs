@@ -39,9 +39,9 @@ pub use marker::{is_readable, stuck, unstick};
 /// Seconds that a marker outlives the refresh: longer than any request.
 const GRACE: u32 = 60;
 /// Concurrent leads of all instances.
-const LEADS: usize = 32;
+const LEADS: usize = 64;
 /// Concurrent leads of one instance.
-const LEADS_OF_ONE: usize = 16;
+const LEADS_OF_ONE: usize = 32;
 /// Seconds in which a round begins new leads of one instance.
 const SHARE: u32 = 60;
 /// Failed leads after which a round of an instance is aborted: then the table fails, not a lead.
@@ -105,9 +105,7 @@ impl Writer {
         let mut pages = Pages::of(KeyRange::head(self.reader().keys().notices(), PAGE));
         while let Some(mut items) = pages.next(&self.reader().table).await? {
             note_age(&items, self.reader().environment.now());
-            // Begins at a random lead, so that short rounds do not always omit the same ones.
-            let first = self.reader().environment.below(items.len() as u64);
-            items.rotate_left(usize::try_from(first).unwrap_or(0));
+            self.shuffle(&mut items);
             let leads = items.into_iter().map(|item| self.process_in_time(item, round));
             let mut leads = stream::iter(leads).buffer_unordered(LEADS_OF_ONE);
             let mut failures = 0;
@@ -123,6 +121,15 @@ impl Writer {
             }
         }
         tally.result()
+    }
+
+    /// Shuffles markers, so that short rounds do not always omit the same leads, and writes are spread over the partitions of
+    /// leads, opportunities and lists.
+    fn shuffle(&self, items: &mut [Item]) {
+        for last in (1..items.len()).rev() {
+            let other = self.reader().environment.below(last as u64 + 1);
+            items.swap(last, usize::try_from(other).unwrap_or(last));
+        }
     }
 
     fn is_over(&self, round: &Round<'_>) -> bool {

@@ -170,26 +170,38 @@ impl Reader {
 
 impl Writer {
     /// Takes numbers for a call by additions that cannot collide: the way on where others keep taking those that were
-    /// seen. One write for a call and event, one for a lead.
+    /// seen. One write for a call and event, one for a lead, in parallel.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be taken.
     pub async fn take_call_numbers(&self, link: &Link) -> Result<CallSequences, StoreError> {
-        let calls = self.reader.keys().counter(Counter::Call);
-        let (call, event) = if *link == Link::Nobody {
-            let call = Sequence::reserve(&self.table, &calls, "call").await?;
-            (call, Sequence::Expect(0))
-        } else {
-            let [call, event] = Sequence::reserve_all(&self.table, &calls, ["call", "event"]).await?;
-            (call, event)
-        };
-        let lead = match link {
-            Link::New(_) => {
-                Sequence::reserve(&self.table, &self.reader.keys().counter(Counter::Lead), "lead").await?
+        let [calls, leads] =
+            [Counter::Call, Counter::Lead].map(|counter| self.reader.keys().counter(counter));
+        let numbers = async {
+            if *link == Link::Nobody {
+                let call = Sequence::reserve(&self.table, &calls, "call").await?;
+                return Ok([call, Sequence::Expect(0)]);
             }
-            _ => Sequence::Expect(0),
+            Sequence::reserve_all(&self.table, &calls, ["call", "event"]).await
         };
+        let lead = async {
+            match link {
+                Link::New(_) => Sequence::reserve(&self.table, &leads, "lead").await,
+                _ => Ok(Sequence::Expect(0)),
+            }
+        };
+        let ([call, event], lead) = tokio::try_join!(numbers, lead)?;
         Ok(CallSequences { call, event, lead })
+    }
+
+    /// Whether this process met a conflict at a counter of the call within seconds.
+    fn are_contended(&self, link: &Link) -> bool {
+        counters(link).any(|counter| self.reader.is_contended(counter))
+    }
+
+    /// Remembers a conflict at the counters of the call.
+    fn note_contended(&self, link: &Link) {
+        counters(link).for_each(|counter| self.reader.note_contention(counter));
     }
 
     /// Writes a call, its event, its mark on the lead or the lead itself, the numbers it takes and the request's claim: all
@@ -368,6 +380,12 @@ impl Writer {
         }
         Ok(Inserted::NumbersTaken)
     }
+}
+
+/// The counters of a call with this link.
+fn counters(link: &Link) -> impl Iterator<Item = Counter> {
+    let lead = matches!(link, Link::New(_)).then_some(Counter::Lead);
+    [Counter::Call].into_iter().chain(lead)
 }
 
 /// Whether nothing but this item stood in the way, and that by what it says: it is there.

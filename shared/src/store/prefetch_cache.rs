@@ -1,5 +1,5 @@
 //! Prefetch hints from earlier requests: what callers see, how they count pages and the cursors of their lists; the
-//! existing calendars; the leads of tickets; and recently accepted callers.
+//! existing calendars; the leads of tickets; contended counters; and recently accepted callers.
 //!
 //! A hint decides only what is read in parallel with authentication. Every answer uses the permissions and settings
 //! read with it, so an outdated hint costs a round trip and nothing else.
@@ -98,6 +98,8 @@ pub struct HintCache {
     pub large_boards: Cache<(InstanceName, FunnelId, bool), ()>,
     /// The items in which an instance's answers found users' names.
     pub names: Cache<InstanceName, BTreeSet<Key>>,
+    /// The counters at which this process met a conflict, and until when it reserves ids.
+    pub contended: Cache<Key, Timestamp>,
     /// Whether `funil migrate` has brought the table to this build's format.
     migrated: AtomicBool,
     /// Callers that were accepted.

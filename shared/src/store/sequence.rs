@@ -1,11 +1,16 @@
-//! Sequential ids (C-11). Each is taken in the transaction of its record, so a rejected request takes none. After
-//! repeated conflicts the id is reserved by an unconditional addition.
+//! Sequential ids (C-11). Each is taken in the transaction of its record, so a rejected request takes none. After a
+//! conflict the id is reserved by an unconditional addition, and so are the next ones of this process for some seconds:
+//! an addition costs a call, but excludes no other.
 
-use super::key::Key;
+use super::key::{Counter, Key};
+use super::{Reader, Writer};
 use table::StoreError;
 use table::Table;
+use table::Transaction;
 use table::item::{self, Item};
-use table::{Condition, Transaction};
+
+/// Seconds after a conflict in which ids are reserved.
+const CONTENDED_SECONDS: u32 = 10;
 
 /// The id of a new record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,9 +63,47 @@ impl Sequence {
 
     /// Takes the id in `transaction`, on condition that the last one is unchanged.
     pub fn take(self, transaction: &mut Transaction, counter: Key, name: &'static str) {
-        if let Self::Expect(value) = self {
-            let last = Condition::Number { name, value };
-            transaction.update(counter, name, 1, Item::new(), last);
+        if let Self::Expect(last) = self {
+            transaction.take_number(counter, name, last);
         }
+    }
+}
+
+impl Reader {
+    /// Whether this process met a conflict at a counter within seconds.
+    pub fn is_contended(&self, counter: Counter) -> bool {
+        let until = self.hints.contended.get(&self.keys().counter(counter));
+        until.is_some_and(|until| self.environment.now() < until)
+    }
+
+    /// Remembers a conflict at a counter.
+    pub fn note_contention(&self, counter: Counter) {
+        let until = self.environment.now().plus_seconds(CONTENDED_SECONDS);
+        self.hints.contended.put(self.keys().counter(counter), until);
+    }
+}
+
+impl Writer {
+    /// The id for the first attempt: reserved if this process met a conflict at the counter within seconds, else as read.
+    pub async fn first_number(
+        &self,
+        read: Sequence,
+        counter: Counter,
+        name: &'static str,
+    ) -> Result<Sequence, StoreError> {
+        if !self.reader.is_contended(counter) {
+            return Ok(read);
+        }
+        Sequence::reserve(&self.table, &self.reader.keys().counter(counter), name).await
+    }
+
+    /// Reserves an id after a conflict at its counter.
+    pub async fn number_after_conflict(
+        &self,
+        counter: Counter,
+        name: &'static str,
+    ) -> Result<Sequence, StoreError> {
+        self.reader.note_contention(counter);
+        Sequence::reserve(&self.table, &self.reader.keys().counter(counter), name).await
     }
 }

@@ -1,11 +1,16 @@
 //! Support for tests. No function enables the feature `testing`.
 
-pub use table::testing::{faults, replay};
+use std::sync::Arc;
+
+pub use table::testing::{faults, replay, timed};
 
 use faults::{CallFaultPlan, FaultPlan, Findings};
 use replay::Tape;
+use table::Table;
+use timed::TimedEngine;
 
-use super::{Store, StoreError, key};
+use super::{Store, StoreError, jitter, key};
+use crate::environment::Environment;
 use crate::instance::InstanceName;
 
 impl Store {
@@ -24,6 +29,13 @@ impl Store {
                 None => return Ok(items),
             }
         }
+    }
+
+    /// The store of one process on an engine that takes time.
+    #[must_use]
+    pub fn timed(engine: Arc<dyn TimedEngine>, table: String, environment: Environment) -> Self {
+        let table = Table::timed(engine, table, jitter(&environment));
+        Self::over(table, environment)
     }
 
     /// The same table in another process, with empty caches.

@@ -337,7 +337,7 @@ impl Table {
             .set_expression_attribute_values(Some(values))
             .return_values(ReturnValue::UpdatedNew)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let mut retry = self.retry(Policy::CONFLICT, UPDATE);
+        let mut retry = self.retry(Policy::OVERLAP, UPDATE);
         let attributes = loop {
             let send = request.clone().send();
             match write(UPDATE, send, |output| units(output.consumed_capacity())).await {

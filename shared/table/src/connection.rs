@@ -11,6 +11,8 @@ use aws_config::environment::EnvironmentVariableCredentialsProvider;
 use aws_config::retry::RetryConfig;
 use aws_config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::Client;
+#[cfg(any(feature = "embedded", feature = "testing"))]
+use aws_sdk_dynamodb::config::HttpClient;
 use aws_sdk_dynamodb::config::{Credentials, Region, SharedHttpClient};
 use aws_smithy_http_client::tls::Provider;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
@@ -70,6 +72,26 @@ fn https() -> SharedHttpClient {
     client.build_https()
 }
 
+#[cfg(any(feature = "embedded", feature = "testing"))]
+impl Table {
+    /// A table on an engine that this HTTP client of the SDK calls in the process, without a connection.
+    pub(crate) fn in_process(
+        http: impl HttpClient + 'static,
+        patience: Patience,
+        (name, jitter): (String, Jitter),
+    ) -> Self {
+        let config = aws_sdk_dynamodb::Config::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .http_client(http)
+            .retry_config(retries())
+            .timeout_config(timeouts(patience))
+            .endpoint_url("http://embedded.invalid")
+            .region(Region::from_static("us-east-1"))
+            .credentials_provider(Credentials::new("local", "local", None, None, "local"));
+        Self::new(Client::from_conf(config.build()), name, jitter)
+    }
+}
+
 /// DynamoDB answers within milliseconds, so the SDK's initial backoff of one second is too long.
 pub(crate) fn retries() -> RetryConfig {
     RetryConfig::standard()
@@ -81,7 +103,7 @@ pub(crate) fn retries() -> RetryConfig {
 pub(crate) type Patience = (Duration, Duration);
 
 /// A function times out after 29 seconds: three hanging calls in sequence leave time for a response.
-const PROMPT: Patience = (Duration::from_secs(3), Duration::from_secs(8));
+pub(crate) const PROMPT: Patience = (Duration::from_secs(3), Duration::from_secs(8));
 /// Timeout of a function's call with all attempts.
 pub const MAX_CALL: Duration = PROMPT.1;
 /// For operators' commands: the embedded engine serves one call at a time, which may be a large one.

@@ -5,10 +5,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use aws_config::BehaviorVersion;
-use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::http::{HttpRequest, HttpResponse};
-use aws_sdk_dynamodb::config::{Credentials, HttpClient, Region, RuntimeComponents};
+use aws_sdk_dynamodb::config::{HttpClient, RuntimeComponents};
 use aws_smithy_runtime_api::client::http::{
     HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
 };
@@ -17,7 +15,7 @@ use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
 
 use crate::client::Table;
-use crate::connection::{PATIENT, retries, timeouts};
+use crate::connection::PATIENT;
 use crate::retry::Jitter;
 
 /// An engine that implements DynamoDB's JSON protocol.
@@ -30,15 +28,7 @@ impl Table {
     /// A table on an engine in this process.
     #[must_use]
     pub fn embedded(engine: Arc<dyn EmbeddedEngine>, table: String, jitter: Jitter) -> Self {
-        let config = aws_sdk_dynamodb::Config::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .http_client(InProcess(engine))
-            .retry_config(retries())
-            .timeout_config(timeouts(PATIENT))
-            .endpoint_url("http://embedded.invalid")
-            .region(Region::from_static("us-east-1"))
-            .credentials_provider(Credentials::new("local", "local", None, None, "local"));
-        Self::new(Client::from_conf(config.build()), table, jitter)
+        Self::in_process(InProcess(engine), PATIENT, (table, jitter))
     }
 }
 

@@ -39,7 +39,10 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Transient conflicts: about 2 s of pauses in total.
+    /// Conflicts with transactions in progress: about 2 s of pauses in total. Short ones, because a transaction lasts some
+    /// milliseconds and a rejected one hinders no other: with long pauses a hot item is idle while its writers wait.
+    pub const OVERLAP: Self = Self::new(30, 0, 3);
+    /// Other transient conflicts, and throttling: about 2 s of pauses in total.
     pub const CONFLICT: Self = Self::new(12, 0, 5);
     /// A record changed by several concurrent callers, one of whom succeeds each time: about 6 s of pauses in
     /// total.

@@ -6,7 +6,7 @@
 //! retried blindly. Conflicts with other writers are retried here, with additions to sums in other shards.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -62,12 +62,15 @@ impl Change {
 #[derive(Debug, Clone, Default)]
 pub struct Transaction {
     writes: BTreeMap<Key, (Change, Condition)>,
+    /// Items whose conflicts refuse the transaction; see [`Self::take_number`].
+    numbered: BTreeSet<Key>,
 }
 
 /// An error of a transaction.
 #[derive(Debug)]
 pub enum CommitError {
-    /// Conditions failed; contains the current item of each. Nothing was written.
+    /// Conditions failed; contains the current item of each, and an empty one for a number that another transaction is
+    /// taking. Nothing was written.
     Refused(BTreeMap<Key, Item>),
     /// It failed, or its outcome is unknown.
     Store(StoreError),
@@ -146,8 +149,17 @@ impl Transaction {
         }
     }
 
+    /// Adds 1 to a number of an item on condition that it is `last`. A conflict at the item refuses the transaction at
+    /// once, because the other transaction takes the number.
+    pub fn take_number(&mut self, key: Key, name: &'static str, last: u64) {
+        let last = Condition::Number { name, value: last };
+        self.update(key.clone(), name, 1, Item::new(), last);
+        self.numbered.insert(key);
+    }
+
     /// Adds the writes of another transaction.
     pub fn merge(&mut self, other: Self) {
+        self.numbered.extend(other.numbered);
         for (key, (change, condition)) in other.writes {
             match change {
                 Change::Update { add, set, spread } => {
@@ -245,20 +257,35 @@ impl Table {
         if transaction.is_empty() {
             return Ok(());
         }
-        let mut retry = self.retry(Policy::CONFLICT, OPERATION);
+        let mut overlap = self.retry(Policy::OVERLAP, OPERATION);
+        let mut throttled = self.retry(Policy::CONFLICT, OPERATION);
         loop {
             let placed = transaction.placed(|sum| self.contested.shard(sum, &self.reads().jitter));
             match self.attempt(&placed).await? {
                 Attempt::Done => return Ok(()),
                 Attempt::Refused(items) => return Err(CommitError::Refused(items)),
-                Attempt::Conflict(contested) => {
-                    let sums = contested.into_iter().map(|key| shard_of(&key).unwrap_or(key));
-                    for sum in sums.filter(|key| transaction.spreads(key)) {
-                        self.contested.note(sum);
+                Attempt::Throttled(at) => {
+                    self.note_contested(&transaction, &at);
+                    throttled.again().await?;
+                }
+                Attempt::Conflict(at) => {
+                    self.note_contested(&transaction, &at);
+                    let taken = at.into_iter().filter(|key| transaction.numbered.contains(key));
+                    let taken: BTreeMap<_, _> = taken.map(|key| (key, Item::new())).collect();
+                    if !taken.is_empty() {
+                        return Err(CommitError::Refused(taken));
                     }
-                    retry.again().await?;
+                    overlap.again().await?;
                 }
             }
+        }
+    }
+
+    /// Remembers the sums among these items, so that further additions go to other shards.
+    fn note_contested(&self, transaction: &Transaction, at: &[Key]) {
+        let sums = at.iter().map(|key| shard_of(key).unwrap_or_else(|| key.clone()));
+        for sum in sums.filter(|key| transaction.spreads(key)) {
+            self.contested.note(sum);
         }
     }
 
@@ -346,8 +373,10 @@ const OPERATION: &str = "TransactWriteItems";
 enum Attempt {
     Done,
     Refused(BTreeMap<Key, Item>),
-    /// With the contested items.
+    /// Conflicts at these items.
     Conflict(Vec<Key>),
+    /// These items are throttled.
+    Throttled(Vec<Key>),
 }
 
 /// DynamoDB rejects empty maps of names and values.
@@ -387,16 +416,18 @@ fn judge<R: std::fmt::Debug>(
     if !unmet.is_empty() {
         return Ok(Attempt::Refused(unmet));
     }
-    let passing = [
-        "TransactionConflict",
-        "ThrottlingError",
-        "ProvisionedThroughputExceeded",
-    ];
-    let contested = transaction.writes.keys().zip(reasons);
-    let contested = contested.filter(|(_, reason)| passing.into_iter().any(|code| is(code)(reason)));
-    let contested: Vec<_> = contested.map(|(key, _)| key.clone()).collect();
-    if !contested.is_empty() {
-        return Ok(Attempt::Conflict(contested));
+    let contested = |codes: &[&'static str]| -> Vec<Key> {
+        let keys = transaction.writes.keys().zip(reasons);
+        let at = keys.filter(|(_, reason)| codes.iter().any(|code| is(code)(reason)));
+        at.map(|(key, _)| key.clone()).collect()
+    };
+    let at = contested(&["TransactionConflict"]);
+    if !at.is_empty() {
+        return Ok(Attempt::Conflict(at));
+    }
+    let at = contested(&["ThrottlingError", "ProvisionedThroughputExceeded"]);
+    if !at.is_empty() {
+        return Ok(Attempt::Throttled(at));
     }
     // For example an item over 400 KB.
     match reasons.iter().find(|reason| is("ValidationError")(reason)) {
@@ -425,9 +456,11 @@ mod tests {
             Ok(Attempt::Done) => "done",
             Ok(Attempt::Refused(items)) if items.keys().eq([&second]) => "the second is refused",
             Ok(Attempt::Refused(_)) => "refused",
-            Ok(Attempt::Conflict(contested)) if contested == [first] => "the first is contested",
-            Ok(Attempt::Conflict(contested)) if contested == [second] => "the second is contested",
-            Ok(Attempt::Conflict(_)) => "contested",
+            Ok(Attempt::Conflict(at)) if at.iter().eq([&second]) => "the second conflicts",
+            Ok(Attempt::Conflict(_)) => "a conflict",
+            Ok(Attempt::Throttled(at)) if at.iter().eq([&first]) => "the first is throttled",
+            Ok(Attempt::Throttled(at)) if at.iter().eq([&second]) => "the second is throttled",
+            Ok(Attempt::Throttled(_)) => "throttled",
             Err(_) => "failed",
         }
     }
@@ -435,11 +468,15 @@ mod tests {
     #[test]
     fn transient_cancellations_are_retried() {
         for (codes, outcome) in [
-            (["None", "TransactionConflict"], "the second is contested"),
-            (["ThrottlingError", "None"], "the first is contested"),
+            (["None", "TransactionConflict"], "the second conflicts"),
+            (["ThrottlingError", "None"], "the first is throttled"),
+            (
+                ["None", "ProvisionedThroughputExceeded"],
+                "the second is throttled",
+            ),
             (
                 ["TransactionConflict", "ProvisionedThroughputExceeded"],
-                "contested",
+                "a conflict",
             ),
             (
                 ["TransactionConflict", "ConditionalCheckFailed"],

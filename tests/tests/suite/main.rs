@@ -13,6 +13,7 @@
 mod architecture;
 mod automations;
 mod capacity;
+mod ceilings;
 mod compression;
 mod concurrency;
 mod delete_leads;

@@ -189,6 +189,9 @@ impl Writer {
         let (nonce, now) = (self.reader.environment.token(), self.reader.environment.now());
         let record = |id, lead| call.record(id, user, lead, now);
         let (mut link, mut numbers) = self.reader.link(call, found.lead, None, found.numbers).await;
+        if self.are_contended(&link) {
+            numbers = self.take_call_numbers(&link).await?;
+        }
         for attempt in 1..=ATTEMPTS {
             if attempt == ATTEMPTS {
                 link = Link::Nobody;
@@ -198,7 +201,10 @@ impl Writer {
             match self.insert_call(record, &link, numbers, &nonce, claim).await {
                 Ok(Inserted::Done(id)) => return Ok(RecordedCall::Made(id)),
                 Ok(Inserted::Claimed(claimed)) => return Ok(RecordedCall::Claimed(claimed)),
-                Ok(Inserted::NumbersTaken) => numbers = self.take_call_numbers(&link).await?,
+                Ok(Inserted::NumbersTaken) => {
+                    self.note_contended(&link);
+                    numbers = self.take_call_numbers(&link).await?;
+                }
                 Ok(Inserted::LeadGone) => {
                     let lead = self.reader.other_lead_of_call(call).await;
                     (link, numbers) = self

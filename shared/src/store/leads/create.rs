@@ -119,7 +119,7 @@ impl Writer {
             claim: start.claim,
             nonce: self.reader.environment.token(),
         };
-        let mut retry = self.reader.table.retry(Policy::CROWDED, "making a lead");
+        let (mut is_first, mut retry) = (true, self.reader.table.retry(Policy::CROWDED, "making a lead"));
         loop {
             if let Some(id) = existing {
                 // An equal request may have made it after this one looked for its claim.
@@ -134,6 +134,9 @@ impl Writer {
                 existing = self.reader.identified_lead(&new.identity).await?;
             }
             if existing.is_none() {
+                if std::mem::take(&mut is_first) {
+                    number = self.first_number(number, Counter::Lead, NUMBER).await?;
+                }
                 match self.insert_lead(&mut new, number).await? {
                     Ok(outcome) => return Ok(outcome),
                     Err(refused) => {
@@ -218,7 +221,7 @@ impl Writer {
         let counter = self.reader.keys().counter(Counter::Lead);
         let record = self.reader.keys().lead(number.id()?);
         if refused.contains_key(&counter) || refused.contains_key(&record) {
-            return Sequence::reserve(&self.table, &counter, NUMBER).await;
+            return self.number_after_conflict(Counter::Lead, NUMBER).await;
         }
         Ok(number)
     }

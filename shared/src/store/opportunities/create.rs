@@ -94,7 +94,8 @@ impl Writer {
         let Some(mut lead) = start.lead else {
             return Ok(Created::LeadGone);
         };
-        let mut number = start.number;
+        let first = self.first_number(start.number, Counter::Opportunity, NUMBER);
+        let mut number = first.await?;
         let mut retry = self.reader.table.retry(Policy::AT_ONCE, "making an opportunity");
         loop {
             let id: OpportunityId = number.id()?;
@@ -125,7 +126,7 @@ impl Writer {
                 lead = LeadRecord::decode(item)?;
             }
             if refused.contains_key(&record) || refused.contains_key(&counter) {
-                number = Sequence::reserve(&self.table, &counter, NUMBER).await?;
+                number = self.number_after_conflict(Counter::Opportunity, NUMBER).await?;
             }
             retry.again().await?;
         }

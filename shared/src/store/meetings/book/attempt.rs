@@ -12,24 +12,13 @@ use crate::meeting::{Meeting, RescheduleSecret};
 use crate::store::key::{Counter, Key};
 use crate::store::meetings::MeetingRecord;
 use crate::store::meetings::agenda::{Agenda, day_keys};
-use crate::store::sequence::Sequence;
 use crate::store::{Writer, leads};
 use table::StoreError;
 use table::item::Item;
 use table::{CommitError, Condition, Policy, Transaction};
 
-/// Id conflicts before an unconditional increment reserves one.
-const CHANCES: u32 = 2;
-
 /// Current items, from reads and from refused conditions; an empty one does not exist.
 type Told = BTreeMap<Key, Item>;
-
-/// Conflicts of ids with concurrent requests.
-#[derive(Default)]
-struct Conflicts {
-    meeting: u32,
-    lead: u32,
-}
 
 /// The write: a new meeting, or a change of one.
 enum BookingPlan<'a> {
@@ -53,7 +42,6 @@ struct Attempts<'a> {
     /// The instance's secret from now on, if it has none yet.
     new_secret: RescheduleSecret,
     nonce: String,
-    beaten: Conflicts,
 }
 
 impl Writer {
@@ -113,7 +101,6 @@ impl Writer {
             preconditions,
             new_secret: RescheduleSecret::new(&self.reader.environment),
             nonce: self.reader.environment.token(),
-            beaten: Conflicts::default(),
         };
         attempts.carry_out().await
     }
@@ -230,16 +217,21 @@ impl Attempts<'_> {
         calendar.admits(date, now, &self.agenda.taken(own))
     }
 
-    /// Reserves ids after two conflicts. The time is free then, so they will almost surely be used.
+    /// Reserves the ids of contended counters. The time is free then, so they will almost surely be used.
     async fn own_numbers(&mut self) -> Result<(), StoreError> {
-        let (table, keys) = (&self.store.table, self.store.reader.keys());
-        if self.beaten.meeting >= CHANCES && !self.preconditions.meeting.is_reserved() {
-            let counter = keys.counter(Counter::Meeting);
-            self.preconditions.meeting = Sequence::reserve(table, &counter, MEETING).await?;
-        }
-        if self.beaten.lead >= CHANCES && !self.preconditions.lead.is_reserved() {
-            let counter = keys.counter(Counter::Lead);
-            self.preconditions.lead = Sequence::reserve(table, &counter, LEAD).await?;
+        let BookingPlan::New(new) = &self.plan else {
+            return Ok(());
+        };
+        let BookingPreconditions { meeting, lead, .. } = &mut self.preconditions;
+        let store = self.store;
+        let numbers = [
+            (meeting, Counter::Meeting, MEETING, true),
+            (lead, Counter::Lead, LEAD, matches!(new.guest, Attendee::New(_))),
+        ];
+        for (number, counter, name, is_taken) in numbers {
+            if is_taken && !number.is_reserved() {
+                *number = store.first_number(*number, counter, name).await?;
+            }
         }
         Ok(())
     }

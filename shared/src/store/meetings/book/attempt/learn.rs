@@ -1,6 +1,6 @@
 //! Outcomes and preconditions from the items that reads and refused conditions return.
 
-use super::super::start::{LEAD, MEETING, judged, secret};
+use super::super::start::{judged, secret};
 use super::super::{Attendee, Booked, Booking};
 use super::{Attempts, BookingPlan, Told};
 use crate::meeting::{Meeting, MeetingStatus};
@@ -8,7 +8,6 @@ use crate::store::idempotency::Claimed;
 use crate::store::key::Counter;
 use crate::store::meetings::MeetingRecord;
 use crate::store::meetings::agenda::day_keys;
-use crate::store::sequence::Sequence;
 use table::StoreError;
 
 impl Attempts<'_> {
@@ -81,13 +80,11 @@ impl Attempts<'_> {
                 self.agenda.renew(&key, item)?;
             }
         }
-        if let Some(item) = told.get(&keys.counter(Counter::Meeting)) {
-            self.preconditions.meeting = Sequence::next(Some(item), MEETING)?;
-            self.beaten.meeting += 1;
-        }
-        if let Some(item) = told.get(&keys.counter(Counter::Lead)) {
-            self.preconditions.lead = Sequence::next(Some(item), LEAD)?;
-            self.beaten.lead += 1;
+        // Contended counters are not expected again: their ids are reserved.
+        for counter in [Counter::Meeting, Counter::Lead] {
+            if told.contains_key(&keys.counter(counter)) {
+                self.store.reader.note_contention(counter);
+            }
         }
         Ok(())
     }

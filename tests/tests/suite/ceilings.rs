@@ -1,0 +1,200 @@
+//! The model of DynamoDB's limits on which the benchmark `ceilings` measures.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use funil::engine::Database;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use shared::store::Store;
+use shared::store::testing::timed::TimedEngine as _;
+use tests::limits::{Latency, Limits, Stop};
+use tests::people::{add_leads, plain_lead};
+use tests::sales::open_shop;
+use tests::world::at;
+use tests::{ACME, NOW, World};
+use tokio::time::{Instant, sleep};
+
+use crate::concurrency::{post, records};
+
+const TABLE: &str = "funil";
+const LATENCY: Latency = Latency {
+    call: Duration::from_millis(5),
+    transaction: Duration::from_millis(15),
+};
+
+/// An empty table, and its limits.
+async fn limited() -> (World, Arc<Limits>) {
+    let engine = Arc::new(Database::in_memory().unwrap());
+    let world = World::embedded(engine.clone(), TABLE).await;
+    (world, Limits::new(engine, LATENCY))
+}
+
+async fn call(limits: &Arc<Limits>, operation: &str, request: Value) -> Value {
+    let request = request.to_string().into_bytes();
+    let (status, answer) = limits.clone().answer(operation.to_owned(), request).await;
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let error = answer["__type"].as_str().unwrap_or_default();
+    let codes = answer["CancellationReasons"].as_array().into_iter().flatten();
+    let codes: Vec<_> = codes.map(|reason| &reason["Code"]).collect();
+    json!([status, error.rsplit('#').next(), codes])
+}
+
+fn key(partition: &str, sort: &str) -> Value {
+    json!({ "pk": { "S": partition }, "sk": { "S": sort } })
+}
+
+fn update(sort: &str) -> Value {
+    json!({ "TableName": TABLE, "Key": key("acme#a", sort), "UpdateExpression": "ADD n :by",
+        "ExpressionAttributeValues": { ":by": { "N": "1" } }, "ReturnConsumedCapacity": "TOTAL" })
+}
+
+async fn transact(limits: &Arc<Limits>, sorts: &[&str]) -> Value {
+    let items: Vec<_> = sorts
+        .iter()
+        .map(|sort| json!({ "Update": update(sort) }))
+        .collect();
+    let request = json!({ "TransactItems": items, "ReturnConsumedCapacity": "TOTAL" });
+    call(limits, "TransactWriteItems", request).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn overlapping_transactions_conflict() {
+    let (_world, limits) = limited().await;
+    let check = json!({ "ConditionCheck": {
+        "TableName": TABLE, "Key": key("acme#a", "1"), "ConditionExpression": "attribute_not_exists(pk)",
+    } });
+    let get = json!({ "TableName": TABLE, "Key": key("acme#a", "1") });
+    let (done, conflict) = (json!([200, "", []]), "TransactionConflict");
+    let answers = tokio::join!(
+        transact(&limits, &["1", "2"]),
+        transact(&limits, &["2", "3"]),
+        transact(&limits, &["3"]),
+        call(&limits, "TransactWriteItems", json!({ "TransactItems": [check] })),
+        call(&limits, "UpdateItem", update("1")),
+        call(&limits, "GetItem", get),
+    );
+    assert_eq!(answers.0, done);
+    let cancelled = |codes: &[&str]| json!([400, "TransactionCanceledException", codes]);
+    assert_eq!(answers.1, cancelled(&[conflict, "None"]));
+    assert_eq!(answers.2, done);
+    assert_eq!(answers.3, cancelled(&[conflict]));
+    assert_eq!(answers.4, json!([400, "TransactionConflictException", []]));
+    assert_eq!(answers.5, done);
+    assert_eq!(transact(&limits, &["2", "3"]).await, done);
+    let stops: Vec<_> = limits.stops().into_iter().collect();
+    assert_eq!(stops, [(("a".to_owned(), Stop::Conflict), 3)]);
+}
+
+/// Also that simulated time passes without real time.
+#[tokio::test(start_paused = true)]
+async fn units_beyond_a_partitions_are_throttled() {
+    let (_world, limits) = limited().await;
+    let began = now();
+    let thousand = join_all((0..999).map(|_| call(&limits, "UpdateItem", update("1")))).await;
+    assert!(thousand.iter().all(|answer| answer[0] == 200));
+    // Twice the units.
+    assert_eq!(transact(&limits, &["1"]).await[2], json!(["ThrottlingError"]));
+    let (last, one_more) = tokio::join!(
+        call(&limits, "UpdateItem", update("1")),
+        call(&limits, "UpdateItem", update("1"))
+    );
+    assert_eq!(
+        (&last[0], &one_more[1]),
+        (&json!(200), &json!("ThrottlingException"))
+    );
+    assert_eq!(began.elapsed(), 3 * LATENCY.call);
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(call(&limits, "UpdateItem", update("1")).await[0], 200);
+}
+
+/// Writes keys that `sort` names, 1,500 a second for three seconds. Returns how many of the last one are throttled.
+async fn throttled(sort: impl Fn(u64) -> String) -> usize {
+    let (_world, limits) = limited().await;
+    let calls = (0..4_500_u64).map(|n| {
+        let (limits, sort) = (&limits, sort(n));
+        async move {
+            sleep(Duration::from_micros(n * 667)).await;
+            call(limits, "UpdateItem", update(&sort)).await
+        }
+    });
+    let answers = join_all(calls).await;
+    let is_throttled = |answer: &&Value| answer[1] == "ThrottlingException";
+    answers[3_000..].iter().filter(is_throttled).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_collection_is_split_unless_its_end_moves() {
+    assert_eq!(throttled(|n| (n % 2).to_string()).await, 0);
+    // In irregular order, as ids are taken before their transactions.
+    assert!(throttled(|n| format!("{:06}", n ^ 0x1ff)).await > 400);
+}
+
+/// The service's retries and the SDK's run in simulated time.
+#[tokio::test(start_paused = true)]
+async fn concurrent_creations_end_on_the_model() {
+    let (world, limits) = limited().await;
+    tests::people::settle(&world.operator(ACME)).await;
+    open_shop(&world.operator(ACME)).await;
+    let wallet = world.wallet(7).await;
+    let process = || {
+        let environment = world.store.environment().clone();
+        world.through(Store::timed(limits.clone(), TABLE.to_owned(), environment))
+    };
+    let processes: Vec<_> = std::iter::repeat_with(process).take(12).collect();
+    let began = now();
+    let body = json!({ "title": "Pedido", "crm_column": 31, "lead_id": 1001, "value": "213.20" });
+    let answers = join_all(
+        processes
+            .iter()
+            .map(|process| post(process, &wallet, None, &body)),
+    )
+    .await;
+    assert!(answers.iter().all(|answer| answer.status == 200), "{answers:?}");
+    assert!(began.elapsed() >= 12 * LATENCY.transaction);
+    assert_eq!(records(&world).await.len(), 12);
+    world.is_sound().await;
+}
+
+/// A process that met a conflict at a counter reserves ids from it, at the price of a call, for ten seconds (C-11).
+#[tokio::test(start_paused = true)]
+async fn contended_counters_do_not_stop_calls() {
+    let (world, limits) = limited().await;
+    tests::people::settle(&world.operator(ACME)).await;
+    let leads = (2_001..=2_040).map(|id| plain_lead(id, "Pessoa", "de Tal", None));
+    add_leads(&world.operator(ACME), leads.collect()).await;
+    let environment = world.store.environment().clone();
+    let process = world.through(Store::timed(limits, TABLE.to_owned(), environment));
+    let call = async |lead: u64| {
+        let data = json!({ "user": 8, "lead": lead, "leadPhone": "", "type": "INCOMING", "status": "COMPLETE",
+            "duration": 1, "record": false, "service": "x" });
+        let call = process.webhook(&json!({ "event": "call", "data": data }));
+        let answer = call.send().await;
+        assert_eq!(answer.status, 201, "{}", answer.body);
+        answer
+            .cost
+            .calls
+            .iter()
+            .any(|call| call.operation == "UpdateItem")
+    };
+    assert!(!call(2_001).await);
+    let began = now();
+    join_all((2_001..=2_040).map(&call)).await;
+    // One after the other, forty transactions take 600 ms.
+    assert!(
+        began.elapsed() < Duration::from_millis(300),
+        "{:?}",
+        began.elapsed()
+    );
+    assert!(call(2_001).await);
+    world.clock.set(at(NOW).plus_seconds(10));
+    assert!(!call(2_001).await);
+    let ids: BTreeSet<_> = world.calls().await.into_iter().map(|call| call.id).collect();
+    assert_eq!(ids.len(), 43);
+}
+
+#[expect(clippy::disallowed_methods, reason = "tokio's clock is the simulated one")]
+fn now() -> Instant {
+    Instant::now()
+}
