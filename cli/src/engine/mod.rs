@@ -2,14 +2,18 @@
 //!
 //! The service in the same process calls the [`Database`] directly. An [`Engine`] serves it to other programs.
 
+mod large;
 mod operations;
 mod port;
 mod signature;
+#[cfg(test)]
+mod testing;
 
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::{Arc, RwLock};
 
 pub use port::Engine;
 pub use signature::AccessKey;
@@ -30,7 +34,11 @@ pub enum EngineError {
 
 /// An open database. Clones share it.
 #[derive(Clone)]
-pub struct Database(dynoxide::Database);
+pub struct Database {
+    engine: dynoxide::Database,
+    /// Shared by calls that may write; a large transaction has it alone.
+    writing: Arc<RwLock<()>>,
+}
 
 impl Database {
     /// Opens a database in a file. Acknowledged writes survive `kill -9`. A power failure loses at most the last
@@ -48,9 +56,7 @@ impl Database {
             database.disable_bulk_loading()?;
             Ok(database)
         };
-        open()
-            .map(Self)
-            .map_err(|cause: dynoxide::DynoxideError| EngineError::Open(cause.to_string()))
+        Self::opened(open())
     }
 
     /// Opens a database in memory, dropped with its last clone.
@@ -58,13 +64,20 @@ impl Database {
     /// # Errors
     /// [`EngineError::Open`] if there is not enough memory.
     pub fn in_memory() -> Result<Self, EngineError> {
-        let database = dynoxide::Database::memory().map_err(|cause| EngineError::Open(cause.to_string()))?;
-        Ok(Self(database))
+        Self::opened(dynoxide::Database::memory())
+    }
+
+    fn opened(engine: dynoxide::Result<dynoxide::Database>) -> Result<Self, EngineError> {
+        let engine = engine.map_err(|cause| EngineError::Open(cause.to_string()))?;
+        Ok(Self {
+            engine,
+            writing: Arc::default(),
+        })
     }
 
     /// Deletes expired items, as DynamoDB does within days.
     pub fn sweep(&self) {
-        if let Err(cause) = self.0.sweep_ttl() {
+        if let Err(cause) = self.engine.sweep_ttl() {
             tracing::warn!(%cause, "expired items could not be deleted");
         }
     }
@@ -78,6 +91,6 @@ impl fmt::Debug for Database {
 
 impl shared::store::embedded::EmbeddedEngine for Database {
     fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
-        operations::answer(&self.0, operation, body)
+        operations::answer(&self.engine, &self.writing, operation, body)
     }
 }
