@@ -6,6 +6,7 @@ mod large;
 mod operations;
 mod port;
 mod signature;
+mod sweep;
 #[cfg(test)]
 mod testing;
 
@@ -75,10 +76,13 @@ impl Database {
         })
     }
 
-    /// Deletes expired items, as DynamoDB does within days.
-    pub fn sweep(&self) {
-        if let Err(cause) = self.engine.sweep_ttl() {
-            tracing::warn!(%cause, "expired items could not be deleted");
+    /// Deletes the items that expired before Unix second `now`, of the partitions of a table that begin with one of the
+    /// prefixes. Others are not read.
+    pub fn sweep(&self, table: &str, prefixes: &[String], now: i64) {
+        for prefix in prefixes {
+            if let Err(cause) = sweep::sweep(self, table, prefix, now) {
+                tracing::warn!(cause, "expired items could not be deleted");
+            }
         }
     }
 }
