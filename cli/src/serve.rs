@@ -13,6 +13,7 @@ use std::time::Duration;
 use shared::environment::Environment;
 use shared::http::{App, Origins, RouteGroup, service, unreadable};
 use shared::jobs::webhook_client::WebhookClient;
+use shared::store::unscoped::key;
 use shared::store::{Location, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -22,10 +23,8 @@ use crate::engine::{AccessKey, Database, Engine, EngineError};
 use crate::listen::{self, Limits, Reword};
 use crate::panel;
 
-/// Deletion of expired items: the first run after the start, then the interval. The engine reads every item for it, and
-/// readers ignore expired items, so a day is enough; DynamoDB takes up to two.
-const FIRST_SWEEP: Duration = Duration::from_mins(10);
-const SWEEP: Duration = Duration::from_hours(24);
+/// Interval of deletions of expired items. Readers ignore those that are left.
+const SWEEP: Duration = Duration::from_mins(10);
 /// Interval of refreshing copies of changed leads, on the embedded engine and on other tables.
 const TEND: Duration = Duration::from_secs(1);
 const TEND_ELSEWHERE: Duration = Duration::from_secs(15);
@@ -145,7 +144,11 @@ pub async fn serve(
     background.spawn(refresh(store.clone(), pause));
     background.spawn(automate(store.clone(), pause));
     if let Some(embedded) = &embedded {
-        background.spawn(sweep(embedded.database.clone()));
+        background.spawn(sweep(
+            store.clone(),
+            embedded.database.clone(),
+            options.table.clone(),
+        ));
     }
     let app = App::new(store, environment, Origins::Any);
     let service = service(&app, groups())
@@ -322,17 +325,18 @@ async fn overlap<R: Future<Output = ()> + Send + 'static>(pause: Duration, run: 
     }
 }
 
-async fn sweep(database: Database) {
-    let mut pause = FIRST_SWEEP;
+/// Deletes expired items of one instance after the other.
+async fn sweep(store: Store, database: Database, table: String) {
     loop {
-        tokio::time::sleep(pause).await;
-        pause = SWEEP;
-        let database = database.clone();
-        if tokio::task::spawn_blocking(move || database.sweep())
-            .await
-            .is_err()
-        {
-            tracing::warn!("expired items were not deleted");
+        tokio::time::sleep(SWEEP).await;
+        let instances = operator::instances(&store).await.unwrap_or_default();
+        for instance in instances {
+            let (database, table) = (database.clone(), table.clone());
+            let now = store.environment().now().unix_seconds();
+            let run = move || database.sweep(&table, &key::expiring(&instance.name), now);
+            if tokio::task::spawn_blocking(run).await.is_err() {
+                tracing::warn!("expired items were not deleted");
+            }
         }
     }
 }

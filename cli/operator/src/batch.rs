@@ -8,7 +8,7 @@ use table::{CommitError, MAX_WRITES, Policy, Transaction};
 const MAX_BYTES: usize = 3_000_000;
 
 /// Mode of writing.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Mode {
     /// Records that were changed through the API since they were imported are replaced too.
     pub overwrite: bool,
@@ -16,6 +16,19 @@ pub struct Mode {
     pub judging: bool,
     /// A transaction with the line was refused, so it is decided once more.
     pub again: bool,
+    /// The maximum of writes in a transaction without deletions.
+    pub max_writes: usize,
+}
+
+impl Default for Mode {
+    fn default() -> Self {
+        Self {
+            overwrite: false,
+            judging: false,
+            again: false,
+            max_writes: MAX_WRITES,
+        }
+    }
 }
 
 /// The writes that a record takes, or the reason why it takes none.
@@ -55,16 +68,23 @@ impl Skip {
 struct Batch {
     transaction: Transaction,
     bytes: usize,
+    deletes: bool,
     members: Vec<usize>,
 }
 
 impl Batch {
-    fn takes(&self, change: &Transaction) -> bool {
-        self.transaction.len() + change.len() <= MAX_WRITES && self.bytes + change.bytes() <= MAX_BYTES
+    fn takes(&self, change: &Transaction, max_writes: usize) -> bool {
+        let max = if self.deletes || change.deletes() {
+            MAX_WRITES
+        } else {
+            max_writes
+        };
+        self.transaction.len() + change.len() <= max && self.bytes + change.bytes() <= MAX_BYTES
     }
 
     fn add(&mut self, at: usize, change: Transaction) {
         self.bytes += change.bytes();
+        self.deletes |= change.deletes();
         self.transaction.merge(change);
         self.members.push(at);
     }
@@ -81,14 +101,17 @@ impl Operator {
         decide: F,
     ) -> Result<Vec<Outcome>, OperatorError>
     where
+        L: Clone,
         F: AsyncFn(&[L], Mode) -> Result<Vec<Decision>, OperatorError>,
     {
         let mut outcomes = vec![Outcome::Written; records.len()];
-        let again = async |at: usize| {
+        let again = async |members: &[usize]| {
             let mode = Mode { again: true, ..mode };
-            let record = records.get(at..=at).unwrap_or_default();
-            let decision = decide(record, mode).await?.pop();
-            Ok(decision.unwrap_or(Err(Skip::Unchanged)))
+            let records: Vec<_> = members
+                .iter()
+                .filter_map(|at| records.get(*at).cloned())
+                .collect();
+            decide(&records, mode).await
         };
         let mut batch = Batch::default();
         for (at, decision) in decide(records, mode).await?.into_iter().enumerate() {
@@ -103,7 +126,7 @@ impl Operator {
                     note(&mut outcomes, at, outcome);
                 }
                 Ok(change) => {
-                    if !batch.takes(&change) {
+                    if !batch.takes(&change, mode.max_writes) {
                         self.flush(std::mem::take(&mut batch), &mut outcomes, &again)
                             .await?;
                     }
@@ -115,33 +138,69 @@ impl Operator {
         Ok(outcomes)
     }
 
+    /// Writes a batch. One that is refused is decided again in halves, down to each record alone.
     async fn flush<F>(&self, batch: Batch, outcomes: &mut [Outcome], again: &F) -> Result<(), OperatorError>
     where
-        F: AsyncFn(usize) -> Result<Decision, OperatorError>,
+        F: AsyncFn(&[usize]) -> Result<Vec<Decision>, OperatorError>,
     {
-        match self.table().commit(batch.transaction).await {
-            Ok(()) => return Ok(()),
-            // Nothing was written, so deciding again does nothing twice. One of the changes may be too large for DynamoDB.
-            Err(
-                CommitError::Refused(_)
-                | CommitError::Store(StoreError::Contention(_) | StoreError::Refused { .. }),
-            ) => {}
-            Err(CommitError::Store(error)) => return Err(error.into()),
+        let mut open = Vec::new();
+        if !self.is_written(batch.transaction).await? {
+            open.push(batch.members);
         }
-        for at in batch.members {
-            let outcome = self.alone(at, again).await?;
-            note(outcomes, at, outcome);
+        while let Some(members) = open.pop() {
+            if let [at] = members[..] {
+                let outcome = self.alone(at, again).await?;
+                note(outcomes, at, outcome);
+                continue;
+            }
+            let (first, second) = members.split_at(members.len() / 2);
+            open.push(second.to_owned());
+            open.extend(self.retried(first, outcomes, again).await?);
         }
         Ok(())
     }
 
+    /// Decides records again and writes them together. Returns those that are open still, because that is refused too.
+    async fn retried<F>(
+        &self,
+        members: &[usize],
+        outcomes: &mut [Outcome],
+        again: &F,
+    ) -> Result<Option<Vec<usize>>, OperatorError>
+    where
+        F: AsyncFn(&[usize]) -> Result<Vec<Decision>, OperatorError>,
+    {
+        let mut batch = Batch::default();
+        for (at, decision) in members.iter().zip(again(members).await?) {
+            match decision {
+                Err(skip) => note(outcomes, *at, skip.outcome()?),
+                Ok(change) if batch.transaction.collides(&change) => return Ok(Some(members.to_owned())),
+                Ok(change) => batch.add(*at, change),
+            }
+        }
+        Ok((!self.is_written(batch.transaction).await?).then_some(batch.members))
+    }
+
+    /// Whether a transaction was written; not if it was refused. One of its changes may be too large for DynamoDB.
+    async fn is_written(&self, transaction: Transaction) -> Result<bool, OperatorError> {
+        match self.table().commit(transaction).await {
+            Ok(()) => Ok(true),
+            Err(
+                CommitError::Refused(_)
+                | CommitError::Store(StoreError::Contention(_) | StoreError::Refused { .. }),
+            ) => Ok(false),
+            Err(CommitError::Store(error)) => Err(error.into()),
+        }
+    }
+
     async fn alone<F>(&self, at: usize, again: &F) -> Result<Outcome, OperatorError>
     where
-        F: AsyncFn(usize) -> Result<Decision, OperatorError>,
+        F: AsyncFn(&[usize]) -> Result<Vec<Decision>, OperatorError>,
     {
         let mut retry = self.table().retry(Policy::CONFLICT, "an import");
         loop {
-            let change = match again(at).await? {
+            let decision = again(&[at]).await?.pop();
+            let change = match decision.unwrap_or(Err(Skip::Unchanged)) {
                 Ok(change) => change,
                 Err(skip) => return Ok(skip.outcome()?),
             };

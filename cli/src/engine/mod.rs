@@ -2,14 +2,19 @@
 //!
 //! The service in the same process calls the [`Database`] directly. An [`Engine`] serves it to other programs.
 
+mod large;
 mod operations;
 mod port;
 mod signature;
+mod sweep;
+#[cfg(test)]
+mod testing;
 
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::{Arc, RwLock};
 
 pub use port::Engine;
 pub use signature::AccessKey;
@@ -30,7 +35,11 @@ pub enum EngineError {
 
 /// An open database. Clones share it.
 #[derive(Clone)]
-pub struct Database(dynoxide::Database);
+pub struct Database {
+    engine: dynoxide::Database,
+    /// Shared by calls that may write; a large transaction has it alone.
+    writing: Arc<RwLock<()>>,
+}
 
 impl Database {
     /// Opens a database in a file. Acknowledged writes survive `kill -9`. A power failure loses at most the last
@@ -48,9 +57,7 @@ impl Database {
             database.disable_bulk_loading()?;
             Ok(database)
         };
-        open()
-            .map(Self)
-            .map_err(|cause: dynoxide::DynoxideError| EngineError::Open(cause.to_string()))
+        Self::opened(open())
     }
 
     /// Opens a database in memory, dropped with its last clone.
@@ -58,14 +65,24 @@ impl Database {
     /// # Errors
     /// [`EngineError::Open`] if there is not enough memory.
     pub fn in_memory() -> Result<Self, EngineError> {
-        let database = dynoxide::Database::memory().map_err(|cause| EngineError::Open(cause.to_string()))?;
-        Ok(Self(database))
+        Self::opened(dynoxide::Database::memory())
     }
 
-    /// Deletes expired items, as DynamoDB does within days.
-    pub fn sweep(&self) {
-        if let Err(cause) = self.0.sweep_ttl() {
-            tracing::warn!(%cause, "expired items could not be deleted");
+    fn opened(engine: dynoxide::Result<dynoxide::Database>) -> Result<Self, EngineError> {
+        let engine = engine.map_err(|cause| EngineError::Open(cause.to_string()))?;
+        Ok(Self {
+            engine,
+            writing: Arc::default(),
+        })
+    }
+
+    /// Deletes the items that expired before Unix second `now`, of the partitions of a table that begin with one of the
+    /// prefixes. Others are not read.
+    pub fn sweep(&self, table: &str, prefixes: &[String], now: i64) {
+        for prefix in prefixes {
+            if let Err(cause) = sweep::sweep(self, table, prefix, now) {
+                tracing::warn!(cause, "expired items could not be deleted");
+            }
         }
     }
 }
@@ -78,6 +95,6 @@ impl fmt::Debug for Database {
 
 impl shared::store::embedded::EmbeddedEngine for Database {
     fn answer(&self, operation: &str, body: &[u8]) -> (u16, String) {
-        operations::answer(&self.0, operation, body)
+        operations::answer(&self.engine, &self.writing, operation, body)
     }
 }

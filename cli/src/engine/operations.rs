@@ -2,9 +2,14 @@
 //!
 //! The engine's own HTTP server requires a TCP port, which would also be open to browsers.
 
+use std::sync::{PoisonError, RwLock};
+
+use dynoxide::actions::transact_write_items::{TransactWriteItemsRequest, TransactWriteItemsResponse};
 use dynoxide::{Database, DynoxideError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use super::large;
 
 const UNKNOWN: &str = r#"{"__type":"com.amazon.coral.service#UnknownOperationException"}"#;
 
@@ -18,9 +23,37 @@ macro_rules! call {
     };
 }
 
-/// Executes one call and returns status and body.
-pub fn answer(database: &Database, operation: &str, body: &[u8]) -> (u16, String) {
-    let answered = call! { database, operation, body;
+/// Executes one call and returns status and body. Calls share `writing`, which a large transaction has alone.
+pub fn answer(database: &Database, writing: &RwLock<()>, operation: &str, body: &[u8]) -> (u16, String) {
+    let answered = if operation == "TransactWriteItems" {
+        let parsed = parse::<TransactWriteItemsRequest>(body);
+        Some(parsed.and_then(|request| write(&transact(database, writing, request)?)))
+    } else {
+        let _shared = writing.read().unwrap_or_else(PoisonError::into_inner);
+        call_of(database, operation, body)
+    };
+    match answered {
+        Some(Ok(answer)) => (200, answer),
+        Some(Err(error)) => (error.status_code(), error.to_json()),
+        None => (400, UNKNOWN.to_owned()),
+    }
+}
+
+fn transact(
+    database: &Database,
+    writing: &RwLock<()>,
+    request: TransactWriteItemsRequest,
+) -> Result<TransactWriteItemsResponse, DynoxideError> {
+    if request.transact_items.len() > large::ORDINARY {
+        let _alone = writing.write().unwrap_or_else(PoisonError::into_inner);
+        return large::transact(database, request);
+    }
+    let _shared = writing.read().unwrap_or_else(PoisonError::into_inner);
+    database.transact_write_items(request)
+}
+
+fn call_of(database: &Database, operation: &str, body: &[u8]) -> Option<Result<String, DynoxideError>> {
+    call! { database, operation, body;
         "BatchExecuteStatement" => batch_execute_statement,
         "BatchGetItem" => batch_get_item,
         "BatchWriteItem" => batch_write_item,
@@ -43,16 +76,10 @@ pub fn answer(database: &Database, operation: &str, body: &[u8]) -> (u16, String
         "Scan" => scan,
         "TagResource" => tag_resource,
         "TransactGetItems" => transact_get_items,
-        "TransactWriteItems" => transact_write_items,
         "UntagResource" => untag_resource,
         "UpdateItem" => update_item,
         "UpdateTable" => update_table,
         "UpdateTimeToLive" => update_time_to_live,
-    };
-    match answered {
-        Some(Ok(answer)) => (200, answer),
-        Some(Err(error)) => (error.status_code(), error.to_json()),
-        None => (400, UNKNOWN.to_owned()),
     }
 }
 

@@ -1,4 +1,5 @@
 mod calls;
+mod large;
 
 use serde_json::{Value, json};
 use shared::environment::Environment;

@@ -96,6 +96,21 @@ pub fn everything(instance: &InstanceName) -> table::Selection<'_> {
     }
 }
 
+/// With what the partition keys of the instance's items begin that may expire.
+#[cfg(any(feature = "operator", feature = "testing"))]
+pub fn expiring(instance: &InstanceName) -> [String; 7] {
+    [
+        "bookmark#",
+        "idempotency#",
+        "new-caller#",
+        "rate#",
+        "report-draft#",
+        "report-walk",
+        "undelivered",
+    ]
+    .map(|rest| Keys::of(instance).pk(rest))
+}
+
 /// With what the partition keys of the items begin that requests find by a credential's hash.
 pub const OPENING: &str = "#credential#";
 

@@ -160,3 +160,8 @@ impl Expression {
         (clauses.join(" "), self)
     }
 }
+
+/// DynamoDB rejects empty maps of names and values.
+pub fn some<T>(map: HashMap<String, T>) -> Option<HashMap<String, T>> {
+    (!map.is_empty()).then_some(map)
+}

@@ -18,9 +18,12 @@ use crate::client::Table;
 use crate::connection::PATIENT;
 use crate::retry::Jitter;
 
+pub use crate::large::MAX_EMBEDDED_WRITES;
+
 /// An engine that implements DynamoDB's JSON protocol.
 pub trait EmbeddedEngine: fmt::Debug + Send + Sync + 'static {
-    /// Handles one call, such as `GetItem`, and returns status and body. Blocks while the engine works.
+    /// Handles one call, such as `GetItem`, and returns status and body. Blocks while the engine works. A transaction
+    /// that deletes nothing may have up to [`MAX_EMBEDDED_WRITES`] writes.
     fn answer(&self, operation: &str, body: &[u8]) -> (u16, String);
 }
 

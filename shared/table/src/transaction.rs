@@ -6,7 +6,7 @@
 //! retried blindly. Conflicts with other writers are retried here, with additions to sums in other shards.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata as _, SdkError};
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
@@ -16,7 +16,7 @@ use aws_sdk_dynamodb::types::{
 };
 
 use crate::client::Table;
-use crate::condition::{Condition, Expression};
+use crate::condition::{Condition, Expression, some};
 use crate::error::StoreError;
 use crate::item::{self, Item};
 use crate::key::Key;
@@ -200,6 +200,13 @@ impl Transaction {
         items.sum()
     }
 
+    /// Whether it deletes items.
+    #[must_use]
+    pub fn deletes(&self) -> bool {
+        let mut changes = self.writes.values();
+        changes.any(|(change, _)| matches!(change, Change::Delete))
+    }
+
     /// Number of writes.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -308,8 +315,7 @@ impl Table {
             .iter()
             .map(|(key, (change, condition))| self.request(key, change, condition))
             .collect();
-        // The SDK sends one client token with all retries of a call, so a retry after a timeout does not
-        // repeat a committed transaction.
+        // The SDK sends one client token with all retries, so none repeats a committed transaction.
         let send = self
             .reads
             .client
@@ -377,11 +383,6 @@ enum Attempt {
     Conflict(Vec<Key>),
     /// These items are throttled.
     Throttled(Vec<Key>),
-}
-
-/// DynamoDB rejects empty maps of names and values.
-fn some<T>(map: HashMap<String, T>) -> Option<HashMap<String, T>> {
-    (!map.is_empty()).then_some(map)
 }
 
 /// Maps the error of an attempt.

@@ -5,7 +5,8 @@
 //!
 //! The table of [`kinds`] lists the records with derived items. A copy of another record is derived from two records, so
 //! both are in memory while it is compared, and its stale marker is read in between ([`copies`]). Memory is
-//! bounded by pages, by the number of columns, and by the maximum of sums in one pass, never by the number of records.
+//! bounded by pages, by the number of columns, and by the maximums of sums in one pass and of known items, never by the number
+//! of records.
 
 mod calls;
 mod check;
@@ -18,6 +19,7 @@ mod directory;
 mod extent;
 mod kind;
 mod kinds;
+mod known;
 mod memberships;
 mod notices;
 mod orphans;
@@ -97,6 +99,8 @@ struct Doctor<'a> {
     /// Leads of the former format may lack what only a migration or a repair adds.
     may_lack: bool,
     extent: Extent,
+    /// The derived items of the records that were read.
+    known: known::DerivedKeys,
 }
 
 impl Operator {
@@ -121,6 +125,7 @@ impl Operator {
             former_totals: BTreeSet::new(),
             may_lack: !repair && self.is_unmigrated().await?,
             extent: self.extent().await?,
+            known: known::DerivedKeys::default(),
         };
         doctor.directory().await?;
         doctor.credentials().await?;

@@ -31,6 +31,7 @@ impl Doctor<'_> {
         let (mut after, mut totals) = (None, TotalPartitions::new());
         let wanted = key::everything(operator.instance());
         let expected = self.diagnosis.checked.values().sum::<u64>();
+        self.known.sort();
         loop {
             let page = operator.table().scan(&wanted, after.as_ref()).await?;
             self.extent.scan(page.items.len(), expected);
@@ -44,6 +45,7 @@ impl Doctor<'_> {
                 }
                 match origin(operator.keys(), &key, &item) {
                     None => {}
+                    Some(DerivedFrom::One(..)) if self.known.has(&key) => {}
                     Some(DerivedFrom::One(kind, record)) => derivations.push((kind, key, record)),
                     Some(DerivedFrom::Many(kind)) if operator.keys().is_former_total(&key) => {
                         self.former_total(kind, &key).await?;

@@ -46,6 +46,7 @@ impl Doctor<'_> {
                 Ok(derived) => {
                     self.note_numbers(kind, record)?;
                     tally.count(&derived);
+                    self.known.note(derived.items.keys());
                     readable.push((key, record, derived));
                 }
                 Err(cause) => {

@@ -6,6 +6,7 @@
 //!
 //! When an import ends, the copies that leads have of companies and opportunities of leads are up to date.
 
+mod chunks;
 mod departments;
 mod directory;
 mod plan;
@@ -14,21 +15,22 @@ pub(crate) mod report;
 mod source;
 mod stop;
 
-use std::borrow::Borrow as _;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
-use crate::kinds::references::References;
 use crate::kinds::{
-    self, Automations, Calendars, Calls, Companies, Events, Files, Funnels, Hooks, ImportKind, Leads,
-    LossReasons, Meetings, Mode, Opportunities, Profiles, RecordKind, Reports, Tags, Tickets, Users,
+    Automations, Calendars, Calls, Companies, Events, Files, Funnels, Hooks, ImportKind, Leads, LossReasons,
+    Meetings, Mode, Opportunities, Profiles, Reports, Tags, Tickets, Users,
 };
-use crate::{Operator, OperatorError, Outcome};
+use crate::{Operator, OperatorError};
+use futures_util::StreamExt as _;
+use futures_util::stream::FuturesOrdered;
 use indicatif::ProgressBar;
 use shared::ids::CallId;
 use shared::store::StoreError;
 
 use crate::progress;
+use chunks::{Ends, Pace, Writer, chunk_of};
 use plan::ImportPlan;
 use references::KnownRecords;
 use report::ImportTally;
@@ -37,8 +39,6 @@ pub use report::{ImportReport, Refused};
 pub use source::Source;
 pub use stop::CancellationToken;
 
-/// Bytes of the lines that are written at a time.
-const CHUNK_BYTES: usize = 4_000_000;
 /// Calls that are completed at a time.
 const CALLS: usize = 200;
 
@@ -94,6 +94,7 @@ pub async fn import_until(
     let total = plan.len();
     progress::working(bar, total);
     let directory = operator.directory().await?;
+    let pace = Pace::of_lines(operator, total).await?;
     let mut import = Import {
         operator,
         source,
@@ -108,6 +109,7 @@ pub async fn import_until(
         },
         orphaned: Vec::new(),
         judged: None,
+        pace,
     };
     import.all().await?;
     let left = progress::lines(bar).map_or(total, |(done, total)| total.saturating_sub(done));
@@ -132,10 +134,8 @@ struct Import<'a> {
     orphaned: Vec<CallId>,
     /// While lines are judged and not written, the good ones.
     judged: Option<Vec<u64>>,
+    pace: Pace,
 }
-
-/// Lines of one kind, with their numbers.
-type Chunk<K> = Vec<(u64, <K as RecordKind>::Line)>;
 
 impl Import<'_> {
     /// Every kind after those that it refers to.
@@ -175,7 +175,7 @@ impl Import<'_> {
     async fn pass<K: ImportKind>(&mut self) -> Result<(), ImportError> {
         let spares = self.plan.take_spares(K::KIND).unwrap_or_default();
         self.tally.watch(spares.last.keys().copied());
-        self.read::<K>(&|import, line| import.plan.kind(line) == Some(K::KIND))
+        self.read::<K>(&|plan, line| plan.kind(line) == Some(K::KIND))
             .await?;
         if spares.lines.is_empty() || self.stop.is_asked() {
             return Ok(());
@@ -202,117 +202,55 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Reads some lines of a kind and writes their records, or judges them, a chunk at a time.
+    /// Reads some lines of a kind and writes their records, or judges them, a chunk at a time. In a long import several
+    /// chunks of a kind are under way; they end in their order.
     async fn read<K: ImportKind>(
         &mut self,
-        takes: &(dyn Fn(&Self, u64) -> bool + Sync),
+        takes: &(dyn Fn(&ImportPlan, u64) -> bool + Sync),
     ) -> Result<(), ImportError> {
         let Some(range) = self.plan.range(&[K::KIND]) else {
             return Ok(());
         };
         self.bar.set_message(K::KIND.name());
-        let source = self.source;
-        let mut lines = source.lines(range.first)?;
-        let (mut chunk, mut bytes) = (Chunk::<K>::new(), 0);
-        while let Some((number, line)) = lines.next()?.filter(|(number, _)| *number <= range.last) {
-            let Ok(text) = line else { continue };
-            if !takes(self, number) {
-                continue;
-            }
-            match kinds::parse::<K>(text) {
-                Some(Ok(line)) => {
-                    bytes += text.len();
-                    chunk.push((number, line));
-                }
-                // Only where the file was changed while it was read.
-                Some(Err(reason)) => self.tally.refuse(number, reason),
-                None => {}
-            }
-            if chunk.len() >= K::CHUNK || bytes >= CHUNK_BYTES {
-                self.write::<K>(std::mem::take(&mut chunk)).await?;
-                bytes = 0;
-            }
-            if self.stop.is_asked() {
-                return Ok(());
-            }
-        }
-        self.write::<K>(chunk).await
-    }
-
-    async fn write<K: ImportKind>(&mut self, chunk: Chunk<K>) -> Result<(), ImportError> {
-        if chunk.is_empty() || self.stop.is_asked() {
-            return Ok(());
-        }
-        let total = chunk.len() as u64;
-        let (numbers, lines) = self.checked::<K>(chunk).await?;
-        let lines: Vec<_> = lines.iter().collect();
         let judging = self.judged.is_some();
-        let outcomes = if judging && !K::JUDGED_BY_TABLE {
-            vec![Outcome::Unchanged; lines.len()]
-        } else {
+        let writer = Writer {
+            operator: self.operator,
+            known: &self.known,
+            plan: &self.plan,
             // A spare is judged as if nothing had been changed through the API: the last line was refused for that.
-            let mode = Mode {
+            mode: Mode {
                 overwrite: self.overwrite || judging,
                 judging,
+                max_writes: self.pace.max_writes,
                 ..Mode::default()
-            };
-            K::write(self.operator, &lines, mode).await?
+            },
         };
-        if !judging {
-            K::written(self.operator).await?;
-        }
-        for (line, outcome) in lines.into_iter().zip(&outcomes) {
-            if matches!(outcome, Outcome::Refused(_)) {
-                self.orphan::<K>(line);
+        let mut ends = Ends {
+            operator: self.operator,
+            bar: self.bar,
+            tally: &mut self.tally,
+            orphaned: &mut self.orphaned,
+            judged: &mut self.judged,
+        };
+        let (most, width) = self.pace.of::<K>();
+        let mut lines = self.source.lines(range.first)?;
+        let mut under_way = FuturesOrdered::new();
+        loop {
+            let chunk = chunk_of::<K>(
+                &mut lines,
+                (range.last, most),
+                |line| takes(writer.plan, line),
+                &mut ends,
+            )?;
+            let done = chunk.is_empty() || self.stop.is_asked();
+            if !done {
+                under_way.push_back(writer.write::<K>(chunk));
             }
-        }
-        self.note(numbers, outcomes);
-        progress::worked(self.bar, total);
-        Ok(())
-    }
-
-    /// The lines of a chunk whose references exist, and their numbers; the others are refused.
-    async fn checked<K: ImportKind>(
-        &mut self,
-        chunk: Chunk<K>,
-    ) -> Result<(Vec<u64>, Vec<K::Line>), ImportError> {
-        let references = chunk.iter().map(|(_, line)| {
-            let mut references = References::default();
-            K::references(line.borrow(), &mut references);
-            references
-        });
-        let references: Vec<_> = references.collect();
-        let judged = self.known.judge(self.operator, &references).await?;
-        let (mut numbers, mut lines) = (Vec::new(), Vec::new());
-        for ((number, mut line), judged) in chunk.into_iter().zip(judged) {
-            match judged {
-                Ok(()) => {
-                    K::with_events(&mut line, |call| self.plan.brings_event_of(call));
-                    numbers.push(number);
-                    lines.push(line);
-                }
-                Err(reason) => {
-                    self.orphan::<K>(&line);
-                    self.tally.refuse(number, reason);
-                }
-            }
-        }
-        Ok((numbers, lines))
-    }
-
-    /// Notes that the call of an event whose line is refused may lack its event.
-    fn orphan<K: ImportKind>(&mut self, line: &K::Line) {
-        if self.judged.is_none() {
-            self.orphaned.extend(kinds::call_of::<K>(line));
-        }
-    }
-
-    /// Notes the outcomes of lines that were written, or judged, together.
-    fn note(&mut self, lines: impl IntoIterator<Item = u64>, outcomes: Vec<Outcome>) {
-        for (line, outcome) in lines.into_iter().zip(outcomes) {
-            match (&mut self.judged, outcome) {
-                (Some(good), Outcome::Written | Outcome::Unchanged) => good.push(line),
-                (_, outcome) => self.tally.note(line, outcome),
+            while under_way.len() >= width || done {
+                let Some(written) = under_way.next().await else {
+                    return Ok(());
+                };
+                ends.note::<K>(written?).await?;
             }
         }
     }

@@ -4,14 +4,14 @@
 //! Of several lines that describe one record the last good one is imported. The earlier ones, its spares, are judged too, and
 //! one of them is imported if all later ones turn out to be bad.
 //!
-//! Only this memory grows with the number of lines: 17 bytes per line, and 24 more for an event. Afterwards it is one byte
-//! per line, eight for an event, and up to 32 for a spare.
+//! Only this memory grows with the number of lines: 17 bytes per line, 24 more for an event, and 8 for an
+//! opportunity. Afterwards it is one byte per line, eight for an event or a lead with opportunities, and up to 32 for a spare.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use indicatif::ProgressBar;
-use shared::ids::{CallId, EventId};
+use shared::ids::{CallId, EventId, LeadId};
 
 use super::report::ImportTally;
 use super::source::{LineStart, Source};
@@ -28,6 +28,8 @@ pub struct ImportPlan {
     /// Calls whose event has a line of its own, in order.
     with_event: Vec<CallId>,
     last_event: Option<EventId>,
+    /// Leads of opportunities, in order.
+    linked: Vec<LeadId>,
     spares: BTreeMap<Kind, Spares>,
 }
 
@@ -69,6 +71,8 @@ struct Seen {
     records: BTreeMap<Kind, Vec<(u64, u64)>>,
     /// The number of each event, and the line.
     events: Vec<(EventId, u64)>,
+    /// Leads of opportunities.
+    linked: Vec<LeadId>,
 }
 
 impl ImportPlan {
@@ -96,6 +100,9 @@ impl ImportPlan {
                 Err(reason) => tally.refuse(number, reason),
             }
         }
+        seen.linked.sort_unstable();
+        seen.linked.dedup();
+        plan.linked = std::mem::take(&mut seen.linked);
         plan.set_spares_aside(&mut seen.records, tally);
         plan.number_events(seen, tally);
         Ok(plan)
@@ -143,7 +150,7 @@ impl ImportPlan {
 
     /// Two events with one number cannot both be kept.
     fn number_events(&mut self, seen: Seen, tally: &mut ImportTally) {
-        let Seen { records, events } = seen;
+        let Seen { records, events, .. } = seen;
         let taken = |(_, line): &(EventId, u64)| self.kind(*line) == Some(Kind::Events);
         let (mut events, spares): (Vec<_>, Vec<_>) = events.into_iter().partition(taken);
         events.sort_unstable();
@@ -200,6 +207,11 @@ impl ImportPlan {
         self.with_event.binary_search(&call).is_ok()
     }
 
+    /// Whether an opportunity refers to the lead.
+    pub fn is_linked(&self, lead: LeadId) -> bool {
+        self.linked.binary_search(&lead).is_ok()
+    }
+
     /// The largest number of an event.
     pub fn last_event(&self) -> Option<EventId> {
         self.last_event
@@ -211,6 +223,7 @@ impl Seen {
         let lines = self.records.entry(judged.kind).or_default();
         lines.push((judged.identity, number));
         self.events.extend(judged.event.map(|event| (event, number)));
+        self.linked.extend(judged.lead);
     }
 }
 

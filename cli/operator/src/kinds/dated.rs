@@ -23,6 +23,8 @@ pub struct Dated<T> {
     pub create_date: Option<Timestamp>,
     /// The time of the last change, or of a lead's last activity [default: the stored record's, or the time of creation].
     pub update_date: Option<Timestamp>,
+    /// Of a lead: an opportunity of the same import refers to it. Noted at once, it is not written again for each of them.
+    pub is_linked: bool,
 }
 
 /// A record with a time of creation and one of change.
@@ -88,6 +90,7 @@ impl<T: Times> Dated<T> {
             record,
             create_date,
             update_date,
+            is_linked: false,
         }
     }
 

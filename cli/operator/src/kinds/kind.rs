@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use shared::ids::{CallId, EventId};
+use shared::ids::{CallId, EventId, LeadId};
 use shared::store::unscoped::erasure::PendingErasures;
 use shared::store::unscoped::key::{Counter, Key, Keys};
 use shared::time::Timestamp;
@@ -73,6 +73,11 @@ pub trait RecordKind {
         None
     }
 
+    /// The lead that refers to the record from now on, and keeps a note of it.
+    fn lead(_record: &Self::Record) -> Option<LeadId> {
+        None
+    }
+
     /// The fields of the exported line, without those that an import restores by default.
     ///
     /// # Errors
@@ -106,9 +111,14 @@ pub trait ImportKind: RecordKind {
     const CHUNK: usize = 200;
     /// Judging a line takes more than [`RecordKind::references`]: it is decided without a write.
     const JUDGED_BY_TABLE: bool = false;
+    /// No line depends on another one, so chunks may be written at the same time.
+    const CONCURRENT: bool = false;
 
     /// Tells a line which calls have their event in a line of its own.
     fn with_events(_line: &mut Self::Line, _has_event: impl Fn(CallId) -> bool) {}
+
+    /// Tells a line of a lead which leads have opportunities among the lines.
+    fn with_links(_line: &mut Self::Line, _is_linked: impl Fn(LeadId) -> bool) {}
 
     /// Writes lines, each replacing the stored record of its identity.
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written;

@@ -88,6 +88,12 @@ impl RecordKind for Leads {
 }
 
 impl ImportKind for Leads {
+    const CONCURRENT: bool = true;
+
+    fn with_links(line: &mut Self::Line, is_linked: impl Fn(LeadId) -> bool) {
+        line.is_linked = is_linked(line.record.id);
+    }
+
     /// The copies that opportunities have of a changed lead are stale until [`Operator::refresh_copies`].
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
         operator.write_each::<Self>(lines, mode).await
@@ -134,7 +140,7 @@ impl Decide for Leads {
         let state = LeadState {
             lead,
             company,
-            unlinked: unlinked.unwrap_or(operator.is_settled()),
+            unlinked: unlinked.unwrap_or(operator.is_settled() && !line.is_linked),
         };
         let record = LeadRecord::imported(stored.as_ref(), state);
         if let Some(stored) = &stored {

@@ -30,7 +30,7 @@ mod tests;
 
 use std::borrow::Borrow as _;
 
-use shared::ids::{CallId, EventId};
+use shared::ids::{CallId, EventId, LeadId};
 
 use crate::line::{self, Fields};
 
@@ -74,6 +74,7 @@ pub(crate) struct Judged {
     pub kind: Kind,
     pub identity: u64,
     pub event: Option<EventId>,
+    pub lead: Option<LeadId>,
     /// Names of custom fields.
     pub custom: Vec<String>,
 }
@@ -93,6 +94,7 @@ fn judge_as<K: RecordKind>(fields: Fields, text: &str) -> Result<Judged, String>
         kind: K::KIND,
         identity: K::identity(line.borrow()),
         event: K::event(line.borrow()).map(|(event, _)| event),
+        lead: K::lead(line.borrow()),
         custom: K::custom(line.borrow()).map(str::to_owned).collect(),
     })
 }

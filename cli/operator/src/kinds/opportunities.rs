@@ -1,6 +1,7 @@
 //! Opportunities. The names in `fields` are not compared with those that the funnel defines: a definition may be removed
 //! while values stay, and what is exported must be accepted again.
 
+use shared::ids::LeadId;
 use shared::opportunity::Opportunity;
 use shared::store::unscoped::entity::Entity as _;
 use shared::store::unscoped::erasure::PendingErasures;
@@ -80,6 +81,10 @@ impl RecordKind for Opportunities {
         );
     }
 
+    fn lead(opportunity: &Opportunity) -> Option<LeadId> {
+        opportunity.lead_id
+    }
+
     fn export(opportunity: &Opportunity) -> serde_json::Result<Fields> {
         Ok(opportunity.sparse())
     }
@@ -87,6 +92,7 @@ impl RecordKind for Opportunities {
 
 impl ImportKind for Opportunities {
     const JUDGED_BY_TABLE: bool = true;
+    const CONCURRENT: bool = true;
 
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
         operator.0.reader().learn_format().await?;

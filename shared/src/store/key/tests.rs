@@ -7,8 +7,9 @@ use super::*;
 use crate::calendar::LinkName;
 use crate::credential::Secret;
 use crate::environment::Environment;
-use crate::ids::{CalendarId, CallId, ColumnId, DepartmentId, EventId, FunnelId, MAX_ID};
+use crate::ids::{CalendarId, CallId, ColumnId, DepartmentId, EventId, FunnelId, MAX_ID, ReportId};
 use crate::opportunity::Status;
+use crate::report::ReportEntity;
 use crate::time::{Day, Timestamp};
 
 /// The keys of stored items must never change unnoticed.
@@ -29,6 +30,34 @@ fn lead() -> LeadId {
 
 fn user() -> UserId {
     UserId::new(7).unwrap()
+}
+
+/// The engine of `funil serve` looks for expired items nowhere else.
+#[cfg(feature = "operator")]
+#[test]
+fn items_expire_under_known_keys() {
+    let name = acme();
+    let keys = Keys::of(&name);
+    let prefixes = expiring(&name);
+    let expires = |key: &Key| prefixes.iter().any(|prefix| key.pk.starts_with(prefix.as_str()));
+    for key in [
+        keys.bookmark("walk", 1),
+        keys.idempotency("digest"),
+        keys.new_caller("line"),
+        keys.rate(Budget::Webhook, 1),
+        keys.report_draft(ReportId::new(1).unwrap(), "slice", 1),
+        keys.report_walk(ReportEntity::Calls),
+        keys.undelivered_of(&Key::new(keys.outbox(), "1")),
+    ] {
+        assert!(expires(&key), "{key}");
+    }
+    for key in [
+        keys.lead(lead()),
+        keys.report(ReportId::new(1).unwrap()),
+        Key::new(keys.outbox(), "1"),
+    ] {
+        assert!(!expires(&key), "{key}");
+    }
 }
 
 #[test]

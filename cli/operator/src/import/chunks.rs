@@ -1,0 +1,177 @@
+//! Chunks of an import's lines: their size, writing one, and what becomes of its lines.
+
+use std::borrow::Borrow as _;
+
+use indicatif::ProgressBar;
+use shared::ids::CallId;
+use shared::store::StoreError;
+use table::MAX_WRITES;
+
+use super::ImportError;
+use super::plan::ImportPlan;
+use super::references::KnownRecords;
+use super::report::ImportTally;
+use super::source::Lines;
+use crate::kinds::references::References;
+use crate::kinds::{self, ImportKind, Mode, RecordKind};
+use crate::{Operator, Outcome, progress};
+
+/// Bytes of the lines that are written at a time.
+const CHUNK_BYTES: usize = 4_000_000;
+/// From so many lines on, an import is a long one: the table is asked for larger transactions, and chunks are written at
+/// the same time.
+const LONG: u64 = 1000;
+/// The lines of a chunk where a transaction may have more writes than DynamoDB's: about one transaction.
+const LARGE_CHUNK: usize = 350;
+/// The chunks of a kind that are written at the same time.
+const UNDER_WAY: usize = 4;
+
+/// Lines of one kind, with their numbers.
+pub type Chunk<K> = Vec<(u64, <K as RecordKind>::Line)>;
+/// Lines with what became of them.
+type Finished<K> = Vec<(u64, <K as RecordKind>::Line, Outcome)>;
+
+/// How an import goes through its lines.
+pub struct Pace {
+    /// The maximum of writes in a transaction.
+    pub max_writes: usize,
+    /// Whether chunks are written at the same time.
+    wide: bool,
+}
+
+impl Pace {
+    /// The pace of an import of so many lines.
+    pub async fn of_lines(operator: &Operator, lines: u64) -> Result<Self, StoreError> {
+        let wide = lines >= LONG;
+        let max_writes = if wide {
+            operator.table().max_writes().await?
+        } else {
+            MAX_WRITES
+        };
+        Ok(Self { max_writes, wide })
+    }
+
+    /// The lines of a chunk, and the chunks under way.
+    pub fn of<K: ImportKind>(&self) -> (usize, usize) {
+        let lines = if self.max_writes > MAX_WRITES {
+            K::CHUNK.max(LARGE_CHUNK)
+        } else {
+            K::CHUNK
+        };
+        (lines, if self.wide && K::CONCURRENT { UNDER_WAY } else { 1 })
+    }
+}
+
+/// The next lines of a kind up to line `last`, at most `most`; none at the end.
+pub fn chunk_of<K: ImportKind>(
+    lines: &mut Lines<'_>,
+    (last, most): (u64, usize),
+    takes: impl Fn(u64) -> bool,
+    ends: &mut Ends<'_>,
+) -> Result<Chunk<K>, ImportError> {
+    let (mut chunk, mut bytes) = (Chunk::<K>::new(), 0);
+    while chunk.len() < most && bytes < CHUNK_BYTES {
+        let Some((number, line)) = lines.next()?.filter(|(number, _)| *number <= last) else {
+            break;
+        };
+        let Ok(text) = line else { continue };
+        if !takes(number) {
+            continue;
+        }
+        match kinds::parse::<K>(text) {
+            Some(Ok(line)) => {
+                bytes += text.len();
+                chunk.push((number, line));
+            }
+            // Only where the file was changed while it was read.
+            Some(Err(reason)) => ends.tally.refuse(number, reason),
+            None => {}
+        }
+    }
+    Ok(chunk)
+}
+
+/// What chunks of a kind need to be written.
+pub struct Writer<'i> {
+    pub operator: &'i Operator,
+    pub known: &'i KnownRecords,
+    pub plan: &'i ImportPlan,
+    pub mode: Mode,
+}
+
+impl Writer<'_> {
+    /// Writes the records of a chunk, or judges them.
+    pub async fn write<K: ImportKind>(&self, chunk: Chunk<K>) -> Result<Finished<K>, ImportError> {
+        let mut written = Vec::with_capacity(chunk.len());
+        let good = self.checked::<K>(chunk, &mut written).await?;
+        let lines: Vec<_> = good.iter().map(|(_, line)| line).collect();
+        let outcomes = if self.mode.judging && !K::JUDGED_BY_TABLE {
+            vec![Outcome::Unchanged; lines.len()]
+        } else {
+            K::write(self.operator, &lines, self.mode).await?
+        };
+        let good = good.into_iter().zip(outcomes);
+        written.extend(good.map(|((number, line), outcome)| (number, line, outcome)));
+        Ok(written)
+    }
+
+    /// The lines of a chunk whose references exist; the others are added to `refused`.
+    async fn checked<K: ImportKind>(
+        &self,
+        chunk: Chunk<K>,
+        refused: &mut Finished<K>,
+    ) -> Result<Chunk<K>, ImportError> {
+        let references = chunk.iter().map(|(_, line)| {
+            let mut references = References::default();
+            K::references(line.borrow(), &mut references);
+            references
+        });
+        let references: Vec<_> = references.collect();
+        let judged = self.known.judge(self.operator, &references).await?;
+        let mut good = Chunk::<K>::new();
+        for ((number, mut line), judged) in chunk.into_iter().zip(judged) {
+            match judged {
+                Ok(()) => {
+                    K::with_events(&mut line, |call| self.plan.brings_event_of(call));
+                    K::with_links(&mut line, |lead| self.plan.is_linked(lead));
+                    good.push((number, line));
+                }
+                Err(reason) => refused.push((number, line, Outcome::Refused(reason))),
+            }
+        }
+        Ok(good)
+    }
+}
+
+/// Where the outcomes of lines go.
+pub struct Ends<'i> {
+    pub operator: &'i Operator,
+    pub bar: &'i ProgressBar,
+    pub tally: &'i mut ImportTally,
+    pub orphaned: &'i mut Vec<CallId>,
+    pub judged: &'i mut Option<Vec<u64>>,
+}
+
+impl Ends<'_> {
+    /// Notes a chunk that was written, or judged.
+    pub async fn note<K: ImportKind>(&mut self, lines: Finished<K>) -> Result<(), ImportError> {
+        if self.judged.is_none() {
+            K::written(self.operator).await?;
+        }
+        progress::worked(self.bar, lines.len() as u64);
+        for (number, line, outcome) in lines {
+            match (&mut *self.judged, outcome) {
+                (Some(good), Outcome::Written | Outcome::Unchanged) => good.push(number),
+                (Some(_), outcome) => self.tally.note(number, outcome),
+                (None, outcome) => {
+                    // The call of an event whose line is refused may lack its event.
+                    let call = kinds::call_of::<K>(&line);
+                    let orphaned = matches!(outcome, Outcome::Refused(_));
+                    self.orphaned.extend(call.filter(|_| orphaned));
+                    self.tally.note(number, outcome);
+                }
+            }
+        }
+        Ok(())
+    }
+}

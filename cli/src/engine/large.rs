@@ -1,0 +1,387 @@
+//! Transactions of more writes than DynamoDB takes, for imports: all in one transaction of SQLite.
+//!
+//! The engine's own call has DynamoDB's limit of 100, and SQLite spends most of an import on single transactions. Here the
+//! engine checks the conditions, 100 at a time, while no other call writes. Then it puts all items at once, with the
+//! numbers that are added computed before. There are no deletions, and only the update expressions of this project.
+
+use std::collections::{HashMap, HashSet};
+
+use dynoxide::actions::get_item::GetItemRequest;
+use dynoxide::actions::transact_write_items::{
+    TransactConditionCheck, TransactPut, TransactUpdate, TransactWriteItem, TransactWriteItemsRequest,
+    TransactWriteItemsResponse,
+};
+use dynoxide::errors::CancellationReason;
+use dynoxide::types::{MAX_ITEM_SIZE, item_size};
+use dynoxide::{AttributeValue, Database, DynoxideError, ImportOptions, Item};
+use shared::store::embedded::MAX_EMBEDDED_WRITES;
+
+/// The most actions of the engine's own transaction.
+pub const ORDINARY: usize = 100;
+
+/// Executes a large transaction. No other call may write until it returns.
+pub fn transact(
+    database: &Database,
+    request: TransactWriteItemsRequest,
+) -> Result<TransactWriteItemsResponse, DynoxideError> {
+    let actions = request.transact_items;
+    if actions.len() > MAX_EMBEDDED_WRITES {
+        return Err(refused("a transaction has too many writes"));
+    }
+    check(database, &actions)?;
+    let (mut table, mut keys) = (None, HashSet::new());
+    let mut items = Vec::new();
+    for action in actions {
+        let (name, item) = match action {
+            TransactWriteItem { put: Some(put), .. } => (put.table_name, put.item),
+            TransactWriteItem {
+                update: Some(update), ..
+            } => {
+                let item = updated(database, &update)?;
+                (update.table_name, item)
+            }
+            TransactWriteItem {
+                condition_check: Some(_),
+                ..
+            } => continue,
+            _ => return Err(refused("a large transaction deletes nothing")),
+        };
+        if table.get_or_insert_with(|| name.clone()) != &name {
+            return Err(refused("a large transaction writes to one table"));
+        }
+        let key = ["pk", "sk"].map(|part| item.get(part).map(text));
+        if item_size(&item) > MAX_ITEM_SIZE || !keys.insert(key) {
+            return Err(refused("an item has a size over 400 KB, or is written twice"));
+        }
+        items.push(item);
+    }
+    if let Some(table) = table {
+        database.import_items(&table, items, ImportOptions::default())?;
+    }
+    Ok(TransactWriteItemsResponse::default())
+}
+
+/// Checks the conditions of all actions. The error has a reason for each action, like DynamoDB's.
+fn check(database: &Database, actions: &[TransactWriteItem]) -> Result<(), DynoxideError> {
+    let conditions: Vec<_> = actions
+        .iter()
+        .enumerate()
+        .filter_map(|(at, action)| Some((at, condition(action)?)))
+        .collect();
+    let mut reasons = vec![none(); actions.len()];
+    let mut message = None;
+    for some in conditions.chunks(ORDINARY) {
+        let request = TransactWriteItemsRequest {
+            transact_items: some.iter().map(|(_, check)| check.clone()).collect(),
+            ..TransactWriteItemsRequest::default()
+        };
+        match database.transact_write_items(request) {
+            Ok(_) => {}
+            Err(DynoxideError::TransactionCanceledException(text, given)) => {
+                for ((at, _), reason) in some.iter().zip(given) {
+                    reasons[*at] = reason;
+                }
+                message.get_or_insert(text);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match message {
+        None => Ok(()),
+        Some(message) => Err(DynoxideError::TransactionCanceledException(message, reasons)),
+    }
+}
+
+/// The condition of an action as an action of its own.
+fn condition(action: &TransactWriteItem) -> Option<TransactWriteItem> {
+    let check = match action {
+        TransactWriteItem {
+            condition_check: Some(check),
+            ..
+        } => check.clone(),
+        TransactWriteItem { put: Some(put), .. } => of_put(put)?,
+        TransactWriteItem {
+            update: Some(update), ..
+        } => of_update(update)?,
+        _ => return None,
+    };
+    Some(TransactWriteItem {
+        condition_check: Some(check),
+        ..TransactWriteItem::default()
+    })
+}
+
+fn of_put(put: &TransactPut) -> Option<TransactConditionCheck> {
+    let key = put.item.iter().filter(|(name, _)| is_key(name));
+    Some(TransactConditionCheck {
+        table_name: put.table_name.clone(),
+        key: key.map(|(name, value)| (name.clone(), value.clone())).collect(),
+        condition_expression: put.condition_expression.clone()?,
+        expression_attribute_names: put.expression_attribute_names.clone(),
+        expression_attribute_values: put.expression_attribute_values.clone(),
+        return_values_on_condition_check_failure: put.return_values_on_condition_check_failure.clone(),
+    })
+}
+
+/// The names and values that only the update uses are left out, because the engine refuses unused ones.
+fn of_update(update: &TransactUpdate) -> Option<TransactConditionCheck> {
+    let condition = update.condition_expression.clone()?;
+    let used: HashSet<_> = condition
+        .split(|sign: char| sign.is_whitespace() || "(),".contains(sign))
+        .collect();
+    let names = update.expression_attribute_names.iter().flatten();
+    let names = names.filter(|(alias, _)| used.contains(alias.as_str()));
+    let names: HashMap<_, _> = names.map(|(alias, name)| (alias.clone(), name.clone())).collect();
+    let values = update.expression_attribute_values.iter().flatten();
+    let values = values.filter(|(alias, _)| used.contains(alias.as_str()));
+    let values: HashMap<_, _> = values
+        .map(|(alias, value)| (alias.clone(), value.clone()))
+        .collect();
+    Some(TransactConditionCheck {
+        table_name: update.table_name.clone(),
+        key: update.key.clone(),
+        condition_expression: condition,
+        expression_attribute_names: (!names.is_empty()).then_some(names),
+        expression_attribute_values: (!values.is_empty()).then_some(values),
+        return_values_on_condition_check_failure: update.return_values_on_condition_check_failure.clone(),
+    })
+}
+
+/// The item that an update leaves.
+fn updated(database: &Database, update: &TransactUpdate) -> Result<Item, DynoxideError> {
+    let request = GetItemRequest {
+        table_name: update.table_name.clone(),
+        key: update.key.clone(),
+        consistent_read: Some(true),
+        ..GetItemRequest::default()
+    };
+    let mut item = database.get_item(request)?.item.unwrap_or_default();
+    item.extend(update.key.clone());
+    let names = update.expression_attribute_names.as_ref();
+    let values = update.expression_attribute_values.as_ref();
+    let applied = apply(&mut item, &update.update_expression, |alias| {
+        let name = names.and_then(|names| names.get(alias));
+        (
+            name.cloned(),
+            values.and_then(|values| values.get(alias)).cloned(),
+        )
+    });
+    applied
+        .map(|()| item)
+        .ok_or_else(|| refused("the update expression is not supported"))
+}
+
+/// Applies `ADD #a :a, #b :b SET #c = :c REMOVE #d`, with any of the clauses. `None` for any other expression, and where
+/// a sum is no whole number.
+fn apply(
+    item: &mut Item,
+    expression: &str,
+    alias: impl Fn(&str) -> (Option<String>, Option<AttributeValue>),
+) -> Option<()> {
+    let mut words = expression
+        .split(|sign: char| sign.is_whitespace() || sign == ',')
+        .filter(|word| !word.is_empty());
+    let mut clause = "";
+    while let Some(word) = words.next() {
+        if ["ADD", "SET", "REMOVE"].contains(&word) {
+            clause = word;
+            continue;
+        }
+        let name = alias(word).0?;
+        match clause {
+            "ADD" => {
+                let by = whole(&alias(words.next()?).1?)?;
+                let before = item.get(&name).map_or(Some(0), whole)?;
+                item.insert(name, AttributeValue::N(before.checked_add(by)?.to_string()));
+            }
+            "SET" => {
+                words.next().filter(|sign| *sign == "=")?;
+                item.insert(name, alias(words.next()?).1?);
+            }
+            "REMOVE" => drop(item.remove(&name)),
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+fn whole(value: &AttributeValue) -> Option<i128> {
+    match value {
+        AttributeValue::N(digits) => digits.parse().ok(),
+        _ => None,
+    }
+}
+
+fn text(value: &AttributeValue) -> String {
+    match value {
+        AttributeValue::S(text) => text.clone(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn is_key(name: &str) -> bool {
+    name == "pk" || name == "sk"
+}
+
+fn none() -> CancellationReason {
+    CancellationReason {
+        code: "None".to_owned(),
+        message: None,
+        item: None,
+    }
+}
+
+/// What DynamoDB answers to a transaction that it never takes.
+fn refused(reason: &str) -> DynoxideError {
+    DynoxideError::ValidationException(reason.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::engine::Database;
+    use crate::engine::testing::{call, table};
+
+    fn transact(database: &Database, actions: &[Value]) -> (u16, Value) {
+        call(
+            database,
+            "TransactWriteItems",
+            &json!({ "TransactItems": actions }),
+        )
+    }
+
+    fn items(database: &Database) -> Value {
+        call(database, "Scan", &json!({ "TableName": "funil" })).1["Items"].take()
+    }
+
+    fn key(sort: usize) -> Value {
+        json!({ "pk": { "S": "p" }, "sk": { "S": format!("{sort:04}") } })
+    }
+
+    fn put(sort: usize, condition: Option<&str>) -> Value {
+        let mut item = key(sort);
+        item["n"] = json!({ "N": "7" });
+        let mut put = json!({ "TableName": "funil", "Item": item });
+        if let Some(condition) = condition {
+            put["ConditionExpression"] = condition.into();
+            put["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD".into();
+        }
+        json!({ "Put": put })
+    }
+
+    fn update(sort: usize, expression: &str, condition: Option<&str>) -> Value {
+        let all = [("#n", "n"), ("#ab", "a.b"), ("#gone", "gone")];
+        let used = |name: &str| format!("{expression} {}", condition.unwrap_or_default()).contains(name);
+        let names: serde_json::Map<_, _> = all
+            .into_iter()
+            .filter(|(alias, _)| used(alias))
+            .map(|(alias, name)| (alias.to_owned(), name.into()))
+            .collect();
+        let all = [(":n", json!({ "N": "7" })), (":t", json!({ "S": "text" }))];
+        let values: serde_json::Map<_, _> = all
+            .into_iter()
+            .filter(|(alias, _)| used(alias))
+            .map(|(alias, value)| (alias.to_owned(), value))
+            .collect();
+        let mut update = json!({
+            "TableName": "funil", "Key": key(sort), "UpdateExpression": expression, "ExpressionAttributeNames": names,
+        });
+        if !values.is_empty() {
+            update["ExpressionAttributeValues"] = values.into();
+        }
+        if let Some(condition) = condition {
+            update["ConditionExpression"] = condition.into();
+        }
+        json!({ "Update": update })
+    }
+
+    /// A table with items 0 to 3.
+    fn filled() -> Database {
+        let database = table();
+        let some: Vec<_> = (0..4).map(|sort| put(sort, None)).collect();
+        assert_eq!(transact(&database, &some).0, 200);
+        database
+    }
+
+    const ABSENT: Option<&str> = Some("attribute_not_exists(pk)");
+
+    /// Actions of every form, on new items and present ones.
+    fn forms() -> Vec<Value> {
+        let check =
+            json!({ "TableName": "funil", "Key": key(3), "ConditionExpression": "attribute_exists(pk)" });
+        vec![
+            put(0, None),
+            update(1, "ADD #n :n SET #ab = :t, #gone = :n", Some("#n = :n")),
+            update(2, "SET #ab = :t REMOVE #n, #gone", None),
+            json!({ "ConditionCheck": check }),
+            update(4, "ADD #n :n", None),
+            put(5, ABSENT),
+        ]
+    }
+
+    fn fillers() -> impl Iterator<Item = Value> {
+        (100..200).map(|sort| put(sort, ABSENT))
+    }
+
+    /// What is written does not depend on the size of the transactions.
+    #[test]
+    fn a_large_transaction_writes_what_ordinary_ones_do() {
+        let (large, ordinary) = (filled(), filled());
+        let all: Vec<_> = forms().into_iter().chain(fillers()).collect();
+        assert_eq!(transact(&large, &all), (200, json!({})));
+        for part in [forms(), fillers().collect()] {
+            assert_eq!(transact(&ordinary, &part).0, 200);
+        }
+        assert_eq!(items(&large), items(&ordinary));
+        assert_eq!(items(&large).as_array().unwrap().len(), 106);
+    }
+
+    #[test]
+    fn a_refused_large_transaction_writes_nothing_and_gives_each_reason() {
+        let database = filled();
+        let before = items(&database);
+        let mut all: Vec<_> = fillers().collect();
+        all.extend([put(3, ABSENT), update(9, "ADD #n :n", Some("#n = :n"))]);
+        let (status, answer) = transact(&database, &all);
+        assert_eq!((status, items(&database)), (400, before));
+        let reasons = answer["CancellationReasons"].as_array().unwrap();
+        let codes = reasons.iter().map(|reason| reason["Code"].as_str().unwrap());
+        assert_eq!(codes.clone().filter(|code| *code == "None").count(), 100);
+        assert!(
+            codes.skip(100).all(|code| code == "ConditionalCheckFailed"),
+            "{answer}"
+        );
+        assert_eq!(reasons[100]["Item"]["n"], json!({ "N": "7" }));
+    }
+
+    #[test]
+    fn forms_that_are_not_supported_are_refused() {
+        let database = filled();
+        let before = items(&database);
+        let delete = json!({ "Delete": { "TableName": "funil", "Key": key(0) } });
+        let elsewhere = json!({ "Put": { "TableName": "other", "Item": key(9) } });
+        for action in [
+            delete,
+            elsewhere,
+            put(100, None),
+            update(0, "SET #n = #n + :n", None),
+            update(0, "ADD #n :t", None),
+        ] {
+            let all: Vec<_> = fillers().chain([action]).collect();
+            let (status, answer) = transact(&database, &all);
+            assert_eq!(status, 400, "{answer}");
+            assert!(
+                answer["__type"]
+                    .as_str()
+                    .unwrap()
+                    .ends_with("ValidationException"),
+                "{answer}"
+            );
+        }
+        let many: Vec<_> = (0..=MAX_EMBEDDED_WRITES).map(|sort| put(sort, None)).collect();
+        assert_eq!(transact(&database, &many).0, 400);
+        assert_eq!(items(&database), before);
+    }
+}
