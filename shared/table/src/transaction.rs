@@ -22,7 +22,6 @@ use crate::item::{self, Item};
 use crate::key::Key;
 use crate::meter::{units, write};
 use crate::retry::Policy;
-use crate::spread::shard_of;
 
 /// DynamoDB's maximum of writes in one transaction.
 pub const MAX_WRITES: usize = 100;
@@ -127,12 +126,9 @@ impl Transaction {
                 Condition::Always,
             )
         });
-        if let Change::Update {
-            add, set: present, ..
-        } = &mut write.0
-        {
+        if let Change::Update { add, set: old, .. } = &mut write.0 {
             *add.entry(name.to_owned()).or_default() += by;
-            present.extend(set);
+            old.extend(set);
         }
         if condition != Condition::Always {
             write.1 = condition;
@@ -194,7 +190,6 @@ impl Transaction {
         self.writes.len()
     }
 
-    /// Whether additions to an item may be spread.
     fn spreads(&self, sum: &Key) -> bool {
         let write = self.writes.get(sum);
         write.is_some_and(|(change, _)| matches!(change, Change::Update { spread: true, .. }))
@@ -252,10 +247,8 @@ impl Table {
                 Attempt::Done => return Ok(()),
                 Attempt::Refused(items) => return Err(CommitError::Refused(items)),
                 Attempt::Conflict(contested) => {
-                    let sums = contested.into_iter().map(|key| shard_of(&key).unwrap_or(key));
-                    for sum in sums.filter(|key| transaction.spreads(key)) {
-                        self.contested.note(sum);
-                    }
+                    let sums = contested.into_iter().filter(|key| placed.spreads(key));
+                    sums.for_each(|sum| self.contested.note(sum));
                     retry.again().await?;
                 }
             }
@@ -345,7 +338,6 @@ const OPERATION: &str = "TransactWriteItems";
 enum Attempt {
     Done,
     Refused(BTreeMap<Key, Item>),
-    /// With the contested items.
     Conflict(Vec<Key>),
 }
 
@@ -405,49 +397,4 @@ fn judge<R: std::fmt::Debug>(
 }
 
 #[cfg(test)]
-mod tests {
-    use aws_sdk_dynamodb::types::error::TransactionCanceledException;
-
-    use super::*;
-
-    /// The outcome of an attempt at two writes that was cancelled with these codes.
-    fn judged(codes: [&str; 2]) -> &'static str {
-        let [first, second] = ["1", "2"].map(|sort| Key::new("acme#lead", sort));
-        let mut transaction = Transaction::default();
-        for key in [&first, &second] {
-            transaction.put(key.clone(), Item::new(), Condition::Absent);
-        }
-        let reasons = codes.map(|code| CancellationReason::builder().code(code).build());
-        let canceled = TransactionCanceledException::builder().set_cancellation_reasons(Some(reasons.into()));
-        let error = TransactWriteItemsError::TransactionCanceledException(canceled.build());
-        match judge(&transaction, &SdkError::service_error(error, ())) {
-            Ok(Attempt::Done) => "done",
-            Ok(Attempt::Refused(items)) if items.keys().eq([&second]) => "the second is refused",
-            Ok(Attempt::Refused(_)) => "refused",
-            Ok(Attempt::Conflict(contested)) if contested == [first] => "the first is contested",
-            Ok(Attempt::Conflict(contested)) if contested == [second] => "the second is contested",
-            Ok(Attempt::Conflict(_)) => "contested",
-            Err(_) => "failed",
-        }
-    }
-
-    #[test]
-    fn transient_cancellations_are_retried() {
-        for (codes, outcome) in [
-            (["None", "TransactionConflict"], "the second is contested"),
-            (["ThrottlingError", "None"], "the first is contested"),
-            (
-                ["TransactionConflict", "ProvisionedThroughputExceeded"],
-                "contested",
-            ),
-            (
-                ["TransactionConflict", "ConditionalCheckFailed"],
-                "the second is refused",
-            ),
-            (["None", "ItemCollectionSizeLimitExceeded"], "failed"),
-            (["ValidationError", "None"], "failed"),
-        ] {
-            assert_eq!(judged(codes), outcome, "{codes:?}");
-        }
-    }
-}
+mod tests;
