@@ -144,16 +144,12 @@ pub async fn serve(
     background.spawn(refresh(store.clone(), pause));
     background.spawn(automate(store.clone(), pause));
     if let Some(embedded) = &embedded {
-        background.spawn(sweep(
-            store.clone(),
-            embedded.database.clone(),
-            options.table.clone(),
-        ));
+        let (database, table) = (embedded.database.clone(), options.table.clone());
+        background.spawn(sweep(store.clone(), database, table));
     }
     let app = App::new(store, environment, Origins::Any);
-    let service = service(&app, groups())
-        .merge(documents::routes())
-        .merge(panel::routes());
+    let pages = documents::routes().merge(panel::routes());
+    let service = service(&app, groups()).merge(pages);
     let mut port = embedded.as_mut().and_then(|embedded| embedded.port.as_mut());
     let dynamodb = port.as_ref().map(|port| port.endpoint());
     let close_port = port.as_mut().and_then(|port| port.stopper());

@@ -46,8 +46,9 @@ pub fn unsharded(sort: &str) -> &str {
 pub(crate) struct ContestedSums(Arc<Mutex<HashMap<Key, u32>>>);
 
 impl ContestedSums {
-    /// Notes a conflict.
-    pub fn note(&self, sum: Key) {
+    /// Notes a conflict at a sum or one of its shards.
+    pub fn note(&self, item: Key) {
+        let sum = shard_of(&item).unwrap_or(item);
         let mut sums = self.sums();
         if sums.len() >= MAX_SUMS {
             sums.clear();

@@ -100,75 +100,66 @@ impl Work {
         match self {
             Self::ReadByOne | Self::ReadByMany => (1_500.0, 4_000.0),
             Self::CallsOfMany | Self::NewCallers => (50.0, 1_500.0),
-            Self::CallsOfOne | Self::BookOne => (5.0, 400.0),
-            Self::LargeBoard => (5.0, 400.0),
+            Self::CallsOfOne | Self::BookOne | Self::LargeBoard => (5.0, 400.0),
             Self::Board => (50.0, 400.0),
             _ => (25.0, 800.0),
         }
     }
 
+    /// The rate that is sustained.
     pub async fn ceiling(self, latency: Latency) -> Ceiling {
         let ground = Ground::open(latency).await;
-        let (rates, operator) = (self.rates(), ground.arranged.operator(ACME));
-        open_shop(&operator).await;
-        let admin = ground.arranged.wallet(7).await;
+        open_shop(&ground.arranged.operator(ACME)).await;
+        if self == Self::Refresh {
+            return refresh(ground).await;
+        }
+        let wallets = self.stock(&ground.arranged).await;
+        ground
+            .ceiling(self.rates(), move |world, n| self.request(world, &wallets, n))
+            .await
+    }
+
+    /// Adds the records that the requests need. Returns the credentials to use in turn.
+    async fn stock(self, world: &World) -> Vec<Wallet> {
+        let admin = world.wallet(7).await;
         match self {
             Self::CreateByOne | Self::CreateByMany => {
-                stock_leads(&ground.arranged).await;
-                let users = if self == Self::CreateByOne { 1 } else { 50 };
-                let wallets = users_with_wallets(&ground.arranged, users).await;
-                ground
-                    .ceiling(rates, move |world, n| create(world, of(&wallets, n), n))
-                    .await
+                stock_leads(world).await;
+                return users_with_wallets(world, if self == Self::CreateByOne { 1 } else { 50 }).await;
+            }
+            Self::ReadByOne | Self::ReadByMany => {
+                return users_with_wallets(world, if self == Self::ReadByOne { 1 } else { 50 }).await;
             }
             Self::Move => {
                 let opportunities = (1..=MOVED).map(|id| plain_opportunity(id, 8, second(id)));
-                add_opportunities(&operator, opportunities.collect()).await;
-                ground
-                    .ceiling(rates, move |world, n| move_one(world, &admin, n))
-                    .await
+                add_opportunities(&world.operator(ACME), opportunities.collect()).await;
             }
-            Self::CallsOfMany | Self::CallsOfOne => {
-                stock_leads(&ground.arranged).await;
-                let leads = if self == Self::CallsOfOne { 1 } else { LEADS };
-                ground
-                    .ceiling(rates, move |world, n| {
-                        call(world, &number(FIRST_LEAD + n % leads))
-                    })
-                    .await
+            Self::CallsOfMany | Self::CallsOfOne => stock_leads(world).await,
+            Self::BookOne => open_always(world, 1).await,
+            Self::BookMany => open_always(world, CALENDARS).await,
+            Self::Board => stock_board(world, 4).await,
+            Self::LargeBoard => stock_board(world, 500).await,
+            Self::NewCallers | Self::NewLeads | Self::Refresh => {}
+        }
+        vec![admin]
+    }
+
+    /// The `n`th request.
+    fn request<'w>(self, world: &'w World, wallets: &[Wallet], n: u64) -> Request<'w> {
+        let wallet = of(wallets, n);
+        match self {
+            Self::CreateByOne | Self::CreateByMany => create(world, wallet, n),
+            Self::Move => move_one(world, wallet, n),
+            Self::CallsOfMany => call(world, &number(FIRST_LEAD + n % LEADS)),
+            Self::CallsOfOne => call(world, &number(FIRST_LEAD)),
+            Self::NewCallers => call(world, &number(1_000_000 + n)),
+            Self::BookOne => book(world, n, 1),
+            Self::BookMany => book(world, n, CALENDARS),
+            Self::Board | Self::LargeBoard => board(world, wallet),
+            Self::ReadByOne | Self::ReadByMany | Self::Refresh => {
+                world.get("/leads/1001?i=acme").with(wallet)
             }
-            Self::NewCallers => {
-                ground
-                    .ceiling(rates, |world, n| call(world, &number(1_000_000 + n)))
-                    .await
-            }
-            Self::BookOne | Self::BookMany => {
-                let calendars = if self == Self::BookOne { 1 } else { CALENDARS };
-                open_always(&ground.arranged, calendars).await;
-                ground
-                    .ceiling(rates, move |world, n| book(world, n, calendars))
-                    .await
-            }
-            Self::Board | Self::LargeBoard => {
-                let users = if self == Self::Board { 4 } else { 500 };
-                stock_board(&ground.arranged, users).await;
-                ground.ceiling(rates, move |world, _| board(world, &admin)).await
-            }
-            Self::ReadByOne | Self::ReadByMany => {
-                let users = if self == Self::ReadByOne { 1 } else { 50 };
-                let wallets = users_with_wallets(&ground.arranged, users).await;
-                ground
-                    .ceiling(rates, move |world, n| {
-                        world.get("/leads/1001?i=acme").with(of(&wallets, n))
-                    })
-                    .await
-            }
-            Self::NewLeads => {
-                ground
-                    .ceiling(rates, move |world, n| create_lead(world, &admin, n))
-                    .await
-            }
-            Self::Refresh => refresh(ground).await,
+            Self::NewLeads => create_lead(world, wallet, n),
         }
     }
 }

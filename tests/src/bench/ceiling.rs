@@ -77,9 +77,9 @@ impl Ground {
         let process = || arranged.through(Self::store(&limits, arranged.store.environment()));
         let processes = std::iter::repeat_with(process).take(PROCESSES).collect();
         Self {
+            arranged,
             limits,
             processes,
-            arranged,
         }
     }
 
@@ -117,9 +117,10 @@ impl Ground {
         loop {
             let outcome = load.run(rate).await;
             let stopped = load.ground.stop();
-            match outcome {
-                Some(p99) => good = Some((rate, p99)),
-                None => (bad, stop) = (Some(rate), stopped),
+            if let Some(p99) = outcome {
+                good = Some((rate, p99));
+            } else {
+                (bad, stop) = (Some(rate), stopped);
             }
             rate = match (good, bad) {
                 (Some((rate, _)), None) if rate < most => (2.0 * rate).min(most),

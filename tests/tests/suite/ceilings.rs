@@ -26,7 +26,7 @@ const LATENCY: Latency = Latency {
 
 /// An empty table, and its limits.
 async fn limited() -> (World, Arc<Limits>) {
-    let engine = Arc::new(Database::in_memory().unwrap());
+    let engine = Arc::new(Database::in_memory().expect("an engine"));
     let world = World::embedded(engine.clone(), TABLE).await;
     (world, Limits::new(engine, LATENCY))
 }
@@ -34,7 +34,7 @@ async fn limited() -> (World, Arc<Limits>) {
 async fn call(limits: &Arc<Limits>, operation: &str, request: Value) -> Value {
     let request = request.to_string().into_bytes();
     let (status, answer) = limits.clone().answer(operation.to_owned(), request).await;
-    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
     let error = answer["__type"].as_str().unwrap_or_default();
     let codes = answer["CancellationReasons"].as_array().into_iter().flatten();
     let codes: Vec<_> = codes.map(|reason| &reason["Code"]).collect();

@@ -92,14 +92,14 @@ pub fn chunk_of<K: ImportKind>(
 }
 
 /// What chunks of a kind need to be written.
-pub struct Writer<'i> {
+pub struct ChunkWriter<'i> {
     pub operator: &'i Operator,
     pub known: &'i KnownRecords,
     pub plan: &'i ImportPlan,
     pub mode: Mode,
 }
 
-impl Writer<'_> {
+impl ChunkWriter<'_> {
     /// Writes the records of a chunk, or judges them.
     pub async fn write<K: ImportKind>(&self, chunk: Chunk<K>) -> Result<Finished<K>, ImportError> {
         let mut written = Vec::with_capacity(chunk.len());

@@ -30,7 +30,7 @@ use shared::ids::CallId;
 use shared::store::StoreError;
 
 use crate::progress;
-use chunks::{Ends, Pace, Writer, chunk_of};
+use chunks::{ChunkWriter, Ends, Pace, chunk_of};
 use plan::ImportPlan;
 use references::KnownRecords;
 use report::ImportTally;
@@ -213,7 +213,7 @@ impl Import<'_> {
         };
         self.bar.set_message(K::KIND.name());
         let judging = self.judged.is_some();
-        let writer = Writer {
+        let writer = ChunkWriter {
             operator: self.operator,
             known: &self.known,
             plan: &self.plan,
@@ -236,12 +236,8 @@ impl Import<'_> {
         let mut lines = self.source.lines(range.first)?;
         let mut under_way = FuturesOrdered::new();
         loop {
-            let chunk = chunk_of::<K>(
-                &mut lines,
-                (range.last, most),
-                |line| takes(writer.plan, line),
-                &mut ends,
-            )?;
+            let wanted = |line| takes(writer.plan, line);
+            let chunk = chunk_of::<K>(&mut lines, (range.last, most), wanted, &mut ends)?;
             let done = chunk.is_empty() || self.stop.is_asked();
             if !done {
                 under_way.push_back(writer.write::<K>(chunk));

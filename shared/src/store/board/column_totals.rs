@@ -86,12 +86,11 @@ impl Writer {
         };
         let expected = start.totals.as_ref();
         let read;
-        let totals = match expected.filter(|totals| totals.serve(&asked.sight)) {
-            Some(totals) => totals,
-            None => {
-                read = self.reader.board_totals(&request, None, &asked.sight).await?;
-                &read
-            }
+        let totals = if let Some(totals) = expected.filter(|totals| totals.serve(&asked.sight)) {
+            totals
+        } else {
+            read = self.reader.board_totals(&request, None, &asked.sight).await?;
+            &read
         };
         let columns = columns
             .into_iter()

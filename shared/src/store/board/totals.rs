@@ -317,10 +317,13 @@ fn sum(item: &Item, part: &str) -> Result<Sum, StoreError> {
 
 /// A number of a total: sums of money may exceed 64 bits.
 fn number(item: &Item, name: &str) -> Result<i128, StoreError> {
-    let digits = item.get(name).and_then(|number| number.as_n().ok());
-    digits.map_or(Ok(0), |digits| {
-        digits.parse().map_err(|cause| item::corrupt(TOTAL, cause))
-    })
+    let Some(number) = item.get(name) else {
+        return Ok(0);
+    };
+    let digits = number
+        .as_n()
+        .map_err(|_| item::corrupt(TOTAL, format_args!("{name} is no number")))?;
+    digits.parse().map_err(|cause| item::corrupt(TOTAL, cause))
 }
 
 #[cfg(test)]

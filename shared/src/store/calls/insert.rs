@@ -207,10 +207,8 @@ impl Writer {
                 }
                 Ok(Inserted::LeadGone) => {
                     let lead = self.reader.other_lead_of_call(call).await;
-                    (link, numbers) = self
-                        .reader
-                        .link(call, lead, None, self.reader.call_numbers().await?)
-                        .await;
+                    let seen = self.reader.call_numbers().await?;
+                    (link, numbers) = self.reader.link(call, lead, None, seen).await;
                 }
                 Ok(Inserted::AlreadyMade(made)) => {
                     let lead = self.reader.lead_of_call(call).await;

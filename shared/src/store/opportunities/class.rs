@@ -141,7 +141,9 @@ pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key,
     };
     counts.insert(key::total(ranks, &key::rank(&day, class.user)), share);
     if keys.board_form() == BoardForm::ByColumn {
-        counts.values_mut().for_each(|share| share.spread = true);
+        for share in counts.values_mut() {
+            share.spread = true;
+        }
     }
     Ok(counts)
 }
