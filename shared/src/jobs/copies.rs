@@ -102,7 +102,7 @@ impl Writer {
 
     async fn refresh_round(&self, round: &Round<'_>) -> Result<u64, StoreError> {
         let mut tally = JobOutcome::default();
-        let mut pages = Pages::of(KeyRange::head(self.reader().keys().notices(), PAGE));
+        let mut pages = Pages::of(KeyRange::head(self.keys().notices(), PAGE));
         while let Some(mut items) = pages.next(&self.reader().table).await? {
             note_age(&items, self.reader().environment.now());
             self.shuffle(&mut items);
@@ -189,11 +189,7 @@ impl Writer {
             return Ok(None);
         };
         self.reader().log_unreadable(key, "notice", "a notice is renewed");
-        let mark = self
-            .reader()
-            .table
-            .get(&self.reader().keys().erasure(lead))
-            .await?;
+        let mark = self.reader().table.get(&self.keys().erasure(lead)).await?;
         let mut fresh = marked_at(self.reader().environment.now());
         fresh.insert("v".to_owned(), n(1));
         if mark.is_some() || item.contains_key(DELETED) {
@@ -239,7 +235,7 @@ impl Writer {
         }
         copied?;
         let mut transaction = Transaction::default();
-        transaction.check(self.reader().keys().lead(lead), unchanged(record.as_ref()));
+        transaction.check(self.keys().lead(lead), unchanged(record.as_ref()));
         if grace == 0 {
             self.end(&mut transaction, notice, notice.unchanged_marker());
         } else {
@@ -260,7 +256,7 @@ impl Writer {
         let Some(set) = notice.set.clone().filter(|_| !notice.deleted && grace > 0) else {
             return Ok(None);
         };
-        let links = KeyRange::head(self.reader().keys().lead_opportunities(notice.lead), 1);
+        let links = KeyRange::head(self.keys().lead_opportunities(notice.lead), 1);
         if !self.reader().table.query(links).await?.items.is_empty() {
             return Ok(None);
         }
@@ -309,7 +305,7 @@ impl Writer {
     /// Deletes a marker, and the pending-erasure marker of a deleted lead.
     fn end(&self, transaction: &mut Transaction, notice: &StaleMarker, unchanged_marker: Condition) {
         if notice.deleted {
-            transaction.delete(self.reader().keys().erasure(notice.lead), Condition::Always);
+            transaction.delete(self.keys().erasure(notice.lead), Condition::Always);
         }
         transaction.delete(notice.key.clone(), unchanged_marker);
     }
@@ -317,10 +313,7 @@ impl Writer {
     /// Writes the copies of a lead. An unreadable one fails after the others are written.
     async fn refresh_copies_of(&self, lead: LeadId, record: Option<&LeadRecord>) -> Result<(), StoreError> {
         let mut unreadable = Unreadable::default();
-        let mut pages = Pages::of(KeyRange::head(
-            self.reader().keys().lead_opportunities(lead),
-            BATCH,
-        ));
+        let mut pages = Pages::of(KeyRange::head(self.keys().lead_opportunities(lead), BATCH));
         while let Some(keys) = pages.next_keys(&self.reader().table).await? {
             let ids = keys
                 .iter()
@@ -329,7 +322,7 @@ impl Writer {
             let found = self
                 .table
                 .reads()
-                .get_many(ids.iter().map(|id| self.reader().keys().opportunity(*id)))
+                .get_many(ids.iter().map(|id| self.keys().opportunity(*id)))
                 .await?;
             for (key, item) in &found {
                 let outcome = match OpportunityRecord::decode(item) {
@@ -356,9 +349,9 @@ impl Writer {
             if stored.opportunity.lead_id != Some(lead) || fresh == stored.value {
                 return Ok(());
             }
-            let key = self.reader().keys().opportunity(fresh.opportunity.id);
-            let mut transaction = stored.replace(self.reader().keys(), fresh, stored.edited)?;
-            transaction.check(self.reader().keys().lead(lead), unchanged(record));
+            let key = self.keys().opportunity(fresh.opportunity.id);
+            let mut transaction = stored.replace(self.keys(), fresh, stored.edited)?;
+            transaction.check(self.keys().lead(lead), unchanged(record));
             match self.table.commit(transaction).await {
                 Ok(()) => return Ok(()),
                 Err(CommitError::Refused(items)) => {

@@ -30,12 +30,12 @@ impl Writer {
     }
 
     async fn erase_meetings(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
-        let mut links = Pages::of(KeyRange::head(self.reader().keys().lead_meetings(lead), BATCH));
+        let mut links = Pages::of(KeyRange::head(self.keys().lead_meetings(lead), BATCH));
         while let Some(found) = links.next_keys(&self.reader().table).await? {
             let ids = found
                 .iter()
                 .filter_map(|key| MeetingId::new(key.sk.parse().ok()?));
-            let keys = ids.map(|id| self.reader().keys().meeting(id));
+            let keys = ids.map(|id| self.keys().meeting(id));
             for (key, item) in self.reader().table.get_many(keys).await? {
                 let change = |item: &Item| self.meeting_erasure(item, lead);
                 let outcome = self.change_record(key.clone(), item, change).await;
@@ -58,12 +58,12 @@ impl Writer {
                 moves: stored.moves,
             })
         };
-        record.put(self.reader().keys(), Some(&stored)).map(Some)
+        record.put(self.keys(), Some(&stored)).map(Some)
     }
 
     /// Calls are found by the timeline, and those without an event by their links.
     async fn erase_calls(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
-        let mut timeline = Pages::of(KeyRange::head(self.reader().keys().timeline(lead), BATCH));
+        let mut timeline = Pages::of(KeyRange::head(self.keys().timeline(lead), BATCH));
         while let Some(items) = timeline.next(&self.reader().table).await? {
             let mut events = Vec::with_capacity(items.len());
             for event in &items {
@@ -75,7 +75,7 @@ impl Writer {
             }
             self.erase_some_calls(lead, events, unreadable).await?;
         }
-        let mut links = Pages::of(KeyRange::head(self.reader().keys().lead_calls(lead), BATCH));
+        let mut links = Pages::of(KeyRange::head(self.keys().lead_calls(lead), BATCH));
         while let Some(found) = links.next_keys(&self.reader().table).await? {
             let calls = found.into_iter().filter_map(|key| {
                 let call = CallId::new(key.sk.parse().ok()?)?;
@@ -93,10 +93,10 @@ impl Writer {
         found: Vec<(Key, CallId)>,
         unreadable: &mut Unreadable,
     ) -> Result<(), StoreError> {
-        let calls = found.iter().map(|(_, call)| self.reader().keys().call(*call));
+        let calls = found.iter().map(|(_, call)| self.keys().call(*call));
         let calls = self.reader().table.get_many(calls).await?;
         for (leading, call) in found {
-            let key = self.reader().keys().call(call);
+            let key = self.keys().call(call);
             let item = calls.get(&key).cloned().unwrap_or_default();
             let change = |item: &Item| call_erasure(item, lead, &key, &leading);
             let outcome = self.change_record(key.clone(), item, change).await;

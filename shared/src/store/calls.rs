@@ -175,8 +175,7 @@ impl Writer {
     /// # Errors
     /// [`StoreError`] where they cannot be taken.
     pub async fn take_call_numbers(&self, link: &Link) -> Result<CallSequences, StoreError> {
-        let [calls, leads] =
-            [Counter::Call, Counter::Lead].map(|counter| self.reader.keys().counter(counter));
+        let [calls, leads] = [Counter::Call, Counter::Lead].map(|counter| self.keys().counter(counter));
         let numbers = async {
             if *link == Link::Nobody {
                 let call = Sequence::reserve(&self.table, &calls, "call").await?;
@@ -229,12 +228,7 @@ impl Writer {
         match (link, lead) {
             (Link::Known(_), Some(lead)) => {
                 let active = (lead, call.create_date);
-                leads::mark_active(
-                    &mut transaction,
-                    self.reader.keys(),
-                    active,
-                    &self.reader.environment,
-                );
+                leads::mark_active(&mut transaction, self.keys(), active, &self.reader.environment);
             }
             (Link::New(caller), Some(lead)) => {
                 self.put_new_lead(&mut transaction, caller, lead, call.create_date)?;
@@ -243,12 +237,7 @@ impl Writer {
         }
         self.take_numbers(&mut transaction, link, numbers);
         if let Some(claim) = claim {
-            claim.put(
-                &mut transaction,
-                self.reader.keys(),
-                call.id.get(),
-                call.create_date,
-            );
+            claim.put(&mut transaction, self.keys(), call.id.get(), call.create_date);
         }
         let raises = self.raises_calls() && call.kind == CallType::Incoming;
         match self.commit_call(transaction, &call, link, raises).await {
@@ -270,9 +259,9 @@ impl Writer {
         let Some(lead) = call.lead.filter(|_| raises) else {
             return self.table.commit(transaction).await;
         };
-        let (key, is_new) = (self.reader.keys().lead(lead), matches!(link, Link::New(_)));
+        let (key, is_new) = (self.keys().lead(lead), matches!(link, Link::New(_)));
         let mut raising = transaction.clone();
-        outbox::enqueue(&mut raising, self.reader.keys(), call.id);
+        outbox::enqueue(&mut raising, self.keys(), call.id);
         if is_new {
             return self.table.commit(raising).await;
         }
@@ -302,11 +291,7 @@ impl Writer {
         let event = id.and_then(|id| call.event(id));
         if let Some(event) = &event {
             let item = item::encode("event", event)?;
-            transaction.put(
-                self.reader.keys().event(event.lead, event.id),
-                item,
-                Condition::Absent,
-            );
+            transaction.put(self.keys().event(event.lead, event.id), item, Condition::Absent);
         }
         let record = CallRecord {
             call: call.clone(),
@@ -314,11 +299,7 @@ impl Writer {
             nonce: Some(nonce.to_owned()),
             raw: Raw::default(),
         };
-        transaction.put(
-            self.reader.keys().call(call.id),
-            record.encode()?,
-            Condition::Absent,
-        );
+        transaction.put(self.keys().call(call.id), record.encode()?, Condition::Absent);
         Ok(())
     }
 
@@ -330,14 +311,14 @@ impl Writer {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         self.add_lead(transaction, caller.lead(id, now))?;
-        let claim = phone_claim(self.reader.keys(), &caller.phone);
+        let claim = phone_claim(self.keys(), &caller.phone);
         put_claim(transaction, claim, (id, caller.instead_of), now);
         Ok(())
     }
 
     /// Takes the numbers that are not reserved. That of the event goes with the call's, which its item checks.
     fn take_numbers(&self, transaction: &mut Transaction, link: &Link, numbers: CallSequences) {
-        let calls = self.reader.keys().counter(Counter::Call);
+        let calls = self.keys().counter(Counter::Call);
         numbers.call.take(transaction, calls.clone(), "call");
         if *link != Link::Nobody && !numbers.call.is_reserved() {
             transaction.update(calls, "event", 1, Item::new(), Condition::Always);
@@ -345,7 +326,7 @@ impl Writer {
         if matches!(link, Link::New(_)) {
             numbers
                 .lead
-                .take(transaction, self.reader.keys().counter(Counter::Lead), "lead");
+                .take(transaction, self.keys().counter(Counter::Lead), "lead");
         }
     }
 
@@ -359,7 +340,7 @@ impl Writer {
         items: &BTreeMap<Key, Item>,
     ) -> Result<Inserted, StoreError> {
         let item = |key: &Key| items.get(key);
-        if item(&self.reader.keys().call(call.id)).is_some_and(|item| item::is_own(item, nonce)) {
+        if item(&self.keys().call(call.id)).is_some_and(|item| item::is_own(item, nonce)) {
             return Ok(Inserted::Done(call.id));
         }
         if let Some(claimed @ (Claimed::Replay(_) | Claimed::Mismatch)) =
@@ -368,11 +349,11 @@ impl Writer {
             return Ok(Inserted::Claimed(claimed));
         }
         match link {
-            Link::Known(lead) if item(&self.reader.keys().lead(*lead)).is_some_and(Item::is_empty) => {
+            Link::Known(lead) if item(&self.keys().lead(*lead)).is_some_and(Item::is_empty) => {
                 return Ok(Inserted::LeadGone);
             }
             Link::New(caller) => {
-                if let Some(claim) = item(&phone_claim(self.reader.keys(), &caller.phone)) {
+                if let Some(claim) = item(&phone_claim(self.keys(), &caller.phone)) {
                     return claimant(claim).map(Inserted::AlreadyMade);
                 }
             }

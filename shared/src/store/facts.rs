@@ -67,7 +67,7 @@ impl Writer {
         record: &Stored<E>,
         stored: Option<&Stored<E>>,
     ) -> Result<Transaction, StoreError> {
-        let mut transaction = record.put(self.reader.keys(), stored)?;
+        let mut transaction = record.put(self.keys(), stored)?;
         let moments = || record.value.moments(stored.map(|stored| &stored.value));
         let events = self.watched(E::TRIGGER, moments);
         if !events.is_empty() {
@@ -79,7 +79,7 @@ impl Writer {
             let text = serde_json::json!(fact).to_string();
             let mut item = Item::from([("v".to_owned(), n(1)), (FACT.to_owned(), s(text))]);
             item.extend(traceparent::attribute(Traceparent::current().as_ref()));
-            let key = self.reader.keys().trigger(record.value.cause(record.version));
+            let key = self.keys().trigger(record.value.cause(record.version));
             transaction.put(key, item, Condition::Always);
         }
         Ok(transaction)

@@ -63,7 +63,7 @@ impl Writer {
         claim: Option<&IdempotencyKey>,
         refused: &BTreeMap<Key, Item>,
     ) -> Result<Option<Claimed>, StoreError> {
-        let met = claim.and_then(|claim| Some((claim, refused.get(&claim.key(self.reader.keys()))?)));
+        let met = claim.and_then(|claim| Some((claim, refused.get(&claim.key(self.keys()))?)));
         met.map(|(claim, item)| claim.judge(item, self.reader.environment.now()))
             .transpose()
     }
@@ -80,7 +80,7 @@ impl Writer {
         let outcome = (found, Item::from([(FOUND.to_owned(), n(1))]));
         claim.put_outcome(
             &mut transaction,
-            self.reader.keys(),
+            self.keys(),
             outcome,
             self.reader.environment.now(),
         );

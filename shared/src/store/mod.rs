@@ -280,6 +280,10 @@ impl Writer {
         &self.reader
     }
 
+    pub(crate) fn keys(&self) -> Keys<'_> {
+        self.reader.keys()
+    }
+
     /// For a request, whose writes raise their [facts]. `directory` is the one that the request was checked with.
     pub(crate) fn of_request(store: &Store, reader: Reader, directory: Arc<Directory>) -> Self {
         Self {

@@ -162,9 +162,7 @@ impl Writer {
         let expiry = self.reader.environment.now().plus_seconds(SECONDS);
         let mut item = cursor.encode();
         item.insert("ttl".to_owned(), n(expiry.unix_seconds()));
-        self.table
-            .put(&self.reader.keys().bookmark(&walk.0, page), item)
-            .await?;
+        self.table.put(&self.keys().bookmark(&walk.0, page), item).await?;
         let known = Some(cursor).filter(PageCursor::is_known);
         self.reader.hints.pages.set(walk.page(page), known);
         Ok(())

@@ -1,5 +1,5 @@
 //! Sequential ids (C-11). Each is taken in the transaction of its record, so a rejected request takes none. After a
-//! conflict the id is reserved by an unconditional addition, and so are the next ones of this process for some seconds:
+//! conflict at the counter the id is reserved by an unconditional addition, and so are the next ones of this process for some seconds:
 //! an addition costs a call, but excludes no other.
 
 use super::key::{Counter, Key};
@@ -94,7 +94,7 @@ impl Writer {
         if !self.reader.is_contended(counter) {
             return Ok(read);
         }
-        Sequence::reserve(&self.table, &self.reader.keys().counter(counter), name).await
+        Sequence::reserve(&self.table, &self.keys().counter(counter), name).await
     }
 
     /// Reserves an id after a conflict at its counter.
@@ -104,6 +104,6 @@ impl Writer {
         name: &'static str,
     ) -> Result<Sequence, StoreError> {
         self.reader.note_contention(counter);
-        Sequence::reserve(&self.table, &self.reader.keys().counter(counter), name).await
+        Sequence::reserve(&self.table, &self.keys().counter(counter), name).await
     }
 }

@@ -46,7 +46,7 @@ impl Writer {
     ) -> Result<Writes, StoreError> {
         if let Action::Notify(_) = action {
             let mut transaction = Transaction::default();
-            let key = self.reader().keys().notification(ground.cause, automation, at);
+            let key = self.keys().notification(ground.cause, automation, at);
             deliveries::put(&mut transaction, key, ground.fact.at, ground.trace.as_ref());
             return Ok(Ok(transaction));
         }
@@ -117,8 +117,8 @@ impl Writer {
         };
         let (funnel, column) = new.place;
         let (funnel, counter) = (
-            self.reader().keys().funnel(funnel),
-            self.reader().keys().counter(Counter::Opportunity),
+            self.keys().funnel(funnel),
+            self.keys().counter(Counter::Opportunity),
         );
         let wanted = [funnel.clone(), counter.clone()];
         let (mut found, ()) =

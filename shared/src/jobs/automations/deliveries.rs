@@ -184,7 +184,7 @@ impl DeliveryLane {
 impl Writer {
     /// The notifications of a fact.
     async fn left_by(self, cause: Cause) -> Result<(Self, Vec<Item>), StoreError> {
-        let span = KeyRange::beginning(self.reader().keys().outbox(), key::notifications(cause));
+        let span = KeyRange::beginning(self.keys().outbox(), key::notifications(cause));
         let items = self.reader().table.query_all(span).await?;
         Ok((self, items))
     }
@@ -192,7 +192,7 @@ impl Writer {
     /// The due notifications in the outbox, by lane.
     async fn waiting(self) -> Result<Vec<DeliveryLane>, StoreError> {
         let mut lanes = BTreeMap::new();
-        let mut pages = Pages::of(key::outbox_notifications(self.reader().keys()));
+        let mut pages = Pages::of(key::outbox_notifications(self.keys()));
         while let Some(items) = pages.next(&self.reader().table).await? {
             self.sort_into(&mut lanes, items).await?;
         }

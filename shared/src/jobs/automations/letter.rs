@@ -15,8 +15,8 @@ impl Writer {
     /// The request to send; `None` if there is nothing to send any more.
     pub(super) async fn letter(&self, delivery: &Delivery) -> Result<Option<WebhookRequest>, StoreError> {
         let (record, automation) = (
-            subject::key(self.reader().keys(), delivery.cause),
-            self.reader().keys().automation(delivery.automation),
+            subject::key(self.keys(), delivery.cause),
+            self.keys().automation(delivery.automation),
         );
         let mut found = self
             .reader()

@@ -126,7 +126,7 @@ impl Writer {
             self.reader().environment.now().plus_seconds(SHARE),
             JobOutcome::default(),
         );
-        let mut pages = Pages::of(key::outbox_triggers(self.reader().keys()));
+        let mut pages = Pages::of(key::outbox_triggers(self.keys()));
         while let Some(keys) = pages.next_keys(&self.reader().table).await? {
             counters::count(|counters| counters.outbox += keys.len() as u64);
             let runs = keys.into_iter().map(|key| self.run_in_time(key, until));
@@ -154,8 +154,7 @@ impl Writer {
     async fn run(&self, cause: Cause) -> Result<bool, StoreError> {
         // On the heap, because it is large.
         let outcome = Box::pin(self.carry_out(cause)).await;
-        self.or_set_aside(&self.reader().keys().trigger(cause), outcome)
-            .await
+        self.or_set_aside(&self.keys().trigger(cause), outcome).await
     }
 
     /// Runs the remaining actions of a trigger in sequence. Returns whether the instance is suspended.
@@ -176,7 +175,7 @@ impl Writer {
                 Err(CommitError::Store(error)) => return Err(error),
                 Err(CommitError::Refused(items)) => {
                     // A concurrent run of the same trigger does not justify reserving an id.
-                    let counter = self.reader().keys().counter(Counter::Opportunity);
+                    let counter = self.keys().counter(Counter::Opportunity);
                     crowded = items.contains_key(&counter) && !items.contains_key(&trigger.key);
                     retry.again().await?;
                 }
@@ -189,7 +188,7 @@ impl Writer {
     /// A trigger and the preconditions of its next action, which are absent if its record is gone. `None` if all is done.
     /// A batch of gets, then at most two gets and a query in parallel.
     async fn trigger(&self, cause: Cause) -> Result<Option<(OutboxTrigger, Option<Ground>)>, StoreError> {
-        let keys = self.reader().keys();
+        let keys = self.keys();
         let (key, record, settings) = (keys.trigger(cause), subject::key(keys, cause), keys.directory());
         let wanted = [key.clone(), record.clone(), settings.clone()];
         let mut found = self.reader().table.get_many(wanted).await?;

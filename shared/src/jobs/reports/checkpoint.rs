@@ -119,10 +119,7 @@ impl Writer {
         due: &[Walked],
         most: usize,
     ) -> Result<Option<ScanCheckpoint>, StoreError> {
-        let (now, key) = (
-            self.reader().environment.now(),
-            self.reader().keys().report_walk(entity),
-        );
+        let (now, key) = (self.reader().environment.now(), self.keys().report_walk(entity));
         let stored = self.reader().table.get(&key).await?;
         let before = stored.as_ref().and_then(|item| ScanCheckpoint::decode(item).ok());
         let version = before.as_ref().map(|walk| walk.version);
@@ -153,7 +150,7 @@ impl Writer {
         entity: ReportEntity,
         walk: &ScanCheckpoint,
     ) -> Result<(), StoreError> {
-        let (key, mut walk) = (self.reader().keys().report_walk(entity), walk.clone());
+        let (key, mut walk) = (self.keys().report_walk(entity), walk.clone());
         walk.claimed_until = self.reader().environment.now();
         let condition = Condition::Version(walk.version);
         self.put_walk(&key, &mut walk, condition).await.map(drop)
@@ -192,7 +189,7 @@ impl Writer {
         for (at, part) in parts.enumerate() {
             let mut item = encode_part(&part);
             item.insert("ttl".to_owned(), expires.clone());
-            let key = self.reader().keys().report_draft(id, slice, at);
+            let key = self.keys().report_draft(id, slice, at);
             self.table.put(&key, item).await?;
         }
         Ok(())
@@ -209,10 +206,7 @@ impl Writer {
     ) -> Result<Option<Cube>, StoreError> {
         for number in &walk.slices {
             let begins = key::report_slice_begins(&walk.slice(*number));
-            let mut pages = Pages::of(KeyRange::beginning(
-                self.reader().keys().report_drafts(id),
-                begins,
-            ));
+            let mut pages = Pages::of(KeyRange::beginning(self.keys().report_drafts(id), begins));
             while let Some(items) = pages.next(&self.reader().table).await? {
                 for item in &items {
                     cube.merge(days_of(item)?);
@@ -233,7 +227,7 @@ impl Writer {
     ) -> Result<(), StoreError> {
         let mut transaction = Transaction::default();
         let condition = Condition::Version(walk.version);
-        transaction.delete(self.reader().keys().report_walk(entity), condition);
+        transaction.delete(self.keys().report_walk(entity), condition);
         self.table.try_commit(transaction).await.map(drop)
     }
 

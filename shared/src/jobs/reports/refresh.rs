@@ -144,11 +144,8 @@ impl Writer {
 
     /// The reports' definitions; unreadable ones are logged and skipped.
     async fn readable_reports(&self) -> Result<Vec<Definition>, StoreError> {
-        let items = self
-            .table
-            .reads()
-            .query_all(KeyRange::head(self.reader().keys().reports(), PAGE))
-            .await?;
+        let reports = KeyRange::head(self.keys().reports(), PAGE);
+        let items = self.reader().table.query_all(reports).await?;
         let mut definitions = Vec::with_capacity(items.len());
         for item in &items {
             match definition(item) {
@@ -170,15 +167,14 @@ impl Writer {
     ) -> Result<Vec<Due>, StoreError> {
         let heads = definitions
             .iter()
-            .map(|definition| self.reader().keys().report_head(definition.id));
+            .map(|definition| self.keys().report_head(definition.id));
         let mut heads = self.reader().table.get_many(heads).await?;
         let mut found = Vec::new();
         for definition in definitions {
-            let key = self.reader().keys().report_head(definition.id);
+            let key = self.keys().report_head(definition.id);
             let stored = heads.remove(&key);
-            let before = stored
-                .as_ref()
-                .and_then(|item| self.reader().readable_head(&key, item));
+            let readable = |item| self.reader().readable_head(&key, item);
+            let before = stored.as_ref().and_then(readable);
             let digest = definition.question.digest(zone);
             let fresh = before
                 .as_ref()
@@ -211,7 +207,7 @@ impl Writer {
         match turn {
             Err(StoreError::Corrupt { key: kind, .. }) => {
                 // The slices are unusable; the next scan begins again.
-                let key = self.reader().keys().report_walk(entity);
+                let key = self.keys().report_walk(entity);
                 self.reader().log_unreadable(&key, kind, "a walk is given up");
                 self.end_walk(entity, &walk).await?;
                 Ok(ReportTurn::default())
@@ -328,10 +324,8 @@ impl Writer {
         let Some(stored) = &due.stored else {
             return Ok((BTreeSet::new(), 1));
         };
-        let (kept, latest) = self
-            .reader()
-            .sound_parts(due.definition.id, due.before.as_ref())
-            .await?;
+        let reader = self.reader();
+        let (kept, latest) = reader.sound_parts(due.definition.id, due.before.as_ref()).await?;
         let before = due.before.as_ref().map(|before| before.generation);
         // Even with an unreadable head, earlier parts must be older than this refresh, or they are never
         // deleted.
@@ -354,7 +348,7 @@ impl Writer {
         if let Some(same) = before.filter(same) {
             return Ok(same.clone());
         }
-        let key = self.reader().keys().report_part(due.definition.id, name, version);
+        let key = self.keys().report_part(due.definition.id, name, version);
         self.table.put(&key, item).await?;
         let version = version.to_owned();
         Ok(Part { version, digest })
@@ -369,7 +363,7 @@ impl Writer {
             (None, Some(unreadable)) => as_read(unreadable),
             (None, None) => Condition::Absent,
         };
-        transaction.put(self.reader().keys().report_head(id), head.encode(), condition);
+        transaction.put(self.keys().report_head(id), head.encode(), condition);
         let written = self.table.try_commit(transaction).await?;
         if written {
             self.clear(id, head).await?;
@@ -386,7 +380,7 @@ impl Writer {
         let mut pages = Pages::of(KeyRange {
             after: Some(after),
             through: Some(through),
-            ..KeyRange::head(self.reader().keys().report_data(id), PAGE)
+            ..KeyRange::head(self.keys().report_data(id), PAGE)
         });
         while let Some(mut gone) = pages.next_keys(&self.reader().table).await? {
             gone.retain(|key| {

@@ -120,7 +120,7 @@ impl Writer {
         lead: LeadId,
         most: usize,
     ) -> Result<Vec<OpportunityId>, StoreError> {
-        let links = self.reader.keys().lead_opportunities(lead);
+        let links = self.keys().lead_opportunities(lead);
         let mut pages = Pages::of(KeyRange::head(links, most.saturating_add(1).min(PAGE)));
         let read = |range| asked.budget.query(&self.reader.table, range);
         let mut linked = Vec::new();
@@ -162,7 +162,7 @@ impl Writer {
         words: &[Vec<KeySpan>],
         most: usize,
     ) -> Result<Option<BTreeSet<OpportunityId>>, StoreError> {
-        let (keys, funnel) = (self.reader.keys(), asked.request.funnel);
+        let (keys, funnel) = (self.keys(), asked.request.funnel);
         let read = |range| asked.budget.query(&self.reader.table, range);
         let lists = words.iter().map(|spans| {
             let ranges = spans
@@ -192,7 +192,7 @@ impl Writer {
 
     /// The opportunities with more words in the title than have items of their own.
     async fn wordy_titles(&self, asked: &Asked<'_>) -> Result<Vec<OpportunityId>, StoreError> {
-        let range = KeyRange::head(self.reader.keys().wordy_titles(asked.request.funnel), PAGE);
+        let range = KeyRange::head(self.keys().wordy_titles(asked.request.funnel), PAGE);
         let mut list = MergeScan::<Titled>::new([range], 1);
         let mut wordy = Vec::new();
         while list.is_due() {
@@ -210,10 +210,7 @@ impl Writer {
         fresh: &Fresh,
         found: &BTreeSet<OpportunityId>,
     ) -> Result<Vec<Entry>, StoreError> {
-        let found: Vec<_> = found
-            .iter()
-            .map(|id| self.reader.keys().opportunity(*id))
-            .collect();
+        let found: Vec<_> = found.iter().map(|id| self.keys().opportunity(*id)).collect();
         let batches: Vec<_> = found
             .chunks(BATCH)
             .map(|batch| asked.budget.get_many(&self.reader.table, batch.to_vec()))

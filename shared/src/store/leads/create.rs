@@ -169,7 +169,7 @@ impl Writer {
                 return own.then(|| Ok(made())).ok_or(error);
             }
         };
-        let there = refused.get(&self.reader.keys().lead(id));
+        let there = refused.get(&self.keys().lead(id));
         if there.is_some_and(|item| item::is_own(item, &new.nonce)) {
             return Ok(Ok(made()));
         }
@@ -179,19 +179,19 @@ impl Writer {
         let renewed = new
             .company
             .take()
-            .map(|company| company.renewed(self.reader.keys(), &refused));
+            .map(|company| company.renewed(self.keys(), &refused));
         match renewed.transpose()? {
             Some(None) => return Ok(Ok(CreatedLead::CompanyGone)),
             company => new.company = company.flatten(),
         }
         new.earlier
-            .extend(new.identity.refused_by(self.reader.keys(), &refused)?);
+            .extend(new.identity.refused_by(self.keys(), &refused)?);
         Ok(Err(refused))
     }
 
     /// The writes that make a lead under a number.
     fn lead_creation(&self, new: &NewLead, number: Sequence) -> Result<Transaction, StoreError> {
-        let (keys, now) = (self.reader.keys(), self.reader.environment.now());
+        let (keys, now) = (self.keys(), self.reader.environment.now());
         let id = new.lead.id;
         let state = LeadState {
             lead: new.lead.clone(),
@@ -218,8 +218,8 @@ impl Writer {
         refused: &BTreeMap<Key, Item>,
         number: Sequence,
     ) -> Result<Sequence, StoreError> {
-        let counter = self.reader.keys().counter(Counter::Lead);
-        let record = self.reader.keys().lead(number.id()?);
+        let counter = self.keys().counter(Counter::Lead);
+        let record = self.keys().lead(number.id()?);
         if refused.contains_key(&counter) || refused.contains_key(&record) {
             return self.number_after_conflict(Counter::Lead, NUMBER).await;
         }

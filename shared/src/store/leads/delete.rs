@@ -88,12 +88,12 @@ impl Writer {
 
     /// Whether it was the request with this nonce that deleted a lead.
     async fn deleted_by(&self, lead: LeadId, nonce: &str) -> Result<bool, StoreError> {
-        let mark = self.reader.table.get(&self.reader.keys().erasure(lead)).await?;
+        let mark = self.reader.table.get(&self.keys().erasure(lead)).await?;
         Ok(mark.is_some_and(|mark| item::is_own(&mark, nonce)))
     }
 
     fn deletion(&self, record: &LeadRecord, nonce: &str) -> Result<Transaction, StoreError> {
-        let (keys, id) = (self.reader.keys(), record.lead.id);
+        let (keys, id) = (self.keys(), record.lead.id);
         let mut transaction = Transaction::default();
         transaction.delete(keys.lead(id), Condition::Version(record.version));
         let derived = record.derived(keys)?;

@@ -63,7 +63,7 @@ impl Writer {
                     return done.then(|| UpdatedLead::Done(Box::new(lead))).ok_or(error);
                 }
             };
-            let renewed = company.map(|company| company.renewed(self.reader.keys(), &refused));
+            let renewed = company.map(|company| company.renewed(self.keys(), &refused));
             match renewed.transpose()? {
                 Some(None) => return Ok(UpdatedLead::CompanyGone),
                 renewed => company = renewed.flatten(),
@@ -87,7 +87,7 @@ impl Writer {
         if retry.again().await? {
             return self.reader.lead_record(id).await;
         }
-        match refused.remove(&self.reader.keys().lead(id)) {
+        match refused.remove(&self.keys().lead(id)) {
             None => Ok(Some(stored)),
             Some(item) if item.is_empty() => Ok(None),
             Some(item) => LeadRecord::decode(item).map(Some),
@@ -132,7 +132,7 @@ impl Writer {
         lead: &Lead,
         company: Option<&NamedCompany>,
     ) -> Result<Transaction, StoreError> {
-        let keys = self.reader.keys();
+        let keys = self.keys();
         let gets = |named: &&NamedCompany| lead.company == Some(named.company.id);
         let new = company
             .filter(|_| lead.company != stored.lead.company)

@@ -107,8 +107,8 @@ impl Writer {
                 Err(CommitError::Store(error)) => return self.made_after_all(id, &nonce).await?.ok_or(error),
             };
             let (record, counter) = (
-                self.reader.keys().opportunity(id),
-                self.reader.keys().counter(Counter::Opportunity),
+                self.keys().opportunity(id),
+                self.keys().counter(Counter::Opportunity),
             );
             if refused
                 .get(&record)
@@ -119,7 +119,7 @@ impl Writer {
             if let Some(claimed) = self.claimed_meanwhile(claim, &refused)? {
                 return Ok(Created::Claimed(claimed));
             }
-            if let Some(item) = refused.get(&self.reader.keys().lead(lead.lead.id)) {
+            if let Some(item) = refused.get(&self.keys().lead(lead.lead.id)) {
                 if item.is_empty() {
                     return Ok(Created::LeadGone);
                 }
@@ -145,16 +145,16 @@ impl Writer {
         let id = card.opportunity.id;
         let record = OpportunityRecord::made(card.clone(), Some(nonce));
         let mut transaction = self.put_record(&record, None)?;
-        leads::link(&mut transaction, self.reader.keys(), lead);
+        leads::link(&mut transaction, self.keys(), lead);
         number.take(
             &mut transaction,
-            self.reader.keys().counter(Counter::Opportunity),
+            self.keys().counter(Counter::Opportunity),
             NUMBER,
         );
         if let Some(claim) = claim {
             claim.put(
                 &mut transaction,
-                self.reader.keys(),
+                self.keys(),
                 id.get(),
                 self.reader.environment.now(),
             );

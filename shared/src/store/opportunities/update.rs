@@ -124,14 +124,14 @@ impl Writer {
                 Err(CommitError::Refused(items)) => items,
                 Err(CommitError::Store(error)) => return self.changed_after_all(card).await?.ok_or(error),
             };
-            if let Some(item) = refused.get(&self.reader.keys().opportunity(card.opportunity.id)) {
+            if let Some(item) = refused.get(&self.keys().opportunity(card.opportunity.id)) {
                 stored = OpportunityRecord::decode(item)?;
                 // An attempt of which nobody heard had done it.
                 if stored.opportunity == card.opportunity {
                     return Ok(Updated::Done(Box::new(card)));
                 }
             }
-            lead = newer(lead, |lead| refused.get(&self.reader.keys().lead(lead)))?;
+            lead = newer(lead, |lead| refused.get(&self.keys().lead(lead)))?;
             // Where many want the same, what was there before the pause is old after it.
             if retry.again().await? {
                 match self.reader.opportunity(stored.opportunity.id).await? {
@@ -163,7 +163,7 @@ impl Writer {
         };
         let card = OpportunitySnapshot::of(changed, Some(lead));
         let mut transaction = self.replacement(stored, card.clone())?;
-        leads::link(&mut transaction, self.reader.keys(), lead);
+        leads::link(&mut transaction, self.keys(), lead);
         Ok(Some((card, transaction)))
     }
 

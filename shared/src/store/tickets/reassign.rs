@@ -204,7 +204,7 @@ impl Writer {
 
     async fn listed_files(&self, budget: &ReadBudget, ticket: TicketId) -> Result<BTreeSet<Key>, StoreError> {
         let mut listed = BTreeSet::new();
-        let mut pages = Pages::of(KeyRange::head(self.reader.keys().ticket_files(ticket), PAGE));
+        let mut pages = Pages::of(KeyRange::head(self.keys().ticket_files(ticket), PAGE));
         while let Some(page) = pages
             .next_with(|span| budget.query(&self.reader.table, span))
             .await?
@@ -268,7 +268,7 @@ impl Writer {
         files: &[FileRecord],
         lead: LeadId,
     ) -> Result<Transaction, StoreError> {
-        let keys = self.reader.keys();
+        let keys = self.keys();
         let mut transaction = next.put(keys, Some(stored))?;
         for file in files {
             let moved = file.next(FileState {

@@ -26,7 +26,7 @@ impl Writer {
                 return Ok(());
             };
             let mut unreadable = Unreadable::default();
-            self.settle_files(self.reader.keys().ticket_files(id), &mut unreadable)
+            self.settle_files(self.keys().ticket_files(id), &mut unreadable)
                 .await?;
             unreadable.result()?;
             let settled = stored.next(TicketState {
@@ -34,7 +34,7 @@ impl Writer {
                 unsettled: false,
                 files: stored.files,
             });
-            let transaction = settled.put(self.reader.keys(), Some(&stored))?;
+            let transaction = settled.put(self.keys(), Some(&stored))?;
             if self.table.try_commit(transaction).await? {
                 return Ok(());
             }
@@ -49,16 +49,15 @@ impl Writer {
         lead: LeadId,
         unreadable: &mut Unreadable,
     ) -> Result<(), StoreError> {
-        let mut tickets = Pages::of(KeyRange::head(self.reader.keys().lead_tickets(lead), BATCH));
+        let mut tickets = Pages::of(KeyRange::head(self.keys().lead_tickets(lead), BATCH));
         while let Some(keys) = tickets.next_keys(&self.reader.table).await? {
             for ticket in keys.iter().filter_map(|key| key::placed_ticket(&key.sk)) {
                 let outcome = self.unlink_ticket(ticket, lead).await;
-                unreadable.note(&self.reader, &self.reader.keys().ticket(ticket), outcome)?;
+                unreadable.note(&self.reader, &self.keys().ticket(ticket), outcome)?;
             }
         }
         // After the tickets, because from here on no file can be added to this list.
-        self.settle_files(self.reader.keys().lead_files(lead), unreadable)
-            .await
+        self.settle_files(self.keys().lead_files(lead), unreadable).await
     }
 
     async fn unlink_ticket(&self, id: TicketId, lead: LeadId) -> Result<(), StoreError> {
@@ -78,7 +77,7 @@ impl Writer {
                     files: stored.files,
                 })
             };
-            let transaction = erased.put(self.reader.keys(), Some(&stored))?;
+            let transaction = erased.put(self.keys(), Some(&stored))?;
             if self.table.try_commit(transaction).await? {
                 return self.settle_ticket(id).await;
             }
@@ -90,9 +89,9 @@ impl Writer {
     async fn settle_files(&self, list: String, unreadable: &mut Unreadable) -> Result<(), StoreError> {
         let mut files = Pages::of(KeyRange::head(list, BATCH));
         while let Some(keys) = files.next_keys(&self.reader.table).await? {
-            for name in keys.iter().filter_map(|key| self.reader.keys().listed_file(key)) {
+            for name in keys.iter().filter_map(|key| self.keys().listed_file(key)) {
                 let outcome = self.settle_file(&name).await;
-                unreadable.note(&self.reader, &self.reader.keys().file(&name), outcome)?;
+                unreadable.note(&self.reader, &self.keys().file(&name), outcome)?;
             }
         }
         Ok(())
@@ -111,7 +110,7 @@ impl Writer {
 
     /// The writes that give a file the lead of its ticket; `None` where it has it.
     async fn file_move(&self, name: &FileName) -> Result<Option<Transaction>, StoreError> {
-        let keys = self.reader.keys();
+        let keys = self.keys();
         let Some(file) = self.reader.table.get(&keys.file(name)).await? else {
             return Ok(None);
         };

@@ -120,7 +120,7 @@ impl Writer {
         head: Option<Entries>,
         last_id: u64,
     ) -> (Option<Entries>, Vec<KeyRange>) {
-        let keys = self.reader.keys();
+        let keys = self.keys();
         let whole = |list| KeyRange::head(list, PAGE);
         match (reach, head) {
             (OwnerScope::Nothing, _) => (None, Vec::new()),
@@ -157,7 +157,7 @@ impl Writer {
             }
             Kept::Ids(mut ids) => {
                 ids.sort_unstable();
-                let keys = self.reader.keys();
+                let keys = self.keys();
                 let wanted = ids.into_iter().skip(skipped).take(limit);
                 let wanted = wanted.map(|id| key::entry(keys.lead_list(request.archived), id));
                 let items = self.reader.table.get_many(wanted).await?.into_values();
@@ -174,12 +174,7 @@ impl Writer {
         let Some(last) = head.leads.last().filter(|_| head.more) else {
             return Vec::new();
         };
-        key::split(
-            &self.reader.keys().lead_list(archived),
-            last.id.get(),
-            last_id,
-            PARTS,
-        )
+        key::split(&self.keys().lead_list(archived), last.id.get(), last_id, PARTS)
     }
 
     /// The matches in `span`.

@@ -244,7 +244,7 @@ impl Writer {
         (reach, budget): (&OwnerScope, &ReadBudget),
         is_match: &impl Fn(&LeadEntry) -> bool,
     ) -> Result<Vec<LeadEntry>, StoreError> {
-        let counter = self.reader.keys().counter(Counter::Lead);
+        let counter = self.keys().counter(Counter::Lead);
         let cursor = async {
             if skipped < WORTH_A_BOOKMARK {
                 return Ok(None);

@@ -85,7 +85,7 @@ impl Writer {
         let agenda = if let Some(agenda) = preconditions.agenda.take() {
             agenda
         } else {
-            let days = day_keys(self.reader.keys(), calendar.id, judged(&calendar, date));
+            let days = day_keys(self.keys(), calendar.id, judged(&calendar, date));
             Agenda::of(self.reader.table.get_many(days).await?.values())?
         };
         let attempts = Attempts {
@@ -172,7 +172,7 @@ impl Attempts<'_> {
 
     /// Reads the checked days, the claim and the changed meeting again; the outcome if they decide it. One batch of gets.
     async fn look_again(&mut self) -> Result<Option<Booked>, StoreError> {
-        let keys = self.store.reader.keys();
+        let keys = self.store.keys();
         let Booking {
             calendar,
             date,
@@ -238,7 +238,7 @@ impl Attempts<'_> {
 
     /// The new record and its writes.
     fn transaction(&self) -> Result<(MeetingRecord, Transaction), StoreError> {
-        let keys = self.store.reader.keys();
+        let keys = self.store.keys();
         let Booking {
             calendar,
             date,
@@ -266,7 +266,7 @@ impl Attempts<'_> {
     }
 
     fn creation(&self, new: &NewMeeting) -> Result<(MeetingRecord, Transaction), StoreError> {
-        let (keys, now) = (self.store.reader.keys(), self.booking.now);
+        let (keys, now) = (self.store.keys(), self.booking.now);
         let id: MeetingId = self.preconditions.meeting.id()?;
         let lead = match &new.guest {
             Attendee::Known(lead) => *lead,
@@ -315,7 +315,7 @@ impl Attempts<'_> {
         let record = stored.changed(meeting, &self.nonce);
         let mut transaction = self.store.put_record(&record, Some(stored))?;
         if let Some(lead) = record.meeting.lead_id {
-            let (keys, environment) = (self.store.reader.keys(), &self.store.reader.environment);
+            let (keys, environment) = (self.store.keys(), &self.store.reader.environment);
             leads::mark_active(&mut transaction, keys, (lead, now), environment);
         }
         Ok((record, transaction))

@@ -98,6 +98,7 @@ fn said(tried: &Tried) -> String {
     };
     let left = match (tried.answered, tried.left) {
         (Answered::Failed | Answered::Busy, Left::After) => ", done",
+        (Answered::Busy, Left::Reserved) => ", an id reserved",
         (Answered::Failed | Answered::Busy, Left::Other) => ", in part",
         (Answered::Right, Left::Other) => ", without lead",
         _ => "",

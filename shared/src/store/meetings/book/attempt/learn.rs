@@ -13,7 +13,7 @@ use table::StoreError;
 impl Attempts<'_> {
     /// Updates the state from current items; the outcome if they decide it.
     pub(super) fn learn(&mut self, told: &Told) -> Result<Option<Booked>, StoreError> {
-        let keys = self.store.reader.keys();
+        let keys = self.store.keys();
         let id = match &self.plan {
             BookingPlan::New(_) => self.preconditions.meeting.id()?,
             BookingPlan::Move { stored, .. } => stored.meeting.id,
@@ -70,7 +70,7 @@ impl Attempts<'_> {
 
     /// Updates the other preconditions from current items.
     fn renew_preconditions(&mut self, told: &Told) -> Result<(), StoreError> {
-        let keys = self.store.reader.keys();
+        let keys = self.store.keys();
         let Booking { calendar, date, .. } = self.booking;
         if let Some(item) = told.get(&keys.reschedule_secret()) {
             self.preconditions.secret = Some(secret(item)?);
@@ -91,7 +91,7 @@ impl Attempts<'_> {
 
     /// The outcome where the lead is gone: nothing can be booked for it, but a booked meeting can still be moved.
     fn lost_lead(&mut self, told: &Told) -> Option<Booked> {
-        let keys = self.store.reader.keys();
+        let keys = self.store.keys();
         let is_gone = |lead| told.contains_key(&keys.lead(lead));
         match &mut self.plan {
             BookingPlan::New(new) => match new.guest {
