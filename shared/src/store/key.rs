@@ -174,6 +174,11 @@ impl<'a> Keys<'a> {
         Self { board, ..self }
     }
 
+    /// Whether totals have shards after conflicts: from format 4 on.
+    pub fn totals_spread(self) -> bool {
+        self.board == BoardForm::ByColumn
+    }
+
     /// The form of the totals of boards.
     pub fn board_form(self) -> BoardForm {
         self.board

@@ -194,11 +194,11 @@ impl Doctor<'_> {
         Ok(true)
     }
 
-    /// Totals with their shards. Only those of opportunities have any.
+    /// Totals with their shards.
     async fn stored_totals(&self, open: &BTreeSet<Key>) -> Result<BTreeMap<Key, StoredTotal>> {
         let keys = self.operator.keys();
         let parts = |total: &Key| {
-            let is_spread = keys.origin(total) == Origin::OpportunityTotal;
+            let is_spread = matches!(keys.origin(total), Origin::OpportunityTotal | Origin::LeadTotal);
             let shards = is_spread.then(|| shards(total).collect::<Vec<_>>());
             iter::once(total.clone()).chain(shards.into_iter().flatten())
         };

@@ -74,7 +74,7 @@ pub fn counts(keys: Keys<'_>, lead: &Lead) -> Result<BTreeMap<Key, Share>, Store
     }
     let attributes = item::encode(KIND, &class.unrestricted())?;
     let total = key::total(keys.lead_totals(lead.archived), &owner);
-    let spread = false;
+    let spread = keys.totals_spread();
     counts.insert(
         total,
         Share {

@@ -140,7 +140,7 @@ pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key,
         ..Share::default()
     };
     counts.insert(key::total(ranks, &key::rank(&day, class.user)), share);
-    if keys.board_form() == BoardForm::ByColumn {
+    if keys.totals_spread() {
         for share in counts.values_mut() {
             share.spread = true;
         }

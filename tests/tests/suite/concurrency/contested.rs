@@ -1,4 +1,4 @@
-//! Creations and moves that meet conflicts at the totals and daily counts of their column, which then have shards.
+//! Creations and moves that meet conflicts at totals and daily counts, which then have shards.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,7 +63,25 @@ async fn create(world: &World, wallet: &Wallet, user: u64) {
     }
 }
 
-/// The shards of boards' totals and daily counts.
+/// Creates leads of an owner, and archives every third one.
+async fn create_leads(world: &World, wallet: &Wallet) {
+    for number in 0..MADE_BY_EACH {
+        let made = world.call("POST", "/leads?i=acme").with(wallet);
+        let made = made
+            .json(&json!({ "firstname": "Nova", "owner": 8 }))
+            .send()
+            .await;
+        assert_eq!(made.status, 200, "{}", made.body);
+        if number % 3 == 0 {
+            let uri = format!("/lead/archive?i=acme&apitoken={}", wallet.key);
+            let archive = json!({ "id": made.body["id"], "archived": true });
+            let archived = world.call("POST", &uri).json(&archive).send().await;
+            assert_eq!(archived.status, 200, "{}", archived.body);
+        }
+    }
+}
+
+/// The shards of totals and daily counts.
 fn shards(world: &World) -> Vec<Value> {
     let items = world.raw().items().into_iter();
     let is_shard = |item: &Value| item["sk"]["S"].as_str().is_some_and(|sort| sort.contains('~'));
@@ -132,4 +150,29 @@ async fn contested_totals_are_exact() {
     );
     assert!(shards(&world).len() < stored.len());
     exact().await;
+}
+
+/// C-12: the number of leads is exact for viewers of all and of an owner's leads, and for the doctor.
+#[tokio::test]
+async fn contested_totals_of_leads_are_exact() {
+    let world = crowded().await;
+    let wallet = world.wallet(7).await;
+    let count = async |world: &World, archived: bool| {
+        let uri = format!("/leads?i=acme&limit=1&archived={archived}");
+        let listed = world.get(&uri).with(&wallet).send().await;
+        listed.body["data"]["total"].as_u64().expect("a number")
+    };
+    let before = [count(&world, false).await, count(&world, true).await];
+    join_all((0..TASKS).map(|_| create_leads(&world, &wallet))).await;
+    let stored = shards(&world);
+    for part in ["#lead-total#0", "#lead-total#1"] {
+        let has = |item: &Value| item["pk"]["S"].as_str().is_some_and(|pk| pk.ends_with(part));
+        assert!(stored.iter().any(has), "{part}: {stored:?}");
+    }
+    let (made, archived) = (TASKS * MADE_BY_EACH, TASKS * MADE_BY_EACH / 3);
+    for world in [&world, &world.elsewhere()] {
+        let after = [count(world, false).await, count(world, true).await];
+        assert_eq!(after, [before[0] + made - archived, before[1] + archived]);
+        world.is_sound().await;
+    }
 }
