@@ -75,7 +75,10 @@ impl Ground {
         settle(&arranged.operator(ACME)).await;
         let limits = Limits::new(engine, latency);
         let process = || arranged.through(Self::store(&limits, arranged.store.environment()));
-        let processes = std::iter::repeat_with(process).take(PROCESSES).collect();
+        let processes: Arc<[World]> = std::iter::repeat_with(process).take(PROCESSES).collect();
+        for process in processes.iter() {
+            process.store.check_format().await.expect("a readable table");
+        }
         Self {
             arranged,
             limits,
