@@ -231,7 +231,7 @@ fn none() -> CancellationReason {
     }
 }
 
-/// What DynamoDB answers to a transaction that it never takes.
+/// DynamoDB's response to a transaction that it never accepts.
 fn refused(reason: &str) -> DynoxideError {
     DynoxideError::ValidationException(reason.to_owned())
 }
@@ -325,7 +325,7 @@ mod tests {
         (100..200).map(|sort| put(sort, ABSENT))
     }
 
-    /// What is written does not depend on the size of the transactions.
+    /// The size of the transactions does not change the result.
     #[test]
     fn a_large_transaction_writes_what_ordinary_ones_do() {
         let (large, ordinary) = (filled(), filled());

@@ -63,7 +63,7 @@ pub struct Ceiling {
     pub is_more: bool,
     /// 99th percentile of the durations.
     pub p99: Duration,
-    /// What rejected most calls at the next higher rate.
+    /// The item that rejected most calls at the next higher rate.
     pub stop: Option<(String, Stop)>,
 }
 
@@ -98,7 +98,7 @@ impl Ground {
         Self::store(&self.limits, self.arranged.store.environment())
     }
 
-    /// What rejected most calls since the last look.
+    /// The item that rejected most calls since the last look.
     #[must_use]
     pub fn stop(&self) -> Option<(String, Stop)> {
         let stops = self.limits.stops().into_iter();

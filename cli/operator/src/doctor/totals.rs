@@ -263,7 +263,7 @@ impl Doctor<'_> {
 /// A total as it is stored.
 #[derive(Default)]
 struct StoredTotal {
-    /// What its items add up to.
+    /// The sum of its items.
     whole: Option<Item>,
     /// Its own item, and its shards.
     items: Vec<(Key, Option<Item>)>,

@@ -91,7 +91,7 @@ pub fn chunk_of<K: ImportKind>(
     Ok(chunk)
 }
 
-/// What chunks of a kind need to be written.
+/// Writes chunks of a kind.
 pub struct ChunkWriter<'i> {
     pub operator: &'i Operator,
     pub known: &'i KnownRecords,

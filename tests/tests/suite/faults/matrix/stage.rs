@@ -44,6 +44,12 @@ pub struct Cast {
 /// The items of a table by key, each as canonical text.
 pub type Items = BTreeMap<String, String>;
 
+/// The items except the counters of ids.
+pub fn without_counters(items: &Items) -> Items {
+    let items = items.iter().filter(|(key, _)| !key.contains("#counter "));
+    items.map(|(key, item)| (key.clone(), item.clone())).collect()
+}
+
 /// A world on its own engine.
 pub struct Stage {
     pub world: World,

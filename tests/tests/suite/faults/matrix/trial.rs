@@ -12,7 +12,7 @@ use tests::{ACME, World};
 
 use super::ask::{Again, Ask};
 use super::moment::{Length, Moment, Script};
-use super::stage::{Cast, Items, Stage};
+use super::stage::{Cast, Items, Stage, without_counters};
 
 /// Well below a function's timeout in template.yaml.
 const MAX: Duration = Duration::from_secs(25);
@@ -403,9 +403,4 @@ fn difference(expected: &Items, there: &Items) -> String {
         own.map(|(key, item)| format!("{key} {item}")).collect::<Vec<_>>()
     };
     format!("lacks {:?}, has {:?}", of(expected, there), of(there, expected))
-}
-
-fn without_counters(items: &Items) -> Items {
-    let items = items.iter().filter(|(key, _)| !key.contains("#counter "));
-    items.map(|(key, item)| (key.clone(), item.clone())).collect()
 }
