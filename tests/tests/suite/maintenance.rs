@@ -173,7 +173,7 @@ async fn each_instance_has_its_share_of_a_round() {
             .filter(|item| item["pk"]["S"] == partition && item["written"]["N"] == "1")
             .count()
     };
-    // Each lead takes a second.
+    // Each lead takes a second; 32 of them are under way when the minute ends.
     let clock = world.clock.clone();
     let slow: FaultPlan = Arc::new(move |operation| {
         if operation == "TransactWriteItems" {
@@ -184,7 +184,7 @@ async fn each_instance_has_its_share_of_a_round() {
     let store = world.store.clone().with_faults(slow);
     maintenance::copy(&store).await.expect("copies");
     let done = written("acme");
-    assert!((59..=80).contains(&done), "{done}");
+    assert!((59..=96).contains(&done), "{done}");
     assert_eq!(written("other-shop"), 1);
     // The next rounds complete the rest.
     for _ in 0..20 {
