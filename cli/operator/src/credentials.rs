@@ -329,10 +329,7 @@ impl Operator {
         // A text that is no id is not looked up: DynamoDB rejects keys of some lengths and characters.
         let formed = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let item = if formed {
-            self.table()
-                .reads()
-                .get(&self.keys().credential(kind, id))
-                .await?
+            self.reads().get(&self.keys().credential(kind, id)).await?
         } else {
             None
         };

@@ -58,12 +58,7 @@ impl Operator {
 
     /// All users' names in the first format.
     pub(super) async fn first_names(&self) -> Result<BTreeMap<String, String>, StoreError> {
-        let mut item = self
-            .table()
-            .reads()
-            .get(&self.keys().names())
-            .await?
-            .unwrap_or_default();
+        let mut item = self.reads().get(&self.keys().names()).await?.unwrap_or_default();
         item::take_json(NAMES, &mut item, NAMES)
     }
 

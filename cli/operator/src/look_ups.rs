@@ -103,7 +103,6 @@ impl Operator {
         let mut wanted: Vec<_> = wanted.collect();
         let look_ups = wanted.iter().flat_map(|missing| &missing.look_ups);
         let there = self
-            .table()
             .reads()
             .get_many(look_ups.map(|(key, _)| key.clone()))
             .await?;

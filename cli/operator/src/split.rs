@@ -88,7 +88,6 @@ impl Operator {
         standings: &Standings,
     ) -> Result<Vec<Transaction>, StoreError> {
         let found = self
-            .table()
             .reads()
             .get_many(held.iter().map(|(_, key)| key.clone()))
             .await?;

@@ -125,7 +125,6 @@ impl Tail {
         let key = |sequence: &FollowedSequence| self.operator.keys().counter(sequence.counter);
         let items = self
             .operator
-            .table()
             .reads()
             .get_many(self.sequences.iter().map(key))
             .await?;

@@ -190,9 +190,6 @@ impl Store {
         let Some(found) = found else { return Ok(()) };
         found.judged()?;
         self.settled.note(found);
-        if found.format >= Format::WORDS {
-            self.hints.learn_migrated();
-        }
         Ok(())
     }
 }

@@ -7,7 +7,6 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::opportunities::LeadOpportunitiesHint;
@@ -100,8 +99,6 @@ pub struct HintCache {
     pub names: Cache<InstanceName, BTreeSet<Key>>,
     /// The counters at which this process met a conflict, and until when it reserves ids.
     pub contended: Cache<Key, Timestamp>,
-    /// Whether `funil migrate` has brought the table to this build's format.
-    migrated: AtomicBool,
     /// Callers that were accepted.
     accepted: Cache<String, Accepted>,
 }
@@ -169,16 +166,6 @@ impl HintCache {
     /// Whether a caller is expected to be what it was, and not what new callers are.
     pub fn has_met(&self, walker: &str) -> bool {
         self.callers.get(walker).is_some()
-    }
-
-    /// Whether this process knows that the table has this build's format.
-    pub fn is_migrated(&self) -> bool {
-        self.migrated.load(Ordering::Relaxed)
-    }
-
-    /// Remembers that it has.
-    pub fn learn_migrated(&self) {
-        self.migrated.store(true, Ordering::Relaxed);
     }
 
     /// A caller, if it was accepted lately.

@@ -74,11 +74,7 @@ async fn flawed(operator: &Operator, kind: KindRef, key: &Key) -> Result<Option<
     let (Some(reason), Some(lead)) = (kind.flaw(&item)?, stored.call.lead) else {
         return Ok(None);
     };
-    let erased = operator
-        .table()
-        .reads()
-        .get(&operator.keys().erasure(lead))
-        .await?;
+    let erased = operator.reads().get(&operator.keys().erasure(lead)).await?;
     Ok(erased.is_none().then_some(Flawed {
         reason,
         item,

@@ -42,7 +42,6 @@ impl Doctor<'_> {
     pub(super) async fn last_taken(&self, (counter, name): Number) -> Result<u64, StoreError> {
         let item = self
             .operator
-            .table()
             .reads()
             .get(&self.operator.keys().counter(counter))
             .await?;

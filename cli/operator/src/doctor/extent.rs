@@ -69,7 +69,6 @@ impl Operator {
     pub(super) async fn extent(&self) -> Result<Extent, StoreError> {
         let key = |counter| self.keys().counter(counter);
         let items = self
-            .table()
             .reads()
             .get_many(SEQUENCES.map(|(counter, _)| key(counter)))
             .await?;

@@ -8,7 +8,7 @@ use table::Key;
 /// The most items that are remembered, in 8 bytes each: those of a million opportunities.
 const MAX: usize = 12_000_000;
 
-/// Digests of keys. Two keys have the same one in less than one of a million runs.
+/// Digests of keys. An item that no record derives has the digest of one that is known with a probability of 1 in 10^12.
 #[derive(Debug, Default)]
 pub struct DerivedKeys(Vec<u64>);
 

@@ -72,11 +72,7 @@ fn both(
 /// Under one version of the directory users and credentials are of one moment.
 async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -> Result<Check> {
     let record = operator.keys().user(user);
-    let found = operator
-        .table()
-        .reads()
-        .get_many([record.clone(), key.clone()])
-        .await?;
+    let found = operator.reads().get_many([record.clone(), key.clone()]).await?;
     let Some((credential, membership)) = both(user, found.get(key), found.get(&record))? else {
         return Ok(Check::Fine);
     };

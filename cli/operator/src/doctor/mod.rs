@@ -159,7 +159,7 @@ impl Operator {
 impl Operator {
     /// Whether the table has a format in which leads may lack notes.
     async fn is_unmigrated(&self) -> Result<bool, StoreError> {
-        let found = found_format(self.table().reads()).await?;
+        let found = found_format(self.reads()).await?;
         Ok(found.is_some_and(|found| found.format < Format::UNLINKED))
     }
 }

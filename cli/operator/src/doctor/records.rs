@@ -102,11 +102,7 @@ async fn check(
     record: &Item,
 ) -> Result<Check> {
     let derived = kind.derived(operator.keys(), record)?;
-    let stored = operator
-        .table()
-        .reads()
-        .get_many(derived.items.keys().cloned())
-        .await?;
+    let stored = operator.reads().get_many(derived.items.keys().cloned()).await?;
     let (mut findings, mut fix) = (Vec::new(), Transaction::default());
     for (at, item, found) in differences((kind, may_lack), &derived, &stored) {
         let fault = found.map_or("is missing: ", |_| "is not what is derived: ");

@@ -204,7 +204,6 @@ impl Doctor<'_> {
         };
         let mut found = self
             .operator
-            .table()
             .reads()
             .get_many(open.iter().flat_map(parts))
             .await?;

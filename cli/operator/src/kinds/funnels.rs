@@ -118,7 +118,6 @@ impl Operator {
             for begins in [key::column_begins(Some(column)), key::total_column(column)] {
                 let totals = self.keys().board_totals(funnel, archived);
                 let items = self
-                    .table()
                     .reads()
                     .query_all(KeyRange::beginning(totals, begins))
                     .await?;

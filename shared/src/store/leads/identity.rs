@@ -13,7 +13,7 @@ use crate::lead::{Lead, same_email};
 use crate::phone::Phone;
 use crate::store::Reader;
 use crate::store::budget::ReadBudget;
-use crate::store::format::{Format, found_format};
+use crate::store::format::Format;
 use crate::store::key::{self, Key, Keys};
 use crate::text::hex;
 use crate::time::Timestamp;
@@ -214,15 +214,10 @@ impl Reader {
     /// Whether leads of a former build may lack the look-ups by address and word, and opportunities those by title: until
     /// `funil migrate` has run. One get, none once this process knows that it has.
     pub(in crate::store) async fn lacks_look_ups(&self) -> Result<bool, StoreError> {
-        if self.hints.is_migrated() {
-            return Ok(false);
+        if !self.settled.has(Format::WORDS) {
+            self.learn_format().await?;
         }
-        let found = found_format(&self.table).await?;
-        let lacks = found.is_some_and(|found| found.format < Format::WORDS);
-        if !lacks {
-            self.hints.learn_migrated();
-        }
-        Ok(lacks)
+        Ok(!self.settled.has(Format::WORDS))
     }
 
     /// The lead that has the address, in a table that lacks look-ups: reads the list of all leads.

@@ -10,6 +10,7 @@
 mod ask;
 mod asks;
 mod moment;
+mod outcome;
 mod stage;
 mod table;
 mod trial;

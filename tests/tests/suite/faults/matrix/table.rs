@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use shared::store::testing::faults::Fault;
 
 use super::moment::Length;
-use super::trial::{Answered, Left, Trial, Tried};
+use super::outcome::{Answered, Left};
+use super::trial::{Trial, Tried};
 
 /// A column: heading and selected moments.
 type Column = (&'static str, fn(&Tried) -> bool);

@@ -12,6 +12,7 @@ use tests::{ACME, World};
 
 use super::ask::{Again, Ask};
 use super::moment::{Length, Moment, Script};
+use super::outcome::{Answered, Left};
 use super::stage::{Cast, Items, Stage, without_counters};
 
 /// Well below a function's timeout in template.yaml.
@@ -23,36 +24,10 @@ const ORDERS: usize = 5;
 /// The header that counts the unreadable items of a list.
 const UNREADABLE: &str = "x-items-unreadable";
 
-/// Kinds of responses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Answered {
-    /// The response without faults.
-    Right,
-    /// A list without an unreadable item, which it counts.
-    Partial,
-    /// The internal error.
-    Failed,
-    /// The table was busy.
-    Busy,
-}
-
 const FAILURES: [(u16, &str, Answered); 2] = [
     (500, "Internal error", Answered::Failed),
     (503, "Service unavailable", Answered::Busy),
 ];
-
-/// Kinds of final states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Left {
-    /// Nothing was done.
-    Before,
-    /// Nothing was done, but an id is reserved, which no record gets.
-    Reserved,
-    /// All was done.
-    After,
-    /// Something else was done, which is consistent.
-    Other,
-}
 
 /// A fault and its result.
 #[derive(Debug)]
