@@ -1,8 +1,9 @@
 //! Sums that are spread over several items.
 //!
 //! Transactions that add to one item at the same time conflict. A sum that may be spread is one item until a transaction
-//! meets a conflict at it. That transaction, and the next ones of this process, add to one of its shards instead, chosen
-//! at random. The sum is what all of its items add up to, so one of them may be negative.
+//! meets a conflict at it. That transaction, and the next ones of this process, add to one of its shards instead: a
+//! random one, until the next conflict. So processes find shards of their own. The sum is what all of its items add up
+//! to, so one of them may be negative.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,7 @@ use crate::key::Key;
 use crate::retry::Jitter;
 
 /// Items of a sum, besides the one that it has without conflicts.
-pub const SHARDS: u64 = 16;
+pub const SHARDS: u64 = 64;
 /// Between the sort key of a sum and the number of a shard. The sort keys of sums do not contain it.
 const MARK: char = '~';
 /// Additions to a sum that are spread after a conflict.
@@ -41,33 +42,43 @@ pub fn unsharded(sort: &str) -> &str {
     sort.split_once(MARK).map_or(sort, |(sum, _)| sum)
 }
 
-/// Sums at which this process met conflicts, with the number of additions that are still to be spread.
+/// Sums at which this process met conflicts.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ContestedSums(Arc<Mutex<HashMap<Key, u32>>>);
+pub(crate) struct ContestedSums(Arc<Mutex<HashMap<Key, Contested>>>);
+
+#[derive(Debug)]
+struct Contested {
+    /// The shard of this process.
+    shard: u64,
+    /// The number of additions that are still to be spread.
+    left: u32,
+}
 
 impl ContestedSums {
     /// Notes a conflict at a sum or one of its shards.
-    pub fn note(&self, item: Key) {
+    pub fn note(&self, item: Key, jitter: &Jitter) {
         let sum = shard_of(&item).unwrap_or(item);
         let mut sums = self.sums();
         if sums.len() >= MAX_SUMS {
             sums.clear();
         }
-        sums.insert(sum, SPREAD);
+        let shard = jitter.below(SHARDS);
+        sums.insert(sum, Contested { shard, left: SPREAD });
     }
 
     /// The item to which to add; `None` for the one that the sum has without conflicts.
-    pub fn shard(&self, sum: &Key, jitter: &Jitter) -> Option<Key> {
+    pub fn shard(&self, sum: &Key) -> Option<Key> {
         let mut sums = self.sums();
-        let left = sums.get_mut(sum)?;
-        *left -= 1;
-        if *left == 0 {
+        let contested = sums.get_mut(sum)?;
+        let number = contested.shard;
+        contested.left -= 1;
+        if contested.left == 0 {
             sums.remove(sum);
         }
-        Some(shard(sum, jitter.below(SHARDS)))
+        Some(shard(sum, number))
     }
 
-    fn sums(&self) -> MutexGuard<'_, HashMap<Key, u32>> {
+    fn sums(&self) -> MutexGuard<'_, HashMap<Key, Contested>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -80,24 +91,24 @@ mod tests {
     fn additions_are_spread_for_a_while_after_a_conflict() {
         let (sums, jitter) = (ContestedSums::default(), Jitter::new(|bound| bound - 1));
         let [contested, other] = ["31", "32"].map(|sort| Key::new("totals", sort));
-        assert_eq!(sums.shard(&contested, &jitter), None);
-        sums.note(contested.clone());
-        assert_eq!(sums.shard(&other, &jitter), None);
+        assert_eq!(sums.shard(&contested), None);
+        sums.note(contested.clone(), &jitter);
+        assert_eq!(sums.shard(&other), None);
         for _ in 0..SPREAD {
-            let shard = sums.shard(&contested, &jitter).unwrap();
-            assert_eq!(shard, Key::new("totals", "31~15"));
+            let shard = sums.shard(&contested).unwrap();
+            assert_eq!(shard, Key::new("totals", "31~63"));
             assert_eq!(shard_of(&shard), Some(contested.clone()));
             assert!(shards(&contested).any(|one| one == shard));
         }
-        assert_eq!(sums.shard(&contested, &jitter), None);
+        assert_eq!(sums.shard(&contested), None);
         assert_eq!(shard_of(&contested), None);
     }
 
     #[test]
     fn sums_are_kept_in_bounded_memory() {
-        let sums = ContestedSums::default();
+        let (sums, jitter) = (ContestedSums::default(), Jitter::new(|_| 0));
         for number in 0..3 * MAX_SUMS {
-            sums.note(Key::new("totals", number.to_string()));
+            sums.note(Key::new("totals", number.to_string()), &jitter);
         }
         assert!(sums.sums().len() <= MAX_SUMS);
     }
