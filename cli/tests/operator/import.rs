@@ -107,7 +107,9 @@ const MIXED: [&str; 22] = [
 #[test]
 fn invalid_lines_do_not_stop_the_import() {
     let bench = Bench::with_instance();
-    let answer = bench.import(&MIXED.join("\n"));
+    let many: Vec<_> = (1..=201).collect();
+    let crowded = format!(r#"{{"kind":"lead","id":11,"userAccess":{many:?}}}"#);
+    let answer = bench.import(&[&MIXED[..], &[&crowded]].concat().join("\n"));
     assert_eq!(answer.code, 1);
     let document = answer.document();
     assert_eq!(
@@ -126,6 +128,7 @@ fn invalid_lines_do_not_stop_the_import() {
             "line 17: departmentAccess: department 3 does not exist",
             "line 18: department: department 3 does not exist",
             "line 20: tags: tag 2 does not exist",
+            "line 23: userAccess: must be a list of at most 200 ids",
         ]
     );
     assert_eq!(

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use shared::auth::claimed_form;
 use shared::calendar::LinkName;
 use shared::form::{Form, Submitted, Target, TokenHash};
-use shared::http::{InvalidField, RawRequest, RequestError, parse_object};
+use shared::http::{InvalidField, RawRequest, RequestError, decoded, parse_object};
 use shared::json::{MUST_BE_TEXT, inexact};
 use shared::store::{IdempotencyKey, Reader};
 use shared::text::cut;
@@ -89,8 +89,12 @@ impl Submission {
             };
             match target {
                 Target::Field(name) => {
-                    let text = lead_text(&field.name, &name, value)?;
-                    accepted.fields.insert(name, text.into());
+                    let text = Value::from(lead_text(&field.name, &name, value)?);
+                    // Only `whatsapp` and `chatapp` are names of one field.
+                    if accepted.fields.get(&name).is_some_and(|other| *other != text) {
+                        return Err(InvalidField::new(field.name, "must be the same as chatapp"));
+                    }
+                    accepted.fields.insert(name, text);
                 }
                 Target::Custom(alias) => {
                     judge_text(&field.name, value)?;
@@ -131,7 +135,7 @@ fn body(request: &RawRequest) -> Result<Map<String, Value>, RequestError> {
     if text.starts_with(b"{") || media_type.starts_with("application/json") {
         return parse_object(bytes);
     }
-    Ok(grouped(form_urlencoded::parse(text)))
+    Ok(grouped(decoded(text).into_iter()))
 }
 
 /// Pairs by name. The values of a repeated name, such as of checkboxes, are joined.

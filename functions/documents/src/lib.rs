@@ -5,9 +5,11 @@
 //! outside the interface and need no credentials. `funil serve` has the same.
 
 use axum::Router;
+use axum::middleware::from_fn;
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, get};
 use serde_json::json;
+use shared::http::gzipped;
 use shared::release::release;
 
 /// The text of `openapi.yaml`.
@@ -47,7 +49,7 @@ pub fn routes() -> Router {
         TEXT.replace(DEFAULT_ADDRESS, SAME_ORIGIN),
     );
     Router::new()
-        .route(document, get(text))
+        .route(document, get(text).layer(from_fn(gzipped)))
         .route(page, file("text/html; charset=utf-8", include_str!("page.html")))
         .route(
             start,

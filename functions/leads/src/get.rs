@@ -52,7 +52,7 @@ pub async fn get(request: Authorized<KeyAndToken, AnyUser, GetLead>) -> Result<R
     let lead = record.map(|record| record.value);
     let lead = lead.filter(|state| scope.viewer.sees_lead(state.lead.owner, &state.lead.lists()));
     let mut lead = [lead.ok_or(RequestError::NotFound)?];
-    let related = view.related(scope.store.reader(), related, &lead).await?;
+    let related = view.related(&scope, related, &lead).await?;
     let [lead] = &mut lead;
     let tags = view.root_tags(&lead.lead, &related);
     let lead = view.lead(lead, &scope, &related);

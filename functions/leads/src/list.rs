@@ -84,7 +84,7 @@ pub async fn answer(
     let more = page.more;
     let mut answer = if view.needs_record() {
         let mut leads = scope.store.reader().leads_of(page).await?;
-        let related = view.related(scope.store.reader(), related, &leads).await?;
+        let related = view.related(scope, related, &leads).await?;
         let leads = leads.iter_mut().map(|lead| view.lead(lead, scope, &related));
         let leads = leads.collect();
         view.answer(ListAnswer { total, leads })

@@ -16,6 +16,10 @@ use shared::lead::{Lead, LeadView};
 use shared::people::Company;
 use shared::store::{LeadEntry, LeadState, Names, Reader, StoreError};
 
+/// Advice for leads with too many tags (C-86).
+const TAGS_OVER_BUDGET: &str =
+    "query: the tags of these leads are more than read_budget allows; select tags for fewer leads at a time";
+
 /// The view of the leads in a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
@@ -184,17 +188,21 @@ impl View {
     /// `known` with what else these leads refer to.
     pub async fn related(
         &self,
-        reader: &Reader,
+        scope: &Scope,
         known: Related,
         leads: &[LeadState],
-    ) -> Result<Related, StoreError> {
+    ) -> Result<Related, RequestError> {
+        let reader = scope.store.reader();
         let Related { names, tags } = known;
         let owners = leads.iter().filter_map(|state| state.lead.owner);
         let owners = owners.filter(|_| self.names_owners());
         let of_leads = leads.iter().flat_map(|state| state.lead.tags.iter().copied());
         let of_leads = of_leads.filter(|_| self.shows_tags());
-        let (names, tags) =
-            tokio::try_join!(reader.names_of(names, owners), reader.with_tags(tags, of_leads))?;
+        let related = tokio::try_join!(
+            reader.names_of(names, owners),
+            reader.with_tags(tags, of_leads, &scope.viewer)
+        );
+        let (names, tags) = related.map_err(RequestError::over_budget(TAGS_OVER_BUDGET))?;
         Ok(Related { names, tags })
     }
 

@@ -1,5 +1,7 @@
 //! `GET /crmopportunity/{id}` (C-94).
 
+use std::collections::BTreeMap;
+
 use axum::response::Response;
 use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
 use shared::funnel::Funnel;
@@ -17,7 +19,7 @@ pub struct GetOpportunity {
 }
 
 impl Prefetch for GetOpportunity {
-    type Found = (Option<OpportunitySnapshot>, Vec<Funnel>);
+    type Found = (Option<OpportunitySnapshot>, BTreeMap<FunnelId, Funnel>);
     type Error = RequestError;
 
     fn parse(request: &RawRequest) -> Result<Self, RequestError> {
@@ -30,25 +32,42 @@ impl Prefetch for GetOpportunity {
     }
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        tokio::try_join!(reader.opportunity_card(self.id), reader.every_funnel())
+        let funnels = async {
+            match self.funnel {
+                Some(id) => Ok(reader
+                    .funnel(id)
+                    .await?
+                    .map(|funnel| (id, funnel))
+                    .into_iter()
+                    .collect()),
+                None => reader.expected_funnels().await,
+            }
+        };
+        tokio::try_join!(reader.opportunity_card(self.id), funnels)
     }
 }
 
 /// One opportunity as endpoint 10 lists it; 404 if the user may not see it or its funnel. One round trip; one more if
-/// the copy of its lead is stale.
+/// the copy of its lead is stale, or if its funnel is neither named nor among the first 50.
 pub async fn get(
     request: Authorized<KeyAndToken, AnyUser, GetOpportunity>,
 ) -> Result<Response, RequestError> {
-    let (scope, query, (card, funnels)) = request.into_parts();
+    let (scope, query, (card, mut funnels)) = request.into_parts();
     let mut card = card.ok_or(RequestError::NotFound)?;
     let opportunity = &card.opportunity;
     let asked = query.funnel.is_none_or(|funnel| funnel == opportunity.crm_id);
-    let funnel = funnels.iter().find(|funnel| funnel.id == opportunity.crm_id);
     let visible =
         scope
             .viewer
             .sees_opportunity(opportunity.user, opportunity.status, &opportunity.narrowing());
-    if !(asked && visible && funnel.is_some_and(|funnel| scope.viewer.sees_funnel(&funnel.access))) {
+    if !(asked && visible) {
+        return Err(RequestError::NotFound);
+    }
+    let funnel = match funnels.remove(&opportunity.crm_id) {
+        None => scope.store.reader().funnel(opportunity.crm_id).await?,
+        found => found,
+    };
+    if !funnel.is_some_and(|funnel| scope.viewer.sees_funnel(&funnel.access)) {
         return Err(RequestError::NotFound);
     }
     censor([&mut card], &scope);

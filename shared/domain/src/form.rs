@@ -9,7 +9,7 @@ use subtle::ConstantTimeEq as _;
 
 use crate::calendar::LinkName;
 use crate::ids::{ColumnId, FormId, FunnelId, LeadId, TagId, UserId};
-use crate::lead::{DERIVED_FIELDS, Lead};
+use crate::lead::{DERIVED_FIELDS, Lead, WHATSAPP};
 use crate::lead_edit::is_storable;
 use crate::meeting::NewContact;
 use crate::money::Cents;
@@ -40,7 +40,7 @@ pub struct Form {
     /// Whether it accepts submissions [default: true].
     #[serde(default = "yes")]
     pub active: bool,
-    /// The accepted fields; if there are none, those of [`NewContact`] under their own names.
+    /// The accepted fields; if there are none, those of [`NewContact`] under their own names, and `whatsapp`.
     #[serde(default)]
     pub fields: Vec<FormField>,
     /// Fields by which an existing lead is found.
@@ -168,7 +168,7 @@ impl Target {
     /// The field of this name; `None` for a fixed field that submissions must not set.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        let name = if name == "whatsapp" { "chatapp" } else { name };
+        let name = if name == WHATSAPP { "chatapp" } else { name };
         if NewContact::FIELDS.contains(&name) || MORE_FIELDS.contains(&name) {
             return Some(Self::Field(name.to_owned()));
         }
@@ -202,7 +202,8 @@ impl Form {
     #[must_use]
     pub fn accepted(&self) -> Vec<FormField> {
         if self.fields.is_empty() {
-            return NewContact::FIELDS.map(FormField::plain).into();
+            let names = NewContact::FIELDS.iter().chain([&WHATSAPP]);
+            return names.map(|name| FormField::plain(name)).collect();
         }
         self.fields.clone()
     }

@@ -14,7 +14,7 @@ use crate::text::fits;
 use crate::time::Timestamp;
 use crate::viewer::Viewer;
 
-pub use read::{custom_value, lead_text};
+pub use read::{MAX_IDS, custom_value, lead_text};
 
 /// The most bytes of a record, in the form in which it is exported (C-30).
 const MAX_RECORD: usize = 100_000;

@@ -3,13 +3,12 @@
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
-/// `text` without case and accents, for searches (C-20, C-43).
+/// `text` without case and accents, and with `ss` for `ß`, for searches (C-20, C-43).
 #[must_use]
 pub fn fold(text: &str) -> String {
-    text.nfkd()
-        .filter(|c| !is_combining_mark(*c))
-        .flat_map(char::to_lowercase)
-        .collect()
+    let plain = text.nfkd().filter(|c| !is_combining_mark(*c));
+    let lower: String = plain.flat_map(char::to_lowercase).collect();
+    lower.replace('ß', "ss")
 }
 
 /// `text` cut to `limit` characters (C-71).
@@ -47,6 +46,7 @@ mod tests {
         assert_eq!(fold("ANTO\u{302}NIA"), fold("antônia"));
         assert_eq!(fold("İstanbul"), fold("istanbul"));
         assert_eq!(fold("日本"), "日本");
+        assert_eq!([fold("Straße"), fold("STRAẞE")], ["strasse", "strasse"]);
     }
 
     #[test]

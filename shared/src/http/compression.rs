@@ -3,6 +3,8 @@
 use std::io::Write as _;
 
 use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::middleware::Next;
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -41,6 +43,12 @@ fn refuses(parameter: &str) -> bool {
         }
         _ => false,
     }
+}
+
+/// [`compress`] as a middleware, for routes that are outside the interface.
+pub async fn gzipped(request: Request, next: Next) -> Response {
+    let accepted = accepts_gzip(request.headers());
+    compress(next.run(request).await, accepted).await
 }
 
 /// Compresses a body over 4 KB if the request accepts gzip, and states in `vary` that the response depends on it.

@@ -26,12 +26,13 @@ use axum::handler::Handler;
 use axum::routing::MethodRouter;
 
 pub use body::{JsonObject, NotJson, parse_json, parse_json_doubles, parse_object, required};
+pub use compression::gzipped;
 pub use cors::Origins;
 pub use error::{InvalidField, RequestError};
 pub use idempotency::{BadIdempotencyKey, Idempotent, replayed};
 pub use json::{bytes_of, json, json_that_fits};
 pub use middleware::{BODY_LIMIT, RequestId, unreadable};
-pub use params::Params;
+pub use params::{Params, decoded};
 pub use problem::{ErrorFormat, Problem};
 pub use request::RawRequest;
 pub use source::SourceAddress;

@@ -96,7 +96,7 @@ impl ReadBudget {
         Ok(())
     }
 
-    /// Gets items, each for a unit or more.
+    /// Gets items, each for a unit or more. No call for none.
     ///
     /// # Errors
     /// [`StoreError::OverBudget`] where they are too many; [`StoreError`] where they cannot be read.
@@ -105,6 +105,9 @@ impl ReadBudget {
         table: &ReadTable,
         keys: Vec<Key>,
     ) -> Result<HashMap<Key, Item>, StoreError> {
+        if keys.is_empty() {
+            return Ok(HashMap::new());
+        }
         let count = u32::try_from(keys.len()).unwrap_or(u32::MAX);
         self.take(count.into()).await?;
         let read = table.get_many(keys).await?;

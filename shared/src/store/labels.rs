@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::de::DeserializeOwned;
 
 use super::Reader;
+use super::budget::ReadBudget;
 use crate::ids::TagId;
 use crate::labels::{LossReason, Tag};
+use crate::viewer::Viewer;
 use table::item;
 use table::{KeyRange, MAX_AHEAD, PAGE, StoreError};
 
@@ -19,18 +21,20 @@ impl Reader {
         self.labels("tag", self.keys().tags()).await
     }
 
-    /// The first tags, which are all that most instances have. One query of at most 50.
+    /// The readable ones of the first tags, which are all that most instances have. One query of at most 50. An unreadable
+    /// one is no finding yet: no shown lead may have it.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
     pub async fn expected_tags(&self) -> Result<BTreeMap<TagId, Tag>, StoreError> {
         let span = KeyRange::head(self.keys().tags(), MAX_AHEAD);
         let items = self.table.query(span).await?.items.into_iter();
-        let tags = items.map(|item| item::decode("tag", item).map(|tag: Tag| (tag.id, tag)));
-        tags.collect()
+        let tags = items.filter_map(|item| item::decode("tag", item).ok());
+        Ok(tags.map(|tag: Tag| (tag.id, tag)).collect())
     }
 
-    /// `known` with those of these tags that exist. No call where all are known, else one batch of gets.
+    /// `known` with those of these tags that exist and are readable. No call where all are known, else one batch of gets
+    /// within the read budget.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -38,24 +42,15 @@ impl Reader {
         &self,
         mut known: BTreeMap<TagId, Tag>,
         ids: impl IntoIterator<Item = TagId>,
+        viewer: &Viewer,
     ) -> Result<BTreeMap<TagId, Tag>, StoreError> {
         let unknown: BTreeSet<_> = ids.into_iter().filter(|id| !known.contains_key(id)).collect();
-        known.extend(self.tags_of(unknown).await?);
+        let keys = unknown.into_iter().map(|id| self.keys().tag(id));
+        let budget = ReadBudget::of(viewer);
+        let found = budget.get_many(&self.table, keys.collect()).await?.into_values();
+        let found = found.filter_map(|item| table::readable(item, |item| item::decode("tag", item)));
+        known.extend(found.map(|tag: Tag| (tag.id, tag)));
         Ok(known)
-    }
-
-    /// The tags among these that exist. One batch of gets, no call for none.
-    ///
-    /// # Errors
-    /// [`StoreError`] where they cannot be read.
-    pub async fn tags_of(
-        &self,
-        ids: impl IntoIterator<Item = TagId>,
-    ) -> Result<BTreeMap<TagId, Tag>, StoreError> {
-        let keys = ids.into_iter().map(|id| self.keys().tag(id));
-        let found = self.table.get_many(keys).await?.into_values();
-        let found = found.map(|item| item::decode("tag", item).map(|tag: Tag| (tag.id, tag)));
-        found.collect()
     }
 
     /// All readable loss reasons by id. One query for each MB of them, about 10,000 reasons.

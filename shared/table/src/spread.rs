@@ -1,9 +1,8 @@
 //! Sums that are spread over several items.
 //!
 //! Transactions that add to one item at the same time conflict. A sum that may be spread is one item until a transaction
-//! meets a conflict at it. That transaction, and the next ones of this process, add to one of its shards instead: a
-//! random one, until the next conflict. So processes find shards of their own. The sum is what all of its items add up
-//! to, so one of them may be negative.
+//! meets a conflict at it. That transaction, and the next ones of this process, add to one of its shards instead, chosen
+//! at random. The sum is what all of its items add up to, so one of them may be negative.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,43 +41,33 @@ pub fn unsharded(sort: &str) -> &str {
     sort.split_once(MARK).map_or(sort, |(sum, _)| sum)
 }
 
-/// Sums at which this process met conflicts.
+/// Sums at which this process met conflicts, with the number of additions that are still to be spread.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ContestedSums(Arc<Mutex<HashMap<Key, Contested>>>);
-
-#[derive(Debug)]
-struct Contested {
-    /// The shard of this process.
-    shard: u64,
-    /// The number of additions that are still to be spread.
-    left: u32,
-}
+pub(crate) struct ContestedSums(Arc<Mutex<HashMap<Key, u32>>>);
 
 impl ContestedSums {
     /// Notes a conflict at a sum or one of its shards.
-    pub fn note(&self, item: Key, jitter: &Jitter) {
+    pub fn note(&self, item: Key) {
         let sum = shard_of(&item).unwrap_or(item);
         let mut sums = self.sums();
         if sums.len() >= MAX_SUMS {
             sums.clear();
         }
-        let shard = jitter.below(SHARDS);
-        sums.insert(sum, Contested { shard, left: SPREAD });
+        sums.insert(sum, SPREAD);
     }
 
     /// The item to which to add; `None` for the one that the sum has without conflicts.
-    pub fn shard(&self, sum: &Key) -> Option<Key> {
+    pub fn shard(&self, sum: &Key, jitter: &Jitter) -> Option<Key> {
         let mut sums = self.sums();
-        let contested = sums.get_mut(sum)?;
-        let number = contested.shard;
-        contested.left -= 1;
-        if contested.left == 0 {
+        let left = sums.get_mut(sum)?;
+        *left -= 1;
+        if *left == 0 {
             sums.remove(sum);
         }
-        Some(shard(sum, number))
+        Some(shard(sum, jitter.below(SHARDS)))
     }
 
-    fn sums(&self) -> MutexGuard<'_, HashMap<Key, Contested>> {
+    fn sums(&self) -> MutexGuard<'_, HashMap<Key, u32>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -91,24 +80,24 @@ mod tests {
     fn additions_are_spread_for_a_while_after_a_conflict() {
         let (sums, jitter) = (ContestedSums::default(), Jitter::new(|bound| bound - 1));
         let [contested, other] = ["31", "32"].map(|sort| Key::new("totals", sort));
-        assert_eq!(sums.shard(&contested), None);
-        sums.note(contested.clone(), &jitter);
-        assert_eq!(sums.shard(&other), None);
+        assert_eq!(sums.shard(&contested, &jitter), None);
+        sums.note(contested.clone());
+        assert_eq!(sums.shard(&other, &jitter), None);
         for _ in 0..SPREAD {
-            let shard = sums.shard(&contested).unwrap();
+            let shard = sums.shard(&contested, &jitter).unwrap();
             assert_eq!(shard, Key::new("totals", "31~63"));
             assert_eq!(shard_of(&shard), Some(contested.clone()));
             assert!(shards(&contested).any(|one| one == shard));
         }
-        assert_eq!(sums.shard(&contested), None);
+        assert_eq!(sums.shard(&contested, &jitter), None);
         assert_eq!(shard_of(&contested), None);
     }
 
     #[test]
     fn sums_are_kept_in_bounded_memory() {
-        let (sums, jitter) = (ContestedSums::default(), Jitter::new(|_| 0));
+        let sums = ContestedSums::default();
         for number in 0..3 * MAX_SUMS {
-            sums.note(Key::new("totals", number.to_string()), &jitter);
+            sums.note(Key::new("totals", number.to_string()));
         }
         assert!(sums.sums().len() <= MAX_SUMS);
     }

@@ -263,7 +263,7 @@ impl Table {
         let mut overlap = self.retry(Policy::OVERLAP, OPERATION);
         let mut throttled = self.retry(Policy::CONFLICT, OPERATION);
         loop {
-            let placed = transaction.placed(|sum| self.contested.shard(sum));
+            let placed = transaction.placed(|sum| self.contested.shard(sum, &self.reads().jitter));
             match self.attempt(&placed).await? {
                 Attempt::Done => return Ok(()),
                 Attempt::Refused(items) => return Err(CommitError::Refused(items)),
@@ -287,7 +287,7 @@ impl Table {
     /// Remembers the sums among these items, so that further additions go to other shards.
     fn note_contested(&self, placed: &Transaction, at: &[Key]) {
         let sums = at.iter().filter(|key| placed.spreads(key));
-        sums.for_each(|sum| self.contested.note(sum.clone(), &self.reads().jitter));
+        sums.for_each(|sum| self.contested.note(sum.clone()));
     }
 
     /// Like [`Self::commit`], without the refused items: `false` if a condition failed and nothing was

@@ -56,17 +56,22 @@ async fn long_lists_are_complete() {
     }
 }
 
+/// An empty table, and the same table without the service.
+pub async fn raw_world() -> (World, RawTable) {
+    let engine = Engine::in_memory().expect("an engine starts");
+    let endpoint = engine.endpoint();
+    (World::on(engine).await, RawTable::at(&endpoint))
+}
+
 /// An unreadable item is omitted and counted.
 #[tokio::test]
 async fn unreadable_labels_are_omitted() {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
+    let (world, table) = raw_world().await;
     let operator = world.operator("acme");
     settle(&operator).await;
     add_tags(&operator, [1, 2]).await;
     add_loss_reasons(&operator, [1, 2]).await;
-    let (table, wallet) = (RawTable::at(&endpoint), world.wallet(7).await);
+    let wallet = world.wallet(7).await;
     for (path, pk) in [("/tags", "acme#tag"), ("/crmlossreason", "acme#loss-reason")] {
         table.put(pk, "000000000000001", &json!({ "id": { "B": "Y29ycnVwdCE=" } }));
         let answer = world.get(&format!("{path}?i=acme")).with(&wallet).send().await;

@@ -60,6 +60,7 @@ mod post_sac360_relaction;
 mod post_voip_webhook;
 mod put_crmopportunity_id;
 mod put_leads;
+mod referred;
 mod routes;
 mod strangers;
 mod template;

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde_json::Value;
 use shared::ids::LeadId;
 use shared::lead::{ChannelRestrictions, Lead, WHATSAPP, unite_whatsapp};
+use shared::lead_edit::MAX_IDS;
 use shared::store::unscoped::leads::{self, LeadRecord, LeadState};
 use shared::store::unscoped::notices;
 use shared::time::Timestamp;
@@ -45,6 +46,16 @@ impl RecordKind for Leads {
         let (fixed, custom): (Fields, Fields) =
             fields.into_iter().partition(|(name, _)| FIXED.contains(name));
         let mut lead: Lead = line::read(fixed)?;
+        // Longer lists could not be sent back to the API, and a page of leads reads each of their tags.
+        for (name, ids) in [
+            ("tags", lead.tags.len()),
+            ("userAccess", lead.user_access.len()),
+            ("departmentAccess", lead.department_access.len()),
+        ] {
+            if ids > MAX_IDS {
+                return Err(format!("{name}: must be a list of at most {MAX_IDS} ids"));
+            }
+        }
         lead.points = number::storable("points", &lead.points)?;
         lead.utm_tags = utm_tags;
         lead.custom = custom;

@@ -65,7 +65,7 @@ const MAX_FIELD: usize = 1000;
 /// The most characters of text in a custom field.
 const MAX_CUSTOM: usize = 10_000;
 /// The most ids in a list.
-const MAX_IDS: usize = 200;
+pub const MAX_IDS: usize = 200;
 
 /// Judges the text of a fixed field by its length.
 ///

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::OpportunityRecord;
 use crate::funnel::Funnel;
-use crate::ids::{LeadId, OpportunityId, UserId};
+use crate::ids::{FunnelId, LeadId, OpportunityId, UserId};
 use crate::lead::Lead;
 use crate::opportunity::Opportunity;
 use crate::people::{Company, User};
@@ -35,7 +35,7 @@ pub struct PrefetchedLeadOpportunities {
     /// The lead's record, if there is one.
     pub lead: Option<LeadRecord>,
     links: Page,
-    funnels: Vec<Funnel>,
+    funnels: BTreeMap<FunnelId, Funnel>,
     records: ReadRecords,
 }
 
@@ -61,7 +61,7 @@ struct ReadRecords {
 
 impl Reader {
     /// Begins to read the opportunities of a lead. In parallel: a batch get of the lead and at most 49 expected records, a
-    /// query of at most 50 links, a query of the funnels.
+    /// query of at most 50 links, a query of at most 50 funnels.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
@@ -79,7 +79,7 @@ impl Reader {
         let (mut found, links, funnels) = tokio::try_join!(
             self.table.get_many(asked.iter().cloned()),
             self.table.query(links),
-            self.funnels()
+            self.expected_funnels()
         )?;
         let record = found.remove(&keys.lead(lead)).map(LeadRecord::decode);
         Ok(PrefetchedLeadOpportunities {
@@ -113,17 +113,13 @@ impl Writer {
             reader: &self.reader,
             budget: ReadBudget::of(viewer),
             lead: lead.value.lead.id,
+            funnels: start.funnels,
             records: start.records,
             links: BTreeSet::new(),
         };
-        let visible: BTreeSet<_> = start
-            .funnels
-            .iter()
-            .filter(|funnel| viewer.sees_funnel(&funnel.access))
-            .map(|funnel| funnel.id)
-            .collect();
-        let sees = |one: &Opportunity| {
-            visible.contains(&one.crm_id) && viewer.sees_opportunity(one.user, one.status, &one.narrowing())
+        let sees = |one: &Opportunity, funnel: &Funnel| {
+            viewer.sees_funnel(&funnel.access)
+                && viewer.sees_opportunity(one.user, one.status, &one.narrowing())
         };
         let most = request.limit.map(|limit| skipped.saturating_add(limit.into()));
         let work = async {
@@ -150,6 +146,7 @@ struct OfLead<'a> {
     reader: &'a Reader,
     budget: ReadBudget,
     lead: LeadId,
+    funnels: BTreeMap<FunnelId, Funnel>,
     records: ReadRecords,
     /// All opportunities of the lead.
     links: BTreeSet<OpportunityId>,
@@ -161,7 +158,7 @@ impl OfLead<'_> {
         &mut self,
         first: Page,
         most: Option<usize>,
-        sees: impl Fn(&Opportunity) -> bool,
+        sees: impl Fn(&Opportunity, &Funnel) -> bool,
     ) -> Result<BTreeMap<String, Opportunity>, StoreError> {
         let list = self.reader.keys().lead_opportunities(self.lead);
         let mut pages = Pages::of(KeyRange::head(list, table::PAGE));
@@ -169,14 +166,11 @@ impl OfLead<'_> {
         let (mut page, mut newest, mut bytes) = (Some(first), BTreeMap::new(), 0);
         while let Some(links) = page.take() {
             for links in links.items.chunks(BATCH) {
-                for item in self.linked(links).await? {
-                    let size = item::bytes(&item);
-                    let record = table::readable(item, OpportunityRecord::decode);
-                    // It may have another lead since its link was read.
-                    let one = record.map(|record| record.value.opportunity);
-                    let Some(one) = one.filter(|one| one.lead_id == Some(self.lead) && sees(one)) else {
+                for (size, one) in self.linked(links).await? {
+                    let funnel = self.funnels.get(&one.crm_id);
+                    if !funnel.is_some_and(|funnel| sees(&one, funnel)) {
                         continue;
-                    };
+                    }
                     bytes += size;
                     newest.insert(key::place(one.create_date, one.id), one);
                     if most.is_some_and(|most| newest.len() > most) {
@@ -193,8 +187,8 @@ impl OfLead<'_> {
         Ok(newest)
     }
 
-    /// The records of links.
-    async fn linked(&mut self, links: &[Item]) -> Result<Vec<Item>, StoreError> {
+    /// The readable opportunities of links, each with the bytes of its record; their funnels are known afterwards.
+    async fn linked(&mut self, links: &[Item]) -> Result<Vec<(usize, Opportunity)>, StoreError> {
         let mut keys = Vec::with_capacity(links.len());
         for link in links {
             let id = key_of(link)?.sk.parse().ok().and_then(OpportunityId::new);
@@ -202,7 +196,23 @@ impl OfLead<'_> {
             self.links.insert(id);
             keys.push(self.reader.keys().opportunity(id));
         }
-        self.take(keys).await
+        let mut linked = Vec::with_capacity(keys.len());
+        for item in self.take(keys).await? {
+            let size = item::bytes(&item);
+            let record = table::readable(item, OpportunityRecord::decode);
+            let one = record.map(|record| record.value.opportunity);
+            // It may have another lead since its link was read.
+            linked.extend(
+                one.filter(|one| one.lead_id == Some(self.lead))
+                    .map(|one| (size, one)),
+            );
+        }
+        let (known, of) = (
+            std::mem::take(&mut self.funnels),
+            linked.iter().map(|(_, one)| one.crm_id),
+        );
+        self.funnels = self.reader.with_funnels(known, of, &self.budget).await?;
+        Ok(linked)
     }
 
     /// The users of these opportunities.
@@ -210,11 +220,8 @@ impl OfLead<'_> {
         let users: BTreeSet<_> = shown.iter().map(|one| one.user).collect();
         let keys = users.into_iter().map(|user| self.reader.keys().user(user));
         let found = self.take(keys.collect()).await?.into_iter();
-        let users = found.map(|item| {
-            let user: User = item::decode("user", item)?;
-            Ok((user.id, user))
-        });
-        users.collect()
+        let users = found.filter_map(|item| table::readable(item, |item| item::decode("user", item)));
+        Ok(users.map(|user: User| (user.id, user)).collect())
     }
 
     /// The items of these keys that exist, read unless they were asked for already.

@@ -116,6 +116,14 @@ async fn without_fields_the_public_ones_are_taken() {
         json!({ "lastname": "Sá", "zipcode": "80000", "preferred_locale": "en" })
     );
     assert!(made.get("cargo").is_none());
+    let named = json!({ "firstname": "Bia", "whatsapp": "5541988880001" });
+    submit(&world, &named).await.is(200, &received(NEW + 1));
+    assert_eq!(lead(&world, NEW + 1).await["chatapp"], "5541988880001");
+    let both = json!({ "firstname": "Bia", "whatsapp": "5541988880001", "chatapp": "5541988880002" });
+    let details = "whatsapp: must be the same as chatapp";
+    submit(&world, &both)
+        .await
+        .is(400, &json!({ "error": "Invalid request", "details": details }));
 }
 
 /// C-10: with a key, equal submissions make one lead even without `unique`.
