@@ -254,6 +254,19 @@ impl Operator {
         self.0.reader().settled().has(Format::UNLINKED)
     }
 
+    /// Whether ranks of leads may be counted, because every writer changes them.
+    fn counts_leads(&self) -> bool {
+        self.0.reader().settled().has(Format::LEAD_RANKS)
+    }
+
+    /// Counts the leads by whose numbers far pages are found; the number of counted ranks.
+    ///
+    /// # Errors
+    /// [`OperatorError::Store`] where the table fails; what was counted by then stays.
+    pub async fn count_lead_ranks(&self) -> Result<u64, OperatorError> {
+        Ok(self.0.count_lead_ranks().await?)
+    }
+
     /// Creates the instance, with default settings and no users.
     ///
     /// # Errors

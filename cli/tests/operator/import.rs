@@ -24,6 +24,33 @@ pub fn refused(document: &Value) -> Vec<String> {
         .collect()
 }
 
+/// The ranks of leads whose blocks are counted.
+fn counted(bench: &Bench) -> Vec<String> {
+    let mut ranks = bench.partition("acme#lead-rank");
+    ranks.retain(|rank| rank["counted"]["N"].as_str().is_some_and(|number| number != "0"));
+    let keys = ranks
+        .iter()
+        .map(|rank| rank["sk"]["S"].as_str().unwrap().to_owned());
+    let mut keys: Vec<_> = keys.collect();
+    keys.sort();
+    keys
+}
+
+/// Far pages are found at once after an import.
+#[test]
+fn an_import_counts_leads() {
+    let bench = bench();
+    bench.import(&(lead(1, "") + &lead(1_000_000, ""))).done();
+    assert_eq!(counted(&bench), ["all#00000000000", "all#00000000061"]);
+    assert_sound(&bench);
+    bench.import(&(lead(2, "") + &lead(2_000_000, ""))).done();
+    assert_eq!(
+        counted(&bench),
+        ["all#00000000000", "all#00000000061", "all#00000000122"]
+    );
+    assert_sound(&bench);
+}
+
 pub fn records(export: &str, kind: &str) -> Vec<Value> {
     let records = export
         .lines()

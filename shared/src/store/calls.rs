@@ -230,8 +230,8 @@ impl Writer {
                 let active = (lead, call.create_date);
                 leads::mark_active(&mut transaction, self.keys(), active, &self.reader.environment);
             }
-            (Link::New(caller), Some(lead)) => {
-                self.put_new_lead(&mut transaction, caller, lead, call.create_date)?;
+            (Link::New(caller), Some(_)) => {
+                self.put_new_lead(&mut transaction, caller, numbers.lead, call.create_date)?;
             }
             _ => {}
         }
@@ -307,10 +307,11 @@ impl Writer {
         &self,
         transaction: &mut Transaction,
         caller: &KnownCaller,
-        id: LeadId,
+        number: Sequence,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        self.add_lead(transaction, caller.lead(id, now))?;
+        let id = number.id()?;
+        self.add_lead(transaction, caller.lead(id, now), number)?;
         let claim = phone_claim(self.keys(), &caller.phone);
         put_claim(transaction, claim, (id, caller.instead_of), now);
         Ok(())

@@ -18,6 +18,9 @@ pub struct Derived {
     pub items: BTreeMap<Key, Item>,
     /// Totals that count the record, with its contributions.
     pub totals: BTreeMap<Key, Share>,
+    /// Ranks of its lists, with its contributions. They add up to the records only where they are counted, so they are
+    /// no totals.
+    pub ranks: BTreeMap<Key, Share>,
 }
 
 /// Contribution of one record to a total.
@@ -45,29 +48,8 @@ impl Derived {
         for key in old.items.keys().filter(|key| !new.items.contains_key(*key)) {
             transaction.delete(key.clone(), Condition::Always);
         }
-        let totals: BTreeSet<_> = old.totals.keys().chain(new.totals.keys()).collect();
-        for key in totals {
-            let (before, after) = (old.totals.get(key), new.totals.get(key));
-            if before.map(|share| &share.numbers) == after.map(|share| &share.numbers) {
-                continue;
-            }
-            let shares = [(before, -1), (after, 1)];
-            for (share, sign) in shares
-                .into_iter()
-                .filter_map(|(share, sign)| Some((share?, sign)))
-            {
-                for (name, by) in &share.numbers {
-                    // Also when a record leaves: a total that starts below 0, while another process counts the rest,
-                    // is described too.
-                    let set = share.attributes.clone();
-                    transaction.update(key.clone(), name, sign * by, set, Condition::Always);
-                }
-            }
-            transaction.update(key.clone(), "v", 1, Item::new(), Condition::Always);
-            if before.or(after).is_some_and(|share| share.spread) {
-                transaction.spread(key);
-            }
-        }
+        add_shares(transaction, &old.totals, &new.totals);
+        add_shares(transaction, &old.ranks, &new.ranks);
         for (key, item) in new.items {
             match old.items.get(&key) {
                 Some(old) if *old == item => {}
@@ -77,6 +59,33 @@ impl Derived {
                 }
                 None => transaction.put(key, item, Condition::Always),
             }
+        }
+    }
+}
+
+/// Adds the difference between two contributions of a record to every total that has one of them.
+fn add_shares(transaction: &mut Transaction, old: &BTreeMap<Key, Share>, new: &BTreeMap<Key, Share>) {
+    let totals: BTreeSet<_> = old.keys().chain(new.keys()).collect();
+    for key in totals {
+        let (before, after) = (old.get(key), new.get(key));
+        if before.map(|share| &share.numbers) == after.map(|share| &share.numbers) {
+            continue;
+        }
+        let shares = [(before, -1), (after, 1)];
+        for (share, sign) in shares
+            .into_iter()
+            .filter_map(|(share, sign)| Some((share?, sign)))
+        {
+            for (name, by) in &share.numbers {
+                // Also when a record leaves: a total that starts below 0, while another process counts the rest,
+                // is described too.
+                let set = share.attributes.clone();
+                transaction.update(key.clone(), name, sign * by, set, Condition::Always);
+            }
+        }
+        transaction.update(key.clone(), "v", 1, Item::new(), Condition::Always);
+        if before.or(after).is_some_and(|share| share.spread) {
+            transaction.spread(key);
         }
     }
 }
@@ -119,6 +128,7 @@ mod tests {
                 .iter()
                 .map(|(name, cents)| (key(name), share(*cents)))
                 .collect(),
+            ranks: BTreeMap::new(),
         }
     }
 

@@ -15,9 +15,10 @@ use super::Writer;
 use super::entity::{Entity, Stored};
 use super::format::Format;
 use super::key::Cause;
-use super::leads::LeadState;
+use super::leads::{LeadState, ranks};
 use super::meetings::MeetingState;
 use super::opportunities::OpportunitySnapshot;
+use super::sequence::Sequence;
 use crate::automation::{Circumstances, Event, Moment, Trigger};
 use crate::lead::Lead;
 use crate::meeting::MeetingStatus;
@@ -85,18 +86,25 @@ impl Writer {
         Ok(transaction)
     }
 
-    /// Adds the writes of a new lead to a transaction, with the facts that this raises.
+    /// Adds the writes of a new lead to a transaction, with the facts that this raises. It takes its id from `number`.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] where it cannot be encoded.
-    pub fn add_lead(&self, transaction: &mut Transaction, lead: Lead) -> Result<(), StoreError> {
+    pub fn add_lead(
+        &self,
+        transaction: &mut Transaction,
+        lead: Lead,
+        number: Sequence,
+    ) -> Result<(), StoreError> {
         let state = LeadState {
             lead,
             company: None,
             unlinked: self.reader.settled.has(Format::UNLINKED),
         };
         let record = Stored::made(state, None);
-        transaction.merge(self.put_record(&record, None)?);
+        let mut creation = self.put_record(&record, None)?;
+        ranks::leave_to_count(&mut creation, self.keys(), &record.lead, number);
+        transaction.merge(creation);
         Ok(())
     }
 

@@ -35,8 +35,10 @@ impl Format {
     pub const WORDS: Self = Self(3);
     /// Totals of boards are by column, and by user.
     pub const BY_COLUMN: Self = Self(4);
+    /// Ranks of leads may be counted: every writer changes them.
+    pub const LEAD_RANKS: Self = Self(5);
     /// The format that this build migrates to.
-    pub const CURRENT: Self = Self::BY_COLUMN;
+    pub const CURRENT: Self = Self::LEAD_RANKS;
 
     /// The oldest format that this build reads, and writes until `funil migrate`. No release wrote format 2.
     pub const OLDEST: Self = Self::FIRST;

@@ -30,7 +30,7 @@ pub use board::{
     user_begins, user_column_begins,
 };
 pub use directory::{department_members, member_department};
-pub use lead::{class_of, in_span, is_new_look_up, keyed_id, looked_up_lead, marked, noticed};
+pub use lead::{class_of, in_span, is_new_look_up, keyed_id, looked_up_lead, marked, noticed, ranked_list};
 pub use report::{
     Months, report_generation, report_part_name, report_part_sort, report_slice, report_slice_begins,
     report_version,

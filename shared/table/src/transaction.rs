@@ -174,6 +174,11 @@ impl Transaction {
         }
     }
 
+    /// Leaves out the write of an item.
+    pub fn omit(&mut self, key: &Key) {
+        self.writes.remove(key);
+    }
+
     /// Whether both write one item in ways that cannot be merged.
     #[must_use]
     pub fn collides(&self, other: &Self) -> bool {

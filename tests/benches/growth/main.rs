@@ -38,7 +38,7 @@ const LIMIT: u64 = 25;
 const SECONDS: u64 = 320 * 86_400;
 
 /// Work whose cost must not grow with the column, because it reads only as many entries as it shows.
-const STEADY: [&str; 14] = [
+const STEADY: [&str; 17] = [
     "board",
     "board by status",
     "board by user",
@@ -51,6 +51,9 @@ const STEADY: [&str; 14] = [
     "leads by name, 40 matches",
     "leads by two words, 40 matches",
     "leads by number",
+    PAGES_OF_LEADS[0],
+    PAGES_OF_LEADS[1],
+    PAGES_OF_LEADS[2],
     GETS[0].0,
     GETS[1].0,
 ];
@@ -62,6 +65,12 @@ const GETS: [(&str, &str); 3] = [
         "opportunities of a lead with 1 in 200 of them",
         "/listopportunitysleadcomplete/2001",
     ),
+];
+/// Pages of the list of leads.
+const PAGES_OF_LEADS: [&str; 3] = [
+    "leads, page 1",
+    "leads, far page alone",
+    "own leads, far page alone",
 ];
 /// Maximum calls and read units at any size ÷ those at the first.
 const GROWTH: f64 = 1.05;
@@ -114,6 +123,7 @@ async fn measure(size: u64, table: &mut Table) {
     };
     searches(&asking, table).await;
     gets(&asking, table).await;
+    far_leads(&asking, table).await;
     boards(&asking, table).await;
     columns(&asking, table).await;
     pages(&asking, table).await;
@@ -212,6 +222,30 @@ async fn searches(asking: &Asking, table: &mut Table) {
         let answer = asking.world.get(&uri).with(&asking.wallet).send().await;
         assert_eq!(answer.body["data"]["total"], found, "{}", answer.body);
         table.add(name, asking.size, &answer.cost, began.elapsed().as_secs_f64());
+    }
+}
+
+/// A page of leads that is asked alone, equally far from the beginning of a block of ids at every size.
+async fn far_leads(asking: &Asking, table: &mut Table) {
+    let counted = asking.world.operator(ACME).count_lead_ranks().await;
+    counted.expect("the leads can be counted");
+    let before = 800 + 6_400 * (asking.size.saturating_sub(1_000) / 6_400);
+    for (name, wallet, page) in [
+        (PAGES_OF_LEADS[0], &asking.wallet, 1),
+        (PAGES_OF_LEADS[1], &asking.wallet, before / LIMIT + 1),
+        (PAGES_OF_LEADS[2], &asking.own, before / LIMIT + 1),
+    ] {
+        // The first request of a process expects another permission.
+        for client in ["first", name] {
+            let began = Instant::now();
+            let uri = format!("/leads?i=acme&limit={LIMIT}&page={page}");
+            let request = asking.world.get(&uri).with(wallet).header("user-agent", client);
+            let answer = request.send().await;
+            assert_eq!(answer.status, 200, "{name}: {}", answer.body);
+            if client == name {
+                table.add(name, asking.size, &answer.cost, began.elapsed().as_secs_f64());
+            }
+        }
     }
 }
 

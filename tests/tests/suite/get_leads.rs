@@ -1,5 +1,7 @@
 //! `GET /leads`: endpoint 1.
 
+pub mod far;
+
 use serde_json::json;
 use shared::ids::TagId;
 use tests::people::{add_leads, leads, plain_lead};

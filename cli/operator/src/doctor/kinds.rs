@@ -127,8 +127,10 @@ impl CheckedKind for CheckedCalls {
         {
             items.insert(keys.event(event.lead, id), item::encode("event", &event)?);
         }
-        let totals = BTreeMap::new();
-        Ok(Derived { items, totals })
+        Ok(Derived {
+            items,
+            ..Derived::default()
+        })
     }
 
     fn numbers(&self, record: &Item) -> Result<Vec<(Number, u64)>, StoreError> {

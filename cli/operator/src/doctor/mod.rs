@@ -25,6 +25,7 @@ mod notices;
 mod orphans;
 mod others;
 mod quarantine;
+mod ranks;
 mod records;
 mod reports;
 mod tally;
@@ -146,6 +147,7 @@ impl Operator {
             let partitions = totals.remove(kind.name()).unwrap_or_default();
             doctor.totals(kind, tally, &partitions).await?;
         }
+        doctor.ranks().await?;
         doctor.reports().await?;
         doctor.quarantine().await?;
         doctor.notices().await?;

@@ -245,8 +245,11 @@ mod tests {
         loop {
             for (class, part) in records {
                 let totals = BTreeMap::from([(total(class), share([(part, 1)]))]);
-                let items = BTreeMap::new();
-                tally.count_within(&Derived { items, totals }, 2);
+                let derived = Derived {
+                    totals,
+                    ..Derived::default()
+                };
+                tally.count_within(&derived, 2);
             }
             assert!(tally.classes.keys().all(|key| tally.covers(key)));
             let classes = tally.classes.iter();

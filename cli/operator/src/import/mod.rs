@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use crate::kinds::{
-    Automations, Calendars, Calls, Companies, Events, Files, Funnels, Hooks, ImportKind, Leads, LossReasons,
-    Meetings, Mode, Opportunities, Profiles, Reports, Tags, Tickets, Users,
+    Automations, Calendars, Calls, Companies, Events, Files, Funnels, Hooks, ImportKind, Kind, Leads,
+    LossReasons, Meetings, Mode, Opportunities, Profiles, Reports, Tags, Tickets, Users,
 };
 use crate::{Operator, OperatorError};
 use futures_util::StreamExt as _;
@@ -148,6 +148,9 @@ impl Import<'_> {
         self.pass::<LossReasons>().await?;
         self.pass::<Companies>().await?;
         self.pass::<Leads>().await?;
+        if self.plan.range(&[Kind::Leads]).is_some() && self.operator.counts_leads() {
+            self.operator.count_lead_ranks().await?;
+        }
         self.pass::<Funnels>().await?;
         let funnels = self.operator.0.reader().funnels().await?;
         self.known.funnels = funnels.into_iter().map(|funnel| (funnel.id, funnel)).collect();

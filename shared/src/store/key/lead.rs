@@ -3,7 +3,7 @@
 use super::{Key, Keys, class};
 use crate::ids::{CallId, CompanyId, EventId, LeadId, UserId};
 use crate::words::KeySpan;
-use table::{KeyRange, PAGE};
+use table::{KeyRange, PAGE, unsharded};
 
 impl Keys<'_> {
     /// All leads' records by id.
@@ -37,6 +37,21 @@ impl Keys<'_> {
         self.pk(&format!("{RESTRICTED_LEADS}#{}", u8::from(archived)))
     }
 
+    /// The numbers of leads by ranges of ids, of all lists.
+    pub fn lead_ranks(self) -> String {
+        self.pk(LEAD_RANKS)
+    }
+
+    /// The ranks of an owner's list, or of the list of all, with their shards.
+    pub fn list_ranks(self, owner: Option<UserId>) -> KeyRange {
+        KeyRange::beginning(self.lead_ranks(), ranked(owner))
+    }
+
+    /// A rank of an owner's list, or of the list of all.
+    pub fn lead_rank(self, owner: Option<UserId>, rank: u64) -> Key {
+        Key::new(self.lead_ranks(), format!("{}{rank:011}", ranked(owner)))
+    }
+
     /// The leads that have a number, the best match first: not archived before archived, then by id (C-72).
     pub fn phone(self, digits: &str) -> String {
         self.pk(&format!("phone#{digits}"))
@@ -44,7 +59,7 @@ impl Keys<'_> {
 
     /// A lead among those that have a number.
     pub fn phone_lead(self, digits: &str, archived: bool, id: LeadId) -> Key {
-        Key::new(self.phone(digits), ranked(archived, id))
+        Key::new(self.phone(digits), matched(archived, id))
     }
 
     /// The leads that have an e-mail address that is no word, by its digest: not archived before archived, then by id (C-92).
@@ -54,7 +69,7 @@ impl Keys<'_> {
 
     /// A lead among those that have an e-mail address.
     pub fn email_lead(self, digest: &str, archived: bool, id: LeadId) -> Key {
-        Key::new(self.email(digest), ranked(archived, id))
+        Key::new(self.email(digest), matched(archived, id))
     }
 
     /// The leads with a word of the same first character (C-20), by word, then id.
@@ -170,6 +185,25 @@ impl Keys<'_> {
 /// Between a whole e-mail address and the id of its lead.
 const ADDRESS: &str = "#@";
 
+const LEAD_RANKS: &str = "lead-rank";
+const ALL: &str = "all";
+
+/// With what the ranks of an owner's list begin, or of the list of all.
+fn ranked(owner: Option<UserId>) -> String {
+    owner.map_or_else(|| format!("{ALL}#"), |owner| format!("{owner}#"))
+}
+
+/// The list, of an owner or of all, and the number of a rank or its shard, by its sort key; `None` where it is not one that
+/// is ever written.
+pub fn ranked_list(sk: &str) -> Option<(Option<UserId>, u64)> {
+    let (list, rank) = unsharded(sk).split_once('#')?;
+    let owner = match list {
+        ALL => None,
+        owner => Some(UserId::new(owner.parse().ok()?)?),
+    };
+    Some((owner, rank.parse().ok()?))
+}
+
 pub(crate) const RESTRICTED_LEADS: &str = "lead-total-restricted";
 
 /// With what the classes of an owner's leads with access lists begin.
@@ -218,7 +252,7 @@ pub fn in_span(partition: String, span: &KeySpan) -> KeyRange {
 }
 
 /// The sort key of a lead among those of one number or e-mail address.
-fn ranked(archived: bool, id: LeadId) -> String {
+fn matched(archived: bool, id: LeadId) -> String {
     format!("{}#{}", u8::from(archived), id.padded())
 }
 

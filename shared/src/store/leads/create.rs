@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::identity::{Claimants, Identity};
+use super::ranks;
 use super::record::{LeadRecord, LeadState};
 use crate::ids::LeadId;
 use crate::lead::Lead;
@@ -200,6 +201,7 @@ impl Writer {
         };
         let record = LeadRecord::made(state, Some(new.nonce.as_str()));
         let mut transaction = self.put_record(&record, None)?;
+        ranks::leave_to_count(&mut transaction, keys, &new.lead, number);
         if let Some(company) = &new.company {
             company.require(&mut transaction, keys);
         }

@@ -5,6 +5,7 @@ pub mod delete;
 pub mod deleted_leads;
 pub mod identity;
 pub mod list;
+pub mod ranks;
 pub mod record;
 pub mod references;
 pub mod stale_markers;

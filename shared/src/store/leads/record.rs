@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use table::AttributeValue;
 
 use super::identity::email_digest;
-use super::{stale_markers, totals};
+use super::{ranks, stale_markers, totals};
 use crate::environment::Environment;
 use crate::ids::{LeadId, TagId, UserId};
 use crate::lead::Lead;
@@ -322,5 +322,6 @@ fn derived(keys: Keys<'_>, lead: &Lead) -> Result<Derived, StoreError> {
         derived.items.insert(link, Item::new());
     }
     derived.totals = totals::counts(keys, lead)?;
+    derived.ranks = ranks::shares(keys, lead);
     Ok(derived)
 }

@@ -106,6 +106,13 @@ fn decoded(items: Vec<Item>) -> Result<Vec<LeadTotal>, StoreError> {
 }
 
 impl LeadTotals {
+    /// The number of leads of each owner.
+    pub fn by_owner(&self) -> impl Iterator<Item = (Option<UserId>, i64)> + '_ {
+        self.0
+            .iter()
+            .map(|total| (total.class.owner, total.count + total.restricted))
+    }
+
     /// The part that a viewer sees.
     pub fn seen(&self, viewer: &Viewer) -> LeadsSeen {
         let mut seen = LeadsSeen::default();

@@ -31,6 +31,15 @@ proptest! {
         prop_assert_eq!(placed_ticket(&keys.lead_ticket(lead, date, ticket).sk), Some(ticket));
         prop_assert_eq!(noticed(&keys.lead_notice(lead)), Some(lead));
         prop_assert_eq!(marked(&keys.erasure(lead)), Some(lead));
+        for owner in [None, Some(user)] {
+            let rank = keys.lead_rank(owner, id);
+            prop_assert_eq!(ranked_list(&rank.sk), Some((owner, id)));
+            let ranks = keys.list_ranks(owner);
+            for item in std::iter::once(rank.clone()).chain(table::shards(&rank)) {
+                prop_assert_eq!(ranked_list(&item.sk), Some((owner, id)));
+                prop_assert!(ranks.after < Some(item.sk.clone()) && Some(item.sk) < ranks.through);
+            }
+        }
         prop_assert_eq!(looked_up_lead(&keys.phone_lead(&text, archived, lead).sk), Some(lead));
         prop_assert_eq!(looked_up_lead(&email.sk), Some(lead));
         let (word, number) = (keys.word_lead(archived, &path, lead), keys.number_lead(archived, &text, lead));

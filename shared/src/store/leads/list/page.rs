@@ -5,6 +5,8 @@ use tokio::try_join;
 use super::{LeadPage, LeadRequest, Records};
 use crate::ids::{LeadId, MAX_ID};
 use crate::store::budget::ReadBudget;
+use crate::store::format::Format;
+use crate::store::leads::ranks::Leg;
 use crate::store::leads::record::LeadEntry;
 use crate::store::leads::totals::{FirstTotals, LeadTotals, LeadsSeen};
 use crate::store::page_cursor::PageCursor;
@@ -105,9 +107,9 @@ impl Reader {
             .ok()
             .filter(|_| skipped < WORTH_A_BOOKMARK);
         let Some(near) = near else {
-            let bookmark = self
-                .bookmark(&request.walk(&self.caller), request.page.unwrap_or(0))
-                .await?;
+            let walk = request.walk(&self.caller);
+            let bookmark = self.bookmark(&walk, request.page.unwrap_or(0));
+            let (bookmark, ()) = try_join!(bookmark, self.learn_format())?;
             let bookmark = bookmark.and_then(|cursor| cursor.after);
             return Ok((self.lists(request, reach, bookmark.as_deref()), bookmark));
         };
@@ -125,6 +127,16 @@ impl Reader {
         reach: &OwnerScope,
         after: Option<&str>,
     ) -> MergeScan<LeadEntry> {
+        self.lists_between(request, reach, (after, None))
+    }
+
+    /// The lists within reach, from a lead on and through another.
+    fn lists_between(
+        &self,
+        request: &LeadRequest,
+        reach: &OwnerScope,
+        (after, through): (Option<&str>, Option<&str>),
+    ) -> MergeScan<LeadEntry> {
         let keys = self.keys();
         let lists = match reach {
             OwnerScope::Nothing => Vec::new(),
@@ -138,6 +150,7 @@ impl Reader {
         };
         let ranges = lists.into_iter().map(|list| KeyRange {
             after: after.map(str::to_owned),
+            through: through.map(str::to_owned),
             ..KeyRange::head(list, PAGE)
         });
         MergeScan::new(ranges, usize::MAX)
@@ -177,25 +190,53 @@ impl Writer {
         if to_skip > 0 && to_skip >= total {
             return Ok(page(Vec::new()));
         }
-        let lists = if start.guess.leads == truth.leads {
-            start.lists
-        } else {
-            self.reader
-                .lists(request, &truth.leads, start.bookmark.as_deref())
-        };
-        let mut walk = LeadScan {
+        let asked = Asked {
             reader: &self.reader,
             viewer,
+            request,
+            reach: &truth.leads,
             budget: &budget,
-            lists,
         };
-        let entries = ReadBudget::in_time(walk.page(to_skip, request.limit)).await?;
+        let entries = if to_skip >= WORTH_A_BOOKMARK && self.reader.settled.has(Format::LEAD_RANKS) {
+            ReadBudget::in_time(self.far_page(&asked, to_skip)).await?
+        } else {
+            let lists = if start.guess.leads == truth.leads {
+                start.lists
+            } else {
+                self.reader
+                    .lists(request, &truth.leads, start.bookmark.as_deref())
+            };
+            ReadBudget::in_time(asked.scan(lists).page(to_skip)).await?
+        };
         let behind = skipped.saturating_add(u64::from(request.limit));
         if behind >= WORTH_A_BOOKMARK {
             let last = entries.last().map(|last| last.id.padded());
             self.remember(request, last.or(start.bookmark)).await?;
         }
         Ok(page(entries))
+    }
+
+    /// A page without a cursor, found through [ranks](crate::store::leads::ranks).
+    async fn far_page(&self, asked: &Asked<'_>, mut skip: u64) -> Result<Vec<LeadEntry>, StoreError> {
+        let ranks = self.reader.lead_ranks(asked.reach).await?;
+        let way = ranks.way(asked.viewer, asked.request.archived);
+        let mut block = 0;
+        let after = loop {
+            match way.next(&mut block, &mut skip) {
+                Leg::Last(after) => break after,
+                Leg::Unclear(after, through) => {
+                    let bounds = (after.as_deref(), Some(through.as_str()));
+                    if let Some(last) = asked.between(bounds).pass(&mut skip).await? {
+                        break Some(last.padded());
+                    }
+                }
+            }
+        };
+        let page = asked.between((after.as_deref(), None)).page(skip).await?;
+        if let Some(last) = page.last() {
+            self.count_passed(&ranks, last.id, asked.budget).await;
+        }
+        Ok(page)
     }
 
     /// Remembers where the next page begins: new leads come after all others. Where that cannot be written the page fails: the
@@ -214,18 +255,48 @@ impl Writer {
     }
 }
 
-/// A walk through the lists within a viewer's reach, merged by id.
-struct LeadScan<'a> {
+/// A page that a viewer asks for, and the owners within reach.
+struct Asked<'a> {
     reader: &'a Reader,
     viewer: &'a Viewer,
+    request: &'a LeadRequest,
+    reach: &'a OwnerScope,
     budget: &'a ReadBudget,
+}
+
+impl<'a> Asked<'a> {
+    fn scan(&'a self, lists: MergeScan<LeadEntry>) -> LeadScan<'a> {
+        LeadScan { asked: self, lists }
+    }
+
+    fn between(&'a self, bounds: (Option<&str>, Option<&str>)) -> LeadScan<'a> {
+        self.scan(self.reader.lists_between(self.request, self.reach, bounds))
+    }
+}
+
+/// A walk through the lists within a viewer's reach, merged by id.
+struct LeadScan<'a> {
+    asked: &'a Asked<'a>,
     lists: MergeScan<LeadEntry>,
 }
 
 impl LeadScan<'_> {
-    /// The next `limit` leads that the viewer sees, after the next `skip`.
-    async fn page(&mut self, mut skip: u64, limit: u16) -> Result<Vec<LeadEntry>, StoreError> {
-        let limit = usize::from(limit);
+    /// Passes the next `skip` leads that the viewer sees: the last one, `None` where there are fewer.
+    async fn pass(&mut self, skip: &mut u64) -> Result<Option<LeadId>, StoreError> {
+        while let Some(entry) = self.next(PAGE).await? {
+            if entry.class.is_seen_by(self.asked.viewer) {
+                *skip -= 1;
+                if *skip == 0 {
+                    return Ok(Some(entry.id));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The leads of the page that the viewer sees, after the next `skip`.
+    async fn page(&mut self, mut skip: u64) -> Result<Vec<LeadEntry>, StoreError> {
+        let limit = usize::from(self.asked.request.limit);
         let mut page = Vec::new();
         while page.len() < limit {
             let skipped = usize::try_from(skip).unwrap_or(PAGE);
@@ -234,7 +305,7 @@ impl LeadScan<'_> {
                 break;
             };
             match skip {
-                _ if !entry.class.is_seen_by(self.viewer) => {}
+                _ if !entry.class.is_seen_by(self.asked.viewer) => {}
                 0 => page.push(entry),
                 _ => skip -= 1,
             }
@@ -245,7 +316,8 @@ impl LeadScan<'_> {
     /// The next entry by id; `likely` entries will be asked for.
     async fn next(&mut self, likely: usize) -> Result<Option<LeadEntry>, StoreError> {
         if self.lists.is_due() {
-            let read = |range| self.budget.query(&self.reader.table, range);
+            let Asked { reader, budget, .. } = self.asked;
+            let read = |range| budget.query(&reader.table, range);
             self.lists.fill(|_| likely, read).await?;
         }
         Ok(self.lists.next().map(|(_, entry)| entry))

@@ -284,9 +284,11 @@ impl Attempts<'_> {
                 );
             }
             Attendee::New(visitor) => {
-                self.store.add_lead(&mut transaction, visitor.lead(lead, now))?;
+                let number = self.preconditions.lead;
+                self.store
+                    .add_lead(&mut transaction, visitor.lead(lead, now), number)?;
                 let counter = keys.counter(Counter::Lead);
-                self.preconditions.lead.take(&mut transaction, counter, LEAD);
+                number.take(&mut transaction, counter, LEAD);
             }
         }
         let counter = keys.counter(Counter::Meeting);

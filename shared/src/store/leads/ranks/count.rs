@@ -1,0 +1,298 @@
+//! Counting of complete blocks.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use futures_util::future::{try_join, try_join_all};
+use futures_util::stream::{StreamExt as _, TryStreamExt as _, iter};
+
+use super::{
+    BLOCK, BLOCKS, COUNTED, COVERED, Count, Counts, ListRanks, RankedList, ReachedRanks, before, name,
+};
+use crate::ids::LeadId;
+use crate::store::budget::ReadBudget;
+use crate::store::key::{Counter, Key};
+use crate::store::leads::record::LeadEntry;
+use crate::store::{Reader, Writer};
+use table::item::{self, Item, n};
+use table::{Condition, KeyRange, ListEntry as _, PAGE, Pages, StoreError, Transaction, key_of, shards};
+
+/// Complete blocks that a request reads before it counts them: a count costs 36 write units.
+const WORTH_A_COUNT: u64 = 2;
+/// Ranks of a list that one request counts.
+const MAX_COUNTS: usize = 4;
+/// The most read units that a count takes: entries of 300 bytes on average.
+const COUNT_UNITS: f64 = 1200.0;
+/// Lists with fewer leads are not counted ahead.
+const WORTH_COUNTING: i64 = 1000;
+/// Lists that are counted concurrently.
+const CONCURRENCY: usize = 16;
+
+impl Reader {
+    /// The first block that is not complete: it may get leads that take the next id.
+    ///
+    /// The last block before it does not count as complete. DynamoDB makes the items of a transaction visible one after
+    /// another, so an entry may appear after the counter that its transaction raised; 256 ids are time enough.
+    pub async fn complete_blocks(&self) -> Result<u64, StoreError> {
+        let counter = self.table.get(&self.keys().counter(Counter::Lead)).await?;
+        let last = item::number("counter", &counter.unwrap_or_default(), "lead")?;
+        Ok(((last + 1) / BLOCK).saturating_sub(1))
+    }
+
+    /// The counted ranks of a list whose numbers differ from its entries. Reads the list.
+    #[cfg(feature = "operator")]
+    pub async fn wrong_ranks(&self, list: RankedList, ranks: &ListRanks) -> Result<Vec<u64>, StoreError> {
+        let mut wrong = Vec::new();
+        for (number, rank) in ranks.covering() {
+            let blocks = rank.covered * BLOCKS..number * BLOCKS + rank.counted;
+            let entries = self.entry_counts(list, blocks.clone()).await?;
+            let within = |(_, block): &&(bool, u64)| blocks.contains(block);
+            let mut places = ranks.counts.keys().filter(within).chain(entries.keys());
+            if places.any(|place| count_at(&entries, *place) != count_at(&ranks.counts, *place)) {
+                wrong.push(number);
+            }
+        }
+        Ok(wrong)
+    }
+
+    fn listing(&self, list: RankedList, archived: bool) -> String {
+        let keys = self.keys();
+        list.map_or_else(
+            || keys.lead_list(archived),
+            |owner| keys.owner_list(archived, owner),
+        )
+    }
+
+    /// The entries of a list by block.
+    async fn entry_counts(&self, list: RankedList, blocks: Range<u64>) -> Result<Counts, StoreError> {
+        let of = async |archived| {
+            let mut counts = Counts::new();
+            let mut pages = Pages::of(KeyRange {
+                partition: self.listing(list, archived),
+                after: before(blocks.start),
+                through: before(blocks.end),
+                limit: PAGE,
+            });
+            while let Some(page) = pages.next_with(|range| self.table.query(range)).await? {
+                let entries = page.items.into_iter();
+                for entry in entries.filter_map(|item| table::readable(item, LeadEntry::read)) {
+                    let count = counts.entry((archived, entry.id.get() / BLOCK)).or_default();
+                    count.add(false, 1);
+                    count.add(true, i64::from(!entry.class.lists.is_open()));
+                }
+            }
+            Ok::<_, StoreError>(counts)
+        };
+        let (mut counts, archived) = try_join(of(false), of(true)).await?;
+        counts.extend(archived);
+        Ok(counts)
+    }
+
+    /// The first rank with entries of a list, from a block on.
+    async fn first_listed_rank(&self, list: RankedList, from: u64) -> Result<Option<u64>, StoreError> {
+        let first = async |archived| {
+            let range = KeyRange {
+                after: before(from),
+                ..KeyRange::head(self.listing(list, archived), 1)
+            };
+            let page = self.table.query(range).await?;
+            let id = page.items.first().map(key_of).transpose()?;
+            Ok::<_, StoreError>(id.and_then(|key| key.sk.parse::<u64>().ok()))
+        };
+        let (open, archived) = try_join(first(false), first(true)).await?;
+        let ids = [open, archived].into_iter().flatten();
+        Ok(ids.min().map(|id| id / BLOCK / BLOCKS))
+    }
+}
+
+fn count_at(counts: &Counts, place: (bool, u64)) -> Count {
+    counts.get(&place).copied().unwrap_or_default()
+}
+
+impl ListRanks {
+    /// Whether a counted rank and those that it covers are the same in both.
+    #[cfg(feature = "operator")]
+    pub fn agree(&self, other: &Self, number: u64) -> bool {
+        let covered = self.ranks.get(&number).map_or(number, |rank| rank.covered);
+        self.ranks
+            .range(covered..=number)
+            .eq(other.ranks.range(covered..=number))
+    }
+
+    /// The first rank with items from one on.
+    fn first_from(&self, rank: u64) -> Option<u64> {
+        self.ranks.range(rank..).next().map(|(number, _)| *number)
+    }
+}
+
+impl Writer {
+    /// Counts the next rank of a list, or more blocks of its last one, up to the block `complete`; the first block that is
+    /// not counted then. `None` where all are counted, or a concurrent change refused the count.
+    ///
+    /// Three sequential reads, and a transaction of 36 write units with conditions on the rank and all of its shards. The
+    /// entries are read after the ranks (see [`super`]).
+    pub async fn count_next_rank(&self, list: RankedList, complete: u64) -> Result<Option<u64>, StoreError> {
+        let ranks = self.reader.list_ranks(list).await?;
+        let counted = ranks.counted();
+        if counted >= complete {
+            return Ok(None);
+        }
+        let next = counted / BLOCKS;
+        // Ranks without items and entries are covered by the one after them.
+        let listed = self.reader.first_listed_rank(list, counted).await?;
+        let with_items = ranks.first_from(next);
+        let last = (complete - 1) / BLOCKS;
+        let begun = (counted % BLOCKS > 0).then_some(next);
+        let number = begun
+            .or_else(|| listed.into_iter().chain(with_items).min())
+            .map_or(last, |number| number.min(last));
+        let blocks = counted.max(number * BLOCKS)..complete.min((number + 1) * BLOCKS);
+        let end = blocks.end;
+        let entries = self.reader.entry_counts(list, blocks.clone()).await?;
+        let count = self.count(&ranks, (list, number), blocks, &entries);
+        Ok(self.table.try_commit(count).await?.then_some(end))
+    }
+
+    /// The writes that count blocks of a rank.
+    fn count(
+        &self,
+        ranks: &ListRanks,
+        (list, number): (RankedList, u64),
+        blocks: Range<u64>,
+        entries: &Counts,
+    ) -> Transaction {
+        let key = self.keys().lead_rank(list, number);
+        let rank = ranks.ranks.get(&number).cloned().unwrap_or_default();
+        let unchanged = |key: &Key| {
+            let version = rank.versions.get(key);
+            version.map_or(Condition::Absent, |version| Condition::Version(*version))
+        };
+        let begun = blocks.start > number * BLOCKS;
+        let covered = if begun {
+            rank.covered
+        } else {
+            ranks.counted() / BLOCKS
+        };
+        let marks = Item::from([
+            (COUNTED.to_owned(), n(blocks.end - number * BLOCKS)),
+            (COVERED.to_owned(), n(covered)),
+        ]);
+        let mut transaction = Transaction::default();
+        transaction.update(key.clone(), "v", 1, marks, unchanged(&key));
+        for shard in shards(&key) {
+            let condition = unchanged(&shard);
+            transaction.check(shard, condition);
+        }
+        for place in blocks.flat_map(|block| [(false, block), (true, block)]) {
+            let [now, before] = [entries, &ranks.counts].map(|counts| count_at(counts, place));
+            for (by, restricted) in [
+                (now.entries - before.entries, false),
+                (now.restricted - before.restricted, true),
+            ] {
+                if by != 0 {
+                    let name = name(place.0, place.1, restricted);
+                    transaction.update(key.clone(), &name, by, Item::new(), Condition::Always);
+                }
+            }
+        }
+        transaction
+    }
+
+    /// Counts blocks that a request has read up to this lead, within its budget, so that later ones need not. A failure
+    /// leaves them uncounted.
+    pub async fn count_passed(&self, ranks: &ReachedRanks, last: LeadId, budget: &ReadBudget) {
+        if let Err(cause) = self.counted_passed(ranks, last.get() / BLOCK, budget).await {
+            tracing::warn!(%cause, "leads could not be counted");
+        }
+    }
+
+    async fn counted_passed(
+        &self,
+        ranks: &ReachedRanks,
+        reached: u64,
+        budget: &ReadBudget,
+    ) -> Result<(), StoreError> {
+        let behind = |end: u64| {
+            let lists = ranks.0.iter();
+            lists
+                .filter(move |(_, ranks)| ranks.counted() + WORTH_A_COUNT <= end)
+                .map(|(list, _)| *list)
+        };
+        if behind(reached).next().is_none() {
+            return Ok(());
+        }
+        let complete = self.reader.complete_blocks().await?;
+        let lists = behind(complete.min(reached)).take(CONCURRENCY);
+        let counts = lists.map(|list| self.count_through(list, (reached, complete), budget));
+        try_join_all(counts).await.map(drop)
+    }
+
+    /// Counts ranks of a list until a block is counted.
+    async fn count_through(
+        &self,
+        list: RankedList,
+        (reached, complete): (u64, u64),
+        budget: &ReadBudget,
+    ) -> Result<(), StoreError> {
+        for _ in 0..MAX_COUNTS {
+            if budget.take(COUNT_UNITS).await.is_err() {
+                break;
+            }
+            let counted = self.count_next_rank(list, complete).await?;
+            if counted.is_none_or(|counted| counted > reached) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets the count of a rank on condition that its item is the one that was read. Its blocks and those after it are
+    /// counted again when they are needed.
+    #[cfg(feature = "operator")]
+    pub async fn forget_rank(
+        &self,
+        (list, number): (RankedList, u64),
+        ranks: &ListRanks,
+    ) -> Result<bool, StoreError> {
+        let key = self.keys().lead_rank(list, number);
+        let rank = ranks.ranks.get(&number);
+        let Some(version) = rank.and_then(|rank| rank.versions.get(&key)) else {
+            return Ok(true);
+        };
+        let forgotten = Item::from([(COUNTED.to_owned(), n(0)), ("v".to_owned(), n(version + 1))]);
+        let mut transaction = Transaction::default();
+        transaction.set(key, forgotten, &[COVERED], Condition::Version(*version));
+        self.table.try_commit(transaction).await
+    }
+
+    /// Counts all complete blocks of the lists of which pages are far; the number of counted ranks. For the operator, once
+    /// every writer changes ranks.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the table fails; what was counted by then stays.
+    pub async fn count_lead_ranks(&self) -> Result<u64, StoreError> {
+        let complete = self.reader.complete_blocks().await?;
+        if complete == 0 {
+            return Ok(0);
+        }
+        let mut owned = BTreeMap::<_, i64>::new();
+        for archived in [false, true] {
+            for (owner, count) in self.reader.lead_totals(archived).await?.by_owner() {
+                *owned.entry(owner).or_default() += count;
+            }
+        }
+        let large = owned.into_iter().filter(|(_, count)| *count >= WORTH_COUNTING);
+        let owners = large.filter_map(|(owner, _)| owner.map(Some));
+        let counts = [None].into_iter().chain(owners).map(async |list| {
+            let mut counted = 0;
+            while self.count_next_rank(list, complete).await?.is_some() {
+                counted += 1;
+            }
+            Ok::<_, StoreError>(counted)
+        });
+        iter(counts)
+            .buffer_unordered(CONCURRENCY)
+            .try_fold(0, async |all, some| Ok(all + some))
+            .await
+    }
+}
