@@ -35,8 +35,10 @@ impl Format {
     pub const WORDS: Self = Self(3);
     /// Totals of boards are by column, and by user.
     pub const BY_COLUMN: Self = Self(4);
+    /// Daily counts of boards contain cents.
+    pub const DAY_VALUES: Self = Self(5);
     /// The format that this build migrates to.
-    pub const CURRENT: Self = Self::BY_COLUMN;
+    pub const CURRENT: Self = Self::DAY_VALUES;
 
     /// The oldest format that this build reads, and writes until `funil migrate`. No release wrote format 2.
     pub const OLDEST: Self = Self::FIRST;
@@ -141,7 +143,9 @@ impl Settled {
 
     /// The form in which totals of boards are written.
     pub fn board_form(&self) -> BoardForm {
-        if self.writes(Format::BY_COLUMN) {
+        if self.writes(Format::DAY_VALUES) {
+            BoardForm::DayValues
+        } else if self.writes(Format::BY_COLUMN) {
             BoardForm::ByColumn
         } else {
             BoardForm::ByClass
