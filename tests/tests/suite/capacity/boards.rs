@@ -36,9 +36,9 @@ async fn list(world: &World, wallet: &Wallet, body: &Value) -> Answer {
 async fn board_and_column_costs() {
     let world = stocked().await;
     let (admin, own, department) = (world.known(7).await, world.known(8).await, world.known(10).await);
+    let dates = json!({ "start": "2026-01-02T03:00:00Z", "end": "2026-01-07" });
     // An entry has about 560 bytes, so 25 of them are 4 started 4 KB; credential, directory, funnel and
     // markers are 4 units more, and a board's totals one.
-    let dates = json!({ "start": "2026-01-02T03:00:00Z", "end": "2026-01-07" });
     for (what, wallet, number, filter, units, round_trips) in [
         ("10: board", &admin, 1, json!({}), 11.0, 2),
         (
