@@ -8,6 +8,7 @@ mod batch;
 mod conditions;
 mod counts;
 mod credentials;
+mod day_values;
 mod deliveries;
 mod directory;
 mod doctor;

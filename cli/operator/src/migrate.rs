@@ -21,11 +21,12 @@ type Step = for<'o> fn(&'o Operator) -> BoxFuture<'o, Result<u64, OperatorError>
 
 /// The steps from the former format to this build's, in their order and with their names in messages. A build that raises
 /// [`Format::CURRENT`] replaces them.
-const STEPS: [(&str, Step); 4] = [
+const STEPS: [(&str, Step); 5] = [
     ("directory", |operator| Box::pin(operator.split_directory())),
     ("board totals", |operator| Box::pin(operator.move_former_totals())),
     ("look-ups", |operator| Box::pin(operator.add_look_ups())),
     ("lead ranks", |operator| Box::pin(operator.count_lead_ranks())),
+    ("values of days", |operator| Box::pin(operator.add_day_values())),
 ];
 
 /// Seconds in which every request that began before the migration ends.

@@ -37,8 +37,10 @@ impl Format {
     pub const BY_COLUMN: Self = Self(4);
     /// Ranks of leads may be counted: every writer changes them.
     pub const LEAD_RANKS: Self = Self(5);
+    /// Daily counts of boards contain cents.
+    pub const DAY_VALUES: Self = Self(5);
     /// The format that this build migrates to.
-    pub const CURRENT: Self = Self::LEAD_RANKS;
+    pub const CURRENT: Self = Self::DAY_VALUES;
 
     /// The oldest format that this build reads, and writes until `funil migrate`. No release wrote format 2.
     pub const OLDEST: Self = Self::FIRST;
@@ -143,7 +145,9 @@ impl Settled {
 
     /// The form in which totals of boards are written.
     pub fn board_form(&self) -> BoardForm {
-        if self.writes(Format::BY_COLUMN) {
+        if self.writes(Format::DAY_VALUES) {
+            BoardForm::DayValues
+        } else if self.writes(Format::BY_COLUMN) {
             BoardForm::ByColumn
         } else {
             BoardForm::ByClass

@@ -25,9 +25,9 @@ pub use automation::{
     Cause, notifications, notified, outbox_notifications, outbox_triggers, streamed, triggered,
 };
 pub use board::{
-    BoardList, BoardTotalOf, after_places, before_places, class, class_parts, column_begins, place, placed,
-    rank, rank_begins, rank_day, ranked_day, restricted_rank, restricted_ranked, total_column, total_of,
-    user_begins, user_column_begins,
+    BoardList, BoardTotalOf, DAY_MILLIS, after_places, before_places, class, class_parts, column_begins,
+    place, placed, rank, rank_begins, rank_day, rank_ends, rank_span, ranked_day, restricted_rank,
+    restricted_ranked, total_column, total_of, user_begins, user_column_begins,
 };
 pub use directory::{department_members, member_department};
 pub use lead::{class_of, in_span, is_new_look_up, keyed_id, looked_up_lead, marked, noticed, ranked_list};
@@ -150,13 +150,15 @@ pub struct Keys<'a> {
     board: BoardForm,
 }
 
-/// The form in which the totals of boards are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The form in which the totals and daily counts of boards are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BoardForm {
     /// Before format 4: an item for each column, user and status.
     ByClass,
     /// An item for each column, and one for each user and ten columns.
     ByColumn,
+    /// From format 5 on: the same, and daily counts with cents.
+    DayValues,
 }
 
 impl<'a> Keys<'a> {
@@ -164,7 +166,7 @@ impl<'a> Keys<'a> {
     pub fn of(instance: &'a InstanceName) -> Self {
         Self {
             instance,
-            board: BoardForm::ByColumn,
+            board: BoardForm::DayValues,
         }
     }
 
@@ -176,7 +178,7 @@ impl<'a> Keys<'a> {
 
     /// Whether totals have shards after conflicts: from format 4 on.
     pub fn totals_spread(self) -> bool {
-        self.board == BoardForm::ByColumn
+        self.board >= BoardForm::ByColumn
     }
 
     /// The form of the totals of boards.

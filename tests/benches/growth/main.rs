@@ -72,6 +72,11 @@ const PAGES_OF_LEADS: [&str; 3] = [
     "leads, far page alone",
     "own leads, far page alone",
 ];
+/// Ranges of a month, which begin and end within a UTC day: daily counts, and the entries of three hours twice.
+const BY_DATE: [&str; 2] = ["board by date, a month", "column by date, a month"];
+/// Maximum calls and read units of these at up to so many opportunities ÷ those at the first size.
+const DATED_GROWTH: f64 = 1.2;
+const DATED: u64 = 10_000;
 /// Maximum calls and read units at any size ÷ those at the first.
 const GROWTH: f64 = 1.05;
 /// Maximum read units of a page ÷ those of the first, for pages in order.
@@ -90,6 +95,10 @@ async fn main() -> ExitCode {
     }
     table.print(&sizes);
     let mut misses = table.grown(&STEADY, &sizes, GROWTH);
+    let dated: Vec<_> = sizes.iter().copied().filter(|size| *size <= DATED).collect();
+    if !dated.is_empty() {
+        misses.extend(table.grown(&BY_DATE, &dated, DATED_GROWTH));
+    }
     for size in sizes.iter().filter(|size| **size >= DEEP) {
         if table.is_dearer(*size, &deep(DEEPEST), &deep(1), DEPTH) {
             misses.push(format!("{}: dearer than page 1 at {size}", deep(DEEPEST)));
@@ -133,6 +142,9 @@ async fn measure(size: u64, table: &mut Table) {
 async fn stock(world: &World, size: u64) {
     tests::people::settle(&world.operator(ACME)).await;
     open_shop(&world.operator(ACME)).await;
+    let zone = json!("America/Sao_Paulo");
+    let set = world.operator(ACME).set_setting("timezone", &zone).await;
+    set.expect("a setting");
     let leads = (0..LEADS).map(|n| plain_lead(2_000 + n, &format!("Pessoa {n}"), "de Tal", Some(8)));
     add_leads(&world.operator(ACME), leads.collect()).await;
     let (began, operator) = (Instant::now(), world.operator(ACME));
@@ -275,8 +287,8 @@ async fn boards(asking: &Asking, table: &mut Table) {
         ),
         ("board of the archive", json!({ "onlyArchived": true })),
         (
-            "board by date, a tenth",
-            json!({ "filterByCreateDate": { "start": "2026-03-01", "end": "2026-04-01" } }),
+            BY_DATE[0],
+            json!({ "filterByCreateDate": { "start": "2026-03-01", "end": "2026-03-31" } }),
         ),
         ("board by custom field", json!({ "filters": condition("A-7") })),
         (
@@ -312,8 +324,8 @@ async fn columns(asking: &Asking, table: &mut Table) {
             json!({ "filterByUsers": [RARE] }),
         ),
         (
-            "column by date, a tenth",
-            json!({ "filterByCreateDate": { "start": "2026-03-01", "end": "2026-04-01" } }),
+            BY_DATE[1],
+            json!({ "filterByCreateDate": { "start": "2026-03-01", "end": "2026-03-31" } }),
         ),
         (
             "column by custom field, half",

@@ -99,6 +99,8 @@ struct Doctor<'a> {
     former_totals: BTreeSet<&'static str>,
     /// Leads of the former format may lack what only a migration or a repair adds.
     may_lack: bool,
+    /// All daily counts of boards contain cents.
+    has_day_values: bool,
     extent: Extent,
     /// The derived items of the records that were read.
     known: known::DerivedKeys,
@@ -125,6 +127,7 @@ impl Operator {
             columns: columns::Columns::default(),
             former_totals: BTreeSet::new(),
             may_lack: !repair && self.is_unmigrated().await?,
+            has_day_values: self.0.reader().settled().has(Format::DAY_VALUES),
             extent: self.extent().await?,
             known: known::DerivedKeys::default(),
         };

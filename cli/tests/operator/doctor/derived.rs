@@ -117,6 +117,8 @@ set ticket {"N":"1"} | acme#counter ticket | the last ticket is number 1, but th
     assert_restores(
         &bench,
         r#"
+set c.7#open {"N":"9"} | acme#board-rank#3#31#0 2912196#0 | adds up to 9 cents of 7#open, but there are 123456
+set c {"N":"5"} | acme#board-rank-restricted#3#32#1 2912196#7#open#* | adds up to 5 cents, but there are 0
 unset n.31#open c.31#open | acme#board-total#3#0 user#7#3#- | adds up to 0 cents of 31#open, but there are 123456; counts 0 of 31#open, but there are 1
 delete | acme#board-total#3#0 user#8#3#- | is missing: there are 1
 set status {"S":"lost"} | acme#board-total-restricted#3#1 32#7#open#* | describes another class

@@ -37,6 +37,17 @@ impl Filter {
         *self == Self::default()
     }
 
+    /// Whether it depends on more of an opportunity than its creation date.
+    #[must_use]
+    pub fn needs_records(&self) -> bool {
+        let created = self.created;
+        *self
+            != Self {
+                created,
+                ..Self::default()
+            }
+    }
+
     /// Whether an opportunity with its lead matches.
     #[must_use]
     pub fn admits(&self, opportunity: &Opportunity, lead: Option<&Lead>) -> bool {

@@ -4,6 +4,7 @@
 //! the read need not wait for it. A page requested without its predecessor is an offset, located by the daily counts
 //! if skipping would cost more.
 
+use super::days::RangeDays;
 use super::lists::{ListPart, QueryPlan, VisibleLists};
 use super::rank::{Near, Ranks};
 use super::search::ScanSize;
@@ -97,8 +98,11 @@ impl Reader {
         far: bool,
     ) -> Result<(Totals, Option<Ranks>), StoreError> {
         // Daily counts do not distinguish what only records contain.
-        if far && asked.filter.is_empty() {
-            let (totals, ranks) = self.ranks(asked, column).await?;
+        if far
+            && !asked.filter.needs_records()
+            && let Some(days) = RangeDays::to_locate(&asked.filter.created)
+        {
+            let (totals, ranks) = self.ranks(asked, column, &days).await?;
             return Ok((totals, Some(ranks)));
         }
         let totals = match read.filter(|totals| totals.serve(&asked.sight)) {
@@ -126,10 +130,9 @@ impl Writer {
             .map_or((None, None), |start| (start.bookmark, start.early));
         let skipped = truth.skipped(Some(request.page), request.limit);
         let far = bookmark.is_none() && skipped >= WORTH_RANKS;
-        let ((totals, ranks), fresh) = tokio::try_join!(
-            self.reader.counts_for(asked, column, start.totals, far),
-            self.fresh(asked, &markers)
-        )?;
+        let counts = self.reader.counts_for(asked, column, start.totals, far);
+        let ((totals, ranks), fresh) =
+            tokio::try_join!(ReadBudget::in_time(counts), self.fresh(asked, &markers))?;
         if far && skipped >= asked.most(column, &totals) {
             return Ok(Vec::new());
         }

@@ -1,14 +1,16 @@
 //! The board: every column of a funnel with its totals and its newest opportunities.
 //!
 //! If a request filters by users, statuses and the archive only, the counts come from the totals, and of each column
-//! only the shown opportunities are read. Anything else is counted while every entry within reach is read once,
+//! only the shown opportunities are read. A range of creation dates is counted by days, if the column has many
+//! opportunities. Anything else is counted while every entry within reach is read once,
 //! columns in parallel, within the instance's budget of units and time (C-86).
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
-use super::lists::{ListPart, QueryPlan};
+use super::days::RangeDays;
+use super::lists::QueryPlan;
 use super::search::ScanSize;
 use super::totals::{RestrictedTotal, Sum, Totals, TotalsSeen};
 use super::walk::{BoardScan, Bounds, Entry};
@@ -16,6 +18,7 @@ use super::{Asked, ColumnSnapshots, PrefetchedBoard};
 use crate::funnel::{Column, Funnel};
 use crate::store::Writer;
 use crate::store::budget::ReadBudget;
+use crate::store::key::BoardList;
 use crate::store::opportunities::OpportunitySnapshot;
 use crate::store::opportunities::fresh::Fresh;
 use crate::store::page_cursor::PageCursor;
@@ -75,8 +78,11 @@ impl Writer {
         totals: &Totals,
     ) -> Result<ColumnSnapshots, StoreError> {
         let plan = asked.sight.plan(asked.request, column.id, totals);
+        if let Some(days) = self.reader.worth_days(asked, column.id, (totals, &plan)) {
+            return self.dated(asked, fresh, column, totals, &plan, &days).await;
+        }
         if !asked.filter.is_empty() {
-            return self.counted(asked, fresh, column, plan).await;
+            return self.counted(asked, fresh, column, &plan).await;
         }
         let limit = usize::from(asked.request.limit);
         let TotalsSeen { mut sum, unclear } = totals.seen(asked, column.id);
@@ -103,14 +109,28 @@ impl Writer {
             return Ok(Counted::all(page).column(column));
         }
         sum.add(rest);
-        Ok(ColumnSnapshots {
-            count: u64::try_from(sum.count)
-                .unwrap_or_default()
-                .max(page.len() as u64),
-            cents: sum.cents,
-            cards: page.into_iter().map(|entry| *entry.card).collect(),
-            ..empty(column)
-        })
+        Ok(summed(column, sum, page))
+    }
+
+    /// A column whose totals are counted by days.
+    async fn dated(
+        &self,
+        asked: &Asked<'_>,
+        fresh: &Fresh,
+        column: &Column,
+        totals: &Totals,
+        plan: &QueryPlan,
+        days: &RangeDays,
+    ) -> Result<ColumnSnapshots, StoreError> {
+        let limit = usize::from(asked.request.limit);
+        let bounds = Bounds::new(&PageCursor::default(), &asked.filter.created);
+        let mut walk = BoardScan::new(&self.reader, asked, fresh, plan.clone(), &bounds);
+        let sum = self.reader.sum_of_days(asked, column.id, totals, plan, days);
+        let (page, sum) = tokio::try_join!(walk.page(0, limit), sum)?;
+        if page.len() < limit {
+            return Ok(Counted::all(page).column(column));
+        }
+        Ok(summed(column, sum, page))
     }
 
     /// The visible part of a column's restricted opportunities, except those in [`Totals::seen`].
@@ -136,16 +156,12 @@ impl Writer {
         asked: &Asked<'_>,
         fresh: &Fresh,
         column: &Column,
-        plan: QueryPlan,
+        plan: &QueryPlan,
     ) -> Result<ColumnSnapshots, StoreError> {
-        let parts = match plan {
-            QueryPlan::Nothing => Vec::new(),
-            QueryPlan::Merge(parts) => parts,
-            QueryPlan::Filter(wide, _) => vec![wide],
-        };
-        let parts: Vec<_> = parts
-            .into_iter()
-            .map(|part| self.counted_part(asked, fresh, part))
+        let parts: Vec<_> = plan
+            .read_whole()
+            .iter()
+            .map(|part| self.counted_part(asked, fresh, part.list))
             .collect();
         let parts: Vec<_> = stream::iter(parts)
             .buffer_unordered(CONCURRENCY)
@@ -166,11 +182,11 @@ impl Writer {
         &self,
         asked: &Asked<'_>,
         fresh: &Fresh,
-        part: ListPart,
+        list: BoardList,
     ) -> Result<Counted, StoreError> {
         let bounds = Bounds::new(&PageCursor::default(), &asked.filter.created);
         let mut counted = Counted::default();
-        let mut pages = Pages::of(bounds.span(&self.reader, part.list));
+        let mut pages = Pages::of(bounds.span(&self.reader, list));
         let read = |span| asked.budget.query(&self.reader.table, span);
         while let Some(page) = pages.next_with(read).await? {
             if !fresh.is_empty() {
@@ -191,6 +207,18 @@ impl Writer {
             }
         }
         Ok(counted)
+    }
+}
+
+/// A column with this sum and the start of its list. What is shown is counted at least.
+fn summed(column: &Column, sum: Sum, page: Vec<Entry>) -> ColumnSnapshots {
+    ColumnSnapshots {
+        count: u64::try_from(sum.count)
+            .unwrap_or_default()
+            .max(page.len() as u64),
+        cents: sum.cents,
+        cards: page.into_iter().map(|entry| *entry.card).collect(),
+        ..empty(column)
     }
 }
 

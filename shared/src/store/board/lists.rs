@@ -45,6 +45,17 @@ pub enum QueryPlan {
     Filter(ListPart, Vec<ListPart>),
 }
 
+impl QueryPlan {
+    /// The lists that contain all requested entries, each once.
+    pub fn read_whole(&self) -> &[ListPart] {
+        match self {
+            Self::Nothing => &[],
+            Self::Merge(parts) => parts,
+            Self::Filter(wide, _) => std::slice::from_ref(wide),
+        }
+    }
+}
+
 impl VisibleLists {
     /// The requested lists visible to a caller like `guess`; `None` for none. Invisible users in a filter are ignored
     /// (C-46).

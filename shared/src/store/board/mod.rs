@@ -3,14 +3,16 @@
 //! Each opportunity has an entry in four lists of its column, newest first (C-42): of all, of its status, of its
 //! user, and of both. A request for at most one user and one status is therefore one query of exactly the answer; for
 //! more, the lists are merged, or a wider list is filtered if it is dense enough. Totals are sums of the classes that
-//! a viewer sees. Filters that need the record (dates, custom fields) are applied while each entry is read
-//! once. A search is answered through items of words.
+//! a viewer sees, and daily counts answer a range of creation dates. Filters that need the record (expected closing
+//! dates, custom fields) are applied while each entry is read once. A search is answered through items of words.
 //!
 //! As for leads, reads begin in parallel with authentication, from a [hint](super::prefetch_cache) of what the caller
 //! sees.
 
 mod column;
 mod column_totals;
+mod day_sums;
+mod days;
 mod kanban;
 mod lists;
 mod rank;

@@ -1,8 +1,9 @@
-//! Locates an offset in a column by the number of opportunities created per day.
+//! Number and value of a column's opportunities per day of creation: they locate an offset, and count ranges of days.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::totals::{RestrictedTotal, Totals};
+use super::days::RangeDays;
+use super::totals::{RestrictedTotal, Sum, Totals};
 use super::{Asked, BoardRequest};
 use crate::ids::{ColumnId, UserId};
 use crate::opportunity::Status;
@@ -12,7 +13,7 @@ use crate::store::opportunities::BoardClass;
 use crate::visibility::Restriction;
 use table::StoreError;
 use table::item::Item;
-use table::{KeyRange, PAGE, key_of};
+use table::key_of;
 
 /// A place at or before an offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,76 +24,129 @@ pub struct Near {
     pub skip: u64,
 }
 
-/// Visible opportunities of a column per day of creation, latest first.
+/// Number and value of a column's visible opportunities per day of creation, latest first.
 #[derive(Debug, Default)]
-pub struct Ranks(BTreeMap<String, i64>);
+pub struct Ranks(BTreeMap<String, Sum>);
+
+/// Restricted classes of a column that a viewer sees, and the daily counts of all of them.
+#[derive(Debug, Default)]
+pub struct RestrictedRanks {
+    seen: Vec<RestrictedTotal>,
+    items: Vec<Item>,
+}
 
 impl Reader {
-    /// The daily counts of a column visible to the caller. Their cost grows with days and users, not with
-    /// opportunities: one query per MB. A viewer subject to restrictions also reads the restricted totals and counts.
-    pub(crate) async fn ranks(
+    /// The totals of a column, and the daily counts of some of its days. Their cost grows with days and users, not with
+    /// opportunities: one query per MB. A viewer subject to restrictions also reads the restricted totals and counts, and
+    /// the entries of the parts of days are read.
+    pub(super) async fn ranks(
         &self,
         asked: &Asked<'_>,
         column: ColumnId,
+        days: &RangeDays,
     ) -> Result<(Totals, Ranks), StoreError> {
-        let BoardRequest { funnel, archived, .. } = *asked.request;
-        let ranks = KeyRange::head(self.keys().board_ranks(funnel, column, archived), PAGE);
+        let items = self.rank_items(asked, column, days);
         let totals = self.board_totals(asked.request, Some(column), &asked.sight);
-        let (items, totals) = tokio::try_join!(self.table.query_all(ranks), totals)?;
-        if totals.seen(asked, column).unclear == 0 {
-            let ranks = Ranks::of(asked, column, &items, &[], &[])?;
-            return Ok((totals, ranks));
-        }
-        let partition = self.keys().restricted_ranks(funnel, column, archived);
-        let (seen, restricted) = tokio::try_join!(
-            self.seen_restricted(asked, column, &totals),
-            asked
-                .budget
-                .query_all(&self.table, KeyRange::head(partition, PAGE))
+        let (items, totals) = tokio::try_join!(items, totals)?;
+        let plan = asked.sight.plan(asked.request, column, &totals);
+        let (restricted, parts) = tokio::try_join!(
+            self.restricted_ranks(asked, column, &totals, days),
+            self.parts(asked, &plan, days)
         )?;
-        let ranks = Ranks::of(asked, column, &items, &seen, &restricted)?;
+        let mut ranks = Ranks::of(asked, column, &items, &restricted)?;
+        for (time, part) in parts {
+            ranks.0.entry(key::rank_day(time)).or_default().add(part);
+        }
         Ok((totals, ranks))
+    }
+
+    /// The daily counts of unrestricted classes. They are within the budget if they replace what records are read for.
+    pub(super) async fn rank_items(
+        &self,
+        asked: &Asked<'_>,
+        column: ColumnId,
+        days: &RangeDays,
+    ) -> Result<Vec<Item>, StoreError> {
+        let BoardRequest { funnel, archived, .. } = *asked.request;
+        let span = days.span(self.keys().board_ranks(funnel, column, archived));
+        if asked.filter.is_empty() {
+            return self.table.query_all(span).await;
+        }
+        asked.budget.query_all(&self.table, span).await
+    }
+
+    /// The daily counts of restricted classes. No call if the viewer sees all or none of them.
+    pub(super) async fn restricted_ranks(
+        &self,
+        asked: &Asked<'_>,
+        column: ColumnId,
+        totals: &Totals,
+        days: &RangeDays,
+    ) -> Result<RestrictedRanks, StoreError> {
+        if totals.seen(asked, column).unclear == 0 {
+            return Ok(RestrictedRanks::default());
+        }
+        let BoardRequest { funnel, archived, .. } = *asked.request;
+        let span = days.span(self.keys().restricted_ranks(funnel, column, archived));
+        let (seen, items) = tokio::try_join!(
+            self.seen_restricted(asked, column, totals),
+            asked.budget.query_all(&self.table, span)
+        )?;
+        Ok(RestrictedRanks { seen, items })
     }
 }
 
 impl Ranks {
-    /// Sums the visible counts: `seen` are the restricted classes, counted in `restricted`.
-    fn of(
+    /// Sums the visible counts.
+    pub fn of(
         asked: &Asked<'_>,
         column: ColumnId,
         items: &[Item],
-        seen: &[RestrictedTotal],
-        restricted: &[Item],
+        restricted: &RestrictedRanks,
     ) -> Result<Self, StoreError> {
-        let seen = seen
+        let seen = restricted
+            .seen
             .iter()
             .filter(|total| !asked.viewer.passes_restrictions(total.class.user));
         let names: BTreeSet<_> = seen.map(|total| total.class.name()).collect();
-        let mut days = BTreeMap::<_, i64>::new();
+        let mut days = BTreeMap::<_, Sum>::new();
         for item in items {
             let key = key_of(item)?;
-            let parts = item
-                .keys()
-                .filter_map(|name| Some((name.as_str(), name.strip_prefix("n.")?)));
-            let counts = parts.filter(|(_, class)| is_seen(asked, column, class, &names));
-            let count: i64 = counts.filter_map(|(name, _)| number(item, name)).sum();
-            *days.entry(key::ranked_day(&key.sk).to_owned()).or_default() += count;
+            let day = days.entry(key::ranked_day(&key.sk).to_owned()).or_default();
+            for name in item.keys() {
+                if let Some((unit, class)) = name.split_once('.')
+                    && is_seen(asked, column, class, &names)
+                {
+                    add(day, item, unit, name);
+                }
+            }
         }
-        for item in restricted {
+        for item in &restricted.items {
             let key = key_of(item)?;
             if let Some((day, class)) = key::restricted_ranked(&key.sk)
                 && names.contains(class)
             {
-                *days.entry(day.to_owned()).or_default() += number(item, "n").unwrap_or_default();
+                let day = days.entry(day.to_owned()).or_default();
+                for unit in ["n", "c"] {
+                    add(day, item, unit, unit);
+                }
             }
         }
         Ok(Self(days))
     }
 
+    /// The sum of all days.
+    pub fn sum(&self) -> Sum {
+        self.0.values().fold(Sum::default(), |mut sum, day| {
+            sum.add(*day);
+            sum
+        })
+    }
+
     /// Start of the day on which the opportunity at an offset was created; `None` if there is none.
     pub fn near(&self, offset: u64) -> Option<Near> {
         let mut skip = offset;
-        for (day, count) in &self.0 {
+        for (day, Sum { count, .. }) in &self.0 {
             let count = u64::try_from(*count).unwrap_or_default();
             if count > skip {
                 let after = key::rank_begins(day)?;
@@ -123,6 +177,13 @@ fn is_seen(asked: &Asked<'_>, column: ColumnId, class: &str, seen: &BTreeSet<Str
     asked.takes(&total) && (open || seen.contains(class))
 }
 
-fn number(item: &Item, name: &str) -> Option<i64> {
-    item.get(name)?.as_n().ok()?.parse().ok()
+/// Adds a number of a day's counts, `n` or `c`. Numbers of a later build are ignored.
+fn add(day: &mut Sum, item: &Item, unit: &str, name: &str) {
+    let number = |name: &str| item.get(name)?.as_n().ok()?.parse::<i128>().ok();
+    let number = number(name).unwrap_or_default();
+    match unit {
+        "n" => day.count += i64::try_from(number).unwrap_or_default(),
+        "c" => day.cents += number,
+        _ => {}
+    }
 }

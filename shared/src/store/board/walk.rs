@@ -190,7 +190,7 @@ impl<'a> BoardScan<'a> {
         } else if !self.instead.is_empty() {
             likely = scaled(sought, 1.15 / share.max(0.01));
         }
-        if self.asked.request.filtered {
+        if self.asked.filter.needs_records() {
             likely = likely.max(50) << self.fills.min(6);
         }
         likely.clamp(1, PAGE)

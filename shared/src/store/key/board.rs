@@ -109,17 +109,41 @@ impl Keys<'_> {
         self.pk(&format!("{RESTRICTED_TOTAL}#{funnel}#{}", u8::from(archived)))
     }
 
-    /// How many opportunities of a column were created on each day, the latest first.
+    /// How many opportunities of a column were created on each day, and their cents, the latest first.
     pub fn board_ranks(self, funnel: FunnelId, column: ColumnId, archived: bool) -> String {
         self.pk(&format!("board-rank#{funnel}#{column}#{}", u8::from(archived)))
     }
 
-    /// How many opportunities of each restricted class were created on each day in a column, the latest first.
+    /// How many opportunities of each restricted class were created on each day in a column, and their cents, the latest
+    /// first.
     pub fn restricted_ranks(self, funnel: FunnelId, column: ColumnId, archived: bool) -> String {
         self.pk(&format!(
             "{RESTRICTED_RANK}#{funnel}#{column}#{}",
             u8::from(archived)
         ))
+    }
+
+    /// The list of all opportunities of a column, and the day, that an item of the ranks of classes without restriction
+    /// counts; `None` for other items.
+    pub fn ranked(self, key: &Key) -> Option<(BoardList, String)> {
+        let rest = key.pk.strip_prefix(&self.prefix())?.strip_prefix("board-rank#")?;
+        let mut parts = rest.split('#');
+        let mut id = || parts.next()?.parse().ok();
+        let list = BoardList {
+            funnel: FunnelId::new(id()?)?,
+            column: ColumnId::new(id()?)?,
+            archived: id()? == 1,
+            user: None,
+            status: None,
+        };
+        let (day, _) = key.sk.split_once('#')?;
+        Some((list, day.to_owned()))
+    }
+
+    /// Whether a total is of the opportunities of a column that were created on one day.
+    pub fn is_day_count(self, key: &Key) -> bool {
+        let rest = key.pk.strip_prefix(&self.prefix()).unwrap_or_default();
+        matches!(rest.split('#').next(), Some("board-rank" | RESTRICTED_RANK))
     }
 
     /// Whether a total has a former form. Before format 2, all counts of a day were in one item, and the totals of
@@ -130,7 +154,7 @@ impl Keys<'_> {
         match rest.split('#').next() {
             Some("board-total") => match self.board_form() {
                 BoardForm::ByClass => total_of(&key.sk).is_none() && key.sk.split('#').count() > 3,
-                BoardForm::ByColumn => total_of(&key.sk).is_none(),
+                BoardForm::ByColumn | BoardForm::DayValues => total_of(&key.sk).is_none(),
             },
             Some("board-rank") => !key.sk.contains('#'),
             Some("lead-total") => key.sk.contains('#'),
@@ -145,7 +169,8 @@ pub(crate) const RESTRICTED_RANK: &str = "board-rank-restricted";
 /// The latest time and day that there are, in the units of a place.
 const LAST_MILLI: i64 = Timestamp::LAST_MILLIS;
 const LAST_DAY: i64 = LAST_MILLI / DAY_MILLIS;
-const DAY_MILLIS: i64 = 86_400_000;
+/// The milliseconds of a day.
+pub const DAY_MILLIS: i64 = 86_400_000;
 
 /// The place of a record in lists that have the newest first, of one moment the highest id (C-42, C-62).
 pub fn place(create_date: Timestamp, id: impl Into<u64>) -> String {
@@ -173,15 +198,25 @@ pub fn placed(place: &str) -> Option<u64> {
     MAX_ID.checked_sub(id.parse().ok()?)
 }
 
-/// So many users, by their ids, share an item of a day's ranks: at most some 30 KB, where DynamoDB takes 400, and little
+/// So many users, by their ids, share an item of a day's ranks: at most some 60 KB, where DynamoDB takes 400, and little
 /// enough that a write costs a few units on the day on which all of them are busy.
 const RANK_USERS: u64 = 128;
 
 /// With what the sort keys of a day among a column's ranks begin: the latest first.
 pub fn rank_day(create_date: Timestamp) -> String {
-    format!(
-        "{:07}",
-        LAST_DAY - create_date.unix_millis().div_euclid(DAY_MILLIS)
+    format!("{:07}", LAST_DAY - day(create_date))
+}
+
+fn day(time: Timestamp) -> i64 {
+    time.unix_millis().div_euclid(DAY_MILLIS)
+}
+
+/// After and through which texts the sort keys of the ranks from the day of `newest` to that of `oldest` are.
+pub fn rank_span(newest: Option<Timestamp>, oldest: Option<Timestamp>) -> (Option<String>, Option<String>) {
+    let after = |day: i64| format!("{:07}~", LAST_DAY - day);
+    (
+        newest.map(|newest| after(day(newest) + 1)),
+        oldest.map(|oldest| after(day(oldest))),
     )
 }
 
@@ -200,6 +235,12 @@ pub fn rank_begins(day: &str) -> Option<String> {
     let day = LAST_DAY - day.parse::<i64>().ok()?;
     let last = day.checked_add(1)?.checked_mul(DAY_MILLIS)? - 1;
     Some(format!("{:015} ", LAST_MILLI - last))
+}
+
+/// Through which text the places of a day of the ranks are; `None` for text that is no such day.
+pub fn rank_ends(day: &str) -> Option<String> {
+    let day = LAST_DAY - day.parse::<i64>().ok()?;
+    Some(format!("{:015}~", LAST_MILLI - day.checked_mul(DAY_MILLIS)?))
 }
 
 /// The sort key of a restricted class on a day among a column's ranks.

@@ -13,13 +13,13 @@ use sha2::{Digest, Sha256};
 
 use crate::ids::{ColumnId, FunnelId, UserId};
 use crate::opportunity::{Opportunity, Status};
+use crate::store::derived::Share;
 pub use crate::store::derived::{RESTRICTED, RESTRICTED_COUNT};
-use crate::store::derived::{Share, one};
 use crate::store::key::{self, BoardForm, Key, Keys};
 use crate::text::hex;
 use crate::visibility::Restriction;
 use table::StoreError;
-use table::item::{self, Item};
+use table::item;
 
 const TOTAL: &str = "board total";
 
@@ -110,6 +110,15 @@ fn sums(part: &str, cents: i64) -> Share {
     }
 }
 
+/// The contributions of an opportunity to a part of a day's ranks, which have no cents before format 5.
+fn ranked_sums(keys: Keys<'_>, part: &str, cents: i64) -> Share {
+    let mut share = sums(part, cents);
+    if keys.board_form() < BoardForm::DayValues {
+        share.numbers.retain(|name, _| name.starts_with('n'));
+    }
+    share
+}
+
 /// The items that count an opportunity, with its contributions.
 pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key, Share>, StoreError> {
     let class = BoardClass::of(opportunity);
@@ -131,14 +140,11 @@ pub fn counts(keys: Keys<'_>, opportunity: &Opportunity) -> Result<BTreeMap<Key,
         );
         let ranks = keys.restricted_ranks(funnel, class.column, archived);
         let rank = key::restricted_rank(&day, &class.name());
-        counts.insert(key::total(ranks, &rank), one(Item::new()));
+        counts.insert(key::total(ranks, &rank), ranked_sums(keys, "", cents));
     }
     counts.extend(class.totals(keys, (funnel, archived), cents)?);
     let ranks = keys.board_ranks(funnel, class.column, archived);
-    let share = Share {
-        numbers: BTreeMap::from([(format!("n.{ranked}"), 1)]),
-        ..Share::default()
-    };
+    let share = ranked_sums(keys, &format!(".{ranked}"), cents);
     counts.insert(key::total(ranks, &key::rank(&day, class.user)), share);
     if keys.totals_spread() {
         for share in counts.values_mut() {

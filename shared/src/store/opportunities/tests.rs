@@ -162,11 +162,11 @@ fn derived_items() {
         [
             (
                 "acme#board-rank#3#31#1 2912196#0".to_owned(),
-                numbers(&[("n.8#open#restricted", 1)])
+                numbers(&[("c.8#open#restricted", worth), ("n.8#open#restricted", 1)])
             ),
             (
                 format!("acme#board-rank-restricted#3#31#1 2912196#{class}"),
-                numbers(&[("n", 1)])
+                numbers(&[("c", worth), ("n", 1)])
             ),
             (
                 "acme#board-total#3#1 column#31#-".to_owned(),

@@ -36,6 +36,7 @@ async fn list(world: &World, wallet: &Wallet, body: &Value) -> Answer {
 async fn board_and_column_costs() {
     let world = stocked().await;
     let (admin, own, department) = (world.known(7).await, world.known(8).await, world.known(10).await);
+    let dates = json!({ "start": "2026-01-02T03:00:00Z", "end": "2026-01-07" });
     // An entry has about 560 bytes, so 25 of them are 4 started 4 KB; credential, directory, funnel and
     // markers are 4 units more, and a board's totals one.
     for (what, wallet, number, filter, units, round_trips) in [
@@ -124,6 +125,30 @@ async fn board_and_column_costs() {
             37,
             json!({ "columnId": 31, "searchBy": "lead" }),
             17.0,
+            4,
+        ),
+        (
+            "10: board by date, days and two parts",
+            &admin,
+            1,
+            json!({ "filterByCreateDate": dates }),
+            15.0,
+            2,
+        ),
+        (
+            "10: column by date",
+            &admin,
+            1,
+            json!({ "columnId": 31, "filterByCreateDate": dates }),
+            9.0,
+            3,
+        ),
+        (
+            "10: column by date, offset 500",
+            &admin,
+            21,
+            json!({ "columnId": 31, "filterByCreateDate": dates, "searchBy": "lead" }),
+            21.0,
             4,
         ),
     ] {

@@ -66,7 +66,7 @@ async fn opportunity_write_costs() {
     for (what, body, units) in [
         // Record and four entries; a word leaves and another comes.
         ("8: title", json!({ "title": "Outro" }), 14.0),
-        ("8: value", json!({ "value": "1.00" }), 14.0),
+        ("8: value", json!({ "value": "1.00" }), 16.0),
         // Entries leave and enter two lists; the totals of column and user, and one rank change.
         ("8: status", json!({ "status": "gain" }), 20.0),
         ("8: column", json!({ "crm_column": 32 }), 28.0),

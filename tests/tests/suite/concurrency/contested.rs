@@ -117,15 +117,28 @@ async fn contested_totals_are_exact() {
             [IMPORTED + made - moved, 0],
         ),
     ];
+    // From the 162nd on of those imported, all in days that are counted, but for a part of the first one.
+    let dated = json!({ "filterByCreateDate": { "start": "2026-01-02T03:00:00Z" } });
+    let (since, left) = (IMPORTED - 161, made - moved);
+    let cents = (162..=IMPORTED).map(|id| id * 100 + 1).sum::<u64>() + 250 * left;
+    let of_dates = [
+        json!(since + left),
+        json!(format!("{}.{:02}", cents / 100, cents % 100)),
+    ];
     let exact = async || {
         for world in [&world, &world.elsewhere()] {
             for (filter, counts) in &expected {
                 let counts = counts.map(|count| json!(count));
                 assert_eq!(totals(world, &wallet, filter).await, counts, "{filter}");
             }
+            let board = board(world, &wallet, "dates", &page(1, 1, &dated)).await;
+            assert_eq!(
+                [&board[0]["total"], &board[0]["totalValue"]],
+                [&of_dates[0], &of_dates[1]]
+            );
             // The oldest are those imported first, beyond what is skipped.
             let body = page(23, 25, &json!({ "columnId": 31 }));
-            let shown = board(world, &wallet, "alone", &body).await;
+            let shown = self::board(world, &wallet, "alone", &body).await;
             let before = 22 * 25 - (made - moved);
             assert_eq!(shown[0]["id"], IMPORTED - before);
             world.is_sound().await;

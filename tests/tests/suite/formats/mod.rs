@@ -23,9 +23,10 @@ use asks::asks;
 use stage::{Kept, empty, export, set};
 
 /// Tables of previous builds that this build must read, by their formats.
-const KEPT: [(u32, &str); 2] = [
+const KEPT: [(u32, &str); 3] = [
     (1, include_str!("../../../formats/1.ndjson")),
     (3, include_str!("../../../formats/3.ndjson")),
+    (4, include_str!("../../../formats/4.ndjson")),
 ];
 
 const NAME: (&str, &str) = ("#format", "format");

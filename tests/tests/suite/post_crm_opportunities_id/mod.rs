@@ -11,6 +11,7 @@ mod modified;
 mod offsets;
 mod order;
 mod permissions;
+mod ranges;
 mod records;
 mod refusals;
 mod search;

@@ -34,11 +34,11 @@ fn listed(id: u64) -> Opportunity {
 }
 
 /// Includes records that must not count: in another column, in the archive, and one that came and left.
-async fn world() -> (World, Vec<Opportunity>) {
+pub async fn world() -> (World, Vec<Opportunity>) {
     stocked(shop().await).await
 }
 
-async fn stocked(world: World) -> (World, Vec<Opportunity>) {
+pub async fn stocked(world: World) -> (World, Vec<Opportunity>) {
     let operator = world.operator("acme");
     let mut all: Vec<_> = (1..=1200).map(listed).collect();
     let beside = (1201..=1300).map(|id| Opportunity {
@@ -62,7 +62,7 @@ async fn stocked(world: World) -> (World, Vec<Opportunity>) {
 
 /// Whether a user sees one of these (C-82): 7 all, 8 and 9 their own, 9 no won and lost ones, 10 those of
 /// departments 1 and 2, 11 all but won and lost ones.
-fn sees(viewer: u64, one: &Opportunity) -> bool {
+pub fn sees(viewer: u64, one: &Opportunity) -> bool {
     let own = one.user.get() == viewer;
     let open = one.status == Status::Open;
     let admitted = own || one.service_permission == ServicePermission::All;

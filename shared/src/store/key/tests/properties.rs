@@ -84,6 +84,14 @@ proptest! {
         let (day, user) = (rank_day(date), other.to_string());
         let ranked = rank(&day, UserId::new(other).unwrap());
         prop_assert_eq!(ranked_day(&ranked), day.as_str());
+        let (after, through) = rank_span(Some(date), Some(date));
+        for rank in [&ranked, &format!("{ranked}~15"), &restricted_rank(&day, "7#open")] {
+            prop_assert!(after.as_ref() < Some(rank) && Some(rank) < through.as_ref());
+        }
+        let tomorrow = Timestamp::from_unix_millis(millis + DAY_MILLIS);
+        for other in tomorrow.into_iter().map(|date| rank(&rank_day(date), UserId::new(other).unwrap())) {
+            prop_assert!(Some(&other) < after.as_ref());
+        }
         let class = class([&user, "open", &text]);
         let ranked = restricted_rank(&day, &class);
         prop_assert_eq!(restricted_ranked(&ranked), Some((day.as_str(), class.as_str())));
@@ -107,7 +115,13 @@ proptest! {
         let place = place(date, OpportunityId::new(id).unwrap());
         prop_assert_eq!(placed(&place), Some(id));
         prop_assert!(before_places(date) < place && place < after_places(date));
-        prop_assert!(rank_begins(&day).unwrap() < place);
+        prop_assert!(rank_begins(&day).unwrap() < place && place < rank_ends(&day).unwrap());
+        let rank = Key::new(keys.board_ranks(funnel, column, true), rank(&day, user));
+        let (list, of_day) = keys.ranked(&rank).unwrap();
+        prop_assert_eq!((list.funnel, list.column, list.archived, of_day), (funnel, column, true, day.clone()));
+        let restricted = Key::new(keys.restricted_ranks(funnel, column, true), restricted_rank(&day, "7#open"));
+        prop_assert!(keys.is_day_count(&rank) && keys.is_day_count(&restricted));
+        prop_assert!(keys.ranked(&restricted).is_none() && !keys.is_day_count(&keys.opportunity(OpportunityId::new(id).unwrap())));
     }
 
     /// Outbox entries, notifications and parts of results.

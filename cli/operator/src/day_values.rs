@@ -1,0 +1,210 @@
+//! The cents of daily counts, which a table before format 5 lacks.
+//!
+//! A day of a column is counted from its entries in the column's list. Each write that changes what a count adds up
+//! raises the count's version in its transaction. So the cents are written on condition of the versions of the count and
+//! its shards that were read before the entries: they are right, or the day is counted again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Operator, OperatorError};
+use shared::store::OpportunitySnapshot;
+use shared::store::unscoped::entity::Entity as _;
+use shared::store::unscoped::key::{self, BoardList};
+use shared::store::unscoped::opportunities::class::counts;
+use table::item::{self, Item};
+use table::{
+    CommitError, Condition, Key, KeyRange, MAX_WRITES, PAGE, Pages, Policy, StoreError, Transaction, key_of,
+    shard_of, shards,
+};
+
+const KIND: &str = "daily count";
+/// Daily counts that one transaction changes: each with its shards.
+const COUNTS: usize = MAX_WRITES / 17;
+/// Numbers of a daily count that one transaction changes: DynamoDB allows 300 names in an expression.
+const NUMBERS: usize = 100;
+
+/// The items of a daily count, its own and its shards.
+type StoredCount = BTreeMap<Key, Item>;
+
+/// Cents to add to a daily count.
+struct MissingCents {
+    count: Key,
+    cents: Vec<(String, i64)>,
+}
+
+impl Operator {
+    /// Adds the cents that daily counts lack, and returns the number of changed counts. Scans the table, and reads each
+    /// opportunity's entry in a list once.
+    ///
+    /// # Errors
+    /// [`OperatorError::Store`] if the table fails; what was added by then stays.
+    pub(super) async fn add_day_values(&self) -> Result<u64, OperatorError> {
+        let (mut after, mut last, mut added) = (None, None, 0);
+        let wanted = key::everything(self.instance());
+        loop {
+            let page = self.table().scan(&wanted, after.as_ref()).await?;
+            for item in &page.items {
+                let day = self.keys().ranked(&key_of(item)?);
+                if day.is_some() && day != last {
+                    last = day;
+                    if let Some((list, day)) = &last {
+                        added += self.add_values_of(*list, day).await?;
+                    }
+                }
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(added),
+            }
+        }
+    }
+
+    async fn add_values_of(&self, list: BoardList, day: &str) -> Result<u64, OperatorError> {
+        let mut retry = self
+            .table()
+            .retry(Policy::CONTESTED, "adding the values of a day");
+        let mut added = 0;
+        loop {
+            let stored = self.stored_counts(list, day).await?;
+            let right = self.cents_of(list, day).await?;
+            let missing = missing_cents(&stored, &right)?;
+            if missing.is_empty() {
+                return Ok(added);
+            }
+            for some in missing.chunks(COUNTS) {
+                match self.table().commit(addition(&stored, some)?).await {
+                    Ok(()) => added += some.len() as u64,
+                    Err(CommitError::Refused(_) | CommitError::Store(StoreError::Contention(_))) => {
+                        retry.again().await?;
+                        break;
+                    }
+                    Err(CommitError::Store(error)) => return Err(error.into()),
+                }
+            }
+        }
+    }
+
+    /// The daily counts of a day of a column, also those of restricted classes.
+    async fn stored_counts(
+        &self,
+        list: BoardList,
+        day: &str,
+    ) -> Result<BTreeMap<Key, StoredCount>, StoreError> {
+        let (keys, mut stored) = (self.keys(), BTreeMap::<_, StoredCount>::new());
+        let BoardList {
+            funnel,
+            column,
+            archived,
+            ..
+        } = list;
+        for partition in [
+            keys.board_ranks(funnel, column, archived),
+            keys.restricted_ranks(funnel, column, archived),
+        ] {
+            let span = KeyRange::beginning(partition, format!("{day}#"));
+            for item in self.reads().query_all(span).await? {
+                let key = key_of(&item)?;
+                let count = shard_of(&key).unwrap_or_else(|| key.clone());
+                stored.entry(count).or_default().insert(key, item);
+            }
+        }
+        Ok(stored)
+    }
+
+    /// The cents of each daily count of a day by their names. Entries that cannot be read are skipped; the doctor reports
+    /// them.
+    async fn cents_of(
+        &self,
+        list: BoardList,
+        day: &str,
+    ) -> Result<BTreeMap<Key, BTreeMap<String, i128>>, StoreError> {
+        let keys = self.keys();
+        let mut pages = Pages::of(KeyRange {
+            after: key::rank_begins(day),
+            through: key::rank_ends(day),
+            ..KeyRange::head(keys.board(list), PAGE)
+        });
+        let mut cents = BTreeMap::<_, BTreeMap<_, _>>::new();
+        while let Some(page) = pages.next_with(|span| self.reads().query(span)).await? {
+            for entry in &page.items {
+                let Ok(one) = OpportunitySnapshot::decode(entry) else {
+                    continue;
+                };
+                let totals = counts(keys, &one.opportunity)?.into_iter();
+                for (count, share) in totals.filter(|(key, _)| keys.is_day_count(key)) {
+                    let sums = cents.entry(count).or_default();
+                    for (name, by) in share.numbers.into_iter().filter(|(name, _)| is_cents(name)) {
+                        *sums.entry(name).or_default() += i128::from(by);
+                    }
+                }
+            }
+        }
+        Ok(cents)
+    }
+}
+
+fn is_cents(name: &str) -> bool {
+    name == "c" || name.starts_with("c.")
+}
+
+/// What each stored count lacks, as much as one write may add. One that is not stored at all is left to the doctor.
+fn missing_cents(
+    stored: &BTreeMap<Key, StoredCount>,
+    right: &BTreeMap<Key, BTreeMap<String, i128>>,
+) -> Result<Vec<MissingCents>, StoreError> {
+    let (none, mut missing) = (BTreeMap::new(), Vec::new());
+    for (count, items) in stored {
+        let right = right.get(count).unwrap_or(&none);
+        let there = items.values().flat_map(Item::keys).filter(|name| is_cents(name));
+        let names: BTreeSet<_> = there.chain(right.keys()).collect();
+        let mut cents = Vec::new();
+        for name in names {
+            let mut lacks = right.get(name).copied().unwrap_or_default();
+            for item in items.values() {
+                lacks -= cents_in(item, name)?;
+            }
+            let most = i128::from(i64::MAX);
+            let lacks = i64::try_from(lacks.clamp(-most, most)).unwrap_or_default();
+            if lacks != 0 && cents.len() < NUMBERS {
+                cents.push((name.clone(), lacks));
+            }
+        }
+        if !cents.is_empty() {
+            let count = count.clone();
+            missing.push(MissingCents { count, cents });
+        }
+    }
+    Ok(missing)
+}
+
+fn cents_in(item: &Item, name: &str) -> Result<i128, StoreError> {
+    let Some(number) = item.get(name) else {
+        return Ok(0);
+    };
+    let number = number.as_n().ok().and_then(|digits| digits.parse().ok());
+    number.ok_or_else(|| item::corrupt(KIND, format_args!("{name} is no number")))
+}
+
+/// The writes that add cents to counts, if neither these nor their shards were changed since they were read.
+fn addition(
+    stored: &BTreeMap<Key, StoredCount>,
+    missing: &[MissingCents],
+) -> Result<Transaction, StoreError> {
+    let mut transaction = Transaction::default();
+    for MissingCents { count, cents } in missing {
+        let unchanged = |at: &Key| {
+            let item = stored.get(count).and_then(|items| items.get(at));
+            let value = item.map_or(Ok(0), |item| item::number(KIND, item, "v"))?;
+            Ok::<_, StoreError>(Condition::Number { name: "v", value })
+        };
+        for (name, by) in cents {
+            transaction.update(count.clone(), name, *by, Item::new(), unchanged(count)?);
+        }
+        transaction.update(count.clone(), "v", 1, Item::new(), Condition::Always);
+        for shard in shards(count) {
+            let condition = unchanged(&shard)?;
+            transaction.check(shard, condition);
+        }
+    }
+    Ok(transaction)
+}

@@ -1,0 +1,106 @@
+//! Number and value of a column's opportunities in a range of creation dates, by daily counts and entries.
+//!
+//! Both are read concurrently, so a response may count a concurrent change of an entry in one of the two only, as it may
+//! show an opportunity that moves in two columns or in none.
+
+use futures_util::future::try_join_all;
+
+use super::Asked;
+use super::days::{DayPart, RangeDays};
+use super::lists::QueryPlan;
+use super::rank::Ranks;
+use super::totals::{Sum, Totals};
+use super::walk::Bounds;
+use crate::ids::ColumnId;
+use crate::store::Reader;
+use crate::store::format::Format;
+use crate::store::key::BoardList;
+use crate::store::opportunities::{BoardClass, OpportunitySnapshot};
+use crate::store::page_cursor::PageCursor;
+use crate::time::Timestamp;
+use table::{Pages, StoreError};
+
+/// Entries of a column that cost no more than daily counts and the parts of two days.
+const FEW_ENTRIES: u64 = 100;
+/// Entries that cost as much as a query, and more than the counts of a day.
+const ENTRIES_PER_QUERY: u64 = 7;
+
+impl Reader {
+    /// The days by whose counts a column is counted; `None` if its entries must be read, or cost less.
+    pub(super) fn worth_days(
+        &self,
+        asked: &Asked<'_>,
+        column: ColumnId,
+        (totals, plan): (&Totals, &QueryPlan),
+    ) -> Option<RangeDays> {
+        let filter = asked.filter;
+        if filter.is_empty() || filter.needs_records() || !self.settled.has(Format::DAY_VALUES) {
+            return None;
+        }
+        let days = RangeDays::of(&filter.created)?;
+        let queries = (plan.read_whole().len() * days.parts.len()) as u64;
+        let few = days.number(self.environment.now()) + queries * ENTRIES_PER_QUERY;
+        (asked.most(column, totals) > few.max(FEW_ENTRIES)).then_some(days)
+    }
+
+    /// The number and value of the requested opportunities of a column that were created on certain days.
+    pub(super) async fn sum_of_days(
+        &self,
+        asked: &Asked<'_>,
+        column: ColumnId,
+        totals: &Totals,
+        plan: &QueryPlan,
+        days: &RangeDays,
+    ) -> Result<Sum, StoreError> {
+        let restricted = self.restricted_ranks(asked, column, totals, days);
+        let (items, restricted, parts) = tokio::try_join!(
+            self.rank_items(asked, column, days),
+            restricted,
+            self.parts(asked, plan, days)
+        )?;
+        let mut sum = Ranks::of(asked, column, &items, &restricted)?.sum();
+        for (_, part) in parts {
+            sum.add(part);
+        }
+        Ok(sum)
+    }
+
+    /// Number and value of what the parts of days add, by their entries, each with a moment of its day.
+    pub(super) async fn parts(
+        &self,
+        asked: &Asked<'_>,
+        plan: &QueryPlan,
+        days: &RangeDays,
+    ) -> Result<Vec<(Timestamp, Sum)>, StoreError> {
+        let lists = plan.read_whole();
+        let reads = days.parts.iter().flat_map(|part| {
+            lists
+                .iter()
+                .map(move |list| self.sum_of_part(asked, list.list, part))
+        });
+        Ok(try_join_all(reads).await?.into_iter().flatten().collect())
+    }
+
+    async fn sum_of_part(
+        &self,
+        asked: &Asked<'_>,
+        list: BoardList,
+        part: &DayPart,
+    ) -> Result<Option<(Timestamp, Sum)>, StoreError> {
+        let sign = if part.is_within { 1 } else { -1 };
+        let mut sum = Sum::default();
+        let bounds = Bounds::new(&PageCursor::default(), &part.range);
+        let mut pages = Pages::of(bounds.span(self, list));
+        let read = |span| asked.budget.query(&self.table, span);
+        while let Some(page) = pages.next_with(read).await? {
+            for item in &page.items {
+                let one = OpportunitySnapshot::read(item)?.opportunity;
+                if asked.takes(&BoardClass::of(&one)) {
+                    sum.count += sign;
+                    sum.cents += i128::from(sign) * i128::from(one.value.get());
+                }
+            }
+        }
+        Ok(part.range.from.map(|from| (from, sum)))
+    }
+}

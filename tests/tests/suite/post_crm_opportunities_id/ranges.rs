@@ -1,0 +1,211 @@
+//! Ranges of creation dates, which daily counts answer in columns with many opportunities: boards with exact totals, and
+//! single pages far from the start (C-42, C-43, C-45).
+
+use serde_json::{Value, json};
+use shared::money::Cents;
+use shared::opportunity::{DateRange, Opportunity, TimeRange};
+use shared::time::Zone;
+use tests::World;
+use tests::sales::page;
+use tests::world::at;
+
+use super::offsets::{sees, stocked, world};
+use super::{Client, ids};
+use crate::model::Dice;
+
+/// Offsets of UTC: none, three hours behind, five and a half before, and half a day.
+const ZONES: [&str; 4] = ["UTC", "America/Sao_Paulo", "Asia/Kolkata", "Pacific/Auckland"];
+
+/// Other filters of users who see all, their own, those of departments, and some of the restricted ones.
+fn viewers() -> [(u64, Value); 8] {
+    [
+        (7, json!({})),
+        (7, json!({ "filterByUsers": [8] })),
+        (
+            7,
+            json!({ "filterByStatus": ["open", "lost"], "filterByUsers": [8, 10] }),
+        ),
+        (8, json!({})),
+        (10, json!({})),
+        (10, json!({ "filterByStatus": ["lost"] })),
+        (11, json!({})),
+        (11, json!({ "filterByUsers": [8, 9] })),
+    ]
+}
+
+/// A day or a moment within the days of the opportunities, or none.
+fn end(dice: &Dice, from: u64, days: u64) -> Value {
+    let day = u32::try_from(from + dice.below(days)).expect("small");
+    let day = at("2025-12-31T00:00:00Z").plus_days(day);
+    let seconds = u32::try_from(dice.below(86_400)).expect("small");
+    match dice.below(5) {
+        0 => Value::Null,
+        1 => json!(day.plus_seconds(seconds).to_string()),
+        _ => json!(&day.to_string()[..10]),
+    }
+}
+
+/// What a viewer sees in a range, newest first.
+fn expected<'a>(
+    all: &'a [Opportunity],
+    viewer: u64,
+    more: &Value,
+    range: &TimeRange,
+) -> Vec<&'a Opportunity> {
+    let holds = |name: &str, value: Value| {
+        let wanted = more[name].as_array();
+        wanted.is_none_or(|wanted| wanted.contains(&value))
+    };
+    all.iter()
+        .filter(|one| sees(viewer, one) && range.covers(Some(one.create_date)))
+        .filter(|one| holds("filterByUsers", json!(one.user)) && holds("filterByStatus", json!(one.status)))
+        .collect()
+}
+
+/// Compares the board, and pages from offset 500 on, with the opportunities of column 31.
+async fn compare(world: &World, all: &[Opportunity], zone: &str, dice: &Dice, rounds: usize) {
+    let operator = world.operator("acme");
+    operator
+        .set_setting("timezone", &json!(zone))
+        .await
+        .expect("a setting");
+    let zone_of = Zone::parse(zone).expect("a zone");
+    for (viewer, more) in viewers() {
+        let client = Client::of(world, viewer).await;
+        for round in 0..rounds {
+            let range = json!({ "start": end(dice, 0, 7), "end": end(dice, 6, 7) });
+            let Ok(within) = DateRange::read(&range).expect("a range").within(zone_of) else {
+                continue;
+            };
+            let mut more = more.clone();
+            more["filterByCreateDate"] = range;
+            let expected = expected(all, viewer, &more, &within);
+            let case = format!("{zone} user {viewer} {more}");
+            let board = client.ask(3, &page(1, 5, &more)).await;
+            assert_eq!(board.status, 200, "{case}: {}", board.body);
+            let column = &board.body[0];
+            let cents: u64 = expected.iter().map(|one| one.value.get()).sum();
+            let value = match expected.len() {
+                0 => json!(0),
+                _ => json!(format!("{}.{:02}", cents / 100, cents % 100)),
+            };
+            assert_eq!(
+                (&column["total"], &column["totalValue"]),
+                (&json!(expected.len()), &value),
+                "{case}"
+            );
+            let listed: Vec<_> = expected.iter().map(|one| one.id.get()).collect();
+            assert_eq!(ids(&column["items"]), listed[..listed.len().min(5)], "{case}");
+            let skipped = 500 + dice.below(300);
+            let alone = client.program(&format!("{zone} {round}"));
+            let at = usize::try_from(skipped).expect("small");
+            let shown: Vec<_> = listed.iter().copied().skip(at).take(1).collect();
+            assert_eq!(
+                alone.ids(skipped + 1, 1, &more).await,
+                shown,
+                "{case} after {skipped}"
+            );
+        }
+    }
+}
+
+/// Changes values, owners, statuses, columns and the archive of some.
+async fn change(world: &World, all: &mut Vec<Opportunity>) {
+    let admin = Client::of(world, 7).await;
+    for (id, body) in [
+        (20, json!({ "value": "1234.56" })),
+        (21, json!({ "value": "0.07", "status": "gain" })),
+        (23, json!({ "value": "77.00" })),
+        (24, json!({ "user": 9 })),
+        (25, json!({ "crm_column": 33 })),
+        (26, json!({ "archived": true })),
+    ] {
+        admin.must_change(id, &body).await;
+    }
+    all.retain(|one| ![25, 26].contains(&one.id.get()));
+    for one in all {
+        match one.id.get() {
+            20 => one.value = Cents::new(123_456).expect("an amount"),
+            21 => {
+                one.value = Cents::new(7).expect("an amount");
+                one.begin_as(shared::opportunity::Status::Gain);
+            }
+            23 => one.value = Cents::new(7_700).expect("an amount"),
+            24 => one.user = tests::people::user(9),
+            _ => {}
+        }
+    }
+}
+
+/// Changes the values of some of each day.
+async fn reprice(world: &World, all: &mut [Opportunity]) {
+    let admin = Client::of(world, 7).await;
+    for one in all.iter_mut().filter(|one| one.id.get() % 15 == 2) {
+        admin.must_change(one.id.get(), &json!({ "value": "5.00" })).await;
+        one.value = Cents::new(500).expect("an amount");
+    }
+}
+
+#[tokio::test]
+async fn ranges_are_counted_exactly() {
+    let (world, mut all) = world().await;
+    let dice = Dice::new(31);
+    for zone in ZONES {
+        compare(&world, &all, zone, &dice, 4).await;
+    }
+    change(&world, &mut all).await;
+    compare(&world, &all, ZONES[1], &dice, 4).await;
+    world.is_sound().await;
+}
+
+/// The daily counts of opportunities, and those of them with cents.
+fn counts(world: &World) -> (usize, usize) {
+    let items = world.raw().items().into_iter();
+    let is_number = |item: &Value, unit: &str| {
+        let is_of = |name: &String| name == unit || name.starts_with(&format!("{unit}."));
+        let mut numbers = item.as_object().expect("an item").iter();
+        numbers.any(|(name, value)| is_of(name) && value["N"] != "0")
+    };
+    let counts = items
+        .filter(|item| {
+            item["pk"]["S"]
+                .as_str()
+                .is_some_and(|pk| pk.contains("#board-rank"))
+        })
+        .filter(|item| is_number(item, "n"));
+    counts.fold((0, 0), |(all, with_cents), item| {
+        (all + 1, with_cents + usize::from(is_number(&item, "c")))
+    })
+}
+
+/// C-88: daily counts of format 4 have no cents. A migration adds them, also to those that changed after it began.
+#[tokio::test]
+async fn ranges_are_counted_in_tables_of_format_4() {
+    let world = World::empty().await;
+    let format = json!({ "format": { "N": "4" } });
+    world.raw().put("#format", "format", &format);
+    tests::people::settle(&world.operator("acme")).await;
+    tests::sales::open_shop(&world.operator("acme")).await;
+    let (world, mut all) = stocked(world).await;
+    let (dice, zone) = (Dice::new(4), ZONES[1]);
+    assert_eq!(counts(&world).1, 0);
+    compare(&world, &all, zone, &dice, 1).await;
+    let begun = json!({ "format": { "N": "4" }, "next": { "N": "5" } });
+    world.raw().put("#format", "format", &begun);
+    change(&world, &mut all).await;
+    let (number, with_cents) = counts(&world);
+    assert!(
+        0 < with_cents && with_cents < number / 2,
+        "{with_cents} of {number}"
+    );
+    compare(&world, &all, zone, &dice, 1).await;
+    world.is_sound().await;
+    reprice(&world, &mut all).await;
+    let migrated = operator::migrate(&world.store, true, &|_, _| {}).await;
+    let changed = migrated.expect("a migration").changed;
+    assert!(changed > 10, "{changed}");
+    let (number, with_cents) = counts(&world);
+    assert_eq!(with_cents, number);
+    compare(&world, &all, zone, &dice, 2).await;
+    world.is_sound().await;
+}
