@@ -270,7 +270,7 @@ async fn requests_log_one_line_without_secrets() {
     let first = &requests[0]["fields"];
     assert_eq!(
         (&first["credential"], &first["calls"], &first["round_trips"]),
-        (&json!(wallet.key_id), &json!(4), &json!(2))
+        (&json!(wallet.key_id), &json!(3), &json!(2))
     );
     let told = |message: &str| log.text().matches(message).count();
     assert_eq!(
