@@ -12,21 +12,40 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
+use funil::engine::Database;
 use serde_json::{Value, json};
+use shared::store::embedded::EmbeddedEngine as _;
 
 /// The single table of an engine.
 #[derive(Debug, Clone)]
 pub struct RawTable {
-    address: String,
+    engine: CalledEngine,
     name: String,
+}
+
+#[derive(Debug, Clone)]
+enum CalledEngine {
+    /// In this process.
+    Embedded(Database),
+    /// At this address.
+    Served(String),
 }
 
 impl RawTable {
     /// The table of the engine at `http://…`.
     pub fn at(endpoint: &str) -> Self {
         let address = endpoint.trim_start_matches("http://").to_owned();
+        Self::on(CalledEngine::Served(address))
+    }
+
+    /// The table of an engine in this process.
+    pub fn of(database: &Database) -> Self {
+        Self::on(CalledEngine::Embedded(database.clone()))
+    }
+
+    fn on(engine: CalledEngine) -> Self {
         let name = String::new();
-        let mut table = Self { address, name };
+        let mut table = Self { engine, name };
         let tables = table.call("ListTables", &json!({}));
         let name = tables["TableNames"][0].as_str();
         name.expect("a table").clone_into(&mut table.name);
@@ -112,25 +131,37 @@ impl RawTable {
     }
 
     fn call(&self, operation: &str, request: &Value) -> Value {
-        let mut stream = TcpStream::connect(&self.address).expect("the engine listens");
         let body = request.to_string();
-        write!(
-            stream,
-            "POST / HTTP/1.0\r\nhost: {}\r\nx-amz-target: DynamoDB_20120810.{operation}\r\n\
-             content-type: application/x-amz-json-1.0\r\n\
-             authorization: AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/dynamodb/aws4_request, \
-             SignedHeaders=host, Signature=00\r\nx-amz-date: 20261121T000000Z\r\n\
-             content-length: {}\r\nconnection: close\r\n\r\n{body}",
-            self.address,
-            body.len()
-        )
-        .expect("the engine reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("the engine answers");
-        let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
-        assert!(head.contains(" 200 "), "{answer}");
-        serde_json::from_str(body).expect("the answer is JSON")
+        let answer = match &self.engine {
+            CalledEngine::Embedded(database) => {
+                let (status, answer) = database.answer(operation, body.as_bytes());
+                assert_eq!(status, 200, "{answer}");
+                answer
+            }
+            CalledEngine::Served(address) => post(address, operation, &body),
+        };
+        serde_json::from_str(&answer).expect("the answer is JSON")
     }
+}
+
+/// Calls an engine on its port.
+fn post(address: &str, operation: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(address).expect("the engine listens");
+    write!(
+        stream,
+        "POST / HTTP/1.0\r\nhost: {address}\r\nx-amz-target: DynamoDB_20120810.{operation}\r\n\
+         content-type: application/x-amz-json-1.0\r\n\
+         authorization: AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/dynamodb/aws4_request, \
+         SignedHeaders=host, Signature=00\r\nx-amz-date: 20261121T000000Z\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n{body}",
+        body.len()
+    )
+    .expect("the engine reads");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("the engine answers");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("an answer");
+    assert!(head.contains(" 200 "), "{answer}");
+    body.to_owned()
 }
 
 fn text(item: &Value, name: &str) -> String {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use funil::engine::Engine;
+use funil::engine::{Database, Engine};
 use http::StatusCode;
 use operator::kinds::{Calls, Leads};
 use operator::{Operator, RecordPages};
@@ -49,7 +49,15 @@ pub struct World {
     /// Whether the service has additional routes, unknown to openapi.yaml.
     has_more: bool,
     /// The world's engine; stops with it.
-    engine: Option<Engine>,
+    engine: Option<OwnEngine>,
+}
+
+/// An engine of one world.
+enum OwnEngine {
+    /// Called in this process, like that of `funil serve`.
+    Embedded(Database),
+    /// Called on its port.
+    Served(Engine),
 }
 
 /// A user's credentials.
@@ -70,20 +78,28 @@ impl World {
     pub async fn empty() -> Self {
         match std::env::var("DYNAMODB_ENDPOINT") {
             Ok(elsewhere) => Self::at(elsewhere, None).await,
-            Err(_) => Self::on(Engine::in_memory().expect("an engine starts")).await,
+            Err(_) => Self::own().await,
         }
     }
 
-    /// A world with an empty table on an engine.
-    pub async fn on(engine: Engine) -> Self {
-        Self::at(engine.endpoint(), Some(engine)).await
+    /// A world with an empty table on an engine of its own, called without a connection.
+    pub async fn own() -> Self {
+        let database = Database::in_memory().expect("an engine starts");
+        let (environment, clock) = Environment::frozen(at(NOW));
+        let (engine, table) = (Arc::new(database.clone()), table_name(&environment));
+        let store = Store::embedded(engine, table, environment);
+        Self::over(store, clock, Some(OwnEngine::Embedded(database))).await
     }
 
-    async fn at(endpoint: String, engine: Option<Engine>) -> Self {
+    /// A world with an empty table on an engine with a port.
+    pub async fn on(engine: Engine) -> Self {
+        Self::at(engine.endpoint(), Some(OwnEngine::Served(engine))).await
+    }
+
+    async fn at(endpoint: String, engine: Option<OwnEngine>) -> Self {
         let (environment, clock) = Environment::frozen(at(NOW));
-        let table = format!("funil-test-{}", environment.token());
         let location = Location {
-            table,
+            table: table_name(&environment),
             endpoint: Some(endpoint),
         };
         let store = Store::connect(location, environment).await;
@@ -97,7 +113,7 @@ impl World {
         Self::over(store, clock, None).await
     }
 
-    async fn over(store: Store, clock: FrozenClock, engine: Option<Engine>) -> Self {
+    async fn over(store: Store, clock: FrozenClock, engine: Option<OwnEngine>) -> Self {
         watch::begin();
         operator::ensure_table(&store)
             .await
@@ -122,7 +138,10 @@ impl World {
 
     /// The raw table. Requires an engine of the world's own.
     pub fn raw(&self) -> RawTable {
-        RawTable::at(&self.engine.as_ref().expect("an engine").endpoint())
+        match self.engine.as_ref().expect("an engine") {
+            OwnEngine::Embedded(database) => RawTable::of(database),
+            OwnEngine::Served(engine) => RawTable::at(&engine.endpoint()),
+        }
     }
 
     /// Operator access to an instance.
@@ -291,6 +310,10 @@ impl World {
             breaks_off: false,
         }
     }
+}
+
+fn table_name(environment: &Environment) -> String {
+    format!("funil-test-{}", environment.token())
 }
 
 fn serve(store: Store, environment: &Environment) -> Router {

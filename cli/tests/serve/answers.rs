@@ -145,7 +145,7 @@ impl Demo {
 #[test]
 fn answers_are_lines_of_an_import() {
     let home = tempfile::tempdir().unwrap();
-    let running = Running::start(home.path(), &[]);
+    let running = Running::with_demo(home.path());
     let key = running.word("API key");
     let mut demo = Demo {
         running,

@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 #[tokio::test]
 async fn a_call_triggers_automations() {
     let home = tempfile::tempdir().unwrap();
-    let running = Running::start(home.path(), &[]);
+    let running = Running::with_demo(home.path());
     let key = running.word("API key");
     let automation = json!({ "kind": "automation", "id": 9, "name": "Ligou", "trigger": "leadPhoneCall",
         "event": "received", "actions": [{ "type": "setOwner", "user": 11 }] });

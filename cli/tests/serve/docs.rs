@@ -121,7 +121,7 @@ fn operations_can_be_tried_in_the_page() {
         return;
     };
     let home = tempfile::tempdir().unwrap();
-    let running = Running::start(home.path(), &[]);
+    let running = Running::with_demo(home.path());
     let visitor = Visitor {
         languages: "en",
         zone: "UTC",

@@ -24,7 +24,7 @@ const TIMEOUT: Duration = Duration::from_mins(1);
 #[tokio::test]
 async fn the_erasure_is_completed_after_a_kill() {
     let home = tempfile::tempdir().unwrap();
-    let mut running = Running::start(home.path(), &[]);
+    let mut running = Running::with_demo(home.path());
     let (key, bearer) = (
         running.word("API key"),
         format!("Bearer {}", running.word("access token")),

@@ -29,7 +29,7 @@ fn document(text: &str) -> Value {
 #[test]
 fn every_read_answers_with_the_credentials_of_the_environment() {
     let home = tempfile::tempdir().unwrap();
-    let running = Running::start(home.path(), &[]);
+    let running = Running::with_demo(home.path());
     let (key, token) = (running.word("API key"), running.word("access token"));
     let environment = [
         ("FUNIL_URL", running.url.as_str()),
@@ -62,7 +62,7 @@ fn every_read_answers_with_the_credentials_of_the_environment() {
 #[test]
 fn refusals_have_the_message_and_the_next_step() {
     let home = tempfile::tempdir().unwrap();
-    let running = Running::start(home.path(), &[]);
+    let running = Running::with_demo(home.path());
     let key = running.word("API key");
     let (url, key) = (("FUNIL_URL", running.url.as_str()), ("FUNIL_KEY", key.as_str()));
     let place = "authorization: the access token belongs in the header Authorization, after Bearer";

@@ -1,16 +1,19 @@
 //! A running `funil serve`, and a minimal HTTP client.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
+
+use shared::environment::Environment;
 
 /// A running service, killed on drop, which loses nothing.
 pub struct Running {
     child: Child,
-    /// Its output until it was ready.
+    /// Its output until it was ready; with a copied demo also its credentials.
     pub said: String,
     /// Its URL.
     pub url: String,
@@ -46,7 +49,46 @@ pub fn shell(line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// The directory of a service that has loaded the demo: its data, and its output in `said`. It is made once for a build of the
+/// command and a day, because the demo's times are relative to the day.
+fn demo() -> PathBuf {
+    let built = fs::metadata(env!("CARGO_BIN_EXE_funil")).and_then(|command| command.modified());
+    let built = built.unwrap().duration_since(UNIX_EPOCH).unwrap().as_nanos();
+    let day = Environment::system().now().unix_millis() / 86_400_000;
+    let all = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let made = all.join(format!("demo-{built}-{day}"));
+    if !made.exists() {
+        let home = tempfile::tempdir_in(all).unwrap();
+        let running = Running::start(home.path(), &[]);
+        fs::write(home.path().join("said"), &running.said).unwrap();
+        running.stop();
+        // Fails if another test has made it in the meantime.
+        let _ = fs::rename(home.path(), &made);
+    }
+    made
+}
+
 impl Running {
+    /// Starts a service on a copy of the demo, which it does not load again.
+    pub fn with_demo(home: &Path) -> Self {
+        let demo = demo();
+        fs::create_dir(home.join("data")).unwrap();
+        for file in fs::read_dir(demo.join("data")).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), home.join("data").join(file.file_name())).unwrap();
+        }
+        let mut running = Self::start(home, &[]);
+        let said = fs::read_to_string(demo.join("said")).unwrap();
+        let is_credential = |line: &&str| {
+            let line = line.trim_start();
+            line.starts_with("API key") || line.starts_with("access token")
+        };
+        for line in said.lines().filter(is_credential) {
+            running.said.extend([line, "\n"]);
+        }
+        running
+    }
+
     /// Starts a service on free ports with its data below `home`, and waits until it is ready.
     pub fn start(home: &Path, arguments: &[&str]) -> Self {
         Self::run(serving(home, arguments), "")

@@ -131,7 +131,7 @@ fn invalid_http_gets_the_common_error_format() {
 #[test]
 fn raw_bytes_in_the_query_are_encoded() {
     let home = tempfile::tempdir().unwrap();
-    let running = Running::start(home.path(), &[]);
+    let running = Running::with_demo(home.path());
     let (key, token) = (running.word("API key"), running.word("access token"));
     let headers = format!("host: localhost\r\napitoken: {key}\r\nauthorization: Bearer {token}\r\n");
     let query = "search=maria silva&limit=1&query={leads{fullname}}&x=<\"#\">";

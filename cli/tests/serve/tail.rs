@@ -71,7 +71,7 @@ fn work(running: &Running) {
 #[test]
 fn new_records_are_lines() {
     let home = tempfile::tempdir().unwrap();
-    let running = Running::start(home.path(), &[]);
+    let running = Running::with_demo(home.path());
     let (people, machines) = (tail(&running, &[]), tail(&running, &["--json"]));
     work(&running);
     let shown = lines(people, 2);

@@ -1,7 +1,6 @@
 //! Memberships in either format of the directory: they apply from the next request (C-2, C-12, C-82), cost
 //! the same for any number of users (C-89), and are migrated (C-88).
 
-use funil::engine::Engine;
 use serde_json::{Value, json};
 use shared::directory::{Department, Directory};
 use shared::ids::{DepartmentId, GroupId};
@@ -13,11 +12,10 @@ use tests::{Wallet, World};
 
 /// A world with `acme`, and its table.
 async fn world() -> (World, RawTable) {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
+    let world = World::own().await;
     settle(&world.operator("acme")).await;
-    (world, RawTable::at(&endpoint))
+    let table = world.raw();
+    (world, table)
 }
 
 /// One of `acme`'s users, changed.

@@ -4,11 +4,8 @@ use serde_json::{Value, json};
 use shared::directory::Department;
 use shared::people::User;
 use tests::people::{add_users, department, settle, user};
-use tests::raw::RawTable;
 use tests::world::{Answer, at};
 use tests::{Wallet, World};
-
-use funil::engine::Engine;
 
 async fn list(world: &World, wallet: &Wallet) -> Answer {
     world.get("/departament?i=acme").with(wallet).send().await
@@ -77,11 +74,9 @@ async fn changes_apply_from_the_next_request() {
 /// C-88: in format 1 the directory's item has the departments of users.
 #[tokio::test]
 async fn the_first_format_has_the_same_answer() {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
+    let world = World::own().await;
     settle(&world.operator("acme")).await;
-    let table = RawTable::at(&endpoint);
+    let table = world.raw();
     let wallet = world.wallet(7).await;
     list(&world, &wallet).await.is(200, &acme());
     table.to_first_format("acme");

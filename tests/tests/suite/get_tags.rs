@@ -1,11 +1,9 @@
 //! `GET /tags` (C-98) and `GET /crmlossreason` (C-96).
 
-use funil::engine::Engine;
 use serde_json::json;
 use tests::World;
 use tests::labels::{add_loss_reasons, add_tags};
 use tests::people::settle;
-use tests::raw::RawTable;
 
 /// Complete bodies, ordered numerically by id; user 13 sees no lead and no opportunity.
 #[tokio::test]
@@ -56,22 +54,15 @@ async fn long_lists_are_complete() {
     }
 }
 
-/// An empty table, and the same table without the service.
-pub async fn raw_world() -> (World, RawTable) {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    (World::on(engine).await, RawTable::at(&endpoint))
-}
-
 /// An unreadable item is omitted and counted.
 #[tokio::test]
 async fn unreadable_labels_are_omitted() {
-    let (world, table) = raw_world().await;
+    let world = World::own().await;
     let operator = world.operator("acme");
     settle(&operator).await;
     add_tags(&operator, [1, 2]).await;
     add_loss_reasons(&operator, [1, 2]).await;
-    let wallet = world.wallet(7).await;
+    let (table, wallet) = (world.raw(), world.wallet(7).await);
     for (path, pk) in [("/tags", "acme#tag"), ("/crmlossreason", "acme#loss-reason")] {
         table.put(pk, "000000000000001", &json!({ "id": { "B": "Y29ycnVwdCE=" } }));
         let answer = world.get(&format!("{path}?i=acme")).with(&wallet).send().await;

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use funil::engine::Engine;
 use serde_json::{Value, json};
 use shared::store::Meter;
 use shared::store::testing::faults::FaultPlan;
@@ -66,13 +65,12 @@ async fn archive(world: &World, wallet: &Wallet, leads: &[u64], archived: bool) 
 
 /// A world on its own engine, and its table.
 async fn open() -> (World, RawTable, Wallet) {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
+    let world = World::own().await;
     people::settle(&world.operator("acme")).await;
     open_shop(&world.operator("acme")).await;
     let wallet = world.wallet(7).await;
-    (world, RawTable::at(&endpoint), wallet)
+    let table = world.raw();
+    (world, table, wallet)
 }
 
 /// Markers of 1,600 leads, before and after those that are shown.

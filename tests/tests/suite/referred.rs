@@ -8,12 +8,11 @@ use tests::labels::add_tags;
 use tests::people::{add_leads, lead, plain_lead, settle};
 use tests::sales::{add_funnels, add_opportunities, column, columns, funnel, open_shop, plain_opportunity};
 
-use crate::get_tags::raw_world;
-
 /// An unreadable tag, funnel or user is no fault of records without it. Where it belongs to a record it is omitted and counted.
 #[tokio::test]
 async fn unreadable_items_do_not_affect_other_records() {
-    let (world, table) = raw_world().await;
+    let world = World::own().await;
+    let table = world.raw();
     let operator = world.operator("acme");
     settle(&operator).await;
     open_shop(&operator).await;

@@ -43,7 +43,7 @@ impl Stage {
     pub fn set() -> Option<Self> {
         let browser = Browser::start()?;
         let home = tempfile::tempdir().unwrap();
-        let running = Running::start(home.path(), &[]);
+        let running = Running::with_demo(home.path());
         let endpoint = running.after("DynamoDB API on ").trim_end_matches(',').to_owned();
         let lines = home.path().join("calendars.ndjson");
         std::fs::write(&lines, CALENDARS.map(calendar).join("\n")).unwrap();

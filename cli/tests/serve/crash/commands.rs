@@ -212,7 +212,7 @@ fn begin(part: u64) -> (Whereabouts, Environment) {
 /// A service with these instances.
 fn open(instances: &[&str]) -> (Home, House) {
     let home = Home::new();
-    let house = House::open(&home, None);
+    let house = House::with_demo(&home);
     for name in instances {
         assert!(house.command(&["instance", "create", name]).status.success());
     }

@@ -75,13 +75,26 @@ impl House {
     /// Starts a service; the admin is the demo's.
     pub fn open(home: &Home, access: Option<&Access>) -> Self {
         let running = Running::start(home.path(), &[]);
-        let endpoint = running.after("DynamoDB API on ").trim_end_matches(',').to_owned();
         let access = access
             .cloned()
-            .unwrap_or_else(|| Access::issued(&endpoint, "demo"));
+            .unwrap_or_else(|| Access::issued(running.endpoint(), "demo"));
+        Self::of(running, access)
+    }
+
+    /// Starts a service on a copy of the demo.
+    pub fn with_demo(home: &Home) -> Self {
+        let running = Running::with_demo(home.path());
+        let access = Access {
+            key: running.word("API key"),
+            bearer: format!("Bearer {}", running.word("access token")),
+        };
+        Self::of(running, access)
+    }
+
+    fn of(running: Running, access: Access) -> Self {
         Self {
+            endpoint: running.endpoint().to_owned(),
             running,
-            endpoint,
             access,
         }
     }

@@ -23,7 +23,7 @@ const SOME: usize = 5;
 #[test]
 fn losses_are_detected() {
     let home = Home::new();
-    let house = House::open(&home, None);
+    let house = House::with_demo(&home);
     let ledger = Mutex::new(stage::set(&house, &home));
     let access = house.access.clone();
     let before = house.export("demo");

@@ -157,7 +157,7 @@ fn check_leads(home: &Path, export: &Export) {
 #[test]
 fn hubspot_to_a_board() {
     let home = tempfile::tempdir().unwrap();
-    let running = Running::start(home.path(), &[]);
+    let running = Running::start(home.path(), &["--empty"]);
     walk(&running, "hub", &exports::hubspot(20_261_122));
 }
 
@@ -165,7 +165,7 @@ fn hubspot_to_a_board() {
 #[test]
 fn pipedrive_to_a_board() {
     let home = tempfile::tempdir().unwrap();
-    let running = Running::start(home.path(), &[]);
+    let running = Running::start(home.path(), &["--empty"]);
     walk(&running, "pipe", &exports::pipedrive(7));
 }
 
@@ -173,6 +173,6 @@ fn pipedrive_to_a_board() {
 #[test]
 fn rdstation_to_a_board() {
     let home = tempfile::tempdir().unwrap();
-    let running = Running::start(home.path(), &[]);
+    let running = Running::start(home.path(), &["--empty"]);
     walk(&running, "rd", &exports::rdstation(99));
 }

@@ -1,6 +1,5 @@
 //! Unreadable entries fail once, delay nothing, and can be restored.
 
-use funil::engine::Engine;
 use serde_json::{Value, json};
 use shared::jobs::webhook_client::WebhookClient;
 use tests::raw::RawTable;
@@ -18,15 +17,14 @@ const NOTICE: &str = "notify#000000000000001#000000000000001#00";
 
 /// Two calls of two leads, and an automation with these actions.
 async fn shop(actions: &Value) -> (World, RawTable) {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
+    let world = World::own().await;
     people::settle(&world.operator(ACME)).await;
     open_shop(&world.operator(ACME)).await;
     install(&world, &[automation(1, true, actions)]).await;
     receive(&world, &call("INCOMING", MARIA)).await;
     receive(&world, &call_for(1006)).await;
-    (world, RawTable::at(&endpoint))
+    let table = world.raw();
+    (world, table)
 }
 
 async fn points(world: &World) -> [serde_json::Number; 2] {

@@ -1,7 +1,6 @@
 //! Searches for leads (C-20) and opportunities (C-43): their cost depends on the items of the rarest word and on the hits,
 //! not on the number of records.
 
-use funil::engine::Engine;
 use serde_json::{Value, json};
 use shared::opportunity::Opportunity;
 use tests::people::{add_leads, lead, plain_lead, settle};
@@ -201,10 +200,8 @@ fn copy(table: &RawTable, ids: std::ops::RangeInclusive<u64>) {
 /// C-20, C-86: the total is exact up to 10,000. If there are more, pages come from the list of leads, in order or alone.
 #[tokio::test]
 async fn totals_are_exact_up_to_ten_thousand() {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
-    let table = RawTable::at(&endpoint);
+    let world = World::own().await;
+    let table = world.raw();
     settle(&world.operator(ACME)).await;
     let wallet = world.known(7).await;
     copy(&table, 20_002..=30_000);

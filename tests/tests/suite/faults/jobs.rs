@@ -1,7 +1,6 @@
 //! Every background job × an undecodable item of each kind that it reads, in instance `acme`: other instances
 //! and the rest of `acme` are processed (C-87).
 
-use funil::engine::Engine;
 use operator::kinds::Automations;
 use serde_json::{Value, json};
 use shared::jobs::webhook_client::WebhookClient;
@@ -29,9 +28,7 @@ struct Shops {
 impl Shops {
     /// Two instances with funnels, each with an opportunity of lead 1001 and one of lead 1006.
     async fn open() -> Self {
-        let engine = Engine::in_memory().expect("an engine starts");
-        let endpoint = engine.endpoint();
-        let world = World::on(engine).await;
+        let world = World::own().await;
         for instance in BOTH {
             let operator = world.operator(instance);
             settle(&operator).await;
@@ -43,7 +40,7 @@ impl Shops {
             });
             add_opportunities(&operator, opportunities.into()).await;
         }
-        let table = RawTable::at(&endpoint);
+        let table = world.raw();
         Self { world, table }
     }
 

@@ -3,7 +3,6 @@
 
 use std::fmt::Write as _;
 
-use funil::engine::Engine;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 use tests::bookings::booking;
@@ -69,10 +68,9 @@ impl Kept {
 
 /// A world on an engine with access to its table.
 pub async fn empty() -> (World, RawTable) {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
-    (world, RawTable::at(&endpoint))
+    let world = World::own().await;
+    let table = world.raw();
+    (world, table)
 }
 
 /// Fills a table and stores it.

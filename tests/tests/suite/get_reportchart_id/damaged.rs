@@ -1,9 +1,7 @@
 //! Damaged stored results: readers get correct figures, the doctor reports the damage, and the next refresh
 //! repairs it (C-61).
 
-use funil::engine::Engine;
 use serde_json::{Value, json};
-use tests::raw::RawTable;
 use tests::reports::{add_reports, chart, plotted, report};
 use tests::{ACME, World};
 
@@ -31,9 +29,7 @@ async fn damaged_results_are_reported_and_repaired() {
 }
 
 async fn heals(damage: Damage, by_doctor: bool) {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
+    let world = World::own().await;
     let operator = world.operator(ACME);
     tests::people::settle(&operator).await;
     add_reports(&operator, [report(1, &json!({ "groupBy": "month" }))]).await;
@@ -41,7 +37,7 @@ async fn heals(damage: Damage, by_doctor: bool) {
     add_calls(&world, calls.map(|(id, at)| call(id, at, &Value::Null))).await;
     let wallet = world.wallet(14).await;
     maintenance::refresh(&world.store).await.expect("refreshed");
-    let table = RawTable::at(&endpoint);
+    let table = world.raw();
     let items = table.items();
     let part = items
         .iter()

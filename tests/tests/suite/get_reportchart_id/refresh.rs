@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use shared::instance::InstanceName;
 use shared::store::testing::faults::{Fault, FaultPlan};
-use tests::raw::RawTable;
 use tests::reports::{add_reports, chart, plotted, report};
 use tests::world::at;
 use tests::{Wallet, World};
@@ -295,14 +294,12 @@ async fn failures_of_one_instance_do_not_affect_others() {
 /// A report with too many groups is not retried every time, and its error says how to fix it.
 #[tokio::test]
 async fn too_large_results_are_not_retried() {
-    let engine = funil::engine::Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
+    let world = World::own().await;
     tests::people::settle(&world.operator("acme")).await;
     add_reports(&world.operator("acme"), [report(1, &Value::Null)]).await;
     let wallet = world.wallet(14).await;
     refresh(&world).await;
-    let table = RawTable::at(&endpoint);
+    let table = world.raw();
     let mut head = table.get("acme#report-data#1", "head").expect("a head");
     head["tooLarge"] = json!({ "N": "1" });
     table.put("acme#report-data#1", "head", &head);

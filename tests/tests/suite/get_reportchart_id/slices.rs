@@ -6,7 +6,6 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use shared::store::Store;
 use shared::store::testing::faults::{Fault, FaultPlan};
-use tests::raw::RawTable;
 use tests::reports::{add_reports, chart, plotted, report};
 use tests::{Wallet, World};
 
@@ -29,15 +28,13 @@ async fn settle(world: &World, calls: u64) -> Wallet {
     world.wallet(14).await
 }
 
-/// A world whose report 1 counts 2,300 calls by day, with its engine's address.
-async fn many() -> (World, Wallet, String) {
-    let engine = funil::engine::Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
+/// A world whose report 1 counts 2,300 calls by day.
+async fn many() -> (World, Wallet) {
+    let world = World::own().await;
     tests::people::settle(&world.operator("acme")).await;
     add_reports(&world.operator("acme"), [report(1, &Value::Null)]).await;
     let wallet = settle(&world, CALLS).await;
-    (world, wallet, endpoint)
+    (world, wallet)
 }
 
 /// Each query takes 90 seconds: a run has time for the instances, their reports and one page of records.
@@ -73,7 +70,7 @@ async fn stored(world: &World, wallet: &Wallet, id: u64) -> Value {
 /// C-61: runs continue each other's scans, and each record is read once.
 #[tokio::test]
 async fn an_unfinished_scan_is_continued() {
-    let (world, wallet, _) = many().await;
+    let (world, wallet) = many().await;
     let counted = Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let seen = Arc::clone(&counted);
     let counting: FaultPlan = Arc::new(move |operation| {
@@ -104,7 +101,7 @@ async fn an_unfinished_scan_is_continued() {
 /// are not added.
 #[tokio::test]
 async fn drafts_of_a_dead_run_are_not_counted() {
-    let (world, wallet, _) = many().await;
+    let (world, wallet) = many().await;
     let hurried = world.store.clone().with_faults(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);
     assert_eq!(items(&world, "#report-draft").await, 1);
@@ -120,7 +117,7 @@ async fn drafts_of_a_dead_run_are_not_counted() {
 
 #[tokio::test]
 async fn a_failed_slice_is_released_at_once() {
-    let (world, wallet, _) = many().await;
+    let (world, wallet) = many().await;
     let hurried = world.store.clone().with_faults(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);
     let failing = world
@@ -135,7 +132,7 @@ async fn a_failed_slice_is_released_at_once() {
 /// Of reports in one scan one changes: that one is computed again from the first record.
 #[tokio::test]
 async fn a_report_changed_during_its_scan_is_computed_again() {
-    let (world, wallet, _) = many().await;
+    let (world, wallet) = many().await;
     let operator = world.operator("acme");
     add_reports(&operator, [report(2, &json!({ "measure": "sum" }))]).await;
     let hurried = world.store.clone().with_faults(slow(&world));
@@ -153,7 +150,7 @@ async fn a_report_changed_during_its_scan_is_computed_again() {
 /// A result is of one time.
 #[tokio::test]
 async fn old_scans_are_restarted() {
-    let (world, wallet, _) = many().await;
+    let (world, wallet) = many().await;
     let hurried = world.store.clone().with_faults(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);
     world.clock.set(world.clock.get().plus_seconds(6 * 3600));
@@ -177,11 +174,11 @@ async fn more_reports_than_one_scan_allows_are_all_stored() {
 /// An instance with an unreadable record uses all the time repeatedly: others still have their turn.
 #[tokio::test]
 async fn a_slow_instance_does_not_starve_others() {
-    let (world, _, endpoint) = many().await;
+    let (world, _) = many().await;
     tests::people::settle(&world.operator("other-shop")).await;
     let leads = json!({ "entity": "leads" });
     add_reports(&world.operator("other-shop"), [report(1, &leads)]).await;
-    let table = RawTable::at(&endpoint);
+    let table = world.raw();
     table.put("acme#call", "000000000000007", &json!({ "id": { "S": "?" } }));
     let hurried = world.store.clone().with_faults(slow(&world));
     let other = world.wallet_of("other-shop", 14).await;
@@ -201,15 +198,13 @@ async fn a_slow_instance_does_not_starve_others() {
 /// Unreadable records are skipped by a refresh, and the doctor names them.
 #[tokio::test]
 async fn unreadable_records_are_skipped() {
-    let engine = funil::engine::Engine::in_memory().expect("an engine starts");
-    let table_at = engine.endpoint();
-    let world = World::on(engine).await;
+    let world = World::own().await;
     tests::people::settle(&world.operator("acme")).await;
     let leads = report(1, &json!({ "entity": "leads" }));
     add_reports(&world.operator("acme"), [leads, report(2, &Value::Null)]).await;
     let wallet = settle(&world, 3).await;
     let broken = json!({ "id": { "S": "?" } });
-    RawTable::at(&table_at).put("acme#lead", "000000000000001", &broken);
+    world.raw().put("acme#lead", "000000000000001", &broken);
     assert_eq!(chart(&world, &wallet, 1, DAY).await.status, 500);
     assert_eq!(refresh(&world.store).await, 2);
     assert_eq!(stored(&world, &wallet, 2).await[0], 3);
@@ -266,10 +261,10 @@ async fn results_of_centuries_are_too_large() {
 /// The scan restarts, and counts every record once.
 #[tokio::test]
 async fn unreadable_drafts_restart_the_scan() {
-    let (world, wallet, endpoint) = many().await;
+    let (world, wallet) = many().await;
     let hurried = world.store.clone().with_faults(slow(&world));
     assert_eq!(refresh(&hurried).await, 0);
-    let table = RawTable::at(&endpoint);
+    let table = world.raw();
     let partition = "acme#report-draft#1";
     let items = table.items();
     let drafts: Vec<_> = items.iter().filter(|item| item["pk"]["S"] == partition).collect();

@@ -1,6 +1,5 @@
 //! Moving a meeting (C-55).
 
-use funil::engine::Engine;
 use serde_json::{Value, json};
 use tests::World;
 use tests::bookings::{
@@ -8,7 +7,6 @@ use tests::bookings::{
     meeting, meetings, next_meetings, no_calendar, no_lead, open_calendars, shown, unavailable,
 };
 use tests::people::settle;
-use tests::raw::RawTable;
 use tests::sales::{add_opportunities, open_shop, plain_opportunity};
 use tests::world::{Answer, at};
 
@@ -289,9 +287,7 @@ async fn nothing_can_be_moved_before_the_first_booking() {
 /// The key is derived; neither keys nor attempted keys are in the table.
 #[tokio::test]
 async fn the_key_is_stored_nowhere() {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
+    let world = World::own().await;
     let operator = world.operator("acme");
     settle(&operator).await;
     open_calendars(&operator).await;
@@ -300,7 +296,7 @@ async fn the_key_is_stored_nowhere() {
         .call("POST", "/calendarmeeting?i=acme")
         .header("idempotency-key", "k");
     made(&sent.json(&moving(1, &key, FREE[1], &json!({}))).send().await);
-    let items = json!(RawTable::at(&endpoint).items()).to_string();
+    let items = json!(world.raw().items()).to_string();
     assert!(items.contains("rescheduled"));
     for text in [key.as_str(), "rescheduleKey", "rescheduleMeetingId"] {
         assert!(!items.contains(text), "{text}");

@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use funil::engine::Engine;
 use serde_json::{Value, json};
 use tests::people::settle;
-use tests::raw::RawTable;
 use tests::template::{binary, function_names, resources, statements, template};
 use tests::{ACME, World};
 
@@ -238,10 +236,8 @@ fn each_role_permits_only_the_table() {
 /// The patterns above match the keys of stored credentials.
 #[tokio::test]
 async fn the_write_protected_keys_are_those_of_credentials() {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
-    let table = RawTable::at(&endpoint);
+    let world = World::own().await;
+    let table = world.raw();
     settle(&world.operator(ACME)).await;
     let before = table.items();
     world.wallet(7).await;

@@ -17,7 +17,7 @@ use table::StoreError;
 use table::item::{self, Item};
 use table::{KeyRange, ListEntry, MAX_AHEAD, MergeScan, PAGE};
 
-/// Skipping so many entries costs more than remembering where a page begins.
+/// Skipping so many entries costs more than finding where a page begins.
 pub(super) const WORTH_A_BOOKMARK: u64 = 500;
 
 /// Prefetched reads of a page.
@@ -29,7 +29,7 @@ pub struct PrefetchedPage {
     restricted: FirstTotals,
     /// The lists that the guess reaches, from where the page or the way to it begins.
     lists: MergeScan<LeadEntry>,
-    /// Behind which place in the list the page begins.
+    /// The place in the list after which the page begins.
     bookmark: Option<String>,
     records: Records,
 }
@@ -96,28 +96,34 @@ impl Reader {
         }
     }
 
-    /// The heads of the lists through the page where it is near, else the page cursor where the page begins.
+    /// Where the page begins, by its cursor, and the heads of the lists through a near page.
     async fn beginning(
         &self,
         request: &LeadRequest,
         reach: &OwnerScope,
         skipped: u64,
     ) -> Result<(MergeScan<LeadEntry>, Option<String>), StoreError> {
+        let bookmark = async {
+            if skipped == 0 {
+                return Ok(None);
+            }
+            let walk = request.walk(&self.caller);
+            let bookmark = self.bookmark(&walk, request.page.unwrap_or(0)).await?;
+            Ok(bookmark.and_then(|cursor| cursor.after))
+        };
         let near = usize::try_from(skipped)
             .ok()
             .filter(|_| skipped < WORTH_A_BOOKMARK);
         let Some(near) = near else {
-            let walk = request.walk(&self.caller);
-            let bookmark = self.bookmark(&walk, request.page.unwrap_or(0));
             let (bookmark, ()) = try_join!(bookmark, self.learn_format())?;
-            let bookmark = bookmark.and_then(|cursor| cursor.after);
             return Ok((self.lists(request, reach, bookmark.as_deref()), bookmark));
         };
         let mut lists = self.lists(request, reach, None);
         let likely = near + usize::from(request.limit);
         // It is not yet known who asks, and what that may cost.
-        lists.fill(|_| likely, |range| self.table.query(range)).await?;
-        Ok((lists, None))
+        let fill = lists.fill(|_| likely, |range| self.table.query(range));
+        let ((), bookmark) = try_join!(fill, bookmark)?;
+        Ok((lists, bookmark))
     }
 
     /// The lists within reach, from a lead on.
@@ -206,13 +212,14 @@ impl Writer {
                 self.reader
                     .lists(request, &truth.leads, start.bookmark.as_deref())
             };
-            ReadBudget::in_time(asked.scan(lists).page(to_skip)).await?
+            let mut scan = asked.scan(lists);
+            let after = start.bookmark.as_ref().and_then(|after| after.parse().ok());
+            scan.after = after.and_then(LeadId::new);
+            ReadBudget::in_time(scan.page(to_skip)).await?
         };
-        let behind = skipped.saturating_add(u64::from(request.limit));
-        if behind >= WORTH_A_BOOKMARK {
-            let last = entries.last().map(|last| last.id.padded());
-            self.remember(request, last.or(start.bookmark)).await?;
-        }
+        let last = entries.last().map(|last| last.id.padded());
+        let first = if request.from_zero { 0 } else { truth.page_base };
+        self.remember(request, first, last.or(start.bookmark)).await?;
         Ok(page(entries))
     }
 
@@ -244,11 +251,15 @@ impl Writer {
     pub(super) async fn remember(
         &self,
         request: &LeadRequest,
+        first: u64,
         after: Option<String>,
     ) -> Result<(), StoreError> {
-        let Some(next) = request.page.map(|page| page.saturating_add(1)) else {
+        // A request without a page is no walk.
+        let Some(page) = request.page else {
             return Ok(());
         };
+        // With base 1, page 0 is the first too, and page 2 follows it (C-40).
+        let next = page.max(first).saturating_add(1);
         let cursor = after.map(|after| PageCursor::after(Some(after)));
         self.put_bookmark(&request.walk(&self.reader.caller), next, cursor)
             .await
@@ -266,7 +277,12 @@ struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn scan(&'a self, lists: MergeScan<LeadEntry>) -> LeadScan<'a> {
-        LeadScan { asked: self, lists }
+        let after = None;
+        LeadScan {
+            asked: self,
+            lists,
+            after,
+        }
     }
 
     fn between(&'a self, bounds: (Option<&str>, Option<&str>)) -> LeadScan<'a> {
@@ -278,6 +294,8 @@ impl<'a> Asked<'a> {
 struct LeadScan<'a> {
     asked: &'a Asked<'a>,
     lists: MergeScan<LeadEntry>,
+    /// Leads through this one are left out of a page: the walk showed them, or they left the list since.
+    after: Option<LeadId>,
 }
 
 impl LeadScan<'_> {
@@ -305,7 +323,7 @@ impl LeadScan<'_> {
                 break;
             };
             match skip {
-                _ if !entry.class.is_seen_by(self.asked.viewer) => {}
+                _ if !entry.class.is_seen_by(self.asked.viewer) || Some(entry.id) <= self.after => {}
                 0 => page.push(entry),
                 _ => skip -= 1,
             }

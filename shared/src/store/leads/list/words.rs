@@ -277,7 +277,7 @@ impl Writer {
         }
         if skipped.saturating_add(u64::from(request.limit)) >= WORTH_A_BOOKMARK {
             let last = page.last().map(|last| last.id.padded());
-            self.remember(request, last.or(cursor)).await?;
+            self.remember(request, 0, last.or(cursor)).await?;
         }
         Ok(page)
     }

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use funil::engine::Engine;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::bookings::{FREE, add_calendars, book, booking, calendar, open_calendars};
@@ -23,12 +22,11 @@ const LEAD: u64 = 1002;
 
 /// `acme` with its calendars, and its raw table.
 async fn office() -> (World, RawTable) {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
+    let world = World::own().await;
     settle(&world.operator(ACME)).await;
     open_calendars(&world.operator(ACME)).await;
-    (world, RawTable::at(&endpoint))
+    let table = world.raw();
+    (world, table)
 }
 
 async fn delete(world: &World, table: &RawTable) {

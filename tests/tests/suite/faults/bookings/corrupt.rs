@@ -1,7 +1,6 @@
 //! Invalid items: none is treated as absent or as another, nothing is written based on it, and no response
 //! reveals its content.
 
-use funil::engine::Engine;
 use serde_json::{Value, json};
 use tests::bookings::{FREE, booking};
 use tests::people::settle;
@@ -36,15 +35,13 @@ struct Office {
 
 impl Office {
     async fn open() -> Self {
-        let engine = Engine::in_memory().expect("an engine starts");
-        let endpoint = engine.endpoint();
-        let world = World::on(engine).await;
+        let world = World::own().await;
         settle(&world.operator(ACME)).await;
         furnish(&world).await;
         let key = world.wallet(7).await.key;
         let mut office = Self {
+            table: world.raw(),
             world,
-            table: RawTable::at(&endpoint),
             key,
             booked: Value::Null,
         };

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use funil::engine::Engine;
 use operator::kinds::Automations;
 use serde_json::{Value, json};
 use shared::automation::Automation;
@@ -147,10 +146,9 @@ impl Stage {
 }
 
 async fn empty() -> (World, RawTable) {
-    let engine = Engine::in_memory().expect("an engine starts");
-    let endpoint = engine.endpoint();
-    let world = World::on(engine).await;
-    (world, RawTable::at(&endpoint))
+    let world = World::own().await;
+    let table = world.raw();
+    (world, table)
 }
 
 fn keyed(items: Vec<Value>) -> BTreeMap<String, Value> {
