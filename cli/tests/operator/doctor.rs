@@ -190,7 +190,7 @@ fn a_sound_instance() {
     };
     let checked = json!({
         "users": 3, "credentials": 0, "profiles": 1, "tags": 1, "loss reasons": 1, "companies": 1, "reports": 1, "funnels": 1, "counters": 7,
-        "leads": 4, "calls": 2, "opportunities": 3, "calendars": 2, "meetings": 3, "tickets": 2, "files": 2,
+        "leads": 4, "lead ranks": 4, "calls": 2, "opportunities": 3, "calendars": 2, "meetings": 3, "tickets": 2, "files": 2,
         "copies": 7, "totals": before.iter().filter(totals).count(),
         "derived": document["checked"]["derived"], "items": document["checked"]["items"],
     });

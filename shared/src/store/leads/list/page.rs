@@ -203,9 +203,10 @@ impl Writer {
             reach: &truth.leads,
             budget: &budget,
         };
-        let entries = if to_skip >= WORTH_A_BOOKMARK && self.reader.settled.has(Format::LEAD_RANKS) {
-            ReadBudget::in_time(self.far_page(&asked, to_skip)).await?
+        let lists = if start.guess.leads == truth.leads {
+            start.lists
         } else {
+<<<<<<< HEAD
             let lists = if start.guess.leads == truth.leads {
                 start.lists
             } else {
@@ -220,7 +221,31 @@ impl Writer {
         let last = entries.last().map(|last| last.id.padded());
         let first = if request.from_zero { 0 } else { truth.page_base };
         self.remember(request, first, last.or(start.bookmark)).await?;
+=======
+            self.reader
+                .lists(request, &truth.leads, start.bookmark.as_deref())
+        };
+        let entries = ReadBudget::in_time(self.page_entries(&asked, to_skip, lists)).await?;
+        let behind = skipped.saturating_add(u64::from(request.limit));
+        if behind >= WORTH_A_BOOKMARK {
+            let last = entries.last().map(|last| last.id.padded());
+            self.remember(request, last.or(start.bookmark)).await?;
+        }
+>>>>>>> pages
         Ok(page(entries))
+    }
+
+    /// The entries of a page: near ones from the beginning of the lists, far ones through ranks.
+    async fn page_entries(
+        &self,
+        asked: &Asked<'_>,
+        skip: u64,
+        lists: MergeScan<LeadEntry>,
+    ) -> Result<Vec<LeadEntry>, StoreError> {
+        if skip >= WORTH_A_BOOKMARK && self.reader.settled.has(Format::LEAD_RANKS) {
+            return self.far_page(asked, skip).await;
+        }
+        asked.scan(lists).page(skip).await
     }
 
     /// A page without a cursor, found through [ranks](crate::store::leads::ranks).

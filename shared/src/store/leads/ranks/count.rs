@@ -139,13 +139,13 @@ impl Writer {
         }
         let next = counted / BLOCKS;
         // Ranks without items and entries are covered by the one after them.
-        let listed = self.reader.first_listed_rank(list, counted).await?;
+        let occupied = self.reader.first_listed_rank(list, counted).await?;
         let with_items = ranks.first_from(next);
-        let last = (complete - 1) / BLOCKS;
+        let newest = (complete - 1) / BLOCKS;
         let begun = (counted % BLOCKS > 0).then_some(next);
         let number = begun
-            .or_else(|| listed.into_iter().chain(with_items).min())
-            .map_or(last, |number| number.min(last));
+            .or_else(|| occupied.into_iter().chain(with_items).min())
+            .map_or(newest, |number| number.min(newest));
         let blocks = counted.max(number * BLOCKS)..complete.min((number + 1) * BLOCKS);
         let end = blocks.end;
         let entries = self.reader.entry_counts(list, blocks.clone()).await?;

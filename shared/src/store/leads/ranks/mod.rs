@@ -109,7 +109,9 @@ pub fn shares(keys: Keys<'_>, lead: &Lead) -> BTreeMap<Key, Share> {
 /// be counted.
 pub fn leave_to_count(transaction: &mut Transaction, keys: Keys<'_>, lead: &Lead, number: Sequence) {
     if !number.is_reserved() {
-        shares(keys, lead).keys().for_each(|rank| transaction.omit(rank));
+        for rank in shares(keys, lead).keys() {
+            transaction.omit(rank);
+        }
     }
 }
 
