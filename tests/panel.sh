@@ -29,7 +29,7 @@ trap '[[ -z $service ]] || { kill -INT "$service"; wait "$service"; } 2>/dev/nul
 
 "${funil[@]}" serve --data "$scratch/data" --port 0 --dynamodb-port 0 >"$scratch/out" 2>"$scratch/log" &
 service=$!
-until grep -q '^listening on ' "$scratch/out"; do
+until grep -qs '^listening on ' "$scratch/out"; do
   kill -0 "$service" 2>/dev/null || { cat "$scratch/log" >&2; exit 1; }
   sleep 0.2
 done

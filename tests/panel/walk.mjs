@@ -13,7 +13,7 @@ const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1280, height: 900 };
 /* The page calls nothing but these endpoints of the service, and changes nothing. */
 const CALLS = [/^GET \/panel$/, /^GET \/crm\?/, /^POST \/crm\/opportunities\/\d+\?/, /^GET \/crmopportunity\/\d+\?/,
-  /^GET \/leads\/\d+\?/, /^GET \/advancedreports\?/, /^GET \/reportchart\/\d+\?/, /^OPTIONS /];
+  /^GET \/leads\/\d+\?/, /^GET \/user\?/, /^GET \/tags\?/, /^GET \/advancedreports\?/, /^GET \/reportchart\/\d+\?/, /^OPTIONS /];
 const BOARD = "!document.getElementById('board').hidden && document.querySelector('#columns .column')";
 const CLOSED = "!document.getElementById('details').open";
 
@@ -30,15 +30,20 @@ async function fill(id, content) {
   await browser.write(content);
 }
 
-async function signIn(options, page = `${ADDRESS}/panel`) {
+async function signIn(options, page = `${ADDRESS}/panel`, token = TOKEN) {
   await browser.open(page, options);
   if (!page.startsWith(ADDRESS)) await fill("address", `${ADDRESS}/`);
   await fill("instance", "demo");
   await fill("key", KEY);
-  await fill("token", TOKEN);
+  await fill("token", token);
   await press("Enter");
   await browser.until(BOARD);
 }
+
+/* The values of a fact in the open details. */
+const fact = name => value(`[...document.querySelectorAll('#details-body dl div')]
+  .filter(({ firstChild }) => firstChild.textContent === ${JSON.stringify(name)}).map(({ lastChild }) => lastChild.textContent)`);
+const responsibles = () => value("[...$('user').options].map(({ value, textContent }) => [value, textContent])");
 
 async function chooseFunnel(id) {
   await value(`$('funnel').value = '${id}'; $('funnel').dispatchEvent(new Event('change', { bubbles: true }))`);
@@ -163,6 +168,31 @@ const parts = {
     await sound();
   },
 
+  async "users and tags have names, or ids if the token is not entered"() {
+    await signIn(DESKTOP);
+    assert.deepEqual(await responsibles(),
+      [["", "Todos"], ["7", "Ana Souza"], ["8", "Bruno Lima"], ["9", "Carla Mendes"], ["10", "Diego Alves"], ["11", "Elisa Prado"]]);
+    await value("$('user').value = '8'");
+    await click("#filters button.main");
+    await settled();
+    assert.ok(await value("board.some(({ items }) => items.length) && board.every(({ items }) => items.every(({ user }) => user === 8))"));
+    await openCard();
+    assert.deepEqual(await fact("Responsável"), ["Bruno Lima"]);
+    await value("showDetails('lead', 1011)");
+    await browser.until("!$('back').hidden && document.querySelector('#details-body dl')");
+    assert.deepEqual([await fact("Responsável"), await fact("Etiquetas"), await fact("tags")], [["Bruno Lima"], ["Quente, Parceiro"], []]);
+    await click("#languages [value=en]");
+    assert.deepEqual((await responsibles()).slice(0, 3), [["", "Everyone"], ["7", "Ana Souza"], ["8", "Bruno Lima"]]);
+    assert.equal(await value("$('user').value"), "8");
+    await sound();
+    await signIn(DESKTOP, `${ADDRESS}/panel`, "");
+    assert.equal(await text("#alert"), "");
+    const ids = (await responsibles()).slice(1);
+    assert.ok(ids.length);
+    assert.deepEqual(ids, ids.map(([id]) => [id, `Usuário ${id}`]));
+    await sound();
+  },
+
   async "a report is a chart and a table, for the range that was chosen"() {
     await signIn(DESKTOP);
     await openReport(2);
@@ -210,6 +240,7 @@ const parts = {
     assert.equal(await text(".deal button"), "<img src=x onerror=alert(1)><b>title</b>");
     assert.equal(await text(".deal strong"), "9.999.999.999.999,99");
     await openCard();
+    assert.deepEqual(await fact("Responsável"), ["<img src=x onerror=alert(1)> </option><script>window.stolen=1</script>"]);
     const links = "[...document.querySelectorAll('#details-body a')].map(({ protocol, rel }) => [protocol, rel])";
     assert.deepEqual(await value(links), [["https:", "noopener noreferrer"]]);
     await browser.screenshot(join(shots, "hostile-opportunity.png"));
@@ -287,7 +318,7 @@ try {
   const allowed = ({ method, url }) => CALLS.some(call => url.startsWith(`${ADDRESS}/`) && call.test(`${method} ${url.slice(ADDRESS.length)}`));
   assert.ok(called.length > 50);
   assert.deepEqual(called.filter(request => !allowed(request)).map(({ method, url }) => `${method} ${url}`), []);
-  console.log(`${called.length} requests, all to the six endpoints`);
+  console.log(`${called.length} requests, all to the eight endpoints`);
 } finally {
   await browser.close();
 }

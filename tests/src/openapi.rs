@@ -149,9 +149,14 @@ impl Interface {
 
     /// JSON Pointer and value of the declaration of a status.
     fn declared(&self, method: &str, path: &str, status: u16) -> Result<(String, &Value), String> {
+        let slashed = || {
+            let (pointer, item) = self.item(path.strip_suffix('/')?)?;
+            let redirects = method == "GET" && item.get("x-slash").is_some();
+            redirects.then(|| (format!("{pointer}/x-slash"), 308))
+        };
         let (pointer, expected) = match self.item(path) {
             _ if method == "OPTIONS" => ("/x-preflight".to_owned(), 204),
-            None => ("/x-unknown-path".to_owned(), 404),
+            None => slashed().unwrap_or_else(|| ("/x-unknown-path".to_owned(), 404)),
             Some((pointer, item)) => {
                 let name = method.to_lowercase();
                 if METHODS.contains(&name.as_str()) && item.get(&name).is_some() {

@@ -50,11 +50,17 @@ impl Owners {
             .or_else(|| by_name.as_ref().map(|name| format!("name:{name}")));
         let id = found.unwrap_or_else(|| ids.assign("user", key.unwrap_or_default()));
         if found.is_none() {
-            let (first, last) = contact::halves(name.as_deref().or(email.as_deref()).unwrap_or_default());
-            let mut fields =
-                RecordFields::from_iter([("id".to_owned(), json!(id)), ("name".to_owned(), json!(first))]);
-            fields.extend(last.map(|last| ("lastName".to_owned(), json!(last))));
+            let mut fields = RecordFields::from_iter([("id".to_owned(), json!(id))]);
+            set_name(
+                &mut fields,
+                name.as_deref().or(email.as_deref()).unwrap_or_default(),
+            );
             self.records.insert(id, fields);
+        }
+        // A user who was named by the address only, as by `--admin`.
+        let unnamed = |record: &&mut RecordFields| record.get("name") == record.get("email");
+        if let (Some(record), Some(name)) = (self.records.get_mut(&id).filter(unnamed), &name) {
+            set_name(record, name);
         }
         if let (Some(record), Some(email)) = (self.records.get_mut(&id), &email) {
             record.entry("email").or_insert_with(|| json!(email));
@@ -78,6 +84,12 @@ impl Owners {
     pub fn records(&self) -> impl Iterator<Item = &RecordFields> {
         self.records.values()
     }
+}
+
+fn set_name(user: &mut RecordFields, name: &str) {
+    let (first, last) = contact::halves(name);
+    user.insert("name".to_owned(), json!(first));
+    user.extend(last.map(|last| ("lastName".to_owned(), json!(last))));
 }
 
 /// How a cell refers to a record.

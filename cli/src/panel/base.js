@@ -42,7 +42,7 @@ function when(value, options = { dateStyle: "medium" }) {
   return Number.isNaN(date.getTime()) ? String(value) : new Intl.DateTimeFormat(locale, options).format(date);
 }
 
-/* The service: six of its documented endpoints. Nothing of the session outlives the page. */
+/* The service: eight of its documented endpoints. Nothing of the session outlives the page. */
 
 let session = null;
 
@@ -96,6 +96,8 @@ const api = {
   funnels: async () => (await call("/crm", withKey())).content,
   opportunities: (funnel, body) =>
     call(`/crm/opportunities/${funnel}`, { ...withKey(), headers: { "content-type": "application/json" }, body }),
+  users: async () => (await call("/user", withBoth())).content,
+  tags: async () => (await call("/tags", withBoth())).content,
   opportunity: async id => (await call(`/crmopportunity/${id}`, withBoth())).content,
   lead: async id => (await call(`/leads/${id}`, withBoth({ allFields: "1" }))).content.data.lead,
   reports: async () => (await call("/advancedreports", withKey())).content.data.reports,

@@ -2,9 +2,12 @@
 
 let funnels = [];
 let people = new Set();
+let users = new Map();
+let tagNames = new Map();
 let board = [];
 
 const funnel = () => funnels.find(({ id }) => String(id) === $("funnel").value);
+const person = id => users.get(Number(id))?.name || text.person(id);
 const choice = (value, label) => make("option", { value: String(value) }, String(label));
 
 function range(name) {
@@ -45,9 +48,18 @@ function fillFields() {
 
 function fillPeople() {
   const chosen = $("user").value;
-  const ids = [...people].sort((a, b) => a - b);
-  $("user").replaceChildren(choice("", text.anyone), ...ids.map(id => choice(id, text.person(id))));
-  $("user").value = people.has(Number(chosen)) ? chosen : "";
+  const active = [...users].filter(([, { isActive }]) => isActive).map(([id]) => id);
+  const { compare } = new Intl.Collator(locale, { numeric: true });
+  const named = [...new Set([...people, ...active])].map(id => [id, person(id)]).sort(([, a], [, b]) => compare(a, b));
+  $("user").replaceChildren(choice("", text.anyone), ...named.map(([id, name]) => choice(id, name)));
+  $("user").value = named.some(([id]) => String(id) === chosen) ? chosen : "";
+}
+
+/* The names of users and tags. The service lists them only with the access token; without it, ids are shown. */
+async function readNames() {
+  const [listed, tags] = await Promise.all([api.users, api.tags].map(list => list().catch(() => [])));
+  const entry = ({ id, name, lastName, active }) => [id, { name: [name, lastName].filter(Boolean).join(" "), isActive: Boolean(active) }];
+  return [new Map(listed.map(entry)), new Map(tags.map(({ id, tag }) => [id, tag]))];
 }
 
 function loadBoard() {

@@ -4,7 +4,7 @@ const trail = [];
 
 /* Fields of a lead that are shown by name, are of no use to a reader, or are nobody's business. */
 const NAMED = ["id", "fullname", "email", "phone", "mobile", "chatapp", "address", "city", "state", "country", "zipcode",
-  "owner", "points", "acquisition_channel", "utmTags", "createDate", "updatedDate", "lastActive", "archived", "photoUrl"];
+  "whatsapp", "owner", "points", "acquisition_channel", "tags", "utmTags", "createDate", "updatedDate", "lastActive", "archived", "photoUrl"];
 const UNSHOWN = ["_id", "firstname", "lastname", "initial_password", "stage", "company", "userAccess", "departmentAccess",
   "ignoreSubDepartments", "timezone", "channelRestrictions", "createdBy", "createdByName", "createdByType", "updatedBy",
   "updatedByName", "ips", "link_instancia", "preferred_locale", "role", "department", "instance_active", "lead_online",
@@ -14,7 +14,10 @@ const isBlank = value => value === null || value === undefined || value === "" |
 
 function plain(value) {
   if (Array.isArray(value)) return value.map(plain).join(", ");
-  if (typeof value === "object" && value !== null) return plain(value.name ?? value.tag ?? value.label ?? JSON.stringify(value));
+  if (typeof value === "object" && value !== null) {
+    const known = Object.entries(value).filter(([, inner]) => !isBlank(inner));
+    return known.map(([name, inner]) => `${name}: ${plain(inner)}`).join(", ");
+  }
   if (value === true) return text.yes;
   if (typeof value === "number") return number(value);
   return /^\d{4}-\d\d-\d\d(T[\d:.]+Z)?$/.test(value) ? when(value) : String(value);
@@ -58,7 +61,7 @@ async function opportunity(id) {
       make("p", { className: "foot" }, make("strong", { className: "large" }, money(found.value)), statusBadge(found.status))),
     facts(text.profile, [
       [text.funnel, of?.name], [text.stage, of?.columns.find(({ id }) => id === found.crm_column)?.name],
-      [text.user, isBlank(found.user) ? null : text.person(found.user)],
+      [text.user, isBlank(found.user) ? null : person(found.user)],
       [text.createDate, date(found.createDate)], [text.updateDate, date(found.updateDate)],
       [text.expectedCloseDate, date(found.expectedCloseDate)],
       [text.gainDate, date(found.gain_date)], [text.gainReason, found.gain_reason],
@@ -85,8 +88,9 @@ async function lead(id) {
       [text.place, [found.address, found.city, found.state, found.zipcode, found.country].filter(Boolean).join(", ")],
     ]),
     facts(text.profile, [
-      [text.owner, isBlank(found.owner) ? null : text.person(plain(found.owner))], [text.points, found.points],
-      [text.channel, found.acquisition_channel], [text.tags, found.utmTags], [text.createDate, date(found.createDate)],
+      [text.owner, isBlank(found.owner) ? null : person(found.owner)], [text.points, found.points],
+      [text.channel, found.acquisition_channel], [text.tags, found.tags.map(id => tagNames.get(id) ?? `#${id}`)],
+      [text.utmTags, found.utmTags], [text.createDate, date(found.createDate)],
       [text.updateDate, date(found.updatedDate)], [text.lastActive, date(found.lastActive)], [text.archived, found.archived],
     ]),
     custom(Object.fromEntries(others)),

@@ -33,9 +33,10 @@ async function enter(event) {
   say(text.loading);
   $("open").setAttribute("aria-disabled", "true");
   await task("enter", $("enter"), async current => {
-    const found = await api.funnels();
+    const [found, names] = await Promise.all([api.funnels(), readNames()]);
     if (!current()) return;
     funnels = found;
+    [users, tagNames] = names;
     $("credentials").reset();
     set("who", session.instance);
     fillFunnels();
@@ -56,7 +57,7 @@ async function enter(event) {
 function leave(said) {
   const address = session?.address;
   session = report = reports = null;
-  [funnels, board, people] = [[], [], new Set()];
+  [funnels, board, people, users, tagNames] = [[], [], new Set(), new Map(), new Map()];
   trail.length = 0;
   latest.clear();
   for (const element of document.querySelectorAll("[aria-busy]")) element.removeAttribute("aria-busy");

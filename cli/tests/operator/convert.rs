@@ -112,7 +112,9 @@ fn values_of_a_table() {
     assert_eq!(
         users,
         [
-            json!({ "kind": "user", "id": 1, "name": "ana@example.com", "email": "ana@example.com", "admin": true }),
+            json!({
+                "kind": "user", "id": 1, "name": "Ana", "lastName": "Souza", "email": "ana@example.com", "admin": true
+            }),
             json!({ "kind": "user", "id": 2, "name": "Bruno", "lastName": "Lima" }),
         ]
     );

@@ -136,36 +136,168 @@ fn required_fields_are_those_of_the_page() {
     assert_eq!(refused, all, "{answer:#}");
 }
 
-/// The names in the table of fields, by kind.
-fn listed() -> BTreeMap<String, BTreeSet<String>> {
+/// Fields of a kind in the page's second table.
+struct Row {
+    kind: String,
+    /// The words of the column `type`.
+    shape: String,
+    /// The names with everything that the page states of them.
+    text: String,
+}
+
+impl Row {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let known = field_names(Kind::named(&self.kind).unwrap());
+        // Values and inner fields follow the name after a colon.
+        let items = self.text.split("; ").filter_map(|item| item.split(": ").next());
+        let quoted = items.flat_map(|item| item.split('`').skip(1).step_by(2));
+        quoted.filter(|name| known.contains(name) || *name == "token")
+    }
+
+    /// The fields with a default, which follows the name in parentheses or precedes `(default)`.
+    fn defaults(&self) -> Vec<(String, Value)> {
+        let mut found = Vec::new();
+        let stated = |name| self.text.split_once(&format!("`{name}`"))?.1.split("; ").next();
+        for (name, rest) in self.names().filter_map(|name| Some((name, stated(name)?))) {
+            let first = rest
+                .strip_prefix(" (")
+                .and_then(|inner| inner.split([',', ')']).next());
+            let only = rest
+                .strip_prefix(": `")
+                .and_then(|listed| listed.split_once("` (default)"));
+            let default = match (first, only) {
+                (_, Some((before, _))) => before.rsplit('`').next().unwrap(),
+                (Some(first), _) => first.trim_matches('`'),
+                _ => continue,
+            };
+            let is_default = only.is_some()
+                || first.is_some_and(|first| first.starts_with('`'))
+                || default.parse::<u64>().is_ok();
+            if is_default && !field_names(Kind::named(&self.kind).unwrap()).contains(&default) {
+                let is_text = self.shape == "text" || self.shape == "one of";
+                let value = if is_text {
+                    json!(default)
+                } else {
+                    serde_json::from_str(default).unwrap()
+                };
+                found.push((name.to_owned(), value));
+            }
+        }
+        found
+    }
+}
+
+/// The rows of the page's table of fields. A cell with several types has the fields of each.
+fn listed() -> Vec<Row> {
     let page = fs::read_to_string(root().join("docs/records.md")).unwrap();
     let rows = page
         .lines()
         .skip_while(|line| !line.starts_with("| kind | type |"))
         .skip(2);
-    let (mut found, mut last) = (BTreeMap::<_, BTreeSet<_>>::new(), String::new());
+    let (mut found, mut last) = (Vec::new(), String::new());
     for row in rows.take_while(|row| row.starts_with('|')) {
         let cells: Vec<_> = row.trim_matches('|').split('|').map(str::trim).collect();
         if !cells[0].is_empty() {
             cells[0].trim_matches('`').clone_into(&mut last);
         }
-        let names = cells[2].split('`').skip(1).step_by(2).map(str::to_owned);
-        found.entry(last.clone()).or_default().extend(names);
+        let shapes: Vec<_> = cells[1].split("; ").collect();
+        let texts = cells[2].splitn(shapes.len(), "; ");
+        found.extend(shapes.iter().zip(texts).map(|(shape, text)| Row {
+            kind: last.clone(),
+            shape: (*shape).to_owned(),
+            text: text.to_owned(),
+        }));
     }
     found
 }
 
-/// Each field of the code is in the page's table, for the kinds that the table has.
+/// Each field of each kind is in the page's table.
 #[test]
 fn the_page_lists_every_field() {
-    let listed = listed();
-    for (kind, page) in &listed {
+    let rows = listed();
+    for kind in KINDS {
         let known = field_names(Kind::named(kind).unwrap());
         assert!(!known.is_empty(), "{kind}");
+        let page: BTreeSet<_> = rows
+            .iter()
+            .filter(|row| row.kind == kind)
+            .flat_map(Row::names)
+            .collect();
         let missing: Vec<_> = known.iter().filter(|name| !page.contains(**name)).collect();
         assert_eq!(missing, [&""; 0], "{kind}");
     }
-    assert!(listed.len() >= 12, "{listed:?}");
+}
+
+/// A value of none of these types; `None` if the type takes any.
+fn unfit(shape: &str) -> Option<Value> {
+    match shape {
+        "any value" => None,
+        "text" | "text or number" | "number or text" | "text, number or flag" => Some(json!({})),
+        "0 or 1" => Some(json!(7)),
+        _ => Some(json!("x")),
+    }
+}
+
+/// A line of each kind of the sample.
+fn of_each_kind() -> BTreeMap<String, Map<String, Value>> {
+    let lines = sample();
+    let lines = lines.lines().map(|line| serde_json::from_str(line).unwrap());
+    let kind = |line: Map<String, Value>| (line["kind"].as_str().unwrap().to_owned(), line);
+    lines.map(kind).collect()
+}
+
+#[test]
+fn types_are_those_of_the_page() {
+    let (bench, sample) = (Bench::with_sample(), of_each_kind());
+    let (mut lines, mut expected) = (Vec::new(), Vec::new());
+    for row in listed() {
+        let Some(value) = unfit(&row.shape) else { continue };
+        for name in row.names() {
+            let mut line = sample[&row.kind].clone();
+            if name == "tokenHash" {
+                line.shift_remove("token");
+            }
+            line.insert(name.to_owned(), value.clone());
+            lines.push(Value::Object(line).to_string());
+            expected.push(format!("{}.{name} is {}", row.kind, row.shape));
+        }
+    }
+    assert!(expected.len() > 180, "{}", expected.len());
+    let answer = bench.import(&lines.join("\n")).document();
+    let refused = answer["refused"].as_array().unwrap().iter();
+    let refused: BTreeSet<_> = refused.filter_map(|refused| refused["line"].as_u64()).collect();
+    let taken = expected
+        .iter()
+        .zip(1..)
+        .filter(|(_, line)| !refused.contains(line));
+    assert_eq!(
+        taken.map(|(field, _)| field).collect::<Vec<_>>(),
+        [&""; 0],
+        "{answer:#}"
+    );
+}
+
+/// A line that omits a field is stored like one with the default.
+#[test]
+fn defaults_are_those_of_the_page() {
+    let (bench, required) = (Bench::with_sample(), required());
+    let sample = of_each_kind();
+    let mut checked = 0;
+    for row in listed() {
+        for (name, default) in row.defaults() {
+            let mut line = bare(&sample[&row.kind], &required[&row.kind]);
+            bench.import(&Value::Object(line.clone()).to_string()).done();
+            line.insert(name.clone(), default.clone());
+            let answer = bench.import(&Value::Object(line).to_string()).done().document();
+            assert_eq!(
+                answer["unchanged"], 1,
+                "{}.{name} = {default}: {answer:#}",
+                row.kind
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked >= 20, "{checked}");
 }
 
 /// Complete command lines parse.

@@ -17,6 +17,7 @@ mod problem;
 pub mod query;
 mod request;
 mod source;
+mod unknown;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -130,9 +131,8 @@ pub fn service(app: &App, groups: impl IntoIterator<Item = RouteGroup>) -> Route
         let refuse = async move || shape.answer(&Problem::MethodNotAllowed);
         routes.method_not_allowed_fallback(refuse).layer(within(shape))
     });
-    let unknown = async || Problem::NoRoute;
     routes
         .fold(Router::new(), Router::merge)
-        .fallback_service(unknown.layer(within(ErrorFormat::Error)).with_state(()))
+        .fallback_service(unknown::answer.layer(within(ErrorFormat::Error)).with_state(()))
         .with_state(app.clone())
 }

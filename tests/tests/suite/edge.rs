@@ -88,6 +88,10 @@ async fn unknown_paths_and_methods() {
         "/leads/7/notes",
         "/voip",
         "/voip/webhook/",
+        "/book/acme//",
+        "/book//demo/",
+        "/book/acme/demo//",
+        "/book/acme/demo/more/",
     ] {
         world
             .get(path)
@@ -108,6 +112,26 @@ async fn unknown_paths_and_methods() {
         let answer = world.get(path).send().await;
         answer.is(405, &json!({ "msg": "Method not allowed" }));
         assert_eq!(answer.headers[header::ALLOW], "POST");
+    }
+}
+
+/// The link of a booking page works with a slash at its end; other routes have one path only.
+#[tokio::test]
+async fn a_booking_link_with_a_slash() {
+    let world = World::empty().await;
+    for (path, link) in [
+        ("/book/acme/demo/", "/book/acme/demo"),
+        ("/book/acme/a%20b/?utm_source=x", "/book/acme/a%20b?utm_source=x"),
+        ("/book/evil.example/%2F/", "/book/evil.example/%2F"),
+    ] {
+        for method in ["GET", "HEAD"] {
+            let answer = world.call(method, path).send().await;
+            assert_eq!(answer.status, 308, "{path}");
+            assert_eq!(answer.headers[header::LOCATION], link);
+            assert!(answer.cost.calls.is_empty());
+        }
+        let answer = world.call("POST", path).send().await;
+        answer.is(404, &json!({ "error": "Not found", "details": "no such route" }));
     }
 }
 

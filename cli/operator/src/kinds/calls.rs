@@ -111,6 +111,10 @@ impl RecordKind for Calls {
         })
     }
 
+    fn field_names() -> &'static [&'static str] {
+        &FIELDS
+    }
+
     fn identity(call: &Call) -> u64 {
         call.id.get()
     }

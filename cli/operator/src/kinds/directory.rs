@@ -39,6 +39,10 @@ impl RecordKind for Settings {
         }
     }
 
+    fn field_names() -> &'static [&'static str] {
+        &["name", "value"]
+    }
+
     fn identity((name, _): &Self::Record) -> u64 {
         digest(name)
     }
@@ -97,6 +101,10 @@ impl RecordKind for Departments {
         Ok((line.id, department))
     }
 
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<DepartmentLine>()
+    }
+
     fn identity((id, _): &Self::Record) -> u64 {
         id.get()
     }
@@ -141,6 +149,10 @@ impl RecordKind for Groups {
             permissions,
         } = line::read(fields)?;
         Ok((id, Group { name, permissions }))
+    }
+
+    fn field_names() -> &'static [&'static str] {
+        faults::names_of::<GroupLine>()
     }
 
     fn identity((id, _): &Self::Record) -> u64 {

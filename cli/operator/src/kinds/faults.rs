@@ -204,6 +204,10 @@ mod tests {
                  crm_column: is missing; crm_id: is missing; status: must be open or gain or lost; user: is missing",
             ),
             (
+                r#"{"kind":"department","id":1,"name":"A","parnet":2}"#,
+                "parnet: unknown field, did you mean parent?",
+            ),
+            (
                 r#"{"kind":"funnel","id":1,"columns":[{"id":1},{"name":"a","colour":1}]}"#,
                 "columns[0].name: is missing; columns[1].id: is missing; columns[1].colour: unknown field; name: is missing",
             ),

@@ -1,0 +1,21 @@
+//! Requests for paths that no route has.
+
+use axum::http::{Method, Uri};
+use axum::response::Redirect;
+
+use super::Problem;
+
+/// 404, except for the link of a booking page followed by a slash, as people and mail programs write it: a permanent redirect to the
+/// link. It is no route, because API Gateway distinguishes both paths and passes this one to the function of unknown paths.
+pub async fn answer(method: Method, uri: Uri) -> Result<Redirect, Problem> {
+    let link = uri.path().strip_suffix('/').filter(|path| is_booking_link(path));
+    let link = link.filter(|_| [Method::GET, Method::HEAD].contains(&method));
+    let link = link.ok_or(Problem::NoRoute)?;
+    let query = uri.query().map(|query| format!("?{query}")).unwrap_or_default();
+    Ok(Redirect::permanent(&format!("{link}{query}")))
+}
+
+fn is_booking_link(path: &str) -> bool {
+    let parts = path.strip_prefix("/book/").and_then(|rest| rest.split_once('/'));
+    parts.is_some_and(|(instance, name)| !instance.is_empty() && !name.is_empty() && !name.contains('/'))
+}
