@@ -122,7 +122,7 @@ impl Reader {
         let likely = near + usize::from(request.limit);
         // It is not yet known who asks, and what that may cost.
         let fill = lists.fill(|_| likely, |range| self.table.query(range));
-        let ((), bookmark) = try_join!(fill, bookmark)?;
+        let (_, bookmark) = try_join!(fill, bookmark)?;
         Ok((lists, bookmark))
     }
 
@@ -196,42 +196,25 @@ impl Writer {
         if to_skip > 0 && to_skip >= total {
             return Ok(page(Vec::new()));
         }
+        let after = start.bookmark.as_ref().and_then(|after| after.parse().ok());
         let asked = Asked {
             reader: &self.reader,
             viewer,
             request,
             reach: &truth.leads,
+            after: after.and_then(LeadId::new),
             budget: &budget,
         };
         let lists = if start.guess.leads == truth.leads {
             start.lists
         } else {
-<<<<<<< HEAD
-            let lists = if start.guess.leads == truth.leads {
-                start.lists
-            } else {
-                self.reader
-                    .lists(request, &truth.leads, start.bookmark.as_deref())
-            };
-            let mut scan = asked.scan(lists);
-            let after = start.bookmark.as_ref().and_then(|after| after.parse().ok());
-            scan.after = after.and_then(LeadId::new);
-            ReadBudget::in_time(scan.page(to_skip)).await?
-        };
-        let last = entries.last().map(|last| last.id.padded());
-        let first = if request.from_zero { 0 } else { truth.page_base };
-        self.remember(request, first, last.or(start.bookmark)).await?;
-=======
             self.reader
                 .lists(request, &truth.leads, start.bookmark.as_deref())
         };
         let entries = ReadBudget::in_time(self.page_entries(&asked, to_skip, lists)).await?;
-        let behind = skipped.saturating_add(u64::from(request.limit));
-        if behind >= WORTH_A_BOOKMARK {
-            let last = entries.last().map(|last| last.id.padded());
-            self.remember(request, last.or(start.bookmark)).await?;
-        }
->>>>>>> pages
+        let last = entries.last().map(|last| last.id.padded());
+        let first = if request.from_zero { 0 } else { truth.page_base };
+        self.remember(request, first, last.or(start.bookmark)).await?;
         Ok(page(entries))
     }
 
@@ -297,17 +280,14 @@ struct Asked<'a> {
     viewer: &'a Viewer,
     request: &'a LeadRequest,
     reach: &'a OwnerScope,
+    /// Leads through this one are not on the page: the walk showed them, or they left the list since.
+    after: Option<LeadId>,
     budget: &'a ReadBudget,
 }
 
 impl<'a> Asked<'a> {
     fn scan(&'a self, lists: MergeScan<LeadEntry>) -> LeadScan<'a> {
-        let after = None;
-        LeadScan {
-            asked: self,
-            lists,
-            after,
-        }
+        LeadScan { asked: self, lists }
     }
 
     fn between(&'a self, bounds: (Option<&str>, Option<&str>)) -> LeadScan<'a> {
@@ -319,8 +299,6 @@ impl<'a> Asked<'a> {
 struct LeadScan<'a> {
     asked: &'a Asked<'a>,
     lists: MergeScan<LeadEntry>,
-    /// Leads through this one are left out of a page: the walk showed them, or they left the list since.
-    after: Option<LeadId>,
 }
 
 impl LeadScan<'_> {
@@ -348,7 +326,7 @@ impl LeadScan<'_> {
                 break;
             };
             match skip {
-                _ if !entry.class.is_seen_by(self.asked.viewer) || Some(entry.id) <= self.after => {}
+                _ if !entry.class.is_seen_by(self.asked.viewer) || Some(entry.id) <= self.asked.after => {}
                 0 => page.push(entry),
                 _ => skip -= 1,
             }
