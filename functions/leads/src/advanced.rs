@@ -38,7 +38,7 @@ impl Prefetch for ListAdvanced {
                 .optional("search", text)?
                 .and_then(|term| LeadSearch::new(&term)),
             tag: tag.or(list::tag(params)?),
-            page: Some(body.optional("page", number)?.unwrap_or(0)),
+            page: body.optional("page", number)?,
             from_zero: true,
             limit: body.optional("limit", limit)?.unwrap_or(50),
             whole: view.needs_record(),

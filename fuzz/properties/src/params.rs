@@ -6,7 +6,7 @@ const NAMES: [&str; 10] = [
     "i", "apitoken", "query", "page", "limit", "from", "to", "search", "keyName", "",
 ];
 
-/// `%` and two hexadecimal digits are a byte, `+` is a space, all else is literal; invalid UTF-8 is replaced.
+/// `%` and two hexadecimal digits are a byte, `+` is a space, all else is literal. Bytes that are not UTF-8 are Latin-1.
 fn decoded(text: &str) -> String {
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
     while let Some((first, behind)) = rest.split_first() {
@@ -22,7 +22,7 @@ fn decoded(text: &str) -> String {
         bytes.push(byte);
         rest = &behind[used..];
     }
-    String::from_utf8_lossy(&bytes).into_owned()
+    String::from_utf8(bytes).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
 }
 
 /// Every text parses as a query string, decoded once; repeated parameters are rejected; numbers are digits;

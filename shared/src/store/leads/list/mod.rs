@@ -145,15 +145,20 @@ impl Reader {
         self.table.query(span).await.map(Entries::read)
     }
 
-    /// The records of a page's leads in their order; those gone concurrently are left out. Where they are neighbours one
-    /// query reads them for the bytes they have; what it does not reach within twice their number, and what lies
-    /// scattered, is got for a unit each.
+    /// The records of a page's leads in their order; those gone concurrently are left out.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
-    pub async fn leads_of(&self, page: LeadPage) -> Result<Vec<LeadState>, StoreError> {
+    pub async fn leads_of(&self, mut page: LeadPage) -> Result<Vec<LeadState>, StoreError> {
+        self.read_records(&mut page).await?;
+        Ok(page.records.found)
+    }
+
+    /// Reads the records of a page's leads, unless they were read. Where they are neighbours one query reads them for the
+    /// bytes they have; what it does not reach within twice their number, and what lies scattered, is got for a unit each.
+    async fn read_records(&self, page: &mut LeadPage) -> Result<(), StoreError> {
         let ids: Vec<_> = page.entries.iter().map(|entry| entry.id).collect();
-        let mut records = page.records;
+        let mut records = std::mem::take(&mut page.records);
         if let (Some(first), Some(last), true, None) = (ids.first(), ids.last(), page.neighbours, records.end)
         {
             records = self.records(first.get() - 1, *last, 2 * ids.len()).await?;
@@ -165,7 +170,11 @@ impl Reader {
         leads.extend(rest.filter_map(|item| table::readable(item, LeadState::take)));
         leads.retain(|state| ids.binary_search(&state.lead.id).is_ok());
         leads.sort_unstable_by_key(|state| state.lead.id);
-        Ok(leads)
+        page.records = Records {
+            found: leads,
+            end: ids.last().copied(),
+        };
+        Ok(())
     }
 
     /// At most `limit` records after the id `after`, up to `last`. One query.

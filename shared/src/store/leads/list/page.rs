@@ -27,11 +27,19 @@ pub struct PrefetchedPage {
     totals: LeadTotals,
     /// The first totals of leads with access lists.
     restricted: FirstTotals,
-    /// The lists that the guess reaches, from where the page or the way to it begins.
-    lists: MergeScan<LeadEntry>,
-    /// The place in the list after which the page begins.
-    bookmark: Option<String>,
+    beginning: Beginning,
     records: Records,
+}
+
+/// Where a page begins.
+#[derive(Debug)]
+struct Beginning {
+    /// The lists that the guess reaches.
+    lists: MergeScan<LeadEntry>,
+    /// The lead after which they were read; `None` for the start.
+    read_after: Option<String>,
+    /// The lead after which the page begins, by its cursor.
+    bookmark: Option<String>,
 }
 
 impl LeadRequest {
@@ -60,14 +68,12 @@ impl Reader {
         let beginning = self.beginning(request, &guess.leads, skipped);
         let records = self.first_records(request, &guess.leads, skipped);
         let restricted = self.first_restricted_totals(request.archived, &guess.leads);
-        let (totals, (lists, bookmark), records, restricted) =
-            try_join!(totals, beginning, records, restricted)?;
+        let (totals, beginning, records, restricted) = try_join!(totals, beginning, records, restricted)?;
         Ok(PrefetchedPage {
             guess,
             totals,
             restricted,
-            lists,
-            bookmark,
+            beginning,
             records,
         })
     }
@@ -96,34 +102,46 @@ impl Reader {
         }
     }
 
-    /// Where the page begins, by its cursor, and the heads of the lists through a near page.
+    /// Where the page begins, and the entries from there on if this process ended the page before, or those of a near page
+    /// and before it.
     async fn beginning(
         &self,
         request: &LeadRequest,
         reach: &OwnerScope,
         skipped: u64,
-    ) -> Result<(MergeScan<LeadEntry>, Option<String>), StoreError> {
+    ) -> Result<Beginning, StoreError> {
+        let (walk, page) = (request.walk(&self.caller), request.page.unwrap_or(0));
         let bookmark = async {
             if skipped == 0 {
                 return Ok(None);
             }
-            let walk = request.walk(&self.caller);
-            let bookmark = self.bookmark(&walk, request.page.unwrap_or(0)).await?;
+            let bookmark = self.bookmark(&walk, page).await?;
             Ok(bookmark.and_then(|cursor| cursor.after))
         };
-        let near = usize::try_from(skipped)
-            .ok()
-            .filter(|_| skipped < WORTH_A_BOOKMARK);
-        let Some(near) = near else {
-            let (bookmark, ()) = try_join!(bookmark, self.learn_format())?;
-            return Ok((self.lists(request, reach, bookmark.as_deref()), bookmark));
+        let expected = self.hints.pages.get(&walk.page(page)).filter(|_| skipped > 0);
+        let expected = expected.and_then(|cursor| cursor.after);
+        let to_pass = match expected {
+            Some(_) => 0,
+            None if skipped < WORTH_A_BOOKMARK => usize::try_from(skipped).unwrap_or(0),
+            None => {
+                let (bookmark, ()) = try_join!(bookmark, self.learn_format())?;
+                return Ok(Beginning {
+                    lists: self.lists(request, reach, bookmark.as_deref()),
+                    read_after: bookmark.clone(),
+                    bookmark,
+                });
+            }
         };
-        let mut lists = self.lists(request, reach, None);
-        let likely = near + usize::from(request.limit);
+        let mut lists = self.lists(request, reach, expected.as_deref());
+        let likely = to_pass + usize::from(request.limit);
         // It is not yet known who asks, and what that may cost.
         let fill = lists.fill(|_| likely, |range| self.table.query(range));
         let (_, bookmark) = try_join!(fill, bookmark)?;
-        Ok((lists, bookmark))
+        Ok(Beginning {
+            lists,
+            read_after: expected,
+            bookmark,
+        })
     }
 
     /// The lists within reach, from a lead on.
@@ -173,17 +191,13 @@ impl Writer {
     ) -> Result<LeadPage, StoreError> {
         let skipped = request.skipped(&truth);
         let budget = ReadBudget::of(viewer);
-        let LeadsSeen { mut count, unclear } = start.totals.seen(viewer);
-        let caller = self.reader.caller.credentials.clone();
-        let needed = (!unclear.is_empty()).then(|| unclear.clone());
-        self.reader.hints.restricted_leads.set(caller, needed);
-        if !unclear.is_empty() {
-            let more =
-                self.reader
-                    .seen_by_lists((viewer, request.archived), &unclear, start.restricted, &budget);
-            count += ReadBudget::in_time(more).await?;
-        }
-        let total = u64::try_from(count).unwrap_or(0);
+        let total = self
+            .visible_total(
+                (viewer, request.archived),
+                (start.totals, start.restricted),
+                &budget,
+            )
+            .await?;
         let page = |entries| LeadPage {
             entries,
             total,
@@ -192,11 +206,16 @@ impl Writer {
             records: start.records,
         };
         // A walk by page cursors ends where the list ends: leads that left it concurrently make an offset point too far.
-        let to_skip = if start.bookmark.is_some() { 0 } else { skipped };
+        let Beginning {
+            lists,
+            read_after,
+            bookmark,
+        } = start.beginning;
+        let to_skip = if bookmark.is_some() { 0 } else { skipped };
         if to_skip > 0 && to_skip >= total {
             return Ok(page(Vec::new()));
         }
-        let after = start.bookmark.as_ref().and_then(|after| after.parse().ok());
+        let after = bookmark.as_ref().and_then(|after| after.parse().ok());
         let asked = Asked {
             reader: &self.reader,
             viewer,
@@ -205,17 +224,44 @@ impl Writer {
             after: after.and_then(LeadId::new),
             budget: &budget,
         };
-        let lists = if start.guess.leads == truth.leads {
-            start.lists
+        let is_expected = read_after.is_none() || read_after == bookmark;
+        let lists = if is_expected && start.guess.leads == truth.leads {
+            lists
         } else {
-            self.reader
-                .lists(request, &truth.leads, start.bookmark.as_deref())
+            self.reader.lists(request, &truth.leads, bookmark.as_deref())
         };
         let entries = ReadBudget::in_time(self.page_entries(&asked, to_skip, lists)).await?;
         let last = entries.last().map(|last| last.id.padded());
         let first = if request.from_zero { 0 } else { truth.page_base };
-        self.remember(request, first, last.or(start.bookmark)).await?;
-        Ok(page(entries))
+        let mut page = page(entries);
+        let records = async {
+            if request.whole {
+                self.reader.read_records(&mut page).await?;
+            }
+            Ok(())
+        };
+        try_join!(records, self.remember(request, first, last.or(bookmark)))?;
+        Ok(page)
+    }
+
+    /// The number of leads in the list that the viewer sees.
+    async fn visible_total(
+        &self,
+        (viewer, archived): (&Viewer, bool),
+        (totals, restricted): (LeadTotals, FirstTotals),
+        budget: &ReadBudget,
+    ) -> Result<u64, StoreError> {
+        let LeadsSeen { mut count, unclear } = totals.seen(viewer);
+        let caller = self.reader.caller.credentials.clone();
+        let needed = (!unclear.is_empty()).then(|| unclear.clone());
+        self.reader.hints.restricted_leads.set(caller, needed);
+        if !unclear.is_empty() {
+            let more = self
+                .reader
+                .seen_by_lists((viewer, archived), &unclear, restricted, budget);
+            count += ReadBudget::in_time(more).await?;
+        }
+        Ok(u64::try_from(count).unwrap_or(0))
     }
 
     /// The entries of a page: near ones from the beginning of the lists, far ones through ranks.

@@ -45,7 +45,16 @@ pub type Items = BTreeMap<String, String>;
 
 /// The items except the counters of ids.
 pub fn without_counters(items: &Items) -> Items {
-    let items = items.iter().filter(|(key, _)| !key.contains("#counter "));
+    without(items, "#counter ")
+}
+
+/// The items except the ranks of leads, to which a new lead adds only if its id was reserved.
+pub fn without_ranks(items: &Items) -> Items {
+    without(items, "#lead-rank ")
+}
+
+fn without(items: &Items, kind: &str) -> Items {
+    let items = items.iter().filter(|(key, _)| !key.contains(kind));
     items.map(|(key, item)| (key.clone(), item.clone())).collect()
 }
 

@@ -62,7 +62,7 @@ impl SentValues {
     }
 }
 
-/// The text of percent-encoded bytes.
+/// The text of percent-encoded bytes; Latin-1 where they are not UTF-8.
 fn decoded(bytes: &[u8]) -> String {
     let mut text = Vec::new();
     let mut at = 0;
@@ -82,7 +82,7 @@ fn decoded(bytes: &[u8]) -> String {
         }
         at += 1;
     }
-    String::from_utf8_lossy(&text).into_owned()
+    String::from_utf8(text).unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
 }
 
 /// Requires that a lead has nothing but what it had and what was sent.

@@ -139,7 +139,10 @@ impl Reference {
 fn taken(hook: &Value, sent: &Record) -> Result<AcceptedFields, String> {
     let listed = hook["fields"].as_array().expect("fields").clone();
     let fields = match listed.len() {
-        0 => FIELDS.map(|name| json!({ "name": name })).into(),
+        0 => {
+            let names = FIELDS.iter().chain(&["whatsapp"]);
+            names.map(|name| json!({ "name": name })).collect()
+        }
         _ => listed,
     };
     let mut taken = AcceptedFields::default();
@@ -152,7 +155,12 @@ fn taken(hook: &Value, sent: &Record) -> Result<AcceptedFields, String> {
             continue;
         };
         match field["to"].as_str().unwrap_or(name) {
-            "whatsapp" => drop(taken.fields.insert("chatapp".to_owned(), text(value))),
+            "whatsapp" => {
+                let other = taken.fields.insert("chatapp".to_owned(), text(value));
+                if other.is_some_and(|other| other != text(value)) {
+                    return Err("whatsapp: must be the same as chatapp".to_owned());
+                }
+            }
             to if FIELDS.contains(&to) => drop(taken.fields.insert(to.to_owned(), text(value))),
             to => drop(taken.custom.insert(to.to_owned(), value.clone())),
         }
