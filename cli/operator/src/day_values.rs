@@ -13,13 +13,13 @@ use shared::store::unscoped::key::{self, BoardList};
 use shared::store::unscoped::opportunities::class::counts;
 use table::item::{self, Item};
 use table::{
-    CommitError, Condition, Key, KeyRange, MAX_WRITES, PAGE, Pages, Policy, StoreError, Transaction, key_of,
-    shard_of, shards,
+    CommitError, Condition, Key, KeyRange, MAX_WRITES, PAGE, Pages, Policy, SHARDS, StoreError, Transaction,
+    key_of, shard_of, shards,
 };
 
 const KIND: &str = "daily count";
 /// Daily counts that one transaction changes: each with its shards.
-const COUNTS: usize = MAX_WRITES / 17;
+const COUNTS: usize = MAX_WRITES / (1 + SHARDS as usize);
 /// Numbers of a daily count that one transaction changes: DynamoDB allows 300 names in an expression.
 const NUMBERS: usize = 100;
 

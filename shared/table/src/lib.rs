@@ -48,5 +48,5 @@ pub use readable::readable;
 pub use retry::{Jitter, Policy, Retry};
 #[cfg(feature = "admin")]
 pub use scan::{Scanned, Selection};
-pub use spread::{shard_of, shards, unsharded};
+pub use spread::{SHARDS, shard_of, shards, unsharded};
 pub use transaction::{CommitError, MAX_WRITES, Transaction};

@@ -11,7 +11,7 @@ use crate::key::Key;
 use crate::retry::Jitter;
 
 /// Items of a sum, besides the one that it has without conflicts.
-pub const SHARDS: u64 = 64;
+pub const SHARDS: u8 = 32;
 /// Between the sort key of a sum and the number of a shard. The sort keys of sums do not contain it.
 const MARK: char = '~';
 /// Additions to a sum that are spread after a conflict.
@@ -21,7 +21,7 @@ const MAX_SUMS: usize = 1000;
 
 /// All shards of a sum.
 pub fn shards(sum: &Key) -> impl Iterator<Item = Key> + '_ {
-    (0..SHARDS).map(|number| shard(sum, number))
+    (0..SHARDS).map(|number| shard(sum, number.into()))
 }
 
 fn shard(sum: &Key, number: u64) -> Key {
@@ -64,7 +64,7 @@ impl ContestedSums {
         if *left == 0 {
             sums.remove(sum);
         }
-        Some(shard(sum, jitter.below(SHARDS)))
+        Some(shard(sum, jitter.below(SHARDS.into())))
     }
 
     fn sums(&self) -> MutexGuard<'_, HashMap<Key, u32>> {
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(sums.shard(&other, &jitter), None);
         for _ in 0..SPREAD {
             let shard = sums.shard(&contested, &jitter).unwrap();
-            assert_eq!(shard, Key::new("totals", "31~63"));
+            assert_eq!(shard, Key::new("totals", "31~31"));
             assert_eq!(shard_of(&shard), Some(contested.clone()));
             assert!(shards(&contested).any(|one| one == shard));
         }

@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::routing::get;
+use funil::engine::Engine;
 use serde_json::{Value, json};
 use shared::environment::Environment;
 use shared::http::{ErrorFormat, RouteGroup};
 use shared::store::testing::faults::Fault;
 use shared::telemetry::{self, JsonSubscriber};
+use tests::people::settle;
 use tests::world::at;
-use tests::{Answer, NOW, World, template};
+use tests::{ACME, Answer, NOW, World, template};
 use tracing::Instrument as _;
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::DefaultGuard;

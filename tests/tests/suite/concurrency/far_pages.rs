@@ -45,42 +45,18 @@ async fn ranks_are_exact_after_races() {
         let admin = &wallets[0];
         let changes = (0..8_u64).map(async |part| {
             for n in (1 + part..1_800).step_by(31) {
-                match n % 4 {
-                    0 => {
-                        change(
-                            &world,
-                            admin,
-                            "DELETE",
-                            &format!("/leads/{}", id(n)),
-                            &Value::Null,
-                        )
-                        .await
-                    }
-                    1 => {
-                        change(
-                            &world,
-                            admin,
-                            "PUT",
-                            &format!("/leads/{}", id(n)),
-                            &json!({ "owner": 9 }),
-                        )
-                        .await
-                    }
-                    2 => {
-                        let body = json!({ "archived": n % 8 == 2, "id": id(n) });
-                        change(&world, admin, "POST", "/lead/archive", &body).await;
-                    }
-                    _ => {
-                        change(
-                            &world,
-                            admin,
-                            "POST",
-                            "/leads",
-                            &json!({ "firstname": "Nara", "owner": 8 }),
-                        )
-                        .await
-                    }
-                }
+                let lead = format!("/leads/{}", id(n));
+                let (method, path, body) = match n % 4 {
+                    0 => ("DELETE", lead.as_str(), Value::Null),
+                    1 => ("PUT", lead.as_str(), json!({ "owner": 9 })),
+                    2 => (
+                        "POST",
+                        "/lead/archive",
+                        json!({ "archived": n % 8 == 2, "id": id(n) }),
+                    ),
+                    _ => ("POST", "/leads", json!({ "firstname": "Nara", "owner": 8 })),
+                };
+                change(&world, admin, method, path, &body).await;
             }
         });
         let changes = async {

@@ -224,24 +224,32 @@ impl Writer {
             after: after.and_then(LeadId::new),
             budget: &budget,
         };
-        let is_expected = read_after.is_none() || read_after == bookmark;
-        let lists = if is_expected && start.guess.leads == truth.leads {
-            lists
-        } else {
-            self.reader.lists(request, &truth.leads, bookmark.as_deref())
-        };
+        let is_right = start.guess.leads == truth.leads && (read_after.is_none() || read_after == bookmark);
+        let anew = || self.reader.lists(request, &truth.leads, bookmark.as_deref());
+        let lists = if is_right { lists } else { anew() };
         let entries = ReadBudget::in_time(self.page_entries(&asked, to_skip, lists)).await?;
-        let last = entries.last().map(|last| last.id.padded());
-        let first = if request.from_zero { 0 } else { truth.page_base };
         let mut page = page(entries);
+        let first = if request.from_zero { 0 } else { truth.page_base };
+        self.end_page((request, first), &mut page, bookmark).await?;
+        Ok(page)
+    }
+
+    /// Remembers where a page ends, concurrently with the read of its records if whole ones are wanted.
+    async fn end_page(
+        &self,
+        (request, first): (&LeadRequest, u64),
+        page: &mut LeadPage,
+        bookmark: Option<String>,
+    ) -> Result<(), StoreError> {
+        let last = page.entries.last().map(|last| last.id.padded());
         let records = async {
             if request.whole {
-                self.reader.read_records(&mut page).await?;
+                self.reader.read_records(page).await?;
             }
             Ok(())
         };
         try_join!(records, self.remember(request, first, last.or(bookmark)))?;
-        Ok(page)
+        Ok(())
     }
 
     /// The number of leads in the list that the viewer sees.

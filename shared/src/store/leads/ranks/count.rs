@@ -17,7 +17,7 @@ use crate::store::{Reader, Writer};
 use table::item::{self, Item, n};
 use table::{Condition, KeyRange, ListEntry as _, PAGE, Pages, StoreError, Transaction, key_of, shards};
 
-/// Complete blocks that a request reads before it counts them: a count costs 36 write units.
+/// Complete blocks that a request reads before it counts them: a count costs 68 write units.
 const WORTH_A_COUNT: u64 = 2;
 /// Ranks of a list that one request counts.
 const MAX_COUNTS: usize = 4;
@@ -129,7 +129,7 @@ impl Writer {
     /// Counts the next rank of a list, or more blocks of its last one, up to the block `complete`; the first block that is
     /// not counted then. `None` where all are counted, or a concurrent change refused the count.
     ///
-    /// Three sequential reads, and a transaction of 36 write units with conditions on the rank and all of its shards. The
+    /// Three sequential reads, and a transaction of 68 write units with conditions on the rank and all of its shards. The
     /// entries are read after the ranks (see [`super`]).
     pub async fn count_next_rank(&self, list: RankedList, complete: u64) -> Result<Option<u64>, StoreError> {
         let ranks = self.reader.list_ranks(list).await?;
