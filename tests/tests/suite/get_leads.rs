@@ -1,6 +1,7 @@
 //! `GET /leads`: endpoint 1.
 
 pub mod far;
+mod walks;
 
 use serde_json::json;
 use shared::ids::TagId;
@@ -143,47 +144,6 @@ async fn pages_show_every_lead_once() {
             "a page of its own"
         );
     }
-}
-
-/// Pages in order neither skip nor repeat a remaining lead, also if earlier leads leave the list, near its start or far
-/// from it. A page that is asked alone, or by another client, is an offset.
-#[tokio::test]
-async fn pages_survive_leads_leaving_the_list() {
-    let world = World::new().await;
-    let operator = world.operator("acme");
-    let leads = (2001..3201).map(|id| plain_lead(id, "P", "Q", Some(8 + id % 2)));
-    add_leads(&operator, leads.collect()).await;
-    let (admin, seller) = (world.wallet(7).await, world.wallet(8).await);
-    let page = async |wallet: &Wallet, client: &str, page: u64| {
-        let uri = format!("/leads?i=acme&limit=200&page={page}");
-        ids(&world
-            .get(&uri)
-            .with(wallet)
-            .header("user-agent", client)
-            .send()
-            .await)
-    };
-    let mut walked = [Vec::new(), Vec::new()];
-    for number in 1..=7 {
-        for (wallet, walked) in [&admin, &seller].into_iter().zip(&mut walked) {
-            walked.extend(page(wallet, "walk", number).await);
-        }
-        if [1, 4].contains(&number) {
-            let gone = number * 25;
-            let archived = (2001 + gone - 25..2001 + gone).map(|id| shared::lead::Lead {
-                archived: true,
-                ..plain_lead(id, "P", "Q", Some(8 + id % 2))
-            });
-            add_leads(&operator, archived.collect()).await;
-            let alone = page(&admin, &format!("alone {number}"), 3).await;
-            let offset = if number == 1 { 25 } else { 50 };
-            assert_eq!(alone[0], 2395 + offset);
-        }
-    }
-    let late = |walked: &[u64]| walked.iter().copied().filter(|id| *id > 2100).collect::<Vec<_>>();
-    assert_eq!(late(&walked[0]), (2101..3201).collect::<Vec<_>>());
-    assert_eq!(late(&walked[1]), (2102..3201).step_by(2).collect::<Vec<_>>());
-    world.is_sound().await;
 }
 
 /// C-20: beginnings of words of full name and e-mail, numbers and ids; regardless of case and accents.

@@ -374,16 +374,9 @@ mod tests {
         class.add(&share([("n.open", 1), ("c.open", 250)]));
         let mut total = Item::from([("n.open".to_owned(), n(2)), ("v".to_owned(), n(5))]);
         assert!(class.fault(Some(&total)).is_some());
-        let shard = [
-            ("n.open", n(-1)),
-            ("c.open", n(250)),
-            ("v", n(3)),
-            ("column", n(31)),
-        ];
-        add_shard(
-            &mut total,
-            shard.map(|(name, value)| (name.to_owned(), value)).into(),
-        );
+        let shard = [("n.open", -1), ("c.open", 250), ("v", 3), ("column", 31)];
+        let shard = shard.map(|(name, value)| (name.to_owned(), n(value)));
+        add_shard(&mut total, shard.into());
         assert_eq!((class.fault(Some(&total)), total.get("v")), (None, Some(&n(8))));
         add_shard(&mut total, Item::from([("n.open".to_owned(), s("one"))]));
         assert!(class.fault(Some(&total)).is_some());

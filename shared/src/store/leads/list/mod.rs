@@ -5,6 +5,7 @@
 //! the check, and a wrong hint costs another round trip, never another answer.
 
 mod page;
+mod scan;
 mod search;
 mod words;
 

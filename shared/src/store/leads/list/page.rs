@@ -2,6 +2,7 @@
 
 use tokio::try_join;
 
+use super::scan::RequestedPage;
 use super::{LeadPage, LeadRequest, Records};
 use crate::ids::{LeadId, MAX_ID};
 use crate::store::budget::ReadBudget;
@@ -14,8 +15,7 @@ use crate::store::prefetch_cache::PrefetchHint;
 use crate::store::{CallerId, Reader, Writer, page_cursor};
 use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
-use table::item::{self, Item};
-use table::{KeyRange, ListEntry, MAX_AHEAD, MergeScan, PAGE};
+use table::{KeyRange, MAX_AHEAD, MergeScan, PAGE};
 
 /// Skipping so many entries costs more than finding where a page begins.
 pub(super) const WORTH_A_BOOKMARK: u64 = 500;
@@ -155,7 +155,7 @@ impl Reader {
     }
 
     /// The lists within reach, from a lead on and through another.
-    fn lists_between(
+    pub(super) fn lists_between(
         &self,
         request: &LeadRequest,
         reach: &OwnerScope,
@@ -216,7 +216,7 @@ impl Writer {
             return Ok(page(Vec::new()));
         }
         let after = bookmark.as_ref().and_then(|after| after.parse().ok());
-        let asked = Asked {
+        let asked = RequestedPage {
             reader: &self.reader,
             viewer,
             request,
@@ -275,7 +275,7 @@ impl Writer {
     /// The entries of a page: near ones from the beginning of the lists, far ones through ranks.
     async fn page_entries(
         &self,
-        asked: &Asked<'_>,
+        asked: &RequestedPage<'_>,
         skip: u64,
         lists: MergeScan<LeadEntry>,
     ) -> Result<Vec<LeadEntry>, StoreError> {
@@ -286,7 +286,7 @@ impl Writer {
     }
 
     /// A page without a cursor, found through [ranks](crate::store::leads::ranks).
-    async fn far_page(&self, asked: &Asked<'_>, mut skip: u64) -> Result<Vec<LeadEntry>, StoreError> {
+    async fn far_page(&self, asked: &RequestedPage<'_>, mut skip: u64) -> Result<Vec<LeadEntry>, StoreError> {
         let ranks = self.reader.lead_ranks(asked.reach).await?;
         let way = ranks.way(asked.viewer, asked.request.archived);
         let mut block = 0;
@@ -326,85 +326,4 @@ impl Writer {
         self.put_bookmark(&request.walk(&self.reader.caller), next, cursor)
             .await
     }
-}
-
-/// A page that a viewer asks for, and the owners within reach.
-struct Asked<'a> {
-    reader: &'a Reader,
-    viewer: &'a Viewer,
-    request: &'a LeadRequest,
-    reach: &'a OwnerScope,
-    /// Leads through this one are not on the page: the walk showed them, or they left the list since.
-    after: Option<LeadId>,
-    budget: &'a ReadBudget,
-}
-
-impl<'a> Asked<'a> {
-    fn scan(&'a self, lists: MergeScan<LeadEntry>) -> LeadScan<'a> {
-        LeadScan { asked: self, lists }
-    }
-
-    fn between(&'a self, bounds: (Option<&str>, Option<&str>)) -> LeadScan<'a> {
-        self.scan(self.reader.lists_between(self.request, self.reach, bounds))
-    }
-}
-
-/// A walk through the lists within a viewer's reach, merged by id.
-struct LeadScan<'a> {
-    asked: &'a Asked<'a>,
-    lists: MergeScan<LeadEntry>,
-}
-
-impl LeadScan<'_> {
-    /// Passes the next `skip` leads that the viewer sees: the last one, `None` where there are fewer.
-    async fn pass(&mut self, skip: &mut u64) -> Result<Option<LeadId>, StoreError> {
-        while let Some(entry) = self.next(PAGE).await? {
-            if entry.class.is_seen_by(self.asked.viewer) {
-                *skip -= 1;
-                if *skip == 0 {
-                    return Ok(Some(entry.id));
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// The leads of the page that the viewer sees, after the next `skip`.
-    async fn page(&mut self, mut skip: u64) -> Result<Vec<LeadEntry>, StoreError> {
-        let limit = usize::from(self.asked.request.limit);
-        let mut page = Vec::new();
-        while page.len() < limit {
-            let skipped = usize::try_from(skip).unwrap_or(PAGE);
-            let likely = skipped.saturating_add(limit - page.len());
-            let Some(entry) = self.next(likely).await? else {
-                break;
-            };
-            match skip {
-                _ if !entry.class.is_seen_by(self.asked.viewer) || Some(entry.id) <= self.asked.after => {}
-                0 => page.push(entry),
-                _ => skip -= 1,
-            }
-        }
-        Ok(page)
-    }
-
-    /// The next entry by id; `likely` entries will be asked for.
-    async fn next(&mut self, likely: usize) -> Result<Option<LeadEntry>, StoreError> {
-        if self.lists.is_due() {
-            let Asked { reader, budget, .. } = self.asked;
-            let read = |range| budget.query(&reader.table, range);
-            self.lists.fill(|_| likely, read).await?;
-        }
-        Ok(self.lists.next().map(|(_, entry)| entry))
-    }
-}
-
-impl ListEntry for LeadEntry {
-    type Version = ();
-
-    fn read(item: Item) -> Result<Self, StoreError> {
-        item::decode("lead entry", item)
-    }
-
-    fn version(&self) {}
 }

@@ -7,7 +7,7 @@ use futures_util::future::{try_join, try_join_all};
 use futures_util::stream::{StreamExt as _, TryStreamExt as _, iter};
 
 use super::{
-    BLOCK, BLOCKS, COUNTED, COVERED, Count, Counts, ListRanks, RankedList, ReachedRanks, before, name,
+    BLOCK, BLOCKS, BlockCounts, COUNTED, COVERED, Count, ListRanks, RankedList, ReachedRanks, before, name,
 };
 use crate::ids::LeadId;
 use crate::store::budget::ReadBudget;
@@ -64,9 +64,9 @@ impl Reader {
     }
 
     /// The entries of a list by block.
-    async fn entry_counts(&self, list: RankedList, blocks: Range<u64>) -> Result<Counts, StoreError> {
+    async fn entry_counts(&self, list: RankedList, blocks: Range<u64>) -> Result<BlockCounts, StoreError> {
         let of = async |archived| {
-            let mut counts = Counts::new();
+            let mut counts = BlockCounts::new();
             let mut pages = Pages::of(KeyRange {
                 partition: self.listing(list, archived),
                 after: before(blocks.start),
@@ -105,7 +105,7 @@ impl Reader {
     }
 }
 
-fn count_at(counts: &Counts, place: (bool, u64)) -> Count {
+fn count_at(counts: &BlockCounts, place: (bool, u64)) -> Count {
     counts.get(&place).copied().unwrap_or_default()
 }
 
@@ -159,7 +159,7 @@ impl Writer {
         ranks: &ListRanks,
         (list, number): (RankedList, u64),
         blocks: Range<u64>,
-        entries: &Counts,
+        entries: &BlockCounts,
     ) -> Transaction {
         let key = self.keys().lead_rank(list, number);
         let rank = ranks.ranks.get(&number).cloned().unwrap_or_default();

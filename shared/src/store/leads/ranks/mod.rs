@@ -65,7 +65,7 @@ impl Count {
 }
 
 /// Counts of archived leads or the others, by block.
-type Counts = BTreeMap<(bool, u64), Count>;
+type BlockCounts = BTreeMap<(bool, u64), Count>;
 
 /// The attribute of a rank with the number of a block.
 fn name(archived: bool, block: u64, restricted: bool) -> String {
@@ -119,7 +119,7 @@ pub fn leave_to_count(transaction: &mut Transaction, keys: Keys<'_>, lead: &Lead
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct ListRanks {
     ranks: BTreeMap<u64, Rank>,
-    counts: Counts,
+    counts: BlockCounts,
 }
 
 #[derive(Debug, Default, Clone, PartialEq, Eq)]

@@ -87,7 +87,7 @@ fn only_blocks_without_a_gap_are_counted() {
     ] {
         let ranks = ListRanks {
             ranks: ranks.into_iter().collect(),
-            counts: Counts::new(),
+            counts: BlockCounts::new(),
         };
         assert_eq!(ranks.counted(), counted, "{ranks:?}");
     }

@@ -1,0 +1,92 @@
+//! Walks through the lists of leads within a viewer's reach.
+
+use super::LeadRequest;
+use crate::ids::LeadId;
+use crate::store::Reader;
+use crate::store::budget::ReadBudget;
+use crate::store::leads::record::LeadEntry;
+use crate::viewer::{OwnerScope, Viewer};
+use table::StoreError;
+use table::item::{self, Item};
+use table::{ListEntry, MergeScan, PAGE};
+
+/// A page that a viewer asks for, and the owners within reach.
+pub struct RequestedPage<'a> {
+    pub reader: &'a Reader,
+    pub viewer: &'a Viewer,
+    pub request: &'a LeadRequest,
+    pub reach: &'a OwnerScope,
+    /// Leads through this one are not on the page: the walk showed them, or they left the list since.
+    pub after: Option<LeadId>,
+    pub budget: &'a ReadBudget,
+}
+
+impl<'a> RequestedPage<'a> {
+    pub fn scan(&'a self, lists: MergeScan<LeadEntry>) -> LeadScan<'a> {
+        LeadScan { asked: self, lists }
+    }
+
+    pub fn between(&'a self, bounds: (Option<&str>, Option<&str>)) -> LeadScan<'a> {
+        self.scan(self.reader.lists_between(self.request, self.reach, bounds))
+    }
+}
+
+/// A walk through the lists within a viewer's reach, merged by id.
+pub struct LeadScan<'a> {
+    asked: &'a RequestedPage<'a>,
+    lists: MergeScan<LeadEntry>,
+}
+
+impl LeadScan<'_> {
+    /// Passes the next `skip` leads that the viewer sees: the last one, `None` where there are fewer.
+    pub async fn pass(&mut self, skip: &mut u64) -> Result<Option<LeadId>, StoreError> {
+        while let Some(entry) = self.next(PAGE).await? {
+            if entry.class.is_seen_by(self.asked.viewer) {
+                *skip -= 1;
+                if *skip == 0 {
+                    return Ok(Some(entry.id));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The leads of the page that the viewer sees, after the next `skip`.
+    pub async fn page(&mut self, mut skip: u64) -> Result<Vec<LeadEntry>, StoreError> {
+        let limit = usize::from(self.asked.request.limit);
+        let mut page = Vec::new();
+        while page.len() < limit {
+            let skipped = usize::try_from(skip).unwrap_or(PAGE);
+            let likely = skipped.saturating_add(limit - page.len());
+            let Some(entry) = self.next(likely).await? else {
+                break;
+            };
+            match skip {
+                _ if !entry.class.is_seen_by(self.asked.viewer) || Some(entry.id) <= self.asked.after => {}
+                0 => page.push(entry),
+                _ => skip -= 1,
+            }
+        }
+        Ok(page)
+    }
+
+    /// The next entry by id; `likely` entries will be asked for.
+    async fn next(&mut self, likely: usize) -> Result<Option<LeadEntry>, StoreError> {
+        if self.lists.is_due() {
+            let RequestedPage { reader, budget, .. } = self.asked;
+            let read = |range| budget.query(&reader.table, range);
+            self.lists.fill(|_| likely, read).await?;
+        }
+        Ok(self.lists.next().map(|(_, entry)| entry))
+    }
+}
+
+impl ListEntry for LeadEntry {
+    type Version = ();
+
+    fn read(item: Item) -> Result<Self, StoreError> {
+        item::decode("lead entry", item)
+    }
+
+    fn version(&self) {}
+}
