@@ -147,7 +147,7 @@ fn is_cents(name: &str) -> bool {
     name == "c" || name.starts_with("c.")
 }
 
-/// What each stored count lacks, as much as one write may add. One that is not stored at all is left to the doctor.
+/// The cents that each stored count lacks, as many as one write may add. The doctor finds counts that are not stored.
 fn missing_cents(
     stored: &BTreeMap<Key, StoredCount>,
     right: &BTreeMap<Key, BTreeMap<String, i128>>,

@@ -51,7 +51,7 @@ impl Prefetch for ListAdvanced {
     }
 }
 
-/// Endpoint 1 with its parameters in the body, and pages always from 0. Two round trips.
+/// Endpoint 1 with its parameters in the body, and pages always from 0.
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListAdvanced>) -> Result<Response, RequestError> {
     let (scope, ListAdvanced(query), found) = request.into_parts();
     list::answer(&scope, query, found).await

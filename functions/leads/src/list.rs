@@ -60,8 +60,8 @@ pub fn tag(params: &Params) -> Result<Option<TagId>, InvalidField> {
 }
 
 /// The visible leads by id, with their total under the same filters. One round trip for the first pages of a user who
-/// sees every lead; one more each for whole records after the first page and for owners' names and tags that were not
-/// prefetched.
+/// sees every lead; one more each to remember where a numbered page ends, for more than 50 leads, and for owners' names and tags
+/// that were not prefetched.
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Result<Response, RequestError> {
     let (scope, query, found) = request.into_parts();
     answer(&scope, query, found).await

@@ -177,7 +177,7 @@ impl View {
         };
         let tags = async {
             if self.shows_tags() {
-                return reader.expected_tags().await;
+                return reader.expected::<Tag>().await;
             }
             Ok(BTreeMap::new())
         };

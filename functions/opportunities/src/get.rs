@@ -40,7 +40,7 @@ impl Prefetch for GetOpportunity {
                     .map(|funnel| (id, funnel))
                     .into_iter()
                     .collect()),
-                None => reader.expected_funnels().await,
+                None => reader.expected::<Funnel>().await,
             }
         };
         tokio::try_join!(reader.opportunity_card(self.id), funnels)

@@ -46,6 +46,7 @@ pub(crate) mod people;
 pub(crate) mod prefetch_cache;
 pub(crate) mod quarantine;
 pub(crate) mod rate;
+pub(crate) mod referred;
 pub(crate) mod reports;
 pub(crate) mod sequence;
 #[cfg(feature = "testing")]

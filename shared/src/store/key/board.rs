@@ -109,13 +109,12 @@ impl Keys<'_> {
         self.pk(&format!("{RESTRICTED_TOTAL}#{funnel}#{}", u8::from(archived)))
     }
 
-    /// How many opportunities of a column were created on each day, and their cents, the latest first.
+    /// Numbers and cents of the opportunities of a column by day of creation, the latest first.
     pub fn board_ranks(self, funnel: FunnelId, column: ColumnId, archived: bool) -> String {
         self.pk(&format!("board-rank#{funnel}#{column}#{}", u8::from(archived)))
     }
 
-    /// How many opportunities of each restricted class were created on each day in a column, and their cents, the latest
-    /// first.
+    /// The same of each restricted class.
     pub fn restricted_ranks(self, funnel: FunnelId, column: ColumnId, archived: bool) -> String {
         self.pk(&format!(
             "{RESTRICTED_RANK}#{funnel}#{column}#{}",
@@ -211,7 +210,7 @@ fn day(time: Timestamp) -> i64 {
     time.unix_millis().div_euclid(DAY_MILLIS)
 }
 
-/// After and through which texts the sort keys of the ranks from the day of `newest` to that of `oldest` are.
+/// The bounds, exclusive and inclusive, of the sort keys of the ranks from the day of `newest` to that of `oldest`.
 pub fn rank_span(newest: Option<Timestamp>, oldest: Option<Timestamp>) -> (Option<String>, Option<String>) {
     let after = |day: i64| format!("{:07}~", LAST_DAY - day);
     (
@@ -237,7 +236,7 @@ pub fn rank_begins(day: &str) -> Option<String> {
     Some(format!("{:015} ", LAST_MILLI - last))
 }
 
-/// Through which text the places of a day of the ranks are; `None` for text that is no such day.
+/// The inclusive upper bound of the places of a day of the ranks; `None` for text that is no such day.
 pub fn rank_ends(day: &str) -> Option<String> {
     let day = LAST_DAY - day.parse::<i64>().ok()?;
     Some(format!("{:015}~", LAST_MILLI - day.checked_mul(DAY_MILLIS)?))

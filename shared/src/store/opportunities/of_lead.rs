@@ -79,7 +79,7 @@ impl Reader {
         let (mut found, links, funnels) = tokio::try_join!(
             self.table.get_many(asked.iter().cloned()),
             self.table.query(links),
-            self.expected_funnels()
+            self.expected::<Funnel>()
         )?;
         let record = found.remove(&keys.lead(lead)).map(LeadRecord::decode);
         Ok(PrefetchedLeadOpportunities {
@@ -211,7 +211,7 @@ impl OfLead<'_> {
             std::mem::take(&mut self.funnels),
             linked.iter().map(|(_, one)| one.crm_id),
         );
-        self.funnels = self.reader.with_funnels(known, of, &self.budget).await?;
+        self.funnels = self.reader.with_referred(known, of, &self.budget).await?;
         Ok(linked)
     }
 

@@ -65,7 +65,7 @@ async fn pages(desk: &Desk, wallet: &Wallet) {
     }
     let line = list(3, "page 5 of 50".to_owned()).but_units(SKIPPED);
     desk.measure(line, 200, ask("page=5")).await;
-    let line = Line::within(2, "1", "behind the last page");
+    let line = Line::within(2, "1", "after the last page");
     desk.measure(line, 200, ask("archived=true&page=9")).await;
     let line = list(1, "total and names, by `query`".to_owned());
     desk.measure(line, 200, ask("query={total,leads{id,fullname}}"))

@@ -6,7 +6,7 @@ use tests::bookings::open_calendars;
 use tests::people::{add_leads, plain_lead, user};
 use tests::{Answer, Wallet, World};
 
-use super::{Budget, call, read, within};
+use super::{Budget, call, documented, read, within};
 
 /// Two round trips: a read of credential, directory and lead, three units; then one transaction.
 fn written(write_units: f64) -> Budget {
@@ -37,10 +37,16 @@ async fn deletion_and_archiving_costs() {
         let answer = send(&world, &wallet, "POST", "/lead/archive", &body).await;
         assert_eq!(answer.status, 200);
         within(what, &answer, &budget);
+        if what == "6: archive" {
+            documented("6: archive a lead", &answer);
+        }
     }
     for (what, budget) in [("5: delete", written(28.0)), ("5: unknown lead", read(1, 3.0))] {
         let answer = send(&world, &wallet, "DELETE", "/leads/1001", &Value::Null).await;
         within(what, &answer, &budget);
+        if what == "5: delete" {
+            documented("5: delete a lead", &answer);
+        }
     }
 }
 

@@ -39,6 +39,15 @@ pub fn within(what: &str, answer: &Answer, budget: &Budget) {
     assert!(cost.write_units() <= budget.write_units, "{what}: {cost:?}");
 }
 
+/// Requires that docs/operations.md states the units of this request.
+#[track_caller]
+pub fn documented(request: &str, answer: &Answer) {
+    let cost = &answer.cost;
+    let row = format!("| {request} | {} | {} |", cost.read_units(), cost.write_units());
+    let document = include_str!("../../../../docs/operations.md");
+    assert!(document.contains(&row), "docs/operations.md lacks {row}");
+}
+
 pub fn read(round_trips: u32, read_units: f64) -> Budget {
     Budget {
         round_trips,
@@ -105,6 +114,11 @@ async fn lead_list_costs() {
     ] {
         let answer = world.get(uri).with(&wallet).send().await;
         within(what, &answer, &budget);
+        match what {
+            "1: first page of 50" => documented("1: first page of 50 leads", &answer),
+            "1: page 1 of a walk" => documented("1: the same with `page=1`", &answer),
+            _ => {}
+        }
     }
     // The first request of a viewer who does not see all prefetches the wrong list.
     let own = world.known(8).await;
@@ -138,7 +152,7 @@ async fn lead_list_costs() {
         .with(&wallet)
         .send()
         .await;
-    within("1: behind the last page", &empty, &read(2, 6.0));
+    within("1: after the last page", &empty, &read(2, 6.0));
 }
 
 /// C-93: two round trips; one where 50 leads or fewer are near the front and the process expects their users and tags.

@@ -45,7 +45,7 @@ fn end(dice: &Dice, from: u64, days: u64) -> Value {
     }
 }
 
-/// What a viewer sees in a range, newest first.
+/// The opportunities that a viewer sees in a range, newest first.
 fn expected<'a>(
     all: &'a [Opportunity],
     viewer: u64,

@@ -1,7 +1,7 @@
 //! The list of leads (C-20): pages by id, totals, search.
 //!
 //! Reads begin in parallel with authentication, from a [hint](crate::store::prefetch_cache) of what the caller sees
-//! and how it counts pages: with a correct hint the list takes one round trip. Prefetched items are used only after
+//! and how it counts pages: with a correct hint the list takes one round trip, and another to remember where a numbered page ends. Prefetched items are used only after
 //! the check, and a wrong hint costs another round trip, never another answer.
 
 mod page;

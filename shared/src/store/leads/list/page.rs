@@ -17,8 +17,8 @@ use crate::viewer::{OwnerScope, Viewer};
 use table::StoreError;
 use table::{KeyRange, MAX_AHEAD, MergeScan, PAGE};
 
-/// Skipping so many entries costs more than finding where a page begins.
-pub(super) const WORTH_A_BOOKMARK: u64 = 500;
+/// From so many entries on, skipping them costs more than finding the start of a page.
+pub(super) const FAR: u64 = 500;
 
 /// Prefetched reads of a page.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct PrefetchedPage {
     records: Records,
 }
 
-/// Where a page begins.
+/// The start of a page.
 #[derive(Debug)]
 struct Beginning {
     /// The lists that the guess reaches.
@@ -122,7 +122,7 @@ impl Reader {
         let expected = expected.and_then(|cursor| cursor.after);
         let to_pass = match expected {
             Some(_) => 0,
-            None if skipped < WORTH_A_BOOKMARK => usize::try_from(skipped).unwrap_or(0),
+            None if skipped < FAR => usize::try_from(skipped).unwrap_or(0),
             None => {
                 let (bookmark, ()) = try_join!(bookmark, self.learn_format())?;
                 return Ok(Beginning {
@@ -279,7 +279,7 @@ impl Writer {
         skip: u64,
         lists: MergeScan<LeadEntry>,
     ) -> Result<Vec<LeadEntry>, StoreError> {
-        if skip >= WORTH_A_BOOKMARK && self.reader.settled.has(Format::LEAD_RANKS) {
+        if skip >= FAR && self.reader.settled.has(Format::LEAD_RANKS) {
             return self.far_page(asked, skip).await;
         }
         asked.scan(lists).page(skip).await

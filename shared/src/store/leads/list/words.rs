@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::try_join;
 
-use super::page::WORTH_A_BOOKMARK;
+use super::page::FAR;
 use super::{LeadPage, LeadRequest, LeadSearch, Records};
 use crate::ids::LeadId;
 use crate::store::budget::ReadBudget;
@@ -246,7 +246,7 @@ impl Writer {
     ) -> Result<Vec<LeadEntry>, StoreError> {
         let counter = self.keys().counter(Counter::Lead);
         let cursor = async {
-            if skipped < WORTH_A_BOOKMARK {
+            if skipped < FAR {
                 return Ok(None);
             }
             self.reader
@@ -275,7 +275,7 @@ impl Writer {
                 Some((_, entry)) => page.push(entry),
             }
         }
-        if skipped.saturating_add(u64::from(request.limit)) >= WORTH_A_BOOKMARK {
+        if skipped.saturating_add(u64::from(request.limit)) >= FAR {
             let last = page.last().map(|last| last.id.padded());
             self.remember(request, 0, last.or(cursor)).await?;
         }

@@ -1,0 +1,90 @@
+//! Records to which others refer. The first ones, which are all that most instances have, are read with a request; the others
+//! where a shown record refers to them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::de::DeserializeOwned;
+
+use super::Reader;
+use super::budget::ReadBudget;
+use super::key::{Key, Keys};
+use crate::funnel::Funnel;
+use crate::ids::{FunnelId, TagId};
+use crate::labels::Tag;
+use table::{KeyRange, MAX_AHEAD, StoreError, item};
+
+/// A kind of such records.
+pub trait Referred: DeserializeOwned {
+    type Id: Ord + Copy;
+    const KIND: &'static str;
+    fn id(&self) -> Self::Id;
+    fn partition(keys: Keys<'_>) -> String;
+    fn key(keys: Keys<'_>, id: Self::Id) -> Key;
+}
+
+impl Referred for Funnel {
+    type Id = FunnelId;
+    const KIND: &'static str = "funnel";
+
+    fn id(&self) -> FunnelId {
+        self.id
+    }
+
+    fn partition(keys: Keys<'_>) -> String {
+        keys.funnels()
+    }
+
+    fn key(keys: Keys<'_>, id: FunnelId) -> Key {
+        keys.funnel(id)
+    }
+}
+
+impl Referred for Tag {
+    type Id = TagId;
+    const KIND: &'static str = "tag";
+
+    fn id(&self) -> TagId {
+        self.id
+    }
+
+    fn partition(keys: Keys<'_>) -> String {
+        keys.tags()
+    }
+
+    fn key(keys: Keys<'_>, id: TagId) -> Key {
+        keys.tag(id)
+    }
+}
+
+impl Reader {
+    /// The readable ones of the first records. One query of at most 50. An unreadable one is no finding yet: no shown record
+    /// may refer to it.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn expected<T: Referred>(&self) -> Result<BTreeMap<T::Id, T>, StoreError> {
+        let span = KeyRange::head(T::partition(self.keys()), MAX_AHEAD);
+        let items = self.table.query(span).await?.items.into_iter();
+        let records = items.filter_map(|item| item::decode::<T>(T::KIND, item).ok());
+        Ok(records.map(|record| (record.id(), record)).collect())
+    }
+
+    /// `known` with those of these records that exist and are readable. No call where all are known, else one batch of gets
+    /// within the budget.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub(crate) async fn with_referred<T: Referred>(
+        &self,
+        mut known: BTreeMap<T::Id, T>,
+        ids: impl IntoIterator<Item = T::Id>,
+        budget: &ReadBudget,
+    ) -> Result<BTreeMap<T::Id, T>, StoreError> {
+        let unknown: BTreeSet<_> = ids.into_iter().filter(|id| !known.contains_key(id)).collect();
+        let keys = unknown.into_iter().map(|id| T::key(self.keys(), id));
+        let found = budget.get_many(&self.table, keys.collect()).await?.into_values();
+        let found = found.filter_map(|item| table::readable(item, |item| item::decode::<T>(T::KIND, item)));
+        known.extend(found.map(|record| (record.id(), record)));
+        Ok(known)
+    }
+}
