@@ -144,13 +144,28 @@ fn only_store_key_builds_keys() {
 #[test]
 fn secrets_are_compared_in_constant_time() {
     for (file, compared) in [
-        ("meeting/reschedule.rs", "right.as_bytes().ct_eq(key.as_bytes())"),
         (
-            "settings.rs",
+            "shared/domain/src/meeting/reschedule.rs",
+            "right.as_bytes().ct_eq(key.as_bytes())",
+        ),
+        (
+            "shared/domain/src/settings.rs",
             "Sha256::digest(&self.0).ct_eq(&Sha256::digest(given))",
         ),
+        (
+            "shared/domain/src/form.rs",
+            "self.0.as_bytes().ct_eq(other.0.as_bytes())",
+        ),
+        (
+            "cli/src/engine/signature.rs",
+            "given.id.as_bytes().ct_eq(self.id.as_bytes())",
+        ),
+        (
+            "cli/src/engine/signature.rs",
+            "given.signature.as_bytes().ct_eq(right.as_bytes())",
+        ),
     ] {
-        let text = fs::read_to_string(root().join("shared/domain/src").join(file)).expect("a source");
+        let text = fs::read_to_string(root().join(file)).expect("a source");
         assert!(text.contains(compared), "{file} does not compare by {compared}");
     }
 }

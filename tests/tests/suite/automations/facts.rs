@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use shared::automation::Automation;
 use shared::store::testing::faults::{Fault, FaultPlan};
 use tests::bookings::{FREE, book, booking, made, open_calendars};
+use tests::forms::{add_form, submit};
 use tests::sales::{add_opportunities, open_shop, plain_opportunity};
 use tests::world::Answer;
 use tests::{ACME, Wallet, World};
@@ -28,6 +29,9 @@ pub const EVENTS: [(&str, &str); 10] = [
     ("meeting", "booked"),
     ("meeting", "moved"),
 ];
+
+/// Writes of a client of which each has one transaction, the first of which a fault may meet.
+const WRITES: usize = 8;
 
 pub fn on(id: u64, (trigger, event): (&str, &str), filters: &Value, actions: &Value) -> Automation {
     let line = json!({ "id": id, "name": "Avisar", "trigger": trigger, "event": event, "filters": filters,
@@ -308,50 +312,62 @@ async fn filters_limit_events() {
     assert_eq!((to(3), to(4)), (1, 2));
 }
 
-/// The attempts of a request meet each fault once, at each of its calls; afterwards its event is raised once if it was done,
-/// and never if it was not.
+/// Each transaction of each write of a client meets each fault once; afterwards the write's events are raised once.
 #[tokio::test]
 async fn events_are_raised_exactly_once_despite_faults() {
-    for fault in [Fault::FailedBefore, Fault::FailedAfter, Fault::Conflict] {
-        for spared in 0..3 {
-            let (world, wallet) = listening().await;
-            let met = Arc::new(AtomicUsize::new(0));
-            let counted = Arc::clone(&met);
-            let plan: FaultPlan = Arc::new(move |called| {
-                let writes = called == "TransactWriteItems";
-                let at = if writes {
-                    counted.fetch_add(1, Ordering::Relaxed)
-                } else {
-                    usize::MAX
-                };
-                (at == spared).then_some(fault)
-            });
-            let faulty = world.beside().with_faults(plan);
-            let answers = [
-                create(&faulty, &wallet).await.status,
-                update(&faulty, &wallet, &json!({ "crm_column": 32 }))
-                    .await
-                    .status,
-                archive(&faulty, &wallet, true).await.status,
-                book(&faulty, &booking(FREE[0], &json!({}))).await.status,
-            ];
-            assert!(met.load(Ordering::Relaxed) > spared);
-            assert_eq!(
-                answers.map(|status| status.as_u16()),
-                [200; 4],
-                "{fault:?} at {spared}"
-            );
-            let expected = [
-                "lead.archived",
-                "lead.created",
-                "lead.updated",
-                "meeting.booked",
-                "opportunity.columnChanged",
-                "opportunity.created",
-                "opportunity.updated",
-            ];
-            assert_eq!(events(&world).await, expected, "{fault:?} at {spared}");
-        }
+    let faults = [Fault::FailedBefore, Fault::FailedAfter, Fault::Conflict];
+    for (fault, spared) in faults
+        .into_iter()
+        .flat_map(|fault| (0..WRITES).map(move |nth| (fault, nth)))
+    {
+        let (world, wallet) = listening().await;
+        add_form(&world.operator(ACME), &Value::Null).await;
+        let met = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&met);
+        let plan: FaultPlan = Arc::new(move |called| {
+            let writes = called == "TransactWriteItems";
+            (writes && counted.fetch_add(1, Ordering::Relaxed) == spared).then_some(fault)
+        });
+        let faulty = world.beside().with_faults(plan);
+        let by_key = async |method, uri, body| call_leads(&faulty, &wallet, method, uri, &body).await;
+        let call = call("OUTGOING", "+55 41 98888-0001");
+        let sent = json!({ "nome": "Nara", "email": "nara@example.com" });
+        let statuses = [
+            create(&faulty, &wallet).await.status,
+            update(&faulty, &wallet, &json!({ "crm_column": 32 }))
+                .await
+                .status,
+            archive(&faulty, &wallet, true).await.status,
+            book(&faulty, &booking(FREE[0], &json!({}))).await.status,
+            submit(&faulty, &sent).await.status,
+        ];
+        assert_eq!(
+            statuses.map(|status| status.as_u16()),
+            [200; 5],
+            "{fault:?} at {spared}"
+        );
+        receive(&faulty, &call).await;
+        by_key("POST", "/leads?i=acme", json!({ "firstname": "Rui" })).await;
+        by_key("PUT", "/leads/1006?i=acme", json!({ "city": "Recife" })).await;
+        assert!(
+            met.load(Ordering::Relaxed) >= WRITES,
+            "{}",
+            met.load(Ordering::Relaxed)
+        );
+        let expected = [
+            "lead.archived",
+            "lead.created",
+            "lead.created",
+            "lead.created",
+            "lead.created",
+            "lead.updated",
+            "lead.updated",
+            "meeting.booked",
+            "opportunity.columnChanged",
+            "opportunity.created",
+            "opportunity.updated",
+        ];
+        assert_eq!(events(&world).await, expected, "{fault:?} at {spared}");
     }
 }
 

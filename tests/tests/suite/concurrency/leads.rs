@@ -63,6 +63,12 @@ async fn one_number_makes_one_lead_despite_faults() {
 /// asks for one (C-54), and later calls and forms find it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn calls_bookings_forms_and_requests_race_for_one_number() {
+    for bookings in [0, 2] {
+        race_for_one_number(bookings).await;
+    }
+}
+
+async fn race_for_one_number(booked: usize) {
     let world = World::new().await;
     open_calendars(&world.operator(ACME)).await;
     add_form(&world.operator(ACME), &Value::Null).await;
@@ -73,7 +79,7 @@ async fn calls_bookings_forms_and_requests_race_for_one_number() {
         assert_eq!(world.webhook(&call).send().await.status, 201);
     }));
     let form = json!({ "formData": { "firstname": "Nara", "phone": "554188880001" } });
-    let bookings = join_all([0, 1].map(async |at: usize| {
+    let bookings = join_all((0..booked).map(async |at| {
         assert_eq!(book(&world, &booking(FREE[at], &form)).await.status, 200);
     }));
     let requests = storm(
@@ -96,9 +102,16 @@ async fn calls_bookings_forms_and_requests_race_for_one_number() {
             .filter(|lead| lead.created_by_type.as_deref() == Some(kind))
             .count()
     };
-    assert_eq!(of("booking"), 2);
+    assert_eq!(of("booking"), booked);
     let found = of("voip") + of("user") + of("form");
-    assert!(found <= 1, "{} {} {}", of("voip"), of("user"), of("form"));
+    // With a booking first, the others find its lead.
+    assert!(
+        found == 1 || found == 0 && booked > 0,
+        "{booked}: {} {} {}",
+        of("voip"),
+        of("user"),
+        of("form")
+    );
     assert_eq!(of("user"), made);
     let known: BTreeSet<_> = leads.iter().map(|lead| lead.id.get()).collect();
     assert!(ids.is_subset(&known));
