@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use tests::template;
 
-use super::program::Start;
+use super::program::{CLIENTS, Start};
 use super::work::Work;
 
-/// Minimum ratio of the start on Node.js to that of the function.
+/// Minimum ratio of the start on Node.js with the SDK to that of the function.
 const RATIO: f64 = 10.0;
 /// Maximum memory of a function in bytes.
 const MEMORY: u64 = 40_000_000;
@@ -43,12 +43,12 @@ impl Figures {
     }
 }
 
-/// A function and the same endpoint on Node.js.
+/// A function, and the same endpoint on Node.js with each client if it is compared.
 #[derive(Debug)]
 pub struct Row<'w> {
     pub work: &'w Work,
     pub rust: Figures,
-    pub node: Option<Figures>,
+    pub node: Vec<Figures>,
 }
 
 impl Row<'_> {
@@ -57,30 +57,29 @@ impl Row<'_> {
     }
 
     fn start(&self) -> String {
-        let (wall, processor) = self.rust.medians();
-        let other = self.node.as_ref().map(Figures::medians);
-        let compared = |own: f64, other: Option<f64>| {
-            let none = || "–".to_owned();
-            [
-                format!("{own:.1}"),
-                other.map_or_else(none, |other| format!("{other:.0}")),
-                other.map_or_else(none, |other| format!("1/{:.1}", other / own)),
-            ]
-        };
-        let cells = [
-            compared(wall, other.map(|(wall, _)| wall)),
-            compared(processor, other.map(|(_, processor)| processor)),
-        ];
+        let own = self.rust.medians();
+        let mut cells = Vec::new();
+        for time in [
+            |(wall, _): (f64, f64)| wall,
+            |(_, processor): (f64, f64)| processor,
+        ] {
+            cells.push(format!("{:.1}", time(own)));
+            for client in 0..CLIENTS.len() {
+                let other = self.node.get(client).map(|node| time(node.medians()));
+                let compared = other.map(|other| format!("{other:.0}, 1/{:.1}", other / time(own)));
+                cells.push(compared.unwrap_or_else(|| "–".to_owned()));
+            }
+        }
         format!(
             "| `{}` | {} | {} |",
             self.name(),
             self.work.what,
-            cells.concat().join(" | ")
+            cells.join(" | ")
         )
     }
 
     fn footprint(&self) -> String {
-        let (rust, node) = (&self.rust, self.node.as_ref());
+        let (rust, node) = (&self.rust, self.node.first());
         let other = |of: fn(&Figures) -> u64| node.map_or_else(|| "–".to_owned(), |node| megabytes(of(node)));
         let cells = [
             megabytes(rust.memory.0),
@@ -97,7 +96,7 @@ impl Row<'_> {
     fn missed(&self) -> Vec<String> {
         let mut missed = Vec::new();
         let name = self.name();
-        if let Some(node) = &self.node {
+        if let Some(node) = self.node.first() {
             let ratio = node.medians().0 / self.rust.medians().0;
             if ratio < RATIO {
                 missed.push(format!(
@@ -136,7 +135,9 @@ pub fn print(rows: &[Row<'_>], rounds: usize, events: u64) {
     println!(
         "\nFrom the start of the process to its first answer, medians of {rounds} rounds, in milliseconds:\n"
     );
-    println!("| function | endpoint | Rust | Node.js | ratio | processor: Rust | Node.js | ratio |");
+    println!(
+        "| function | endpoint | Rust | Node.js, SDK | Node.js, signer | processor: Rust | Node.js, SDK | Node.js, signer |"
+    );
     println!("| --- | --- | --: | --: | --: | --: | --: | --: |");
     for row in rows {
         println!("{}", row.start());

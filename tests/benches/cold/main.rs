@@ -1,9 +1,9 @@
-//! Start and memory of each built function, compared with the same endpoint on Node.js.
+//! Start and memory of each built function, and the start of some endpoints on Node.js for comparison.
 //!
 //! `tests/cold-start.sh` builds both and runs this. Each round starts every function once, then the same
-//! endpoint on Node.js, each in its own process with one event under a Runtime API, and with its table
-//! through TLS, all on this machine. Both make the same reads and writes and return the same responses, which
-//! is verified ([`ground`]). Times depend on the machine; the target is their ratio.
+//! endpoint on Node.js, each in its own process with one event under a Runtime API, and with one table
+//! through TLS, all on this machine. The endpoints that are compared only read: both sides make the same reads and return
+//! the same responses, which is verified ([`ground`]). Times depend on the machine; the target is their ratio.
 
 #![expect(
     clippy::expect_used,
@@ -23,7 +23,7 @@ mod work;
 use std::process::ExitCode;
 
 use figures::{Figures, Row};
-use ground::Twins;
+use ground::Ground;
 use program::{Made, Program};
 use work::{ALL, Work};
 
@@ -43,16 +43,13 @@ async fn main() -> ExitCode {
     if made.node.is_none() {
         println!("without Node.js the functions are measured alone");
     }
-    let twins = Twins::new(&made).await;
+    let ground = Ground::new(&made).await;
     let mut rows = Vec::new();
     for work in &ALL {
-        rows.push(starts(&made, work, &twins).await);
-    }
-    if made.node.is_some() {
-        twins.alike();
+        rows.push(starts(&made, work, &ground).await);
     }
     for row in &mut rows {
-        row.rust.memory.1 = memory(&made, row.work, &twins).await;
+        row.rust.memory.1 = memory(&made, row.work, &ground).await;
     }
     figures::print(&rows, ROUNDS, EVENTS);
     let missed = figures::missed(&rows);
@@ -62,36 +59,39 @@ async fn main() -> ExitCode {
     ExitCode::from(u8::from(!missed.is_empty()))
 }
 
-/// Starts both in turn. A first round is discarded: it loads the programs into the page cache.
-async fn starts<'w>(made: &Made, work: &'w Work, twins: &Twins) -> Row<'w> {
+/// Starts all programs in turn. A first round is discarded: it loads the programs into the page cache and writes the compile caches.
+async fn starts<'w>(made: &Made, work: &'w Work, ground: &Ground) -> Row<'w> {
     let function = Program::function(made, work);
-    let other = Program::node(made, work);
+    let others = Program::on_node(made, work);
     let with_size = |program: &Program| Figures {
         size: program.size(),
         ..Figures::default()
     };
-    let (mut rust, mut node) = (with_size(&function), other.as_ref().map(with_size));
+    let (mut rust, mut node) = (
+        with_size(&function),
+        others.iter().map(with_size).collect::<Vec<_>>(),
+    );
     for round in 0..=ROUNDS {
-        let started = function.start(made, work, &twins.rust).await;
-        let compared = match &other {
-            Some(program) => Some(program.start(made, work, &twins.node).await),
-            None => None,
-        };
-        if let Some(compared) = &compared {
-            twins.same(work.what, &started.answer, &compared.answer);
+        let is_first = round == 0;
+        let started = function.start(made, work, ground, is_first).await;
+        for (program, figures) in others.iter().zip(&mut node) {
+            let compared = program.start(made, work, ground, is_first).await;
+            ground.same(work.what, &started.answer, &compared.answer);
+            if !is_first {
+                figures.note(compared.start);
+            }
         }
-        if round > 0 {
+        if !is_first {
             rust.note(started.start);
-            node.iter_mut()
-                .zip(&compared)
-                .for_each(|(node, compared)| node.note(compared.start));
         }
     }
     Row { work, rust, node }
 }
 
 /// Peak memory of a function after repeated large responses.
-async fn memory(made: &Made, work: &Work, twins: &Twins) -> u64 {
-    let started = Program::function(made, work).start(made, work, &twins.rust).await;
-    started.go_on(work, &twins.rust, EVENTS).await
+async fn memory(made: &Made, work: &Work, ground: &Ground) -> u64 {
+    let started = Program::function(made, work)
+        .start(made, work, ground, false)
+        .await;
+    started.go_on(work, ground, EVENTS).await
 }

@@ -20,9 +20,12 @@ pub struct Made {
     pub functions: PathBuf,
     /// The certificate of the table's host with its key, and the trusted roots for functions.
     pub certificates: PathBuf,
-    /// Node.js, and the directory of its bundles.
+    /// Node.js, and the directory that has those of its bundles by client.
     pub node: Option<(PathBuf, PathBuf)>,
 }
+
+/// Clients of the table on Node.js: AWS's SDK, and a signer of a hundred lines.
+pub const CLIENTS: [&str; 2] = ["sdk", "signer"];
 
 impl Made {
     /// Parses `functions=…`, `certificates=…`, and optionally `node=…` and `bundles=…`.
@@ -52,13 +55,14 @@ impl Program {
         Self::Function(made.functions.join(template::binary(work.function)))
     }
 
-    /// The same endpoint on Node.js, if present.
-    pub fn node(made: &Made, work: &Work) -> Option<Self> {
-        let (node, bundles) = made.node.as_ref()?;
-        Some(Self::Node(
-            node.clone(),
-            bundles.join(format!("{}.js", work.node)),
-        ))
+    /// The same endpoint on Node.js with each client; none without Node.js or where the work is not compared.
+    pub fn on_node(made: &Made, work: &Work) -> Vec<Self> {
+        let compared = made.node.as_ref().zip(work.node);
+        let programs = compared.into_iter().flat_map(|((node, bundles), name)| {
+            let bundle = |client| bundles.join(client).join(format!("{name}.js"));
+            CLIENTS.map(|client| Self::Node(node.clone(), bundle(client)))
+        });
+        programs.collect()
     }
 
     fn command(&self) -> Command {
@@ -73,16 +77,23 @@ impl Program {
     }
 
     /// Additional environment: trusted roots. A function reads the system's certificates from a file, so it
-    /// gets one with them and the test's; Node.js has its own and gets the test's in addition. The warning of
-    /// the AWS SDK about the version of Node.js is switched off.
-    fn variables(&self, made: &Made) -> Vec<(&'static str, OsString)> {
+    /// gets one with them and the test's; Node.js has its own and gets the test's in addition, and a compile cache, which
+    /// the first start writes.
+    fn variables(&self, made: &Made, is_first: bool) -> Vec<(&'static str, OsString)> {
         let of = |name| made.certificates.join(name).into_os_string();
         match self {
             Self::Function(_) => vec![("SSL_CERT_FILE", of("all-roots.pem"))],
-            Self::Node(..) => vec![
-                ("NODE_EXTRA_CA_CERTS", of("root.pem")),
-                ("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true".into()),
-            ],
+            Self::Node(_, bundle) => {
+                let mut variables = vec![
+                    ("NODE_EXTRA_CA_CERTS", of("root.pem")),
+                    (
+                        "NODE_COMPILE_CACHE",
+                        bundle.with_extension("cache").into_os_string(),
+                    ),
+                ];
+                variables.extend(is_first.then(|| ("WRITE_COMPILE_CACHE", "1".into())));
+                variables
+            }
         }
     }
 
@@ -96,9 +107,9 @@ impl Program {
     }
 
     /// Starts it and waits for the first response.
-    pub async fn start(&self, made: &Made, work: &Work, ground: &Ground) -> Started {
+    pub async fn start(&self, made: &Made, work: &Work, ground: &Ground, is_first: bool) -> Started {
         let event = work.first(&ground.stage).await;
-        let (table, variables) = (ground.table(), self.variables(made));
+        let (table, variables) = (ground.table(), self.variables(made, is_first));
         let began = Instant::now();
         let mut process = Function::launch(work.function, self.command(), &table, &variables).await;
         let answer = answered(process.invoke(&event).await, &process);

@@ -13,8 +13,8 @@ use super::ground;
 pub struct Work {
     /// The function's name in the template.
     pub function: &'static str,
-    /// File name of the Node.js endpoint, without extension.
-    pub node: &'static str,
+    /// File name of the Node.js endpoint, without extension; of some functions there is one.
+    pub node: Option<&'static str>,
     /// The endpoint or trigger.
     pub what: &'static str,
     first: First,
@@ -47,63 +47,63 @@ const BATCH: u64 = 16;
 pub const ALL: [Work; 9] = [
     Work {
         function: "LeadsFunction",
-        node: "leads",
+        node: Some("leads"),
         what: "`GET /leads/{id}`",
         first: First::Recorded("lead"),
         then: Then::Large("leads-list-all-fields", leads),
     },
     Work {
         function: "OpportunitiesFunction",
-        node: "opportunities",
+        node: Some("opportunities"),
         what: "`POST /crm/opportunities/{id}`, the board",
         first: First::Recorded("opportunities-kanban"),
         then: Then::Large("opportunities-kanban", board),
     },
     Work {
         function: "CalendarsFunction",
-        node: "calendars",
+        node: Some("calendars"),
         what: "`GET /calendarmeeting/slots`",
         first: First::Recorded("slots-list"),
         then: Then::Large("slots-list", slots),
     },
     Work {
         function: "TicketsFunction",
-        node: "tickets",
+        node: Some("tickets"),
         what: "`GET /sac360/lead/{id}`",
         first: First::Recorded("tickets-list"),
         then: Then::Large("tickets-list", tickets),
     },
     Work {
         function: "ReportsFunction",
-        node: "reports",
+        node: None,
         what: "`GET /reportchart/{id}`",
         first: First::Recorded("report"),
         then: Then::Large("report", report),
     },
     Work {
         function: "DirectoryFunction",
-        node: "directory",
+        node: Some("directory"),
         what: "`GET /user`",
         first: First::Recorded("users-list"),
         then: Then::Large("users-list", users),
     },
     Work {
         function: "MaintenanceFunction",
-        node: "maintenance",
+        node: None,
         what: "a minute in which nothing is due",
         first: First::Recorded("maintenance-minute"),
         then: Then::Minute,
     },
     Work {
         function: "CallWebhookFunction",
-        node: "call-webhook",
+        node: None,
         what: "`POST /voip/webhook`, a known lead",
         first: First::Recorded("call-record"),
         then: Then::Large("call-record", call),
     },
     Work {
         function: "AutomationsFunction",
-        node: "automations",
+        node: None,
         what: "a record of the stream, one action",
         first: First::Call,
         then: Then::Calls,

@@ -60,5 +60,7 @@ serve(async (event) => {
   const days = await list(`${instance}#agenda#${calendar.id}`, { from: date(from - DAY), to: date(behind) });
   const counted = days.flatMap((day) => Object.entries(day)).filter(([name, n]) => name.startsWith("n.") && n > 0);
   const taken = counted.map(([name]) => name.slice(2).split("_").map(Number));
-  return answer(200, { data: { slots: starts(calendar, from, to, taken), timezone: calendar.timezone } });
+  const { name, durationMinutes, company = null, host = null, timezone } = calendar;
+  const shown = { name, durationMinutes, company, host };
+  return answer(200, { data: { slots: starts(calendar, from, to, taken), timezone, calendar: shown } });
 });

@@ -17,11 +17,11 @@ function shown({ pk, sk, id, name, ...rest }) {
 serve(async (event) => {
   const params = query(event);
   const instance = params.get("i");
-  const [viewer, users] = await Promise.all([
+  const [isOpen, users] = await Promise.all([
     open(instance, { key: event.headers.apitoken, token: bearer(event) }),
     list(`${instance}#user`),
   ]);
-  if (!viewer) return unauthorized();
+  if (!isOpen) return unauthorized();
   const all = users.map(shown);
   return answer(200, params.get("noblock") === "1" ? all.filter(({ active }) => active) : all);
 });

@@ -1,4 +1,4 @@
-// Credentials: their form, checksum and hash, and who may do what with them.
+// Credentials: their form, checksum and hash, and whom they belong to.
 import { createHash } from "node:crypto";
 import { getMany } from "./table.mjs";
 
@@ -23,14 +23,16 @@ function hash(text, prefix) {
 /** The access token in `Authorization`. */
 export const bearer = (event) => /^bearer +(.*)$/i.exec(event.headers.authorization ?? "")?.[1].trim();
 
-/** Who asks with these credentials; nobody where one of them does not open the instance now. */
+const ADMIN = 1;
+
+/** Whether these credentials are an administrator's; the comparison has no other users. */
 export async function open(instance, { key, token }) {
   const presented = [["key", hash(key, "fk_")]];
   if (token !== undefined) presented.push(["token", hash(token, "fa_")]);
-  if (presented.some(([, hash]) => hash === undefined)) return undefined;
+  if (presented.some(([, hash]) => hash === undefined)) return false;
   const keys = presented.map(([, hash]) => [`#credential#${hash}`, "credential"]);
   const found = await getMany(...keys, [`${instance}#directory`, "directory"]);
-  const directory = read(found.pop());
+  const directory = found.pop();
   const now = new Date().toISOString();
   const good = found.every(
     (credential, at) =>
@@ -38,16 +40,8 @@ export async function open(instance, { key, token }) {
       credential.instance === instance &&
       (credential.expires === undefined || now < credential.expires),
   );
-  const user = found[0]?.user;
-  const [, group, marks] = directory?.users[user] ?? [];
-  if (!good || marks === undefined || found.some((credential) => credential.user !== user)) return undefined;
-  const admin = (marks & 1) === 1;
-  const may = (permission) => admin || directory.groups[group]?.permissions[permission] === true;
-  return { user, admin, directory, may };
+  if (!good || found.some(({ user }) => user !== found[0].user)) return false;
+  // Department, group, and the bits of an administrator and of an inactive user.
+  const [, , marks] = found[0].standing;
+  return marks === ADMIN && JSON.parse(directory.head).suspended === undefined;
 }
-
-/** The directory that its item holds. */
-export const read = (item) => item && JSON.parse(item.directory);
-
-/** Whether somebody sees a lead. */
-export const sees = (viewer, lead) => lead !== undefined && (viewer.admin || lead.owner === viewer.user);

@@ -3,7 +3,7 @@ const CHANNEL = { mainChannel: false, disabled: false, frequencyValue: null, fre
 
 const LEAD = {
   firstname: null, lastname: null, email: null, phone: null, chatapp: null, mobile: null, points: 0, owner: null,
-  stage: null, photoUrl: null, company: null, userAccess: [], departmentAccess: [], ignoreSubDepartments: false,
+  stage: null, photoUrl: null, company: null, userAccess: [], departmentAccess: [], tags: [], ignoreSubDepartments: false,
   address: null, city: null, state: null, country: null, zipcode: null, timezone: null, archived: false,
   acquisition_channel: null, createdBy: null, createdByName: null, createdByType: null, updatedBy: null,
   updatedByName: null, updatedDate: null, ips: [], link_instancia: null, preferred_locale: "pt-BR",
@@ -17,5 +17,6 @@ export const fullname = ({ firstname, lastname }) => [firstname, lastname].filte
 
 /** Every fixed field. */
 export const whole = (instance, lead, utmTags = []) => ({
-  _id: `lead-${lead.id}`, fullname: fullname(lead), ...LEAD, ...lead, instancedomain: instance, utmTags,
+  _id: `lead-${lead.id}`, fullname: fullname(lead), ...LEAD, ...lead, whatsapp: lead.chatapp ?? null,
+  instancedomain: instance, utmTags,
 });

@@ -1,25 +1,8 @@
-// The table: strongly consistent reads, each telling what it cost, and transactions.
-import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
-import {
-  BatchGetCommand,
-  DynamoDBDocumentClient,
-  GetCommand,
-  QueryCommand,
-  TransactWriteCommand,
-} from "@aws-sdk/lib-dynamodb";
+// The table: strongly consistent reads, each with its cost. `client` is sdk.mjs or signer.mjs, chosen by the bundler.
+import { send } from "client";
 
-const { TABLE_NAME: TableName, AWS_REGION: region, AWS_ENDPOINT_URL_DYNAMODB: endpoint } = process.env;
+const { TABLE_NAME: TableName } = process.env;
 const ReturnConsumedCapacity = "TOTAL";
-
-// Named here, the credentials cost no walk through the places where they might be.
-const credentials = {
-  accessKeyId: process.env.AWS_ACCESS_KEY_ID,
-  secretAccessKey: process.env.AWS_SECRET_ACCESS_KEY,
-  sessionToken: process.env.AWS_SESSION_TOKEN,
-};
-const client = DynamoDBDocumentClient.from(new DynamoDBClient({ region, endpoint, credentials }), {
-  marshallOptions: { removeUndefinedValues: true },
-});
 
 /** An id as sort keys have it. */
 export const padded = (id) => String(id).padStart(15, "0");
@@ -29,14 +12,14 @@ const key = ([pk, sk]) => ({ pk, sk });
 /** The item with this key. */
 export async function get(...of) {
   const request = { TableName, Key: key(of), ConsistentRead: true, ReturnConsumedCapacity };
-  return (await client.send(new GetCommand(request))).Item;
+  return (await send("GetItem", request)).Item;
 }
 
 /** The items with these keys, in their order. */
 export async function getMany(...keys) {
   const wanted = { Keys: keys.map(key), ConsistentRead: true };
   const request = { RequestItems: { [TableName]: wanted }, ReturnConsumedCapacity };
-  const found = (await client.send(new BatchGetCommand(request))).Responses[TableName];
+  const found = (await send("BatchGetItem", request)).Responses[TableName];
   return keys.map(([pk, sk]) => found.find((item) => item.pk === pk && item.sk === sk));
 }
 
@@ -53,53 +36,9 @@ export async function list(pk, { from, to, limit = 1000 } = {}) {
   };
   const items = [];
   do {
-    const page = await client.send(new QueryCommand(request));
+    const page = await send("Query", request);
     items.push(...page.Items);
     request.ExclusiveStartKey = page.LastEvaluatedKey;
   } while (request.ExclusiveStartKey && items.length < limit);
   return items;
 }
-
-const absent = { ConditionExpression: "attribute_not_exists(pk)" };
-const is = (name, value) => ({
-  ConditionExpression: "#c = :c",
-  ExpressionAttributeNames: { "#c": name },
-  ExpressionAttributeValues: { ":c": value },
-});
-
-/** Conditions of writes. */
-export const when = { absent, is };
-
-/** A new item, or one in the place of another. */
-export const put = (item, condition) => ({ Put: { TableName, Item: item, ...condition } });
-
-/** No item any more. */
-export const remove = (of, condition) => ({ Delete: { TableName, Key: key(of), ...condition } });
-
-/** Numbers of an item that grow, and attributes that are set beside them. */
-export function update(of, add, set = {}, condition = {}) {
-  const names = { ...condition.ExpressionAttributeNames };
-  const values = { ...condition.ExpressionAttributeValues };
-  const clause = (word, entries, sign, tag) => {
-    const parts = Object.entries(entries).map(([name, value], at) => {
-      names[`#${tag}${at}`] = name;
-      values[`:${tag}${at}`] = value;
-      return `#${tag}${at} ${sign}:${tag}${at}`;
-    });
-    return parts.length ? `${word} ${parts.join(", ")}` : "";
-  };
-  return {
-    Update: {
-      TableName,
-      Key: key(of),
-      UpdateExpression: `${clause("ADD", add, "", "a")} ${clause("SET", set, "= ", "s")}`,
-      ...condition,
-      ExpressionAttributeNames: names,
-      ExpressionAttributeValues: values,
-    },
-  };
-}
-
-/** Writes that happen together or not at all. */
-export const commit = (...TransactItems) =>
-  client.send(new TransactWriteCommand({ TransactItems, ReturnConsumedCapacity }));
