@@ -1,13 +1,13 @@
 //! Telephone numbers, e-mail addresses, persons and ids of cells (C-105).
 
-use shared::phone::Phone;
+use shared::phone::{self, Phone};
 
 use super::value::is_absent;
 
 /// The telephone numbers of a cell in normal form, without extensions.
 ///
 /// # Errors
-/// The reason.
+/// A message, if a part is no telephone number or was rounded by a spreadsheet.
 pub fn phones(cell: &str) -> Result<Vec<String>, String> {
     let mut found = Vec::new();
     for part in cell
@@ -21,24 +21,32 @@ pub fn phones(cell: &str) -> Result<Vec<String>, String> {
             .filter_map(|mark| lower.find(mark))
             .min();
         let number = lower.get(..end.unwrap_or(lower.len())).unwrap_or(&lower);
-        if number.contains('e') && number.contains('+') && !number.starts_with('+') {
+        if number.contains("e+") {
             return Err(format!(
                 "{part:?} is a number that a spreadsheet has rounded; export the column as text"
             ));
         }
-        // Zero before the area code, with or without the number of a carrier.
-        let trunk = number.strip_prefix("(0").or_else(|| number.strip_prefix('0'));
-        let number = trunk.filter(|_| !number.starts_with("00")).unwrap_or(number);
-        let number = number
-            .strip_prefix("00")
-            .map_or(number.to_owned(), |rest| format!("+{rest}"));
-        let phone = Phone::of(&number).filter(|phone| phone.digits().len() >= 8);
+        let phone = Phone::of(&dialled(number)).filter(|phone| phone.digits().len() >= 8);
         let phone = phone.ok_or_else(|| format!("{part:?} is no telephone number"))?;
         if !found.iter().any(|other| other == phone.digits()) {
             found.push(phone.digits().to_owned());
         }
     }
     Ok(found)
+}
+
+/// A number without the trunk prefix 0 and the two digits of a carrier after it, or with `+` in place of the prefix 00.
+fn dialled(number: &str) -> String {
+    if let Some(abroad) = number.strip_prefix("00") {
+        return format!("+{abroad}");
+    }
+    let trunk = number.strip_prefix("(0").or_else(|| number.strip_prefix('0'));
+    let Some(inland) = trunk.map(phone::digits) else {
+        return number.to_owned();
+    };
+    // Area code and number have 10 or 11 digits.
+    let carrier = if inland.len() > 11 { 2 } else { 0 };
+    inland.get(carrier..).unwrap_or_default().to_owned()
 }
 
 /// The e-mail addresses of a cell.
@@ -104,6 +112,8 @@ mod tests {
             "5511987654321",
             "0055 11 98765-4321",
             "'11987654321",
+            "0 15 11 98765-4321",
+            "tel: +55 11 98765-4321",
         ] {
             assert_eq!(phones(cell), Ok(vec!["5511987654321".to_owned()]), "{cell}");
         }
