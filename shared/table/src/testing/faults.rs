@@ -219,7 +219,9 @@ impl Intercept for Injector {
                 changed(response.take_body(), move |answer| fault.change(answer, &found))
             }
         };
+        // The engine's checksum, and its name of an error, which precedes the body's.
         response.headers_mut().remove("x-amz-crc32");
+        response.headers_mut().remove("x-amzn-errortype");
         *response.body_mut() = body;
         Ok(())
     }
