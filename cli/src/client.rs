@@ -42,7 +42,7 @@ pub enum ClientError {
     /// No connection, or one that broke.
     #[error("{0}")]
     Connection(#[from] io::Error),
-    /// No response in time.
+    /// No response within the time limit.
     #[error("no response within {} s", WHOLE.as_secs())]
     Late,
     /// Something that is not HTTP.

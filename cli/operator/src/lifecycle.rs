@@ -24,7 +24,7 @@ const CONCURRENCY: usize = 8;
 /// Attributes that an instance's entry may lack.
 const MAY_LACK: [&str; 2] = ["suspended", "deleting"];
 
-/// A finished deletion of an instance.
+/// The result of deleting an instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Erased {
     /// The instance.

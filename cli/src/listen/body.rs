@@ -1,4 +1,4 @@
-//! Bodies with a time limit, and the tracking of responses until their end.
+//! Request bodies with a time limit, and requests that are tracked until the end of their responses.
 
 use std::io;
 use std::pin::Pin;

@@ -16,7 +16,8 @@ use shared::text::cut;
 const MAX_KEYS: usize = 50;
 const MAX_NAME: usize = 64;
 const MAX_BYTES: usize = 16 * 1024;
-/// Maximum number of characters of a text; fewer for fields that name the person, bytes for other fields of the lead.
+/// Maximum characters of a text. Names and the e-mail address of the lead have at most `MAX_LEAD_NAME` characters, its other
+/// fields at most `MAX_LEAD_FIELD` bytes.
 const MAX_TEXT: usize = 1000;
 const NAMES: [&str; 3] = ["firstname", "lastname", "email"];
 const MAX_LEAD_NAME: usize = 255;

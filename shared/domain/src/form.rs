@@ -283,7 +283,8 @@ impl Submitted {
         self.complete(form, &lead)
     }
 
-    /// An existing lead with what it lacks. What it has stays as it is, and a lead that would be too large stays whole.
+    /// Fills the absent fields of an existing lead from the submission. Present values are kept. A lead that would be too large
+    /// is returned unchanged.
     #[must_use]
     pub fn complete(&self, form: &Form, lead: &Lead) -> Lead {
         let mut completed = self.with_fields(lead);

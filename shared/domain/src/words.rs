@@ -232,7 +232,10 @@ fn longest<'t>(sorted: &BTreeSet<&'t str>) -> Vec<&'t str> {
     texts.map(|(text, _)| *text).collect()
 }
 
+/// The spans with the keys of all texts in which a word begins with `word`. The first span has the keys that begin with it.
+/// Words inside a shared ending have no keys, so the other spans are the endings with such a word: `br` also reads `com.br`.
 fn spans_of(word: &str) -> Vec<KeySpan> {
+    // The first start of an ending is the ending itself.
     let within = |ending: &&str| starts(ending).skip(1).any(|start| start.starts_with(word));
     let endings = SHARED_ENDINGS.iter().filter(|ending| within(ending));
     // An ending that begins with the word is in the first span.

@@ -23,13 +23,13 @@ impl Writer {
     /// record keeps its link, and fails after the others are erased.
     pub(crate) async fn erase(&self, lead: LeadId) -> Result<(), StoreError> {
         let mut unreadable = Unreadable::default();
-        self.erase_meetings(lead, &mut unreadable).await?;
-        self.erase_tickets(lead, &mut unreadable).await?;
-        self.erase_calls(lead, &mut unreadable).await?;
+        self.erase_from_meetings(lead, &mut unreadable).await?;
+        self.erase_from_tickets(lead, &mut unreadable).await?;
+        self.erase_from_calls(lead, &mut unreadable).await?;
         unreadable.result()
     }
 
-    async fn erase_meetings(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
+    async fn erase_from_meetings(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
         let mut links = Pages::of(KeyRange::head(self.keys().lead_meetings(lead), BATCH));
         while let Some(found) = links.next_keys(&self.reader().table).await? {
             let ids = found
@@ -62,7 +62,7 @@ impl Writer {
     }
 
     /// Calls are found by the timeline, and those without an event by their links.
-    async fn erase_calls(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
+    async fn erase_from_calls(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
         let mut timeline = Pages::of(KeyRange::head(self.keys().timeline(lead), BATCH));
         while let Some(items) = timeline.next(&self.reader().table).await? {
             let mut events = Vec::with_capacity(items.len());

@@ -34,7 +34,7 @@ const MAY_LACK: [&str; 22] = [
     "updatedDate",
 ];
 
-/// A company that a lead is to copy, as it was read.
+/// The company of a lead that is being written, in the state in which it was read. The lead copies its fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedCompany {
     /// The company.

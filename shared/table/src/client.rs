@@ -313,8 +313,8 @@ impl Table {
             .map(drop)
     }
 
-    /// `None` if the condition fails. A conflict with a concurrent transaction is retried here, because the
-    /// SDK does not retry it, unlike throttling.
+    /// Updates an item and returns its new numbers, or `None` if the condition fails. A conflict with a concurrent transaction
+    /// is retried here, because the SDK retries throttling but not conflicts.
     async fn update(
         &self,
         key: &Key,

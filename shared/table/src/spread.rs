@@ -1,8 +1,8 @@
 //! Sums that are spread over several items.
 //!
 //! Transactions that add to one item at the same time conflict. A sum that may be spread is one item until a transaction
-//! meets a conflict at it. That transaction, and the next ones of this process, add to one of its shards instead, chosen
-//! at random. The sum is what all of its items add up to, so one of them may be negative.
+//! conflicts on it. That transaction, and the next ones of this process, add to one of its shards instead, chosen at
+//! random. The sum is the total of all its items, so a single item may be negative.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -255,7 +255,7 @@ macro_rules! conditioned {
 }
 
 impl Table {
-    /// Executes a transaction. Units: two write units per started KB of every item.
+    /// Executes a transaction. Cost: two write units per started KB of each item.
     pub async fn commit(&self, mut transaction: Transaction) -> Result<(), CommitError> {
         // Additions that cancel out, such as of a lead moved within its class, need no write.
         transaction.writes.retain(|_, (change, condition)| {

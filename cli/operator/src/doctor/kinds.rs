@@ -24,16 +24,13 @@ use table::{Condition, Key, StoreError};
 pub const KINDS: [KindRef; 8] = [
     &CheckedLeads,
     &CheckedCalls,
-    OPPORTUNITIES,
+    &CheckedOpportunities,
     &CheckedCalendars,
     &CheckedMeetings,
     &CheckedTickets,
     &CheckedFiles,
     &CheckedForms,
 ];
-
-/// Opportunities.
-const OPPORTUNITIES: KindRef = &CheckedOpportunities;
 
 /// The source of a derived item.
 pub enum DerivedFrom {
@@ -43,16 +40,17 @@ pub enum DerivedFrom {
     One(KindRef, Option<Key>),
 }
 
-/// The source of an item; `None` if the item is not derived.
+/// The kind and key of the record that an item is derived from; `None` if the item is not derived. The item's key contains the
+/// record's id, except that events, calendar links and form links name the record in the item.
 pub fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<DerivedFrom> {
     let (kind, record): (KindRef, _) = match keys.origin(key) {
         key::Origin::None => return None,
         key::Origin::LeadTotal => return Some(DerivedFrom::Many(&CheckedLeads)),
-        key::Origin::OpportunityTotal => return Some(DerivedFrom::Many(OPPORTUNITIES)),
+        key::Origin::OpportunityTotal => return Some(DerivedFrom::Many(&CheckedOpportunities)),
         key::Origin::MeetingTotal => return Some(DerivedFrom::Many(&CheckedMeetings)),
         key::Origin::Lead(id) => (&CheckedLeads, id.map(|id| keys.lead(id))),
         key::Origin::Event => (&CheckedCalls, call_of(item).map(|id| keys.call(id))),
-        key::Origin::Opportunity(id) => (OPPORTUNITIES, id.map(|id| keys.opportunity(id))),
+        key::Origin::Opportunity(id) => (&CheckedOpportunities, id.map(|id| keys.opportunity(id))),
         key::Origin::CalendarLink => (
             &CheckedCalendars,
             calendars::linked(item).map(|id| keys.calendar(id)),

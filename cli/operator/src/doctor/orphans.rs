@@ -21,7 +21,8 @@ const BATCH: usize = 100;
 /// The partitions of totals by their kind's name: as many as there are columns, not records.
 pub type TotalPartitions = BTreeMap<&'static str, BTreeSet<String>>;
 
-/// A derived item and the record that should derive it, if any can.
+/// The kind of a derived item's record, the key of the item, and the key of that record; `None` if no record can have such an
+/// item.
 type Derivation = (KindRef, Key, Option<Key>);
 
 impl Doctor<'_> {

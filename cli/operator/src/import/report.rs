@@ -26,7 +26,7 @@ pub struct ImportReport {
     /// The custom fields of good lines, by kind and name.
     #[serde(rename = "customFields", skip_serializing_if = "Vec::is_empty")]
     pub custom: Vec<CustomFieldCount>,
-    /// The import was stopped before all lines were judged.
+    /// Whether the import was stopped before all lines were checked.
     #[serde(skip_serializing_if = "is_false")]
     pub stopped: bool,
     /// The number of lines that were left when it was stopped, if they had been counted.

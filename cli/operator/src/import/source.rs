@@ -12,10 +12,10 @@ const MAX_BYTES: usize = 1 << 20;
 pub struct Source(File);
 
 impl Source {
-    /// The lines of a file; of a pipe or the like, a copy.
+    /// Opens a file of lines. Other input, such as a pipe, is copied to a temporary file.
     ///
     /// # Errors
-    /// The system's error where it cannot be read.
+    /// The system's error if the file cannot be read.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         if file.metadata()?.is_file() {

@@ -44,8 +44,8 @@ pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
         }
         let stand_in = step.checked_sub(1).map(|at| stand_ins.get(at));
         let placed = match stand_in {
-            None => place(&mut fields, &path, None),
-            Some(Some(value)) => place(&mut fields, &path, Some(value.clone())),
+            None => set_or_remove(&mut fields, &path, None),
+            Some(Some(value)) => set_or_remove(&mut fields, &path, Some(value.clone())),
             Some(None) => false,
         };
         *step += 1;
@@ -66,8 +66,10 @@ fn follows(reason: &str, path: &str, mended: &str) -> bool {
     mended.strip_prefix(path).is_some_and(inside) || words.any(|word| word == mended)
 }
 
-/// Puts a value in a place such as `actions[0].user`, or removes what is there; whether there is such a place.
-fn place(fields: &mut Fields, path: &str, value: Option<Value>) -> bool {
+/// Sets the field at a path such as `actions[0].user`, or removes it if `value` is `None`. An index at the end of the path is
+/// ignored, so the whole list is set. A top-level field with the whole path as its name takes precedence. Returns whether the
+/// parent exists.
+fn set_or_remove(fields: &mut Fields, path: &str, value: Option<Value>) -> bool {
     if let Some((parent, name)) = path.rsplit_once('.').filter(|_| !fields.contains_key(path)) {
         let pointer = format!("/{}", parent.replace(['.', '['], "/").replace(']', ""));
         let mut whole = Value::Object(std::mem::take(fields));

@@ -15,7 +15,7 @@ pub struct Meetings;
 
 impl RecordKind for Meetings {
     type Record = Meeting;
-    /// Without a user the meeting is with the calendar's.
+    /// A meeting without a user gets the calendar's user.
     type Line = Dated<Meeting>;
     const KIND: Kind = Kind::Meetings;
 

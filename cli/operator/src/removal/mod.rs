@@ -20,7 +20,7 @@ use crate::{Operator, OperatorError};
 
 pub use dependents::Dependent;
 
-/// Seconds in which every request that had read a removed record ends.
+/// Seconds after which every request that read a removed record has ended.
 const SETTLED: u64 = 30;
 
 named! {

@@ -53,7 +53,7 @@ pub struct Automation {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Filters {
-    /// Stored without effect: the webhook sends no such number (spec.md, Events).
+    /// Stored and ignored, because the webhook sends no such number (spec.md, Events).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operator_number: Option<Value>,
     /// The opportunity's funnel.

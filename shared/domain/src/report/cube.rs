@@ -52,7 +52,7 @@ const DAY_WEIGHT: usize = 640;
 const SUM_WEIGHT: usize = 64;
 
 impl Cube {
-    /// Adds a record.
+    /// Adds the fact of one record.
     pub fn add(&mut self, fact: Fact) {
         let sums = Sums {
             count: 1,

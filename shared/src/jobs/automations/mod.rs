@@ -88,7 +88,7 @@ impl Store {
     /// Runs the automations left in all outboxes. Sends no notifications. Returns the number of triggers.
     ///
     /// # Errors
-    /// [`StoreError`] if the table fails; the rest is done by the next run.
+    /// [`StoreError`] if the table fails. The next run does the rest.
     pub async fn run_triggers(&self) -> Result<u64, StoreError> {
         let instances = self.open_instances_in_turn().await?.into_iter();
         let runs = instances.map(async |name| {
@@ -108,7 +108,7 @@ impl Store {
     /// the instance is suspended: then its outbox waits.
     ///
     /// # Errors
-    /// [`StoreError`] if the table fails; the rest is done by the next run.
+    /// [`StoreError`] if the table fails. The next run does the rest.
     pub async fn run_trigger(
         &self,
         instance: &InstanceName,

@@ -40,9 +40,9 @@ const SLICE_PAGES: usize = 100;
 /// Maximum memory in bytes of the sums of a slice, and of a result. Of a larger result only the fact that it
 /// is too large is stored.
 const MAX_WEIGHT: usize = 32 << 20;
-/// Maximum sums of a part. Each has up to about 700 bytes, and an item 400 KB.
+/// Maximum sums of a part. Each sum has up to about 700 bytes, and an item at most 400 KB.
 const PART_SUMS: usize = 500;
-/// Maximum parts of a result. The head has about 120 bytes for each, and an item 400 KB.
+/// Maximum parts of a result. The head has about 120 bytes for each part, and an item has at most 400 KB.
 const MAX_PARTS: usize = 2_500;
 /// Concurrent writes of parts.
 const WRITES: usize = 8;

@@ -75,7 +75,8 @@ impl Reader {
         asked.budget.query_all(&self.table, span).await
     }
 
-    /// The daily counts of restricted classes. No call if the viewer sees all or none of them.
+    /// The daily counts of restricted opportunities, and the restricted classes that the viewer sees. Reads nothing if the
+    /// column's totals alone determine what the viewer sees.
     pub(super) async fn restricted_ranks(
         &self,
         asked: &Asked<'_>,

@@ -76,7 +76,7 @@ pub struct Totals {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TotalsSeen {
     pub sum: Sum,
-    /// Maximum additional visible number, known from the restricted totals.
+    /// The number of requested restricted opportunities that the viewer may or may not see. The restricted totals decide.
     pub unclear: i64,
 }
 

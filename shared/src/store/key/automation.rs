@@ -48,8 +48,8 @@ impl Cause {
         format!("{write}#{kind}#{id}#{version:015}")
     }
 
-    /// The write with these parts of a sort key.
-    fn write(kind: &str, id: &str, version: &str) -> Option<Self> {
+    /// Parses the parts of a write's sort key: kind and id of the record, and its version after the write.
+    fn parse_write(kind: &str, id: &str, version: &str) -> Option<Self> {
         let (id, version) = (id.parse().ok()?, version.parse().ok()?);
         match kind {
             "lead" => Some(Self::Lead(LeadId::new(id)?, version)),
@@ -59,7 +59,7 @@ impl Cause {
         }
     }
 
-    fn call(id: &str) -> Option<Self> {
+    fn parse_call(id: &str) -> Option<Self> {
         CallId::new(id.parse().ok()?).map(Self::Call)
     }
 }
@@ -137,8 +137,8 @@ fn between(keys: Keys<'_>, first: &str, last: &str) -> KeyRange {
 pub fn triggered(sk: &str) -> Option<Cause> {
     let parts: Vec<_> = sk.split('#').collect();
     match parts[..] {
-        ["call", id] => Cause::call(id),
-        ["fact", kind, id, version] => Cause::write(kind, id, version),
+        ["call", id] => Cause::parse_call(id),
+        ["fact", kind, id, version] => Cause::parse_write(kind, id, version),
         _ => None,
     }
 }
@@ -147,9 +147,9 @@ pub fn triggered(sk: &str) -> Option<Cause> {
 pub fn notified(sk: &str) -> Option<(Cause, AutomationId, usize)> {
     let parts: Vec<_> = sk.split('#').collect();
     let (cause, automation, action) = match parts[..] {
-        ["notify", id, automation, action] => (Cause::call(id)?, automation, action),
+        ["notify", id, automation, action] => (Cause::parse_call(id)?, automation, action),
         ["send", kind, id, version, automation, action] => {
-            (Cause::write(kind, id, version)?, automation, action)
+            (Cause::parse_write(kind, id, version)?, automation, action)
         }
         _ => return None,
     };

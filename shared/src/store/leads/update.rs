@@ -75,8 +75,8 @@ impl Writer {
         }
     }
 
-    /// The lead to decide on next, `None` once it is gone: at first as it stood in the way, if it did, then as it is after a
-    /// pause. Where many want the same, what was there before the pause is old after it.
+    /// Returns the lead to decide on next, or `None` once it is gone. The first attempt takes the lead as the refused transaction
+    /// found it, later ones read it after a pause: with many concurrent writers a version from before the pause is outdated.
     pub(crate) async fn newer_lead(
         &self,
         stored: LeadRecord,

@@ -1,8 +1,8 @@
 //! Classes of a column's opportunities, as distinguished by filters and permissions, and the items that count them.
 //!
-//! A column has one total with the numbers of each status, and each of its users has one. Restricted opportunities are
-//! counted there together, and by restriction in separate items, which only viewers subject to restrictions read. So the
-//! cost of a page grows with columns, not with users, and not with restrictions, of which there may be as many as
+//! A column has one total with the numbers of each status. Each user of a column has such a total too. Both also count
+//! restricted opportunities. Separate items count them by restriction; only viewers subject to restrictions read these.
+//! So the cost of a page grows with columns, not with users or restrictions. There may be as many restrictions as
 //! opportunities (C-89).
 
 use std::collections::BTreeMap;

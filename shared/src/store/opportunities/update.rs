@@ -191,8 +191,8 @@ impl Writer {
     }
 }
 
-/// The record of a named lead as it stood in the way, else as it was known; `None` where it is gone, and then
-/// [`change`](Writer::change) finds none.
+/// Returns the record of a named lead as the refused transaction found it, else as it was known. Returns `None` if the lead is
+/// gone; [`change`](Writer::change) then finds none.
 fn newer<'i>(
     known: Option<LeadRecord>,
     refused: impl FnOnce(LeadId) -> Option<&'i Item>,

@@ -44,7 +44,7 @@ impl Writer {
 
     /// Removes a deleted lead and its personal data from its tickets (C-24), and their files from its list; the files
     /// remain with their tickets. Idempotent.
-    pub(crate) async fn erase_tickets(
+    pub(crate) async fn erase_from_tickets(
         &self,
         lead: LeadId,
         unreadable: &mut Unreadable,
@@ -56,7 +56,7 @@ impl Writer {
                 unreadable.note(&self.reader, &self.keys().ticket(ticket), outcome)?;
             }
         }
-        // After the tickets, because from here on no file can be added to this list.
+        // After the tickets: a file is listed under its ticket's lead, and no ticket has this lead any more.
         self.settle_files(self.keys().lead_files(lead), unreadable).await
     }
 

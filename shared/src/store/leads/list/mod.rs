@@ -122,7 +122,7 @@ impl Entries {
 }
 
 impl Reader {
-    /// Begins to read the list for whom the caller is taken for. One round trip.
+    /// Begins to read the list for the viewer that the prefetch hint names. One round trip.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -155,8 +155,8 @@ impl Reader {
         Ok(page.records.found)
     }
 
-    /// Reads the records of a page's leads, unless they were read. Where they are neighbours one query reads them for the
-    /// bytes they have; what it does not reach within twice their number, and what lies scattered, is got for a unit each.
+    /// Reads the records of a page's leads, unless they were read. One query reads neighbouring records and costs their bytes.
+    /// Records that it does not reach within twice their number, and scattered ones, cost a unit each.
     async fn read_records(&self, page: &mut LeadPage) -> Result<(), StoreError> {
         let ids: Vec<_> = page.entries.iter().map(|entry| entry.id).collect();
         let mut records = std::mem::take(&mut page.records);

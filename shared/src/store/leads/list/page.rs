@@ -7,7 +7,7 @@ use super::{LeadPage, LeadRequest, Records};
 use crate::ids::{LeadId, MAX_ID};
 use crate::store::budget::ReadBudget;
 use crate::store::format::Format;
-use crate::store::leads::ranks::Leg;
+use crate::store::leads::ranks::SkipStep;
 use crate::store::leads::record::LeadEntry;
 use crate::store::leads::totals::{FirstTotals, LeadTotals, LeadsSeen};
 use crate::store::page_cursor::PageCursor;
@@ -292,8 +292,8 @@ impl Writer {
         let mut block = 0;
         let after = loop {
             match way.next(&mut block, &mut skip) {
-                Leg::Last(after) => break after,
-                Leg::Unclear(after, through) => {
+                SkipStep::Last(after) => break after,
+                SkipStep::Unclear(after, through) => {
                     let bounds = (after.as_deref(), Some(through.as_str()));
                     if let Some(last) = asked.between(bounds).pass(&mut skip).await? {
                         break Some(last.padded());

@@ -38,7 +38,7 @@ pub struct LeadScan<'a> {
 }
 
 impl LeadScan<'_> {
-    /// Passes the next `skip` leads that the viewer sees: the last one, `None` where there are fewer.
+    /// Passes the next `skip` leads that the viewer sees. Returns the last of them, or `None` if there are fewer.
     pub async fn pass(&mut self, skip: &mut u64) -> Result<Option<LeadId>, StoreError> {
         while let Some(entry) = self.next(PAGE).await? {
             if entry.class.is_seen_by(self.asked.viewer) {
@@ -51,12 +51,14 @@ impl LeadScan<'_> {
         Ok(None)
     }
 
-    /// The leads of the page that the viewer sees, after the next `skip`.
+    /// The leads of the page: passes `skip` leads that the viewer sees, then takes up to the page's limit. Leads through
+    /// `asked.after` do not count.
     pub async fn page(&mut self, mut skip: u64) -> Result<Vec<LeadEntry>, StoreError> {
         let limit = usize::from(self.asked.request.limit);
         let mut page = Vec::new();
         while page.len() < limit {
             let skipped = usize::try_from(skip).unwrap_or(PAGE);
+            // Entries that the next query needs, if the viewer sees all of them.
             let likely = skipped.saturating_add(limit - page.len());
             let Some(entry) = self.next(likely).await? else {
                 break;
@@ -70,7 +72,7 @@ impl LeadScan<'_> {
         Ok(page)
     }
 
-    /// The next entry by id; `likely` entries will be asked for.
+    /// The next entry by id. `likely` is the expected number of entries still needed; it limits the next query.
     async fn next(&mut self, likely: usize) -> Result<Option<LeadEntry>, StoreError> {
         if self.lists.is_due() {
             let RequestedPage { reader, budget, .. } = self.asked;

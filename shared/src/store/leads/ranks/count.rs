@@ -21,8 +21,8 @@ use table::{Condition, KeyRange, ListEntry as _, PAGE, Pages, StoreError, Transa
 const WORTH_A_COUNT: u64 = 2;
 /// Ranks of a list that one request counts.
 const MAX_COUNTS: usize = 4;
-/// The most read units that a count takes: entries of 300 bytes on average.
-const COUNT_UNITS: f64 = 1200.0;
+/// Maximum read units of counting one rank: 16,384 entries of 300 bytes on average.
+const MAX_COUNT_UNITS: f64 = 1200.0;
 /// Lists with fewer leads are not counted ahead.
 const WORTH_COUNTING: i64 = 1000;
 /// Lists that are counted concurrently.
@@ -235,7 +235,7 @@ impl Writer {
         budget: &ReadBudget,
     ) -> Result<(), StoreError> {
         for _ in 0..MAX_COUNTS {
-            if budget.take(COUNT_UNITS).await.is_err() {
+            if budget.take(MAX_COUNT_UNITS).await.is_err() {
                 break;
             }
             let counted = self.count_next_rank(list, complete).await?;

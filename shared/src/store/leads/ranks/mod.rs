@@ -199,7 +199,7 @@ impl Reader {
 }
 
 impl ReachedRanks {
-    /// The way to a page of the archived leads or the others.
+    /// The block counts that locate a page of the archived leads or of the others.
     pub fn way(&self, viewer: &Viewer, archived: bool) -> Way {
         let mut counts = BTreeMap::<u64, Count>::new();
         for ((_, block), count) in self
@@ -214,47 +214,51 @@ impl ReachedRanks {
         let mut lists = self.0.iter();
         Way {
             counted: lists.clone().map(|(_, ranks)| ranks.counted()).min().unwrap_or(0),
-            passes: lists.all(|(owner, _)| viewer.passes_access_lists(*owner)),
+            sees_all: lists.all(|(owner, _)| viewer.passes_access_lists(*owner)),
             counts,
         }
     }
 }
 
-/// The blocks before a page, of all lists within reach.
+/// The block counts of all lists within reach. They locate a far page without reading the entries before it.
 #[derive(Debug)]
 pub struct Way {
     /// The first block that is not counted.
     counted: u64,
     /// Whether access lists hide no lead from the viewer.
-    passes: bool,
+    sees_all: bool,
     counts: BTreeMap<u64, Count>,
 }
 
-/// A part of the way to a page.
+/// A step in locating a page.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Leg {
-    /// The page is found from here: after the last id before a block.
+pub enum SkipStep {
+    /// The scan for the page begins after this id; `None` for the first id.
     Last(Option<String>),
-    /// Access lists may hide some of these leads: after an id, through another one.
+    /// The counts do not state how many of these leads the viewer sees, so they must be read. The ids are the lower bound,
+    /// exclusive, and the upper bound, inclusive.
     Unclear(Option<String>, String),
 }
 
 impl Way {
-    /// The next part from `block` on, which it moves to the end of it. Takes leads that are passed from `skip`.
-    pub fn next(&self, block: &mut u64, skip: &mut u64) -> Leg {
+    /// Returns the next step to the page, from `block` on. Subtracts the entries of the blocks before that step from `skip`.
+    /// For [`SkipStep::Unclear`], sets `block` to the first block after it; the caller subtracts the leads that the viewer sees
+    /// there from `skip`.
+    pub fn next(&self, block: &mut u64, skip: &mut u64) -> SkipStep {
         for (at, count) in self.counts.range(*block..self.counted.max(*block)) {
             let entries = u64::try_from(count.entries).unwrap_or(0);
-            if !self.passes && count.restricted > 0 && *skip > 0 {
+            // With `skip` at 0 the page begins here, and its scan checks each lead.
+            if !self.sees_all && count.restricted > 0 && *skip > 0 {
                 let end = self.end_of_unclear(*at);
                 *block = end + 1;
-                return Leg::Unclear(before(*at), key::number(*block * BLOCK - 1));
+                return SkipStep::Unclear(before(*at), key::number(*block * BLOCK - 1));
             }
             if entries > *skip {
-                return Leg::Last(before(*at));
+                return SkipStep::Last(before(*at));
             }
             *skip -= entries;
         }
-        Leg::Last(before(self.counted.max(*block)))
+        SkipStep::Last(before(self.counted.max(*block)))
     }
 
     /// The last block with access lists of those that are near each other.

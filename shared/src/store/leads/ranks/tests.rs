@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// Blocks with these entries, of which so many have access lists.
-fn way(passes: bool, counted: u64, blocks: &[(u64, i64, i64)]) -> Way {
+fn way(sees_all: bool, counted: u64, blocks: &[(u64, i64, i64)]) -> Way {
     let counts = blocks.iter().map(|(block, entries, restricted)| {
         let count = Count {
             entries: *entries,
@@ -15,12 +15,12 @@ fn way(passes: bool, counted: u64, blocks: &[(u64, i64, i64)]) -> Way {
     });
     Way {
         counted,
-        passes,
+        sees_all,
         counts: counts.collect(),
     }
 }
 
-fn first(way: &Way, mut skip: u64) -> (Leg, u64, u64) {
+fn first(way: &Way, mut skip: u64) -> (SkipStep, u64, u64) {
     let mut block = 0;
     let leg = way.next(&mut block, &mut skip);
     (leg, block, skip)
@@ -38,7 +38,11 @@ fn counted_blocks_are_passed_at_once() {
         (9, 5, 0),
         (20, 5, 11),
     ] {
-        assert_eq!(first(&way, skip), (Leg::Last(before(block)), 0, left), "{skip}");
+        assert_eq!(
+            first(&way, skip),
+            (SkipStep::Last(before(block)), 0, left),
+            "{skip}"
+        );
     }
 }
 
@@ -55,15 +59,15 @@ fn blocks_with_access_lists_are_read_together() {
     ];
     let way = way(false, 20, &blocks);
     let (leg, mut block, mut skip) = first(&way, 100);
-    assert_eq!(leg, Leg::Unclear(before(1), key::number(5 * BLOCK - 1)));
+    assert_eq!(leg, SkipStep::Unclear(before(1), key::number(5 * BLOCK - 1)));
     assert_eq!((block, skip), (5, 91));
     let next = way.next(&mut block, &mut skip);
-    assert_eq!(next, Leg::Unclear(before(11), key::number(12 * BLOCK - 1)));
+    assert_eq!(next, SkipStep::Unclear(before(11), key::number(12 * BLOCK - 1)));
     assert_eq!(
         (way.next(&mut block, &mut skip), skip),
-        (Leg::Last(before(20)), 73)
+        (SkipStep::Last(before(20)), 73)
     );
-    assert_eq!(first(&way, 9).0, Leg::Last(before(1)));
+    assert_eq!(first(&way, 9).0, SkipStep::Last(before(1)));
 }
 
 #[test]
