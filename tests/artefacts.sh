@@ -44,7 +44,7 @@ count=0
 for program in "$directory"/*/bootstrap; do
   [[ -f $program ]] || fail "there are no programs in $directory; run sam build"
   built=$(machine "$program")
-  [[ $built == "${wanted:-arm64}" ]] || fail "$program is for $built, samconfig.toml says ${wanted:-arm64}; run sam build"
+  [[ $built == "${wanted:-arm64}" ]] || fail "$program is for $built, samconfig.toml says ${wanted:-arm64}; correct samconfig.toml or run sam build"
   count=$((count + 1))
 done
 printf '%d programs for %s\n' "$count" "${wanted:-arm64}"

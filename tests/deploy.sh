@@ -119,6 +119,7 @@ block() { # heading, number
 follow() { # heading, number [default: 1]
   local text
   text=$(block "$1" "${2:-1}")
+  text=${text//Architecture=arm64/Architecture=$architecture}
   [[ -n $text ]] || fail "$document has no block ${2:-1} under '$1'"
   printf '== %s (%s)\n' "${1#\#* }" "${2:-1}"
   printf '%s\n' "$text" | sed 's/^/   /' >>"$log"
@@ -150,6 +151,7 @@ ln -s "$root/tests" "$work/tests"
 cp "$root/cli/demo/demo.ndjson" "$work/data.ndjson"
 cd "$work"
 
+label=first
 follow '## First deployment' 1
 shows 'Successfully created/updated stack - funil '
 follow '## First deployment' 2
@@ -158,7 +160,6 @@ readonly first_url=$URL own_table=$TABLE_NAME
 
 follow '### First instance' 1
 shows '^0 differences'
-KEY=$(grep -oE 'fk_\w+' output | head -1) TOKEN=$(grep -oE 'fa_\w+' output | head -1)
 follow '### First instance' 2
 shows 'ok: with a key it is 200'
 kept=$(create Kept)
@@ -178,20 +179,17 @@ follow '### Formats'
 label=second
 follow '## Upgrade'
 shows 'ok: the version is second'
-label=third
-follow '## Upgrade'
-shows 'ok: the version is third'
-former=second
+former=first
 follow '### Rollback'
-shows 'ok: the version is second'
-label=fourth
+shows 'ok: the version is first'
+label=third
 follow '## Upgrade'
 [[ $(lead "$kept") == 200 ]] || fail 'an upgrade lost a lead'
 
 follow '## Second environment'
 shows 'Successfully created/updated stack - funil-staging '
-other=$(aws cloudformation describe-stacks --stack-name funil-staging --output text \
-  --query "Stacks[0].Outputs[?OutputKey=='TableName'].OutputValue")
+follow '## Second environment' 2
+other=$(cat "$work/output")
 [[ $other != "$TABLE_NAME" && -z $(funil --table "$other" instance list 2>/dev/null | grep acme) ]] || fail 'staging has the table of funil'
 
 follow '## Restore'
@@ -202,6 +200,7 @@ follow '### Point in time' 1
 shows '^0 differences'
 later=$(create Later)
 follow '### Point in time' 2
+shows '^0 differences'
 follow '### Another table for the stack'
 shows 'ok: with a key it is 200'
 [[ $URL == "$first_url" && $(output BaseUrl) == "$first_url" ]] || fail 'the address changed'
@@ -218,7 +217,7 @@ follow '## Domain' 1
 ZONE=$(aws route53 create-hosted-zone --name example.com --caller-reference drill --query HostedZone.Id --output text)
 ZONE=${ZONE##*/}
 follow '## Domain' 2
-shows '^https://api.example.com$'
+[[ $URL == https://api.example.com ]] || fail "the address is $URL"
 
 follow '## Tear-down' 1
 follow '## Tear-down' 2

@@ -136,6 +136,18 @@ fn every_function_has_an_alarm() {
 }
 
 #[test]
+fn the_cost_of_alarms_is_documented() {
+    let count: u32 = alarms()
+        .values()
+        .map(|alarm| u32::try_from(metrics(alarm).len()).expect("few"))
+        .sum();
+    let cost = f64::from(count) * 0.1;
+    let documented = format!("{count} alarm metrics at 0.10 USD, {cost:.2} USD in total");
+    let text = include_str!("../../../../docs/operations.md");
+    assert!(text.contains(&documented), "{documented}");
+}
+
+#[test]
 fn every_queue_has_an_alarm() {
     let dimensions: BTreeSet<_> = alarms()
         .values()
