@@ -5,7 +5,7 @@ use futures_util::future::try_join_all;
 use super::export::Counts;
 use super::kinds::Kind;
 use super::{Operator, OperatorError};
-use table::{KeyRange, PAGE, Pages};
+use table::{KeyRange, MergeScan};
 
 /// The attribute of a call that has a timeline event.
 const EVENT: &str = "event";
@@ -25,27 +25,27 @@ impl Operator {
         ];
         let keys = self.keys();
         let kinds = [
-            (Kind::Users, keys.users()),
-            (Kind::Profiles, keys.profiles()),
-            (Kind::Tags, keys.tags()),
-            (Kind::LossReasons, keys.loss_reasons()),
-            (Kind::Companies, keys.companies()),
-            (Kind::Leads, keys.leads()),
-            (Kind::Funnels, keys.funnels()),
-            (Kind::Opportunities, keys.opportunities()),
-            (Kind::Calendars, keys.calendars()),
-            (Kind::Meetings, keys.meetings()),
-            (Kind::Tickets, keys.tickets()),
-            (Kind::Files, keys.files()),
+            (Kind::Users, vec![keys.users()]),
+            (Kind::Profiles, vec![keys.profiles()]),
+            (Kind::Tags, vec![keys.tags()]),
+            (Kind::LossReasons, vec![keys.loss_reasons()]),
+            (Kind::Companies, vec![keys.companies()]),
+            (Kind::Leads, vec![keys.leads()]),
+            (Kind::Funnels, vec![keys.funnels()]),
+            (Kind::Opportunities, vec![keys.opportunities()]),
+            (Kind::Calendars, vec![keys.calendars()]),
+            (Kind::Meetings, vec![keys.meetings()]),
+            (Kind::Tickets, vec![keys.tickets()]),
+            (Kind::Files, vec![keys.files()]),
             (Kind::Calls, keys.calls()),
-            (Kind::Reports, keys.reports()),
-            (Kind::Automations, keys.automations()),
-            (Kind::Hooks, keys.forms()),
+            (Kind::Reports, vec![keys.reports()]),
+            (Kind::Automations, vec![keys.automations()]),
+            (Kind::Hooks, vec![keys.forms()]),
         ];
-        let counted = kinds.map(async |(kind, partition)| {
+        let counted = kinds.map(async |(kind, partitions)| {
             let (mut records, mut events) = (0, 0);
-            let mut pages = Pages::of(KeyRange::head(partition, PAGE));
-            while let Some(page) = pages.next(self.reads()).await? {
+            let mut pages = MergeScan::new(KeyRange::of_each(partitions, None, None), 1);
+            while let Some(page) = pages.next_page(self.reads()).await? {
                 records += page.len() as u64;
                 events += page.iter().filter(|item| item.contains_key(EVENT)).count() as u64;
                 watch(page.len() as u64);

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::kinds::{Calls, ExportKind};
+use super::kinds::ExportKind;
 use super::{Operator, UnreadableRecords};
 use shared::call::CallEvent;
 use shared::ids::CallId;
@@ -12,16 +12,19 @@ use shared::store::unscoped::key::Counter;
 use shared::store::unscoped::opportunities::OpportunityRecord;
 use table::StoreError;
 use table::item::{self, Item};
-use table::{KeyRange, PAGE, Table, key_of};
+use table::{KeyRange, MergeScan, PAGE, Table, key_of};
 
 /// The most keys of unreadable records that are kept.
 const MAX_NOTED: usize = 1000;
 
-/// The records of one kind in the order of their keys, a page at a time.
+/// Partitions that are read concurrently.
+const CONCURRENCY: usize = 8;
+
+/// The records of one kind in the order of their sort keys, a page at a time.
 #[derive(Debug)]
 pub struct RecordPages<T> {
     table: Table,
-    rest: table::Pages,
+    rest: MergeScan<Item>,
     decode: fn(Item) -> Result<T, StoreError>,
     unreadable: Option<Arc<Mutex<UnreadableRecords>>>,
 }
@@ -29,24 +32,24 @@ pub struct RecordPages<T> {
 impl<T> RecordPages<T> {
     pub(super) fn new(
         operator: &Operator,
-        span: KeyRange,
+        ranges: Vec<KeyRange>,
         decode: fn(Item) -> Result<T, StoreError>,
     ) -> Self {
         Self {
             table: operator.table().clone(),
-            rest: table::Pages::of(span),
+            rest: MergeScan::new(ranges, CONCURRENCY),
             decode,
             unreadable: operator.1.clone(),
         }
     }
 
-    /// The next page, which may be empty; `None` after the last. One query, of at most 1 MB. A lenient
+    /// The next page, which may be empty; `None` after the last. One query of a partition, of at most 1 MB. A lenient
     /// operator leaves out records that cannot be read and notes them in [`Operator::unreadable`].
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
     pub async fn next(&mut self) -> Result<Option<Vec<T>>, StoreError> {
-        let Some(items) = self.rest.next(self.table.reads()).await? else {
+        let Some(items) = self.rest.next_page(self.table.reads()).await? else {
             return Ok(None);
         };
         readable(items, self.decode, self.unreadable.as_deref()).map(Some)
@@ -85,7 +88,7 @@ pub struct EventPages<'a> {
 }
 
 impl EventPages<'_> {
-    /// The next page, which may be empty; `None` after the last. One query and a batch of gets.
+    /// The next page, which may be empty; `None` after the last. One query of a partition and a batch of gets.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
@@ -108,26 +111,25 @@ impl Operator {
     /// All records of a kind in the order of their keys.
     #[must_use]
     pub fn records<K: ExportKind>(&self) -> RecordPages<K::Record> {
-        RecordPages::new(self, KeyRange::head(K::partition(self.keys()), PAGE), K::decode)
+        let ranges = KeyRange::of_each(K::partitions(self.keys()), None, None);
+        RecordPages::new(self, ranges, K::decode)
     }
 
     /// All opportunities' records by id, with the copies in them, which may be stale.
     #[must_use]
     pub fn opportunities(&self) -> RecordPages<OpportunityRecord> {
         let span = KeyRange::head(self.keys().opportunities(), PAGE);
-        RecordPages::new(self, span, OpportunityRecord::decode)
+        RecordPages::new(self, vec![span], OpportunityRecord::decode)
     }
 
     /// The events of all calls, or of those up to one of them.
     #[must_use]
     pub fn events(&self, last: Option<CallId>) -> EventPages<'_> {
-        let span = KeyRange {
-            through: last.map(CallId::padded),
-            ..KeyRange::head(Calls::partition(self.keys()), PAGE)
-        };
+        let last = last.map(CallId::padded);
+        let ranges = KeyRange::of_each(self.keys().calls(), None, last.as_ref());
         EventPages {
             operator: self,
-            calls: RecordPages::new(self, span, calls::decode_record),
+            calls: RecordPages::new(self, ranges, calls::decode_record),
         }
     }
 

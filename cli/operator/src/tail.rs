@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use shared::ids::LeadId;
 use shared::store::unscoped::key::Counter;
 use shared::time::Timestamp;
-use table::{KeyRange, PAGE, item};
+use table::{KeyRange, item};
 
 use crate::kinds::{Calls, ExportKind, Leads, Meetings, Opportunities, RecordKind, Tickets};
 use crate::line::Fields;
@@ -145,12 +145,9 @@ impl Tail {
             return Ok(found);
         }
         // Ids of all kinds have one width.
-        let range = KeyRange {
-            after: LeadId::new(sequence.first - 1).map(LeadId::padded),
-            through: LeadId::new(last).map(LeadId::padded),
-            ..KeyRange::head(K::partition(operator.keys()), PAGE)
-        };
-        let mut pages = RecordPages::new(operator, range, K::decode);
+        let [after, through] = [sequence.first - 1, last].map(|id| LeadId::new(id).map(LeadId::padded));
+        let ranges = KeyRange::of_each(K::partitions(operator.keys()), after.as_ref(), through.as_ref());
+        let mut pages = RecordPages::new(operator, ranges, K::decode);
         while let Some(page) = pages.next().await? {
             let new = page
                 .into_iter()

@@ -9,7 +9,7 @@
 
 use crate::ids::{CallId, LeadId, MeetingId};
 use crate::store::Writer;
-use crate::store::calls::CallRecord;
+use crate::store::calls::{self, CallRecord};
 use crate::store::key::{BATCH, Key};
 use crate::store::meetings::{MeetingRecord, MeetingState};
 use crate::store::quarantine::Unreadable;
@@ -93,11 +93,11 @@ impl Writer {
         found: Vec<(Key, CallId)>,
         unreadable: &mut Unreadable,
     ) -> Result<(), StoreError> {
-        let calls = found.iter().map(|(_, call)| self.keys().call(*call));
-        let calls = self.reader().table.get_many(calls).await?;
+        let places = found.iter().flat_map(|(_, call)| self.keys().call_places(*call));
+        let items = self.reader().table.get_many(places).await?;
         for (leading, call) in found {
-            let key = self.keys().call(call);
-            let item = calls.get(&key).cloned().unwrap_or_default();
+            let (key, item) = calls::found(self.keys(), call, |key| items.get(key));
+            let item = item.cloned().unwrap_or_default();
             let change = |item: &Item| call_erasure(item, lead, &key, &leading);
             let outcome = self.change_record(key.clone(), item, change).await;
             unreadable.note(self.reader(), &key, outcome)?;

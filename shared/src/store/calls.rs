@@ -2,6 +2,7 @@
 //! transaction (C-75).
 
 mod insert;
+mod numbers;
 pub mod outbox;
 
 use std::collections::BTreeMap;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::idempotency::{Claimed, IdempotencyKey};
-use super::key::{Counter, Key};
+use super::key::{Key, Keys};
 use super::leads;
 use super::leads::identity::{claimant, phone_claim, put_claim};
 use super::sequence::Sequence;
@@ -25,6 +26,7 @@ use table::unknown::Raw;
 use table::{CommitError, Condition, Transaction};
 
 pub use insert::{CallParty, NewCall, PrefetchedCall, RecordedCall};
+pub use numbers::CallSequences;
 
 const KIND: &str = "call";
 /// Maximum repeated writes of a call whose lead is archived or restored concurrently.
@@ -101,14 +103,6 @@ pub enum Link {
     New(Box<KnownCaller>),
 }
 
-/// The running numbers that a call would take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CallSequences {
-    call: Sequence,
-    event: Sequence,
-    lead: Sequence,
-}
-
 /// Outcome of an attempt to write a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inserted {
@@ -125,31 +119,6 @@ pub enum Inserted {
 }
 
 impl Reader {
-    /// The numbers last taken by calls and events. One get.
-    ///
-    /// # Errors
-    /// [`StoreError`] where they cannot be read.
-    pub async fn call_numbers(&self) -> Result<CallSequences, StoreError> {
-        let item = self.table.get(&self.keys().counter(Counter::Call)).await?;
-        Ok(CallSequences {
-            call: Sequence::next(item.as_ref(), "call")?,
-            event: Sequence::next(item.as_ref(), "event")?,
-            lead: Sequence::Expect(0),
-        })
-    }
-
-    /// `numbers` with the number last taken by a lead. One get.
-    ///
-    /// # Errors
-    /// [`StoreError`] where it cannot be read.
-    pub async fn with_lead_number(&self, numbers: CallSequences) -> Result<CallSequences, StoreError> {
-        let item = self.table.get(&self.keys().counter(Counter::Lead)).await?;
-        Ok(CallSequences {
-            lead: Sequence::next(item.as_ref(), "lead")?,
-            ..numbers
-        })
-    }
-
     /// Whether the call that would have taken these numbers is in the history under `nonce`: the answer to an attempt
     /// of which nobody knows whether it happened. One get.
     ///
@@ -160,49 +129,15 @@ impl Reader {
         numbers: CallSequences,
         nonce: &str,
     ) -> Result<Option<CallId>, StoreError> {
-        let Ok(id) = numbers.call.id() else {
+        let (Ok(id), Ok(key)) = (numbers.call.id(), numbers.key(self.keys())) else {
             return Ok(None);
         };
-        let item = self.table.get(&self.keys().call(id)).await?;
+        let item = self.table.get(&key).await?;
         Ok(item.filter(|item| item::is_own(item, nonce)).map(|_| id))
     }
 }
 
 impl Writer {
-    /// Takes numbers for a call by additions that cannot collide: the way on where others keep taking those that were
-    /// seen. One write for a call and event, one for a lead, in parallel.
-    ///
-    /// # Errors
-    /// [`StoreError`] where they cannot be taken.
-    pub async fn take_call_numbers(&self, link: &Link) -> Result<CallSequences, StoreError> {
-        let [calls, leads] = [Counter::Call, Counter::Lead].map(|counter| self.keys().counter(counter));
-        let numbers = async {
-            if *link == Link::Nobody {
-                let call = Sequence::reserve(&self.table, &calls, "call").await?;
-                return Ok([call, Sequence::Expect(0)]);
-            }
-            Sequence::reserve_all(&self.table, &calls, ["call", "event"]).await
-        };
-        let lead = async {
-            match link {
-                Link::New(_) => Sequence::reserve(&self.table, &leads, "lead").await,
-                _ => Ok(Sequence::Expect(0)),
-            }
-        };
-        let ([call, event], lead) = tokio::try_join!(numbers, lead)?;
-        Ok(CallSequences { call, event, lead })
-    }
-
-    /// Whether this process met a conflict at a counter of the call within seconds.
-    fn are_contended(&self, link: &Link) -> bool {
-        counters(link).any(|counter| self.reader.is_contended(counter))
-    }
-
-    /// Remembers a conflict at the counters of the call.
-    fn note_contended(&self, link: &Link) {
-        counters(link).for_each(|counter| self.reader.note_contention(counter));
-    }
-
     /// Writes a call, its event, its mark on the lead or the lead itself, the numbers it takes and the request's claim: all
     /// or nothing, one transaction. `nonce` makes the call recognisable to the one who wrote it. Where the instance has
     /// automations that are active, an incoming call with a lead that is not archived leaves them their work (C-76).
@@ -243,7 +178,7 @@ impl Writer {
         match self.commit_call(transaction, &call, link, raises).await {
             Ok(()) => Ok(Inserted::Done(call.id)),
             Err(CommitError::Store(error)) => Err(error),
-            Err(CommitError::Refused(items)) => self.refused(&call, link, nonce, claim, &items),
+            Err(CommitError::Refused(items)) => self.refused(&call, (link, numbers), nonce, claim, &items),
         }
     }
 
@@ -299,7 +234,7 @@ impl Writer {
             nonce: Some(nonce.to_owned()),
             raw: Raw::default(),
         };
-        transaction.put(self.keys().call(call.id), record.encode()?, Condition::Absent);
+        transaction.put(numbers.key(self.keys())?, record.encode()?, Condition::Absent);
         Ok(())
     }
 
@@ -317,31 +252,17 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes the numbers that are not reserved. That of the event goes with the call's, which its item checks.
-    fn take_numbers(&self, transaction: &mut Transaction, link: &Link, numbers: CallSequences) {
-        let calls = self.keys().counter(Counter::Call);
-        numbers.call.take(transaction, calls.clone(), "call");
-        if *link != Link::Nobody && !numbers.call.is_reserved() {
-            transaction.update(calls, "event", 1, Item::new(), Condition::Always);
-        }
-        if matches!(link, Link::New(_)) {
-            numbers
-                .lead
-                .take(transaction, self.keys().counter(Counter::Lead), "lead");
-        }
-    }
-
     /// The outcome of an attempt whose conditions failed.
     fn refused(
         &self,
         call: &Call,
-        link: &Link,
+        (link, numbers): (&Link, CallSequences),
         nonce: &str,
         claim: Option<&IdempotencyKey>,
         items: &BTreeMap<Key, Item>,
     ) -> Result<Inserted, StoreError> {
         let item = |key: &Key| items.get(key);
-        if item(&self.keys().call(call.id)).is_some_and(|item| item::is_own(item, nonce)) {
+        if item(&numbers.key(self.keys())?).is_some_and(|item| item::is_own(item, nonce)) {
             return Ok(Inserted::Done(call.id));
         }
         if let Some(claimed @ (Claimed::Replay(_) | Claimed::Mismatch)) =
@@ -364,15 +285,20 @@ impl Writer {
     }
 }
 
-/// The counters of a call with this link.
-fn counters(link: &Link) -> impl Iterator<Item = Counter> {
-    let lead = matches!(link, Link::New(_)).then_some(Counter::Lead);
-    [Counter::Call].into_iter().chain(lead)
-}
-
 /// Whether nothing but this item stood in the way, and that by what it says: it is there.
 fn is_only_there(refused: &BTreeMap<Key, Item>, key: &Key) -> bool {
     refused.len() == 1 && refused.get(key).is_some_and(|item| !item.is_empty())
+}
+
+/// Of the items of several calls, that of this one, with its key: the key of a new call if there is none.
+pub fn found<'i>(
+    keys: Keys<'_>,
+    id: CallId,
+    items: impl Fn(&Key) -> Option<&'i Item>,
+) -> (Key, Option<&'i Item>) {
+    let places = keys.call_places(id).into_iter();
+    let mut found = places.filter_map(|key| items(&key).map(|item| (key, Some(item))));
+    found.next().unwrap_or_else(|| (keys.call(id), None))
 }
 
 /// Decodes a record.

@@ -39,8 +39,10 @@ impl Format {
     pub const LEAD_RANKS: Self = Self(5);
     /// Daily counts of boards contain cents.
     pub const DAY_VALUES: Self = Self(5);
+    /// New calls are in several partitions.
+    pub const SPREAD_CALLS: Self = Self(6);
     /// The format that this build migrates to.
-    pub const CURRENT: Self = Self::DAY_VALUES;
+    pub const CURRENT: Self = Self(6);
 
     /// The oldest format that this build reads, and writes until `funil migrate`. No release wrote format 2.
     pub const OLDEST: Self = Self::FIRST;
@@ -141,6 +143,11 @@ impl Settled {
     /// Whether this format is written, as by all requests that began after a migration did.
     fn writes(&self, format: Format) -> bool {
         self.0.written.load(Ordering::Relaxed) >= format.number()
+    }
+
+    /// Whether new calls are written into several partitions.
+    pub fn spreads_calls(&self) -> bool {
+        self.writes(Format::SPREAD_CALLS)
     }
 
     /// The form in which totals of boards are written.

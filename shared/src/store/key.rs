@@ -148,6 +148,7 @@ pub fn put_back(aside: &Key) -> Key {
 pub struct Keys<'a> {
     instance: &'a InstanceName,
     board: BoardForm,
+    spreads_calls: bool,
 }
 
 /// The form in which the totals and daily counts of boards are written.
@@ -167,6 +168,7 @@ impl<'a> Keys<'a> {
         Self {
             instance,
             board: BoardForm::DayValues,
+            spreads_calls: true,
         }
     }
 
@@ -174,6 +176,20 @@ impl<'a> Keys<'a> {
     #[must_use]
     pub fn with_board(self, board: BoardForm) -> Self {
         Self { board, ..self }
+    }
+
+    /// The same keys in a table whose new calls are in several partitions, or in one.
+    #[must_use]
+    pub fn with_calls_spread(self, spreads_calls: bool) -> Self {
+        Self {
+            spreads_calls,
+            ..self
+        }
+    }
+
+    /// Whether new calls are in several partitions: from format 6 on.
+    pub fn spreads_calls(self) -> bool {
+        self.spreads_calls
     }
 
     /// Whether totals have shards after conflicts: from format 4 on.

@@ -243,7 +243,9 @@ impl Reader {
     }
 
     pub(crate) fn keys(&self) -> Keys<'_> {
-        Keys::of(&self.instance).with_board(self.settled.board_form())
+        Keys::of(&self.instance)
+            .with_board(self.settled.board_form())
+            .with_calls_spread(self.settled.spreads_calls())
     }
 
     /// The same reader before its caller is checked: it reads a page ahead where the caller is `known`, else nothing,

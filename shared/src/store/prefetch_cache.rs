@@ -11,6 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::opportunities::LeadOpportunitiesHint;
 use super::page_cursor::PageCursor;
+use super::sequence::ReservedBlock;
 use super::tickets::TicketHint;
 use crate::calendar::{Calendar, LinkName};
 use crate::credential::CredentialHash;
@@ -99,6 +100,8 @@ pub struct HintCache {
     pub names: Cache<InstanceName, BTreeSet<Key>>,
     /// The counters at which this process met a conflict, and until when it reserves ids.
     pub contended: Cache<Key, Timestamp>,
+    /// The ids that this process reserved together.
+    pub reserved: Cache<Key, ReservedBlock>,
     /// Callers that were accepted.
     accepted: Cache<String, Accepted>,
 }
@@ -129,6 +132,11 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
             entries.clear();
         }
         entries.insert(key, value);
+    }
+
+    /// Changes a remembered value.
+    pub fn change<R>(&self, key: &K, change: impl FnOnce(&mut V) -> R) -> Option<R> {
+        self.entries().get_mut(key).map(change)
     }
 
     /// Remembers a value, or forgets what was remembered.

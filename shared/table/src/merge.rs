@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
+use crate::client::ReadTable;
 use crate::error::StoreError;
 use crate::item::Item;
 use crate::key::key_of;
-use crate::pages::{KeyRange, Page, Pages};
+use crate::pages::{KeyRange, PAGE, Page, Pages};
 use crate::readable::readable;
 
 /// An entry of merged lists.
@@ -23,6 +24,16 @@ pub trait ListEntry: Sized {
 
     /// Of two entries with one sort key, the one of the greater version counts.
     fn version(&self) -> Self::Version;
+}
+
+impl ListEntry for Item {
+    type Version = ();
+
+    fn read(item: Item) -> Result<Self, StoreError> {
+        Ok(item)
+    }
+
+    fn version(&self) {}
 }
 
 /// Several lists in one order.
@@ -82,6 +93,13 @@ impl<T: ListEntry> MergeScan<T> {
     #[must_use]
     pub fn first_rest(&self) -> Option<&KeyRange> {
         self.lists.first()?.pages.rest()
+    }
+
+    /// Whether there may be entries that were not taken.
+    #[must_use]
+    pub fn has_more(&self) -> bool {
+        let mut lists = self.lists.iter();
+        lists.any(|list| !list.buffer.is_empty() || list.pages.rest().is_some())
     }
 
     /// Whether a list must be read before the next entry is known.
@@ -152,5 +170,25 @@ impl<T: ListEntry> MergeScan<T> {
         let same = self.lists.iter_mut();
         let same = same.filter_map(|list| list.buffer.pop_front_if(|(key, _)| *key == first));
         same.max_by_key(|(_, entry)| entry.version())
+    }
+}
+
+impl MergeScan<Item> {
+    /// The next items, possibly none; `None` after the last ones. One query of each list that has to be read.
+    ///
+    /// # Errors
+    /// [`StoreError`] if a read fails.
+    pub async fn next_page(&mut self, table: &ReadTable) -> Result<Option<Vec<Item>>, StoreError> {
+        if !self.has_more() {
+            return Ok(None);
+        }
+        self.fill(|_| PAGE, |range| table.query(range)).await?;
+        let mut items = Vec::new();
+        while !self.is_due()
+            && let Some((_, item)) = self.next()
+        {
+            items.push(item);
+        }
+        Ok(Some(items))
     }
 }

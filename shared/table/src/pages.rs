@@ -44,6 +44,17 @@ impl KeyRange {
         }
     }
 
+    /// The sort keys after one and up to another, of each of several partitions.
+    #[must_use]
+    pub fn of_each(partitions: Vec<String>, after: Option<&String>, through: Option<&String>) -> Vec<Self> {
+        let range = |partition| Self {
+            after: after.cloned(),
+            through: through.cloned(),
+            ..Self::head(partition, PAGE)
+        };
+        partitions.into_iter().map(range).collect()
+    }
+
     /// Whether the range is empty, as after a page that ended with its last item.
     pub(crate) fn is_empty(&self) -> bool {
         self.after

@@ -43,8 +43,8 @@ impl About {
 pub trait CheckedKind: Sync {
     fn about(&self) -> About;
 
-    /// The partition of the records.
-    fn records(&self, keys: Keys<'_>) -> String;
+    /// The partitions of the records.
+    fn records(&self, keys: Keys<'_>) -> Vec<String>;
 
     /// The items and shares of totals that are derived from a record.
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError>;

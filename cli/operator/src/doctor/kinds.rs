@@ -36,20 +36,23 @@ pub const KINDS: [KindRef; 8] = [
 pub enum DerivedFrom {
     /// Many records of a kind: it is a total.
     Many(KindRef),
-    /// One record of a kind, which need not exist; `None` where no record can ever have such an item.
-    One(KindRef, Option<Key>),
+    /// One record of a kind, at one of these keys, which need not exist; no keys where no record can ever have such an item.
+    One(KindRef, Vec<Key>),
 }
 
 /// The kind and key of the record that an item is derived from; `None` if the item is not derived. The item's key contains the
 /// record's id, except that events, calendar links and form links name the record in the item.
 pub fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<DerivedFrom> {
-    let (kind, record): (KindRef, _) = match keys.origin(key) {
+    let (kind, record): (KindRef, Option<Key>) = match keys.origin(key) {
         key::Origin::None => return None,
         key::Origin::LeadTotal => return Some(DerivedFrom::Many(&CheckedLeads)),
         key::Origin::OpportunityTotal => return Some(DerivedFrom::Many(&CheckedOpportunities)),
         key::Origin::MeetingTotal => return Some(DerivedFrom::Many(&CheckedMeetings)),
         key::Origin::Lead(id) => (&CheckedLeads, id.map(|id| keys.lead(id))),
-        key::Origin::Event => (&CheckedCalls, call_of(item).map(|id| keys.call(id))),
+        key::Origin::Event => {
+            let places = call_of(item).map(|id| keys.call_places(id).to_vec());
+            return Some(DerivedFrom::One(&CheckedCalls, places.unwrap_or_default()));
+        }
         key::Origin::Opportunity(id) => (&CheckedOpportunities, id.map(|id| keys.opportunity(id))),
         key::Origin::CalendarLink => (
             &CheckedCalendars,
@@ -60,7 +63,7 @@ pub fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<DerivedFrom> {
         key::Origin::Ticket(id) => (&CheckedTickets, id.map(|id| keys.ticket(id))),
         key::Origin::File => (&CheckedFiles, keys.listed_file(key).map(|name| keys.file(&name))),
     };
-    Some(DerivedFrom::One(kind, record))
+    Some(DerivedFrom::One(kind, record.into_iter().collect()))
 }
 
 /// The call of an event.
@@ -75,8 +78,8 @@ impl CheckedKind for CheckedLeads {
         About::new("lead", "leads", Some(Counter::Lead))
     }
 
-    fn records(&self, keys: Keys<'_>) -> String {
-        keys.leads()
+    fn records(&self, keys: Keys<'_>) -> Vec<String> {
+        vec![keys.leads()]
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
@@ -113,7 +116,7 @@ impl CheckedKind for CheckedCalls {
         About::new("call", "calls", Some(Counter::Call))
     }
 
-    fn records(&self, keys: Keys<'_>) -> String {
+    fn records(&self, keys: Keys<'_>) -> Vec<String> {
         keys.calls()
     }
 
@@ -171,8 +174,8 @@ impl CheckedKind for CheckedOpportunities {
         About::new("opportunity", "opportunities", Some(Counter::Opportunity))
     }
 
-    fn records(&self, keys: Keys<'_>) -> String {
-        keys.opportunities()
+    fn records(&self, keys: Keys<'_>) -> Vec<String> {
+        vec![keys.opportunities()]
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
@@ -196,8 +199,8 @@ impl CheckedKind for CheckedCalendars {
         About::new("calendar", "calendars", Some(Counter::Calendar))
     }
 
-    fn records(&self, keys: Keys<'_>) -> String {
-        keys.calendars()
+    fn records(&self, keys: Keys<'_>) -> Vec<String> {
+        vec![keys.calendars()]
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
@@ -212,8 +215,8 @@ impl CheckedKind for CheckedMeetings {
         About::new("meeting", "meetings", Some(Counter::Meeting))
     }
 
-    fn records(&self, keys: Keys<'_>) -> String {
-        keys.meetings()
+    fn records(&self, keys: Keys<'_>) -> Vec<String> {
+        vec![keys.meetings()]
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
@@ -228,8 +231,8 @@ impl CheckedKind for CheckedTickets {
         About::new("ticket", "tickets", Some(Counter::Ticket))
     }
 
-    fn records(&self, keys: Keys<'_>) -> String {
-        keys.tickets()
+    fn records(&self, keys: Keys<'_>) -> Vec<String> {
+        vec![keys.tickets()]
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
@@ -249,8 +252,8 @@ impl CheckedKind for CheckedFiles {
         About::new("file", "files", None)
     }
 
-    fn records(&self, keys: Keys<'_>) -> String {
-        keys.files()
+    fn records(&self, keys: Keys<'_>) -> Vec<String> {
+        vec![keys.files()]
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
@@ -274,8 +277,8 @@ impl CheckedKind for CheckedForms {
         About::new("hook", "hooks", None)
     }
 
-    fn records(&self, keys: Keys<'_>) -> String {
-        keys.forms()
+    fn records(&self, keys: Keys<'_>) -> Vec<String> {
+        vec![keys.forms()]
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {

@@ -182,11 +182,11 @@ impl Doctor<'_> {
 
     /// The items of a partition.
     fn pages(&self, partition: String) -> RecordPages<Item> {
-        self.pages_of(KeyRange::head(partition, PAGE))
+        self.pages_of(vec![KeyRange::head(partition, PAGE)])
     }
 
-    fn pages_of(&self, range: KeyRange) -> RecordPages<Item> {
-        RecordPages::new(self.operator, range, Ok)
+    fn pages_of(&self, ranges: Vec<KeyRange>) -> RecordPages<Item> {
+        RecordPages::new(self.operator, ranges, Ok)
     }
 
     /// Counts checked records or items.

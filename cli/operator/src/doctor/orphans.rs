@@ -21,9 +21,9 @@ const BATCH: usize = 100;
 /// The partitions of totals by their kind's name: as many as there are columns, not records.
 pub type TotalPartitions = BTreeMap<&'static str, BTreeSet<String>>;
 
-/// The kind of a derived item's record, the key of the item, and the key of that record; `None` if no record can have such an
-/// item.
-type Derivation = (KindRef, Key, Option<Key>);
+/// The kind of a derived item's record, the key of the item, and the keys at which that record may be; none if no record can
+/// have such an item.
+type Derivation = (KindRef, Key, Vec<Key>);
 
 impl Doctor<'_> {
     /// Checks every derived item of the instance, and returns where totals are.
@@ -81,10 +81,10 @@ impl Doctor<'_> {
 
     async fn some_derivations(&mut self, derivations: &[Derivation]) -> Result<()> {
         let operator = self.operator;
-        let records = derivations.iter().filter_map(|(_, _, record)| record.clone());
+        let records = derivations.iter().flat_map(|(_, _, places)| places.clone());
         let records = operator.reads().get_many(records).await?;
-        for (kind, key, at) in derivations {
-            let record = at.as_ref().and_then(|at| records.get(at));
+        for (kind, key, places) in derivations {
+            let record = places.iter().find_map(|at| records.get(at));
             // An unreadable record, which was reported itself, may derive anything.
             let is_derived = |record| {
                 let derived = kind.derived(operator.keys(), record);
@@ -103,34 +103,36 @@ impl Doctor<'_> {
 /// Compares an item with the record that should derive it. Its deletion depends on that record being the same, or still
 /// absent.
 async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
-    let Some(DerivedFrom::One(kind, at)) = origin(operator.keys(), key, item) else {
+    let Some(DerivedFrom::One(kind, places)) = origin(operator.keys(), key, item) else {
         return Ok(Check::Fine);
     };
     let mut fix = Transaction::default();
     fix.delete(key.clone(), Condition::Always);
-    let Some(at) = at else {
+    let Some(first) = places.first() else {
         return Ok(Check::wrong(
             key,
             format!("no {} can have such an item", kind.name()),
             fix,
         ));
     };
-    let record = operator.reads().get(&at).await?;
-    let derived = record
-        .as_ref()
-        .map(|record| kind.derived(operator.keys(), record))
-        .transpose()?;
-    if derived.is_some_and(|derived| derived.items.contains_key(key)) {
-        return Ok(Check::Fine);
+    let records = operator.reads().get_many(places.clone()).await?;
+    for record in records.values() {
+        if kind.derived(operator.keys(), record)?.items.contains_key(key) {
+            return Ok(Check::Fine);
+        }
     }
-    if operator.reads().get(&at).await? != record {
+    if operator.reads().get_many(places.clone()).await? != records {
         return Ok(Check::Changing);
     }
-    let (condition, fault) = match record {
-        None => (Condition::Absent, "does not exist"),
-        Some(record) => (kind.unchanged(&record)?, "does not have it"),
+    let fault = if records.is_empty() {
+        "does not exist"
+    } else {
+        "does not have it"
     };
-    let reason = format!("{} {fault}", kind.label(&at));
-    fix.check(at, condition);
+    let reason = format!("{} {fault}", kind.label(first));
+    for at in places {
+        let record = records.get(&at).map(|record| kind.unchanged(record));
+        fix.check(at, record.unwrap_or(Ok(Condition::Absent))?);
+    }
     Ok(Check::wrong(key, reason, fix))
 }

@@ -10,7 +10,7 @@ use crate::Operator;
 use shared::store::unscoped::derived::Derived;
 use shared::store::unscoped::key;
 use table::item::Item;
-use table::{Condition, Key, Transaction, key_of};
+use table::{Condition, Key, KeyRange, Transaction, key_of};
 
 /// Records whose derived items are read together: a few batches of a hundred.
 const BATCH: usize = 100;
@@ -19,7 +19,8 @@ impl Doctor<'_> {
     /// Checks all records of a kind and every item derived from them, and counts their classes.
     pub(super) async fn records(&mut self, kind: KindRef) -> Result<Recount> {
         let mut tally = Recount::default();
-        let mut pages = self.pages(kind.records(self.operator.keys()));
+        let ranges = KeyRange::of_each(kind.records(self.operator.keys()), None, None);
+        let mut pages = self.pages_of(ranges);
         while let Some(page) = pages.next().await? {
             for records in page.chunks(BATCH) {
                 if let Some(last) = records.last() {

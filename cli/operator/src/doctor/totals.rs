@@ -35,7 +35,7 @@ use super::tally::{Class, Recount, add_shard};
 use super::{Doctor, Result};
 use shared::store::unscoped::key::{self, Origin};
 use table::item::{self, Item};
-use table::{Condition, Key, KeyRange, PAGE, Policy, StoreError, Transaction, key_of, shard_of, shards};
+use table::{Condition, Key, KeyRange, Policy, StoreError, Transaction, key_of, shard_of, shards};
 
 /// Full recounts of the records for classes that keep changing.
 const COUNTS: Policy = Policy::CONFLICT.attempts(4);
@@ -240,11 +240,8 @@ impl Doctor<'_> {
         (after, through): (Option<&String>, Option<&String>),
         mut tally: Recount,
     ) -> Result<Recount> {
-        let mut pages = self.pages_of(KeyRange {
-            after: after.cloned(),
-            through: through.cloned(),
-            ..KeyRange::head(kind.records(self.operator.keys()), PAGE)
-        });
+        let ranges = KeyRange::of_each(kind.records(self.operator.keys()), after, through);
+        let mut pages = self.pages_of(ranges);
         while let Some(page) = pages.next().await? {
             self.progress(kind.plural());
             for record in page {

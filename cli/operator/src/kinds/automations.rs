@@ -112,8 +112,8 @@ impl ImportKind for Automations {
 }
 
 impl ExportKind for Automations {
-    fn partition(keys: Keys<'_>) -> String {
-        keys.automations()
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![keys.automations()]
     }
 
     fn decode(item: Item) -> Result<Automation, StoreError> {

@@ -116,8 +116,8 @@ impl Decide for Calendars {
 }
 
 impl ExportKind for Calendars {
-    fn partition(keys: Keys<'_>) -> String {
-        keys.calendars()
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![keys.calendars()]
     }
 
     fn decode(item: Item) -> Result<Calendar, StoreError> {

@@ -151,7 +151,7 @@ impl ExportKind for Calls {
     const STOPS_AT: Option<&'static str> = Some("call");
     const OF_LEADS: bool = true;
 
-    fn partition(keys: Keys<'_>) -> String {
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
         keys.calls()
     }
 
@@ -170,8 +170,8 @@ impl Operator {
     /// # Errors
     /// [`OperatorError::Store`] where the table fails.
     pub async fn complete_calls(&self, calls: &[CallId]) -> Result<(), OperatorError> {
-        let keys = calls.iter().map(|call| self.keys().call(*call));
-        let items = self.reads().get_many(keys).await?;
+        let places = calls.iter().flat_map(|call| self.keys().call_places(*call));
+        let items = self.reads().get_many(places).await?;
         let records: Result<Vec<_>, _> = items.into_values().map(calls::decode_record).collect();
         let lacking = records?.into_iter();
         let lacking = lacking.filter(|record| record.call.lead.is_some() && record.event.is_none());
@@ -181,14 +181,19 @@ impl Operator {
     }
 
     async fn decide_calls(&self, lines: &[&CallLine], mode: Mode) -> Result<Vec<Decision>, OperatorError> {
+        // Requests and imports write a new call at one key, so they exclude each other.
+        self.0.reader().learn_format().await?;
         let keys = self.keys();
         let leads = lines.iter().filter_map(|line| line.call.lead);
         // The first time the import has checked the leads.
         let leads = leads.filter(|_| mode.again).map(|lead| keys.lead(lead));
-        let calls = lines.iter().map(|line| keys.call(line.call.id));
-        let found = FoundItems::from(self.reads().get_many(calls.chain(leads)).await?);
-        let stored = |line: &&CallLine| record(found.get(&keys.call(line.call.id)).cloned());
-        let records: Vec<_> = lines.iter().map(stored).collect::<Result<_, _>>()?;
+        let places = lines.iter().flat_map(|line| keys.call_places(line.call.id));
+        let found = FoundItems::from(self.reads().get_many(places.chain(leads)).await?);
+        let stored = |line: &&CallLine| {
+            let (key, item) = calls::found(keys, line.call.id, |key| found.get(key));
+            Ok((key, record(item.cloned())?))
+        };
+        let records: Vec<_> = lines.iter().map(stored).collect::<Result<_, StoreError>>()?;
         let gone = |line: &CallLine| {
             let lead = line.call.lead.filter(|_| mode.again)?;
             found.need(&keys.lead(lead), "lead", Kind::Leads, lead).err()
@@ -197,14 +202,14 @@ impl Operator {
             line.lacks_event(stored.as_ref()) && gone(line).is_none()
         };
         let pairs = || lines.iter().zip(&records);
-        let lacking = pairs().filter(|(line, stored)| lacks(line, stored));
+        let lacking = pairs().filter(|(line, (_, stored))| lacks(line, stored));
         let mut numbers = self.take_event_numbers(lacking.count()).await?;
-        let decisions = pairs().map(|(line, stored)| {
+        let decisions = pairs().map(|(line, (key, stored))| {
             if let Some(skip) = gone(line) {
                 return Err(skip);
             }
             let number = lacks(line, stored).then(|| numbers.pop()).flatten();
-            self.decide_call(line, stored.as_ref(), number, mode)
+            self.decide_call(line, (key, stored.as_ref()), number, mode)
         });
         Ok(decisions.collect())
     }
@@ -227,7 +232,7 @@ impl Operator {
     fn decide_call(
         &self,
         line: &CallLine,
-        stored: Option<&CallRecord>,
+        (key, stored): (&Key, Option<&CallRecord>),
         number: Option<EventId>,
         mode: Mode,
     ) -> Decision {
@@ -242,14 +247,14 @@ impl Operator {
                 call.id
             )));
         }
-        Ok(self.replace_call(call, stored, number, line.with_event)?)
+        Ok(self.replace_call(call, (key, stored), number, line.with_event)?)
     }
 
     /// Replaces a call and its event.
     fn replace_call(
         &self,
         call: Call,
-        stored: Option<&CallRecord>,
+        (key, stored): (&Key, Option<&CallRecord>),
         number: Option<EventId>,
         with_event: bool,
     ) -> Result<Transaction, StoreError> {
@@ -272,9 +277,9 @@ impl Operator {
         self.link_call(&mut transaction, stored, &record);
         // An event that has its own line and stays where it is comes with that line.
         let stays = with_event && old_event == new_event;
-        if let (Some(key), Some(event), false) = (new_event, event, stays) {
+        if let (Some(place), Some(event), false) = (new_event, event, stays) {
             let item = item::encode("event", &event)?;
-            transaction.set(key, item, &EVENT_MAY_LACK, Condition::Always);
+            transaction.set(place, item, &EVENT_MAY_LACK, Condition::Always);
         }
         if let Some(lead) = record.call.lead {
             // A transaction that links a lead checks that it exists (C-24).
@@ -282,7 +287,7 @@ impl Operator {
         }
         let condition = stored.map_or(Condition::Absent, same_event);
         let item = record.encode()?;
-        transaction.put(self.keys().call(record.call.id), item, condition);
+        transaction.put(key.clone(), item, condition);
         Ok(transaction)
     }
 

@@ -3,7 +3,7 @@
 use shared::call::CallEvent;
 use shared::ids::{CallId, EventId};
 use shared::phone::digits;
-use shared::store::unscoped::calls::CallRecord;
+use shared::store::unscoped::calls::{self, CallRecord};
 use table::item;
 use table::unknown::Raw;
 
@@ -65,7 +65,7 @@ impl ImportKind for Events {
 
 impl Decide for Events {
     fn reads(keys: Keys<'_>, event: &CallEvent, _mode: Mode) -> Vec<Key> {
-        vec![keys.call(event.call)]
+        keys.call_places(event.call).into()
     }
 
     /// The place of the event, and that of the event that the call has.
@@ -78,7 +78,8 @@ impl Decide for Events {
 
     fn decide(operator: &Operator, event: &CallEvent, found: &FoundItems, mode: Mode) -> Decision {
         let keys = operator.keys();
-        found.need(&keys.call(event.call), "call", Kind::Calls, event.call)?;
+        let (call, _) = calls::found(keys, event.call, |key| found.get(key));
+        found.need(&call, "call", Kind::Calls, event.call)?;
         let record = call_of(keys, event, found)?.ok_or(Skip::Unchanged)?;
         let key = keys.event(event.lead, event.id);
         let at_key = found.get(&key).cloned();
@@ -104,13 +105,14 @@ impl Decide for Events {
             Condition::Absent
         };
         let before = found.get(&key).map(Raw::of).unwrap_or_default();
-        Ok(operator.place_event(event, (record, before), former, free)?)
+        Ok(operator.place_event(event, (call, record, before), former, free)?)
     }
 }
 
 /// The record of an event's call.
 fn call_of(keys: Keys<'_>, event: &CallEvent, found: &FoundItems) -> Result<Option<CallRecord>, StoreError> {
-    record(found.get(&keys.call(event.call)).cloned())
+    let (_, item) = calls::found(keys, event.call, |key| found.get(key));
+    record(item.cloned())
 }
 
 /// The key of the event that a call has.
@@ -132,7 +134,7 @@ impl Operator {
     fn place_event(
         &self,
         event: &CallEvent,
-        (record, before): (CallRecord, Raw),
+        (call, record, before): (Key, CallRecord, Raw),
         former: Option<Key>,
         free: Condition,
     ) -> Result<Transaction, StoreError> {
@@ -152,7 +154,6 @@ impl Operator {
             event: Some(event.id),
             ..record
         };
-        let call = self.keys().call(event.call);
         transaction.put(call, record.encode()?, unmoved);
         transaction.check(self.keys().lead(event.lead), Condition::Present);
         Ok(transaction)

@@ -89,8 +89,8 @@ impl Decide for Files {
 impl ExportKind for Files {
     const STOPS_AT: Option<&'static str> = Some("ticket");
 
-    fn partition(keys: Keys<'_>) -> String {
-        keys.files()
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![keys.files()]
     }
 
     fn decode(item: Item) -> Result<TicketFile, StoreError> {

@@ -132,8 +132,8 @@ impl Operator {
 }
 
 impl ExportKind for Funnels {
-    fn partition(keys: Keys<'_>) -> String {
-        keys.funnels()
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![keys.funnels()]
     }
 
     fn decode(item: Item) -> Result<Funnel, StoreError> {

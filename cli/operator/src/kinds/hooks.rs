@@ -128,8 +128,8 @@ impl Decide for Hooks {
 }
 
 impl ExportKind for Hooks {
-    fn partition(keys: Keys<'_>) -> String {
-        keys.forms()
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![keys.forms()]
     }
 
     fn decode(item: Item) -> Result<Form, StoreError> {

@@ -185,8 +185,8 @@ where
     K: PlainKind,
     K::Record: DeserializeOwned,
 {
-    fn partition(keys: Keys<'_>) -> String {
-        <K as PlainKind>::partition(keys)
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![K::partition(keys)]
     }
 
     fn decode(item: Item) -> Result<K::Record, StoreError> {
@@ -194,7 +194,7 @@ where
     }
 }
 
-/// A kind of records with a partition of its own, which an export reads in pages.
+/// A kind of records with partitions of its own, which an export reads in pages.
 pub trait ExportKind: RecordKind {
     /// The sequence at whose value, read before everything else, the export of the kind stops: so it has no record of a
     /// lead that came while it ran.
@@ -202,8 +202,8 @@ pub trait ExportKind: RecordKind {
     /// Whether a record may show something of a lead that is being deleted (C-24).
     const OF_LEADS: bool = false;
 
-    /// The partition of the records.
-    fn partition(keys: Keys<'_>) -> String;
+    /// The partitions of the records.
+    fn partitions(keys: Keys<'_>) -> Vec<String>;
 
     /// Reads a record.
     ///

@@ -182,8 +182,8 @@ fn unlike(stored: &LeadRecord, lead: &Lead, mode: Mode) -> Result<(), Skip> {
 }
 
 impl ExportKind for Leads {
-    fn partition(keys: Keys<'_>) -> String {
-        keys.leads()
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![keys.leads()]
     }
 
     fn decode(item: Item) -> Result<Lead, StoreError> {

@@ -140,8 +140,8 @@ impl ExportKind for Meetings {
     const STOPS_AT: Option<&'static str> = Some("meeting");
     const OF_LEADS: bool = true;
 
-    fn partition(keys: Keys<'_>) -> String {
-        keys.meetings()
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![keys.meetings()]
     }
 
     fn decode(item: Item) -> Result<Meeting, StoreError> {

@@ -144,8 +144,8 @@ impl ExportKind for Opportunities {
     const STOPS_AT: Option<&'static str> = Some("opportunity");
     const OF_LEADS: bool = true;
 
-    fn partition(keys: Keys<'_>) -> String {
-        keys.opportunities()
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![keys.opportunities()]
     }
 
     fn decode(item: Item) -> Result<Opportunity, StoreError> {

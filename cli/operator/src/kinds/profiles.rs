@@ -60,8 +60,8 @@ impl Decide for Profiles {
 }
 
 impl ExportKind for Profiles {
-    fn partition(keys: Keys<'_>) -> String {
-        keys.profiles()
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![keys.profiles()]
     }
 
     fn decode(item: Item) -> Result<Profile, StoreError> {

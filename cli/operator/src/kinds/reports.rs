@@ -89,8 +89,8 @@ impl Decide for Reports {
 }
 
 impl ExportKind for Reports {
-    fn partition(keys: Keys<'_>) -> String {
-        keys.reports()
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![keys.reports()]
     }
 
     fn decode(item: Item) -> Result<Definition, StoreError> {

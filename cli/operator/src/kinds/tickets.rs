@@ -136,8 +136,8 @@ impl ExportKind for Tickets {
     const STOPS_AT: Option<&'static str> = Some("ticket");
     const OF_LEADS: bool = true;
 
-    fn partition(keys: Keys<'_>) -> String {
-        keys.tickets()
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![keys.tickets()]
     }
 
     fn decode(item: Item) -> Result<Ticket, StoreError> {

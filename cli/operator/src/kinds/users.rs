@@ -65,8 +65,8 @@ impl ImportKind for Users {
 }
 
 impl ExportKind for Users {
-    fn partition(keys: Keys<'_>) -> String {
-        keys.users()
+    fn partitions(keys: Keys<'_>) -> Vec<String> {
+        vec![keys.users()]
     }
 
     fn decode(item: Item) -> Result<User, StoreError> {

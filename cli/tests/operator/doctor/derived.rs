@@ -222,11 +222,14 @@ put {"users":{"S":"[8]"}} | acme#members 000000000000009#000000000000000 | has t
 fn a_call_without_its_event() {
     let bench = bench();
     bench.import(&crate::support::event(9, 1, 1)).done();
-    let (call, event) = (("acme#call", id(1)), ("acme#timeline#1", "event#000000000000009"));
+    let (call, event) = (
+        ("acme#call#1", id(1)),
+        ("acme#timeline#1", "event#000000000000009"),
+    );
     let before = bench.item(event.0, event.1).unwrap();
     let link = || bench.item(call.0, &call.1).unwrap()["event"]["N"].clone();
     assert_eq!(link(), "9");
-    let table = "unset event | acme#call 000000000000001 | has a lead and no event
+    let table = "unset event | acme#call#1 000000000000001 | has a lead and no event
         | acme#timeline#1 event#000000000000009 | call 1 does not have it";
     let expected = damage(&bench, table);
     assert_eq!(found(&doctor(&bench), false), expected);
@@ -239,7 +242,7 @@ fn a_call_without_its_event() {
     bench.delete(event.0, event.1);
     damage(
         &bench,
-        "unset event | acme#call 000000000000001 | has a lead and no event",
+        "unset event | acme#call#1 000000000000001 | has a lead and no event",
     );
     repair(&bench).done();
     assert_clean(&bench);

@@ -28,7 +28,7 @@ fn assert_leaves(bench: &Bench, table: &str) {
 fn records_that_cannot_be_read() {
     let bench = bench();
     let lines = bench.export().lines().count();
-    let call = bench.item("acme#call", &id(1)).unwrap();
+    let call = bench.item("acme#call#1", &id(1)).unwrap();
     let records = r#"
 set createDate {"S":"yesterday"} | acme#lead 000000000000001 | *
 set points {"S":"many"} | acme#company 000000000000002 | *
@@ -41,7 +41,7 @@ put {} | acme#profile 5511987001122 | *
 put {} | acme#report 000000000000003 | *
 "#;
     let dependent = r#"
-set createDate {"S":"yesterday"} | acme#call 000000000000001 | *
+set createDate {"S":"yesterday"} | acme#call#1 000000000000001 | *
  | totals of leads | cannot be compared, because a lead cannot be read
  | totals of opportunities | cannot be compared, because a opportunity cannot be read
  | totals of meetings | cannot be compared, because a meeting cannot be read
@@ -59,7 +59,7 @@ set createDate {"S":"yesterday"} | acme#call 000000000000001 | *
 put {"id":{"N":"2"},"lead":{"N":"2"},"call":{"N":"2"}} | acme#timeline#2 event#000000000000002 | *
 "#;
     damage(&bench, event);
-    bench.put("acme#call", &id(1), &call);
+    bench.put("acme#call#1", &id(1), &call);
     let exported = bench.funil("export --instance acme");
     assert_eq!(exported.code, 1);
     let left_out = format!("{}{event}", records.trim());
@@ -81,7 +81,7 @@ fn records_under_other_ids() {
         &bench(),
         r"
 copy acme#lead 000000000000001 | acme#lead 000000000000099 | contains another lead, which no look-up finds there
-copy acme#call 000000000000001 | acme#call 000000000000099 | contains another call, which no look-up finds there
+copy acme#call#1 000000000000001 | acme#call#1 000000000000099 | contains another call, which no look-up finds there
 copy acme#opportunity 000000000000001 | acme#opportunity 000000000000099 | contains another opportunity, which no look-up finds there
 copy acme#calendar 000000000000001 | acme#calendar 000000000000099 | contains another calendar, which no look-up finds there
 copy acme#meeting 000000000000001 | acme#meeting 000000000000099 | contains another meeting, which no look-up finds there

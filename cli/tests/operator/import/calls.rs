@@ -101,7 +101,7 @@ fn event_ids_are_unique() {
 fn calls_of_the_webhook_are_kept_without_overwrite() {
     let bench = bench();
     bench.import(&[lead(1, ""), call(5, Some(1))].concat()).done();
-    bench.set("acme#call", "000000000000005", "nonce", &json!({ "S": "n" }));
+    bench.set("acme#call#1", "000000000000005", "nonce", &json!({ "S": "n" }));
     assert_eq!(bench.import(&call(5, Some(1))).done().document()["unchanged"], 1);
     let changed = call(5, Some(1)).replace("65", "66");
     assert_eq!(

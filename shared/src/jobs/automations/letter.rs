@@ -14,16 +14,12 @@ use table::item;
 impl Writer {
     /// The request to send; `None` if there is nothing to send any more.
     pub(super) async fn letter(&self, delivery: &Delivery) -> Result<Option<WebhookRequest>, StoreError> {
-        let (record, automation) = (
-            subject::key(self.keys(), delivery.cause),
-            self.keys().automation(delivery.automation),
-        );
-        let mut found = self
-            .reader()
-            .table
-            .get_many([record.clone(), automation.clone()])
-            .await?;
-        let (Some(record), Some(item)) = (found.remove(&record), found.remove(&automation)) else {
+        let places = subject::places(self.keys(), delivery.cause);
+        let automation = self.keys().automation(delivery.automation);
+        let wanted = places.iter().chain([&automation]).cloned();
+        let mut found = self.reader().table.get_many(wanted).await?;
+        let record = places.iter().find_map(|place| found.remove(place));
+        let (Some(record), Some(item)) = (record, found.remove(&automation)) else {
             return Ok(None);
         };
         let FoundAutomation::Known(automation) = automations::decode(&item)? else {

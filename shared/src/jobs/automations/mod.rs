@@ -189,15 +189,21 @@ impl Writer {
     /// A batch of gets, then at most two gets and a query in parallel.
     async fn trigger(&self, cause: Cause) -> Result<Option<(OutboxTrigger, Option<Ground>)>, StoreError> {
         let keys = self.keys();
-        let (key, record, settings) = (keys.trigger(cause), subject::key(keys, cause), keys.directory());
-        let wanted = [key.clone(), record.clone(), settings.clone()];
+        let (key, places, settings) = (
+            keys.trigger(cause),
+            subject::places(keys, cause),
+            keys.directory(),
+        );
+        let wanted = [key.clone(), settings.clone()];
+        let wanted = wanted.into_iter().chain(places.iter().cloned());
         let mut found = self.reader().table.get_many(wanted).await?;
         let Some(item) = found.remove(&key) else {
             return Ok(None);
         };
         let trigger = OutboxTrigger::decode(key, cause, &item)?;
         let settings = found.get(&settings).map(directory::decode).transpose()?;
-        let (Some(record), Some(settings)) = (found.remove(&record), settings) else {
+        let record = places.iter().find_map(|place| found.remove(place));
+        let (Some(record), Some(settings)) = (record, settings) else {
             return Ok(Some((trigger, None)));
         };
         let ground = self.ground(&trigger, record, settings.directory).await?;

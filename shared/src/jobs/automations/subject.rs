@@ -24,13 +24,13 @@ pub struct Subject {
     pub meeting: Option<Meeting>,
 }
 
-/// The key of the record that a fact is about.
-pub fn key(keys: Keys<'_>, cause: Cause) -> Key {
+/// The keys at which the record may be that a fact is about.
+pub fn places(keys: Keys<'_>, cause: Cause) -> Vec<Key> {
     match cause {
-        Cause::Call(id) => keys.call(id),
-        Cause::Lead(id, _) => keys.lead(id),
-        Cause::Opportunity(id, _) => keys.opportunity(id),
-        Cause::Meeting(id, _) => keys.meeting(id),
+        Cause::Call(id) => keys.call_places(id).into(),
+        Cause::Lead(id, _) => vec![keys.lead(id)],
+        Cause::Opportunity(id, _) => vec![keys.opportunity(id)],
+        Cause::Meeting(id, _) => vec![keys.meeting(id)],
     }
 }
 

@@ -26,7 +26,7 @@ use crate::time::{Timestamp, Zone};
 use table::StoreError;
 use table::item::{self, Item};
 use table::{Condition, MAX_WRITES, Transaction};
-use table::{KeyRange, PAGE, Pages, key_of};
+use table::{KeyRange, MergeScan, PAGE, Pages, key_of};
 
 /// Maximum age of a result in seconds.
 const LIFETIME: u32 = 6 * 60 * 60;
@@ -237,24 +237,22 @@ impl Writer {
         for ((_, cube), walked) in tally.cubes.iter_mut().zip(&walk.reports) {
             *cube = cube.take().filter(|_| !walked.given_up);
         }
-        let mut span = KeyRange {
-            after: walk.after.clone(),
-            ..KeyRange::head(self.reader().records_of(entity), PAGE)
-        };
+        let (mut after, partitions) = (walk.after.clone(), self.reader().records_of(entity));
+        let mut scan = MergeScan::new(KeyRange::of_each(partitions, after.as_ref(), None), CONCURRENCY);
         for pages in 1.. {
-            let page = self.reader().table.query(span.clone()).await?;
-            let more = tally.add_page(entity, page, &mut span)?;
+            let page = scan.next_page(&self.reader().table).await?;
+            after = tally.add_items(entity, page.unwrap_or_default())?.or(after);
             for (key, kind) in tally.unreadable.drain(..) {
                 self.reader()
                     .log_unreadable(&key, kind, "a record is left out of reports");
             }
-            if !more {
+            if !scan.has_more() {
                 break;
             }
             tally.give_up_above(MAX_WEIGHT);
             let over = self.reader().environment.now() >= until;
             if over || pages >= SLICE_PAGES || tally.weight() > MAX_WEIGHT {
-                self.save_slice(entity, walk, tally, span.after).await?;
+                self.save_slice(entity, walk, tally, after).await?;
                 let (stored, more) = (0, true);
                 return Ok(ReportTurn { stored, more });
             }

@@ -99,20 +99,30 @@ impl NewCall {
 }
 
 impl Reader {
-    /// Reads the last numbers, the user, the lead that the number belongs to and the request's claim, in one round trip.
-    /// A lead that cannot be looked up is not yet a failure.
+    /// Reads the last numbers, the user, the lead that the number belongs to, the request's claim and the format to write,
+    /// in one round trip. A lead that cannot be looked up is not yet a failure.
     ///
     /// # Errors
     /// [`StoreError`] where anything else cannot be read.
     pub async fn begin_call(&self, call: &NewCall) -> Result<PrefetchedCall, StoreError> {
         let claimed = self.claimed(call.claim.as_ref());
         let users = self.existing_users(call.user);
-        let (claimed, users, numbers, lead) =
-            tokio::join!(claimed, users, self.call_numbers(), self.lead_of_call(call));
+        let (claimed, users, numbers, lead, format) = tokio::join!(
+            claimed,
+            users,
+            self.call_numbers(),
+            self.lead_of_call(call),
+            self.learn_format()
+        );
+        format?;
+        let numbers = CallSequences {
+            spread: self.keys().spreads_calls(),
+            ..numbers?
+        };
         Ok(PrefetchedCall {
             claimed: claimed?,
             user: users?.pop_first(),
-            numbers: numbers?,
+            numbers,
             lead,
         })
     }

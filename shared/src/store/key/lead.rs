@@ -146,14 +146,26 @@ impl Keys<'_> {
         Key::new(self.lead_calls(lead), id.padded())
     }
 
-    /// All calls by id.
-    pub fn calls(self) -> String {
-        self.pk("call")
+    /// The partitions of all calls, each by id: one has those from before format 6, the others have the later ones in
+    /// turn, because the end of a partition admits no more than 500 new records a second.
+    pub fn calls(self) -> Vec<String> {
+        let parts = (0..CALL_PARTS).map(|part| self.call_part(part));
+        [self.pk("call")].into_iter().chain(parts).collect()
     }
 
-    /// A record of the call history.
+    fn call_part(self, number: u64) -> String {
+        self.pk(&format!("call#{}", number % CALL_PARTS))
+    }
+
+    /// A new record of the call history.
     pub fn call(self, id: CallId) -> Key {
-        Key::new(self.calls(), id.padded())
+        let [spread, former] = self.call_places(id);
+        if self.spreads_calls() { spread } else { former }
+    }
+
+    /// The two keys at which a call may be.
+    pub fn call_places(self, id: CallId) -> [Key; 2] {
+        [self.call_part(id.get()), self.pk("call")].map(|partition| Key::new(partition, id.padded()))
     }
 
     /// The leads of a company.
@@ -184,6 +196,9 @@ impl Keys<'_> {
 
 /// Between a whole e-mail address and the id of its lead.
 const ADDRESS: &str = "#@";
+
+/// The number of partitions of new calls.
+const CALL_PARTS: u64 = 4;
 
 const LEAD_RANKS: &str = "lead-rank";
 const ALL: &str = "all";

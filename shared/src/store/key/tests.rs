@@ -326,7 +326,11 @@ fn the_text_of_calls_keys() {
     let keys = Keys::of(&acme);
     let (call, event) = (CallId::new(3).unwrap(), EventId::new(5).unwrap());
     assert_texts([
-        (keys.call(call), "acme#call 000000000000003"),
+        (keys.call(call), "acme#call#3 000000000000003"),
+        (
+            keys.with_calls_spread(false).call(call),
+            "acme#call 000000000000003",
+        ),
         (
             keys.event(lead(), event),
             "acme#timeline#1001 event#000000000000005",

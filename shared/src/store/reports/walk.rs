@@ -17,7 +17,7 @@ use crate::store::tickets::TicketState;
 use crate::time::{Timestamp, Zone};
 use table::StoreError;
 use table::item::{self, Item};
-use table::{KeyRange, PAGE, Page, key_of};
+use table::{KeyRange, Page, key_of};
 
 /// Maximum read units of a report computed within a request: some 8 MB of records.
 pub const MAX_UNITS: u64 = 2_000;
@@ -105,17 +105,16 @@ impl<'q> ReportAccumulator<'q> {
         self.cubes.into_iter().filter_map(|(_, cube)| cube).collect()
     }
 
-    /// Adds a page's records and advances the range. Returns whether there is more.
-    pub fn add_page(
+    /// Adds records. Returns the sort key of the last one.
+    pub fn add_items(
         &mut self,
         entity: ReportEntity,
-        page: Page,
-        span: &mut KeyRange,
-    ) -> Result<bool, StoreError> {
-        let last = page.items.last().map(key_of).transpose()?;
-        span.after = last.map(|key| key.sk).or(span.after.take());
-        for item in page.items {
+        items: Vec<Item>,
+    ) -> Result<Option<String>, StoreError> {
+        let mut last = None;
+        for item in items {
             let key = key_of(&item)?;
+            last = Some(key.sk.clone());
             match self.add_item(entity, item) {
                 Err(StoreError::Corrupt { key: kind, .. }) if self.leaves_out => {
                     self.unreadable.push((key, kind));
@@ -123,7 +122,7 @@ impl<'q> ReportAccumulator<'q> {
                 outcome => outcome?,
             }
         }
-        Ok(page.more)
+        Ok(last)
     }
 
     /// Adds the record in an item.
@@ -170,14 +169,16 @@ impl Reader {
         let mut left = ScanAllowance(MAX_UNITS);
         let (counter, name) = counter(entity);
         let counter = self.keys().counter(counter);
-        let head = self.table.query(KeyRange::head(self.records_of(entity), PAGE));
-        let (head, counter) = tokio::try_join!(head, self.table.get(&counter))?;
+        let heads = KeyRange::of_each(self.records_of(entity), None, None).into_iter();
+        let heads = try_join_all(heads.map(|head| self.table.query(head)));
+        let (heads, counter) = tokio::try_join!(heads, self.table.get(&counter))?;
         let last = item::number("counter", &counter.unwrap_or_default(), name)?;
-        let mut rest = self.behind(entity, &head, last)?;
-        left.take(&head);
+        let mut rest = VecDeque::new();
         let mut tally = ReportAccumulator::new([question], zone);
-        for item in head.items {
-            tally.add_item(entity, item)?;
+        for head in heads {
+            left.take(&head);
+            rest.extend(behind(&head, last)?);
+            tally.add_items(entity, head.items)?;
         }
         while !rest.is_empty() {
             let together = left.queries().min(rest.len());
@@ -188,7 +189,9 @@ impl Reader {
             let pages = try_join_all(spans.iter().cloned().map(|span| self.table.query(span))).await?;
             for (mut span, page) in spans.into_iter().zip(pages) {
                 left.take(&page);
-                if tally.add_page(entity, page, &mut span)? {
+                let last = tally.add_items(entity, page.items)?;
+                if page.more {
+                    span.after = last.or(span.after);
                     rest.push_back(span);
                 }
             }
@@ -196,29 +199,28 @@ impl Reader {
         Ok(Some(tally.only()))
     }
 
-    /// The records after the first ones, in parts with equally many ids.
-    fn behind(&self, entity: ReportEntity, head: &Page, last: u64) -> Result<VecDeque<KeyRange>, StoreError> {
-        let Some(end) = head.items.last().filter(|_| head.more) else {
-            return Ok(VecDeque::new());
-        };
-        let first: u64 = key_of(end)?
-            .sk
-            .parse()
-            .map_err(|cause| item::corrupt("record's key", cause))?;
-        let parts = u64::try_from(CONCURRENCY).unwrap_or(1);
-        Ok(key::split(&self.records_of(entity), first, last, parts).into())
-    }
-
-    /// The partition of an entity's records.
-    pub(crate) fn records_of(&self, entity: ReportEntity) -> String {
+    /// The partitions of an entity's records.
+    pub(crate) fn records_of(&self, entity: ReportEntity) -> Vec<String> {
         match entity {
-            ReportEntity::Leads => self.keys().leads(),
-            ReportEntity::Opportunities => self.keys().opportunities(),
-            ReportEntity::Tickets => self.keys().tickets(),
-            ReportEntity::Meetings => self.keys().meetings(),
+            ReportEntity::Leads => vec![self.keys().leads()],
+            ReportEntity::Opportunities => vec![self.keys().opportunities()],
+            ReportEntity::Tickets => vec![self.keys().tickets()],
+            ReportEntity::Meetings => vec![self.keys().meetings()],
             ReportEntity::Calls => self.keys().calls(),
         }
     }
+}
+
+/// The records after the first ones of a partition, in parts with equally many ids.
+fn behind(head: &Page, last: u64) -> Result<Vec<KeyRange>, StoreError> {
+    let Some(end) = head.items.last().filter(|_| head.more) else {
+        return Ok(Vec::new());
+    };
+    let end = key_of(end)?;
+    let first = end.sk.parse();
+    let first: u64 = first.map_err(|cause| item::corrupt("record's key", cause))?;
+    let parts = u64::try_from(CONCURRENCY).unwrap_or(1);
+    Ok(key::split(&end.pk, first, last, parts))
 }
 
 /// The counter of an entity's ids, and its attribute.

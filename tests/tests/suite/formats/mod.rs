@@ -6,6 +6,7 @@
 
 mod asks;
 mod boards;
+mod calls;
 mod later;
 mod stage;
 mod unreadable;

@@ -1,0 +1,116 @@
+//! The running numbers of a call, its event and its lead (C-11).
+
+use super::Link;
+use crate::store::key::{Counter, Key, Keys};
+use crate::store::sequence::Sequence;
+use crate::store::{Reader, Writer};
+use table::StoreError;
+use table::Transaction;
+use table::{Condition, item::Item};
+
+/// The running numbers that a call would take, and whether calls are spread: attempts with the same numbers have one key and
+/// exclude one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallSequences {
+    pub(super) call: Sequence,
+    pub(super) event: Sequence,
+    pub(super) lead: Sequence,
+    pub(super) spread: bool,
+}
+
+impl CallSequences {
+    /// The key of the call with these numbers.
+    pub(super) fn key(self, keys: Keys<'_>) -> Result<Key, StoreError> {
+        Ok(keys.with_calls_spread(self.spread).call(self.call.id()?))
+    }
+}
+
+impl Reader {
+    /// The numbers last taken by calls and events. One get.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn call_numbers(&self) -> Result<CallSequences, StoreError> {
+        let item = self.table.get(&self.keys().counter(Counter::Call)).await?;
+        Ok(CallSequences {
+            call: Sequence::next(item.as_ref(), "call")?,
+            event: Sequence::next(item.as_ref(), "event")?,
+            lead: Sequence::Expect(0),
+            spread: self.keys().spreads_calls(),
+        })
+    }
+
+    /// `numbers` with the number last taken by a lead. One get.
+    ///
+    /// # Errors
+    /// [`StoreError`] where it cannot be read.
+    pub async fn with_lead_number(&self, numbers: CallSequences) -> Result<CallSequences, StoreError> {
+        let item = self.table.get(&self.keys().counter(Counter::Lead)).await?;
+        Ok(CallSequences {
+            lead: Sequence::next(item.as_ref(), "lead")?,
+            ..numbers
+        })
+    }
+}
+
+impl Writer {
+    /// Takes numbers for a call by additions that cannot collide: the way on where others keep taking those that were
+    /// seen. One write for a call and event, one for a lead, in parallel.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be taken.
+    pub async fn take_call_numbers(&self, link: &Link) -> Result<CallSequences, StoreError> {
+        let [calls, leads] = [Counter::Call, Counter::Lead].map(|counter| self.keys().counter(counter));
+        let numbers = async {
+            if *link == Link::Nobody {
+                let call = Sequence::reserve(&self.table, &calls, "call").await?;
+                return Ok([call, Sequence::Expect(0)]);
+            }
+            self.reserve_in_blocks(&calls, ["call", "event"]).await
+        };
+        let lead = async {
+            match link {
+                Link::New(_) => Sequence::reserve(&self.table, &leads, "lead").await,
+                _ => Ok(Sequence::Expect(0)),
+            }
+        };
+        let ([call, event], lead) = tokio::try_join!(numbers, lead)?;
+        let spread = self.keys().spreads_calls();
+        Ok(CallSequences {
+            call,
+            event,
+            lead,
+            spread,
+        })
+    }
+
+    /// Whether this process met a conflict at a counter of the call within seconds.
+    pub(super) fn are_contended(&self, link: &Link) -> bool {
+        counters(link).any(|counter| self.reader.is_contended(counter))
+    }
+
+    /// Remembers a conflict at the counters of the call.
+    pub(super) fn note_contended(&self, link: &Link) {
+        counters(link).for_each(|counter| self.reader.note_contention(counter));
+    }
+
+    /// Takes the numbers that are not reserved. That of the event goes with the call's, which its item checks.
+    pub(super) fn take_numbers(&self, transaction: &mut Transaction, link: &Link, numbers: CallSequences) {
+        let calls = self.keys().counter(Counter::Call);
+        numbers.call.take(transaction, calls.clone(), "call");
+        if *link != Link::Nobody && !numbers.call.is_reserved() {
+            transaction.update(calls, "event", 1, Item::new(), Condition::Always);
+        }
+        if matches!(link, Link::New(_)) {
+            numbers
+                .lead
+                .take(transaction, self.keys().counter(Counter::Lead), "lead");
+        }
+    }
+}
+
+/// The counters of a call with this link.
+fn counters(link: &Link) -> impl Iterator<Item = Counter> {
+    let lead = matches!(link, Link::New(_)).then_some(Counter::Lead);
+    [Counter::Call].into_iter().chain(lead)
+}
