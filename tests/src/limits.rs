@@ -36,6 +36,9 @@ use tokio::time::{Instant, sleep};
 use call::{Address, Touch};
 use partition::{Collection, Kind};
 
+/// The most items of a transaction.
+const MAX_WRITES: usize = 100;
+
 /// Durations of calls.
 #[derive(Debug, Clone, Copy)]
 pub struct Latency {
@@ -122,6 +125,9 @@ impl Limits {
 
     async fn transact(&self, body: &[u8]) -> Response {
         let touched = call::transaction(body);
+        if touched.len() > MAX_WRITES {
+            return call::too_long();
+        }
         let stops = self.state().begin(&touched);
         if stops.iter().any(Option::is_some) {
             sleep(self.latency.call).await;

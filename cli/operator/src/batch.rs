@@ -183,7 +183,7 @@ impl Operator {
 
     /// Whether a transaction was written; not if it was refused. One of its changes may be too large for DynamoDB.
     async fn is_written(&self, transaction: Transaction) -> Result<bool, OperatorError> {
-        match self.table().commit(transaction).await {
+        match self.table().commit_at(&self.2, transaction).await {
             Ok(()) => Ok(true),
             Err(
                 CommitError::Refused(_)
@@ -204,7 +204,7 @@ impl Operator {
                 Ok(change) => change,
                 Err(skip) => return Ok(skip.outcome()?),
             };
-            match self.table().commit(change).await {
+            match self.table().commit_at(&self.2, change).await {
                 Ok(()) => return Ok(Outcome::Written),
                 Err(CommitError::Refused(_)) => retry.again().await?,
                 Err(CommitError::Store(StoreError::Refused { cause, .. })) => {

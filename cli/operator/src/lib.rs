@@ -50,7 +50,7 @@ use table::StoreError;
 use table::item;
 use table::unknown::Raw;
 use table::{CommitError, Condition, Transaction};
-use table::{KeyRange, PAGE, Policy, ReadTable, Table};
+use table::{KeyRange, PAGE, Pace, Policy, ReadTable, Table};
 
 pub use credentials::{CredentialEntry, Issued};
 pub use deliveries::FailedDelivery;
@@ -190,9 +190,9 @@ pub async fn instances(store: &Store) -> Result<Vec<InstanceEntry>, StoreError> 
     entries.collect()
 }
 
-/// Operates one instance. Pages leave out records that cannot be read where there is a place to note them.
+/// Operates one instance. Pages leave out records that cannot be read where there is a place to note them. Bulk writes share a pace.
 #[derive(Debug, Clone)]
-pub struct Operator(Writer, Option<Arc<Mutex<UnreadableRecords>>>);
+pub struct Operator(Writer, Option<Arc<Mutex<UnreadableRecords>>>, Pace);
 
 /// Records that were left out of pages because they cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -207,13 +207,13 @@ impl Operator {
     /// An operator of one instance, which need not exist yet.
     #[must_use]
     pub fn new(store: &Store, instance: InstanceName) -> Self {
-        Self(store.unscoped(instance), None)
+        Self(store.unscoped(instance), None, Pace::default())
     }
 
     /// The same operator, whose pages leave out and note records that cannot be read.
     #[must_use]
     pub fn lenient(&self) -> Self {
-        Self(self.0.clone(), Some(Arc::default()))
+        Self(self.0.clone(), Some(Arc::default()), self.2.clone())
     }
 
     /// The records that pages left out so far because they cannot be read.

@@ -93,7 +93,7 @@ impl Operator {
         let found = self.reads().get_many(records.iter().cloned()).await?;
         let wanted = records.iter().filter_map(|key| {
             let record = Stored::<E>::decode(found.get(key)?).ok()?;
-            let derived = E::derived(&record, self.keys()).ok()?.items.into_iter();
+            let derived = record.derived_as_read(self.keys()).ok()?.items.into_iter();
             Some(Missing {
                 record: key.clone(),
                 version: record.version,

@@ -14,22 +14,21 @@
 //! --repair`.
 
 mod marker;
+mod opportunities;
 
 use futures_util::stream::{self, StreamExt as _};
 use tokio::sync::Semaphore;
 
-use crate::ids::{LeadId, OpportunityId};
 use crate::jobs::counters;
 use crate::jobs::instances::{INSTANCES, JobOutcome, log_failure};
-use crate::store::key::{self, BATCH, Key};
+use crate::store::key::{self, Key};
 use crate::store::leads::LeadRecord;
 use crate::store::leads::stale_markers::{DELETED, SET, marked_at};
-use crate::store::opportunities::{OpportunityRecord, OpportunitySnapshot};
-use crate::store::quarantine::{UNREADABLE, Unreadable, as_read};
+use crate::store::quarantine::{UNREADABLE, as_read};
 use crate::store::{Store, Writer};
 use crate::time::Timestamp;
 use table::item::{Item, n, s};
-use table::{CommitError, Condition, Policy, StoreError, Transaction};
+use table::{Condition, StoreError, Transaction};
 use table::{KeyRange, PAGE, Pages, key_of};
 
 use marker::{SINCE, STUCK, StaleMarker, WRITTEN, note_age};
@@ -143,7 +142,7 @@ impl Writer {
         if self.is_over(round) {
             return Ok(0);
         }
-        self.process(&item, round.grace).await
+        Box::pin(self.process(&item, round.grace)).await
     }
 
     /// Processes a marker. Returns 1 if copies were written.
@@ -308,62 +307,6 @@ impl Writer {
             transaction.delete(self.keys().erasure(notice.lead), Condition::Always);
         }
         transaction.delete(notice.key.clone(), unchanged_marker);
-    }
-
-    /// Writes the copies of a lead. An unreadable one fails after the others are written.
-    async fn refresh_copies_of(&self, lead: LeadId, record: Option<&LeadRecord>) -> Result<(), StoreError> {
-        let mut unreadable = Unreadable::default();
-        let mut pages = Pages::of(KeyRange::head(self.keys().lead_opportunities(lead), BATCH));
-        while let Some(keys) = pages.next_keys(&self.reader().table).await? {
-            let ids = keys
-                .iter()
-                .filter_map(|key| OpportunityId::new(key.sk.parse().ok()?));
-            let ids: Vec<_> = ids.collect();
-            let found = self
-                .table
-                .reads()
-                .get_many(ids.iter().map(|id| self.keys().opportunity(*id)))
-                .await?;
-            for (key, item) in &found {
-                let outcome = match OpportunityRecord::decode(item) {
-                    Ok(stored) => self.refresh_copy(stored, lead, record).await,
-                    Err(error) => Err(error),
-                };
-                unreadable.note(self.reader(), key, outcome)?;
-            }
-        }
-        unreadable.result()
-    }
-
-    /// Writes the lead into one opportunity, unless it is current.
-    async fn refresh_copy(
-        &self,
-        mut stored: OpportunityRecord,
-        lead: LeadId,
-        record: Option<&LeadRecord>,
-    ) -> Result<(), StoreError> {
-        let mut retry = self.reader().table.retry(Policy::CONFLICT, "refreshing a copy");
-        loop {
-            let opportunity = stored.opportunity.clone();
-            let fresh = OpportunitySnapshot::of(opportunity, record);
-            if stored.opportunity.lead_id != Some(lead) || fresh == stored.value {
-                return Ok(());
-            }
-            let key = self.keys().opportunity(fresh.opportunity.id);
-            let mut transaction = stored.replace(self.keys(), fresh, stored.edited)?;
-            transaction.check(self.keys().lead(lead), unchanged(record));
-            match self.table.commit(transaction).await {
-                Ok(()) => return Ok(()),
-                Err(CommitError::Refused(items)) => {
-                    // If the lead changed, its marker remains for the next round.
-                    let item = items.get(&key).filter(|item| !item.is_empty());
-                    let Some(item) = item else { return Ok(()) };
-                    stored = OpportunityRecord::decode(item)?;
-                    retry.again().await?;
-                }
-                Err(CommitError::Store(error)) => return Err(error),
-            }
-        }
     }
 }
 

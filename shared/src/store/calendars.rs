@@ -210,9 +210,9 @@ impl Entity for Calendar {
         calendar(item)
     }
 
-    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError> {
+    fn derived(record: &Stored<Self>, item: &Item, keys: Keys<'_>) -> Result<Derived, StoreError> {
         let id = ("id".to_owned(), s(record.id.to_string()));
-        let mut link = item::part(&record.encode()?, TEXT);
+        let mut link = item::part(item, TEXT);
         link.extend([id.clone()]);
         let mut derived = Derived::default();
         derived.items.insert(keys.calendar_link(&record.key_name), link);

@@ -30,11 +30,11 @@ pub trait Entity: Sized {
     fn decode(item: &Item) -> Result<Self, StoreError>;
 
     /// The items that are stored along with a record, such as list entries and claims of numbers, and its shares of totals. A pure
-    /// function of the record.
+    /// function of the record; `item` is its encoded form, because entries copy parts of it.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] where an item of it cannot be encoded.
-    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError>;
+    fn derived(record: &Stored<Self>, item: &Item, keys: Keys<'_>) -> Result<Derived, StoreError>;
 }
 
 /// A record as it is stored.
@@ -151,7 +151,18 @@ impl<E: Entity> Stored<E> {
     /// # Errors
     /// [`StoreError::Unstorable`] where an item of it cannot be encoded.
     pub fn derived(&self, keys: Keys<'_>) -> Result<Derived, StoreError> {
-        E::derived(self, keys)
+        E::derived(self, &self.encode()?, keys)
+    }
+
+    /// Everything that is derived from it, if it is as it was read. Costs no encoding.
+    ///
+    /// # Errors
+    /// [`StoreError::Unstorable`] where an item of it cannot be encoded.
+    pub fn derived_as_read(&self, keys: Keys<'_>) -> Result<Derived, StoreError> {
+        match self.raw.item() {
+            Some(item) => E::derived(self, item, keys),
+            None => self.derived(keys),
+        }
     }
 
     /// Deletes the record and what is derived from it, on condition that it is as it was read.
@@ -162,7 +173,7 @@ impl<E: Entity> Stored<E> {
     pub fn removal(&self, keys: Keys<'_>) -> Result<Transaction, StoreError> {
         let mut transaction = Transaction::default();
         transaction.delete(self.key(keys), Condition::Version(self.version));
-        Derived::change(&mut transaction, &self.derived(keys)?, Derived::default());
+        Derived::change(&mut transaction, &self.derived_as_read(keys)?, Derived::default());
         Ok(transaction)
     }
 
@@ -173,10 +184,12 @@ impl<E: Entity> Stored<E> {
     /// [`StoreError::Unstorable`] where it cannot be encoded.
     pub fn put(&self, keys: Keys<'_>, stored: Option<&Self>) -> Result<Transaction, StoreError> {
         let condition = stored.map_or(Condition::Absent, |stored| Condition::Version(stored.version));
-        let old = stored.map(|stored| stored.derived(keys)).transpose()?;
+        let old = stored.map(|stored| stored.derived_as_read(keys)).transpose()?;
+        let item = self.encode()?;
+        let new = E::derived(self, &item, keys)?;
         let mut transaction = Transaction::default();
-        transaction.put(self.key(keys), self.encode()?, condition);
-        Derived::change(&mut transaction, &old.unwrap_or_default(), self.derived(keys)?);
+        transaction.put(self.key(keys), item, condition);
+        Derived::change(&mut transaction, &old.unwrap_or_default(), new);
         Ok(transaction)
     }
 }

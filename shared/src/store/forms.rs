@@ -70,8 +70,8 @@ impl Entity for Form {
         form(item)
     }
 
-    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError> {
-        let mut link = item::part(&record.encode()?, TEXT);
+    fn derived(record: &Stored<Self>, item: &Item, keys: Keys<'_>) -> Result<Derived, StoreError> {
+        let mut link = item::part(item, TEXT);
         link.insert("id".to_owned(), s(record.id.to_string()));
         let mut derived = Derived::default();
         let key = keys.form_link(&record.name, &record.token_hash);

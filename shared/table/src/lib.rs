@@ -19,6 +19,8 @@ mod key;
 mod large;
 mod merge;
 pub mod meter;
+#[cfg(feature = "admin")]
+mod pace;
 mod pages;
 #[cfg(feature = "admin")]
 mod provision;
@@ -43,6 +45,8 @@ pub use item::Item;
 pub use key::{Key, key_of};
 pub use large::MAX_EMBEDDED_WRITES;
 pub use merge::{ListEntry, MergeScan};
+#[cfg(feature = "admin")]
+pub use pace::Pace;
 pub use pages::{KeyRange, PAGE, Page, Pages, read_units};
 pub use readable::readable;
 pub use retry::{Jitter, Policy, Retry};

@@ -13,6 +13,7 @@ use aws_sdk_dynamodb::types::{
     TransactWriteItem, Update,
 };
 
+mod commit;
 mod outcome;
 
 use crate::client::Table;
@@ -21,7 +22,6 @@ use crate::error::StoreError;
 use crate::item::{self, Item};
 use crate::key::Key;
 use crate::meter::{units, write};
-use crate::retry::Policy;
 use outcome::{Attempt, judge};
 
 /// DynamoDB's maximum of writes in one transaction.
@@ -255,59 +255,6 @@ macro_rules! conditioned {
 }
 
 impl Table {
-    /// Executes a transaction. Cost: two write units per started KB of each item.
-    pub async fn commit(&self, mut transaction: Transaction) -> Result<(), CommitError> {
-        // Additions that cancel out, such as of a lead moved within its class, need no write.
-        transaction.writes.retain(|_, (change, condition)| {
-            !matches!(change, Change::Update { add, .. } if add.values().all(|by| *by == 0))
-                || *condition != Condition::Always
-        });
-        if transaction.is_empty() {
-            return Ok(());
-        }
-        let mut overlap = self.retry(Policy::OVERLAP, OPERATION);
-        let mut throttled = self.retry(Policy::CONFLICT, OPERATION);
-        loop {
-            let placed = transaction.placed(|sum| self.contested.shard(sum, &self.reads().jitter));
-            match self.attempt(&placed).await? {
-                Attempt::Done => return Ok(()),
-                Attempt::Refused(items) => return Err(CommitError::Refused(items)),
-                Attempt::Throttled(at) => {
-                    self.note_contested(&placed, &at);
-                    throttled.again().await?;
-                }
-                Attempt::Conflict(at) => {
-                    self.note_contested(&placed, &at);
-                    let taken = at.into_iter().filter(|key| transaction.numbered.contains(key));
-                    let taken: BTreeMap<_, _> = taken.map(|key| (key, Item::new())).collect();
-                    if !taken.is_empty() {
-                        return Err(CommitError::Refused(taken));
-                    }
-                    overlap.again().await?;
-                }
-            }
-        }
-    }
-
-    /// Remembers the sums among these items, so that further additions go to other shards.
-    fn note_contested(&self, placed: &Transaction, at: &[Key]) {
-        let sums = at.iter().filter(|key| placed.spreads(key));
-        sums.for_each(|sum| self.contested.note(sum.clone()));
-    }
-
-    /// Like [`Self::commit`], without the refused items: `false` if a condition failed and nothing was
-    /// written.
-    ///
-    /// # Errors
-    /// [`StoreError`] if it failed, or its outcome is unknown.
-    pub async fn try_commit(&self, transaction: Transaction) -> Result<bool, StoreError> {
-        match self.commit(transaction).await {
-            Ok(()) => Ok(true),
-            Err(CommitError::Refused(_)) => Ok(false),
-            Err(CommitError::Store(error)) => Err(error),
-        }
-    }
-
     async fn attempt(&self, transaction: &Transaction) -> Result<Attempt, StoreError> {
         let writes: Result<Vec<_>, _> = transaction
             .writes

@@ -29,6 +29,12 @@ impl Raw {
         Self(Some(Arc::new(item)))
     }
 
+    /// The item, if there is any.
+    #[must_use]
+    pub fn item(&self) -> Option<&Item> {
+        self.0.as_deref()
+    }
+
     /// Adds to `new` the attributes that `recode`, which decodes and encodes an item, loses.
     pub fn carry(&self, new: Item, recode: impl FnOnce(&Item) -> Option<Item>) -> Item {
         let Some(raw) = self.0.as_deref() else { return new };

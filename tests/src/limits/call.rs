@@ -155,6 +155,12 @@ pub fn rejected(stop: Stop) -> Response {
     (400, error(name, "rejected by the model").to_string())
 }
 
+/// The rejection of a transaction of too many items.
+pub fn too_long() -> Response {
+    let answer = error("ValidationException", "a transaction has at most 100 items");
+    (400, answer.to_string())
+}
+
 /// The cancellation of a transaction, with the reason of each item.
 pub fn cancelled(stops: &[Option<Stop>]) -> Response {
     let codes = stops.iter().map(|stop| match stop {

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use funil::engine::Database;
-use futures_util::future::join_all;
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, join_all};
+use indicatif::ProgressBar;
+use operator::Operator;
+use operator::import::{Source, import};
 use serde_json::{Value, json};
 use shared::store::Store;
-use shared::store::testing::timed::TimedEngine as _;
+use shared::store::testing::timed::TimedEngine;
 use tests::limits::{Latency, Limits, Stop};
 use tests::people::{add_leads, plain_lead};
 use tests::sales::open_shop;
@@ -200,6 +205,71 @@ async fn contended_counters_do_not_stop_calls() {
     }
     let ids: BTreeSet<_> = world.calls().await.into_iter().map(|call| call.id).collect();
     assert_eq!(ids.len(), 56);
+}
+
+/// Limits that count transactions, and those that they throttle.
+#[derive(Debug)]
+struct Counted {
+    limits: Arc<Limits>,
+    transactions: AtomicU64,
+    throttled: AtomicU64,
+}
+
+impl TimedEngine for Counted {
+    fn answer(self: Arc<Self>, operation: String, body: Vec<u8>) -> BoxFuture<'static, (u16, String)> {
+        async move {
+            let is_transaction = operation == "TransactWriteItems";
+            let answer = self.limits.clone().answer(operation, body).await;
+            let is_throttled = answer.1.contains("ThrottlingError");
+            self.transactions
+                .fetch_add(is_transaction.into(), Ordering::Relaxed);
+            self.throttled.fetch_add(is_throttled.into(), Ordering::Relaxed);
+            answer
+        }
+        .boxed()
+    }
+}
+
+/// At four transactions at a time, most of them would be throttled.
+#[tokio::test(start_paused = true)]
+async fn an_import_finds_the_pace_of_the_table() {
+    const OPPORTUNITIES: u64 = 1_000;
+    let (world, limits) = limited().await;
+    tests::people::settle(&world.operator(ACME)).await;
+    open_shop(&world.operator(ACME)).await;
+    let (transactions, throttled) = Default::default();
+    let engine = Arc::new(Counted {
+        limits,
+        transactions,
+        throttled,
+    });
+    let environment = world.store.environment().clone();
+    let process = Store::timed(engine.clone(), TABLE.to_owned(), environment);
+    let before = records(&world).await.len();
+    let lines = (1..=OPPORTUNITIES).map(|id| {
+        let (id, text) = (10_000 + id, "a".repeat(3_000));
+        let line = json!({ "kind": "opportunity", "id": id, "title": format!("Pedido {id}"), "crm_id": 3, "crm_column": 31 + id % 2,
+            "user": 7, "createDate": NOW, "fields": { "Texto": text } });
+        format!("{line}\n")
+    });
+    let source = Source::spool(lines.collect::<String>().as_bytes()).unwrap();
+    let operator = Operator::new(&process, ACME.parse().unwrap());
+    let began = now();
+    let report = import(&operator, &source, false, &ProgressBar::hidden())
+        .await
+        .unwrap();
+    assert_eq!((report.imported, report.refused), (OPPORTUNITIES, Vec::new()));
+    assert_eq!(records(&world).await.len() as u64, before as u64 + OPPORTUNITIES);
+    world.is_sound().await;
+    let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let (all, throttled) = (count(&engine.transactions), count(&engine.throttled));
+    // Each record takes eight units of its partition's 1,000 a second.
+    let elapsed = began.elapsed().as_secs_f64();
+    assert!(
+        throttled > 0 && throttled * 10 <= all,
+        "{throttled} of {all} transactions are throttled"
+    );
+    assert!(elapsed < 4.0 * 8.0, "{elapsed} s");
 }
 
 #[expect(clippy::disallowed_methods, reason = "tokio's clock is the simulated one")]

@@ -6,6 +6,7 @@ use super::kind::CopyRule;
 use shared::ids::LeadId;
 use shared::people::Company;
 use shared::store::unscoped::companies::same_company;
+use shared::store::unscoped::entity::Entity as _;
 use shared::store::unscoped::key::Keys;
 use shared::store::unscoped::leads::{LeadRecord, LeadState};
 use shared::store::unscoped::opportunities::{OpportunityRecord, OpportunitySnapshot};
@@ -64,7 +65,7 @@ impl CopyRule for LeadOfOpportunity {
     }
 
     fn source(&self, keys: Keys<'_>, record: &Item) -> Result<Option<Key>, StoreError> {
-        let lead = OpportunityRecord::decode(record)?.opportunity.lead_id;
+        let lead = OpportunitySnapshot::decode(record)?.opportunity.lead_id;
         Ok(lead.map(|lead| keys.lead(lead)))
     }
 
@@ -72,6 +73,9 @@ impl CopyRule for LeadOfOpportunity {
         let stored = OpportunityRecord::decode(record)?;
         let lead = lead.map(LeadRecord::decode).transpose()?;
         let snapshot = OpportunitySnapshot::of(stored.opportunity.clone(), lead.as_ref());
+        if snapshot == stored.value {
+            return Ok(None);
+        }
         let mut renewed = stored.clone();
         renewed.value = snapshot;
         if renewed.encode()? == stored.encode()? {

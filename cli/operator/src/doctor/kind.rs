@@ -1,5 +1,6 @@
 //! Properties of a kind of record, and of its records' copies, that the doctor needs.
 
+use super::known;
 use shared::ids::{ColumnId, FunnelId, LeadId};
 use shared::store::unscoped::derived::Derived;
 use shared::store::unscoped::key::{Counter, Keys};
@@ -69,6 +70,12 @@ pub trait CheckedKind: Sync {
     /// Whether a stored item is the derived one.
     fn agrees(&self, derived: &Item, stored: &Item) -> bool {
         item::contains(derived, stored)
+    }
+
+    /// The digest of the part of a stored or derived item that is compared; `None` where it cannot be read. Equal digests mean
+    /// that the items agree, but different ones do not mean that they disagree.
+    fn content(&self, item: &Item) -> Option<u32> {
+        Some(known::content(known::body(item)))
     }
 
     /// The fault of a record that lacks what it should derive items from.

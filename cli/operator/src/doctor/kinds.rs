@@ -5,17 +5,19 @@ use std::collections::BTreeMap;
 
 use super::copy_rules;
 use super::kind::{About, CheckedKind, KindRef, Number, Place, RuleRef};
+use super::known;
 use shared::call::CallEvent;
 use shared::ids::{CallId, LeadId};
 use shared::store::unscoped::calendars;
 use shared::store::unscoped::calls;
 use shared::store::unscoped::derived::Derived;
+use shared::store::unscoped::entity::Entity as _;
 use shared::store::unscoped::forms;
 use shared::store::unscoped::key::{self, Counter, Keys};
 use shared::store::unscoped::lead_list;
 use shared::store::unscoped::leads::LeadRecord;
 use shared::store::unscoped::meetings::MeetingRecord;
-use shared::store::unscoped::opportunities::OpportunityRecord;
+use shared::store::unscoped::opportunities::{OpportunityRecord, OpportunitySnapshot};
 use shared::store::unscoped::tickets::{FileRecord, TicketRecord};
 use table::item::{self, Item};
 use table::{Condition, Key, StoreError};
@@ -83,7 +85,7 @@ impl CheckedKind for CheckedLeads {
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
-        LeadRecord::decode(record)?.derived(keys)
+        LeadRecord::decode(record)?.derived_as_read(keys)
     }
 
     fn agrees(&self, derived: &Item, stored: &Item) -> bool {
@@ -99,6 +101,8 @@ struct CheckedCalls;
 
 const CALL: Number = (Counter::Call, "call");
 const EVENT: Number = (Counter::Call, "event");
+/// The attributes of an event that are derived.
+const LINKS: [&str; 3] = ["id", "lead", "call"];
 /// Attributes that a stored call may lack.
 const OPTIONAL: [&str; 8] = [
     "lead",
@@ -154,10 +158,13 @@ impl CheckedKind for CheckedCalls {
 
     /// Only the links are derived: the event's own line may have said more than its call (C-81). But it must be readable.
     fn agrees(&self, derived: &Item, stored: &Item) -> bool {
-        let linked = ["id", "lead", "call"]
-            .iter()
-            .all(|name| derived.get(*name) == stored.get(*name));
+        let linked = LINKS.iter().all(|name| derived.get(*name) == stored.get(*name));
         linked && item::decode::<CallEvent>("event", stored.clone()).is_ok()
+    }
+
+    fn content(&self, item: &Item) -> Option<u32> {
+        let readable = item::decode::<CallEvent>("event", item.clone()).is_ok();
+        readable.then(|| known::content(item.iter().filter(|(name, _)| LINKS.contains(&name.as_str()))))
     }
 
     fn flaw(&self, record: &Item) -> Result<Option<&'static str>, StoreError> {
@@ -179,11 +186,11 @@ impl CheckedKind for CheckedOpportunities {
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
-        OpportunityRecord::decode(record)?.derived(keys)
+        OpportunityRecord::decode(record)?.derived_as_read(keys)
     }
 
     fn place(&self, record: &Item) -> Result<Option<Place>, StoreError> {
-        let opportunity = OpportunityRecord::decode(record)?.value.opportunity;
+        let opportunity = OpportunitySnapshot::decode(record)?.opportunity;
         Ok(Some((opportunity.crm_id, opportunity.crm_column)))
     }
 
@@ -204,7 +211,7 @@ impl CheckedKind for CheckedCalendars {
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
-        calendars::CalendarRecord::decode(record)?.derived(keys)
+        calendars::CalendarRecord::decode(record)?.derived_as_read(keys)
     }
 }
 
@@ -220,7 +227,7 @@ impl CheckedKind for CheckedMeetings {
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
-        MeetingRecord::decode(record)?.derived(keys)
+        MeetingRecord::decode(record)?.derived_as_read(keys)
     }
 }
 
@@ -236,7 +243,7 @@ impl CheckedKind for CheckedTickets {
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
-        TicketRecord::decode(record)?.derived(keys)
+        TicketRecord::decode(record)?.derived_as_read(keys)
     }
 
     fn required_lead(&self, record: &Item) -> Result<Option<LeadId>, StoreError> {
@@ -257,7 +264,7 @@ impl CheckedKind for CheckedFiles {
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
-        FileRecord::decode(record)?.derived(keys)
+        FileRecord::decode(record)?.derived_as_read(keys)
     }
 
     fn required_lead(&self, record: &Item) -> Result<Option<LeadId>, StoreError> {
@@ -282,6 +289,6 @@ impl CheckedKind for CheckedForms {
     }
 
     fn derived(&self, keys: Keys<'_>, record: &Item) -> Result<Derived, StoreError> {
-        forms::FormRecord::decode(record)?.derived(keys)
+        forms::FormRecord::decode(record)?.derived_as_read(keys)
     }
 }

@@ -1,60 +1,186 @@
-//! The derived items that records have, as far as they fit into bounded memory: the scan of the table need not read and
-//! derive the records of these again.
+//! The derived items that records have, as far as they fit into bounded memory: the scan of the table compares these without
+//! reading items or records once more.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{DefaultHasher, Hash, Hasher as _};
 
-use table::Key;
+use table::item::Item;
+use table::{AttributeValue, Key};
 
-/// The most items that are remembered, in 8 bytes each: those of a million opportunities.
+/// The maximum of noted items, in 12 bytes each: those of a million opportunities.
 const MAX: usize = 12_000_000;
+/// The bits of a note's last word: the digest of the content, the index of the kind, and whether the scan saw the item.
+const CONTENT: u32 = (1 << 28) - 1;
+const KIND_SHIFT: u32 = 28;
+const SEEN: u32 = 1 << 31;
 
-/// Digests of keys. An item that no record derives has the digest of one that is known with a probability of 1 in 10^12.
+/// Digests of the keys and contents of derived items. An item that no record derives has the digest of a noted key with a
+/// probability of 1 in 10^12, and a wrong item that of the right one with 1 in 10^8.
 #[derive(Debug, Default)]
-pub struct DerivedKeys(Vec<u64>);
+pub struct DerivedItems(Vec<[u32; 3]>);
 
-impl DerivedKeys {
-    /// Remembers keys, unless there are too many.
-    pub fn note<'k>(&mut self, keys: impl Iterator<Item = &'k Key>) {
-        self.note_up_to(MAX, keys);
+impl DerivedItems {
+    /// Notes the items of a record of kind number `kind`, each with the digest of its content. Returns `false` if there is no
+    /// room for all of them, and then notes none.
+    pub fn note<'k>(&mut self, kind: usize, items: impl ExactSizeIterator<Item = (&'k Key, u32)>) -> bool {
+        self.note_up_to(MAX, kind, items)
     }
 
-    fn note_up_to<'k>(&mut self, most: usize, keys: impl Iterator<Item = &'k Key>) {
-        let left = most.saturating_sub(self.0.len());
-        self.0.extend(keys.take(left).map(digest));
+    fn note_up_to<'k>(
+        &mut self,
+        most: usize,
+        kind: usize,
+        items: impl ExactSizeIterator<Item = (&'k Key, u32)>,
+    ) -> bool {
+        if self.0.len() + items.len() > most {
+            return false;
+        }
+        let kind = u32::try_from(kind).unwrap_or_default() << KIND_SHIFT;
+        self.0.extend(items.map(|(key, content)| {
+            let [high, low] = words(key);
+            [high, low, kind | (content & CONTENT)]
+        }));
+        true
     }
 
-    /// Ends the notes. Only then [`has`](Self::has) finds any.
+    /// Ends the notes. Only then [`see`](Self::see) finds any.
     pub fn sort(&mut self) {
         self.0.sort_unstable();
     }
 
-    /// Whether a key was remembered.
-    pub fn has(&self, key: &Key) -> bool {
-        self.0.binary_search(&digest(key)).is_ok()
+    /// Whether an item is noted, with any content. Remembers those whose content is the noted one.
+    pub fn see(&mut self, key: &Key, content: Option<u32>) -> bool {
+        let Some(note) = self.place(key).and_then(|at| self.0.get_mut(at)) else {
+            return false;
+        };
+        if content.is_some_and(|content| (content ^ note[2]) & CONTENT == 0) {
+            note[2] |= SEEN;
+        }
+        true
+    }
+
+    /// Whether an item is noted and was not seen with this content.
+    pub fn is_missed(&self, key: &Key, content: u32) -> bool {
+        let note = self.place(key).and_then(|at| self.0.get(at));
+        note.is_some_and(|note| note[2] & SEEN == 0 || (content ^ note[2]) & CONTENT != 0)
+    }
+
+    /// Whether each noted item of kind number `kind` was seen.
+    pub fn are_seen(&self, kind: usize) -> bool {
+        let of_kind =
+            |note: &&[u32; 3]| (note[2] & !SEEN) >> KIND_SHIFT == u32::try_from(kind).unwrap_or_default();
+        self.0.iter().filter(of_kind).all(|note| note[2] & SEEN != 0)
+    }
+
+    fn place(&self, key: &Key) -> Option<usize> {
+        let words = words(key);
+        self.0.binary_search_by(|note| note[..2].cmp(&words)).ok()
     }
 }
 
-fn digest(key: &Key) -> u64 {
+fn words(key: &Key) -> [u32; 2] {
+    let digest = digest(&(&key.pk, &key.sk));
+    #[expect(clippy::cast_possible_truncation, reason = "the lower word")]
+    [(digest >> 32) as u32, digest as u32]
+}
+
+fn digest(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (&key.pk, &key.sk).hash(&mut hasher);
+    value.hash(&mut hasher);
     hasher.finish()
+}
+
+/// The digest of some attributes of an item, in any order. Items with equal attributes have equal digests.
+pub fn content<'a>(attributes: impl IntoIterator<Item = (&'a String, &'a AttributeValue)>) -> u32 {
+    let digests = attributes.into_iter().map(|(name, value)| attribute(name, value));
+    #[expect(clippy::cast_possible_truncation, reason = "a shorter digest")]
+    (digests.fold(0, u64::wrapping_add) as u32)
+}
+
+fn attribute(name: &str, value: &AttributeValue) -> u64 {
+    match value {
+        AttributeValue::S(text) => digest(&(name, 0, text)),
+        AttributeValue::N(digits) => digest(&(name, 1, digits)),
+        AttributeValue::L(list) => {
+            let values: Vec<_> = list.iter().map(|value| attribute("", value)).collect();
+            digest(&(name, 2, values))
+        }
+        AttributeValue::M(map) => {
+            let values = map.iter().map(|(name, value)| attribute(name, value));
+            digest(&(name, 3, values.fold(0, u64::wrapping_add)))
+        }
+        AttributeValue::Bool(flag) => digest(&(name, 4, flag)),
+        // No derived item has such a value.
+        other => digest(&(name, 5, format!("{other:?}"))),
+    }
+}
+
+/// The attributes of an item without its key.
+pub fn body(item: &Item) -> impl Iterator<Item = (&String, &AttributeValue)> {
+    item.iter().filter(|(name, _)| *name != "pk" && *name != "sk")
 }
 
 #[cfg(test)]
 mod tests {
+    use table::item::{n, s};
+
     use super::*;
 
+    fn keys() -> [Key; 4] {
+        ["c", "a", "d", "b"].map(|sort| Key::new("p", sort))
+    }
+
     #[test]
-    fn keys_beyond_the_maximum_are_unknown() {
-        let keys = ["c", "a", "d", "b"].map(|sort| Key::new("p", sort));
-        let mut known = DerivedKeys::default();
-        known.note_up_to(3, keys[..2].iter());
-        known.note_up_to(3, keys[2..].iter());
+    fn items_are_seen_with_their_content() {
+        let keys = keys();
+        let mut known = DerivedItems::default();
+        assert!(known.note_up_to(4, 0, keys[..2].iter().zip([1, 2])));
+        assert!(known.note_up_to(4, 7, keys[2..].iter().zip([CONTENT, 4])));
+        assert!(!known.note_up_to(4, 7, keys[..1].iter().zip([9])));
         known.sort();
-        assert_eq!(
-            keys.each_ref().map(|key| known.has(key)),
-            [true, true, true, false]
+        assert!(!known.see(&Key::new("q", "a"), Some(2)));
+        for (key, content) in keys.iter().zip([Some(1), Some(3), Some(CONTENT), None]) {
+            assert!(known.see(key, content));
+        }
+        let missed: Vec<_> = keys
+            .iter()
+            .zip([1, 2, CONTENT, 4])
+            .map(|(key, content)| known.is_missed(key, content))
+            .collect();
+        assert_eq!(missed, [false, true, false, true]);
+        assert_eq!([0, 5, 7].map(|kind| known.are_seen(kind)), [false, true, false]);
+        known.see(&keys[1], Some(2));
+        assert!(
+            known.are_seen(0) && known.is_missed(&keys[1], 3) && !known.is_missed(&Key::new("q", "a"), 3)
         );
-        assert!(!known.has(&Key::new("q", "a")));
+    }
+
+    /// Nothing of a value may be lost, nor be moved to another name.
+    #[test]
+    fn different_contents_have_different_digests() {
+        let list = |values: &[&str]| AttributeValue::L(values.iter().map(|text| s(*text)).collect());
+        let values = [
+            s("1"),
+            s("2"),
+            n(1),
+            list(&["1", "2"]),
+            list(&["2", "1"]),
+            list(&[]),
+            AttributeValue::Bool(true),
+            AttributeValue::Bool(false),
+            AttributeValue::M(Item::from([("a".to_owned(), s("1"))])),
+            AttributeValue::M(Item::from([("b".to_owned(), s("1"))])),
+            AttributeValue::Null(true),
+        ];
+        let items = ["x", "y"].map(|name| {
+            values
+                .clone()
+                .map(|value| Item::from([(name.to_owned(), value), ("z".to_owned(), s("3"))]))
+        });
+        let digests: std::collections::BTreeSet<_> =
+            items.iter().flatten().map(|item| content(body(item))).collect();
+        assert_eq!(digests.len(), 2 * values.len());
+        let mut item = items[0][0].clone();
+        item.extend([("pk".to_owned(), s("p")), ("sk".to_owned(), s("q"))]);
+        assert_eq!(content(body(&item)), content(body(&items[0][0])));
     }
 }

@@ -103,7 +103,7 @@ struct Doctor<'a> {
     has_day_values: bool,
     extent: Extent,
     /// The derived items of the records that were read.
-    known: known::DerivedKeys,
+    known: known::DerivedItems,
 }
 
 impl Operator {
@@ -129,7 +129,7 @@ impl Operator {
             may_lack: !repair && self.is_unmigrated().await?,
             has_day_values: self.0.reader().settled().has(Format::DAY_VALUES),
             extent: self.extent().await?,
-            known: known::DerivedKeys::default(),
+            known: known::DerivedItems::default(),
         };
         doctor.directory().await?;
         doctor.credentials().await?;
@@ -137,10 +137,13 @@ impl Operator {
         doctor.funnels().await?;
         doctor.others().await?;
         let mut counted = Vec::new();
-        for kind in kinds::KINDS {
-            counted.push((kind, doctor.records(kind).await?));
+        for (number, kind) in kinds::KINDS.into_iter().enumerate() {
+            counted.push((kind, doctor.records(number, kind).await?));
         }
         let mut totals = doctor.orphans().await?;
+        for (number, kind) in kinds::KINDS.into_iter().enumerate() {
+            doctor.unseen(number, kind).await?;
+        }
         doctor.counters().await?;
         // After the counters, because a count depends on the numbers of the records (see `totals`).
         for (kind, tally) in counted {

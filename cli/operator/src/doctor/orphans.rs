@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use futures_util::future::join;
+
 use super::check::Check;
 use super::kind::KindRef;
 use super::kinds::{DerivedFrom, origin};
@@ -13,7 +15,7 @@ use super::{Doctor, Result};
 use crate::Operator;
 use shared::store::unscoped::key;
 use table::item::Item;
-use table::{Condition, Key, Transaction, key_of};
+use table::{Condition, Key, Scanned, Transaction, key_of};
 
 /// Items whose records are read together: a batch of gets.
 const BATCH: usize = 100;
@@ -29,41 +31,53 @@ impl Doctor<'_> {
     /// Checks every derived item of the instance, and returns where totals are.
     pub(super) async fn orphans(&mut self) -> Result<TotalPartitions> {
         let operator = self.operator;
-        let (mut after, mut totals) = (None, TotalPartitions::new());
+        let mut totals = TotalPartitions::new();
         let wanted = key::everything(operator.instance());
         let expected = self.diagnosis.checked.values().sum::<u64>();
         self.known.sort();
-        loop {
-            let page = operator.table().scan(&wanted, after.as_ref()).await?;
-            self.extent.scan(page.items.len(), expected);
-            self.checked("items", page.items.len());
-            let mut derivations = Vec::new();
-            for item in page.items {
-                let key = key_of(&item)?;
-                if key.pk.starts_with(key::OPENING) {
-                    self.opening(&key, &item).await?;
-                    continue;
+        let mut page = Some(operator.table().scan(&wanted, None).await?);
+        while let Some(Scanned { items, next }) = page {
+            self.extent.scan(items.len(), expected);
+            self.checked("items", items.len());
+            let read = async {
+                match &next {
+                    Some(after) => operator.table().scan(&wanted, Some(after)).await.map(Some),
+                    None => Ok(None),
                 }
-                match origin(operator.keys(), &key, &item) {
-                    None => {}
-                    Some(DerivedFrom::One(..)) if self.known.has(&key) => {}
-                    Some(DerivedFrom::One(kind, record)) => derivations.push((kind, key, record)),
-                    Some(DerivedFrom::Many(kind)) if operator.keys().is_former_total(&key) => {
-                        self.former_total(kind, &key).await?;
-                    }
-                    Some(DerivedFrom::Many(kind)) => {
-                        totals.entry(kind.name()).or_default().insert(key.pk);
-                    }
+            };
+            let (read, checked) = join(read, self.scanned(items, &mut totals)).await;
+            checked?;
+            page = read?;
+        }
+        Ok(totals)
+    }
+
+    /// Checks the items of a page, and notes where totals are.
+    async fn scanned(&mut self, items: Vec<Item>, totals: &mut TotalPartitions) -> Result<()> {
+        let operator = self.operator;
+        let mut derivations = Vec::new();
+        for item in items {
+            let key = key_of(&item)?;
+            if key.pk.starts_with(key::OPENING) {
+                self.opening(&key, &item).await?;
+                continue;
+            }
+            match origin(operator.keys(), &key, &item) {
+                None => {}
+                Some(DerivedFrom::One(kind, _)) if self.known.see(&key, kind.content(&item)) => {}
+                Some(DerivedFrom::One(kind, record)) => derivations.push((kind, key, record)),
+                Some(DerivedFrom::Many(kind)) if operator.keys().is_former_total(&key) => {
+                    self.former_total(kind, &key).await?;
                 }
-            }
-            for derivations in derivations.chunks(BATCH) {
-                self.some_derivations(derivations).await?;
-            }
-            match page.next {
-                Some(next) => after = Some(next),
-                None => return Ok(totals),
+                Some(DerivedFrom::Many(kind)) => {
+                    totals.entry(kind.name()).or_default().insert(key.pk);
+                }
             }
         }
+        for derivations in derivations.chunks(BATCH) {
+            self.some_derivations(derivations).await?;
+        }
+        Ok(())
     }
 
     /// With `--repair`, moves the counts of a total in a former form. Without, it is right as it is; but then the

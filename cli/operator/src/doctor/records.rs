@@ -1,12 +1,19 @@
 //! From the records to the items that are derived from them: is every item there, and is it right?
+//!
+//! The items of records are noted, and the scan of the table (see [`orphans`](super::orphans)) marks those that it finds as they
+//! should be. So each item is read once. Only records of which an item was not found, or with live writes changed since, are
+//! compared with their items by key, as are those for which the notes have no room.
 
 use std::collections::HashMap;
+
+use futures_util::future::join;
 
 use super::check::{Check, Inconsistency};
 use super::kind::KindRef;
 use super::tally::Recount;
 use super::{Doctor, Result};
 use crate::Operator;
+use crate::pages::RecordPages;
 use shared::store::unscoped::derived::Derived;
 use shared::store::unscoped::key;
 use table::item::Item;
@@ -17,26 +24,49 @@ const BATCH: usize = 100;
 
 impl Doctor<'_> {
     /// Checks all records of a kind and every item derived from them, and counts their classes.
-    pub(super) async fn records(&mut self, kind: KindRef) -> Result<Recount> {
+    pub(super) async fn records(&mut self, number: usize, kind: KindRef) -> Result<Recount> {
         let mut tally = Recount::default();
-        let ranges = KeyRange::of_each(kind.records(self.operator.keys()), None, None);
-        let mut pages = self.pages_of(ranges);
-        while let Some(page) = pages.next().await? {
-            for records in page.chunks(BATCH) {
-                if let Some(last) = records.last() {
-                    self.extent.reach(kind, &key_of(last)?);
-                }
-                self.checked(kind.plural(), records.len());
-                self.some_records(kind, records, &mut tally).await?;
-            }
+        let mut pages = self.record_pages(kind);
+        let mut page = pages.next().await?;
+        while let Some(records) = page {
+            let checked = self.page((number, kind), &records, &mut tally);
+            let (next, checked) = join(pages.next(), checked).await;
+            checked?;
+            page = next?;
         }
         self.extent.end(kind);
         Ok(tally)
     }
 
-    async fn some_records(&mut self, kind: KindRef, records: &[Item], tally: &mut Recount) -> Result<()> {
-        let (operator, may_lack) = (self.operator, self.may_lack);
+    fn record_pages(&self, kind: KindRef) -> RecordPages<Item> {
+        self.pages_of(KeyRange::of_each(kind.records(self.operator.keys()), None, None))
+    }
+
+    async fn page(
+        &mut self,
+        (number, kind): (usize, KindRef),
+        records: &[Item],
+        tally: &mut Recount,
+    ) -> Result<()> {
+        for records in records.chunks(BATCH) {
+            if let Some(last) = records.last() {
+                self.extent.reach(kind, &key_of(last)?);
+            }
+            self.checked(kind.plural(), records.len());
+            self.some_records((number, kind), records, tally).await?;
+        }
+        Ok(())
+    }
+
+    async fn some_records(
+        &mut self,
+        (number, kind): (usize, KindRef),
+        records: &[Item],
+        tally: &mut Recount,
+    ) -> Result<()> {
+        let operator = self.operator;
         let mut readable = Vec::with_capacity(records.len());
+        let mut unnoted = Vec::new();
         for record in records {
             let key = key_of(record)?;
             match kind.derived(operator.keys(), record) {
@@ -47,8 +77,15 @@ impl Doctor<'_> {
                 Ok(derived) => {
                     self.note_numbers(kind, record)?;
                     tally.count(&derived);
-                    self.known.note(derived.items.keys());
-                    readable.push((key, record, derived));
+                    self.checked("derived", derived.items.len());
+                    let items = derived.items.iter();
+                    if !self
+                        .known
+                        .note(number, items.map(|(key, item)| (key, content(kind, item))))
+                    {
+                        unnoted.push((key.clone(), derived));
+                    }
+                    readable.push((key, record));
                 }
                 Err(cause) => {
                     tally.unreadable = true;
@@ -56,17 +93,8 @@ impl Doctor<'_> {
                 }
             }
         }
-        let derived = readable.iter().flat_map(|(_, _, derived)| derived.items.keys());
-        let derived: Vec<_> = derived.cloned().collect();
-        self.checked("derived", derived.len());
-        let stored = operator.reads().get_many(derived).await?;
-        for (key, record, derived) in &readable {
-            if differences((kind, may_lack), derived, &stored).next().is_some() {
-                self.recheck(key, key, async |record| {
-                    check(operator, (kind, may_lack), key, record).await
-                })
-                .await?;
-            }
+        self.compare(kind, &unnoted).await?;
+        for (key, record) in &readable {
             if kind.flaw(record)?.is_some() {
                 self.flawed(kind, key).await?;
             }
@@ -74,9 +102,60 @@ impl Doctor<'_> {
                 self.misplaced(kind, key).await?;
             }
         }
-        let records: Vec<_> = readable.iter().map(|(key, record, _)| (key, *record)).collect();
+        let records: Vec<_> = readable.iter().map(|(key, record)| (key, *record)).collect();
         self.copies(kind, &records).await
     }
+
+    /// Compares the derived items of records by key, and checks the records of which one differs.
+    async fn compare(&mut self, kind: KindRef, records: &[(Key, Derived)]) -> Result<()> {
+        let (operator, may_lack) = (self.operator, self.may_lack);
+        let derived = records.iter().flat_map(|(_, derived)| derived.items.keys());
+        let stored = operator.reads().get_many(derived.cloned()).await?;
+        for (key, derived) in records {
+            if differences((kind, may_lack), derived, &stored).next().is_some() {
+                self.recheck(key, key, async |record| {
+                    check(operator, (kind, may_lack), key, record).await
+                })
+                .await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the records of a kind with noted items that the scan did not see.
+    pub(super) async fn unseen(&mut self, number: usize, kind: KindRef) -> Result<()> {
+        if self.known.are_seen(number) {
+            return Ok(());
+        }
+        let keys = self.operator.keys();
+        let mut pages = self.record_pages(kind);
+        while let Some(page) = pages.next().await? {
+            self.progress(kind.plural());
+            for records in page.chunks(BATCH) {
+                let mut unseen = Vec::new();
+                for record in records {
+                    let key = key_of(record)?;
+                    // Those that cannot be read, or are misplaced, were reported.
+                    let Ok(derived) = kind.derived(keys, record) else {
+                        continue;
+                    };
+                    let mut items = derived.items.iter();
+                    if !kind.is_misplaced(&key, record)?
+                        && items.any(|(key, item)| self.known.is_missed(key, content(kind, item)))
+                    {
+                        unseen.push((key, derived));
+                    }
+                }
+                self.compare(kind, &unseen).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The digest of a derived item, which can be read.
+fn content(kind: KindRef, derived: &Item) -> u32 {
+    kind.content(derived).unwrap_or_default()
 }
 
 /// Derived items that are not stored as they should be, each with the stored one. `may_lack` excuses those that the former

@@ -96,7 +96,7 @@ impl Writer {
         let (keys, id) = (self.keys(), record.lead.id);
         let mut transaction = Transaction::default();
         transaction.delete(keys.lead(id), Condition::Version(record.version));
-        let derived = record.derived(keys)?;
+        let derived = record.derived_as_read(keys)?;
         Derived::change(&mut transaction, &derived, Derived::default());
         let now = self.reader.environment.now();
         let mut mark = stale_markers::marked_at(now);

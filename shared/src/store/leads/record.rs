@@ -1,6 +1,8 @@
 //! A lead's record, and everything that is derived from it: entries of lists, totals, look-ups by number, e-mail address
 //! and word.
 
+use std::sync::OnceLock;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use table::AttributeValue;
@@ -33,6 +35,10 @@ const KEPT: [&str; 3] = ["id", "createDate", "lastActive"];
 /// 1 where no opportunity was ever linked to the lead, 0 or absent elsewhere. Writers of former formats do not clear it, so it
 /// is set only once the table has the current one (C-88). A short name, because lists read whole records.
 const UNLINKED: &str = "u";
+
+/// A lead without any field, encoded once. Only the kept fields depend on its id and date.
+static PLAIN: OnceLock<Item> = OnceLock::new();
+static PLAIN_FIELDS: OnceLock<Map<String, Value>> = OnceLock::new();
 
 /// A lead with a copy of its company, so that what embeds both reads one record.
 #[derive(Debug, Clone, PartialEq)]
@@ -149,9 +155,10 @@ pub fn sparse(lead: &Lead) -> Map<String, Value> {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
     };
-    let (plain, mut fields) = (fields(&Lead::new(lead.id, lead.create_date)), fields(lead));
-    fields.retain(|name, value| KEPT.contains(&name.as_str()) || plain.get(name) != Some(value));
-    fields
+    let plain = PLAIN_FIELDS.get_or_init(|| fields(&Lead::new(lead.id, lead.create_date)));
+    let mut sparse = fields(lead);
+    sparse.retain(|name, value| KEPT.contains(&name.as_str()) || plain.get(name) != Some(value));
+    sparse
 }
 
 impl Entity for LeadState {
@@ -164,7 +171,12 @@ impl Entity for LeadState {
     /// Fields that equal the defaults are omitted.
     fn encode(&self) -> Result<Item, StoreError> {
         let lead = &self.lead;
-        let plain = item::encode(KIND, &Lead::new(lead.id, lead.create_date))?;
+        let plain = if let Some(plain) = PLAIN.get() {
+            plain
+        } else {
+            let plain = item::encode(KIND, &Lead::new(lead.id, lead.create_date))?;
+            PLAIN.get_or_init(|| plain)
+        };
         let mut item = item::encode(KIND, lead)?;
         item.retain(|name, value| KEPT.contains(&name.as_str()) || plain.get(name) != Some(value));
         let mut json = |name: &str, text: String| item.insert(name.to_owned(), s(text));
@@ -187,7 +199,7 @@ impl Entity for LeadState {
         Self::take(item.clone())
     }
 
-    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError> {
+    fn derived(record: &Stored<Self>, _: &Item, keys: Keys<'_>) -> Result<Derived, StoreError> {
         derived(keys, &record.lead)
     }
 }

@@ -106,7 +106,7 @@ impl Entity for MeetingState {
         })
     }
 
-    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError> {
+    fn derived(record: &Stored<Self>, _: &Item, keys: Keys<'_>) -> Result<Derived, StoreError> {
         let meeting = &record.meeting;
         let (calendar, date) = (meeting.calendar_id, meeting.date);
         let mut derived = Derived::default();

@@ -205,10 +205,10 @@ impl Entity for OpportunitySnapshot {
         Self::read(item)
     }
 
-    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError> {
+    fn derived(record: &Stored<Self>, item: &Item, keys: Keys<'_>) -> Result<Derived, StoreError> {
         let opportunity = &record.opportunity;
         let mut derived = Derived::default();
-        let entry = item::part(&record.encode()?, CARD);
+        let entry = item::part(item, CARD);
         let place = key::place(opportunity.create_date, opportunity.id);
         for list in lists(opportunity) {
             let key = key::total(keys.board(list), &place);

@@ -77,9 +77,9 @@ impl Entity for FileState {
         })
     }
 
-    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError> {
+    fn derived(record: &Stored<Self>, item: &Item, keys: Keys<'_>) -> Result<Derived, StoreError> {
         let (ticket, name) = (record.file.ticket, record.file.name());
-        let copy = item::part(&record.encode()?, TEXT);
+        let copy = item::part(item, TEXT);
         let mut derived = Derived::default();
         derived
             .items

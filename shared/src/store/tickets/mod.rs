@@ -138,11 +138,11 @@ impl Entity for TicketState {
         })
     }
 
-    fn derived(record: &Stored<Self>, keys: Keys<'_>) -> Result<Derived, StoreError> {
+    fn derived(record: &Stored<Self>, item: &Item, keys: Keys<'_>) -> Result<Derived, StoreError> {
         let ticket = &record.ticket;
         let mut derived = Derived::default();
         if let Some(lead) = ticket.lead_relation {
-            let entry = item::part(&record.encode()?, TEXT);
+            let entry = item::part(item, TEXT);
             let key = keys.lead_ticket(lead, ticket.create_date, ticket.id);
             derived.items.insert(key, entry);
         }

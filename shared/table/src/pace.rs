@@ -1,0 +1,92 @@
+//! The pace of bulk writes: as many a second as the table admits, found by additive increase and multiplicative decrease.
+//!
+//! Transactions begin at the pace, one after another. Without throttling there is no pause. The first throttled one sets the pace to
+//! half of the rate so far; further ones halve it, at most once a second, because the table counts the units of a second.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+/// The slowest pace, in transactions a second.
+const MIN_RATE: f64 = 0.5;
+/// Increase of the rate per second, as a part of it, and at least.
+const INCREASE: f64 = 0.05;
+const MIN_INCREASE: f64 = 0.5;
+/// Interval of decreases.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// A pace that transactions share.
+#[derive(Debug, Clone, Default)]
+pub struct Pace(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// Transactions a second; `None` until one was throttled.
+    rate: Option<f64>,
+    /// The begin of the next transaction.
+    next: Option<Instant>,
+    /// The last decrease, or the first transaction.
+    since: Option<Instant>,
+    /// Transactions that were written since.
+    written: u32,
+}
+
+impl Pace {
+    /// Waits for the begin of a transaction.
+    pub(crate) async fn wait(&self) {
+        let turn = self.state().turn(now());
+        if let Some(turn) = turn {
+            sleep_until(turn).await;
+        }
+    }
+
+    /// Notes the end of a transaction.
+    pub(crate) fn adapt(&self, throttled: bool) {
+        let mut state = self.state();
+        if throttled {
+            state.slow(now());
+        } else {
+            state.hasten();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn turn(&mut self, now: Instant) -> Option<Instant> {
+        self.since.get_or_insert(now);
+        let turn = self.next.map_or(now, |next| next.max(now));
+        self.next = Some(turn + Duration::from_secs_f64(1.0 / self.rate?));
+        Some(turn)
+    }
+
+    fn slow(&mut self, now: Instant) {
+        let since = self.since.unwrap_or(now);
+        let lasted = now.saturating_duration_since(since);
+        let rate = match self.rate {
+            Some(_) if lasted < SETTLE => return,
+            Some(rate) => rate,
+            None => f64::from(self.written) / lasted.max(SETTLE).as_secs_f64(),
+        };
+        self.rate = Some((rate / 2.0).max(MIN_RATE));
+        self.since = Some(now);
+        // What the table admitted in this second is used up.
+        self.next = self.next.max(Some(now + SETTLE / 2));
+    }
+
+    fn hasten(&mut self) {
+        self.written = self.written.saturating_add(1);
+        self.rate = self
+            .rate
+            .map(|rate| rate + (rate * INCREASE).max(MIN_INCREASE) / rate);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "tokio's clock, which its timers use")]
+fn now() -> Instant {
+    Instant::now()
+}
