@@ -3,6 +3,7 @@
 mod copies;
 mod credentials;
 mod derived;
+mod details;
 mod left;
 mod storm;
 

@@ -39,8 +39,10 @@ impl Format {
     pub const LEAD_RANKS: Self = Self(5);
     /// Daily counts of boards contain cents.
     pub const DAY_VALUES: Self = Self(5);
+    /// The directory's head is compact, and names of departments and groups are items of their own.
+    pub const COMPACT_DIRECTORY: Self = Self(6);
     /// The format that this build migrates to.
-    pub const CURRENT: Self = Self::DAY_VALUES;
+    pub const CURRENT: Self = Self(6);
 
     /// The oldest format that this build reads, and writes until `funil migrate`. No release wrote format 2.
     pub const OLDEST: Self = Self::FIRST;

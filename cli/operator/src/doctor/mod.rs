@@ -15,6 +15,7 @@ mod copies;
 mod copy_rules;
 mod counters;
 mod credentials;
+mod details;
 mod directory;
 mod extent;
 mod kind;
