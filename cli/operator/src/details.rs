@@ -38,7 +38,7 @@ impl Operator {
                 match decode_details(self.keys(), &item) {
                     Ok(details) => found.details.extend(details),
                     Err(cause @ StoreError::Corrupt { .. }) => {
-                        drop(found.unreadable.insert(key.clone(), cause))
+                        drop(found.unreadable.insert(key.clone(), cause));
                     }
                     Err(cause) => return Err(cause),
                 }
@@ -76,7 +76,8 @@ impl Operator {
     ) -> Result<(), OperatorError> {
         let old = encode_details(self.keys(), &before.details);
         let mut new = encode_details(self.keys(), details);
-        for key in BTreeSet::from_iter(old.keys().chain(new.keys()).cloned()) {
+        let keys: BTreeSet<_> = old.keys().chain(new.keys()).cloned().collect();
+        for key in keys {
             let (known, item) = (old.get(&key), new.remove(&key));
             if known == item.as_ref() {
                 continue;

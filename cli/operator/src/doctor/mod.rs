@@ -65,6 +65,16 @@ pub struct Diagnosis {
     pub remaining: u64,
 }
 
+impl Diagnosis {
+    /// Of a table, which may have a former format.
+    fn of(former_format: Option<Format>) -> Self {
+        Self {
+            former_format,
+            ..Self::default()
+        }
+    }
+}
+
 /// An item that differs from the records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
@@ -122,19 +132,17 @@ impl Operator {
         watch: &(dyn Fn(Progress) + Sync),
     ) -> Result<Diagnosis, OperatorError> {
         self.0.reader().learn_format().await?;
-        let former_format = self.former_format().await?;
+        let diagnosis = Diagnosis::of(self.former_format().await?);
+        let former = diagnosis.former_format;
         let mut doctor = Doctor {
             operator: self,
             repair,
             watch,
-            diagnosis: Diagnosis {
-                former_format,
-                ..Diagnosis::default()
-            },
+            diagnosis,
             largest: counters::Largest::default(),
             columns: columns::Columns::default(),
             former_totals: BTreeSet::new(),
-            may_lack: !repair && former_format.is_some_and(|former| former < Format::UNLINKED),
+            may_lack: !repair && former.is_some_and(|former| former < Format::UNLINKED),
             has_day_values: self.0.reader().settled().has(Format::DAY_VALUES),
             extent: self.extent().await?,
             known: known::DerivedKeys::default(),

@@ -143,7 +143,9 @@ impl Import<'_> {
         let groups = groups.map(|(id, (line, of))| (*line, Addition::Group(*id, of.permissions)));
         let lines: BTreeMap<_, _> = departments.chain(groups).collect();
         let mut next = old.clone();
-        lines.values().for_each(|addition| addition.apply(&mut next));
+        for addition in lines.values() {
+            addition.apply(&mut next);
+        }
         if has_room(&old, &next) {
             return;
         }
@@ -163,8 +165,9 @@ impl Import<'_> {
                     let (own, others) = spares.partition(|(_, (of, _))| *of == id);
                     brought.spares = others;
                     let own: BTreeMap<_, _> = own;
-                    own.into_keys()
-                        .for_each(|line| self.tally.refuse(line, reason.clone()));
+                    for line in own.into_keys() {
+                        self.tally.refuse(line, reason.clone());
+                    }
                 }
                 Addition::Group(id, _) => drop(brought.groups.remove(&id)),
             }

@@ -78,7 +78,7 @@ pub fn read(text: &str) -> Result<(DirectoryHead, LaterPermissions), String> {
     for (id, stored) in compact.groups {
         let permissions = read_permissions(&stored).ok_or("a group has unreadable permissions")?;
         groups.insert(id, permissions);
-        if stored != Value::from(pack_permissions(permissions)) {
+        if stored != pack_permissions(permissions) {
             later.insert(id, stored);
         }
     }
@@ -161,13 +161,13 @@ fn pack_permissions(permissions: Permissions) -> u64 {
         .into_iter()
         .zip(8_u32..)
         .map(|(is, bit)| u64::from(is) << bit);
-    level(permissions.leads) | level(permissions.opportunities) << 4 | flags.sum::<u64>()
+    level(permissions.leads) | (level(permissions.opportunities) << 4) | flags.sum::<u64>()
 }
 
 fn unpack_permissions(bits: u64) -> Permissions {
     let level = |bits: u64| usize::try_from(bits & 15).ok().and_then(|at| LEVELS.get(at));
     let level = |bits| level(bits).copied().unwrap_or_default();
-    let flag = |bit: u32| bits >> bit & 1 == 1;
+    let flag = |bit: u32| (bits >> bit) & 1 == 1;
     Permissions {
         leads: level(bits),
         opportunities: level(bits >> 4),
@@ -217,7 +217,7 @@ fn unpack_departments(text: &str) -> Option<BTreeMap<DepartmentId, Option<Depart
 fn write_number(text: &mut String, mut number: u64) {
     loop {
         let more = if number > 31 { 32 } else { 0 };
-        let digit = usize::try_from(number & 31 | more).unwrap_or_default();
+        let digit = usize::try_from((number & 31) | more).unwrap_or_default();
         text.push(char::from(DIGITS[digit]));
         number >>= 5;
         if number == 0 {
