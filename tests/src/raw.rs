@@ -14,6 +14,7 @@ use std::net::TcpStream;
 
 use funil::engine::Database;
 use serde_json::{Value, json};
+use shared::directory::Directory;
 use shared::store::embedded::EmbeddedEngine as _;
 
 /// The single table of an engine.
@@ -95,8 +96,9 @@ impl RawTable {
         }
     }
 
-    /// Converts the users of an instance to the first format: all memberships and all names in one item each.
-    pub fn to_first_format(&self, instance: &str) {
+    /// Converts the users and the directory of an instance to the first format: all memberships and all names in one item
+    /// each.
+    pub fn to_first_format(&self, instance: &str, directory: &Directory) {
         let (mut users, mut names) = (json!({}), json!({}));
         for item in self.items() {
             let (pk, sk) = (text(&item, "pk"), text(&item, "sk"));
@@ -113,7 +115,10 @@ impl RawTable {
                     flag("admin") + 2 * inactive
                 ]);
                 names[id] = [text(&item, "name"), text(&item, "lastName")].join(" ").into();
-            } else if pk == format!("{instance}#names") || pk == format!("{instance}#members") {
+            } else if ["names", "members", "department", "group"]
+                .iter()
+                .any(|list| pk == format!("{instance}#{list}"))
+            {
                 self.delete(&pk, &sk);
             } else if pk.starts_with("#credential#") && text(&item, "instance") == instance {
                 let mut item = item.clone();
@@ -123,7 +128,7 @@ impl RawTable {
         }
         let pk = format!("{instance}#directory");
         let head = self.get(&pk, "directory").expect("a directory");
-        let mut directory: Value = serde_json::from_str(&text(&head, "head")).expect("JSON");
+        let mut directory = json!(directory);
         directory["users"] = users;
         let directory = json!({ "directory": { "S": directory.to_string() }, "v": head["v"] });
         self.put(&pk, "directory", &directory);

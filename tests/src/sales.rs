@@ -131,7 +131,7 @@ fn support() -> Funnel {
 }
 
 /// Funnel 5, visible to user 8 and group 24, without opportunities.
-fn empty() -> Funnel {
+pub fn empty() -> Funnel {
     Funnel {
         id: funnel(5),
         name: "Parcerias".to_owned(),

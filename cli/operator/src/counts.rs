@@ -17,7 +17,7 @@ impl Operator {
     /// # Errors
     /// [`OperatorError`] where there is no such instance or the table fails.
     pub async fn counts(&self, watch: &(dyn Fn(u64) + Sync)) -> Result<Counts, OperatorError> {
-        let directory = self.directory().await?;
+        let directory = self.directory_head().await?;
         let mut counts = vec![
             (Kind::Settings.name(), directory.settings.entries().len() as u64),
             (Kind::Departments.name(), directory.departments.len() as u64),

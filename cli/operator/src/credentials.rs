@@ -261,7 +261,7 @@ impl Operator {
     /// # Errors
     /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
     pub async fn credentials(&self, kind: CredentialKind) -> Result<Vec<CredentialEntry>, OperatorError> {
-        self.directory().await?;
+        self.directory_head().await?;
         let listed = self.all_listed().await?;
         let mut entries: Vec<_> = listed.into_iter().map(|listed| listed.entry).collect();
         entries.retain(|entry| entry.kind == kind);
@@ -325,7 +325,7 @@ impl Operator {
 
     /// The entry of a credential that is not revoked.
     async fn listed(&self, kind: CredentialKind, id: &str) -> Result<Listed, OperatorError> {
-        self.directory().await?;
+        self.directory_head().await?;
         // A text that is no id is not looked up: DynamoDB rejects keys of some lengths and characters.
         let formed = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let item = if formed {

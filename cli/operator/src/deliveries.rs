@@ -30,7 +30,7 @@ impl Operator {
     /// # Errors
     /// [`OperatorError`] where there is no such instance, or the table fails.
     pub async fn failed_deliveries(&self) -> Result<Vec<FailedDelivery>, OperatorError> {
-        self.directory().await?;
+        self.directory_head().await?;
         let items = self.0.reader().undelivered().await?;
         let found = items
             .iter()
@@ -43,7 +43,7 @@ impl Operator {
     /// # Errors
     /// As [`Self::failed_deliveries`]; those before stay in the outbox.
     pub async fn retry_deliveries(&self) -> Result<Vec<FailedDelivery>, OperatorError> {
-        self.directory().await?;
+        self.directory_head().await?;
         let mut retried = Vec::new();
         for item in self.0.reader().undelivered().await? {
             let transaction = undelivered::back(self.0.reader(), &item)?;

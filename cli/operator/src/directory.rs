@@ -5,28 +5,45 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Operator, OperatorError};
-use shared::directory::Directory;
+use shared::directory::{Directory, DirectoryHead};
 use shared::ids::UserId;
-use shared::store::unscoped::directory::{StoredDirectory, decode_raw, encode};
+use shared::store::unscoped::directory::{StoredDirectory, decode_raw, encode, has_room};
 use table::item::{self, Item};
 use table::{Condition, Policy, Transaction};
 
-/// Maximum bytes of the item of the directory or of users' names, well below DynamoDB's 400 KB for an item.
+/// Maximum bytes of the item of the directory or of users' names in a former format, well below DynamoDB's 400 KB for an
+/// item.
 pub const MAX_BYTES: usize = 350_000;
 /// The name of a change of the directory in errors.
 pub(super) const DIRECTORY: &str = "a change of the directory";
 
 impl Operator {
-    /// Changes the directory, and decides again if another write was faster. Returns whether anything changed.
+    /// Changes the directory, and decides again if another write was faster. Returns whether anything changed. An
+    /// unreadable department or group is written anew.
     ///
     /// # Errors
-    /// [`OperatorError::NoInstance`], [`OperatorError::TooLarge`], or [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::NoInstance`], [`OperatorError::DirectoryFull`], [`OperatorError::TooLarge`], or
+    /// [`OperatorError::Store`] where the table fails.
     pub async fn put_directory(&self, edit: impl Fn(&mut Directory)) -> Result<bool, OperatorError> {
-        self.try_edit(|directory| {
-            edit(directory);
-            Ok(())
-        })
-        .await
+        let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
+        loop {
+            let stored = self.stored_directory().await?;
+            let before = self.stored_details(&stored).await?;
+            let old = Directory::of_parts(stored.directory.clone(), before.details.clone());
+            let mut next = old.clone();
+            edit(&mut next);
+            if next == old {
+                return Ok(false);
+            }
+            if !has_room(&stored.directory, &next.clone().split().0) {
+                return Err(OperatorError::DirectoryFull);
+            }
+            let transaction = self.directory_changes(stored, &before, next)?;
+            if self.table().try_commit(transaction).await? {
+                return Ok(true);
+            }
+            retry.again().await?;
+        }
     }
 
     /// Sets one setting; `null` restores its default (C-83). Returns whether anything changed.
@@ -35,27 +52,16 @@ impl Operator {
     /// [`OperatorError::Setting`] for an unknown name or a bad value, [`OperatorError::NoInstance`], or
     /// [`OperatorError::Store`] if the table fails.
     pub async fn set_setting(&self, name: &str, value: &Value) -> Result<bool, OperatorError> {
-        self.try_edit(|directory| Ok(directory.settings.set(name, value)?))
-            .await
-    }
-
-    async fn try_edit(
-        &self,
-        edit: impl Fn(&mut Directory) -> Result<(), OperatorError>,
-    ) -> Result<bool, OperatorError> {
         let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
         loop {
             let stored = self.stored_directory().await?;
             let mut next = stored.clone();
-            edit(&mut next.directory)?;
+            next.directory.settings.set(name, value)?;
             if next.directory == stored.directory {
                 return Ok(false);
             }
-            if item::bytes(&encode(&next)) > MAX_BYTES {
-                return Err(OperatorError::TooLarge("directory"));
-            }
             let mut transaction = Transaction::default();
-            self.put_next(&mut transaction, next);
+            self.put_checked(&mut transaction, next)?;
             if self.table().try_commit(transaction).await? {
                 return Ok(true);
             }
@@ -63,11 +69,45 @@ impl Operator {
         }
     }
 
+    /// Settings, departments and groups. Those whose details cannot be read have their ids as names; a lenient operator
+    /// notes the items.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] where the table fails,
+    /// or an item cannot be read and the operator is not lenient.
+    pub async fn directory(&self) -> Result<Directory, OperatorError> {
+        let stored = self.stored_directory().await?;
+        let found = self.stored_details(&stored).await?;
+        self.note_unreadable(found.unreadable)?;
+        Ok(Directory::of_parts(stored.directory, found.details))
+    }
+
+    /// The part of the directory that decides access. One get.
+    ///
+    /// # Errors
+    /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] where the table fails.
+    pub async fn directory_head(&self) -> Result<DirectoryHead, OperatorError> {
+        Ok(self.stored_directory().await?.directory)
+    }
+
     pub(super) async fn stored_directory(&self) -> Result<StoredDirectory, OperatorError> {
         match self.reads().get(&self.keys().directory()).await? {
             Some(item) => Ok(decode_raw(&item)?),
             None => Err(self.missing().await),
         }
+    }
+
+    /// Replaces the directory that was read, unless its item would be too large.
+    pub(super) fn put_checked(
+        &self,
+        transaction: &mut Transaction,
+        next: StoredDirectory,
+    ) -> Result<(), OperatorError> {
+        if item::bytes(&encode(&next)) > MAX_BYTES {
+            return Err(OperatorError::TooLarge("directory"));
+        }
+        self.put_next(transaction, next);
+        Ok(())
     }
 
     /// Replaces the directory that was read.

@@ -10,6 +10,7 @@ mod counts;
 mod credentials;
 mod day_values;
 mod deliveries;
+mod details;
 mod directory;
 mod doctor;
 pub mod export;
@@ -37,7 +38,7 @@ use std::collections::BTreeMap;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use shared::directory::Directory;
+use shared::directory::{DirectoryDetails, DirectoryHead};
 use shared::environment::Environment;
 use shared::ids::UserId;
 use shared::instance::InstanceName;
@@ -139,6 +140,13 @@ pub enum OperatorError {
     /// The directory or the list of names would approach the size limit of an item.
     #[error("the instance's {0} would take more than {limit} KB of one item; use fewer or shorter names", limit = directory::MAX_BYTES / 1000)]
     TooLarge(&'static str),
+    /// The directory would have too many departments or groups.
+    #[error(
+        "an instance has at most {departments} departments and {groups} groups, fewer if their ids have more than 7 digits",
+        departments = shared::store::unscoped::directory::MAX_DEPARTMENTS,
+        groups = shared::store::unscoped::directory::MAX_GROUPS
+    )]
+    DirectoryFull,
     /// The table failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -319,7 +327,9 @@ impl Operator {
             Condition::Absent,
         );
         let directory = shared::store::unscoped::directory::StoredDirectory {
-            directory: Directory::default(),
+            directory: DirectoryHead::default(),
+            details: (format < Format::COMPACT_DIRECTORY).then(DirectoryDetails::default),
+            later: BTreeMap::new(),
             standings: (format < Format::SPLIT).then(BTreeMap::new),
             version: 1,
             raw: Raw::default(),
@@ -340,16 +350,5 @@ impl Operator {
         let item = self.reads().get(&key::instance(self.instance())).await?;
         let item = item.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))?;
         Ok(item::decode("instance", item)?)
-    }
-
-    /// Settings, departments and groups.
-    ///
-    /// # Errors
-    /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] where the table fails.
-    pub async fn directory(&self) -> Result<Directory, OperatorError> {
-        match self.0.reader().directory().await? {
-            Some(directory) => Ok(directory),
-            None => Err(self.missing().await),
-        }
     }
 }

@@ -21,8 +21,11 @@ type Step = for<'o> fn(&'o Operator) -> BoxFuture<'o, Result<u64, OperatorError>
 
 /// The steps from the former format to this build's, in their order and with their names in messages. A build that raises
 /// [`Format::CURRENT`] replaces them.
-const STEPS: [(&str, Step); 5] = [
+const STEPS: [(&str, Step); 6] = [
     ("directory", |operator| Box::pin(operator.split_directory())),
+    ("departments and groups", |operator| {
+        Box::pin(operator.compact_directory())
+    }),
     ("board totals", |operator| Box::pin(operator.move_former_totals())),
     ("look-ups", |operator| Box::pin(operator.add_look_ups())),
     ("lead ranks", |operator| Box::pin(operator.count_lead_ranks())),

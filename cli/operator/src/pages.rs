@@ -1,5 +1,6 @@
 //! Reading the records of an instance in pages, for exports (C-81).
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::kinds::ExportKind;
@@ -12,7 +13,7 @@ use shared::store::unscoped::key::Counter;
 use shared::store::unscoped::opportunities::OpportunityRecord;
 use table::StoreError;
 use table::item::{self, Item};
-use table::{KeyRange, MergeScan, PAGE, Table, key_of};
+use table::{Key, KeyRange, MergeScan, PAGE, Table, key_of};
 
 /// The most keys of unreadable records that are kept.
 const MAX_NOTED: usize = 1000;
@@ -67,17 +68,19 @@ fn readable<T>(
         let key = key_of(&item)?;
         match (decode(item), unreadable) {
             (Ok(record), _) => records.push(record),
-            (Err(StoreError::Corrupt { cause, .. }), Some(unreadable)) => {
-                let mut noted = unreadable.lock().unwrap_or_else(PoisonError::into_inner);
-                noted.count += 1;
-                if noted.items.len() < MAX_NOTED {
-                    noted.items.push(format!("{key} cannot be read: {cause}"));
-                }
-            }
+            (Err(StoreError::Corrupt { cause, .. }), Some(unreadable)) => note(unreadable, &key, &cause),
             (Err(error), _) => return Err(error),
         }
     }
     Ok(records)
+}
+
+fn note(unreadable: &Mutex<UnreadableRecords>, key: &Key, cause: &str) {
+    let mut noted = unreadable.lock().unwrap_or_else(PoisonError::into_inner);
+    noted.count += 1;
+    if noted.items.len() < MAX_NOTED {
+        noted.items.push(format!("{key} cannot be read: {cause}"));
+    }
 }
 
 /// The timeline's events in the order of their calls, a page of calls at a time.
@@ -108,6 +111,17 @@ impl EventPages<'_> {
 }
 
 impl Operator {
+    /// Notes items that cannot be read, if there is a place to note them; else the first is the error.
+    pub(super) fn note_unreadable(&self, items: BTreeMap<Key, StoreError>) -> Result<(), StoreError> {
+        for (key, cause) in items {
+            match (&self.1, cause) {
+                (Some(unreadable), StoreError::Corrupt { cause, .. }) => note(unreadable, &key, &cause),
+                (_, error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// All records of a kind in the order of their keys.
     #[must_use]
     pub fn records<K: ExportKind>(&self) -> RecordPages<K::Record> {

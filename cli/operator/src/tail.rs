@@ -87,7 +87,7 @@ impl Tail {
     /// # Errors
     /// [`OperatorError`] if there is no such instance or the table fails.
     pub async fn new(operator: Operator) -> Result<Self, OperatorError> {
-        operator.directory().await?;
+        operator.directory_head().await?;
         let mut tail = Self {
             operator: operator.lenient(),
             sequences: [

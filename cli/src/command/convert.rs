@@ -108,7 +108,7 @@ async fn instance(convert: &ConvertArgs, global: &Global) -> Result<(Zone, Taken
         return Ok((convert.zone.unwrap_or(Zone::UTC), TakenIds::default()));
     };
     let operator = Operator::new(&global.store().await?, instance.clone());
-    let directory = operator.directory().await?;
+    let directory = operator.directory_head().await?;
     Ok((directory.settings.zone(), operator.taken().await?))
 }
 

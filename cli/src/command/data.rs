@@ -77,7 +77,7 @@ pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failu
         store = operator::rehearse(&store, Arc::new(copy)).await?;
     }
     let operator = Operator::new(&store, import.instance);
-    operator.directory().await?;
+    operator.directory_head().await?;
     let source = if import.file.as_os_str() == "-" {
         Source::spool(io::stdin().lock())
     } else {
@@ -198,7 +198,7 @@ pub async fn export(export: ExportArgs, global: &Global) -> Result<Answer, Failu
         )));
     }
     let operator = Operator::new(&global.store().await?, export.instance).lenient();
-    operator.directory().await?;
+    operator.directory_head().await?;
     let _ = writeln!(io::stderr(), "{HOLDS}");
     let bar = global.progress();
     let counts = written(output.as_deref(), &operator, &bar).await;

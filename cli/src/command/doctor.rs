@@ -51,6 +51,10 @@ pub async fn run(doctor: DoctorArgs, global: &Global) -> Result<Answer, Failure>
     };
     Ok(if diagnosis.remaining > 0 && !doctor.repair {
         answer.noting("repair them with --repair")
+    } else if let Some(former) = diagnosis.former_format {
+        answer.noting(format!(
+            "the table has format {former}, which a repair does not change; once no former version runs, run: funil migrate"
+        ))
     } else {
         answer
     })

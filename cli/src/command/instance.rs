@@ -157,7 +157,7 @@ async fn list(global: &Global) -> Result<Answer, Failure> {
 
 async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
     let operator = Operator::new(&global.store().await?, name);
-    let (entry, directory) = (operator.entry().await?, operator.directory().await?);
+    let (entry, directory) = (operator.entry().await?, operator.directory_head().await?);
     let bar = global.progress();
     progress::uncounted(&bar, "records");
     let records = operator.counts(&|counted| bar.inc(counted)).await;
@@ -226,7 +226,7 @@ async fn set(
     };
     let operator = Operator::new(&global.store().await?, name);
     let changed = operator.set_setting(setting, &value).await?;
-    let directory = operator.directory().await?;
+    let directory = operator.directory_head().await?;
     let now = directory
         .settings
         .entries()

@@ -28,7 +28,7 @@ pub enum UserCommand {
 pub async fn run(command: UserCommand, global: &Global) -> Result<Answer, Failure> {
     let UserCommand::List { instance } = command;
     let operator = Operator::new(&global.store().await?, instance);
-    operator.directory().await?;
+    operator.directory_head().await?;
     let mut users = Vec::new();
     let mut pages = operator.records::<kinds::Users>();
     while let Some(page) = pages.next().await? {

@@ -28,7 +28,7 @@ fn bench_of_funnels() -> Bench {
 
 /// Whether calls write triggers.
 fn triggers(bench: &Bench) -> bool {
-    bench.json("acme#directory", "directory", "head")["triggers"] == true
+    bench.json("acme#directory", "directory", "access")["triggers"] == true
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn the_doctor_checks_the_directorys_flag() {
         (false, "says that an automation is active, but none is"),
     ] {
         bench.import(&points(1, active)).done();
-        bench.edit_json("acme#directory", "directory", "head", |directory| {
+        bench.edit_json("acme#directory", "directory", "access", |directory| {
             directory["triggers"] = json!(!active);
         });
         let told = |repaired| json!([{ "item": item, "reason": reason, "repaired": repaired }]);
@@ -158,7 +158,7 @@ fn on(id: u64, trigger: &str, event: &str, more: &Value) -> String {
 #[test]
 fn the_directory_lists_awaited_events() {
     let bench = bench_of_funnels();
-    let directory = |bench: &Bench| bench.json("acme#directory", "directory", "head");
+    let directory = |bench: &Bench| bench.json("acme#directory", "directory", "access");
     let inactive = json!({ "active": false });
     for (line, events) in [
         (on(1, "lead", "created", &json!({})), json!(["lead.created"])),
@@ -173,7 +173,7 @@ fn the_directory_lists_awaited_events() {
         assert_eq!(directory(&bench)["events"], events, "{line}");
     }
     assert!(triggers(&bench));
-    bench.edit_json("acme#directory", "directory", "head", |directory| {
+    bench.edit_json("acme#directory", "directory", "access", |directory| {
         directory["events"] = json!(["lead.created"]);
     });
     let seen = bench.funil("doctor --instance acme --json");

@@ -148,3 +148,58 @@ fn the_last_valid_line_counts() {
         }
     }
 }
+
+/// C-89: lines beyond the departments and groups of an instance are refused, and those that depend on them.
+#[test]
+fn an_instance_has_a_thousand_departments() {
+    let bench = bench();
+    let department = |id: u64, parent: u64| {
+        let parent = if parent == 0 { json!(null) } else { json!(parent) };
+        json!({ "kind": "department", "id": id, "name": format!("Loja {id}"), "parent": parent }).to_string()
+            + "\n"
+    };
+    let group = |id: u64| {
+        json!({ "kind": "group", "id": id, "name": "Grupo", "permissions": { "leads": "own" } }).to_string()
+            + "\n"
+    };
+    // USERS has departments and groups too.
+    let (departments, groups) = (
+        records(&bench.export(), "department"),
+        records(&bench.export(), "group"),
+    );
+    let (some, few) = (1_000 - departments.len() as u64, 100 - groups.len() as u64);
+    // Parents come last, and are written first.
+    let lines: String = (1..=some)
+        .map(|at| department(10_000 + at, if at < some { 10_001 + at } else { 0 }))
+        .collect();
+    let lines = lines + &(1..=few).map(|at| group(1_000 + at)).collect::<String>();
+    bench.import(&lines).done();
+    let full =
+        "an instance has at most 1000 departments and 100 groups, fewer if their ids have more than 7 digits";
+    let more = [
+        department(10_001, 0).replace("Loja", "Filial"),
+        department(20_000, 0),
+        department(20_001, 20_000),
+        group(2_000),
+        department(10_002, 20_000),
+    ];
+    let answer = bench.import(&more.concat()).document();
+    assert_eq!(answer["imported"], 1);
+    assert_eq!(
+        refused(&answer),
+        [
+            format!("line 2: {full}"),
+            format!("line 3: {full}"),
+            format!("line 4: {full}"),
+            "line 5: parent: department 20000 does not exist".to_owned(),
+        ]
+    );
+    assert_eq!(records(&bench.export(), "department").len(), 1_000);
+    let long = department(1, 0).replace("Loja", &"a".repeat(255));
+    assert_eq!(
+        refused(&bench.import(&long).document()),
+        ["line 1: name: must have at most 255 characters"]
+    );
+    let seen = bench.funil("doctor --instance acme --json").done();
+    assert_eq!(seen.document()["differences"], json!([]));
+}

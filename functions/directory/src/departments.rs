@@ -3,7 +3,7 @@
 use axum::response::Response;
 use shared::auth::{AnyUser, Authorized, KeyAndToken, Prefetch};
 use shared::http::{RawRequest, RequestError, json};
-use shared::store::{DepartmentUsers, Reader, StoreError};
+use shared::store::{DepartmentList, Reader, StoreError};
 
 use crate::view::department_views;
 
@@ -12,7 +12,7 @@ use crate::view::department_views;
 pub struct ListDepartments;
 
 impl Prefetch for ListDepartments {
-    type Found = DepartmentUsers;
+    type Found = DepartmentList;
     type Error = RequestError;
     const NEEDS_COLLEAGUES: bool = false;
 
@@ -21,13 +21,17 @@ impl Prefetch for ListDepartments {
     }
 
     async fn prefetch(&self, reader: &Reader) -> Result<Self::Found, StoreError> {
-        reader.department_users().await
+        reader.departments().await
     }
 }
 
 /// The departments by id, each below its parent, with the ids of their users. One round trip for up to 50 items of members,
 /// each with those of one department among a thousand ids; one more for each MB.
-pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListDepartments>) -> Response {
-    let (scope, _, users) = request.into_parts();
-    json(&department_views(scope.viewer.directory(), &users))
+pub async fn list(
+    request: Authorized<KeyAndToken, AnyUser, ListDepartments>,
+) -> Result<Response, RequestError> {
+    let (scope, _, list) = request.into_parts();
+    let directory = scope.viewer.directory();
+    let list = scope.store.reader().complete_departments(directory, list).await?;
+    Ok(json(&department_views(directory, &list)))
 }

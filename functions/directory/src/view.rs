@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
-use shared::directory::{Department, Directory};
+use shared::directory::DirectoryHead;
 use shared::ids::{DepartmentId, GroupId, UserId};
 use shared::people::User;
-use shared::store::DepartmentUsers;
+use shared::store::DepartmentList;
 use shared::time::Timestamp;
 
 /// Maximum nesting of departments. JSON readers refuse some hundred levels.
@@ -74,47 +74,47 @@ pub struct DepartmentView<'a> {
 }
 
 /// The top departments by id, each with those below it. Departments deeper than [`MAX_LEVELS`] are at that level.
-pub fn department_views<'a>(directory: &'a Directory, users: &DepartmentUsers) -> Vec<DepartmentView<'a>> {
+pub fn department_views<'a>(
+    directory: &'a DirectoryHead,
+    list: &'a DepartmentList,
+) -> Vec<DepartmentView<'a>> {
     let mut tree = Tree {
         directory,
-        users,
+        list,
         below: BTreeMap::new(),
     };
-    for (id, department) in &directory.departments {
-        let parent = department
-            .parent
-            .filter(|parent| directory.departments.contains_key(parent));
+    for (id, parent) in &directory.departments {
+        let parent = parent.filter(|parent| directory.departments.contains_key(parent));
         tree.below.entry(parent).or_default().insert(*id);
     }
     tree.subs(None, 1)
 }
 
 /// The departments by their parents.
-struct Tree<'a, 'u> {
-    directory: &'a Directory,
-    users: &'u DepartmentUsers,
+struct Tree<'a> {
+    directory: &'a DirectoryHead,
+    list: &'a DepartmentList,
     below: BTreeMap<Option<DepartmentId>, BTreeSet<DepartmentId>>,
 }
 
-impl<'a> Tree<'a, '_> {
+impl<'a> Tree<'a> {
     fn subs(&self, parent: Option<DepartmentId>, level: usize) -> Vec<DepartmentView<'a>> {
         let mut below = self.below.get(&parent).cloned().unwrap_or_default();
         if level == MAX_LEVELS {
             below = self.all_below(below);
         }
-        let views = below.into_iter().filter_map(|id| {
-            let department = self.directory.departments.get(&id)?;
-            Some(self.view(id, department, level))
-        });
+        let views = below.into_iter().filter_map(|id| self.view(id, level));
         views.collect()
     }
 
-    fn view(&self, id: DepartmentId, department: &'a Department, level: usize) -> DepartmentView<'a> {
-        let users = self.users.get(&id).into_iter().flatten();
-        DepartmentView {
+    fn view(&self, id: DepartmentId, level: usize) -> Option<DepartmentView<'a>> {
+        let parent = *self.directory.departments.get(&id)?;
+        let department = self.list.details.departments.get(&id)?;
+        let users = self.list.users.get(&id).into_iter().flatten();
+        Some(DepartmentView {
             id,
             name: &department.name,
-            department: department.parent,
+            department: parent,
             users: users.copied().collect(),
             subs: if level < MAX_LEVELS {
                 self.subs(Some(id), level + 1)
@@ -125,7 +125,7 @@ impl<'a> Tree<'a, '_> {
             show_sac360: department.show_sac360.into(),
             create_date: department.create_date,
             update_date: department.update_date,
-        }
+        })
     }
 
     /// These departments and all below them.

@@ -1,9 +1,10 @@
 //! The directory of an instance: its settings, departments and groups.
 //!
-//! It is one item, read with every request in the same round trip as the credential, so permissions and
-//! settings are current (C-2, C-12) for one small read. It does not grow with the users: a credential
-//! contains its user's membership, and the members of a department are read only for viewers with the access
-//! level `department`.
+//! The part that decides access, the [`DirectoryHead`], is one item, read with every request in the same round trip as the
+//! credential, so permissions and settings are current (C-2, C-12) for one small read. Names and dates of departments and
+//! groups, the [`DirectoryDetails`], are in items of their own, which only lists, imports and exports read. The head does not
+//! grow with the users: a credential contains its user's membership, and the members of a department are read only for
+//! viewers with the access level `department`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +22,7 @@ pub struct Department {
     /// Display name.
     pub name: String,
     /// The parent department.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<DepartmentId>,
     /// Its users work with opportunities. Carried from import, without effect.
     #[serde(default = "yes", with = "zero_or_one", skip_serializing_if = "Clone::clone")]
@@ -135,6 +136,107 @@ pub struct Directory {
 }
 
 impl Directory {
+    /// The parts as they are stored.
+    #[must_use]
+    pub fn split(self) -> (DirectoryHead, DirectoryDetails) {
+        let (mut details, mut parents) = (DirectoryDetails::default(), BTreeMap::new());
+        for (id, mut department) in self.departments {
+            parents.insert(id, department.parent.take());
+            details.departments.insert(id, department);
+        }
+        let mut permissions = BTreeMap::new();
+        for (id, group) in self.groups {
+            permissions.insert(id, group.permissions);
+            details.groups.insert(id, GroupName { name: group.name });
+        }
+        let head = DirectoryHead {
+            settings: self.settings,
+            departments: parents,
+            groups: permissions,
+            triggers: self.triggers,
+            events: self.events,
+            suspended: self.suspended,
+        };
+        (head, details)
+    }
+
+    /// The whole of both parts. The head decides which departments and groups exist; one without details has its id as name.
+    #[must_use]
+    pub fn of_parts(head: DirectoryHead, mut details: DirectoryDetails) -> Self {
+        details.complete(&head);
+        let departments = head.departments.into_iter().filter_map(|(id, parent)| {
+            let department = details.departments.remove(&id)?;
+            Some((id, Department { parent, ..department }))
+        });
+        let groups = head.groups.into_iter().filter_map(|(id, permissions)| {
+            let GroupName { name } = details.groups.remove(&id)?;
+            Some((id, Group { name, permissions }))
+        });
+        Self {
+            departments: departments.collect(),
+            groups: groups.collect(),
+            settings: head.settings,
+            triggers: head.triggers,
+            events: head.events,
+            suspended: head.suspended,
+        }
+    }
+}
+
+/// The part of the directory that decides access, which every request reads.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DirectoryHead {
+    /// The instance's settings.
+    pub settings: Settings,
+    /// The parent of each department.
+    pub departments: BTreeMap<DepartmentId, Option<DepartmentId>>,
+    /// The permissions of each group.
+    pub groups: BTreeMap<GroupId, Permissions>,
+    /// See [`Directory::triggers`].
+    pub triggers: bool,
+    /// See [`Directory::events`].
+    pub events: BTreeSet<String>,
+    /// See [`Directory::suspended`].
+    pub suspended: Option<Timestamp>,
+}
+
+/// The part of the directory that decides nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DirectoryDetails {
+    /// The departments, without their parents.
+    pub departments: BTreeMap<DepartmentId, Department>,
+    /// The names of the groups.
+    pub groups: BTreeMap<GroupId, GroupName>,
+}
+
+/// The name of a group.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupName {
+    /// Display name.
+    pub name: String,
+}
+
+impl DirectoryDetails {
+    /// Adds other details.
+    pub fn extend(&mut self, other: Self) {
+        self.departments.extend(other.departments);
+        self.groups.extend(other.groups);
+    }
+
+    /// Adds what it lacks of a head: departments and groups with their ids as names.
+    pub fn complete(&mut self, head: &DirectoryHead) {
+        for id in head.departments.keys() {
+            let unnamed = || Department::new(id.to_string(), None);
+            self.departments.entry(*id).or_insert_with(unnamed);
+        }
+        for id in head.groups.keys() {
+            let name = || GroupName { name: id.to_string() };
+            self.groups.entry(*id).or_insert_with(name);
+        }
+    }
+}
+
+impl DirectoryHead {
     /// Whether the instance answers requests.
     #[must_use]
     pub fn is_open(&self) -> bool {
@@ -145,7 +247,7 @@ impl Directory {
     /// import rejects.
     #[must_use]
     pub fn is_within(&self, department: DepartmentId, ancestor: DepartmentId) -> bool {
-        std::iter::successors(Some(department), |at| self.departments.get(at)?.parent)
+        std::iter::successors(Some(department), |at| *self.departments.get(at)?)
             .take(self.departments.len() + 1)
             .any(|at| at == ancestor)
     }

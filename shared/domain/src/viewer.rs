@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::directory::{Directory, Membership};
+use crate::directory::{DirectoryHead, Membership};
 use crate::funnel::FunnelAccess;
 use crate::ids::{DepartmentId, UserId};
 use crate::opportunity::Status;
@@ -16,7 +16,7 @@ pub struct Viewer {
     user: UserId,
     standing: Membership,
     permissions: Permissions,
-    directory: Arc<Directory>,
+    directory: Arc<DirectoryHead>,
     /// The users of the viewer's department and those below it, including the viewer; loaded only for the
     /// access level `department`.
     colleagues: Arc<BTreeSet<UserId>>,
@@ -37,12 +37,12 @@ pub enum OwnerScope {
 impl Viewer {
     /// The viewer for a user; `None` if inactive, whose credentials are void (C-2).
     #[must_use]
-    pub fn new(directory: Arc<Directory>, user: UserId, standing: Membership) -> Option<Self> {
+    pub fn new(directory: Arc<DirectoryHead>, user: UserId, standing: Membership) -> Option<Self> {
         let permissions = if standing.admin {
             Permissions::EVERYTHING
         } else {
             let group = standing.group.and_then(|group| directory.groups.get(&group));
-            group.map(|group| group.permissions).unwrap_or_default()
+            group.copied().unwrap_or_default()
         };
         (!standing.inactive).then(|| Self {
             user,
@@ -89,9 +89,9 @@ impl Viewer {
         &self.permissions
     }
 
-    /// The instance's directory.
+    /// The head of the instance's directory.
     #[must_use]
-    pub fn directory(&self) -> &Directory {
+    pub fn directory(&self) -> &DirectoryHead {
         &self.directory
     }
 

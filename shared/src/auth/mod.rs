@@ -19,7 +19,7 @@ mod webhook;
 use axum::extract::{FromRequest, Request};
 use axum::response::IntoResponse;
 
-use crate::directory::Directory;
+use crate::directory::DirectoryHead;
 use crate::http::{App, Params, RawRequest, RequestError};
 use crate::instance::InstanceName;
 use crate::store::{Reader, StoreError};
@@ -160,15 +160,15 @@ fn first<E: From<RequestError>>(refused: Option<RequestError>, invalid: E) -> E 
     refused.map_or(invalid, E::from)
 }
 
-/// The directory of an instance that answers public requests; a suspended one is like one that does not exist. One get.
-async fn open_directory(reader: &Reader) -> Result<Option<Directory>, StoreError> {
+/// The head of the directory of an instance that answers public requests; a suspended one is like one that does not exist. One get.
+async fn open_directory(reader: &Reader) -> Result<Option<DirectoryHead>, StoreError> {
     let directory = reader.directory().await?;
     match &directory {
         None => request::refuse_for(Refusal::Unknown),
         Some(directory) if !directory.is_open() => request::refuse_for(Refusal::Suspended),
         Some(_) => {}
     }
-    Ok(directory.filter(Directory::is_open))
+    Ok(directory.filter(DirectoryHead::is_open))
 }
 
 /// The instance named by `i`. An invalid name is treated like an instance that does not exist.

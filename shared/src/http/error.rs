@@ -11,6 +11,7 @@ use crate::store::StoreError;
 use crate::telemetry::request;
 
 const OVERSIZE: &str = "body: the record, or an item that counts or lists it, would be larger than 400 KB";
+const FAR_PAGE: &str = "page: is too far from the start to be read on its own; read the pages in order";
 
 /// 400: a parameter of the query or a field of the body breaks its rule. The first text names it, the second is the rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -77,6 +78,12 @@ impl RequestError {
     /// 400 with the text of a domain rule, which names the field at fault.
     pub fn invalid(details: impl fmt::Display) -> Self {
         Self::Invalid(details.to_string())
+    }
+
+    /// Maps a failed read of a page of a list (C-62): a page that is asked for by itself may read too much (C-86).
+    #[must_use]
+    pub fn of_page(error: StoreError) -> Self {
+        Self::over_budget(FAR_PAGE)(error)
     }
 
     /// Maps a failed read: one that exceeds the setting `read_budget` is a 400 with `advice` on how to ask for less (C-86).

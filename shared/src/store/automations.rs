@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::Reader;
 use crate::automation::{Automation, Event, Moment, Trigger};
-use crate::directory::Directory;
+use crate::directory::DirectoryHead;
 use crate::ids::AutomationId;
 use table::StoreError;
 use table::item::{self, Item, n, s};
@@ -68,7 +68,7 @@ impl FoundAutomation {
 }
 
 /// Brings what the directory says of active automations up to date with all of them.
-pub fn summarize<'f>(directory: &mut Directory, all: impl IntoIterator<Item = &'f FoundAutomation>) {
+pub fn summarize<'f>(directory: &mut DirectoryHead, all: impl IntoIterator<Item = &'f FoundAutomation>) {
     let calls = Event {
         trigger: Trigger::LeadPhoneCall,
         moment: Moment::Received,

@@ -69,8 +69,8 @@ impl Store {
         Ok(Some(credential.instance))
     }
 
-    /// Reads credentials and the instance's directory in one batch. Units: one per credential, and one per started 4
-    /// KB of the directory, which does not grow with users.
+    /// Reads credentials and the head of the instance's directory in one batch. Units: one per credential, and one per
+    /// started 4 KB of the head, of which there are at most two.
     pub(crate) async fn presented(
         &self,
         instance: &InstanceName,

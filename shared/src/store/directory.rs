@@ -1,19 +1,23 @@
-//! The directory's item, and the members of departments.
+//! The directory's items, and the members of departments.
 //!
-//! Every request reads the first, so it is one text, which is read several times faster than hundreds of attributes. In the
-//! first format it also had the standings of all users; now each user's is in its record and, so that checking a credential
-//! needs nothing else, in its credentials. Every write of a user's record, of what is derived from it, or of a credential
-//! moves the version of this item on, so that they follow one another and agree.
+//! Every request reads the head, so it is one text, which is read several times faster than hundreds of attributes, and
+//! [compact]. Names and dates of departments and groups are in [items of their own](details); in the formats before 6 they were
+//! in the head. In the first format it also had the standings of all users; now each user's is in its record and, so that
+//! checking a credential needs nothing else, in its credentials. Every write of a department, a group, a user's record, of
+//! what is derived from it, or of a credential moves the version of the head on, so that they follow one another and agree.
+
+mod compact;
+mod details;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::try_join_all;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::Reader;
 use super::credentials::Credential;
 use super::key;
-use crate::directory::{Directory, Membership, by_id};
+use crate::directory::{Directory, DirectoryDetails, DirectoryHead, Membership, by_id};
 use crate::ids::{DepartmentId, UserId};
 use crate::viewer::Viewer;
 use table::StoreError;
@@ -21,8 +25,13 @@ use table::item::{self, Item, n, s};
 use table::unknown::Raw;
 use table::{KeyRange, PAGE, key_of};
 
+pub use compact::{LaterPermissions, MAX_DEPARTMENTS, MAX_GROUPS, has_room};
+pub use details::{DepartmentList, compacted, decode_details, encode_details};
+
 const KIND: &str = "directory";
-/// The attribute that has all of it.
+/// The attribute that has the compact text.
+const COMPACT: &str = "access";
+/// The attribute that has all of the directory in formats 2 to 5.
 const HEAD: &str = "head";
 /// The same in the first format.
 const FIRST: &str = "directory";
@@ -37,7 +46,11 @@ pub type Standings = BTreeMap<UserId, Membership>;
 /// A directory as it is stored, with the version that a write of it must find.
 #[derive(Debug, Clone)]
 pub struct StoredDirectory {
-    pub directory: Directory,
+    pub directory: DirectoryHead,
+    /// Those of all departments and groups in formats 1 to 5; `None` where they are items of their own.
+    pub details: Option<DirectoryDetails>,
+    /// Permissions that this build does not know.
+    pub later: LaterPermissions,
     /// Those of all users in the first format; `None` where each user's record has its own.
     pub standings: Option<Standings>,
     pub version: u64,
@@ -45,7 +58,7 @@ pub struct StoredDirectory {
 }
 
 /// The part of the first format that is not the directory.
-#[derive(Serialize, Deserialize)]
+#[derive(Deserialize)]
 struct First {
     #[serde(default, with = "by_id")]
     users: Standings,
@@ -62,11 +75,11 @@ pub struct Members {
 }
 
 impl Reader {
-    /// The instance's directory; `None` where there is no such instance. One get.
+    /// The head of the instance's directory; `None` where there is no such instance. One get.
     ///
     /// # Errors
     /// [`StoreError`] where it cannot be read.
-    pub async fn directory(&self) -> Result<Option<Directory>, StoreError> {
+    pub async fn directory(&self) -> Result<Option<DirectoryHead>, StoreError> {
         let item = self.table.get(&self.keys().directory()).await?;
         Ok(item
             .as_ref()
@@ -122,35 +135,6 @@ impl Reader {
         Ok(viewer.among(members.users))
     }
 
-    /// The users of each department that has any. In parallel one query for each MB of members, and a get of the directory,
-    /// which has them in the first format.
-    ///
-    /// # Errors
-    /// [`StoreError`] where they cannot be read.
-    pub async fn department_users(&self) -> Result<DepartmentUsers, StoreError> {
-        let members = KeyRange::head(self.keys().members(), PAGE);
-        let directory = self.keys().directory();
-        let (items, directory) = tokio::try_join!(self.table.query_all(members), self.table.get(&directory))?;
-        let stored = directory.as_ref().map(decode).transpose()?;
-        let mut users = DepartmentUsers::new();
-        if let Some(standings) = stored.and_then(|stored| stored.standings) {
-            for (user, standing) in standings {
-                if let Some(department) = standing.department {
-                    users.entry(department).or_default().insert(user);
-                }
-            }
-            return Ok(users);
-        }
-        for item in items {
-            let department = key::member_department(&key_of(&item)?.sk);
-            let members = table::readable(item, |item| decode_members(&item));
-            if let (Some(department), Some(members)) = (department, members) {
-                users.entry(department).or_default().extend(members);
-            }
-        }
-        Ok(users)
-    }
-
     /// The members of these departments. A query for each side by side, or of the whole partition where they are many.
     async fn members(&self, departments: BTreeSet<DepartmentId>) -> Result<Members, StoreError> {
         let partition = self.keys().members();
@@ -176,6 +160,27 @@ impl Reader {
     }
 }
 
+/// The users of each department that has any, of all items of members or of the standings of the first format.
+fn department_users(standings: Option<Standings>, items: Vec<Item>) -> Result<DepartmentUsers, StoreError> {
+    let mut users = DepartmentUsers::new();
+    if let Some(standings) = standings {
+        for (user, standing) in standings {
+            if let Some(department) = standing.department {
+                users.entry(department).or_default().insert(user);
+            }
+        }
+        return Ok(users);
+    }
+    for item in items {
+        let department = key::member_department(&key_of(&item)?.sk);
+        let members = table::readable(item, |item| decode_members(&item));
+        if let (Some(department), Some(members)) = (department, members) {
+            users.entry(department).or_default().extend(members);
+        }
+    }
+    Ok(users)
+}
+
 /// Decodes a directory that is written again.
 pub fn decode_raw(item: &Item) -> Result<StoredDirectory, StoreError> {
     let raw = Raw::of(item);
@@ -183,18 +188,33 @@ pub fn decode_raw(item: &Item) -> Result<StoredDirectory, StoreError> {
 }
 
 pub fn decode(item: &Item) -> Result<StoredDirectory, StoreError> {
-    let version = item::number(KIND, item, "v")?;
+    let (version, raw) = (item::number(KIND, item, "v")?, Raw::default());
+    if let Some(text) = item.get(COMPACT) {
+        let text = text.as_s().map_err(|_| item::corrupt(KIND, "its text is none"))?;
+        let (directory, later) = compact::read(text).map_err(|cause| item::corrupt(KIND, cause))?;
+        return Ok(StoredDirectory {
+            directory,
+            details: None,
+            later,
+            standings: None,
+            version,
+            raw,
+        });
+    }
     let (text, standings) = if item.contains_key(HEAD) {
         (HEAD, None)
     } else {
         let First { users } = item::need_json(KIND, item, FIRST)?;
         (FIRST, Some(users))
     };
+    let (directory, details) = item::need_json::<Directory>(KIND, item, text)?.split();
     Ok(StoredDirectory {
-        version,
-        directory: item::need_json(KIND, item, text)?,
+        directory,
+        details: Some(details),
+        later: LaterPermissions::new(),
         standings,
-        raw: Raw::default(),
+        version,
+        raw,
     })
 }
 
@@ -204,22 +224,23 @@ pub fn encode(stored: &StoredDirectory) -> Item {
 }
 
 fn encode_known(stored: &StoredDirectory) -> Item {
-    let mut text = serde_json::json!(stored.directory);
-    let name = if let Some(users) = &stored.standings {
-        let users = users.clone();
-        if let (Some(text), Ok(serde_json::Value::Object(first))) =
-            (text.as_object_mut(), serde_json::to_value(First { users }))
-        {
-            text.extend(first);
+    let (name, text) = match (&stored.details, &stored.standings) {
+        (None, _) => (COMPACT, compact::write(&stored.directory, &stored.later)),
+        (Some(details), standings) => {
+            let whole = Directory::of_parts(stored.directory.clone(), details.clone());
+            let mut text = serde_json::json!(whole);
+            if let (Some(text), Some(users)) = (text.as_object_mut(), standings) {
+                let users: BTreeMap<_, _> = users
+                    .iter()
+                    .map(|(id, standing)| (id.to_string(), standing))
+                    .collect();
+                text.insert("users".to_owned(), serde_json::json!(users));
+            }
+            let name = if standings.is_some() { FIRST } else { HEAD };
+            (name, text.to_string())
         }
-        FIRST
-    } else {
-        HEAD
     };
-    Item::from([
-        (name.to_owned(), s(text.to_string())),
-        ("v".to_owned(), n(stored.version)),
-    ])
+    Item::from([(name.to_owned(), s(text)), ("v".to_owned(), n(stored.version))])
 }
 
 /// The users in an item of members.
@@ -235,10 +256,11 @@ pub fn encode_members(users: &BTreeSet<UserId>) -> Item {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::directory::Department;
     use crate::ids::GroupId;
 
     #[test]
-    fn both_formats_round_trip() {
+    fn each_format_round_trips() {
         let standing = Membership {
             department: DepartmentId::new(2),
             group: GroupId::new(3),
@@ -246,13 +268,22 @@ mod tests {
             inactive: true,
         };
         let standings = BTreeMap::from([(UserId::new(8).unwrap(), standing)]);
-        for (standings, attribute) in [(None, HEAD), (Some(standings), FIRST)] {
-            let directory = Directory {
-                triggers: true,
-                ..Directory::default()
-            };
+        let mut directory = Directory {
+            triggers: true,
+            ..Directory::default()
+        };
+        let id = DepartmentId::new(2).unwrap();
+        directory.departments.insert(id, Department::new("A", Some(id)));
+        let (head, details) = directory.split();
+        for (details, standings, attribute) in [
+            (None, None, COMPACT),
+            (Some(details.clone()), None, HEAD),
+            (Some(details), Some(standings), FIRST),
+        ] {
             let stored = StoredDirectory {
-                directory,
+                directory: head.clone(),
+                details,
+                later: LaterPermissions::new(),
                 standings,
                 version: 7,
                 raw: Raw::default(),
@@ -261,8 +292,8 @@ mod tests {
             assert!(item.contains_key(attribute) && item.len() == 2);
             let read = decode(&item).unwrap();
             assert_eq!(
-                (read.directory, read.standings, read.version),
-                (stored.directory, stored.standings, 7)
+                (read.directory, read.details, read.standings, read.version),
+                (stored.directory, stored.details, stored.standings, 7)
             );
         }
     }

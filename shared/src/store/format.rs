@@ -41,6 +41,8 @@ impl Format {
     pub const DAY_VALUES: Self = Self(5);
     /// New calls are in several partitions.
     pub const SPREAD_CALLS: Self = Self(6);
+    /// The directory's head is compact, and names of departments and groups are items of their own.
+    pub const COMPACT_DIRECTORY: Self = Self(6);
     /// The format that this build migrates to.
     pub const CURRENT: Self = Self(6);
 

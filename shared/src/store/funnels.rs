@@ -1,8 +1,12 @@
 //! Funnels, which only the operator changes.
 
-use super::Reader;
+use std::sync::Arc;
+
+use super::list_pages::{EntryFilter, Growth, ListRequest, PagedList, PrefetchedList};
+use super::{Reader, Writer};
 use crate::funnel::Funnel;
 use crate::ids::FunnelId;
+use crate::viewer::Viewer;
 use table::StoreError;
 use table::item::{self, Item};
 use table::{KeyRange, PAGE};
@@ -38,8 +42,52 @@ impl Reader {
         Ok(funnels.collect())
     }
 
+    /// Prefetches the funnels by id. At most two calls, in parallel.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn begin_funnels(&self, request: &ListRequest) -> Result<PrefetchedList, StoreError> {
+        let list = PagedList::from(self.keys().funnels());
+        self.begin_list(list.filtered(visible(|_| true)), request).await
+    }
+
     async fn funnel_items(&self) -> Result<Vec<Item>, StoreError> {
         let span = KeyRange::head(self.keys().funnels(), PAGE);
         self.table.query_all(span).await
+    }
+}
+
+impl Writer {
+    /// The readable funnels of the page that the viewer sees, by id. A query for each MB of funnels; stores the cursor of the
+    /// next page.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn finish_funnels(
+        &self,
+        viewer: &Viewer,
+        request: &ListRequest,
+        start: PrefetchedList,
+    ) -> Result<Vec<Funnel>, StoreError> {
+        let decode = |item: Item| item::decode::<Funnel>(KIND, item);
+        let sees = {
+            let viewer = viewer.clone();
+            // An unreadable one is omitted from its page.
+            move |item: &Item| decode(item.clone()).map_or(true, |funnel| viewer.sees_funnel(&funnel.access))
+        };
+        let start = start.filtered(visible(sees));
+        let items = self
+            .finish_list(viewer, request, start, Growth::Anywhere)
+            .await?
+            .into_iter();
+        Ok(items.filter_map(|item| table::readable(item, decode)).collect())
+    }
+}
+
+/// The filter of the funnels that a viewer sees.
+fn visible(sees: impl Fn(&Item) -> bool + Send + Sync + 'static) -> EntryFilter {
+    EntryFilter {
+        name: "visible",
+        admits: Arc::new(sees),
     }
 }

@@ -4,21 +4,30 @@ use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 
-use super::Reader;
 use super::budget::ReadBudget;
+use super::list_pages::{Growth, ListRequest, PrefetchedList};
+use super::{Reader, Writer};
 use crate::ids::TagId;
-use crate::labels::{LossReason, Tag};
+use crate::labels::Tag;
 use crate::viewer::Viewer;
+use table::StoreError;
 use table::item;
-use table::{KeyRange, PAGE, StoreError};
 
 impl Reader {
-    /// All readable tags by id. One query for each MB of them, about 10,000 tags.
+    /// Prefetches tags by id. At most two calls, in parallel.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
-    pub async fn tags(&self) -> Result<Vec<Tag>, StoreError> {
-        self.labels("tag", self.keys().tags()).await
+    pub async fn begin_tags(&self, request: &ListRequest) -> Result<PrefetchedList, StoreError> {
+        self.begin_list(self.keys().tags(), request).await
+    }
+
+    /// Prefetches loss reasons by id. At most two calls, in parallel.
+    ///
+    /// # Errors
+    /// [`StoreError`] where they cannot be read.
+    pub async fn begin_loss_reasons(&self, request: &ListRequest) -> Result<PrefetchedList, StoreError> {
+        self.begin_list(self.keys().loss_reasons(), request).await
     }
 
     /// `known` with those of these tags that exist and are readable. No call where all are known, else one batch of gets
@@ -34,23 +43,22 @@ impl Reader {
     ) -> Result<BTreeMap<TagId, Tag>, StoreError> {
         self.with_referred(known, ids, &ReadBudget::of(viewer)).await
     }
+}
 
-    /// All readable loss reasons by id. One query for each MB of them, about 10,000 reasons.
+impl Writer {
+    /// The readable tags or loss reasons of the page, by id. A query for each MB of them; stores the cursor of the next page.
     ///
     /// # Errors
     /// [`StoreError`] where they cannot be read.
-    pub async fn loss_reasons(&self) -> Result<Vec<LossReason>, StoreError> {
-        self.labels("loss reason", self.keys().loss_reasons()).await
-    }
-
-    async fn labels<T: DeserializeOwned>(
+    pub async fn finish_labels<T: DeserializeOwned>(
         &self,
-        kind: &'static str,
-        partition: String,
+        viewer: &Viewer,
+        request: &ListRequest,
+        start: PrefetchedList,
     ) -> Result<Vec<T>, StoreError> {
-        let items = self.table.query_all(KeyRange::head(partition, PAGE)).await?;
+        let items = self.finish_list(viewer, request, start, Growth::Anywhere).await?;
         let labels = items.into_iter();
-        let labels = labels.filter_map(|item| table::readable(item, |item| item::decode(kind, item)));
+        let labels = labels.filter_map(|item| table::readable(item, |item| item::decode("label", item)));
         Ok(labels.collect())
     }
 }

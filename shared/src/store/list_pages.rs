@@ -1,7 +1,10 @@
-//! Pages of tickets, files (C-62) and users: a whole list up to the maximum response, or `limit` entries from the end
+//! Pages of tickets, files (C-62), users, funnels, tags and loss reasons: a whole list up to the maximum response, or `limit` entries from the end
 //! of the previous page. A page without a cursor is an offset, read within the instance's read budget.
 //!
 //! The start of a page is prefetched in parallel with authentication; the rest is read after it.
+
+use std::fmt;
+use std::sync::Arc;
 
 use crate::store::budget::ReadBudget;
 use crate::store::page_cursor::{CursorKey, PageCursor};
@@ -35,7 +38,7 @@ impl ListRequest {
 
     fn walk(&self, caller: &CallerId, list: &PagedList) -> CursorKey {
         let (partition, limit) = (&list.partition, self.limit.unwrap_or_default());
-        match list.filter {
+        match &list.filter {
             None => CursorKey::new(caller, &format!("{partition} {limit}")),
             Some(EntryFilter { name, .. }) => CursorKey::new(caller, &format!("{partition} {limit} {name}")),
         }
@@ -50,12 +53,18 @@ pub(crate) struct PagedList {
 }
 
 /// A filter of a list's entries.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct EntryFilter {
     /// Distinguishes the cursors of pages under the filter.
     pub name: &'static str,
     /// Whether an entry passes.
-    pub admits: fn(&Item) -> bool,
+    pub admits: Arc<dyn Fn(&Item) -> bool + Send + Sync>,
+}
+
+impl fmt::Debug for EntryFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 impl From<String> for PagedList {
@@ -86,6 +95,12 @@ pub struct PrefetchedList {
 }
 
 impl PrefetchedList {
+    /// The same list under another filter of the same name, which depends on the viewer.
+    pub(super) fn filtered(mut self, filter: EntryFilter) -> Self {
+        self.list.filter = Some(filter);
+        self
+    }
+
     /// The entries that were read.
     pub(super) fn early(&self) -> &[Item] {
         self.early.as_ref().map_or(&[], |(_, page)| &page.items)
@@ -236,7 +251,7 @@ impl PageReader {
     ) -> Result<Vec<Item>, StoreError> {
         let mut page = Vec::with_capacity(limit);
         // A filter may pass few entries, so the size of queries doubles.
-        let mut least = self.list.filter.map_or(0, |_| MAX_EARLY);
+        let mut least = self.list.filter.as_ref().map_or(0, |_| MAX_EARLY);
         while page.len() < limit {
             let sought = usize::try_from(skip).unwrap_or(PAGE);
             let sought = sought.saturating_add(limit - page.len()).max(least);
@@ -277,8 +292,8 @@ impl PageReader {
         if let Some(last) = page.items.last() {
             self.begins.after = Some(key_of(last)?.sk);
         }
-        if let Some(EntryFilter { admits, .. }) = self.list.filter {
-            page.items.retain(admits);
+        if let Some(EntryFilter { admits, .. }) = &self.list.filter {
+            page.items.retain(|item| admits(item));
         }
         Ok(Some(page.items))
     }

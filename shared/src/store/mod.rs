@@ -56,7 +56,7 @@ pub(crate) mod undelivered;
 
 use std::sync::Arc;
 
-use crate::directory::Directory;
+use crate::directory::DirectoryHead;
 use crate::environment::Environment;
 use crate::instance::InstanceName;
 
@@ -66,8 +66,8 @@ pub use caller::CallerId;
 pub use calls::{CallParty, NewCall, PrefetchedCall, RecordedCall};
 pub use companies::NamedCompany;
 pub(crate) use credentials::{Credential, FoundCredentials};
-pub use directory::DepartmentUsers;
 pub(crate) use directory::Members;
+pub use directory::{DepartmentList, DepartmentUsers};
 pub use format::Format;
 pub use idempotency::{Claimed, IdempotencyKey};
 pub use key::{Cause, streamed};
@@ -265,8 +265,8 @@ impl Reader {
 pub struct Writer {
     reader: Reader,
     pub(crate) table: Table,
-    /// The directory of the request; `None` in background work, whose writes are no facts.
-    directory: Option<Arc<Directory>>,
+    /// The head of the directory of the request; `None` in background work, whose writes are no facts.
+    directory: Option<Arc<DirectoryHead>>,
 }
 
 impl Writer {
@@ -288,7 +288,7 @@ impl Writer {
     }
 
     /// For a request, whose writes raise their [facts]. `directory` is the one that the request was checked with.
-    pub(crate) fn of_request(store: &Store, reader: Reader, directory: Arc<Directory>) -> Self {
+    pub(crate) fn of_request(store: &Store, reader: Reader, directory: Arc<DirectoryHead>) -> Self {
         Self {
             reader,
             table: store.table.clone(),

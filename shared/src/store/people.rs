@@ -1,6 +1,7 @@
 //! Users, their names and the profiles of messaging accounts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -22,13 +23,16 @@ const NAMES: &str = "names";
 const MAX_EXPECTED: usize = 4;
 
 /// The users who are not inactive. The attribute may be absent.
-const ACTIVE: EntryFilter = EntryFilter {
-    name: "active",
-    admits: |user| {
+fn active_users() -> EntryFilter {
+    let admits = |user: &Item| {
         let active = user.get("active").and_then(|active| active.as_bool().ok());
         active != Some(&false)
-    },
-};
+    };
+    EntryFilter {
+        name: "active",
+        admits: Arc::new(admits),
+    }
+}
 
 /// Users' names by id.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -105,7 +109,11 @@ impl Reader {
         active: bool,
     ) -> Result<PrefetchedList, StoreError> {
         let users = PagedList::from(self.keys().users());
-        let users = if active { users.filtered(ACTIVE) } else { users };
+        let users = if active {
+            users.filtered(active_users())
+        } else {
+            users
+        };
         self.begin_list(users, request).await
     }
 

@@ -225,3 +225,38 @@ async fn changes_apply_from_the_next_request() {
         .await
         .is(401, &json!({ "error": "Unauthorized" }));
 }
+
+/// C-62: a page has `limit` funnels that the key sees, in order and requested alone.
+#[tokio::test]
+async fn pages_contain_the_visible_funnels() {
+    let world = World::new().await;
+    let operator = world.operator("acme");
+    let access = |id: u64| FunnelAccess {
+        users: (!id.is_multiple_of(4)).then(|| user(9)).into_iter().collect(),
+        ..FunnelAccess::default()
+    };
+    let funnels: Vec<_> = (1..=300).map(|id| bare(id, Vec::new(), access(id))).collect();
+    add_funnels(&operator, &funnels).await;
+    for (who, count) in [(7, 300), (8, 75)] {
+        let wallet = world.known(who).await;
+        let all = ids(&world, &wallet).await;
+        assert_eq!(all.as_array().map(Vec::len), Some(count));
+        let mut walked = Vec::new();
+        for page in 1..=count / 20 + 1 {
+            let page = async |world: &World, wallet: &Wallet| {
+                let uri = format!("/crm?i=acme&apitoken={}&limit=20&page={page}", wallet.key);
+                world.get(&uri).send().await.body
+            };
+            let shown = page(&world, &wallet).await;
+            assert_eq!(shown, page(&world.elsewhere(), &world.wallet(who).await).await);
+            let shown = shown.as_array().expect("a bare array");
+            assert_eq!(shown.len(), 20.min(count - walked.len()));
+            walked.extend(shown.iter().map(|funnel| funnel["id"].clone()));
+        }
+        assert_eq!(json!(walked), all);
+    }
+    let uri = format!("/crm?i=acme&apitoken={}&limit=1001", world.wallet(7).await.key);
+    let details = "limit: must be a whole number from 1 to 1000";
+    let refused = world.get(&uri).send().await;
+    refused.is(400, &json!({ "error": "Invalid request", "details": details }));
+}

@@ -79,7 +79,8 @@ async fn the_first_format_has_the_same_answer() {
     let table = world.raw();
     let wallet = world.wallet(7).await;
     list(&world, &wallet).await.is(200, &acme());
-    table.to_first_format("acme");
+    let directory = world.operator("acme").directory().await.expect("a directory");
+    table.to_first_format("acme", &directory);
     list(&world, &wallet).await.is(200, &acme());
 }
 

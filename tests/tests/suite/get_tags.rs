@@ -51,7 +51,41 @@ async fn long_lists_are_complete() {
         let ids: Vec<_> = ids.filter_map(|label| label["id"].as_u64()).collect();
         assert_eq!(ids, (1..=1200).collect::<Vec<_>>());
         assert_eq!(answer.cost.round_trips, 2, "{path}: {:?}", answer.cost);
+        let mut walked = Vec::new();
+        for (page, count) in [(1, 500), (2, 500), (3, 200), (4, 0)] {
+            let uri = format!("{path}?i=acme&limit=500&page={page}");
+            let shown = world.get(&uri).with(&wallet).send().await;
+            let alone = world
+                .elsewhere()
+                .get(&uri)
+                .with(&world.wallet(7).await)
+                .send()
+                .await;
+            assert_eq!(shown.body, alone.body, "{uri}");
+            let labels = shown.body.as_array().expect("a bare array");
+            assert_eq!(labels.len(), count, "{uri}");
+            walked.extend(labels.clone());
+        }
+        assert_eq!(walked, *answer.body.as_array().expect("a bare array"));
+        let refused = world
+            .get(&format!("{path}?i=acme&limit=0"))
+            .with(&wallet)
+            .send()
+            .await;
+        let details = "limit: must be a whole number from 1 to 1000";
+        refused.is(400, &json!({ "error": "Invalid request", "details": details }));
     }
+    operator
+        .set_setting("read_budget", &json!(1))
+        .await
+        .expect("a setting");
+    let far = world
+        .get("/tags?i=acme&limit=1000&page=2")
+        .with(&wallet)
+        .send()
+        .await;
+    let details = "page: is too far from the start to be read on its own; read the pages in order";
+    far.is(400, &json!({ "error": "Invalid request", "details": details }));
 }
 
 /// An unreadable item is omitted and counted.

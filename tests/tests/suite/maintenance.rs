@@ -192,6 +192,44 @@ async fn each_instance_has_its_share_of_a_round() {
     assert_eq!(notices(&table), 0);
 }
 
+/// C-87: a round begins at a random instance, so that none is always among the last.
+#[tokio::test]
+async fn a_round_begins_at_a_random_instance() {
+    let (world, table, _) = open().await;
+    let names: Vec<_> = (10..50).map(|at| format!("shop{at}")).collect();
+    for name in &names {
+        let created = world.operator(name).create_instance().await;
+        created.expect("an instance");
+    }
+    let notices = names.iter().map(|name| {
+        json!({ "pk": { "S": format!("{name}#notice") }, "sk": { "S": "lead#000000000000001" }, "v": { "N": "1" } })
+    });
+    let notices: Vec<_> = notices.collect();
+    let clock = world.clock.clone();
+    let slow: FaultPlan = Arc::new(move |operation| {
+        if operation == "TransactWriteItems" {
+            clock.set(clock.get().plus_seconds(1));
+        }
+        None
+    });
+    let store = world.store.clone().with_faults(slow);
+    // Sixteen instances are processed at a time, so the first is none of the others if a round begins at the first one.
+    let mut begun = Vec::new();
+    for _ in 0..40 {
+        table.put_all(&notices);
+        maintenance::copy(&store).await.expect("copies");
+        let written = table.items().into_iter().filter_map(|item| {
+            let name = item["pk"]["S"].as_str()?.strip_suffix("#notice")?.to_owned();
+            let since: u64 = item["since"]["N"].as_str()?.parse().ok()?;
+            Some((since, name))
+        });
+        let (_, first) = written.min().expect("a written notice");
+        let place = names.iter().position(|name| *name == first);
+        begun.push(place.expect("an instance"));
+    }
+    assert!(begun.iter().any(|place| *place >= 16), "{begun:?}");
+}
+
 /// A lead without opportunities has no copies: maintenance reads neither its record nor its version, whose check is billed
 /// like a write of the whole lead.
 #[tokio::test]

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use super::check::{Check, Inconsistency};
-use super::{Doctor, Result};
+use super::{Doctor, Result, details};
 use crate::Operator;
 use crate::user_lists::{UserLists, differences};
-use shared::directory::Directory;
+use shared::directory::DirectoryHead;
 use shared::store::unscoped::automations;
 use shared::store::unscoped::directory::{StoredDirectory, decode_raw};
 use table::item::Item;
@@ -20,7 +20,7 @@ const BATCH: usize = 40;
 /// number of users.
 struct Expected {
     lists: UserLists,
-    automations: Directory,
+    automations: DirectoryHead,
 }
 
 impl Doctor<'_> {
@@ -38,10 +38,10 @@ impl Doctor<'_> {
             })
             .await?;
             if self.diagnosis.remaining > remaining {
-                return Ok(());
+                break;
             }
         }
-        Ok(())
+        self.details().await
     }
 }
 
@@ -59,25 +59,29 @@ async fn check(operator: &Operator, item: &Item, repair: bool, left: &Cell<bool>
         }
         Err(error) => return Err(error.into()),
     };
-    let (mut findings, mut fix) = (Vec::new(), Transaction::default());
+    let (mut findings, mut fix, mut more) = (Vec::new(), Transaction::default(), false);
+    let most = if repair { BATCH } else { usize::MAX };
     if stored.standings.is_some() {
         expected
             .compare_first(operator, &stored, &mut findings, &mut fix)
             .await?;
     } else {
-        let most = if repair { BATCH } else { usize::MAX };
-        left.set(
-            expected
-                .compare_lists(operator, most, &mut findings, &mut fix)
-                .await?,
-        );
+        more = expected
+            .compare_lists(operator, most, &mut findings, &mut fix)
+            .await?;
     }
-    let faults = summary_faults(&expected.automations, &stored.directory);
+    let mut right = stored;
+    if repair && right.details.is_none() && !fix.is_empty() {
+        more = true;
+    } else {
+        details::compare(operator, &mut right, &mut findings, &mut fix).await?;
+    }
+    left.set(more);
+    let faults = summary_faults(&expected.automations, &right.directory);
     findings.extend(faults.map(|reason| (key.to_string(), reason.to_owned())));
     if findings.is_empty() {
         return Ok(Check::Fine);
     }
-    let mut right = stored;
     right.directory.triggers = expected.automations.triggers;
     right.directory.events = expected.automations.events;
     right.standings = right.standings.map(|_| expected.lists.standings);
@@ -87,7 +91,7 @@ async fn check(operator: &Operator, item: &Item, repair: bool, left: &Cell<bool>
 }
 
 /// Faults of the directory's summary of active automations.
-fn summary_faults(expected: &Directory, stored: &Directory) -> impl Iterator<Item = &'static str> {
+fn summary_faults(expected: &DirectoryHead, stored: &DirectoryHead) -> impl Iterator<Item = &'static str> {
     let triggers = match (expected.triggers, stored.triggers) {
         (true, false) => Some("says that no automation is active, but one is: calls set none off"),
         (false, true) => Some("says that an automation is active, but none is"),
@@ -104,7 +108,7 @@ impl Expected {
         let items = operator.0.reader().automation_items().await?;
         let found = items.iter().map(automations::decode);
         let found = found.collect::<Result<Vec<_>, _>>()?;
-        let mut directory = Directory::default();
+        let mut directory = DirectoryHead::default();
         automations::summarize(&mut directory, &found);
         Ok(Self {
             lists,

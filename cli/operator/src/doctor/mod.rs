@@ -15,6 +15,7 @@ mod copies;
 mod copy_rules;
 mod counters;
 mod credentials;
+mod details;
 mod directory;
 mod extent;
 mod kind;
@@ -56,9 +57,22 @@ pub struct Diagnosis {
     /// The number of further differences.
     #[serde(rename = "differencesMore", skip_serializing_if = "is_zero")]
     pub unlisted: u64,
+    /// The format of a table that `funil migrate` has not brought to this build's: a repair writes that one.
+    #[serde(rename = "formerFormat", skip_serializing_if = "Option::is_none")]
+    pub former_format: Option<Format>,
     /// The number of differences that remain, listed or not.
     #[serde(skip)]
     pub remaining: u64,
+}
+
+impl Diagnosis {
+    /// Of a table, which may have a former format.
+    fn of(former_format: Option<Format>) -> Self {
+        Self {
+            former_format,
+            ..Self::default()
+        }
+    }
 }
 
 /// An item that differs from the records.
@@ -118,15 +132,17 @@ impl Operator {
         watch: &(dyn Fn(Progress) + Sync),
     ) -> Result<Diagnosis, OperatorError> {
         self.0.reader().learn_format().await?;
+        let diagnosis = Diagnosis::of(self.former_format().await?);
+        let former = diagnosis.former_format;
         let mut doctor = Doctor {
             operator: self,
             repair,
             watch,
-            diagnosis: Diagnosis::default(),
+            diagnosis,
             largest: counters::Largest::default(),
             columns: columns::Columns::default(),
             former_totals: BTreeSet::new(),
-            may_lack: !repair && self.is_unmigrated().await?,
+            may_lack: !repair && former.is_some_and(|former| former < Format::UNLINKED),
             has_day_values: self.0.reader().settled().has(Format::DAY_VALUES),
             extent: self.extent().await?,
             known: known::DerivedItems::default(),
@@ -165,10 +181,10 @@ impl Operator {
 }
 
 impl Operator {
-    /// Whether the table has a format in which leads may lack notes.
-    async fn is_unmigrated(&self) -> Result<bool, StoreError> {
-        let found = found_format(self.reads()).await?;
-        Ok(found.is_some_and(|found| found.format < Format::UNLINKED))
+    /// The table's format if it is a former one.
+    async fn former_format(&self) -> Result<Option<Format>, StoreError> {
+        let found = found_format(self.reads()).await?.map(|found| found.format);
+        Ok(found.filter(|found| *found < Format::CURRENT))
     }
 }
 

@@ -1,18 +1,20 @@
-//! Settings, departments and groups, which are written together because they are one item.
+//! Settings, departments and groups, which are written together because the directory's version orders their writes.
 
 use std::collections::BTreeMap;
 
 use crate::{OperatorError, Outcome, progress};
 use serde_json::Value;
-use shared::directory::{Department, Directory, Group};
+use shared::directory::{Department, Directory, DirectoryHead, Group};
 use shared::ids::{DepartmentId, GroupId};
+use shared::permissions::Permissions;
+use shared::store::unscoped::directory::has_room;
 
 use super::departments::{self, DepartmentLines};
 use super::{Import, ImportError};
 use crate::kinds::{self, Departments, Groups, Kind, RecordKind as _, Settings};
 
 const KINDS: [Kind; 3] = [Kind::Settings, Kind::Departments, Kind::Groups];
-/// The most bytes of lines that are kept, more than the directory's item can have.
+/// The most bytes of lines that are kept.
 const MAX_BYTES: usize = 1_000_000;
 
 /// The directory's lines of an import.
@@ -87,10 +89,27 @@ impl Brought {
     }
 }
 
+/// A change of the directory's head by a line.
+#[derive(Clone, Copy)]
+enum Addition {
+    Department(DepartmentId, Option<DepartmentId>),
+    Group(GroupId, Permissions),
+}
+
+impl Addition {
+    fn apply(&self, head: &mut DirectoryHead) {
+        match *self {
+            Self::Department(id, parent) => drop(head.departments.insert(id, parent)),
+            Self::Group(id, permissions) => drop(head.groups.insert(id, permissions)),
+        }
+    }
+}
+
 impl Import<'_> {
     /// Writes settings, departments and groups.
     pub(super) async fn directory(&mut self) -> Result<(), ImportError> {
         let mut brought = self.brought()?;
+        self.judge_room(&mut brought);
         self.judge_departments(&mut brought);
         let mut outcomes = brought.outcomes(&self.known.directory);
         match self
@@ -99,7 +118,7 @@ impl Import<'_> {
             .await
         {
             Ok(_) => {}
-            Err(error @ OperatorError::TooLarge(_)) => {
+            Err(error @ (OperatorError::TooLarge(_) | OperatorError::DirectoryFull)) => {
                 let reason = error.to_string();
                 for (_, outcome) in &mut outcomes {
                     *outcome = Outcome::Refused(reason.clone());
@@ -111,8 +130,48 @@ impl Import<'_> {
         for (line, outcome) in outcomes {
             self.tally.note(line, outcome);
         }
-        self.known.directory = self.operator.directory().await?;
+        self.known.directory = self.operator.lenient().directory().await?;
         Ok(())
+    }
+
+    /// Refuses the lines of departments and groups that would exceed the limits of an instance.
+    fn judge_room(&mut self, brought: &mut Brought) {
+        let old = self.known.directory.clone().split().0;
+        let departments = brought.departments.iter();
+        let departments = departments.map(|(id, (line, of))| (*line, Addition::Department(*id, of.parent)));
+        let groups = brought.groups.iter();
+        let groups = groups.map(|(id, (line, of))| (*line, Addition::Group(*id, of.permissions)));
+        let lines: BTreeMap<_, _> = departments.chain(groups).collect();
+        let mut next = old.clone();
+        for addition in lines.values() {
+            addition.apply(&mut next);
+        }
+        if has_room(&old, &next) {
+            return;
+        }
+        let (mut next, reason) = (old.clone(), OperatorError::DirectoryFull.to_string());
+        for (line, addition) in lines {
+            let before = next.clone();
+            addition.apply(&mut next);
+            if has_room(&old, &next) {
+                continue;
+            }
+            next = before;
+            self.tally.refuse(line, reason.clone());
+            match addition {
+                Addition::Department(id, _) => {
+                    brought.departments.remove(&id);
+                    let spares = std::mem::take(&mut brought.spares).into_iter();
+                    let (own, others) = spares.partition(|(_, (of, _))| *of == id);
+                    brought.spares = others;
+                    let own: BTreeMap<_, _> = own;
+                    for line in own.into_keys() {
+                        self.tally.refuse(line, reason.clone());
+                    }
+                }
+                Addition::Group(id, _) => drop(brought.groups.remove(&id)),
+            }
+        }
     }
 
     /// Keeps the last good line of each department, and refuses the bad ones.

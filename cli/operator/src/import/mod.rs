@@ -93,7 +93,7 @@ pub async fn import_until(
     }
     let total = plan.len();
     progress::working(bar, total);
-    let directory = operator.directory().await?;
+    let directory = operator.lenient().directory().await?;
     let pace = Pace::of_lines(operator, total).await?;
     let mut import = Import {
         operator,

@@ -1,4 +1,4 @@
-//! Settings, departments and groups. They are one item, which an import writes at once.
+//! Settings, departments and groups, which an import writes together.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,6 +10,9 @@ use shared::settings::{SettingError, Settings as Values};
 use shared::time::Timestamp;
 
 use super::prelude::*;
+
+/// The most characters of a name, so that the list of all departments is within the maximum response.
+const MAX_NAME: usize = 255;
 
 /// The instance's settings (C-83), each with its value.
 #[derive(Debug)]
@@ -91,6 +94,7 @@ impl RecordKind for Departments {
 
     fn parse(fields: Fields) -> Result<Self::Line, String> {
         let line: DepartmentLine = line::read(fields)?;
+        within("name", Some(&line.name), MAX_NAME)?;
         let department = Department {
             show_crm: line.show_crm,
             show_sac360: line.show_sac360,
@@ -148,6 +152,7 @@ impl RecordKind for Groups {
             name,
             permissions,
         } = line::read(fields)?;
+        within("name", Some(&name), MAX_NAME)?;
         Ok((id, Group { name, permissions }))
     }
 

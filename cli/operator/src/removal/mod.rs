@@ -99,7 +99,7 @@ impl Operator {
         alone: bool,
         watch: &(dyn Fn(u64) + Sync),
     ) -> Result<Removed, OperatorError> {
-        self.directory().await?;
+        self.directory_head().await?;
         let funnels = self.0.reader().every_funnel().await?;
         let target = self.target(removal, &funnels)?;
         let lost = lost_columns(target, &funnels);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use shared::directory::{Directory, Membership};
+use shared::directory::{DirectoryHead, Membership};
 use shared::funnel::{Column, CustomField, Funnel, FunnelAccess};
 use shared::ids::{ColumnId, FunnelId, LeadId, UserId};
 use shared::opportunity_edit::ValidationContext;
@@ -27,9 +27,9 @@ impl Shop {
         };
         let mut settings = Settings::default();
         settings.set("timezone", &json!("America/Sao_Paulo")).unwrap();
-        let directory = Directory {
+        let directory = DirectoryHead {
             settings,
-            ..Directory::default()
+            ..DirectoryHead::default()
         };
         Self {
             viewer: Viewer::new(Arc::new(directory), user(7), standing).unwrap(),

@@ -75,6 +75,8 @@ fn directories_and_memberships_round_trip() {
     let (directory, users) = directory();
     let written = serde_json::to_string(&directory).unwrap();
     assert_eq!(serde_json::from_str::<Directory>(&written).unwrap(), directory);
+    let (head, details) = directory.clone().split();
+    assert_eq!(Directory::of_parts(head, details), directory);
     for (id, text) in [(11, "[1,1,0]"), (99, "[0,0,1]"), (98, "[0,1,2]")] {
         let standing = users[&user(id)];
         assert_eq!(serde_json::to_string(&standing).unwrap(), text);
@@ -101,12 +103,11 @@ fn malformed_memberships_and_ids_are_rejected() {
 
 #[test]
 fn a_cycle_of_departments_terminates() {
-    let mut directory = Directory::default();
+    let mut directory = DirectoryHead::default();
     for (id, parent) in [(1, 2), (2, 1)] {
-        let parent = Some(department(parent));
         directory
             .departments
-            .insert(department(id), Department::new("", parent));
+            .insert(department(id), Some(department(parent)));
     }
     assert!(!directory.is_within(department(1), department(3)));
 }

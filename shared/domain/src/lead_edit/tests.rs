@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::read::{IGNORED, TEXTS};
 use super::*;
-use crate::directory::{Directory, Membership};
+use crate::directory::{DirectoryHead, Membership};
 use crate::instance::InstanceName;
 use crate::lead::LeadView;
 
@@ -15,7 +15,12 @@ fn admin() -> Viewer {
         admin: true,
         inactive: false,
     };
-    Viewer::new(Arc::new(Directory::default()), UserId::new(7).unwrap(), standing).unwrap()
+    Viewer::new(
+        Arc::new(DirectoryHead::default()),
+        UserId::new(7).unwrap(),
+        standing,
+    )
+    .unwrap()
 }
 
 fn patch(fields: Value) -> Result<LeadPatch, LeadEditError> {

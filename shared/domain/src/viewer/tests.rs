@@ -5,7 +5,7 @@ use crate::directory::tests::{department, directory, user};
 
 fn viewer(id: u64) -> Viewer {
     let (directory, users) = directory();
-    let viewer = Viewer::new(Arc::new(directory), user(id), users[&user(id)]).unwrap();
+    let viewer = Viewer::new(Arc::new(directory.split().0), user(id), users[&user(id)]).unwrap();
     let departments = viewer.departments();
     let works_there = |standing: &Membership| standing.department.is_some_and(|at| departments.contains(&at));
     let members = users.iter().filter(|(_, standing)| works_there(standing));
@@ -24,7 +24,7 @@ fn lists(users: &[u64], departments: &[u64], ignore_sub_departments: bool) -> Ac
 #[test]
 fn inactive_users_have_no_view() {
     let (directory, users) = directory();
-    assert!(Viewer::new(Arc::new(directory), user(98), users[&user(98)]).is_none());
+    assert!(Viewer::new(Arc::new(directory.split().0), user(98), users[&user(98)]).is_none());
 }
 
 #[test]

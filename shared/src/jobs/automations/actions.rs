@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Number;
 
 use crate::automation::{Action, MAX_POINTS};
-use crate::directory::Directory;
+use crate::directory::DirectoryHead;
 use crate::funnel::Funnel;
 use crate::ids::{AutomationId, ColumnId, DepartmentId, FunnelId, UserId};
 use crate::jobs::automations::{Ground, deliveries};
@@ -185,7 +185,7 @@ fn with_owner(lead: &Lead, user: UserId, existing: &BTreeSet<UserId>) -> Result<
 fn with_access(
     lead: &Lead,
     (users, existing): (&[UserId], &BTreeSet<UserId>),
-    (departments, directory): (&[DepartmentId], &Directory),
+    (departments, directory): (&[DepartmentId], &DirectoryHead),
 ) -> Result<Lead, &'static str> {
     let known = |user: &UserId| existing.contains(user);
     let is_there = |department: &DepartmentId| directory.departments.contains_key(department);

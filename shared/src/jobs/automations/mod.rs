@@ -25,7 +25,7 @@ mod subject;
 use futures_util::stream::{self, StreamExt as _};
 
 use crate::automation::{Action, Automation, Circumstances, Event, Moment, Trigger as Kind};
-use crate::directory::Directory;
+use crate::directory::DirectoryHead;
 use crate::ids::AutomationId;
 use crate::instance::InstanceName;
 use crate::jobs::counters;
@@ -71,7 +71,7 @@ pub(crate) struct Ground {
     fact: Raised,
     trace: Option<Traceparent>,
     subject: Subject,
-    directory: Directory,
+    directory: DirectoryHead,
     automations: Vec<Automation>,
 }
 
@@ -214,7 +214,7 @@ impl Writer {
         &self,
         trigger: &OutboxTrigger,
         record: Item,
-        directory: Directory,
+        directory: DirectoryHead,
     ) -> Result<Option<Ground>, StoreError> {
         let cause = trigger.cause;
         let (subject, automations) = tokio::try_join!(

@@ -1,17 +1,39 @@
 //! The keys of the directory, of tags and loss reasons, and of what is derived from all users' records.
 
 use super::{Key, Keys, number};
-use crate::ids::{DepartmentId, LossReasonId, TagId, UserId};
+use crate::ids::{DepartmentId, GroupId, LossReasonId, TagId, UserId};
 
 /// Ids of users whose names are in one item: names of 500 characters each still fit it.
 const NAMES: u64 = 100;
 /// Range of user ids in one item of a department's members.
 const MEMBERS: u64 = 1000;
+/// Bits of the number of an item of details, so that all departments are in 32 items, fewer than a request reads at once.
+const DETAILS: u32 = 5;
 
 impl Keys<'_> {
-    /// Settings, departments and groups.
+    /// Settings, and what decides access: the parents of departments and the permissions of groups.
     pub fn directory(self) -> Key {
         Key::new(self.pk("directory"), "directory")
+    }
+
+    /// The other fields of departments.
+    pub fn departments(self) -> String {
+        self.pk("department")
+    }
+
+    /// The item that has the other fields of a department.
+    pub fn department(self, id: DepartmentId) -> Key {
+        Key::new(self.departments(), details(id.get()))
+    }
+
+    /// The names of groups.
+    pub fn groups(self) -> String {
+        self.pk("group")
+    }
+
+    /// The item that has the name of a group.
+    pub fn group(self, id: GroupId) -> Key {
+        Key::new(self.groups(), details(id.get()))
     }
 
     /// The users' names in the first format.
@@ -59,6 +81,12 @@ impl Keys<'_> {
     pub fn loss_reason(self, id: LossReasonId) -> Key {
         Key::new(self.loss_reasons(), id.padded())
     }
+}
+
+/// The item of details of an id. A hash spreads any ids evenly.
+fn details(id: u64) -> String {
+    let hash = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    format!("{:02}", hash >> (u64::BITS - DETAILS))
 }
 
 /// The prefix of the sort keys of a department's members.

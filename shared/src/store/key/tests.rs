@@ -7,7 +7,7 @@ use super::*;
 use crate::calendar::LinkName;
 use crate::credential::Secret;
 use crate::environment::Environment;
-use crate::ids::{CalendarId, CallId, ColumnId, DepartmentId, EventId, FunnelId, MAX_ID, ReportId};
+use crate::ids::{CalendarId, CallId, ColumnId, DepartmentId, EventId, FunnelId, GroupId, MAX_ID, ReportId};
 use crate::opportunity::Status;
 use crate::report::ReportEntity;
 use crate::time::{Day, Timestamp};
@@ -77,6 +77,11 @@ fn the_text_of_the_operators_keys() {
     let company = CompanyId::new(2).unwrap();
     assert_texts([
         (keys.directory(), "acme#directory directory"),
+        (
+            keys.department(DepartmentId::new(2).unwrap()),
+            "acme#department 07",
+        ),
+        (keys.group(GroupId::new(3).unwrap()), "acme#group 27"),
         (keys.names(), "acme#directory names"),
         (
             keys.user_name(UserId::new(99).unwrap()),

@@ -1,9 +1,10 @@
 //! Users, departments, tags, loss reasons, and totals of a funnel.
 
+use shared::funnel::Funnel;
 use shared::people::User;
 use tests::labels::{add_loss_reasons, add_tags};
 use tests::people::{add_users, department, user};
-use tests::sales::{add_opportunities, open_shop, plain_opportunity};
+use tests::sales::{add_funnels, add_opportunities, empty, funnel, open_shop, plain_opportunity};
 use tests::{Answer, Wallet, World};
 
 use super::{Budget, read, within};
@@ -41,22 +42,40 @@ async fn directory_list_costs() {
     }
 }
 
-/// A page in order costs its users and a put for the cursor, however deep it is.
+/// A page in order costs its entries and a put for the cursor, however deep it is.
 #[tokio::test]
-async fn user_page_costs() {
+async fn page_costs() {
     let world = World::new().await;
+    let operator = world.operator("acme");
     let team = (1001..=2000).map(|id| User::new(user(id), "Equipe de Tal"));
-    add_users(&world.operator("acme"), &team.collect::<Vec<_>>()).await;
+    add_users(&operator, &team.collect::<Vec<_>>()).await;
+    add_tags(&operator, 1..=1_000).await;
+    add_loss_reasons(&operator, 1..=1_000).await;
+    let funnels: Vec<_> = (1..=1_000)
+        .map(|id| Funnel {
+            id: funnel(id),
+            ..empty()
+        })
+        .collect();
+    add_funnels(&operator, &funnels).await;
     let wallet = world.known(7).await;
-    for page in 1..=40 {
-        let answer = get(&world, &wallet, &format!("/user?limit=25&page={page}&")).await;
-        assert_eq!(answer.body.as_array().map(Vec::len), Some(25));
-        let budget = Budget {
-            round_trips: 2,
-            read_units: 7.0,
-            write_units: 1.0,
-        };
-        within(&format!("users: page {page}"), &answer, &budget);
+    let funnels = format!("/crm?apitoken={}&", wallet.key);
+    for (list, read_units) in [
+        ("/user?", 7.0),
+        ("/tags?", 5.0),
+        ("/crmlossreason?", 5.0),
+        (&funnels, 7.0),
+    ] {
+        for page in 1..=40 {
+            let answer = get(&world, &wallet, &format!("{list}limit=25&page={page}&")).await;
+            assert_eq!(answer.body.as_array().map(Vec::len), Some(25));
+            let budget = Budget {
+                round_trips: 2,
+                read_units,
+                write_units: 1.0,
+            };
+            within(&format!("{list}: page {page}"), &answer, &budget);
+        }
     }
 }
 

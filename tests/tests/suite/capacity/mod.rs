@@ -3,6 +3,7 @@
 mod boards;
 mod bookings;
 mod calendars;
+mod checks;
 mod directory;
 mod forms;
 mod leads;

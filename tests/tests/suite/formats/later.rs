@@ -286,7 +286,8 @@ async fn unknown_permissions_allow_nothing_and_are_kept() {
     let (world, table, kept) = later_world().await;
     let at = ("acme#directory", "directory");
     edit(&table, at.0, at.1, "groups", |directory| {
-        directory["groups"]["2"]["permissions"]["leads"] = json!("team");
+        // An unknown access level to leads, and an unknown flag.
+        directory["groups"]["2"] = json!(9 + (1_u64 << 40));
         directory["settings"]["credential_placement"] = json!("everywhere");
         directory["settings"]["colour"] = json!("red");
     });
@@ -306,13 +307,43 @@ async fn unknown_permissions_allow_nothing_and_are_kept() {
     import(&world, r#"{"kind":"setting","name":"timezone","value":"UTC"}"#).await;
     let after = table.get(at.0, at.1).expect("the directory").to_string();
     for kept in [
-        r#"\"leads\":\"team\""#,
+        r#"\"2\":1099511627785"#,
         r#"\"everywhere\""#,
         r#"\"colour\":\"red\""#,
         "UTC",
     ] {
         assert!(after.contains(kept), "{kept}: {after}");
     }
+}
+
+/// The directory of the previous format as a later build would have written it.
+#[tokio::test]
+async fn attributes_of_a_later_build_survive_the_migration() {
+    let kept = Kept::read(KEPT[3].1);
+    let (world, table) = world_over(&kept).await;
+    let directory = |item: &Value| {
+        let pk = item["pk"]["S"].as_str().unwrap_or_default();
+        ["directory", "department", "group"]
+            .iter()
+            .any(|of| pk == format!("{ACME}#{of}"))
+    };
+    let attributes = || {
+        table
+            .items()
+            .iter()
+            .filter(|item| directory(item))
+            .map(count)
+            .sum::<usize>()
+    };
+    let items = table.items().into_iter().filter(directory);
+    table.put_all(&items.map(|item| extend(&item)).collect::<Vec<_>>());
+    let before = attributes();
+    assert!(before > 10, "{before}");
+    operator::migrate(&world.store, true, &|_, _| {})
+        .await
+        .expect("a migration");
+    assert_eq!(attributes(), before);
+    reads_as_before(&world, &kept, &kept.wallet(), "migrated").await;
 }
 
 /// An automation with an unknown action is neither run nor changed, and does not stop others or imports.

@@ -24,10 +24,11 @@ use asks::asks;
 use stage::{Kept, empty, export, set};
 
 /// Tables of previous builds that this build must read, by their formats.
-const KEPT: [(u32, &str); 3] = [
+const KEPT: [(u32, &str); 4] = [
     (1, include_str!("../../../formats/1.ndjson")),
     (3, include_str!("../../../formats/3.ndjson")),
     (4, include_str!("../../../formats/4.ndjson")),
+    (5, include_str!("../../../formats/5.ndjson")),
 ];
 
 const NAME: (&str, &str) = ("#format", "format");

@@ -1,0 +1,69 @@
+//! The items of departments and groups, compared with the directory's head. No repair lets anybody do more than before.
+
+use super::{Doctor, Result};
+use crate::{Operator, OperatorError};
+use shared::permissions::Permissions;
+use shared::store::unscoped::directory::StoredDirectory;
+use table::Transaction;
+
+impl Doctor<'_> {
+    /// Reports items of departments and groups that cannot be read; an import writes them anew.
+    pub(super) async fn details(&mut self) -> Result<()> {
+        let stored = self.operator.stored_directory().await?;
+        for (key, cause) in self.operator.stored_details(&stored).await?.unreadable {
+            self.report(key, cause, false);
+        }
+        Ok(())
+    }
+}
+
+/// Compares the items with a head, under whose version they are of one moment, and corrects both. Nothing in a former format,
+/// in which the head contains everything.
+pub(super) async fn compare(
+    operator: &Operator,
+    stored: &mut StoredDirectory,
+    findings: &mut Vec<(String, String)>,
+    fix: &mut Transaction,
+) -> Result<(), OperatorError> {
+    if stored.details.is_some() {
+        return Ok(());
+    }
+    let (before, keys) = (operator.stored_details(stored).await?, operator.keys());
+    let (mut right, head, count) = (before.details.clone(), &mut stored.directory, findings.len());
+    right.complete(head);
+    // Those in an unreadable item cannot be told from missing ones.
+    let mut named = right.clone();
+    named
+        .departments
+        .retain(|id, _| !before.unreadable.contains_key(&keys.department(*id)));
+    named
+        .groups
+        .retain(|id, _| !before.unreadable.contains_key(&keys.group(*id)));
+    for id in named.departments.keys() {
+        let lacks = |whose: &str| {
+            (
+                keys.department(*id).to_string(),
+                format!("{whose} department {id}"),
+            )
+        };
+        if !before.details.departments.contains_key(id) {
+            findings.push(lacks("lacks the name of"));
+        } else if !head.departments.contains_key(id) {
+            head.departments.insert(*id, None);
+            findings.push(lacks("the directory lacks"));
+        }
+    }
+    for id in named.groups.keys() {
+        let lacks = |whose: &str| (keys.group(*id).to_string(), format!("{whose} group {id}"));
+        if !before.details.groups.contains_key(id) {
+            findings.push(lacks("lacks the name of"));
+        } else if !head.groups.contains_key(id) {
+            head.groups.insert(*id, Permissions::default());
+            findings.push(lacks("the directory lacks"));
+        }
+    }
+    if findings.len() > count {
+        operator.put_details(fix, &before, &named)?;
+    }
+    Ok(())
+}

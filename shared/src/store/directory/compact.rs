@@ -1,0 +1,243 @@
+//! The compact text of the directory's head, which every request reads: at most two read units (C-86).
+//!
+//! - Departments are one text of numbers: for each, by id, the difference of its id from the one before, and its parent: 0 for
+//!   none, else the parent's place among these departments from 1 on, or their number plus the parent's id if it is none of
+//!   them. A digit has five bits; all but the last of a number have 32 added.
+//! - The permissions of a group are one number: four bits for each access level, and one for each flag. A group with a
+//!   permission that this build cannot name has the object that the former formats have, or further bits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::directory::{DirectoryHead, by_id};
+use crate::ids::{DepartmentId, GroupId};
+use crate::permissions::{AccessLevel, Permissions};
+use crate::settings::Settings;
+use crate::time::Timestamp;
+
+/// Maximum departments of an instance.
+pub const MAX_DEPARTMENTS: usize = 1_000;
+/// Maximum groups of an instance.
+pub const MAX_GROUPS: usize = 100;
+/// Maximum bytes of departments and groups in the text. Together with the longest settings an item is below 8 KB.
+const MAX_BYTES: usize = 6_800;
+
+/// Permissions of later builds, as they are stored.
+pub type LaterPermissions = BTreeMap<GroupId, Value>;
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
+struct Compact {
+    settings: Settings,
+    departments: String,
+    #[serde(with = "by_id")]
+    groups: BTreeMap<GroupId, Value>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    triggers: bool,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    events: BTreeSet<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suspended: Option<Timestamp>,
+}
+
+/// Whether a change of the directory keeps the limits of its departments and groups. An instance beyond them may keep what
+/// it has.
+pub fn has_room(old: &DirectoryHead, new: &DirectoryHead) -> bool {
+    let sizes = |head: &DirectoryHead| {
+        let groups = head.groups.iter().map(|(id, own)| (*id, pack_permissions(*own)));
+        let groups = serde_json::json!(groups.collect::<BTreeMap<_, _>>());
+        let bytes = pack_departments(&head.departments).len() + groups.to_string().len();
+        [head.departments.len(), head.groups.len(), bytes]
+    };
+    let limits = [MAX_DEPARTMENTS, MAX_GROUPS, MAX_BYTES];
+    let mut sizes = sizes(new).into_iter().zip(sizes(old)).zip(limits);
+    sizes.all(|((new, old), limit)| new <= limit.max(old))
+}
+
+/// The text of a head, with the permissions of later builds.
+pub fn write(head: &DirectoryHead, later: &LaterPermissions) -> String {
+    let groups = head.groups.iter();
+    let groups = groups.map(|(id, permissions)| (*id, rewritten(later.get(id), *permissions)));
+    let compact = Compact {
+        settings: head.settings.clone(),
+        departments: pack_departments(&head.departments),
+        groups: groups.collect(),
+        triggers: head.triggers,
+        events: head.events.clone(),
+        suspended: head.suspended,
+    };
+    serde_json::json!(compact).to_string()
+}
+
+/// Reads such a text.
+pub fn read(text: &str) -> Result<(DirectoryHead, LaterPermissions), String> {
+    let compact: Compact = serde_json::from_str(text).map_err(|cause| cause.to_string())?;
+    let (mut groups, mut later) = (BTreeMap::new(), LaterPermissions::new());
+    for (id, stored) in compact.groups {
+        let permissions = read_permissions(&stored).ok_or("a group has unreadable permissions")?;
+        groups.insert(id, permissions);
+        if stored != pack_permissions(permissions) {
+            later.insert(id, stored);
+        }
+    }
+    let departments = unpack_departments(&compact.departments).ok_or("its departments are unreadable")?;
+    let head = DirectoryHead {
+        settings: compact.settings,
+        departments,
+        groups,
+        triggers: compact.triggers,
+        events: compact.events,
+        suspended: compact.suspended,
+    };
+    Ok((head, later))
+}
+
+/// Permissions as they are stored, a number or an object.
+fn read_permissions(stored: &Value) -> Option<Permissions> {
+    match stored {
+        Value::Number(bits) => bits.as_u64().map(unpack_permissions),
+        named => Permissions::deserialize(named).ok(),
+    }
+}
+
+/// Permissions in place of those of a later build, of which the unknown ones stay.
+fn rewritten(later: Option<&Value>, permissions: Permissions) -> Value {
+    let packed = pack_permissions(permissions);
+    match later {
+        Some(stored) if read_permissions(stored) == Some(permissions) => stored.clone(),
+        Some(Value::Number(bits)) => {
+            let unknown = bits.as_u64().unwrap_or_default() >> BITS << BITS;
+            (packed | unknown).into()
+        }
+        Some(Value::Object(named)) => {
+            let mut named = named.clone();
+            named.extend(
+                serde_json::json!(permissions)
+                    .as_object()
+                    .cloned()
+                    .unwrap_or_default(),
+            );
+            named.into()
+        }
+        _ => packed.into(),
+    }
+}
+
+/// Permissions of a former format as a number, or unchanged if this build does not know all of them.
+pub(super) fn packed(known: Option<Permissions>, named: Value) -> Value {
+    match known {
+        Some(known) if serde_json::json!(known) == named => pack_permissions(known).into(),
+        _ => named,
+    }
+}
+
+/// The access levels by their numbers.
+const LEVELS: [AccessLevel; 4] = [
+    AccessLevel::None,
+    AccessLevel::Own,
+    AccessLevel::Department,
+    AccessLevel::All,
+];
+
+/// The bits that this build knows.
+const BITS: u32 = 16;
+
+fn pack_permissions(permissions: Permissions) -> u64 {
+    let level = |level| LEVELS.iter().zip(0_u64..).find(|(known, _)| **known == level);
+    let level = |is| level(is).map_or(0, |(_, number)| number);
+    let flags = [
+        permissions.won_lost,
+        permissions.delete_leads,
+        permissions.archive_leads,
+        permissions.edit_leads,
+        permissions.edit_opportunities,
+        permissions.calendars,
+        permissions.tickets,
+        permissions.reports,
+    ];
+    let flags = flags
+        .into_iter()
+        .zip(8_u32..)
+        .map(|(is, bit)| u64::from(is) << bit);
+    level(permissions.leads) | (level(permissions.opportunities) << 4) | flags.sum::<u64>()
+}
+
+fn unpack_permissions(bits: u64) -> Permissions {
+    let level = |bits: u64| usize::try_from(bits & 15).ok().and_then(|at| LEVELS.get(at));
+    let level = |bits| level(bits).copied().unwrap_or_default();
+    let flag = |bit: u32| (bits >> bit) & 1 == 1;
+    Permissions {
+        leads: level(bits),
+        opportunities: level(bits >> 4),
+        won_lost: flag(8),
+        delete_leads: flag(9),
+        archive_leads: flag(10),
+        edit_leads: flag(11),
+        edit_opportunities: flag(12),
+        calendars: flag(13),
+        tickets: flag(14),
+        reports: flag(15),
+    }
+}
+
+const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+pub(super) fn pack_departments(departments: &BTreeMap<DepartmentId, Option<DepartmentId>>) -> String {
+    let places: BTreeMap<_, _> = departments.keys().copied().zip(1_u64..).collect();
+    let (mut text, mut before) = (String::new(), 0);
+    for (id, parent) in departments {
+        write_number(&mut text, id.get() - before);
+        let elsewhere = |parent: DepartmentId| places.len() as u64 + parent.get();
+        let place = |parent| places.get(&parent).copied().unwrap_or_else(|| elsewhere(parent));
+        write_number(&mut text, parent.map_or(0, place));
+        before = id.get();
+    }
+    text
+}
+
+fn unpack_departments(text: &str) -> Option<BTreeMap<DepartmentId, Option<DepartmentId>>> {
+    let (mut digits, mut ids, mut places) = (text.bytes(), Vec::new(), Vec::new());
+    let mut before = 0_u64;
+    while digits.len() > 0 {
+        before = before.checked_add(read_number(&mut digits)?)?;
+        ids.push(DepartmentId::new(before)?);
+        places.push(read_number(&mut digits)?);
+    }
+    let parent = |place: u64| {
+        let at = usize::try_from(place).ok()?.checked_sub(1)?;
+        let elsewhere = || DepartmentId::new(place - ids.len() as u64);
+        ids.get(at).copied().or_else(elsewhere)
+    };
+    let parents = places.into_iter().map(parent);
+    Some(ids.iter().copied().zip(parents).collect())
+}
+
+fn write_number(text: &mut String, mut number: u64) {
+    loop {
+        let more = if number > 31 { 32 } else { 0 };
+        let digit = usize::try_from((number & 31) | more).unwrap_or_default();
+        text.push(char::from(DIGITS[digit]));
+        number >>= 5;
+        if number == 0 {
+            return;
+        }
+    }
+}
+
+fn read_number(digits: &mut impl Iterator<Item = u8>) -> Option<u64> {
+    let (mut number, mut shift) = (0_u64, 0);
+    loop {
+        let digit = digits.next()?;
+        let value = DIGITS.iter().zip(0_u64..).find(|(known, _)| **known == digit)?.1;
+        number |= (value & 31).checked_shl(shift)?;
+        if value < 32 {
+            return Some(number);
+        }
+        shift += 5;
+    }
+}
+
+#[cfg(test)]
+mod tests;
