@@ -43,5 +43,5 @@ export async function open(instance, { key, token }) {
   if (!good || found.some(({ user }) => user !== found[0].user)) return false;
   // Department, group, and the bits of an administrator and of an inactive user.
   const [, , marks] = found[0].standing;
-  return marks === ADMIN && JSON.parse(directory.head).suspended === undefined;
+  return marks === ADMIN && JSON.parse(directory.access).suspended === undefined;
 }
