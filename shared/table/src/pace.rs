@@ -18,10 +18,10 @@ const SETTLE: Duration = Duration::from_secs(1);
 
 /// A pace that transactions share.
 #[derive(Debug, Clone, Default)]
-pub struct Pace(Arc<Mutex<State>>);
+pub struct Pace(Arc<Mutex<PaceState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct PaceState {
     /// Transactions a second; `None` until one was throttled.
     rate: Option<f64>,
     /// The begin of the next transaction.
@@ -51,12 +51,12 @@ impl Pace {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, PaceState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl PaceState {
     fn turn(&mut self, now: Instant) -> Option<Instant> {
         self.since.get_or_insert(now);
         let turn = self.next.map_or(now, |next| next.max(now));

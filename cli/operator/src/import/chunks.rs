@@ -31,16 +31,16 @@ pub type Chunk<K> = Vec<(u64, <K as RecordKind>::Line)>;
 /// Lines with what became of them.
 type Finished<K> = Vec<(u64, <K as RecordKind>::Line, Outcome)>;
 
-/// How an import goes through its lines.
-pub struct Pace {
+/// The sizes of an import's chunks and transactions.
+pub struct ChunkPlan {
     /// The maximum of writes in a transaction.
     pub max_writes: usize,
     /// Whether chunks are written at the same time.
     wide: bool,
 }
 
-impl Pace {
-    /// The pace of an import of so many lines.
+impl ChunkPlan {
+    /// The chunks of an import of so many lines.
     pub async fn of_lines(operator: &Operator, lines: u64) -> Result<Self, StoreError> {
         let wide = lines >= LONG;
         let max_writes = if wide {

@@ -30,7 +30,7 @@ use shared::ids::CallId;
 use shared::store::StoreError;
 
 use crate::progress;
-use chunks::{ChunkWriter, Ends, Pace, chunk_of};
+use chunks::{ChunkPlan, ChunkWriter, Ends, chunk_of};
 use plan::ImportPlan;
 use references::KnownRecords;
 use report::ImportTally;
@@ -94,7 +94,7 @@ pub async fn import_until(
     let total = plan.len();
     progress::working(bar, total);
     let directory = operator.lenient().directory().await?;
-    let pace = Pace::of_lines(operator, total).await?;
+    let chunks = ChunkPlan::of_lines(operator, total).await?;
     let mut import = Import {
         operator,
         source,
@@ -109,7 +109,7 @@ pub async fn import_until(
         },
         orphaned: Vec::new(),
         judged: None,
-        pace,
+        chunks,
     };
     import.all().await?;
     let left = progress::lines(bar).map_or(total, |(done, total)| total.saturating_sub(done));
@@ -134,7 +134,7 @@ struct Import<'a> {
     orphaned: Vec<CallId>,
     /// While lines are judged and not written, the good ones.
     judged: Option<Vec<u64>>,
-    pace: Pace,
+    chunks: ChunkPlan,
 }
 
 impl Import<'_> {
@@ -224,7 +224,7 @@ impl Import<'_> {
             mode: Mode {
                 overwrite: self.overwrite || judging,
                 judging,
-                max_writes: self.pace.max_writes,
+                max_writes: self.chunks.max_writes,
                 ..Mode::default()
             },
         };
@@ -235,7 +235,7 @@ impl Import<'_> {
             orphaned: &mut self.orphaned,
             judged: &mut self.judged,
         };
-        let (most, width) = self.pace.of::<K>();
+        let (most, width) = self.chunks.of::<K>();
         let mut lines = self.source.lines(range.first)?;
         let mut under_way = FuturesOrdered::new();
         loop {

@@ -16,16 +16,16 @@ use table::{CommitError, KeyRange, MAX_WRITES, Pages, Policy, StoreError, Transa
 const MAX_BYTES: usize = 3_000_000;
 
 /// A lead with its record; `None` once it is deleted.
-type Source<'l> = (LeadId, Option<&'l LeadRecord>);
+type CopySource<'l> = (LeadId, Option<&'l LeadRecord>);
 
 /// Opportunities that are written in one transaction.
 #[derive(Default)]
-struct Batch {
+struct CopyBatch {
     transaction: Transaction,
     members: Vec<(Key, OpportunityRecord)>,
 }
 
-impl Batch {
+impl CopyBatch {
     fn takes(&self, change: &Transaction) -> bool {
         self.transaction.len() + change.len() <= MAX_WRITES
             && self.transaction.bytes() + change.bytes() <= MAX_BYTES
@@ -47,7 +47,7 @@ impl Writer {
                 .iter()
                 .filter_map(|key| OpportunityId::new(key.sk.parse().ok()?));
             let keys = ids.map(|id| self.keys().opportunity(id));
-            let mut batch = Batch::default();
+            let mut batch = CopyBatch::default();
             for (key, item) in self.table.reads().get_many(keys).await? {
                 let stored = OpportunityRecord::decode(item);
                 let change = stored.and_then(|stored| Ok((self.renewal(&stored, source)?, stored)));
@@ -72,8 +72,8 @@ impl Writer {
     /// Writes opportunities together, or each alone if that is refused.
     async fn write_batch(
         &self,
-        batch: Batch,
-        source: Source<'_>,
+        batch: CopyBatch,
+        source: CopySource<'_>,
         unreadable: &mut Unreadable,
     ) -> Result<(), StoreError> {
         if batch.members.len() > 1 {
@@ -99,7 +99,7 @@ impl Writer {
     fn renewal(
         &self,
         stored: &OpportunityRecord,
-        (lead, record): Source<'_>,
+        (lead, record): CopySource<'_>,
     ) -> Result<Option<Transaction>, StoreError> {
         let fresh = OpportunitySnapshot::of(stored.opportunity.clone(), record);
         if stored.opportunity.lead_id != Some(lead) || fresh == stored.value {
@@ -114,7 +114,7 @@ impl Writer {
     async fn refresh_copy(
         &self,
         mut stored: OpportunityRecord,
-        source: Source<'_>,
+        source: CopySource<'_>,
     ) -> Result<(), StoreError> {
         let mut retry = self.reader().table.retry(Policy::CONFLICT, "refreshing a copy");
         let key = self.keys().opportunity(stored.opportunity.id);
