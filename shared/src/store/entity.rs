@@ -154,12 +154,14 @@ impl<E: Entity> Stored<E> {
         E::derived(self, &self.encode()?, keys)
     }
 
-    /// Everything that is derived from it, if it is as it was read. Costs no encoding.
+    /// Everything that is derived from it. Costs no encoding if it is as it was read, and not a later version made from that.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] where an item of it cannot be encoded.
     pub fn derived_as_read(&self, keys: Keys<'_>) -> Result<Derived, StoreError> {
-        match self.raw.item() {
+        let is_read =
+            |item: &&Item| item::number(E::KIND, item, "v").is_ok_and(|read: u64| read == self.version);
+        match self.raw.item().filter(is_read) {
             Some(item) => E::derived(self, item, keys),
             None => self.derived(keys),
         }

@@ -50,6 +50,25 @@ fn at(list: &str, place: &str) -> (String, String) {
     (list.to_owned(), place.to_owned())
 }
 
+/// The second write begins from a version that was never read, whose entry is not that of the item before.
+#[test]
+fn a_change_that_is_taken_back_writes_the_entry() {
+    let acme = acme();
+    let keys = Keys::of(&acme);
+    let [open, closed] =
+        ["open", "closed"].map(|status| ticket(&json!({ "lead_relation": 1, "status": status })));
+    let read = TicketRecord::decode(TicketRecord::onto(None, open.clone()).encode().unwrap()).unwrap();
+    let with = |record: &TicketRecord, ticket: &Ticket| {
+        let mut value = record.value.clone();
+        value.ticket = ticket.clone();
+        record.next(value)
+    };
+    let changed = with(&read, &closed);
+    let back = with(&changed, &open);
+    let writes = back.put(keys, Some(&changed)).unwrap();
+    assert!(format!("{writes:?}").contains("lead-ticket"), "{writes:?}");
+}
+
 #[test]
 fn a_ticket_is_in_the_list_of_its_lead() {
     let acme = acme();
