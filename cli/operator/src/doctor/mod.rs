@@ -152,23 +152,7 @@ impl Operator {
         doctor.memberships().await?;
         doctor.funnels().await?;
         doctor.others().await?;
-        let mut counted = Vec::new();
-        for (number, kind) in kinds::KINDS.into_iter().enumerate() {
-            counted.push((kind, doctor.records(number, kind).await?));
-        }
-        let mut totals = doctor.orphans().await?;
-        for (number, kind) in kinds::KINDS.into_iter().enumerate() {
-            doctor.unseen(number, kind).await?;
-        }
-        doctor.counters().await?;
-        // After the counters, because a count depends on the numbers of the records (see `totals`).
-        for (kind, tally) in counted {
-            if doctor.former_totals.contains(kind.name()) {
-                continue;
-            }
-            let partitions = totals.remove(kind.name()).unwrap_or_default();
-            doctor.totals(kind, tally, &partitions).await?;
-        }
+        doctor.records_and_totals().await?;
         doctor.ranks().await?;
         doctor.reports().await?;
         doctor.quarantine().await?;
@@ -189,6 +173,28 @@ impl Operator {
 }
 
 impl Doctor<'_> {
+    /// Compares the records with their derived items in both directions, then with the numbers and totals.
+    async fn records_and_totals(&mut self) -> Result<()> {
+        let mut counted = Vec::new();
+        for (number, kind) in kinds::KINDS.into_iter().enumerate() {
+            counted.push((kind, self.records(number, kind).await?));
+        }
+        let mut totals = self.orphans().await?;
+        for (number, kind) in kinds::KINDS.into_iter().enumerate() {
+            self.unseen(number, kind).await?;
+        }
+        self.counters().await?;
+        // After the counters, because a count depends on the numbers of the records (see `totals`).
+        for (kind, tally) in counted {
+            if self.former_totals.contains(kind.name()) {
+                continue;
+            }
+            let partitions = totals.remove(kind.name()).unwrap_or_default();
+            self.totals(kind, tally, &partitions).await?;
+        }
+        Ok(())
+    }
+
     /// Refreshes copies whose markers say that they may be stale, with those that a repair marked. Last, because the
     /// copies are found by links, which are right by now.
     async fn refresh_copies(&self) -> Result<()> {

@@ -328,25 +328,25 @@ async fn events_are_raised_exactly_once_despite_faults() {
             let writes = called == "TransactWriteItems";
             (writes && counted.fetch_add(1, Ordering::Relaxed) == spared).then_some(fault)
         });
-        let faulty = world.beside().with_faults(plan);
-        let by_key = async |method, uri, body| call_leads(&faulty, &wallet, method, uri, &body).await;
+        let troubled = world.beside().with_faults(plan);
+        let by_key = async |method, uri, body| call_leads(&troubled, &wallet, method, uri, &body).await;
         let call = call("OUTGOING", "+55 41 98888-0001");
         let sent = json!({ "nome": "Nara", "email": "nara@example.com" });
         let statuses = [
-            create(&faulty, &wallet).await.status,
-            update(&faulty, &wallet, &json!({ "crm_column": 32 }))
+            create(&troubled, &wallet).await.status,
+            update(&troubled, &wallet, &json!({ "crm_column": 32 }))
                 .await
                 .status,
-            archive(&faulty, &wallet, true).await.status,
-            book(&faulty, &booking(FREE[0], &json!({}))).await.status,
-            submit(&faulty, &sent).await.status,
+            archive(&troubled, &wallet, true).await.status,
+            book(&troubled, &booking(FREE[0], &json!({}))).await.status,
+            submit(&troubled, &sent).await.status,
         ];
         assert_eq!(
             statuses.map(|status| status.as_u16()),
             [200; 5],
             "{fault:?} at {spared}"
         );
-        receive(&faulty, &call).await;
+        receive(&troubled, &call).await;
         by_key("POST", "/leads?i=acme", json!({ "firstname": "Rui" })).await;
         by_key("PUT", "/leads/1006?i=acme", json!({ "city": "Recife" })).await;
         assert!(
