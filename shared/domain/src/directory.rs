@@ -24,10 +24,10 @@ pub struct Department {
     /// The parent department.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<DepartmentId>,
-    /// Whether its users work with opportunities. Imported and stored, without effect.
+    /// Whether its users work with opportunities. Imported and listed, without other effect.
     #[serde(default = "yes", with = "zero_or_one", skip_serializing_if = "Clone::clone")]
     pub show_crm: bool,
-    /// Whether its users work with tickets. Imported and stored, without effect.
+    /// Whether its users work with tickets. Imported and listed, without other effect.
     #[serde(default = "yes", with = "zero_or_one", skip_serializing_if = "Clone::clone")]
     pub show_sac360: bool,
     /// Creation, as far as the operator knows.
