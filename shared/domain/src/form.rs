@@ -24,7 +24,7 @@ const MAX_NAME: usize = 64;
 const MAX_UTM_TAGS: usize = 50;
 /// Digits of a hash that find a form.
 const PREFIX: usize = 16;
-/// Fixed fields of a lead that a submission may set besides those of [`NewContact`].
+/// Fixed fields of a lead that a submission may set in addition to those of [`NewContact`].
 const MORE_FIELDS: [&str; 1] = ["acquisition_channel"];
 
 /// A form. Only imports change it.

@@ -107,7 +107,7 @@ impl<T: ListEntry> MergeScan<T> {
         self.lists.iter().any(MergedList::is_due)
     }
 
-    /// Reads all due lists, each up to its `limit` of entries. Returns the number of entries read.
+    /// Reads all due lists, each up to its `limit` of entries. Returns the number of items read.
     ///
     /// # Errors
     /// [`StoreError`] if a read fails.

@@ -169,7 +169,7 @@ fn objects(
     new
 }
 
-/// Whether two objects have the same id, or both have none.
+/// Whether two objects have the same id, or both have none. Also true if there is no known object.
 fn same<'o, O, I: PartialEq + 'o>(
     known: Option<&'o O>,
     new: &'o O,
