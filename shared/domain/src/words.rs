@@ -52,7 +52,7 @@ const UNKEYED: &str = "com";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordSearch {
     folded: String,
-    /// Distinct words. None is the beginning of another.
+    /// Distinct words. None is the beginning of another, except shared endings.
     words: Vec<String>,
     /// The term's digits, if it has no letter.
     digits: Option<String>,
@@ -183,9 +183,9 @@ impl WordSearch {
     }
 }
 
-/// The keys under which a record with these texts is found by the beginning of every word. A word begins after a space,
-/// and at each letter or digit after a sign; its key is the text up to the next space. Keys that are the beginning of
-/// another one are omitted.
+/// The keys under which a record with these texts is found by the beginning of every word. A word begins after a space, and at
+/// each letter or digit after a sign. Its key is the text up to the next space. Keys that are the beginning of another one are
+/// omitted, except shared endings.
 #[must_use]
 pub fn word_keys<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut keys = BTreeSet::new();
