@@ -1,4 +1,4 @@
-//! Events of a DynamoDB stream, as far as needed: the change and the key.
+//! The parts of a DynamoDB stream event that the function needs: kind of change, key and sequence number.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,7 +27,7 @@ struct FailedItem {
 }
 
 impl EventBatch {
-    /// New outbox entries: sequence number of the record, instance, call.
+    /// The new outbox entries: the sequence number of the record, the instance, and the cause.
     pub fn records(&self) -> impl Iterator<Item = (String, InstanceName, Cause)> {
         self.records.iter().filter_map(|record| {
             let text = |path: &str| record.pointer(path).and_then(Value::as_str);
@@ -43,7 +43,7 @@ impl EventBatch {
 }
 
 impl Failures {
-    /// Sequence numbers of the records.
+    /// The failures of the records with these sequence numbers.
     pub fn of(records: impl Iterator<Item = String>) -> Self {
         let failures = records.map(|item_identifier| FailedItem { item_identifier });
         Self {

@@ -13,7 +13,7 @@ use crate::wire;
 /// The record of a body. The values that need a table (id, lead, time) are constants.
 ///
 /// # Errors
-/// The error, for the log.
+/// The text of the error, as it is logged.
 pub fn read(headers: &HeaderMap, body: &[u8]) -> Result<Call, String> {
     let first = CallId::new(1).zip(UserId::new(1));
     let ((id, user), now) = first.zip(Timestamp::from_unix_millis(0)).ok_or("1 is an id")?;
@@ -27,7 +27,7 @@ pub fn read(headers: &HeaderMap, body: &[u8]) -> Result<Call, String> {
 /// The values of a submission that would reach the lead.
 ///
 /// # Errors
-/// The fault, for the log.
+/// The text of the error, as it is logged.
 pub fn submitted(query: &str, body: &[u8], form: &Form) -> Result<Submitted, String> {
     let now = Timestamp::from_unix_millis(0).ok_or("0 is a time")?;
     let mut request = RawRequest::new(query, now);

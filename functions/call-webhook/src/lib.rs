@@ -3,7 +3,7 @@
 //! | Route | Endpoint |
 //! | --- | --- |
 //! | `POST /voip/webhook` | 19: records a completed call, its event and, for an unknown number, its lead ([`record`]) |
-//! | `POST /api/hook/{name}` | Makes a lead of a form's submission, or completes the one that has its number or e-mail ([`submit`], C-101) |
+//! | `POST /api/hook/{name}` | creates a lead from a form's submission, or completes the existing lead ([`submit`], C-101) |
 
 mod error;
 #[cfg(feature = "fuzzing")]

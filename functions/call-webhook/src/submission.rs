@@ -1,7 +1,7 @@
 //! A submission: fields in the query and in the body (C-101), with the limits of C-54.
 //!
-//! The body decides itself whether it is JSON or form-encoded: browsers send both as `text/plain`, which needs no preflight,
-//! and command-line clients send JSON as form-encoded.
+//! A body that begins with `{` is JSON whatever its content type: browsers send JSON and forms as `text/plain`, which needs no
+//! preflight, and command-line clients send JSON as form-encoded.
 
 use serde_json::{Map, Value};
 use shared::auth::claimed_form;
@@ -22,7 +22,7 @@ const MAX_TEXT: usize = 1000;
 const NAMES: [&str; 3] = ["firstname", "lastname", "email"];
 const MAX_LEAD_NAME: usize = 255;
 const MAX_LEAD_FIELD: usize = 1000;
-/// Parameters of the route, which are no fields.
+/// Parameters of the route. They are not fields of the submission.
 const RESERVED: [&str; 2] = ["i", "access_token"];
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -37,7 +37,7 @@ pub struct Submission {
 }
 
 impl Submission {
-    /// Reads query and body.
+    /// Reads the query and the body.
     pub fn read(request: &RawRequest) -> Result<Self, RequestError> {
         let mut fields = grouped(request.params.iter());
         fields.retain(|name, _| !RESERVED.contains(&name.as_str()));
@@ -139,7 +139,7 @@ fn body(request: &RawRequest) -> Result<Map<String, Value>, RequestError> {
     Ok(grouped(decoded(text).into_iter()))
 }
 
-/// Pairs by name. The values of a repeated name, such as of checkboxes, are joined.
+/// Groups pairs by name. Joins the values of a repeated name, for example those of checkboxes.
 fn grouped<T: Into<String>>(pairs: impl Iterator<Item = (T, T)>) -> Map<String, Value> {
     let mut fields = Map::new();
     for (name, value) in pairs {
@@ -161,7 +161,7 @@ fn is_blank(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(|text| text.trim().is_empty())
 }
 
-/// The text of a fixed field of the lead; a number, such as a telephone number, counts as its digits.
+/// The text of a fixed field of the lead. A number, such as a telephone number, is converted to text.
 fn lead_text(name: &str, field: &str, value: &Value) -> Result<String, InvalidField> {
     let bad = |rule| Err(InvalidField::new(cut(name, MAX_NAME).to_owned(), rule));
     let text = match value {

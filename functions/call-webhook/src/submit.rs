@@ -14,12 +14,12 @@ use shared::store::{
 
 use crate::submission::Submission;
 
-/// A search of leads of a former format that reads too much (C-86).
+/// Advice if the search for an e-mail address reads too much, because the leads have a former format (C-86).
 const OVER_BUDGET: &str =
     "unique: finding an e-mail address would read more than read_budget allows; run funil migrate";
 
 impl Prefetch for Submission {
-    /// The form as it was expected to be, with the reads for a lead of its fields.
+    /// The expected form, with the reads that a lead from this submission needs. `None` if this process does not know the form.
     type Found = Option<(Form, PrefetchedLead)>;
     type Error = RequestError;
 
@@ -40,7 +40,7 @@ impl Prefetch for Submission {
 }
 
 impl Submission {
-    /// Reads what making a lead rests on.
+    /// Reads the records that the creation of a lead depends on.
     async fn begin(
         &self,
         reader: &Reader,
@@ -54,9 +54,9 @@ impl Submission {
     }
 }
 
-/// Makes a lead of a submission, or completes the one that has its number or e-mail, and then its opportunity. Two round
-/// trips for a new lead, three if this process did not know the form; two more for an opportunity; for a lead that was found,
-/// two more to complete it and one to remember the request's key.
+/// Creates a lead from a submission, or completes the existing lead with its number or e-mail address. Then creates the
+/// opportunity. A new lead takes two round trips, or three if this process does not know the form. An opportunity takes two more.
+/// An existing lead takes two more to complete it, and one more to store the request's key.
 pub async fn submit(request: FormRequest<Submission>) -> Result<Idempotent<Json<Value>>, RequestError> {
     let (scope, submission, found) = request.into_parts();
     let submitted = submission.accepted(&scope.form)?;
@@ -104,7 +104,7 @@ fn unique(form: &Form) -> UniqueBy {
     }
 }
 
-/// Adds to an existing lead what it lacks. No call if it lacks nothing.
+/// Fills the missing values of an existing lead. Makes no call if none are missing.
 async fn complete(scope: &FormScope, submitted: &Submitted, lead: Lead) -> Result<LeadId, StoreError> {
     let completed = |lead: &Lead| Ok::<_, ()>(submitted.complete(&scope.form, lead));
     if completed(&lead).as_ref() == Ok(&lead) {
@@ -116,7 +116,7 @@ async fn complete(scope: &FormScope, submitted: &Submitted, lead: Lead) -> Resul
     Ok(lead.id)
 }
 
-/// Stores that a submission with a key found a lead. Whether a concurrent equal one did so first.
+/// Stores that a submission with a key found a lead. Returns whether a concurrent equal submission stored this first.
 async fn found_before(
     scope: &FormScope,
     submission: &Submission,
@@ -129,8 +129,8 @@ async fn found_before(
     Ok(replayed(claimed)?.is_some())
 }
 
-/// Makes the opportunity, once for equal submissions of a lead within 24 hours: a repeated submission, after a failure or by
-/// an impatient visitor, makes no second one. A funnel without the column makes none.
+/// Creates the opportunity, once for all equal submissions of a lead within 24 hours. A submission that is repeated after a
+/// failure or by an impatient visitor creates no second one. Creates none if the funnel does not have the column.
 async fn open_opportunity(
     scope: &FormScope,
     wanted: &FormOpportunity,

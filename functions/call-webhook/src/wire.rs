@@ -11,7 +11,7 @@ use shared::text::cut;
 
 use crate::error::CallError;
 
-/// Maximum digits kept of a number; no telephone number has as many.
+/// Maximum digits of a number that are kept. No telephone number has that many.
 const MAX_DIGITS: usize = 32;
 /// Maximum duration; every number up to it is exact in JSON clients.
 const MAX_DURATION: u64 = 9_007_199_254_740_991;

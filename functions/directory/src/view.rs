@@ -128,7 +128,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// These departments and all below them.
+    /// These departments and all departments below them.
     fn all_below(&self, mut all: BTreeSet<DepartmentId>) -> BTreeSet<DepartmentId> {
         let mut unseen: Vec<_> = all.iter().copied().collect();
         while let Some(id) = unseen.pop() {

@@ -16,19 +16,19 @@ use crate::error::{CreateError, company_gone, invalid};
 use crate::view::full;
 use crate::wire::{NamedRecords, edit_context};
 
-/// A search of leads of a former format that reads too much (C-86).
+/// Advice if the search for an e-mail address reads too much, because the leads have a former format (C-86).
 const OVER_BUDGET: &str =
     "unique: finding an e-mail address would read more than read_budget allows; run funil migrate";
 
-/// The header of a response with a lead that existed.
+/// The header of a response with an existing lead.
 const EXISTING: [(&str, &str); 1] = [("x-lead-existing", "true")];
 
-/// A lead to make.
+/// A lead to create.
 #[derive(Debug)]
 pub struct CreateLead {
     patch: LeadPatch,
     unique: UniqueBy,
-    /// The idempotency key, and what makes two requests equal: `unique` and the bytes of the body.
+    /// The idempotency key, and the content that equal requests share: `unique` and the bytes of the body.
     key: Option<(String, Vec<u8>)>,
 }
 
@@ -77,9 +77,9 @@ fn unique(text: &str) -> Result<UniqueBy, InvalidField> {
     Ok(unique)
 }
 
-/// Makes a lead, or finds the one that has its number or address where `unique` asks for that, and answers the full view.
-/// Two round trips: what it rests on is read, then the lead is written, or the one found is read. The permission is judged
-/// here, because a repeated request has its own answer to a user who lost it (C-10).
+/// Creates a lead, or finds the existing one with its number or address if `unique` asks for that. Returns the full view. Two
+/// round trips: one for reads, and one that writes the new lead or reads the existing one. The permission is checked here,
+/// because a repeated request has its own response to a user who lost the permission (C-10).
 pub async fn create(request: Authorized<KeyAndToken, AnyUser, CreateLead>) -> Result<Response, CreateError> {
     let (scope, query, (start, named)) = request.into_parts();
     if let Some(answer) = replay(&scope, start.claimed).await? {
@@ -109,7 +109,8 @@ fn shown(lead: Lead, scope: &Scope) -> Json<Value> {
     Json(full(lead, scope))
 }
 
-/// The lead that has the number or the address, for a user who may see it. A request with a key is remembered.
+/// The response with the existing lead that has the number or the address. Stores the key of the request, if it has one. Returns
+/// an error if the user may not see the lead.
 async fn existing(lead: Lead, scope: &Scope, claim: Option<IdempotencyKey>) -> Result<Response, CreateError> {
     if !scope.viewer.sees_lead(lead.owner, &lead.lists()) {
         return Err(CreateError::Conflict);
@@ -123,8 +124,8 @@ async fn existing(lead: Lead, scope: &Scope, claim: Option<IdempotencyKey>) -> R
     Ok((EXISTING, shown(lead, scope)).into_response())
 }
 
-/// The response to a repeated request, built again from the lead that the first one created or found; `None` for a new request.
-/// The user must have created it, or be able to read it (C-10).
+/// The response to a repeated request, built again from the lead that the first request created or found. Returns `None` for a
+/// new request. The user must have created the lead or be able to read it (C-10).
 async fn replay(scope: &Scope, claimed: Claimed) -> Result<Option<Response>, CreateError> {
     let Some(id) = replayed(claimed)? else {
         return Ok(None);

@@ -7,10 +7,10 @@ use shared::auth::{ArchiveLeads, Permission as _};
 use shared::http::{Problem, RequestError};
 use shared::lead_edit::LeadEditError;
 
-/// Why a lead is not made: `POST /leads` (C-92).
+/// Error of creating a lead with `POST /leads` (C-92).
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
-    /// Failures of every endpoint, and of the lead's rules.
+    /// Errors common to all endpoints, and those of the lead's rules.
     #[error(transparent)]
     Request(RequestError),
     /// 409: a lead that the user may not see has the number or the e-mail address (C-92).
@@ -42,7 +42,7 @@ pub fn invalid(error: LeadEditError) -> RequestError {
     }
 }
 
-/// The response where the company of a request is deleted concurrently.
+/// The response if the company of a request is deleted concurrently.
 pub fn company_gone() -> RequestError {
     RequestError::invalid("company: the company does not exist any more")
 }

@@ -1,10 +1,10 @@
-//! Leads: endpoints 1 to 6 of spec.md, and requests that make and change leads (C-91, C-92).
+//! Leads: endpoints 1 to 6 of spec.md, and requests that create and change leads (C-91, C-92).
 //!
 //! | Route | Endpoint |
 //! | --- | --- |
 //! | `GET /leads` | 1: the visible leads, in pages ([`list`]) |
 //! | `GET /leads/{id}` | 2, 3, 4: one lead, in summary, in full, or the fields selected ([`get`]) |
-//! | `POST /leads` | makes a lead ([`create`]) |
+//! | `POST /leads` | creates a lead ([`create`]) |
 //! | `PUT /leads/{id}`, `PUT /leads` | change a lead ([`update`]) |
 //! | `DELETE /leads/{id}` | 5: deletes a lead permanently ([`delete::one`]) |
 //! | `DELETE /leads` | 5 in bulk ([`delete::many`]) |

@@ -59,15 +59,15 @@ pub fn tag(params: &Params) -> Result<Option<TagId>, InvalidField> {
     params.parsed("tag", InvalidField::MUST_BE_ID, TagId::parse)
 }
 
-/// The visible leads by id, with their total under the same filters. One round trip for the first pages of a user who
-/// sees every lead; one more each to remember where a numbered page ends, for more than 50 leads, and for owners' names and tags
+/// The visible leads by id, with their total under the same filters. One round trip for the first pages of a user who sees every
+/// lead. One more for each of these: to store where a numbered page ends, for more than 50 leads, and for owners' names and tags
 /// that were not prefetched.
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Result<Response, RequestError> {
     let (scope, query, found) = request.into_parts();
     answer(&scope, query, found).await
 }
 
-/// The answer to a list that was begun.
+/// Completes a prefetched list and returns the response.
 pub async fn answer(
     scope: &Scope,
     ListLeads { page, view }: ListLeads,

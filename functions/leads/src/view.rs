@@ -112,7 +112,7 @@ fn leads(name: &'static str) -> Field {
     }
 }
 
-/// The full view of one lead (C-21): `initial_password` is for admins.
+/// The full view of one lead (C-21). Only admins see `initial_password`.
 pub fn full(mut lead: Lead, scope: &Scope) -> Value {
     if !scope.viewer.is_admin() {
         lead.hide_secrets();
@@ -148,7 +148,7 @@ impl View {
         self.form == ViewFields::Full || self.selected().is_some_and(more)
     }
 
-    /// The fields selected below a field of leads; `None` where it is not selected, or as a leaf.
+    /// The fields selected below a field of leads; `None` if it is not selected, or is selected as a leaf.
     fn nested(&self, name: &str) -> Option<&Selection> {
         self.selected()?.get(name).filter(|nested| !nested.is_empty())
     }
@@ -185,7 +185,7 @@ impl View {
         Ok(Related { names, tags })
     }
 
-    /// `known` with what else these leads refer to.
+    /// Adds to `known` the other records that these leads refer to.
     pub async fn related(
         &self,
         scope: &Scope,

@@ -32,7 +32,7 @@ pub fn lead_ids(body: &Map<String, Value>, name: &'static str) -> Result<Vec<Lea
     Ok(ids)
 }
 
-/// The records that a patch of a lead names, and users' names.
+/// The records that a patch of a lead names, and the names of users.
 #[derive(Debug)]
 pub struct NamedRecords {
     existing: LeadReferences,
@@ -42,7 +42,7 @@ pub struct NamedRecords {
 }
 
 impl NamedRecords {
-    /// Reads them, with the names that are likely to contain the user's.
+    /// Reads the records, and the names of users that this process expects to need.
     pub async fn read(reader: &Reader, patch: &LeadPatch) -> Result<Self, StoreError> {
         let references = patch.references();
         let (found, names) = tokio::try_join!(reader.lead_references(&references), reader.expected_names())?;
@@ -54,7 +54,7 @@ impl NamedRecords {
         })
     }
 
-    /// The same with the name of the user that asks.
+    /// Adds the name of the request's user if it is missing.
     pub async fn with_name_of(self, scope: &Scope) -> Result<Self, StoreError> {
         let names = scope
             .store

@@ -13,7 +13,7 @@ use shared::jobs::webhook_client::WebhookClient;
 use shared::store::{Store, StoreError};
 use shared::telemetry::{self, Observed};
 
-/// One scheduled run: [`tend`] and [`automate`] concurrently, and one log line with the counts.
+/// Performs one scheduled run: [`tend`] and [`automate`] concurrently. Writes one log line with the counts.
 ///
 /// # Errors
 /// [`StoreError`] if the table fails one of them; the other is completed.
@@ -39,7 +39,7 @@ pub async fn tend(store: &Store) -> Result<(), StoreError> {
 /// Refreshes copies of changed leads and erases deleted ones.
 ///
 /// # Errors
-/// [`StoreError`] where the table fails.
+/// [`StoreError`] if the table fails.
 pub async fn copy(store: &Store) -> Result<(), StoreError> {
     let leads = store.refresh_copies().await?;
     if leads > 0 {
@@ -51,7 +51,7 @@ pub async fn copy(store: &Store) -> Result<(), StoreError> {
 /// Refreshes the reports that are due.
 ///
 /// # Errors
-/// [`StoreError`] where the table fails.
+/// [`StoreError`] if the table fails.
 pub async fn refresh(store: &Store) -> Result<(), StoreError> {
     let reports = store.refresh_reports().await?;
     if reports > 0 {
@@ -64,7 +64,7 @@ pub async fn refresh(store: &Store) -> Result<(), StoreError> {
 /// repeated in the next run.
 ///
 /// # Errors
-/// [`StoreError`] where the table fails.
+/// [`StoreError`] if the table fails.
 pub async fn automate(store: &Store, webhook_client: &WebhookClient) -> Result<(), StoreError> {
     let acted = act(store).await;
     acted.and(deliver(store, webhook_client).await)
@@ -73,7 +73,7 @@ pub async fn automate(store: &Store, webhook_client: &WebhookClient) -> Result<(
 /// Runs pending automations without waiting for receivers.
 ///
 /// # Errors
-/// [`StoreError`] where the table fails.
+/// [`StoreError`] if the table fails.
 pub async fn act(store: &Store) -> Result<(), StoreError> {
     store.run_triggers().await.map(drop)
 }
@@ -81,12 +81,12 @@ pub async fn act(store: &Store) -> Result<(), StoreError> {
 /// Delivers due notifications. Starts new ones for at most 40 s; each takes at most 10 s.
 ///
 /// # Errors
-/// [`StoreError`] where the table fails.
+/// [`StoreError`] if the table fails.
 pub async fn deliver(store: &Store, webhook_client: &WebhookClient) -> Result<(), StoreError> {
     store.deliver_notifications(webhook_client).await.map(drop)
 }
 
-/// One log line per run, which is also its metrics.
+/// Writes one log line per run. The run's metrics are derived from this line.
 fn log(failed: u8, observed: &Observed) {
     let Observed {
         milliseconds,

@@ -11,7 +11,7 @@ use shared::store::{OpportunitySnapshot, Reader, StoreError};
 
 use crate::view::censor;
 
-/// An opportunity, and its required funnel.
+/// An opportunity, and the funnel that it must belong to if the request names one.
 #[derive(Debug)]
 pub struct GetOpportunity {
     id: OpportunityId,

@@ -8,7 +8,7 @@ use shared::store::{ListRequest, PrefetchedLeadOpportunities, Reader, StoreError
 
 use crate::view;
 
-/// A lead with too many or too large opportunities (C-86).
+/// Advice for a lead with too many or too large opportunities (C-86).
 const OVER_BUDGET: &str = "lead_id: the opportunities of this lead are more than read_budget allows, or take too long; list them by funnel with POST /crm/opportunities/{id}";
 
 /// A page of the opportunities of a lead.
@@ -34,8 +34,8 @@ impl Prefetch for ListLeadOpportunities {
     }
 }
 
-/// The opportunities of a lead over all funnels that the user sees, newest first, archived ones included, all or a page of
-/// them. One round trip where this process expected the records; else one more for them, and one for their users.
+/// The opportunities of a lead in all funnels that the user sees, newest first, including archived ones, all or a page of them.
+/// One round trip if this process expected the records; otherwise one more for the records and one for their users.
 pub async fn list(
     request: Authorized<KeyAndToken, AnyUser, ListLeadOpportunities>,
 ) -> Result<Response, RequestError> {

@@ -9,7 +9,7 @@ use shared::store::{PrefetchedTotals, Reader, StoreError};
 use crate::error::ListError;
 use crate::view::TotalsView;
 
-/// Restricted totals that take too long to read (C-86).
+/// Advice if restricted totals take too long to read (C-86).
 const OVER_BUDGET: &str = "funnel_id: reading its totals took longer than 15 s; try again later";
 
 /// The totals of a funnel.
@@ -32,8 +32,9 @@ impl Prefetch for ListTotals {
     }
 }
 
-/// The columns of a funnel with the totals of endpoint 10's board, refused as there. One round trip; one more for a viewer
-/// from whom service permissions may hide opportunities, and for the first request of one who does not see all.
+/// The columns of a funnel with the totals of endpoint 10's board, with the same errors for an unknown or hidden funnel. One
+/// round trip. One more for a viewer from whom service permissions may hide opportunities, and for the first request of a viewer
+/// who does not see all opportunities.
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListTotals>) -> Result<Response, ListError> {
     let (scope, query, found) = request.into_parts();
     let funnel = found.funnel.as_ref().ok_or(ListError::Funnel(query.funnel))?;

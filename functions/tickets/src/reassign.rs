@@ -12,7 +12,7 @@ use crate::error::TicketsError;
 use crate::view::TicketView;
 use crate::wire::sees;
 
-/// A ticket with too many files (C-86).
+/// Advice for a ticket with too many files (C-86).
 const OVER_BUDGET: &str =
     "attendance: the ticket has more files than read_budget allows to read, or they take too long";
 
@@ -43,9 +43,9 @@ impl Prefetch for Reassign {
     }
 }
 
-/// Gives a ticket whose lead the user sees another lead that the user sees, with its files, and answers the ticket. Two
-/// round trips if this process saw the ticket since its last change and it has at most 16 files; otherwise three, because
-/// its files are read in between.
+/// Moves a ticket with its files to another lead and returns the ticket. The user must see both leads. Two round trips if this
+/// process read the ticket after its last change and the ticket has at most 16 files; otherwise three, because the files are read
+/// in between.
 pub async fn reassign(
     request: Authorized<KeyAndToken, SeeTickets, Reassign>,
 ) -> Result<Json<Value>, TicketsError> {

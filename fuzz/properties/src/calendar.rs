@@ -16,8 +16,7 @@ const DAYS: u32 = 3;
 /// Number of listed starts to book.
 const TRIED: usize = 4;
 
-/// A definition round-trips; listed times are ordered and in range; each can be booked, and none after it is
-/// taken.
+/// A definition round-trips. Listed times are ordered and in range. Each can be booked, but not again after it is taken.
 ///
 /// # Panics
 /// If any of this is violated.

@@ -33,9 +33,8 @@ fn kind(text: &str) -> Option<CredentialKind> {
     (plain && checksum(body) == check).then_some(kind)
 }
 
-/// The input is a credential exactly if form and checksum are valid. Its bytes also make a credential, which
-/// parses; with any change it does not. Its debug output shows only the kind, and the stored form is its
-/// SHA-256.
+/// The input is a credential exactly if form and checksum are valid. Its bytes also make a credential, which parses. Any change
+/// makes it invalid. Its debug output shows only the kind, and the stored form is its SHA-256.
 ///
 /// # Panics
 /// If any of this is violated.

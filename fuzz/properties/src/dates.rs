@@ -72,8 +72,8 @@ fn date_time(text: &str) -> Option<i64> {
     Some((minutes * 60 + second) * 1000 + millis)
 }
 
-/// A time parses exactly if it is RFC 3339 in the years 0001 to 9999, to the right instant; a day exactly if
-/// it is `YYYY-MM-DD`; both round-trip; the days of a zone are contiguous. Two lines are the ends of a range.
+/// A time parses exactly if it is RFC 3339 in the years 0001 to 9999, and to the right instant. A day parses exactly if it is
+/// `YYYY-MM-DD`. Both round-trip. The days of a zone are contiguous. Two lines are the ends of a range.
 ///
 /// # Panics
 /// If any of this is violated.

@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use shared::automation::{WebhookUrl, is_public};
 
-/// The address that a lenient parser, such as the C library's `inet_aton`, reads: one to four numbers, each
-/// decimal, octal or hexadecimal, of which the last fills the remaining bytes.
+/// The address that a lenient parser, such as the C library's `inet_aton`, reads: one to four numbers, each decimal, octal or
+/// hexadecimal. The last number fills the remaining bytes.
 fn lenient_address(host: &str) -> Option<Ipv4Addr> {
     let host = host.strip_suffix('.').unwrap_or(host);
     let number = |part: &str| {

@@ -61,7 +61,7 @@ pub const ALL: [(&str, Property); 14] = [
     ("webhook", webhook),
 ];
 
-/// The input as text; `None` if it is not UTF-8, which no parser of text receives.
+/// The input as text. Returns `None` if it is not UTF-8, because no parser of text receives such input.
 fn text(data: &[u8]) -> Option<&str> {
     std::str::from_utf8(data).ok()
 }

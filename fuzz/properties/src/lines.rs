@@ -93,7 +93,7 @@ fn line_of(fields: &Map<String, Value>) -> String {
     Value::Object(fields.clone()).to_string()
 }
 
-/// Errors never contain a value in the place of a secret.
+/// Errors never contain the value of a secret field.
 fn no_secret(fields: &Map<String, Value>) {
     let told = |text: &str| text.contains(SECRET) || text.contains(&NUMBER.to_string());
     let Some(bare) = replaced(fields, &Value::Null) else {
@@ -145,7 +145,7 @@ fn hide_own(fields: &mut Map<String, Value>, hidden: &Value) -> bool {
     any
 }
 
-/// Replaces every secret below a value; returns whether there was one.
+/// Replaces every secret below a value. Returns whether there was one.
 fn hide(value: &mut Value, hidden: &Value) -> bool {
     match value {
         Value::Array(items) => {
@@ -202,7 +202,7 @@ fn texts(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// The error is independent of which invalid text is at a position.
+/// The error does not depend on which invalid text is at a position.
 fn nonsense(fields: &Map<String, Value>, at: usize) {
     let Some(place) = places(fields).into_iter().nth(at) else {
         return;

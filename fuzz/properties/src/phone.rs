@@ -8,9 +8,8 @@ fn digits(text: &str) -> Option<String> {
     (1..=32).contains(&digits.len()).then_some(digits)
 }
 
-/// A normal form normalises to itself; the twin of a twin is the number; exact matches precede twins;
-/// matching is symmetric; only digits and a `+` before the first count. The first line is one number, the
-/// rest another.
+/// A normal form normalises to itself. The twin of a twin is the number itself. Exact matches precede twins. Matching is
+/// symmetric. Only digits, and a `+` before the first digit, are significant. The first line is one number, the rest another.
 ///
 /// # Panics
 /// If any of this is violated.

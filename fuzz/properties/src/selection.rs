@@ -90,7 +90,7 @@ impl Tree {
     }
 }
 
-/// Names and braces; `None` if there is anything else that GraphQL does not ignore.
+/// The names and braces of a text. Returns `None` if it contains anything else that GraphQL does not ignore.
 fn tokens(text: &str) -> Option<Vec<&str>> {
     let (mut rest, mut tokens) = (text, Vec::new());
     while let Some(first) = rest.chars().next() {
@@ -125,8 +125,8 @@ fn shown() -> Value {
     json!({"total": 2, "lead": [lead], "secret": 1})
 }
 
-/// A text is accepted exactly if it is a set of offered fields in plain GraphQL; the selection round-trips; a
-/// projected response has its names only; an error is short and contains no control character.
+/// A text is accepted exactly if it is a set of offered fields in plain GraphQL. The selection round-trips. A projected response
+/// has only the selected names. An error is short and contains no control character.
 ///
 /// # Panics
 /// If any of this is violated.

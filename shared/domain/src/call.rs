@@ -100,7 +100,7 @@ pub struct CallEvent {
     pub lead: LeadId,
     /// Name of the event.
     pub name: EventName,
-    /// The user that made or took the call.
+    /// The user who made or took the call.
     pub operator: UserId,
     /// Digits of the number.
     #[serde(default)]

@@ -1,10 +1,10 @@
 //! The directory of an instance: its settings, departments and groups.
 //!
 //! The part that decides access, the [`DirectoryHead`], is one item, read with every request in the same round trip as the
-//! credential, so permissions and settings are current (C-2, C-12) for one small read. Names and dates of departments and
-//! groups, the [`DirectoryDetails`], are in items of their own, which only lists, imports and exports read. The head does not
-//! grow with the users: a credential contains its user's membership, and the members of a department are read only for
-//! viewers with the access level `department`.
+//! credential, so permissions and settings are current (C-2, C-12) for one small read. The [`DirectoryDetails`] contain the names
+//! and dates of departments and groups. They are in separate items, which only lists, imports and exports read. The head does not
+//! grow with the users: a credential contains its user's membership, and the members of a department are read only for viewers
+//! with the access level `department`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,10 +24,10 @@ pub struct Department {
     /// The parent department.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<DepartmentId>,
-    /// Its users work with opportunities. Carried from import, without effect.
+    /// Whether its users work with opportunities. Imported and listed, without other effect.
     #[serde(default = "yes", with = "zero_or_one", skip_serializing_if = "Clone::clone")]
     pub show_crm: bool,
-    /// Its users work with tickets. Carried from import, without effect.
+    /// Whether its users work with tickets. Imported and listed, without other effect.
     #[serde(default = "yes", with = "zero_or_one", skip_serializing_if = "Clone::clone")]
     pub show_sac360: bool,
     /// Creation, as far as the operator knows.
@@ -130,13 +130,13 @@ pub struct Directory {
     /// (C-102). Maintained by the import of automations.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub events: BTreeSet<String>,
-    /// Since when the instance is suspended: its credentials, public paths and automations do not work (C-104).
+    /// The time since which the instance is suspended. Its credentials, public paths and automations do not work then (C-104).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended: Option<Timestamp>,
 }
 
 impl Directory {
-    /// The parts as they are stored.
+    /// Splits the directory into its two stored parts.
     #[must_use]
     pub fn split(self) -> (DirectoryHead, DirectoryDetails) {
         let (mut details, mut parents) = (DirectoryDetails::default(), BTreeMap::new());
@@ -160,7 +160,8 @@ impl Directory {
         (head, details)
     }
 
-    /// The whole of both parts. The head decides which departments and groups exist; one without details has its id as name.
+    /// Joins both parts. The head decides which departments and groups exist. A department or group without details has its id as
+    /// name.
     #[must_use]
     pub fn of_parts(head: DirectoryHead, mut details: DirectoryDetails) -> Self {
         details.complete(&head);
@@ -200,7 +201,7 @@ pub struct DirectoryHead {
     pub suspended: Option<Timestamp>,
 }
 
-/// The part of the directory that decides nothing.
+/// The part of the directory that does not decide access.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DirectoryDetails {
     /// The departments, without their parents.
@@ -223,7 +224,7 @@ impl DirectoryDetails {
         self.groups.extend(other.groups);
     }
 
-    /// Adds what it lacks of a head: departments and groups with their ids as names.
+    /// Adds the departments and groups of a head that have no details, with their ids as names.
     pub fn complete(&mut self, head: &DirectoryHead) {
         for id in head.departments.keys() {
             let unnamed = || Department::new(id.to_string(), None);
@@ -285,7 +286,7 @@ pub mod by_id {
     /// Deserializes a map with text keys.
     ///
     /// # Errors
-    /// If a key is not an id, and errors of the deserializer.
+    /// An error if a key is not an id, and errors of the deserializer.
     pub fn deserialize<'de, K, V, D>(deserializer: D) -> Result<BTreeMap<K, V>, D::Error>
     where
         K: TryFrom<u64> + Ord,

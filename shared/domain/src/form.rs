@@ -1,4 +1,4 @@
-//! Forms of web pages: a submission makes a lead of its fields (C-101).
+//! Forms of web pages. A submission creates a lead from its fields (C-101).
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::money::Cents;
 use crate::text::{fits, hex};
 use crate::time::Timestamp;
 
-/// Maximum number of fields, and of tags.
+/// Maximum number of fields, and maximum number of tags.
 const MAX_LISTED: usize = 50;
 /// Maximum length of a field's name in characters.
 const MAX_NAME: usize = 64;
@@ -24,7 +24,7 @@ const MAX_NAME: usize = 64;
 const MAX_UTM_TAGS: usize = 50;
 /// Digits of a hash that find a form.
 const PREFIX: usize = 16;
-/// Fixed fields of a lead that a submission may set besides those of [`NewContact`].
+/// Fixed fields of a lead that a submission may set in addition to those of [`NewContact`].
 const MORE_FIELDS: [&str; 1] = ["acquisition_channel"];
 
 /// A form. Only imports change it.
@@ -40,7 +40,7 @@ pub struct Form {
     /// Whether it accepts submissions [default: true].
     #[serde(default = "yes")]
     pub active: bool,
-    /// The accepted fields; if there are none, those of [`NewContact`] under their own names, and `whatsapp`.
+    /// The accepted fields. An empty list accepts the fields of [`NewContact`] under their own names, and `whatsapp`.
     #[serde(default)]
     pub fields: Vec<FormField>,
     /// Fields by which an existing lead is found.
@@ -100,13 +100,14 @@ pub struct FormOpportunity {
 #[serde(try_from = "String", into = "String")]
 pub struct TokenHash(String);
 
-/// The text is no hash.
+/// The text is not a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be 64 hexadecimal digits in lower case")]
 pub struct BadTokenHash;
 
 impl TokenHash {
-    /// The hash of a token; `None` for text that a query cannot contain as it is: 1 to 256 visible ASCII characters.
+    /// The hash of a token. A token has 1 to 256 visible ASCII characters, which a query can contain unencoded. Returns `None`
+    /// for any other text.
     #[must_use]
     pub fn of(token: &str) -> Option<Self> {
         let visible = token.bytes().all(|byte| byte.is_ascii_graphic());
@@ -119,7 +120,7 @@ impl TokenHash {
         self.0.as_bytes().ct_eq(other.0.as_bytes()).into()
     }
 
-    /// The digits that find a form, too few to be compared alone.
+    /// The digits by which a form is looked up. They are too few to prove that the tokens are equal.
     #[must_use]
     pub fn prefix(&self) -> &str {
         self.0.get(..PREFIX).unwrap_or_default()
@@ -176,7 +177,7 @@ impl Target {
     }
 }
 
-/// Whether a field of this name is no custom one.
+/// Whether this is the name of a fixed field of a lead, not of a custom field.
 fn is_fixed(name: &str) -> bool {
     let lead = LeadId::new(1).zip(Timestamp::from_unix_millis(0));
     let lead = lead.and_then(|(id, now)| serde_json::to_value(Lead::new(id, now)).ok());
@@ -208,7 +209,7 @@ impl Form {
         self.fields.clone()
     }
 
-    /// Checks what is valid or invalid without other records.
+    /// Checks the fields that are valid or invalid without other records.
     ///
     /// # Errors
     /// The first invalid field with the reason, as text for the operator.
@@ -259,7 +260,7 @@ pub struct Submitted {
 }
 
 impl Submitted {
-    /// Whether it names a person, or how to reach one (C-92).
+    /// Whether it contains a name, an e-mail address or a number (C-92).
     #[must_use]
     pub fn is_named(&self) -> bool {
         let naming = ["firstname", "lastname", "email", "phone", "mobile", "chatapp"];
@@ -312,7 +313,7 @@ impl Submitted {
         }
     }
 
-    /// The lead with the fixed fields that it lacks.
+    /// The lead, with its absent fixed fields filled from the submission.
     fn with_fields(&self, lead: &Lead) -> Lead {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(lead) else {
             return lead.clone();

@@ -59,7 +59,7 @@ pub mod zero_or_one {
     /// Deserializes a flag.
     ///
     /// # Errors
-    /// If it is neither 0, 1 nor a boolean, and errors of the deserializer.
+    /// An error if the value is neither 0, 1 nor a boolean, and errors of the deserializer.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
         match Value::deserialize(deserializer)? {
             Value::Bool(flag) => Ok(flag),

@@ -102,7 +102,7 @@ fn mark(text: &[u8], is_inexact: impl Fn(&str) -> bool) -> Cow<'_, [u8]> {
     Cow::Owned(marked)
 }
 
-/// Length of a string with its quotes in bytes; of the rest if it is not terminated.
+/// Length of a string with its quotes, in bytes. Returns the length of the whole text if the string is not terminated.
 fn string_length(text: &[u8]) -> usize {
     let mut at = 1;
     while let Some(byte) = text.get(at) {

@@ -21,7 +21,7 @@ pub struct Channel {
     pub main_channel: bool,
     /// Whether the channel is closed.
     pub disabled: bool,
-    /// Maximum one message in this number of [units](Self::frequency_units).
+    /// At most one message in this number of [units](Self::frequency_units).
     pub frequency_value: Option<i64>,
     /// Unit of the frequency.
     pub frequency_units: String,
@@ -157,7 +157,7 @@ const FORMERLY_CUSTOM: [&str; 2] = [WHATSAPP, "tags"];
 /// Renames `whatsapp` to `chatapp` in the fields of a lead (C-90).
 ///
 /// # Errors
-/// The rule for [`WHATSAPP`], where both are present and differ.
+/// The violated rule of [`WHATSAPP`], if both fields are present and differ.
 pub fn unite_whatsapp(fields: &mut Map<String, Value>) -> Result<(), &'static str> {
     let Some(whatsapp) = fields.shift_remove(WHATSAPP) else {
         return Ok(());
@@ -241,7 +241,7 @@ impl Lead {
             .map(String::as_str)
     }
 
-    /// The custom fields without those of names that are fixed now.
+    /// The custom fields, except those whose names are now names of fixed fields.
     #[must_use]
     pub fn custom_fields(&self) -> Cow<'_, Map<String, Value>> {
         if !FORMERLY_CUSTOM.iter().any(|name| self.custom.contains_key(*name)) {

@@ -1,5 +1,5 @@
-//! Making and changing a lead on request (C-91, C-92): a body is read into a [`LeadPatch`], which is judged against the
-//! stored lead, the user's permissions and the records that it names.
+//! Creates and changes leads on request (C-91, C-92). A body is read into a [`LeadPatch`], which is validated against the stored
+//! lead, the user's permissions and the records that it names.
 
 mod read;
 
@@ -16,18 +16,18 @@ use crate::viewer::Viewer;
 
 pub use read::{MAX_IDS, custom_value, lead_text};
 
-/// The most bytes of a record, in the form in which it is exported (C-30).
+/// Maximum bytes of a record, in the form in which it is exported (C-30).
 const MAX_RECORD: usize = 100_000;
-/// The most characters of a custom field's name.
+/// Maximum characters of a custom field's name.
 const MAX_NAME: usize = 64;
-/// The fields by which a lead is identified: empty text means that the sender does not know them.
+/// The fields that identify a lead. Empty text in one of them means that the sender does not know it, so it changes nothing.
 const IDENTIFYING: [&str; 4] = ["phone", "mobile", "chatapp", "email"];
-/// A new lead has text in one of these.
+/// A new lead must have text in at least one of these fields.
 const NAMING: [&str; 6] = ["firstname", "lastname", "email", "phone", "mobile", "chatapp"];
-/// The rule of a new lead.
+/// The rule that a new lead without such text violates.
 const UNNAMED: &str = "must have a firstname, lastname, email, phone, mobile or chatapp that is not blank";
 
-/// Changes of a lead. What is absent stays.
+/// Changes of a lead. Absent fields stay unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LeadPatch {
     /// Text fields by name; `None` clears.
@@ -45,7 +45,7 @@ pub struct LeadPatch {
     custom: Map<String, Value>,
 }
 
-/// Records that a patch names, or those of them that exist. Departments are in the directory.
+/// Records that a patch names, or the existing ones among them. Departments are missing here because the directory contains them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LeadReferences {
     /// Users.
@@ -69,7 +69,7 @@ pub struct LeadEditContext<'a> {
     pub now: Timestamp,
 }
 
-/// Why a lead cannot be made or changed. The text names the field at fault.
+/// Error of creating or changing a lead. The text names the invalid field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LeadEditError {
     /// An invalid field.
@@ -123,8 +123,7 @@ impl LeadPatch {
         }
     }
 
-    /// The changed lead. It is equal to the former one if the patch changes nothing; unchanged fields are not
-    /// validated.
+    /// The changed lead. It equals the stored lead if the patch changes nothing. Unchanged fields are not validated.
     ///
     /// # Errors
     /// The first [`LeadEditError`].
@@ -139,7 +138,7 @@ impl LeadPatch {
         Ok(changed)
     }
 
-    /// The lead that it makes, under the longest id.
+    /// The new lead, with the longest id, because its own id is not known yet.
     ///
     /// # Errors
     /// The first [`LeadEditError`].

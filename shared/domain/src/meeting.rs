@@ -71,7 +71,7 @@ fn nothing() -> Option<Map<String, Value>> {
 }
 
 impl Meeting {
-    /// Maximum length in days; each day it touches is one written item.
+    /// Maximum length in days. A write contains one item for each day that the meeting touches.
     pub const MAX_DAYS: u32 = 40;
 
     /// Maximum characters of a name in [`form_data`](Self::form_data) (C-54).

@@ -2,15 +2,15 @@
 
 use serde_json::Number;
 
-/// The largest size of a number.
+/// Maximum absolute value of a number.
 const MOST: f64 = 1e15;
-/// The smallest size of a number that is not 0.
+/// Minimum absolute value of a number other than 0.
 const LEAST: f64 = 1e-9;
 
 /// A number within the bounds of the table's numbers, in the form in which DynamoDB returns it: `4.0` becomes `4`.
 ///
 /// # Errors
-/// The rule that it breaks.
+/// The violated rule.
 pub fn storable(number: &Number) -> Result<Number, &'static str> {
     let size = number.as_f64().map_or(f64::INFINITY, f64::abs);
     if size > MOST {

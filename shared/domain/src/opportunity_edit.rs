@@ -1,5 +1,5 @@
-//! Making and changing an opportunity (C-30, C-31): what a request says is validated against the funnel, the people and the
-//! lead, and becomes a record.
+//! Creates and changes opportunities (C-30, C-31). The values of a request are validated against the funnel, the users and the
+//! lead, and become a record.
 
 use serde_json::{Map, Value};
 
@@ -10,10 +10,10 @@ use crate::opportunity::{Opportunity, Status};
 use crate::time::{Day, Timestamp, Zone};
 use crate::viewer::Viewer;
 
-/// The most bytes of a record, in the form in which it is stored and exported (C-30).
+/// Maximum bytes of a record, in the form in which it is stored and exported (C-30).
 const MAX_RECORD: usize = 100_000;
 
-/// A time, or a day that begins when the instance's zone says (C-31).
+/// A time, or a day, which means the start of that day in the instance's zone (C-31).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CloseDate {
     /// A time.
@@ -23,7 +23,7 @@ pub enum CloseDate {
 }
 
 impl CloseDate {
-    /// The time it is in a zone.
+    /// The time, or the start of the day in `zone`.
     #[must_use]
     pub fn within(self, zone: Zone) -> Timestamp {
         match self {
@@ -36,17 +36,17 @@ impl CloseDate {
 /// A change of a value that may be null.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum FieldChange<T> {
-    /// It stays as it is.
+    /// The value stays unchanged.
     #[default]
     Keep,
-    /// It becomes null.
+    /// The value becomes null.
     Clear,
-    /// It becomes this.
+    /// The value becomes this.
     Set(T),
 }
 
 impl<T> FieldChange<T> {
-    /// The new value.
+    /// The new value; `None` if the value is kept or cleared.
     #[must_use]
     pub fn value(&self) -> Option<&T> {
         match self {
@@ -55,7 +55,7 @@ impl<T> FieldChange<T> {
         }
     }
 
-    /// Changes a value; `make` makes it of what is set.
+    /// Changes `value`. A new value is converted by `make`.
     pub fn apply<U>(&self, value: &mut Option<U>, make: impl FnOnce(&T) -> U) {
         match self {
             Self::Keep => {}
@@ -65,7 +65,7 @@ impl<T> FieldChange<T> {
     }
 }
 
-/// Why an opportunity cannot be made or changed. The text names the field at fault.
+/// Error of creating or changing an opportunity. The text names the invalid field.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ValidationError {
     /// The column is not one of the funnel's.
@@ -80,7 +80,7 @@ pub enum ValidationError {
     /// The funnel defines no custom field of this name.
     #[error("fields.{0}: is not a field of funnel {1}")]
     Undefined(String, FunnelId),
-    /// The record would be too large. Everything else in it is short, so it is the custom fields that are too many.
+    /// The record would be too large. All other fields are short, so the text names the custom fields.
     #[error("fields: the record must not be larger than 100 KB")]
     TooLarge,
 }
@@ -88,20 +88,20 @@ pub enum ValidationError {
 /// The records that an opportunity is validated against.
 #[derive(Debug)]
 pub struct ValidationContext<'a> {
-    /// Who asks.
+    /// The user who sent the request.
     pub viewer: &'a Viewer,
     /// The funnel, which the viewer may see.
     pub funnel: &'a Funnel,
-    /// The lead that the request names, where it exists and the viewer sees it.
+    /// The lead that the request names, if it exists and the viewer sees it.
     pub lead: Option<LeadId>,
-    /// The user that the request names, where it exists.
+    /// The user that the request names, if the user exists.
     pub user: Option<UserId>,
     /// The time of the request.
     pub now: Timestamp,
 }
 
 impl ValidationContext<'_> {
-    /// Whether an opportunity is one of the funnel's that the viewer sees (C-31, C-32).
+    /// Whether an opportunity belongs to the funnel and the viewer sees it (C-31, C-32).
     #[must_use]
     pub fn sees(&self, opportunity: &Opportunity) -> bool {
         let Opportunity { user, status, .. } = *opportunity;
@@ -123,13 +123,13 @@ impl ValidationContext<'_> {
         require(self.lead == Some(lead), || ValidationError::Lead(lead))
     }
 
-    /// An inactive user may be named too.
+    /// Requires that the user exists. Inactive users are accepted too.
     fn require_user(&self, user: UserId) -> Result<(), ValidationError> {
         let known = self.user == Some(user) || user == self.viewer.user();
         require(known, || ValidationError::User(user))
     }
 
-    /// Names are compared byte for byte.
+    /// Requires that the funnel defines a custom field of this name, compared byte for byte.
     fn require_field(&self, name: &str) -> Result<(), ValidationError> {
         let undefined = || ValidationError::Undefined(name.to_owned(), self.funnel.id);
         require(self.funnel.defines(name), undefined)
@@ -145,7 +145,7 @@ fn require(holds: bool, error: impl FnOnce() -> ValidationError) -> Result<(), V
     if holds { Ok(()) } else { Err(error()) }
 }
 
-/// An opportunity to make.
+/// An opportunity to create.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewOpportunity {
     /// Its lead.
@@ -162,7 +162,7 @@ pub struct NewOpportunity {
     pub status: Status,
     /// When it is likely to be closed.
     pub expected_close_date: Option<CloseDate>,
-    /// The responsible user; absent where it is the viewer.
+    /// The responsible user; `None` for the viewer.
     pub user: Option<UserId>,
     /// Custom fields by name; null means absent.
     pub fields: Map<String, Value>,
@@ -187,7 +187,7 @@ impl NewOpportunity {
         longest.as_ref().map_or(Ok(()), require_size)
     }
 
-    /// The record under an id.
+    /// The record with an id.
     #[must_use]
     pub fn make(&self, id: OpportunityId, context: &ValidationContext<'_>) -> Opportunity {
         let user = self.user.unwrap_or_else(|| context.viewer.user());
@@ -207,14 +207,14 @@ impl NewOpportunity {
     }
 }
 
-/// Changes of an opportunity. What is absent stays.
+/// Changes of an opportunity. Absent fields stay unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OpportunityPatch {
-    /// The lead that it gets.
+    /// The new lead.
     pub lead: Option<LeadId>,
     /// Its title.
     pub title: Option<String>,
-    /// The column that it moves to.
+    /// The new column.
     pub column: Option<ColumnId>,
     /// Its value.
     pub value: Option<Cents>,
@@ -224,21 +224,21 @@ pub struct OpportunityPatch {
     pub status: Option<Status>,
     /// When it is likely to be closed.
     pub expected_close_date: FieldChange<CloseDate>,
-    /// The user that becomes responsible.
+    /// The new responsible user.
     pub user: Option<UserId>,
     /// Why it was won.
     pub gain_reason: FieldChange<String>,
     /// Why it was lost.
     pub loss_reason: FieldChange<String>,
-    /// Into the archive, or out of it.
+    /// Whether the opportunity is archived.
     pub archived: Option<bool>,
-    /// Custom fields by name; null takes one away.
+    /// Custom fields by name. Null removes a field.
     pub fields: Map<String, Value>,
 }
 
 impl OpportunityPatch {
-    /// The changed record. It is equal to the former one, `updateDate` included, if the patch changes nothing;
-    /// unchanged fields are not validated, so a client may send a whole record back.
+    /// The changed record. It equals the stored one, including `updateDate`, if the patch changes nothing. Unchanged fields are
+    /// not validated, so a client may send a whole record back.
     ///
     /// # Errors
     /// The first [`ValidationError`].
@@ -302,7 +302,7 @@ impl OpportunityPatch {
     ) -> Result<(), ValidationError> {
         for (name, value) in &self.fields {
             let stored = changed.fields.get(name);
-            // A value stays when its definition goes, and can still be taken away or sent back.
+            // A value stays when its definition is removed. Clients can still remove it or send it back unchanged.
             if stored != Some(value) && !(value.is_null() && stored.is_some()) {
                 context.require_field(name)?;
             }

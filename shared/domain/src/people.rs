@@ -24,7 +24,7 @@ pub struct User {
     /// The user's department.
     #[serde(default)]
     pub department: Option<DepartmentId>,
-    /// The user's permission group; without one the user has no permissions, unless an admin.
+    /// The user's permission group. A user without a group has no permissions, unless the user is an admin.
     #[serde(default)]
     pub group: Option<GroupId>,
     /// The user sees and may do everything.
@@ -197,7 +197,7 @@ pub enum NumberOrText {
 /// Deserializes optional text that other systems send as a number, such as an id or a telephone number.
 ///
 /// # Errors
-/// If it is neither text nor a number, and errors of the deserializer.
+/// An error if the value is neither text nor a number, and errors of the deserializer.
 pub fn text_or_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     let value = Option::<NumberOrText>::deserialize(deserializer)?;
     Ok(value.map(|value| match value {

@@ -36,7 +36,7 @@ pub struct Permissions {
     pub delete_leads: bool,
     /// Archive and unarchive leads (endpoint 6).
     pub archive_leads: bool,
-    /// Create and change leads through the API; granted where a group does not say (C-82).
+    /// Create and change leads through the API. Granted if the group does not specify it (C-82).
     #[serde(default = "granted")]
     pub edit_leads: bool,
     /// Create and change opportunities (endpoints 7 and 8).

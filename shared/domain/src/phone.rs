@@ -22,7 +22,7 @@ pub struct Phone {
     twin: Option<String>,
 }
 
-/// How two numbers match; the better match is the smaller one (C-72).
+/// How two numbers match. The better match is the smaller value (C-72).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Match {
     /// Equal, after adding a missing 55.
@@ -37,7 +37,7 @@ impl Phone {
     /// Only ASCII digits count; every other character, including digits of other scripts, is punctuation. A
     /// `+` anywhere before the first digit marks an international number, which gets no country code.
     ///
-    /// `None` without digits, or with more than 32.
+    /// Returns `None` for a text without digits, or with more than 32.
     #[must_use]
     pub fn of(text: &str) -> Option<Self> {
         let (lead_in, _) = text.split_once(|c: char| c.is_ascii_digit())?;

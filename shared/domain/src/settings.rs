@@ -174,8 +174,8 @@ impl Settings {
         Ok(())
     }
 
-    /// The settings that are set, by name. Contains the webhook's secret in clear text, so only for export
-    /// and operator.
+    /// The settings that are set, by name. Contains the webhook's secret in clear text, so use it only for exports and for the
+    /// operator.
     #[must_use]
     pub fn entries(&self) -> Vec<(&'static str, Value)> {
         let values = [

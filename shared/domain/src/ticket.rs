@@ -8,7 +8,7 @@ use crate::ids::{FileId, LeadId, OpportunityId, TicketId, UserId};
 use crate::lead::Lead;
 use crate::time::Timestamp;
 
-/// A JSON scalar, stored verbatim: spec.md does not define its type.
+/// A JSON scalar, stored verbatim because spec.md does not define its type.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub struct JsonScalar(Value);
@@ -203,7 +203,7 @@ pub enum FileName {
 }
 
 impl TicketFile {
-    /// Maximum characters of a path; keeps sort keys below DynamoDB's 1,024 bytes.
+    /// Maximum characters of a path. It keeps sort keys below DynamoDB's 1,024 bytes.
     pub const MAX_PATH: usize = 250;
 
     /// The file's identity.

@@ -35,7 +35,7 @@ pub enum OwnerScope {
 }
 
 impl Viewer {
-    /// The viewer for a user; `None` if inactive, whose credentials are void (C-2).
+    /// The viewer for a user. Returns `None` for an inactive user, because their credentials are void (C-2).
     #[must_use]
     pub fn new(directory: Arc<DirectoryHead>, user: UserId, standing: Membership) -> Option<Self> {
         let permissions = if standing.admin {
@@ -116,8 +116,8 @@ impl Viewer {
         }
     }
 
-    /// Whether the viewer sees an opportunity of this responsible user and status (C-82). Won and lost ones
-    /// require `wonLost`, also of the responsible user (C-32), who passes all other restrictions.
+    /// Whether the viewer sees an opportunity of this responsible user and status (C-82). Won and lost ones require `wonLost`,
+    /// even from the responsible user (C-32). The responsible user passes all service permissions.
     #[must_use]
     pub fn sees_opportunity(&self, user: UserId, status: Status, narrowing: &Restriction) -> bool {
         let own = user == self.user;

@@ -2,8 +2,8 @@
 //!
 //! Invariants:
 //! - Term and text are folded alike, so case and accents do not matter.
-//! - A text that a word of a term finds has a key of [`word_keys`] in one of that word's spans, and a number that a
-//!   term finds has its [`number_key`] in one of the number's spans. So items under these keys find all matches.
+//! - If a word of a term finds a text, one of the text's [`word_keys`] is in one of that word's spans. If a term finds a number,
+//!   its [`number_key`] is in one of the number's spans. So items under these keys find all matches.
 //! - Stored keys depend on [`SHARED_ENDINGS`]: a change requires new keys.
 
 use std::collections::BTreeSet;
@@ -15,7 +15,8 @@ use crate::text::fold;
 
 /// Maximum characters of a key. Longer words share a key with words that begin alike.
 const MAX_KEY: usize = 40;
-/// Words of a term that are looked up. Each of them leads to all matches, so the others need no look-up.
+/// Maximum words of a term that are looked up. The look-up of each word finds all matches of the term, so the other words need no
+/// look-up.
 const MAX_LOOKED_UP: usize = 8;
 /// Minimum digits that match the end of a number.
 const MIN_ENDING: usize = 4;
@@ -51,7 +52,7 @@ const UNKEYED: &str = "com";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WordSearch {
     folded: String,
-    /// Distinct words, of which none begins another one.
+    /// Distinct words. None is the beginning of another, except shared endings.
     words: Vec<String>,
     /// The term's digits, if it has no letter.
     digits: Option<String>,
@@ -67,7 +68,7 @@ pub enum KeySpan {
 }
 
 impl KeySpan {
-    /// The text with which its keys begin.
+    /// The text that its keys begin with.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -93,13 +94,13 @@ impl WordSearch {
         })
     }
 
-    /// The normal form of the term: equal for terms that find the same.
+    /// The normal form of the term. It is equal for terms that find the same.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.folded
     }
 
-    /// The number that the whole term is: perhaps an id.
+    /// The term as a number, which may be an id. Returns `None` if the term is not a number.
     #[must_use]
     pub fn number(&self) -> Option<u64> {
         let number: u64 = self.folded.parse().ok()?;
@@ -172,7 +173,7 @@ impl WordSearch {
         !self.words.is_empty() && self.words.iter().all(begins)
     }
 
-    /// Whether it is a number or the end of it.
+    /// Whether the term is this number or the end of it.
     fn is_number(&self, number: &str) -> bool {
         let Some(digits) = &self.digits else {
             return false;
@@ -182,9 +183,9 @@ impl WordSearch {
     }
 }
 
-/// The keys under which a record with these texts is found by the beginning of every word. A word begins after a space,
-/// and at each letter or digit after a sign; its key is the text up to the next space. Keys that are the beginning of
-/// another one are omitted.
+/// The keys under which a record with these texts is found by the beginning of every word. A word begins after a space, and at
+/// each letter or digit after a sign. Its key is the text up to the next space. Keys that are the beginning of another one are
+/// omitted, except shared endings.
 #[must_use]
 pub fn word_keys<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut keys = BTreeSet::new();
@@ -203,8 +204,8 @@ pub fn word_keys<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     longest(&keys).into_iter().map(str::to_owned).collect()
 }
 
-/// The word that is a whole e-mail address, the same for addresses that differ in case only (C-92). `None` for a blank
-/// address, and for one that no single key contains as it is.
+/// A whole e-mail address as one word, the same for addresses that differ only in case (C-92). Returns `None` for a blank
+/// address, and for an address that no single key contains unchanged.
 #[must_use]
 pub fn address_word(email: &str) -> Option<String> {
     let email = same_email(email)?;
@@ -215,14 +216,16 @@ pub fn address_word(email: &str) -> Option<String> {
     plain.then_some(email)
 }
 
-/// The key under which a record with a number is found: its digits in normal form, the last one first. `None` without digits.
+/// The key under which a record with a number is found: the digits in normal form, in reverse order. Returns `None` for a text
+/// without digits.
 #[must_use]
 pub fn number_key(number: &str) -> Option<String> {
     let digits = normal(number);
     (!digits.is_empty()).then(|| backwards(&digits))
 }
 
-/// The texts that do not begin another one, and the shared endings: these also stand for the words within them.
+/// The texts that are not the beginning of another one, and all shared endings. The endings are kept because they also represent
+/// the words within them.
 fn longest<'t>(sorted: &BTreeSet<&'t str>) -> Vec<&'t str> {
     let next = sorted.iter().skip(1).map(Some).chain([None]);
     let texts = sorted.iter().zip(next);

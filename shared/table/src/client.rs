@@ -54,14 +54,14 @@ impl ReadTable {
         }
     }
 
-    /// Counts the attempts at `work`, which the error names.
+    /// Counts the attempts at `work`. The error after the last attempt contains this name.
     #[must_use]
     pub fn retry(&self, policy: Policy, work: &'static str) -> Retry<'_> {
         Retry::new(&self.jitter, policy, work)
     }
 
-    /// Reads items by key; absent ones are missing from the result. One round trip unless DynamoDB returns
-    /// unprocessed keys; more than 100 keys are read in parallel.
+    /// Reads items by key; absent ones are missing from the result. One round trip, unless DynamoDB returns unprocessed keys.
+    /// Reads more than 100 keys in parallel batches.
     pub async fn get_many(
         &self,
         keys: impl IntoIterator<Item = Key>,
@@ -132,14 +132,14 @@ impl ReadTable {
         ))
     }
 
-    /// Reads a key range in one call; makes no call for an empty range.
+    /// Reads a key range in one call. Makes no call for an empty range.
     pub async fn query(&self, span: KeyRange) -> Result<Page, StoreError> {
         let limit = span.limit.clamp(1, PAGE);
         self.pass(limit).await?;
         self.query_up_to(limit, span).await
     }
 
-    /// Like [`Self::query`] for counters and markers, of which the gate admits more.
+    /// Like [`Self::query`], for counters and markers. The gate admits more of them.
     pub async fn query_counters(&self, span: KeyRange) -> Result<Page, StoreError> {
         if let Some(gate) = &self.gate {
             gate.stretch(span.limit).await?;
@@ -147,7 +147,7 @@ impl ReadTable {
         self.query_up_to(span.limit, span).await
     }
 
-    /// Waits until the gate admits so many items.
+    /// Waits until the gate admits this number of items.
     async fn pass(&self, items: usize) -> Result<(), StoreError> {
         match &self.gate {
             Some(gate) if items > 0 => gate.pass(items).await,
@@ -238,13 +238,13 @@ impl Table {
         }
     }
 
-    /// Its reads.
+    /// The table, to read.
     #[must_use]
     pub fn reads(&self) -> &ReadTable {
         &self.reads
     }
 
-    /// Counts the attempts at `work`, which the error names.
+    /// Counts the attempts at `work`. The error after the last attempt contains this name.
     #[must_use]
     pub fn retry(&self, policy: Policy, work: &'static str) -> Retry<'_> {
         self.reads.retry(policy, work)
@@ -282,8 +282,8 @@ impl Table {
         updated.ok_or(StoreError::Contention(UPDATE))
     }
 
-    /// Adds `by` to number `name` of an item if it is below `limit`, and sets the expiry to Unix second
-    /// `until`. Returns the new value, which may exceed the limit; `None` if it was not below.
+    /// Adds `by` to number `name` of an item if it is below `limit`, and sets the expiry to Unix second `until`. Returns the new
+    /// value, which may exceed the limit. Returns `None` if the number was not below the limit.
     pub async fn add_below(
         &self,
         key: &Key,
@@ -313,8 +313,8 @@ impl Table {
             .map(drop)
     }
 
-    /// Updates an item and returns its new numbers, or `None` if the condition fails. A conflict with a concurrent transaction
-    /// is retried here, because the SDK retries throttling but not conflicts.
+    /// Updates an item and returns its new numbers, or `None` if the condition fails. Retries conflicts with concurrent
+    /// transactions, because the SDK retries throttling but not conflicts.
     async fn update(
         &self,
         key: &Key,
@@ -357,7 +357,7 @@ impl Table {
 }
 
 impl Pages {
-    /// The items of the next page, possibly none; `None` after the last page. One query.
+    /// Reads the items of the next page, possibly none, with one query. Returns `None` after the last page.
     ///
     /// # Errors
     /// [`StoreError`] if the read fails.
@@ -366,7 +366,7 @@ impl Pages {
         Ok(page.map(|page| page.items))
     }
 
-    /// The keys of the next page, like [`next`](Self::next).
+    /// Reads the keys of the next page, like [`next`](Self::next).
     ///
     /// # Errors
     /// [`StoreError`] if the read fails.

@@ -1,8 +1,8 @@
 //! Connection to the table: location, credentials and timeouts.
 //!
-//! TLS uses ring: compared to the SDK's default a function is 0.7 MB smaller, and its first handshake needs
-//! no entropy of its own. A function takes credentials and region only from its environment, which Lambda
-//! sets; the `funil` command uses the AWS defaults.
+//! TLS uses ring: a function is 0.7 MB smaller than with the SDK's default, and its first handshake needs no entropy of its own.
+//! A function takes credentials and region only from its environment, which Lambda sets; the `funil` command uses the AWS
+//! defaults.
 
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ fn https() -> SharedHttpClient {
 
 #[cfg(any(feature = "embedded", feature = "testing"))]
 impl Table {
-    /// A table on an engine that this HTTP client of the SDK calls in the process, without a connection.
+    /// A table on an engine in this process. The HTTP client `http` of the SDK calls it without a connection.
     pub(crate) fn in_process(
         http: impl HttpClient + 'static,
         patience: Patience,

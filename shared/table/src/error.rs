@@ -31,7 +31,7 @@ pub enum StoreError {
         /// The reason.
         cause: String,
     },
-    /// The table's format is not one that this build reads; the text names it and the remedy.
+    /// This build cannot read the table's format. The text names the format and the remedy.
     #[error("{0}")]
     Format(String),
     /// DynamoDB rejects the write permanently: an item or the transaction is too large.
@@ -60,8 +60,8 @@ impl StoreError {
         matches!(self, Self::Refused { cause, .. } if cause.to_ascii_lowercase().contains("size"))
     }
 
-    /// The kind of item because of which the same work fails whenever it is repeated: one that cannot be read, or
-    /// [`OVERSIZE`]. `None` if a retry may succeed.
+    /// The kind of item that makes every repetition of the same work fail: an item that cannot be read, or [`OVERSIZE`]. Returns
+    /// `None` if a retry may succeed.
     #[must_use]
     pub fn lasting(&self) -> Option<&'static str> {
         match self {
@@ -70,8 +70,8 @@ impl StoreError {
         }
     }
 
-    /// A failed call. Only DynamoDB's code and message are kept: other parts may contain items, and so
-    /// personal data, which must not be logged.
+    /// A failed call. Keeps only DynamoDB's code and message. Other parts may contain items, and so personal data, which must not
+    /// be logged.
     pub(crate) fn unavailable<E, R>(operation: &'static str, error: &SdkError<E, R>) -> Self
     where
         E: ProvideErrorMetadata + std::error::Error + 'static,
@@ -103,7 +103,7 @@ impl StoreError {
         Self::Unavailable { operation, cause }
     }
 
-    /// A call without a required part; does not occur.
+    /// A call without a required part. Does not occur.
     pub(crate) fn incomplete(operation: &'static str, error: &BuildError) -> Self {
         Self::Unavailable {
             operation,

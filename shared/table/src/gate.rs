@@ -1,9 +1,8 @@
 //! Limits on reads before the caller is checked (C-86).
 //!
-//! A handler's first reads run concurrently with the check of its caller, so the check takes no extra round
-//! trip. A [`Gate`] limits those reads: for a caller that this process accepted recently it admits one page,
-//! for others nothing; further reads wait for the check. If the check fails, waiting reads end with an error
-//! that is discarded.
+//! A handler's first reads run concurrently with the check of its caller, so the check takes no extra round trip. A [`Gate`]
+//! limits those reads: it admits one page for a caller that this process accepted recently, and nothing for others. Further reads
+//! wait for the check. If the check fails, waiting reads end with an error that is discarded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +13,7 @@ use crate::error::StoreError;
 
 /// Maximum items of one list read before the check.
 pub const MAX_AHEAD: usize = 50;
-/// The same for counters: their items are small, so this many have the bytes of a page.
+/// The same for counters. Their items are small, so this number of them has the bytes of a page.
 pub const MAX_COUNTERS_AHEAD: usize = 400;
 /// The same for stale markers, which are almost empty.
 const MAX_MARKERS_AHEAD: usize = 100;
@@ -68,8 +67,8 @@ impl Gate {
         (GateKeeper(keeper), Self { left, verdict })
     }
 
-    /// Waits until `items` may be read: not at all within the remaining limit, else until the check has
-    /// passed.
+    /// Waits until this number of items may be read. Does not wait within the remaining limit; otherwise waits until the check
+    /// has passed.
     pub async fn pass(&self, items: usize) -> Result<(), StoreError> {
         // `stretch` has limited the lists; anything larger waits.
         let ahead = if items > MAX_AHEAD { 0 } else { items };

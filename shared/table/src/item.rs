@@ -97,7 +97,7 @@ fn json<T: DeserializeOwned>(
     serde_json::from_str(text).map_err(|cause| corrupt(kind, cause))
 }
 
-/// Whether the item was written by the request with this nonce, by an attempt that seemed to fail.
+/// Whether the request with this nonce wrote the item, in an attempt that seemed to fail.
 #[must_use]
 pub fn is_own(item: &Item, nonce: &str) -> bool {
     let mark = item.get("nonce").and_then(|mark| mark.as_s().ok());

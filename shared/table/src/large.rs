@@ -1,4 +1,4 @@
-//! Transactions of more writes than DynamoDB takes, which the embedded engine accepts.
+//! Transactions with more writes than DynamoDB accepts, for the embedded engine.
 
 use crate::client::Table;
 use crate::condition::Condition;
@@ -6,12 +6,12 @@ use crate::error::StoreError;
 use crate::key::Key;
 use crate::transaction::{MAX_WRITES, Transaction};
 
-/// Maximum of writes in one transaction of the embedded engine.
+/// Maximum number of writes in one transaction of the embedded engine.
 pub const MAX_EMBEDDED_WRITES: usize = 5000;
 
 impl Table {
-    /// The maximum of writes in one transaction without deletions: [`MAX_EMBEDDED_WRITES`] on the embedded engine, which
-    /// a transaction finds out that only checks.
+    /// The maximum number of writes in one transaction without deletions: [`MAX_EMBEDDED_WRITES`] on the embedded engine, or else
+    /// the maximum of DynamoDB. Finds this out with a transaction that contains only checks.
     ///
     /// # Errors
     /// [`StoreError`] if the table fails.

@@ -13,7 +13,7 @@ use crate::readable::readable;
 
 /// An entry of merged lists.
 pub trait ListEntry: Sized {
-    /// Orders the entries of one item, which may be in two lists if it moves between them during the read.
+    /// Orders the entries of one item. An item may be in two lists if it moves between them during the read.
     type Version: Ord;
 
     /// The entry of an item.
@@ -22,7 +22,7 @@ pub trait ListEntry: Sized {
     /// [`StoreError::Corrupt`] if it cannot be decoded.
     fn read(item: Item) -> Result<Self, StoreError>;
 
-    /// Of two entries with one sort key, the one of the greater version counts.
+    /// The version of the entry. Of two entries with the same sort key, the one with the greater version is kept.
     fn version(&self) -> Self::Version;
 }
 
@@ -71,7 +71,7 @@ impl<T: ListEntry> MergedList<T> {
 }
 
 impl<T: ListEntry> MergeScan<T> {
-    /// From several lists, of which at most `concurrency` are read concurrently.
+    /// Merges several lists. At most `concurrency` of them are read concurrently.
     pub fn new(ranges: impl IntoIterator<Item = KeyRange>, concurrency: usize) -> Self {
         let lists = ranges.into_iter().map(|range| MergedList {
             pages: Pages::of(range),
@@ -107,7 +107,7 @@ impl<T: ListEntry> MergeScan<T> {
         self.lists.iter().any(MergedList::is_due)
     }
 
-    /// Reads all due lists, each up to its `limit` of entries. Returns the number of entries.
+    /// Reads all due lists, each up to its `limit` of entries. Returns the number of items read.
     ///
     /// # Errors
     /// [`StoreError`] if a read fails.
@@ -174,7 +174,7 @@ impl<T: ListEntry> MergeScan<T> {
 }
 
 impl MergeScan<Item> {
-    /// The next items, possibly none; `None` after the last ones. One query of each list that has to be read.
+    /// Returns the next items, possibly none, with one query of each list that must be read. Returns `None` after the last items.
     ///
     /// # Errors
     /// [`StoreError`] if a read fails.

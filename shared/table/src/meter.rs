@@ -86,7 +86,7 @@ struct CallInProgress {
     place: u32,
 }
 
-/// Registers the begin of a call; it follows every completed call in the chain.
+/// Registers the start of a call. In the chain, it follows every completed call.
 fn begin() -> CallInProgress {
     let place = CURRENT.try_with(|meter| meter.lock().answered + 1);
     CallInProgress {
@@ -106,12 +106,12 @@ impl CallInProgress {
     }
 }
 
-/// Counts an unreadable item of a list, once however often it is read.
+/// Counts an unreadable item of a list once, even if it is read several times.
 pub(crate) fn omitted(key: Key) {
     let _ = CURRENT.try_with(|meter| meter.lock().cost.unreadable.insert(key));
 }
 
-/// The units of an answer; a batch and a transaction report them for each table.
+/// The total units of a response. Batches and transactions report units for each table.
 pub(crate) fn units<'a>(capacity: impl IntoIterator<Item = &'a ConsumedCapacity>) -> f64 {
     let units = capacity.into_iter().filter_map(ConsumedCapacity::capacity_units);
     units.sum()
@@ -135,7 +135,7 @@ where
     metered(send, units, call).map_err(move |cause| StoreError::unavailable(operation, &cause))
 }
 
-/// Sends a write and counts it. Its failure is the caller's to judge.
+/// Sends a write and counts it. The caller maps its error.
 pub(crate) fn write<O, E>(
     operation: &'static str,
     send: impl Future<Output = Result<O, E>>,

@@ -1,19 +1,21 @@
-//! The pace of bulk writes: as many a second as the table admits, found by additive increase and multiplicative decrease.
+//! The pace of bulk writes: the number of transactions per second that the table admits, found by additive increase and
+//! multiplicative decrease.
 //!
-//! Transactions begin at the pace, one after another. Without throttling there is no pause. The first throttled one sets the pace to
-//! half of the rate so far; further ones halve it, at most once a second, because the table counts the units of a second.
+//! Transactions start one after another, at this pace. There are no pauses until a transaction is throttled. The first throttled
+//! transaction sets the pace to half of the rate so far. Further ones halve it, at most once per second, because the table counts
+//! the units of each second.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// The slowest pace, in transactions a second.
+/// Minimum pace, in transactions per second.
 const MIN_RATE: f64 = 0.5;
-/// Increase of the rate per second, as a part of it, and at least.
+/// Increase of the rate per second, as a fraction of the rate, and its minimum.
 const INCREASE: f64 = 0.05;
 const MIN_INCREASE: f64 = 0.5;
-/// Interval of decreases.
+/// Minimum interval between decreases.
 const SETTLE: Duration = Duration::from_secs(1);
 
 /// A pace that transactions share.
@@ -22,18 +24,18 @@ pub struct Pace(Arc<Mutex<PaceState>>);
 
 #[derive(Debug, Default)]
 struct PaceState {
-    /// Transactions a second; `None` until one was throttled.
+    /// Transactions per second; `None` until one is throttled.
     rate: Option<f64>,
-    /// The begin of the next transaction.
+    /// The start of the next transaction.
     next: Option<Instant>,
-    /// The last decrease, or the first transaction.
+    /// Time of the last decrease, or else of the first transaction.
     since: Option<Instant>,
-    /// Transactions that were written since.
+    /// Number of transactions written so far.
     written: u32,
 }
 
 impl Pace {
-    /// Waits for the begin of a transaction.
+    /// Waits until the next transaction may start.
     pub(crate) async fn wait(&self) {
         let turn = self.state().turn(now());
         if let Some(turn) = turn {
@@ -41,7 +43,7 @@ impl Pace {
         }
     }
 
-    /// Notes the end of a transaction.
+    /// Adapts the pace after a transaction.
     pub(crate) fn adapt(&self, throttled: bool) {
         let mut state = self.state();
         if throttled {
@@ -74,7 +76,7 @@ impl PaceState {
         };
         self.rate = Some((rate / 2.0).max(MIN_RATE));
         self.since = Some(now);
-        // What the table admitted in this second is used up.
+        // The capacity of this second is used up.
         self.next = self.next.max(Some(now + SETTLE / 2));
     }
 

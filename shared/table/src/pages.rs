@@ -44,7 +44,7 @@ impl KeyRange {
         }
     }
 
-    /// The sort keys after one and up to another, of each of several partitions.
+    /// The sort keys after `after` and up to `through`, in each of several partitions.
     #[must_use]
     pub fn of_each(partitions: Vec<String>, after: Option<&String>, through: Option<&String>) -> Vec<Self> {
         let range = |partition| Self {
@@ -79,7 +79,7 @@ impl Page {
     }
 }
 
-/// Approximate read units of one item, or of the items of one query, with so many bytes.
+/// Approximate read units of one item, or of the items of one query, with this number of bytes.
 #[must_use]
 pub fn read_units(bytes: usize) -> f64 {
     let units = bytes.div_ceil(UNIT).max(1);
@@ -93,7 +93,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// From the beginning of a range.
+    /// Starts at the beginning of a range.
     #[must_use]
     pub fn of(range: KeyRange) -> Self {
         let rest = (!range.is_empty()).then_some(range);
@@ -113,7 +113,7 @@ impl Pages {
         }
     }
 
-    /// The next page, read by `read` and possibly empty; `None` after the last page.
+    /// Reads the next page with `read`. The page may be empty. Returns `None` after the last page.
     ///
     /// # Errors
     /// [`StoreError`] if the read fails.

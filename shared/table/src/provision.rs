@@ -1,5 +1,5 @@
-//! Creates the table where it is not deployed: on the embedded engine and other DynamoDB APIs. In the cloud,
-//! template.yaml creates it with everything it needs.
+//! Creates the table if no deployment does: on the embedded engine and on other DynamoDB APIs. In the cloud, template.yaml
+//! creates it with everything it needs.
 
 use aws_sdk_dynamodb::operation::create_table::CreateTableError;
 use aws_sdk_dynamodb::operation::describe_table::DescribeTableError;
@@ -13,7 +13,7 @@ use crate::client::Table;
 use crate::error::StoreError;
 use crate::retry::Policy;
 
-/// Attempts to see a new table ready: about 15 s.
+/// Attempts to find a new table ready: about 15 s.
 const CREATION: Policy = Policy::CONFLICT.attempts(60);
 
 impl Table {
@@ -35,7 +35,7 @@ impl Table {
         Ok(created)
     }
 
-    /// Whether the table can be read. One get: the embedded engine counts all items of a table that it describes.
+    /// Whether the table exists. Uses one get, because the embedded engine counts all items of a table that it describes.
     async fn exists(&self) -> Result<bool, StoreError> {
         let request = self.reads.client.get_item().table_name(&self.reads.name);
         let any = AttributeValue::S("#".to_owned());
@@ -52,7 +52,7 @@ impl Table {
         }
     }
 
-    /// `None` if there is no table.
+    /// Returns the status of the table; `None` if there is no table.
     async fn status(&self) -> Result<Option<TableStatus>, StoreError> {
         match self
             .reads
@@ -74,7 +74,7 @@ impl Table {
         }
     }
 
-    /// Whether this call created the table; false if a concurrent one did.
+    /// Creates the table. Returns false if a concurrent call created it.
     async fn create(&self) -> Result<bool, StoreError> {
         let incomplete = |cause| StoreError::incomplete("CreateTable", &cause);
         let mut request = self
@@ -105,7 +105,8 @@ impl Table {
         }
     }
 
-    /// Optional: readers compare expiry with the clock themselves.
+    /// Enables the deletion of expired items. A failure is only logged, because readers compare the expiry with the clock
+    /// themselves.
     async fn let_items_expire(&self) {
         let Ok(expiry) = TimeToLiveSpecification::builder()
             .attribute_name("ttl")

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 pub struct Jitter(Arc<dyn Fn(u64) -> u64 + Send + Sync>);
 
 impl Jitter {
-    /// From a source of random numbers.
+    /// Creates it from a source of random numbers.
     pub fn new(below: impl Fn(u64) -> u64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(below))
     }
@@ -39,17 +39,17 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Conflicts with transactions in progress: about 2 s of pauses in total. Short ones, because a transaction lasts some
-    /// milliseconds and a rejected one hinders no other: with long pauses a hot item is idle while its writers wait.
+    /// Conflicts with transactions in progress: about 2 s of pauses in total. The pauses are short, because a transaction lasts
+    /// some milliseconds and a rejected one does not block others. With long pauses, a contested item would be idle while its
+    /// writers wait.
     pub const OVERLAP: Self = Self::new(30, 0, 3);
     /// Other transient conflicts, and throttling: about 2 s of pauses in total.
     pub const CONFLICT: Self = Self::new(12, 0, 5);
-    /// A record changed by several concurrent callers, one of whom succeeds each time: about 6 s of pauses in
-    /// total.
+    /// A record that several callers change concurrently. One of them succeeds each time. About 6 s of pauses in total.
     pub const CONTESTED: Self = Self::new(80, 1, 3);
-    /// A day booked by a hundred concurrent callers. Long pauses, so that only a few try at one time.
+    /// A day that a hundred callers book concurrently. The pauses are long, so that only a few callers try at the same time.
     pub const CROWDED: Self = Self::new(64, 1, 5);
-    /// A write that each refusal brings nearer to success: no pauses.
+    /// A write that each refusal brings closer to success. No pauses.
     pub const AT_ONCE: Self = Self::new(12, u32::MAX, 0);
 
     const fn new(attempts: u32, at_once: u32, doublings: u32) -> Self {
@@ -88,7 +88,7 @@ impl<'j> Retry<'j> {
 }
 
 impl Retry<'_> {
-    /// Waits before the next attempt. Returns whether it paused; then earlier reads are stale.
+    /// Waits before the next attempt. Returns whether it paused. After a pause, earlier reads are stale.
     ///
     /// # Errors
     /// [`StoreError::Contention`] after the last attempt.

@@ -1,8 +1,8 @@
 //! Sums that are spread over several items.
 //!
 //! Transactions that add to one item at the same time conflict. A sum that may be spread is one item until a transaction
-//! conflicts on it. That transaction, and the next ones of this process, add to one of its shards instead, chosen at
-//! random. The sum is the total of all its items, so a single item may be negative.
+//! conflicts on it. That transaction, and the next transactions of this process, then add to a random shard of the sum instead.
+//! The sum is the total of all its items, so a single item may be negative.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,13 +10,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::key::Key;
 use crate::retry::Jitter;
 
-/// Items of a sum, besides the one that it has without conflicts.
+/// Number of shards of a sum, in addition to its main item.
 pub const SHARDS: u8 = 32;
-/// Between the sort key of a sum and the number of a shard. The sort keys of sums do not contain it.
+/// Separates the sort key of a sum from the number of a shard. Sort keys of sums do not contain it.
 const MARK: char = '~';
-/// Additions to a sum that are spread after a conflict.
+/// Number of additions to a sum that are spread after a conflict.
 const SPREAD: u32 = 500;
-/// Sums that are remembered; with more, all are forgotten.
+/// Maximum number of remembered sums. At this number, all are forgotten.
 const MAX_SUMS: usize = 1000;
 
 /// All shards of a sum.
@@ -28,25 +28,25 @@ fn shard(sum: &Key, number: u64) -> Key {
     Key::new(sum.pk.as_str(), format!("{}{MARK}{number:02}", sum.sk))
 }
 
-/// The sum of which an item is a shard; `None` for other items.
+/// The sum that a shard belongs to. Returns `None` for the key of another item.
 #[must_use]
 pub fn shard_of(key: &Key) -> Option<Key> {
     let (sum, _) = key.sk.split_once(MARK)?;
     Some(Key::new(key.pk.as_str(), sum))
 }
 
-/// The sort key of the sum of a shard, or of other items their own.
+/// The sort key of the sum that a shard belongs to. Returns the sort key of another item unchanged.
 #[must_use]
 pub fn unsharded(sort: &str) -> &str {
     sort.split_once(MARK).map_or(sort, |(sum, _)| sum)
 }
 
-/// Sums at which this process met conflicts, with the number of additions that are still to be spread.
+/// Sums whose additions conflicted in this process, with the number of further additions to spread.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ContestedSums(Arc<Mutex<HashMap<Key, u32>>>);
 
 impl ContestedSums {
-    /// Notes a conflict at a sum or one of its shards.
+    /// Records a conflict at a sum or at one of its shards.
     pub fn note(&self, item: Key) {
         let sum = shard_of(&item).unwrap_or(item);
         let mut sums = self.sums();
@@ -56,7 +56,7 @@ impl ContestedSums {
         sums.insert(sum, SPREAD);
     }
 
-    /// The item to which to add; `None` for the one that the sum has without conflicts.
+    /// Returns the shard that the next addition goes to, and counts the addition. Returns `None` for the main item of the sum.
     pub fn shard(&self, sum: &Key, jitter: &Jitter) -> Option<Key> {
         let mut sums = self.sums();
         let left = sums.get_mut(sum)?;

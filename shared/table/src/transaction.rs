@@ -24,7 +24,7 @@ use crate::key::Key;
 use crate::meter::{units, write};
 use outcome::{Attempt, judge};
 
-/// DynamoDB's maximum of writes in one transaction.
+/// DynamoDB's maximum number of writes in one transaction.
 pub const MAX_WRITES: usize = 100;
 
 /// One write.
@@ -32,7 +32,7 @@ pub const MAX_WRITES: usize = 100;
 enum Change {
     Put(Item),
     Delete,
-    /// Only the condition.
+    /// Only checks the condition.
     Check,
     /// Sets and removes attributes; others are unchanged.
     Set {
@@ -69,10 +69,10 @@ pub struct Transaction {
 /// An error of a transaction.
 #[derive(Debug)]
 pub enum CommitError {
-    /// Conditions failed; contains the current item of each, and an empty one for a number that another transaction is
-    /// taking. Nothing was written.
+    /// Conditions failed and nothing was written. Contains the current item of each failed condition, or an empty item for a
+    /// number that another transaction is taking.
     Refused(BTreeMap<Key, Item>),
-    /// It failed, or its outcome is unknown.
+    /// The transaction failed, or its outcome is unknown.
     Store(StoreError),
 }
 
@@ -111,14 +111,14 @@ impl Transaction {
         self.writes.insert(key, (Change::Check, condition));
     }
 
-    /// Checks a condition, whether or not the transaction writes the item.
+    /// Sets the condition on an item, whether or not the transaction writes the item.
     pub fn require(&mut self, key: Key, condition: Condition) {
         let write = self.writes.entry(key);
         write.or_insert((Change::Check, Condition::Always)).1 = condition;
     }
 
-    /// Adds to a number of an item and sets attributes; creates the item unless the condition forbids.
-    /// Additions to one item are merged.
+    /// Adds to a number of an item and sets attributes. Creates the item unless the condition forbids it. Merges additions to one
+    /// item.
     pub fn update(&mut self, key: Key, name: &str, by: i64, set: Item, condition: Condition) {
         let write = self.writes.entry(key).or_insert_with(|| {
             (
@@ -139,15 +139,16 @@ impl Transaction {
         }
     }
 
-    /// Lets the additions to an item go to one of its shards after a conflict. All readers have to add up the shards.
+    /// Lets the additions to an item go to one of its shards after a conflict. All readers must then include the shards in the
+    /// sum.
     pub fn spread(&mut self, sum: &Key) {
         if let Some((Change::Update { spread, .. }, Condition::Always)) = self.writes.get_mut(sum) {
             *spread = true;
         }
     }
 
-    /// Adds 1 to a number of an item on condition that it is `last`. A conflict at the item refuses the transaction at
-    /// once, because the other transaction takes the number.
+    /// Adds 1 to a number of an item, on condition that the number is `last`. A conflict at the item refuses the transaction at
+    /// once, because the other transaction is taking the number.
     pub fn take_number(&mut self, key: Key, name: &'static str, last: u64) {
         let last = Condition::Number { name, value: last };
         self.update(key.clone(), name, 1, Item::new(), last);
@@ -174,12 +175,12 @@ impl Transaction {
         }
     }
 
-    /// Leaves out the write of an item.
+    /// Removes the write of an item from the transaction.
     pub fn omit(&mut self, key: &Key) {
         self.writes.remove(key);
     }
 
-    /// Whether both write one item in ways that cannot be merged.
+    /// Whether both transactions write the same item in ways that cannot be merged.
     #[must_use]
     pub fn collides(&self, other: &Self) -> bool {
         let meet = |(key, (theirs, _)): (&Key, &(Change, Condition))| {
@@ -220,7 +221,7 @@ impl Transaction {
         write.is_some_and(|(change, _)| matches!(change, Change::Update { spread: true, .. }))
     }
 
-    /// The transaction with additions to sums in the shards that `shard` names.
+    /// The transaction, with its additions to sums moved to the shards that `shard` returns.
     fn placed(&self, shard: impl Fn(&Key) -> Option<Key>) -> Cow<'_, Self> {
         let sums = self.writes.keys().filter(|key| self.spreads(key));
         let moved: Vec<_> = sums.filter_map(|sum| Some((sum, shard(sum)?))).collect();

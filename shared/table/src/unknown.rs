@@ -1,8 +1,7 @@
 //! Keeps attributes of later builds, which this build does not know, through a rewrite (C-88).
 //!
-//! A record keeps the item that it was read from. On a write, that item is decoded and encoded again;
-//! attributes lost by this are unknown, and are added to the new item wherever their parent object still
-//! exists. Reads do not pay for this.
+//! A record keeps the item that it was read from. On a write, that item is decoded and encoded again. Attributes lost by this are
+//! unknown. They are added to the new item if their parent object still exists. Reads do not pay for this.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -35,7 +34,7 @@ impl Raw {
         self.0.as_deref()
     }
 
-    /// Adds to `new` the attributes that `recode`, which decodes and encodes an item, loses.
+    /// Adds to `new` the attributes of the item that `recode` loses. `recode` decodes and encodes an item.
     pub fn carry(&self, new: Item, recode: impl FnOnce(&Item) -> Option<Item>) -> Item {
         let Some(raw) = self.0.as_deref() else { return new };
         match recode(raw) {
@@ -45,7 +44,7 @@ impl Raw {
     }
 }
 
-/// Like [`Self::carry_typed`] for a record that is stored as its serialized form.
+/// The item of a record in its serialized form, with the unknown attributes of the item `stored`. Like [`Raw::carry_typed`].
 pub fn rewritten<T: Serialize + DeserializeOwned>(
     kind: &'static str,
     stored: Option<&Item>,
@@ -170,7 +169,7 @@ fn objects(
     new
 }
 
-/// Whether two objects are the same by their ids, if they have ids.
+/// Whether two objects have the same id, or both have none. Also true if there is no known object.
 fn same<'o, O, I: PartialEq + 'o>(
     known: Option<&'o O>,
     new: &'o O,

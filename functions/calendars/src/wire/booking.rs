@@ -21,7 +21,7 @@ const MAX_PROPERTIES: usize = 4096;
 pub enum Guest {
     /// A person who is not a lead yet.
     New(Box<NewContact>),
-    /// The lead of the request; `None` if `leadId` is a number that cannot be an id.
+    /// The lead that the request names by `leadId`.
     Lead,
 }
 
@@ -38,7 +38,7 @@ pub struct BookMeeting {
     pub form_data: Map<String, Value>,
     /// Properties stored with the meeting.
     pub properties: Map<String, Value>,
-    /// The key of the meeting to move or cancel, blank if only the meeting was sent; `None` for a new meeting.
+    /// The key of the meeting to move or cancel. It is blank if only the meeting was sent, and `None` for a new meeting.
     pub reschedule_key: Option<String>,
     /// Whether that meeting is cancelled instead of moved.
     pub cancels: bool,
@@ -86,7 +86,7 @@ impl BookMeeting {
     }
 }
 
-/// The part of `properties` that names the meeting to move or cancel; never stored.
+/// The part of `properties` that names the meeting to move or cancel. It is never stored.
 struct Change {
     meeting: Option<Value>,
     key: Option<String>,
@@ -123,7 +123,7 @@ fn link(value: &Value) -> Option<String> {
     link.map(str::to_owned)
 }
 
-/// A whole number or null; `Some(None)` for a number that cannot be an id.
+/// An optional id: `None` if it is null, and `Some(None)` if it is a number that cannot be an id.
 type OptionalId<I> = Option<Option<I>>;
 
 fn id<I>(value: &Value, new: fn(u64) -> Option<I>) -> Option<OptionalId<I>> {
@@ -135,7 +135,7 @@ fn id<I>(value: &Value, new: fn(u64) -> Option<I>) -> Option<OptionalId<I>> {
     Some(Some(new(number)))
 }
 
-/// The person, and the remaining fields of the form.
+/// Returns the person and the remaining fields of the form.
 fn guest(lead: OptionalId<LeadId>, form: Option<Value>) -> Result<(Guest, Map<String, Value>), InvalidField> {
     if lead.is_none() {
         let (contact, rest) = form::read(form)?;

@@ -14,7 +14,7 @@ const NAMES: [&str; 3] = ["firstname", "lastname", "email"];
 const MAX_LEAD_NAME: usize = 255;
 const MAX_LEAD_FIELD: usize = 1000;
 
-/// The person, and the remaining fields. Only text can be a field of the person; null is absent.
+/// Returns the person and the remaining fields. A field of the person must be text. Null counts as absent.
 pub fn read(form: Option<Value>) -> Result<(NewContact, Map<String, Value>), InvalidField> {
     let Some(Value::Object(mut form)) = form else {
         let must = "must be an object with a firstname or an email where leadId is null";

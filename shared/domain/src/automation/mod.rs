@@ -1,4 +1,4 @@
-//! Automations: the actions that an operator defines for calls from leads (C-76).
+//! Automations: the actions that an operator defines for calls and for changes of records (C-76, C-102).
 //!
 //! An [`Automation`] is valid by itself. The records that it names are checked when it is imported and again
 //! when it runs.
@@ -59,7 +59,7 @@ pub struct Filters {
     /// The opportunity's funnel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub funnel: Option<FunnelId>,
-    /// The opportunity's column; of a move, the column moved to.
+    /// The opportunity's column. For a move, this is the new column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<ColumnId>,
     /// The opportunity's status.
@@ -96,7 +96,7 @@ pub struct Circumstances {
 pub enum Action {
     /// Adds to the lead's points.
     AddPoints {
-        /// Points to add; may be negative.
+        /// Points to add. May be negative.
         points: i64,
     },
     /// Makes a user the lead's owner.
@@ -187,7 +187,7 @@ impl Filters {
         *self == Self::default()
     }
 
-    /// Checks that the trigger's events have what the filters compare.
+    /// Checks that the trigger's events have the attributes that the filters compare.
     fn judge(&self, trigger: Trigger) -> Result<(), String> {
         let sale = matches!(trigger, Trigger::Opportunity | Trigger::Meeting);
         let call = trigger == Trigger::LeadPhoneCall;
@@ -208,7 +208,7 @@ impl Filters {
             .map_or(Ok(()), |source| length("filters.source", source))
     }
 
-    /// Whether an event in these circumstances, of a lead from this source, passes.
+    /// Whether an event in these circumstances, of a lead with this acquisition channel, passes the filters.
     #[must_use]
     pub fn admit(&self, event: &Circumstances, source: Option<&str>) -> bool {
         fn equal<T: PartialEq>(wanted: Option<&T>, found: Option<&T>) -> bool {
@@ -223,7 +223,7 @@ impl Filters {
 }
 
 impl Automation {
-    /// The event that sets it off.
+    /// The event that triggers it.
     #[must_use]
     pub fn what(&self) -> Event {
         Event {

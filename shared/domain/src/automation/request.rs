@@ -28,7 +28,7 @@ const RESERVED: [&str; 14] = [
     "upgrade",
     "via",
 ];
-/// Beginning of the headers that identify and sign a notification.
+/// Prefix of the headers that identify and sign a notification.
 const OWN: &str = "x-funil-";
 
 /// Methods of notifications.
@@ -68,7 +68,7 @@ pub type Headers = BTreeMap<String, SecretText>;
 /// Checks the headers of a notification. An error never quotes a value.
 ///
 /// # Errors
-/// The reason, beginning with the name of the header.
+/// The reason, which begins with `headers` and the name of the invalid header.
 pub fn judge(headers: &Headers) -> Result<(), String> {
     if headers.len() > MAX_HEADERS {
         return Err(format!("headers: must have at most {MAX_HEADERS} elements"));

@@ -9,7 +9,7 @@ use crate::lead::{Lead, LeadView};
 use crate::opportunity::Opportunity;
 use crate::time::Timestamp;
 
-/// Maximum placeholders of a template; each may become a long text.
+/// Maximum placeholders of a template, because each may become a long text.
 const MAX_PLACEHOLDERS: usize = 100;
 
 /// JSON whose strings may contain `{op=<field>}` and `{contactfield=<field>}`.
@@ -174,7 +174,7 @@ fn filled(text: &str, values: &Values) -> String {
     filled + rest
 }
 
-/// Something of the form `{<letters>=<text>}` in a text, and what surrounds it. Other braces are ordinary text.
+/// The first part of a text with the form `{<letters>=<text>}`, and the text before and after it. Other braces are ordinary text.
 struct Next<'a> {
     before: &'a str,
     source: &'a str,
@@ -198,7 +198,7 @@ fn next(text: &str) -> Option<Next<'_>> {
     let mut from = 0;
     loop {
         let close = from + text.get(from..)?.find('}')?;
-        // The last brace before it opens it.
+        // The last opening brace before the closing one belongs to it.
         if let Some(open) = text.get(from..close)?.rfind('{').map(|at| from + at)
             && let Some((source, field)) = text.get(open + 1..close)?.split_once('=')
             && !source.is_empty()

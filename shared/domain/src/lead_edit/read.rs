@@ -30,8 +30,8 @@ pub(super) const TEXTS: [&str; 16] = [
     "link_instancia",
     "preferred_locale",
 ];
-/// Fields that only the service writes, and names of views and of exports that are no field. They are ignored, so that a
-/// lead that was read can be sent back.
+/// Fields that only the service writes, and names in views and exports that are not fields of a lead. They are ignored, so that
+/// clients can send back a lead that they read.
 pub(super) const IGNORED: [&str; 23] = [
     "_id",
     "id",
@@ -58,19 +58,19 @@ pub(super) const IGNORED: [&str; 23] = [
     "kind",
 ];
 
-/// Text fields that name the person, and the most characters of each and of the others.
+/// Text fields with at most `MAX_NAME` characters. Other text fields have at most `MAX_FIELD` characters.
 const NAMES: [&str; 3] = ["firstname", "lastname", "email"];
 const MAX_NAME: usize = 255;
 const MAX_FIELD: usize = 1000;
-/// The most characters of text in a custom field.
+/// Maximum characters of text in a custom field.
 const MAX_CUSTOM: usize = 10_000;
-/// The most ids in a list.
+/// Maximum ids in a list.
 pub const MAX_IDS: usize = 200;
 
-/// Judges the text of a fixed field by its length.
+/// Checks the length of the text of a fixed field.
 ///
 /// # Errors
-/// The rule that it breaks.
+/// The violated rule.
 pub fn lead_text(name: &str, text: &str) -> Result<(), &'static str> {
     match name {
         name if NAMES.contains(&name) && !fits(text, MAX_NAME) => Err("must have at most 255 characters"),
@@ -79,10 +79,10 @@ pub fn lead_text(name: &str, text: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Judges the value of a custom field.
+/// Checks the value of a custom field.
 ///
 /// # Errors
-/// The rule that it breaks.
+/// The violated rule.
 pub fn custom_value(value: &Value) -> Result<(), &'static str> {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
@@ -123,7 +123,7 @@ impl LeadPatch {
 
 type FieldResult<T> = Result<T, &'static str>;
 
-/// A field that `read` reads; `None` where it is absent.
+/// Removes a field and parses it with `read`. Returns `None` if the field is absent.
 fn take<T>(
     fields: &mut Map<String, Value>,
     name: &'static str,
@@ -134,7 +134,7 @@ fn take<T>(
     value.map_err(|rule| LeadEditError::field(name, rule))
 }
 
-/// A field that null clears.
+/// Removes a field whose value null clears, and parses it.
 fn change<T>(
     fields: &mut Map<String, Value>,
     name: &'static str,
@@ -177,7 +177,7 @@ fn flag(value: &Value) -> FieldResult<bool> {
     value.as_bool().ok_or("must be true or false")
 }
 
-/// A list of ids, each once; null means an empty one.
+/// Parses a list of ids and removes duplicates. Null is an empty list.
 fn ids<I: TryFrom<u64> + PartialEq>(value: &Value) -> FieldResult<Vec<I>> {
     const RULE: &str = "must be a list of at most 200 ids";
     let listed = match value {

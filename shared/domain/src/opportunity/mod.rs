@@ -207,7 +207,7 @@ impl Opportunity {
         }
     }
 
-    /// Changes the status and its dates; the same status is no change (C-32).
+    /// Changes the status and its dates. The same status changes nothing (C-32).
     pub fn turn(&mut self, status: Status, now: Timestamp) {
         if self.status == status {
             return;
@@ -221,7 +221,7 @@ impl Opportunity {
         }
     }
 
-    /// Moves it to a column; the same column is no change (C-32).
+    /// Moves it to a column. The same column changes nothing (C-32).
     pub fn move_to(&mut self, column: ColumnId, now: Timestamp) {
         if self.crm_column != column {
             self.crm_column = column;

@@ -12,7 +12,7 @@ use crate::text::cut;
 use crate::ticket::{JsonScalar, Ticket};
 use crate::time::{Day, Timestamp, Zone};
 
-/// Maximum characters of a group's text. Longer texts are cut, and then equal ones are one group.
+/// Maximum characters of a group's text. Longer texts are cut. Texts that are equal after the cut are one group.
 const MAX_GROUP: usize = 100;
 
 /// The group of a value.
@@ -172,7 +172,7 @@ impl Question {
                 Aspect::Column => value.split_once('/').map_or("", |(_, column)| column),
                 _ => &value,
             };
-            // They are sorted and may be many.
+            // A binary search, because the values are sorted and there may be many.
             values
                 .binary_search_by(|allowed| allowed.as_str().cmp(value))
                 .is_ok()

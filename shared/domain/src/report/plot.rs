@@ -30,7 +30,7 @@ pub struct Plot {
     pub labels: Vec<String>,
     /// One number for each label; 0 for a group without records.
     pub data: Vec<Number>,
-    /// The measure over all records, so of an average the overall average.
+    /// The measure over all records. For an average, this is the average of all records.
     pub total: Number,
 }
 

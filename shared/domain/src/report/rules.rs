@@ -1,6 +1,6 @@
 //! The aspects and amounts of each entity, and the errors of invalid definitions.
 //!
-//! | Entity | Amount | Grouped by day, week, month, and; filtered by |
+//! | Entity | Amount | Grouped by (in addition to day, week and month) and filtered by |
 //! | --- | --- | --- |
 //! | leads | none | user, channel |
 //! | opportunities | value | status, column, funnel, user, channel |
@@ -33,7 +33,7 @@ fn rules(entity: ReportEntity) -> Rules {
     Rules { amount, aspects }
 }
 
-/// The fixed values of an aspect in order, if it has such.
+/// The fixed values of an aspect, in order. Returns `None` if the aspect accepts other values.
 pub fn fixed_values(entity: ReportEntity, aspect: Aspect) -> Option<&'static [&'static str]> {
     match (entity, aspect) {
         (ReportEntity::Opportunities, Aspect::Status) => Some(&["open", "gain", "lost"]),
@@ -78,7 +78,7 @@ pub fn question(
     })
 }
 
-/// Each filter is a value or a list of values; null is no filter.
+/// Parses filters. Each is a value or a list of values. Null is no filter.
 fn read_filters(
     entity: ReportEntity,
     aspects: &[Aspect],

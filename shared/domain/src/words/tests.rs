@@ -9,7 +9,7 @@ fn lead(id: u64) -> LeadId {
     LeadId::new(id).unwrap()
 }
 
-/// Whether keys that were stored for texts and numbers lead a search to them, for every word.
+/// Whether a search finds the stored keys of texts and numbers, for every word.
 fn reaches(search: &WordSearch, texts: &[&str], numbers: &[&str]) -> bool {
     let keys = word_keys(texts.iter().copied());
     let numbers: Vec<_> = numbers.iter().filter_map(|number| number_key(number)).collect();

@@ -57,7 +57,7 @@ pub enum Fault {
     Unprocessed,
     /// A batch of gets finds all items but one, whose key is unprocessed. Other operations are executed.
     Partial,
-    /// The item at this index of the response cannot be decoded. Other responses are unchanged.
+    /// The item at this index of the response cannot be decoded. Responses without such an item are unchanged.
     Corrupt(usize),
 }
 
@@ -316,7 +316,7 @@ impl Fault {
         }
     }
 
-    /// Changes the engine's response; fails if it is truncated.
+    /// Changes the engine's response. Fails if the fault truncates the response.
     fn change(self, answer: &mut Value, found: &Findings) -> Result<(), BoxError> {
         match self {
             Self::BrokenOff => return Err("the connection is gone".into()),

@@ -55,7 +55,7 @@ struct ReplayState {
     recording: Recording,
     /// Calls not yet replayed; `None` while recording.
     left: Option<Vec<Exchange>>,
-    /// Number of calls in the SDK, and the time since there was one.
+    /// Number of calls in the SDK now, and the processor time when the first of them entered it.
     inside: u32,
     since: Duration,
     /// Total time with at least one call.

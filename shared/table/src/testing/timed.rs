@@ -28,7 +28,7 @@ pub trait TimedEngine: fmt::Debug + Send + Sync + 'static {
 }
 
 impl Table {
-    /// A table of one process on such an engine: with the time-outs of a function and its own retry quota of the SDK.
+    /// The table of one process on such an engine, with the timeouts of a function and its own retry quota of the SDK.
     #[must_use]
     pub fn timed(engine: Arc<dyn TimedEngine>, table: String, jitter: Jitter) -> Self {
         let mut timed = Self::in_process(Timed(engine), PROMPT, (table, jitter));

@@ -13,23 +13,23 @@ use crate::key::Key;
 use crate::pace::Pace;
 use crate::retry::Policy;
 
-/// Attempts at a throttled transaction of bulk work.
+/// Maximum attempts at a throttled transaction of bulk work.
 #[cfg(feature = "admin")]
 const MAX_PACED: u32 = 200;
 
-/// When attempts at transactions begin.
+/// Decides when attempts at transactions start.
 trait Pacing: Sync {
-    /// Repetitions of throttled attempts.
+    /// The policy for retries of throttled attempts.
     const THROTTLED: Policy;
 
-    /// Waits for the begin of an attempt.
+    /// Waits until an attempt may start.
     fn turn(&self) -> impl Future<Output = ()> + Send;
 
-    /// Notes the end of an attempt.
+    /// Records the end of an attempt.
     fn note(&self, throttled: bool);
 }
 
-/// At once.
+/// Starts every attempt at once.
 struct Unpaced;
 
 impl Pacing for Unpaced {
@@ -59,7 +59,7 @@ impl Table {
         self.commit_with(transaction, &Unpaced).await
     }
 
-    /// Executes a transaction of bulk work at a pace, which throttling slows down. Repeats a throttled one for minutes.
+    /// Executes a transaction of bulk work at a pace, which throttling slows down. Repeats a throttled transaction for minutes.
     #[cfg(feature = "admin")]
     pub async fn commit_at(&self, pace: &Pace, transaction: Transaction) -> Result<(), CommitError> {
         self.commit_with(transaction, pace).await
@@ -70,7 +70,7 @@ impl Table {
         mut transaction: Transaction,
         pacing: &P,
     ) -> Result<(), CommitError> {
-        // Additions that cancel out, such as of a lead moved within its class, need no write.
+        // Additions that cancel out need no write. An example is a lead that moves within its class.
         transaction.writes.retain(|_, (change, condition)| {
             !matches!(change, Change::Update { add, .. } if add.values().all(|by| *by == 0))
                 || *condition != Condition::Always
@@ -111,11 +111,10 @@ impl Table {
         sums.for_each(|sum| self.contested.note(sum.clone()));
     }
 
-    /// Like [`Self::commit`], without the refused items: `false` if a condition failed and nothing was
-    /// written.
+    /// Like [`Self::commit`], without the refused items. Returns `false` if a condition failed and nothing was written.
     ///
     /// # Errors
-    /// [`StoreError`] if it failed, or its outcome is unknown.
+    /// [`StoreError`] if the transaction failed, or its outcome is unknown.
     pub async fn try_commit(&self, transaction: Transaction) -> Result<bool, StoreError> {
         match self.commit(transaction).await {
             Ok(()) => Ok(true),

@@ -24,7 +24,7 @@ fn stored() -> Opportunity {
     stored
 }
 
-/// A record sent back unchanged changes nothing, even if its references were deleted or hidden since.
+/// A record that is sent back unchanged changes nothing, even if its references have since been deleted or hidden.
 #[test]
 fn equal_values_are_no_change() {
     let mut stored = stored();

@@ -175,8 +175,8 @@ fn text_of(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Lower case of each character separately, so that substrings stay substrings; [`str::to_lowercase`]
-/// converts a Greek sigma by its position in the word.
+/// Converts each character to lower case separately, so that substrings stay substrings. [`str::to_lowercase`] converts a Greek
+/// sigma by its position in the word.
 fn lowered(text: &str) -> impl Iterator<Item = char> {
     text.chars().flat_map(char::to_lowercase)
 }

@@ -20,7 +20,7 @@ fn fields(fields: Value) -> Map<String, Value> {
     serde_json::from_value(fields).unwrap()
 }
 
-/// The conditions of `filters`, of which none may be discarded.
+/// The conditions of `filters`. Fails if one is discarded.
 fn kept(filters: &[Value]) -> Conditions {
     let (conditions, discarded) = Conditions::read(filters);
     assert_eq!(discarded, 0);
