@@ -62,7 +62,7 @@ impl ReadBudget {
     /// Reads a part of a partition in one call.
     ///
     /// # Errors
-    /// [`StoreError::OverBudget`] without a call where it might pass the budget, whatever the queries under way return.
+    /// [`StoreError::OverBudget`] without a call if it might exceed the budget, whatever the queries in progress return.
     pub async fn query(&self, table: &ReadTable, span: KeyRange) -> Result<Page, StoreError> {
         let items = u32::try_from(span.limit).unwrap_or(u32::MAX);
         let most = f64::from(items.saturating_mul(ITEM_UNITS)).min(MAX_QUERY_UNITS);
@@ -89,7 +89,7 @@ impl ReadBudget {
     /// Takes units for reads of single items.
     ///
     /// # Errors
-    /// [`StoreError::OverBudget`] where so many are not left.
+    /// [`StoreError::OverBudget`] if fewer units are left.
     pub async fn take(&self, units: f64) -> Result<(), StoreError> {
         self.reserve(units).await?;
         self.give_back(0.0);
@@ -99,7 +99,7 @@ impl ReadBudget {
     /// Gets items, each for a unit or more. No call for none.
     ///
     /// # Errors
-    /// [`StoreError::OverBudget`] where they are too many; [`StoreError`] where they cannot be read.
+    /// [`StoreError::OverBudget`] if they are too many; [`StoreError`] if they cannot be read.
     pub async fn get_many(
         &self,
         table: &ReadTable,
@@ -126,7 +126,7 @@ impl ReadBudget {
     /// Ends `work` that takes longer than [`MAX_TIME`].
     ///
     /// # Errors
-    /// [`StoreError::OverBudget`] where it did, else what `work` fails with.
+    /// [`StoreError::OverBudget`] if it took longer, otherwise the error of `work`.
     pub async fn in_time<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
         within(MAX_TIME, work).await
     }

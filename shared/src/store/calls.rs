@@ -123,7 +123,7 @@ impl Reader {
     /// of which nobody knows whether it happened. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn call_happened(
         &self,
         numbers: CallSequences,
@@ -143,7 +143,7 @@ impl Writer {
     /// automations that are active, an incoming call with a lead that is not archived leaves them their work (C-76).
     ///
     /// # Errors
-    /// [`StoreError`] where the attempt failed or its outcome is unknown.
+    /// [`StoreError`] if the attempt failed or its outcome is unknown.
     pub async fn insert_call(
         &self,
         call: impl Fn(CallId, Option<LeadId>) -> Call,

@@ -46,7 +46,7 @@ impl NamedCompany {
     /// The company that an item contains.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] where it cannot be read.
+    /// [`StoreError::Corrupt`] if it cannot be read.
     pub(crate) fn of(item: &Item) -> Result<Self, StoreError> {
         Ok(Self {
             company: item::decode(KIND, item.clone())?,

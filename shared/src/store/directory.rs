@@ -78,7 +78,7 @@ impl Reader {
     /// The head of the instance's directory; `None` where there is no such instance. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn directory(&self) -> Result<Option<DirectoryHead>, StoreError> {
         let item = self.table.get(&self.keys().directory()).await?;
         Ok(item

@@ -62,7 +62,7 @@ impl Writer {
     /// and the facts that this raises. On condition that what is stored still is so.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where it cannot be encoded.
+    /// [`StoreError::Unstorable`] if it cannot be encoded.
     pub fn put_record<E: Factual>(
         &self,
         record: &Stored<E>,
@@ -89,7 +89,7 @@ impl Writer {
     /// Adds the writes of a new lead to a transaction, with the facts that this raises. It takes its id from `number`.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where it cannot be encoded.
+    /// [`StoreError::Unstorable`] if it cannot be encoded.
     pub fn add_lead(
         &self,
         transaction: &mut Transaction,

@@ -103,7 +103,7 @@ impl Reader {
     /// in one round trip. A lead that cannot be looked up is not yet a failure.
     ///
     /// # Errors
-    /// [`StoreError`] where anything else cannot be read.
+    /// [`StoreError`] if anything else cannot be read.
     pub async fn begin_call(&self, call: &NewCall) -> Result<PrefetchedCall, StoreError> {
         let claimed = self.claimed(call.claim.as_ref());
         let users = self.existing_users(call.user);
@@ -189,7 +189,7 @@ impl Writer {
     /// same, so that it and the next one exclude each other.
     ///
     /// # Errors
-    /// [`StoreError`] where the call could not be stored, or its outcome is unknown.
+    /// [`StoreError`] if the call could not be stored, or its outcome is unknown.
     pub async fn record_call(
         &self,
         call: &NewCall,
