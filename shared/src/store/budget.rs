@@ -18,7 +18,7 @@ use table::{Key, KeyRange, Page, Pages, ReadTable, StoreError};
 /// Maximum time of a search or filter. With the reads before it, this stays below the timeouts of the function (29 s)
 /// and the gateway (30 s).
 pub const MAX_TIME: Duration = Duration::from_secs(15);
-/// The most read units of a query, which ends at 1 MB, and some more because sizes are estimates.
+/// Maximum read units of a query, which ends at 1 MB, with a margin because sizes are estimates.
 const MAX_QUERY_UNITS: f64 = 270.0;
 
 /// Estimated units of an item of a short query: 8 KB. With larger items, concurrent queries may exceed the budget.
@@ -35,7 +35,7 @@ pub struct ReadBudget {
 #[derive(Debug)]
 struct State {
     left: f64,
-    /// Queries under way, each of which has taken what it may cost.
+    /// Queries in progress. Each has reserved its maximum cost.
     under_way: u32,
 }
 
@@ -96,7 +96,7 @@ impl ReadBudget {
         Ok(())
     }
 
-    /// Gets items, each for a unit or more. No call for none.
+    /// Gets items, each for a unit or more. Makes no call without keys.
     ///
     /// # Errors
     /// [`StoreError::OverBudget`] if they are too many; [`StoreError`] if they cannot be read.
@@ -133,7 +133,7 @@ impl ReadBudget {
 
     async fn reserve(&self, most: f64) -> Result<(), StoreError> {
         loop {
-            // Created before the look: what is returned after it is not missed.
+            // Created before the check, so that units returned after the check are not missed.
             let returned = self.returned.notified();
             {
                 let mut state = self.state();

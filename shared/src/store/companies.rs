@@ -59,7 +59,7 @@ impl NamedCompany {
         transaction.check(keys.company(self.company.id), self.seen.clone());
     }
 
-    /// The company after a transaction was refused; `None` where it is gone.
+    /// The company after a transaction was refused. Returns `None` if it is deleted.
     pub(crate) fn renewed(
         self,
         keys: Keys<'_>,

@@ -46,7 +46,7 @@ pub struct Stored<E> {
     pub version: u64,
     /// Made or changed through the API since it was last imported (C-81).
     pub edited: bool,
-    /// By which the request that wrote the record recognises it; imported ones have none.
+    /// The request that wrote the record recognises it by this nonce. Imported records have none.
     pub nonce: Option<String>,
     /// The item that it was read from.
     pub raw: Raw,
@@ -177,8 +177,8 @@ impl<E: Entity> Stored<E> {
         Ok(transaction)
     }
 
-    /// Puts the record in the place of what is stored, or where nothing is, and changes what is derived, on condition that
-    /// it still is so.
+    /// Replaces the stored record, or adds it if there is none, and changes its derived items, on condition that the stored record
+    /// is unchanged.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] if it cannot be encoded.

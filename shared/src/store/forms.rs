@@ -19,7 +19,7 @@ const TEXT: &str = "hook";
 pub type FormRecord = Stored<Form>;
 
 impl Reader {
-    /// The active form of a name and token. One get, of nothing where the token is another one.
+    /// The active form of a name and token. One get, which finds nothing if the token is another one.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -41,7 +41,7 @@ impl Reader {
         (self.instance.clone(), format!("{name} {}", token.as_str()))
     }
 
-    /// The user with the lowest id: responsible where nobody else is. One query of one item.
+    /// The user with the lowest id: responsible if nobody else is. One query of one item.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.

@@ -54,8 +54,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// Takes numbers for a call by additions that cannot collide: the way on where others keep taking those that were
-    /// seen. One write for a call and event, one for a lead, in parallel.
+    /// Takes numbers for a call by additions that cannot collide, for use when concurrent requests keep taking the numbers that
+    /// were read. One write for a call and event, one for a lead, in parallel.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be taken.
