@@ -18,7 +18,7 @@ use table::{Key, KeyRange, Page, Pages, ReadTable, StoreError};
 /// Maximum time of a search or filter. With the reads before it, this stays below the timeouts of the function (29 s)
 /// and the gateway (30 s).
 pub const MAX_TIME: Duration = Duration::from_secs(15);
-/// The most read units of a query, which ends at 1 MB, and some more because sizes are estimates.
+/// Maximum read units of a query, which ends at 1 MB, with a margin because sizes are estimates.
 const MAX_QUERY_UNITS: f64 = 270.0;
 
 /// Estimated units of an item of a short query: 8 KB. With larger items, concurrent queries may exceed the budget.
@@ -35,7 +35,7 @@ pub struct ReadBudget {
 #[derive(Debug)]
 struct State {
     left: f64,
-    /// Queries under way, each of which has taken what it may cost.
+    /// Queries in progress. Each has reserved its maximum cost.
     under_way: u32,
 }
 
@@ -62,7 +62,7 @@ impl ReadBudget {
     /// Reads a part of a partition in one call.
     ///
     /// # Errors
-    /// [`StoreError::OverBudget`] without a call where it might pass the budget, whatever the queries under way return.
+    /// [`StoreError::OverBudget`] without a call if it might exceed the budget, whatever the queries in progress return.
     pub async fn query(&self, table: &ReadTable, span: KeyRange) -> Result<Page, StoreError> {
         let items = u32::try_from(span.limit).unwrap_or(u32::MAX);
         let most = f64::from(items.saturating_mul(ITEM_UNITS)).min(MAX_QUERY_UNITS);
@@ -89,17 +89,17 @@ impl ReadBudget {
     /// Takes units for reads of single items.
     ///
     /// # Errors
-    /// [`StoreError::OverBudget`] where so many are not left.
+    /// [`StoreError::OverBudget`] if fewer units are left.
     pub async fn take(&self, units: f64) -> Result<(), StoreError> {
         self.reserve(units).await?;
         self.give_back(0.0);
         Ok(())
     }
 
-    /// Gets items, each for a unit or more. No call for none.
+    /// Gets items, each for a unit or more. Makes no call without keys.
     ///
     /// # Errors
-    /// [`StoreError::OverBudget`] where they are too many; [`StoreError`] where they cannot be read.
+    /// [`StoreError::OverBudget`] if they are too many; [`StoreError`] if they cannot be read.
     pub async fn get_many(
         &self,
         table: &ReadTable,
@@ -126,14 +126,14 @@ impl ReadBudget {
     /// Ends `work` that takes longer than [`MAX_TIME`].
     ///
     /// # Errors
-    /// [`StoreError::OverBudget`] where it did, else what `work` fails with.
+    /// [`StoreError::OverBudget`] if it took longer, otherwise the error of `work`.
     pub async fn in_time<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
         within(MAX_TIME, work).await
     }
 
     async fn reserve(&self, most: f64) -> Result<(), StoreError> {
         loop {
-            // Created before the look: what is returned after it is not missed.
+            // Created before the check, so that units returned after the check are not missed.
             let returned = self.returned.notified();
             {
                 let mut state = self.state();

@@ -48,7 +48,7 @@ impl Reader {
     /// All readable calendars by id. One query for each MB of them.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn calendars(&self) -> Result<Vec<Calendar>, StoreError> {
         let span = KeyRange::head(self.keys().calendars(), PAGE);
         let items = self.table.query_all(span).await?;
@@ -60,7 +60,7 @@ impl Reader {
     /// Reads all calendars and, with `next`, the next meetings of the calendars that this process knows.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_calendars(
         &self,
         next: bool,
@@ -78,7 +78,7 @@ impl Reader {
     /// All calendars by id, each with the start of its next meeting. No call if this process knew them all.
     ///
     /// # Errors
-    /// [`StoreError`] where the meetings cannot be read.
+    /// [`StoreError`] if the meetings cannot be read.
     pub async fn finish_calendars(
         &self,
         start: PrefetchedCalendars,
@@ -117,7 +117,7 @@ impl Reader {
     /// Reads the calendar named by a link and, if this process knows the link, its busy times.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_slots(
         &self,
         link: &LinkName,
@@ -150,7 +150,7 @@ impl Reader {
     /// Busy times of the calendar. No call if they were prefetched.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn finish_slots(
         &self,
         guessed: Option<Agenda>,

@@ -40,7 +40,7 @@ pub struct CallRecord {
     /// Its event on the lead's timeline.
     #[serde(rename = "event", default)]
     pub event: Option<EventId>,
-    /// By which the webhook that wrote the call recognises it; imported calls have none.
+    /// The webhook that wrote the call recognises it by this nonce. Imported calls have none.
     #[serde(default)]
     pub nonce: Option<String>,
     #[serde(skip)]
@@ -119,11 +119,11 @@ pub enum Inserted {
 }
 
 impl Reader {
-    /// Whether the call that would have taken these numbers is in the history under `nonce`: the answer to an attempt
-    /// of which nobody knows whether it happened. One get.
+    /// Returns the id of the call with these numbers if it is in the history under `nonce`. This decides an attempt of unknown
+    /// outcome. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn call_happened(
         &self,
         numbers: CallSequences,
@@ -138,12 +138,12 @@ impl Reader {
 }
 
 impl Writer {
-    /// Writes a call, its event, its mark on the lead or the lead itself, the numbers it takes and the request's claim: all
-    /// or nothing, one transaction. `nonce` makes the call recognisable to the one who wrote it. Where the instance has
-    /// automations that are active, an incoming call with a lead that is not archived leaves them their work (C-76).
+    /// Writes a call, its event, its mark on the lead or the lead itself, the numbers it takes and the request's claim: all or
+    /// nothing, one transaction. `nonce` makes the call recognisable to the one who wrote it. If active automations wait for
+    /// calls, an incoming call with a lead that is not archived also adds an outbox entry for them (C-76).
     ///
     /// # Errors
-    /// [`StoreError`] where the attempt failed or its outcome is unknown.
+    /// [`StoreError`] if the attempt failed or its outcome is unknown.
     pub async fn insert_call(
         &self,
         call: impl Fn(CallId, Option<LeadId>) -> Call,
@@ -214,7 +214,7 @@ impl Writer {
         }
     }
 
-    /// The call and, where it has a lead, its event.
+    /// Adds the call to a transaction and, if it has a lead, its event.
     fn put_call(
         &self,
         transaction: &mut Transaction,
@@ -285,12 +285,12 @@ impl Writer {
     }
 }
 
-/// Whether nothing but this item stood in the way, and that by what it says: it is there.
+/// Whether this item alone failed its condition, and it exists.
 fn is_only_there(refused: &BTreeMap<Key, Item>, key: &Key) -> bool {
     refused.len() == 1 && refused.get(key).is_some_and(|item| !item.is_empty())
 }
 
-/// Of the items of several calls, that of this one, with its key: the key of a new call if there is none.
+/// Finds the item of this call among the items of several calls, with its key. Returns the key of a new call if there is none.
 pub fn found<'i>(
     keys: Keys<'_>,
     id: CallId,

@@ -46,7 +46,7 @@ impl NamedCompany {
     /// The company that an item contains.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] where it cannot be read.
+    /// [`StoreError::Corrupt`] if it cannot be read.
     pub(crate) fn of(item: &Item) -> Result<Self, StoreError> {
         Ok(Self {
             company: item::decode(KIND, item.clone())?,
@@ -59,7 +59,7 @@ impl NamedCompany {
         transaction.check(keys.company(self.company.id), self.seen.clone());
     }
 
-    /// The company after a transaction was refused; `None` where it is gone.
+    /// The company after a transaction was refused. Returns `None` if it is deleted.
     pub(crate) fn renewed(
         self,
         keys: Keys<'_>,

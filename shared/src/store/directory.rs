@@ -37,7 +37,7 @@ const HEAD: &str = "head";
 const FIRST: &str = "directory";
 /// The attribute of an item of members that has their ids.
 const MEMBERS: &str = "users";
-/// Departments that are queried one by one; of more the whole partition is read.
+/// Maximum departments that are queried one by one. For more, the whole partition is read.
 const MAX_QUERIES: usize = 8;
 
 /// The memberships of all users, which the first format has in the same item.
@@ -75,10 +75,10 @@ pub struct Members {
 }
 
 impl Reader {
-    /// The head of the instance's directory; `None` where there is no such instance. One get.
+    /// The head of the instance's directory. Returns `None` if there is no such instance. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn directory(&self) -> Result<Option<DirectoryHead>, StoreError> {
         let item = self.table.get(&self.keys().directory()).await?;
         Ok(item
@@ -105,7 +105,7 @@ impl Reader {
         }
     }
 
-    /// The members that this caller's decisions are likely to rest on: those of the departments that they rested on last.
+    /// The members of the departments on which this caller's decisions last depended, because they are likely to be needed again.
     pub(crate) async fn expected_members(&self) -> Result<Members, StoreError> {
         let departments = self.hints.departments.get(&self.caller.credentials);
         self.members(departments.unwrap_or_default()).await
@@ -135,7 +135,8 @@ impl Reader {
         Ok(viewer.among(members.users))
     }
 
-    /// The members of these departments. A query for each side by side, or of the whole partition where they are many.
+    /// The members of these departments. Makes one query for each department, in parallel, or reads the whole partition if there
+    /// are more than [`MAX_QUERIES`].
     async fn members(&self, departments: BTreeSet<DepartmentId>) -> Result<Members, StoreError> {
         let partition = self.keys().members();
         let spans: Vec<_> = if departments.len() > MAX_QUERIES {

@@ -20,20 +20,20 @@ pub trait Entity: Sized {
     /// The attributes of the value.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where it has none.
+    /// [`StoreError::Unstorable`] if it has none.
     fn encode(&self) -> Result<Item, StoreError>;
 
     /// The value that an item contains. Attributes of [`Stored`] are ignored.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] where it cannot be read.
+    /// [`StoreError::Corrupt`] if it cannot be read.
     fn decode(item: &Item) -> Result<Self, StoreError>;
 
     /// The items that are stored along with a record, such as list entries and claims of numbers, and its shares of totals. A pure
     /// function of the record; `item` is its encoded form, because entries copy parts of it.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where an item of it cannot be encoded.
+    /// [`StoreError::Unstorable`] if an item of it cannot be encoded.
     fn derived(record: &Stored<Self>, item: &Item, keys: Keys<'_>) -> Result<Derived, StoreError>;
 }
 
@@ -46,7 +46,7 @@ pub struct Stored<E> {
     pub version: u64,
     /// Made or changed through the API since it was last imported (C-81).
     pub edited: bool,
-    /// By which the request that wrote the record recognises it; imported ones have none.
+    /// The request that wrote the record recognises it by this nonce. Imported records have none.
     pub nonce: Option<String>,
     /// The item that it was read from.
     pub raw: Raw,
@@ -108,7 +108,7 @@ impl<E: Entity> Stored<E> {
     /// The record as an item, with the attributes of the item it was read from that this build does not know.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where it has none.
+    /// [`StoreError::Unstorable`] if it has none.
     pub fn encode(&self) -> Result<Item, StoreError> {
         let recode = |raw: &Item| Self::decode_known(raw).ok()?.encode_known().ok();
         Ok(self.raw.carry(self.encode_known()?, recode))
@@ -127,7 +127,7 @@ impl<E: Entity> Stored<E> {
     /// The record that an item contains.
     ///
     /// # Errors
-    /// [`StoreError::Corrupt`] where it cannot be read.
+    /// [`StoreError::Corrupt`] if it cannot be read.
     pub fn decode(item: impl Borrow<Item>) -> Result<Self, StoreError> {
         let item = item.borrow();
         Ok(Self {
@@ -149,7 +149,7 @@ impl<E: Entity> Stored<E> {
     /// Everything that is derived from it.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where an item of it cannot be encoded.
+    /// [`StoreError::Unstorable`] if an item of it cannot be encoded.
     pub fn derived(&self, keys: Keys<'_>) -> Result<Derived, StoreError> {
         E::derived(self, &self.encode()?, keys)
     }
@@ -157,7 +157,7 @@ impl<E: Entity> Stored<E> {
     /// Everything that is derived from it. Costs no encoding if it is as it was read, and not a later version made from that.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where an item of it cannot be encoded.
+    /// [`StoreError::Unstorable`] if an item of it cannot be encoded.
     pub fn derived_as_read(&self, keys: Keys<'_>) -> Result<Derived, StoreError> {
         let is_read =
             |item: &&Item| item::number(E::KIND, item, "v").is_ok_and(|read: u64| read == self.version);
@@ -170,7 +170,7 @@ impl<E: Entity> Stored<E> {
     /// Deletes the record and what is derived from it, on condition that it is as it was read.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where a derived item cannot be encoded.
+    /// [`StoreError::Unstorable`] if a derived item cannot be encoded.
     #[cfg(feature = "operator")]
     pub fn removal(&self, keys: Keys<'_>) -> Result<Transaction, StoreError> {
         let mut transaction = Transaction::default();
@@ -179,11 +179,11 @@ impl<E: Entity> Stored<E> {
         Ok(transaction)
     }
 
-    /// Puts the record in the place of what is stored, or where nothing is, and changes what is derived, on condition that
-    /// it still is so.
+    /// Replaces the stored record, or adds it if there is none, and changes its derived items, on condition that the stored record
+    /// is unchanged.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where it cannot be encoded.
+    /// [`StoreError::Unstorable`] if it cannot be encoded.
     pub fn put(&self, keys: Keys<'_>, stored: Option<&Self>) -> Result<Transaction, StoreError> {
         let condition = stored.map_or(Condition::Absent, |stored| Condition::Version(stored.version));
         let old = stored.map(|stored| stored.derived_as_read(keys)).transpose()?;

@@ -1,8 +1,8 @@
 //! Facts: the events that writes of leads, opportunities and meetings raise for automations (C-102).
 //!
-//! A write builds its transaction with [`Writer::put_record`], for a new lead [`Writer::add_lead`]. Both put
-//! the record, all that is derived from it and, where an automation waits for one of its events, an outbox entry. So a
-//! fact is raised exactly once, with its write or not at all. A new kind of write needs nothing else.
+//! A write builds its transaction with [`Writer::put_record`], for a new lead [`Writer::add_lead`]. Both put the record, all that
+//! is derived from it and, if an automation waits for one of its events, an outbox entry. So a fact is raised exactly once, with
+//! its write or not at all. A new kind of write needs nothing else.
 //!
 //! The active events are in the directory, which every request has read, so a fact that no automation waits for costs
 //! nothing. Writes of background work and of imports do not raise facts.
@@ -58,11 +58,11 @@ pub trait Factual: Entity {
 }
 
 impl Writer {
-    /// The writes that put a record in the place of what is stored, or where nothing is, with all that is derived from it
-    /// and the facts that this raises. On condition that what is stored still is so.
+    /// Returns the writes that replace the stored record, or add it if there is none, with its derived items and the facts that
+    /// this raises. Their condition is that the stored record is unchanged.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where it cannot be encoded.
+    /// [`StoreError::Unstorable`] if it cannot be encoded.
     pub fn put_record<E: Factual>(
         &self,
         record: &Stored<E>,
@@ -89,7 +89,7 @@ impl Writer {
     /// Adds the writes of a new lead to a transaction, with the facts that this raises. It takes its id from `number`.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where it cannot be encoded.
+    /// [`StoreError::Unstorable`] if it cannot be encoded.
     pub fn add_lead(
         &self,
         transaction: &mut Transaction,

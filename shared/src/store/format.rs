@@ -214,7 +214,7 @@ impl Reader {
     /// process that has seen the current format.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn learn_format(&self) -> Result<(), StoreError> {
         if !self.settled.has(Format::CURRENT)
             && let Some(found) = format_item(&self.table).await?

@@ -19,10 +19,10 @@ const TEXT: &str = "hook";
 pub type FormRecord = Stored<Form>;
 
 impl Reader {
-    /// The active form of a name and token. One get, of nothing where the token is another one.
+    /// The active form of a name and token. One get, which finds nothing if the token is another one.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn form(&self, name: &LinkName, token: &TokenHash) -> Result<Option<Form>, StoreError> {
         let item = self.table.get(&self.keys().form_link(name, token)).await?;
         let form = item.as_ref().map(form).transpose()?;
@@ -41,10 +41,10 @@ impl Reader {
         (self.instance.clone(), format!("{name} {}", token.as_str()))
     }
 
-    /// The user with the lowest id: responsible where nobody else is. One query of one item.
+    /// The user with the lowest id: responsible if nobody else is. One query of one item.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn first_user(&self) -> Result<Option<UserId>, StoreError> {
         let page = self.table.query(KeyRange::head(self.keys().users(), 1)).await?;
         let first = page.items.first().map(table::key_of).transpose()?;

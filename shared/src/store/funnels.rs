@@ -17,7 +17,7 @@ impl Reader {
     /// A funnel by id. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn funnel(&self, id: FunnelId) -> Result<Option<Funnel>, StoreError> {
         let item = self.table.get(&self.keys().funnel(id)).await?;
         item.map(|item| item::decode(KIND, item)).transpose()
@@ -26,7 +26,7 @@ impl Reader {
     /// All funnels by id, for changes that depend on each of them; fails if one is unreadable. One query for each MB of them.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn every_funnel(&self) -> Result<Vec<Funnel>, StoreError> {
         let items = self.funnel_items().await?.into_iter();
         items.map(|item| item::decode(KIND, item)).collect()
@@ -35,7 +35,7 @@ impl Reader {
     /// All readable funnels by id. One query for each MB of them.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn funnels(&self) -> Result<Vec<Funnel>, StoreError> {
         let items = self.funnel_items().await?.into_iter();
         let funnels = items.filter_map(|item| table::readable(item, |item| item::decode(KIND, item)));
@@ -45,7 +45,7 @@ impl Reader {
     /// Prefetches the funnels by id. At most two calls, in parallel.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_funnels(&self, request: &ListRequest) -> Result<PrefetchedList, StoreError> {
         let list = PagedList::from(self.keys().funnels());
         self.begin_list(list.filtered(visible(|_| true)), request).await
@@ -62,7 +62,7 @@ impl Writer {
     /// next page.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn finish_funnels(
         &self,
         viewer: &Viewer,

@@ -45,7 +45,7 @@ impl Reader {
     /// Outcome of earlier requests with the same key. One get; no call without a key.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn claimed(&self, claim: Option<&IdempotencyKey>) -> Result<Claimed, StoreError> {
         let Some(claim) = claim else {
             return Ok(Claimed::New);

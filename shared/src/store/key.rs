@@ -96,7 +96,7 @@ pub fn everything(instance: &InstanceName) -> table::Selection<'_> {
     }
 }
 
-/// With what the partition keys of the instance's items begin that may expire.
+/// The prefixes of the partition keys of the instance's items that may expire.
 #[cfg(any(feature = "operator", feature = "testing"))]
 pub fn expiring(instance: &InstanceName) -> [String; 7] {
     [
@@ -111,7 +111,7 @@ pub fn expiring(instance: &InstanceName) -> [String; 7] {
     .map(|rest| Keys::of(instance).pk(rest))
 }
 
-/// With what the partition keys of the items begin that requests find by a credential's hash.
+/// The prefix of the partition keys of items that requests find by a credential's hash.
 pub const OPENING: &str = "#credential#";
 
 /// Which form the table's items have.
@@ -213,7 +213,7 @@ impl Keys<'_> {
         self.pk("")
     }
 
-    /// Of what an item of the instance is derived.
+    /// Returns the record from which an item of the instance is derived.
     pub fn origin(self, key: &Key) -> Origin {
         let Some(rest) = key.pk.strip_prefix(&self.prefix()) else {
             return Origin::None;
@@ -327,7 +327,7 @@ impl Keys<'_> {
         Key::new(self.rates(budget), number(minute))
     }
 
-    /// Where a page of a walk through a list begins.
+    /// The item that records where a page of a list begins.
     pub fn bookmark(self, walk: &str, page: u64) -> Key {
         Key::new(self.pk(&format!("bookmark#{walk}")), format!("{page:020}"))
     }

@@ -17,7 +17,7 @@ impl Reader {
     /// Prefetches tags by id. At most two calls, in parallel.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_tags(&self, request: &ListRequest) -> Result<PrefetchedList, StoreError> {
         self.begin_list(self.keys().tags(), request).await
     }
@@ -25,7 +25,7 @@ impl Reader {
     /// Prefetches loss reasons by id. At most two calls, in parallel.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_loss_reasons(&self, request: &ListRequest) -> Result<PrefetchedList, StoreError> {
         self.begin_list(self.keys().loss_reasons(), request).await
     }
@@ -34,7 +34,7 @@ impl Reader {
     /// within the read budget.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn with_tags(
         &self,
         known: BTreeMap<TagId, Tag>,
@@ -49,7 +49,7 @@ impl Writer {
     /// The readable tags or loss reasons of the page, by id. A query for each MB of them; stores the cursor of the next page.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn finish_labels<T: DeserializeOwned>(
         &self,
         viewer: &Viewer,

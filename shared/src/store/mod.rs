@@ -123,7 +123,7 @@ impl Store {
     /// Connects as a Lambda function and checks the table's format, in one get that also brings the connection up.
     ///
     /// # Errors
-    /// [`StoreError`] where the table cannot be reached, or has a format that this build does not read.
+    /// [`StoreError`] if the table cannot be reached, or has a format that this build does not read.
     pub async fn connect_function(location: Location, environment: Environment) -> Result<Self, StoreError> {
         let table = Table::connect_function(location, jitter(&environment));
         let store = Self::over(table, environment);

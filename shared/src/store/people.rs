@@ -77,7 +77,7 @@ impl Reader {
     /// A user's record. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub(crate) async fn user(&self, user: UserId) -> Result<Option<User>, StoreError> {
         let item = self.table.get(&self.keys().user(user)).await?;
         item.map(|item| item::decode("user", item)).transpose()
@@ -86,7 +86,7 @@ impl Reader {
     /// Which of these users exist. One batch of gets, none for nobody.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn existing_users(
         &self,
         users: impl IntoIterator<Item = UserId>,
@@ -102,7 +102,7 @@ impl Reader {
     /// in parallel with the page cursor of a later page.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_users(
         &self,
         request: &ListRequest,
@@ -121,7 +121,7 @@ impl Reader {
     /// those are few; at first those of the lowest ids. One batch of at most 4 gets.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn expected_names(&self) -> Result<Names, StoreError> {
         let known = self.hints.names.get(&self.instance);
         let first = || UserId::new(1).map(|first| self.keys().user_name(first));
@@ -137,7 +137,7 @@ impl Reader {
     /// each with the names of a hundred ids, and one of the records of users that have none there.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn names_of(
         &self,
         mut names: Names,
@@ -174,7 +174,7 @@ impl Reader {
     /// The first names, which are all of up to some three hundred users. One query.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_names(&self) -> Result<PrefetchedNames, StoreError> {
         let span = KeyRange::head(self.keys().user_names(), MAX_EXPECTED);
         let page = self.table.query(span).await?;
@@ -188,7 +188,7 @@ impl Reader {
     /// first format of the users' records.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn finish_names(&self, start: PrefetchedNames) -> Result<Names, StoreError> {
         let PrefetchedNames { mut names, behind } = start;
         if behind.is_some() {
@@ -211,7 +211,7 @@ impl Reader {
     /// The profile of the messaging account that has a number, matched like a lead's (C-73). One batch of two gets.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn profile(&self, phone: &Phone) -> Result<Option<Profile>, StoreError> {
         let keys = [Some(phone.digits()), phone.twin()].into_iter().flatten();
         let keys: Vec<_> = keys.map(|digits| self.keys().profile(digits)).collect();
@@ -226,7 +226,7 @@ impl Writer {
     /// read whole, else one query for each MB of the rest, about 3,000 users; with a limit one put for the page cursor.
     ///
     /// # Errors
-    /// [`StoreError`] where more must be read and cannot be.
+    /// [`StoreError`] if more must be read and cannot be.
     pub async fn finish_users(
         &self,
         viewer: &Viewer,

@@ -61,7 +61,7 @@ impl Reader {
     /// may refer to it.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn expected<T: Referred>(&self) -> Result<BTreeMap<T::Id, T>, StoreError> {
         let span = KeyRange::head(T::partition(self.keys()), MAX_AHEAD);
         let items = self.table.query(span).await?.items.into_iter();
@@ -73,7 +73,7 @@ impl Reader {
     /// within the budget.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub(crate) async fn with_referred<T: Referred>(
         &self,
         mut known: BTreeMap<T::Id, T>,

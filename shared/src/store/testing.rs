@@ -17,7 +17,7 @@ impl Store {
     /// All items of an instance as text.
     ///
     /// # Errors
-    /// [`StoreError`] where the table cannot be read.
+    /// [`StoreError`] if the table cannot be read.
     pub async fn dump(&self, instance: &InstanceName) -> Result<Vec<String>, StoreError> {
         let (mut items, mut after) = (Vec::new(), None);
         let wanted = key::everything(instance);

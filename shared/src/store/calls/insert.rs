@@ -1,8 +1,8 @@
 //! Writing a call with its lead: which lead it belongs to, and the retries (C-74, C-75).
 //!
-//! A call is never lost for the sake of its lead: where the lead cannot be found or made, the call is stored without one.
-//! An attempt of unknown outcome is looked up under its nonce before the next one is made with the same numbers, so one
-//! request never writes two calls.
+//! A call is never lost for the sake of its lead: if the lead cannot be found or made, the call is stored without one. An attempt
+//! of unknown outcome is looked up under its nonce before the next one is made with the same numbers, so one request never writes
+//! two calls.
 
 use super::{CallSequences, Inserted, KnownCaller, Link};
 use crate::call::{Call, CallStatus, CallType};
@@ -103,7 +103,7 @@ impl Reader {
     /// in one round trip. A lead that cannot be looked up is not yet a failure.
     ///
     /// # Errors
-    /// [`StoreError`] where anything else cannot be read.
+    /// [`StoreError`] if anything else cannot be read.
     pub async fn begin_call(&self, call: &NewCall) -> Result<PrefetchedCall, StoreError> {
         let claimed = self.claimed(call.claim.as_ref());
         let users = self.existing_users(call.user);
@@ -136,7 +136,7 @@ impl Reader {
         }
     }
 
-    /// The same after the lead turned out to be gone: one that the provider names stays gone.
+    /// Looks the lead up again after it turned out to be deleted. Returns `None` for a lead that the provider names by its id.
     async fn other_lead_of_call(&self, call: &NewCall) -> Result<Option<LeadId>, StoreError> {
         match &call.party {
             CallParty::Lead(_) => Ok(None),
@@ -144,8 +144,8 @@ impl Reader {
         }
     }
 
-    /// The link of the call, with the numbers to take: the lead that was found; a new one for a number that no lead
-    /// has; nobody where there is no number or the search failed.
+    /// The link of the call, with the numbers to take: the lead that was found, a new one for a number that no lead has, or nobody
+    /// if there is no number or a read failed.
     async fn link(
         &self,
         call: &NewCall,
@@ -189,7 +189,7 @@ impl Writer {
     /// same, so that it and the next one exclude each other.
     ///
     /// # Errors
-    /// [`StoreError`] where the call could not be stored, or its outcome is unknown.
+    /// [`StoreError`] if the call could not be stored, or its outcome is unknown.
     pub async fn record_call(
         &self,
         call: &NewCall,

@@ -29,7 +29,7 @@ impl Reader {
     /// The numbers last taken by calls and events. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn call_numbers(&self) -> Result<CallSequences, StoreError> {
         let item = self.table.get(&self.keys().counter(Counter::Call)).await?;
         Ok(CallSequences {
@@ -43,7 +43,7 @@ impl Reader {
     /// `numbers` with the number last taken by a lead. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn with_lead_number(&self, numbers: CallSequences) -> Result<CallSequences, StoreError> {
         let item = self.table.get(&self.keys().counter(Counter::Lead)).await?;
         Ok(CallSequences {
@@ -54,11 +54,11 @@ impl Reader {
 }
 
 impl Writer {
-    /// Takes numbers for a call by additions that cannot collide: the way on where others keep taking those that were
-    /// seen. One write for a call and event, one for a lead, in parallel.
+    /// Takes numbers for a call by additions that cannot collide, for use when concurrent requests keep taking the numbers that
+    /// were read. One write for a call and event, one for a lead, in parallel.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be taken.
+    /// [`StoreError`] if they cannot be taken.
     pub async fn take_call_numbers(&self, link: &Link) -> Result<CallSequences, StoreError> {
         let [calls, leads] = [Counter::Call, Counter::Lead].map(|counter| self.keys().counter(counter));
         let numbers = async {

@@ -32,7 +32,7 @@ impl Reader {
     /// directory, which contains both in former formats.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn departments(&self) -> Result<DepartmentList, StoreError> {
         let (members, key) = (self.keys().members(), self.keys().directory());
         let (members, directory, departments) = tokio::try_join!(
@@ -52,7 +52,7 @@ impl Reader {
     /// The list with all departments of a head that was read in parallel. No call, unless a department was added in between.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn complete_departments(
         &self,
         head: &DirectoryHead,

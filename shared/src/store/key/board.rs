@@ -176,7 +176,7 @@ pub fn place(create_date: Timestamp, id: impl Into<u64>) -> String {
     format!("{}{:015}", place_time(create_date), MAX_ID - id.into())
 }
 
-/// With what the places of that moment begin; those of later moments sort before it.
+/// The prefix of the places of that moment. Places of later moments sort before it.
 fn place_time(time: Timestamp) -> String {
     format!("{:015}#", LAST_MILLI - time.unix_millis())
 }
@@ -229,7 +229,7 @@ pub fn ranked_day(rank: &str) -> &str {
     rank.split_once('#').map_or(rank, |(day, _)| day)
 }
 
-/// Behind which text the places of a day of the ranks begin; `None` for text that is no such day.
+/// The exclusive lower bound of the places of a day of the ranks. Returns `None` for text that is no such day.
 pub fn rank_begins(day: &str) -> Option<String> {
     let day = LAST_DAY - day.parse::<i64>().ok()?;
     let last = day.checked_add(1)?.checked_mul(DAY_MILLIS)? - 1;
@@ -280,12 +280,12 @@ pub enum BoardTotalOf {
     User(UserId),
 }
 
-/// With what the sort keys of the total of a column begin, or of all.
+/// The prefix of the sort keys of a column's total, or of the totals of all columns.
 pub fn column_begins(column: Option<ColumnId>) -> String {
     column.map_or_else(|| format!("{COLUMN}#"), |column| format!("{COLUMN}#{column}#"))
 }
 
-/// With what the sort keys of a user's totals begin.
+/// The prefix of the sort keys of a user's totals.
 pub fn user_begins(user: UserId) -> String {
     format!("{USER}#{user}#")
 }

@@ -203,7 +203,7 @@ const CALL_PARTS: u64 = 4;
 const LEAD_RANKS: &str = "lead-rank";
 const ALL: &str = "all";
 
-/// With what the ranks of an owner's list begin, or of the list of all.
+/// The prefix of the ranks of an owner's list, or of the list of all leads.
 fn ranked(owner: Option<UserId>) -> String {
     owner.map_or_else(|| format!("{ALL}#"), |owner| format!("{owner}#"))
 }
@@ -221,7 +221,7 @@ pub fn ranked_list(sk: &str) -> Option<(Option<UserId>, u64)> {
 
 pub(crate) const RESTRICTED_LEADS: &str = "lead-total-restricted";
 
-/// With what the classes of an owner's leads with access lists begin.
+/// The prefix of the classes of an owner's leads with access lists.
 pub fn class_of(owner: UserId) -> String {
     class([&owner.to_string(), ""])
 }

@@ -69,7 +69,7 @@ impl Reader {
     /// of it.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn begin_lead(
         &self,
         identity: Identity,
@@ -99,7 +99,7 @@ impl Writer {
     /// where others come in between. `settings` limit a search in a table of a former format.
     ///
     /// # Errors
-    /// [`StoreError`] where it failed, or where nobody knows whether it happened.
+    /// [`StoreError`] if it failed, or if its outcome is unknown.
     pub async fn create_lead(
         &self,
         start: PrefetchedLead,

@@ -34,7 +34,7 @@ impl Writer {
     /// decides again. One transaction.
     ///
     /// # Errors
-    /// [`StoreError`] where it failed, or where nobody knows whether it happened.
+    /// [`StoreError`] if it failed, or if its outcome is unknown.
     pub async fn delete_lead(
         &self,
         mut record: LeadRecord,
@@ -69,7 +69,7 @@ impl Writer {
     /// Deletes several leads, each for itself, some at a time; the ids of those that were deleted.
     ///
     /// # Errors
-    /// [`StoreError`] where one failed; what was deleted by then stays so.
+    /// [`StoreError`] if one failed; what was deleted by then stays so.
     pub async fn delete_leads(
         &self,
         stored: Vec<LeadRecord>,

@@ -104,7 +104,7 @@ impl Reader {
     /// All tombstones. One query per MB.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn erasures(&self) -> Result<PendingErasures, StoreError> {
         let span = KeyRange::head(self.keys().erasures(), PAGE);
         let items = self.table.query_all(span).await?;

@@ -147,7 +147,7 @@ impl Reader {
     /// parallel, however many leads share the number.
     ///
     /// # Errors
-    /// [`StoreError`] where the look-ups cannot be read.
+    /// [`StoreError`] if the look-ups cannot be read.
     pub async fn lead_by_phone(&self, phone: &Phone) -> Result<Option<LeadId>, StoreError> {
         let keys = self.keys();
         let twin = async {
@@ -167,7 +167,7 @@ impl Reader {
     /// parallel.
     ///
     /// # Errors
-    /// [`StoreError`] where the look-ups cannot be read.
+    /// [`StoreError`] if the look-ups cannot be read.
     pub(super) async fn identified_lead(&self, identity: &Identity) -> Result<Option<LeadId>, StoreError> {
         let phones = identity.phones.iter().map(|phone| self.lead_by_phone(phone));
         let email = async {
@@ -223,7 +223,7 @@ impl Reader {
     /// The lead that has the address, in a table that lacks look-ups: reads the list of all leads.
     ///
     /// # Errors
-    /// [`StoreError::OverBudget`] where the list is too long.
+    /// [`StoreError::OverBudget`] if the list is too long.
     pub(super) async fn listed_lead(
         &self,
         identity: &Identity,

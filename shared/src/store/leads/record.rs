@@ -133,7 +133,7 @@ impl Reader {
     /// A lead by id. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn lead(&self, id: LeadId) -> Result<Option<Lead>, StoreError> {
         let item = self.table.get(&self.keys().lead(id)).await?;
         item.map(read).transpose()
@@ -142,7 +142,7 @@ impl Reader {
     /// A lead's record by id. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn lead_record(&self, id: LeadId) -> Result<Option<LeadRecord>, StoreError> {
         let item = self.table.get(&self.keys().lead(id)).await?;
         item.map(Stored::decode).transpose()

@@ -9,7 +9,7 @@ impl Reader {
     /// Which of these records exist, and the company as it is. One batch of gets, none for nothing.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn lead_references(
         &self,
         named: &LeadReferences,

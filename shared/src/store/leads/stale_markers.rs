@@ -116,7 +116,7 @@ impl Reader {
     /// Leads' records by id. One batch of gets.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn lead_records(
         &self,
         ids: impl Iterator<Item = LeadId>,

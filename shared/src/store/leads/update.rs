@@ -35,7 +35,7 @@ impl Writer {
     /// the one that the lead may get. One transaction; none where it changes nothing.
     ///
     /// # Errors
-    /// [`StoreError`] where it failed, or where nobody knows whether it happened.
+    /// [`StoreError`] if it failed, or if its outcome is unknown.
     pub async fn update_lead<R>(
         &self,
         mut stored: LeadRecord,

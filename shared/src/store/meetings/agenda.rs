@@ -125,7 +125,7 @@ impl Reader {
     /// Busy times of a calendar on every day of an interval. One query per MB.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn agenda(
         &self,
         calendar: CalendarId,

@@ -59,7 +59,7 @@ impl Reader {
     /// A meeting by id, without data of a deleted lead; `None` if it does not exist. A get and a query, concurrently.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn shown_meeting(&self, id: MeetingId) -> Result<Option<Meeting>, StoreError> {
         let (stored, first) = tokio::try_join!(self.meeting(id), self.first_erasures())?;
         let Some(stored) = stored else { return Ok(None) };
@@ -71,7 +71,7 @@ impl Reader {
     /// Finds the calendar and, if it is named by id, reads the head of its list. Three queries and a batch of gets.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn begin_meetings(&self, request: &MeetingRequest) -> Result<PrefetchedMeetings, StoreError> {
         let id = CalendarId::parse(request.calendar.as_str());
         let begun = async {
@@ -94,7 +94,7 @@ impl Reader {
     /// else one query, and two more for a calendar named by its `publicId`.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn finish_meetings(
         &self,
         start: PrefetchedMeetings,

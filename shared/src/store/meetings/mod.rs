@@ -74,7 +74,7 @@ impl Reader {
     /// A meeting's record by id. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn meeting(&self, id: MeetingId) -> Result<Option<MeetingRecord>, StoreError> {
         let item = self.table.get(&self.keys().meeting(id)).await?;
         item.map(Stored::decode).transpose()

@@ -47,7 +47,7 @@ impl Reader {
     /// Reads what a creation rests on. One batch of gets.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn begin_creation(
         &self,
         funnel: FunnelId,
@@ -84,7 +84,7 @@ impl Writer {
     /// Makes an opportunity of what `make` gives for its number. One transaction; more only where others come in between.
     ///
     /// # Errors
-    /// [`StoreError`] where it failed, or where nobody knows whether it happened.
+    /// [`StoreError`] if it failed, or if its outcome is unknown.
     pub async fn insert_opportunity(
         &self,
         start: PrefetchedCreation,

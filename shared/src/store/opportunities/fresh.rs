@@ -65,7 +65,7 @@ impl Fresh {
     /// Reads leads. One batch of gets.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read, or are too many for the budget.
+    /// [`StoreError`] if they cannot be read, or are too many for the budget.
     pub async fn read(
         &self,
         reader: &Reader,

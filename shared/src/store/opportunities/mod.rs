@@ -161,7 +161,7 @@ impl Reader {
     /// An opportunity's record by id. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn opportunity(&self, id: OpportunityId) -> Result<Option<OpportunityRecord>, StoreError> {
         let item = self.table.get(&self.keys().opportunity(id)).await?;
         item.map(Stored::decode).transpose()
@@ -172,7 +172,7 @@ impl OpportunityRecord {
     /// Puts another snapshot in the place of this one.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where it cannot be encoded.
+    /// [`StoreError::Unstorable`] if it cannot be encoded.
     pub fn replace(
         &self,
         keys: Keys<'_>,

@@ -64,7 +64,7 @@ impl Reader {
     /// query of at most 50 links, a query of at most 50 funnels.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_lead_opportunities(
         &self,
         lead: LeadId,
@@ -96,7 +96,7 @@ impl Writer {
     /// others and of their users. Every record of the lead is read within the read budget (C-86).
     ///
     /// # Errors
-    /// [`StoreError`] where more must be read and cannot be.
+    /// [`StoreError`] if more must be read and cannot be.
     pub async fn finish_lead_opportunities(
         &self,
         viewer: &Viewer,

@@ -41,7 +41,7 @@ impl Reader {
     /// Reads what an update rests on. One batch of gets, and the stale markers in parallel.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn begin_update(
         &self,
         id: OpportunityId,
@@ -72,7 +72,7 @@ impl Reader {
     /// An opportunity by id, with its lead as it is. One get, the stale markers in parallel, and the lead where one covers it.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn opportunity_card(
         &self,
         id: OpportunityId,
@@ -91,7 +91,7 @@ impl Writer {
     /// concurrently. One transaction; none where it changes nothing.
     ///
     /// # Errors
-    /// [`StoreError`] where it failed, or where nobody knows whether it happened.
+    /// [`StoreError`] if it failed, or if its outcome is unknown.
     pub async fn update_opportunity<R>(
         &self,
         start: PrefetchedUpdate,

@@ -87,7 +87,7 @@ impl Reader {
     /// All readable reports' definitions by id. One query for each MB of them.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn reports(&self) -> Result<Vec<Definition>, StoreError> {
         let span = KeyRange::head(self.keys().reports(), PAGE);
         let items = self.table.query_all(span).await?;
@@ -100,7 +100,7 @@ impl Reader {
     /// page of users. A batch of two gets and three queries, concurrently.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_report(
         &self,
         request: &ReportRequest,
@@ -149,7 +149,7 @@ impl Writer {
     /// without a result, queries of all records that it covers.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn finish_report(
         &self,
         start: PrefetchedReport,

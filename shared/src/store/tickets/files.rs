@@ -34,7 +34,7 @@ impl Reader {
     /// transaction that it exists.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] where it cannot be encoded.
+    /// [`StoreError::Unstorable`] if it cannot be encoded.
     pub fn put_file(
         &self,
         stored: Option<&FileRecord>,

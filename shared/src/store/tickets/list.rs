@@ -30,7 +30,7 @@ impl Writer {
     /// a limit one put for the page cursor.
     ///
     /// # Errors
-    /// [`StoreError`] where more must be read and cannot be.
+    /// [`StoreError`] if more must be read and cannot be.
     pub async fn finish_tickets(
         &self,
         viewer: &Viewer,
@@ -46,7 +46,7 @@ impl Writer {
     /// The same for files.
     ///
     /// # Errors
-    /// [`StoreError`] where more must be read and cannot be.
+    /// [`StoreError`] if more must be read and cannot be.
     pub async fn finish_files(
         &self,
         viewer: &Viewer,
@@ -65,7 +65,7 @@ impl Reader {
     /// cursor of a later page.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_lead_tickets(
         &self,
         lead: LeadId,
@@ -78,7 +78,7 @@ impl Reader {
     /// same calls.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_lead_files(
         &self,
         lead: LeadId,
@@ -91,7 +91,7 @@ impl Reader {
     /// hint names, concurrently with the same calls.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_ticket_files(
         &self,
         ticket: TicketId,
@@ -124,7 +124,7 @@ impl Reader {
     /// The lead of a ticket; `None` if it no longer has one (C-24). No call if this process knew it, else one get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn lead_of_files(&self, found: &TicketFiles) -> Result<Option<Lead>, StoreError> {
         let ticket = &found.record.ticket;
         let Some(lead) = ticket.lead_relation else {

@@ -99,7 +99,7 @@ impl Reader {
     /// A ticket's record by id. One get.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn ticket(&self, id: TicketId) -> Result<Option<TicketRecord>, StoreError> {
         let item = self.table.get(&self.keys().ticket(id)).await?;
         item.map(Stored::decode).transpose()

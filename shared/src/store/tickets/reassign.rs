@@ -72,7 +72,7 @@ impl Reader {
     /// hint names, and a query of at most 50 files.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_reassignment(
         &self,
         ticket: TicketId,
@@ -108,7 +108,7 @@ impl Writer {
     /// more where there are more files, or others change the ticket concurrently.
     ///
     /// # Errors
-    /// [`StoreError`] where it failed, where its outcome is unknown, or where the files exceed the read budget.
+    /// [`StoreError`] if it failed, if its outcome is unknown, or if the files exceed the read budget.
     pub async fn reassign_ticket(
         &self,
         viewer: &Viewer,

@@ -125,7 +125,7 @@ impl Reader {
     /// Begins to read the list for the viewer that the prefetch hint names. One round trip.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn begin_leads(&self, request: &LeadRequest) -> Result<PrefetchedLeads, StoreError> {
         let guess = self.hints.of(&self.caller.credentials);
         let start = match &request.search {
@@ -149,7 +149,7 @@ impl Reader {
     /// The records of a page's leads in their order; those gone concurrently are left out.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn leads_of(&self, mut page: LeadPage) -> Result<Vec<LeadState>, StoreError> {
         self.read_records(&mut page).await?;
         Ok(page.records.found)
@@ -203,7 +203,7 @@ impl Writer {
     /// Finishes a list that was begun, for a viewer that is now known.
     ///
     /// # Errors
-    /// [`StoreError`] where more must be read and cannot be.
+    /// [`StoreError`] if more must be read and cannot be.
     pub async fn finish_leads(
         &self,
         viewer: &Viewer,

@@ -269,7 +269,7 @@ impl Writer {
     /// every writer changes ranks.
     ///
     /// # Errors
-    /// [`StoreError`] where the table fails; what was counted by then stays.
+    /// [`StoreError`] if the table fails; what was counted by then stays.
     pub async fn count_lead_ranks(&self) -> Result<u64, StoreError> {
         let complete = self.reader.complete_blocks().await?;
         if complete == 0 {

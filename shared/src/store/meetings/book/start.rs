@@ -125,7 +125,7 @@ impl Reader {
     /// Reads the records of a booking. One batch of gets, including busy times if this process knows the link.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn begin_booking(&self, request: &BookingRequest) -> Result<PrefetchedBooking, StoreError> {
         let keys = self.keys();
         let known = self.expected_calendar(&request.link);
@@ -167,7 +167,7 @@ impl Reader {
     /// The meeting of an equal request, and its key (C-10). One get, and the lead's tombstone.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn replayed_booking(
         &self,
         found: &PrefetchedBooking,
