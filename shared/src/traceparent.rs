@@ -33,13 +33,13 @@ impl Traceparent {
         valid.then(|| Self(text.to_owned()))
     }
 
-    /// That of the current request.
+    /// The header of the current request.
     #[must_use]
     pub fn current() -> Option<Self> {
         CURRENT.try_with(Clone::clone).ok().flatten()
     }
 
-    /// That of the request that caused an outbox item.
+    /// The header of the request that caused an outbox item.
     #[must_use]
     pub fn of_item(item: &Item) -> Option<Self> {
         Self::parse(item.get(TRACE)?.as_s().ok()?)

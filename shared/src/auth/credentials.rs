@@ -40,7 +40,7 @@ impl KeyPlace {
     }
 }
 
-/// The same for the access token.
+/// The same advice for the access token (C-103).
 const TOKEN_ADVICE: &str =
     "authorization: the access token belongs in the header Authorization, after Bearer";
 
@@ -140,7 +140,7 @@ pub struct Presented {
     bearer: Slot,
 }
 
-/// The credentials to check, under either placement; `None` if the request is invalid under both.
+/// The credentials to check under each placement. A field is `None` if the request is invalid under that placement.
 #[derive(Debug)]
 pub struct Claims<'a> {
     strict: Option<Vec<&'a Secret>>,
@@ -214,8 +214,8 @@ impl Presented {
             .then_some(secrets)
     }
 
-    /// Where the credentials belong that are not in their places; `None` if every place has one. The text depends on the
-    /// request alone, not on any instance's placement (C-103).
+    /// Names the right places of misplaced or absent credentials. Returns `None` if every place has one. The text depends on
+    /// the request alone, not on any instance's placement (C-103).
     pub fn misplaced(&self, rule: Rule) -> Option<String> {
         let lacks_key = match rule.key {
             KeyPlace::Header => self.header.lacks(CredentialKind::Key),
@@ -230,7 +230,7 @@ impl Presented {
         (!advice.is_empty()).then(|| advice.join("; "))
     }
 
-    /// Why a request whose credentials are not in their places is refused; `None` if every place has one.
+    /// The logged reason for a request with misplaced or absent credentials. Returns `None` if every place has one.
     pub fn misplacement(&self, rule: Rule) -> Option<Refusal> {
         self.misplaced(rule)?;
         let slots = [&self.header, &self.query, &self.bearer];

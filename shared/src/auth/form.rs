@@ -23,7 +23,7 @@ pub type FormRequest<Q> = CheckedRequest<FormGuard, Q>;
 pub struct FormGuard {
     app: App,
     params: Params,
-    /// Name and token; `None` where they can be no form's.
+    /// Name and token. `None` if no form can have them.
     claimed: Option<(LinkName, TokenHash)>,
 }
 
@@ -67,7 +67,7 @@ impl Guard for FormGuard {
 
     async fn reader(&self) -> Result<Reader, RequestError> {
         let instance = instance(&self.params).map_err(not_found)?;
-        // Nothing is read for what can be no form.
+        // Reads nothing if no form can have this name and token.
         self.claimed.as_ref().ok_or(RequestError::NotFound)?;
         Ok(self.app.store().reader(instance))
     }
@@ -111,7 +111,7 @@ impl FormGuard {
     }
 }
 
-/// The name and the token of a submission; `None` where they can be no form's.
+/// Returns the name and the token of a submission, or `None` if no form can have them.
 #[must_use]
 pub fn claimed_form(request: &RawRequest) -> Option<(LinkName, TokenHash)> {
     let token = request.params.one("access_token").ok().flatten();

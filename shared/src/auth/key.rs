@@ -122,7 +122,7 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         Ok(self.app.store().reader_for(instance, caller))
     }
 
-    /// A 401 states where the credentials belong that are not in their places.
+    /// Adds to a 401 the right places of misplaced or absent credentials.
     fn explained(&self, refused: RequestError) -> RequestError {
         if matches!(refused, RequestError::Unauthorized) {
             // Unless a credential that was found has its own reason.
@@ -135,8 +135,8 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         }
     }
 
-    /// The instance named by `i`. Where the endpoint allows `i` to be absent or blank, the credential's own instance;
-    /// this takes one more round trip unless the process knows the credential.
+    /// Returns the instance named by `i`. If `i` is absent or blank and the endpoint allows it, returns the credential's own
+    /// instance. This takes one more round trip unless the process knows the credential.
     async fn instance(&self) -> Result<InstanceName, RequestError> {
         let absent = |name: Option<&str>| name.is_none_or(|name| name.trim().is_empty());
         if !P::RULE.own_instance || !self.params.one("i").is_ok_and(absent) {

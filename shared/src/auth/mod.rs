@@ -49,13 +49,13 @@ pub trait Prefetch: Sized + Send + Sync {
     /// Parses the query. An error is returned only to a caller with valid credentials.
     ///
     /// # Errors
-    /// [`Prefetch::Error`] where the request is invalid.
+    /// [`Prefetch::Error`] if the request is invalid.
     fn parse(request: &RawRequest) -> Result<Self, Self::Error>;
 
     /// Reads the query's data, concurrently with the check of the credentials.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if the data cannot be read.
     fn prefetch(&self, reader: &Reader) -> impl Future<Output = Result<Self::Found, StoreError>> + Send;
 }
 

@@ -1,4 +1,4 @@
-//! The check of the call webhook: no user, a secret where the instance has one (spec.md, Authentication).
+//! The check of the call webhook: no user, but a secret if the instance has one (spec.md, Authentication).
 
 use std::fmt;
 use std::sync::Arc;
@@ -99,7 +99,8 @@ impl Guard for WebhookGuard {
 }
 
 impl WebhookGuard {
-    /// A 401 states where the secret belongs, to a call without one: of any instance, so that it reveals nothing (C-103).
+    /// Adds the place of the secret to the 401 of a call without one. It does so for every instance, so that the response
+    /// reveals nothing (C-103).
     fn explained(&self, refused: RequestError) -> RequestError {
         let absent = self.secret.as_deref().is_none_or(str::is_empty);
         if matches!(refused, RequestError::Unauthorized) {

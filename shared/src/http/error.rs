@@ -28,7 +28,7 @@ impl InvalidField {
     }
 }
 
-/// Why a request is refused, whatever its endpoint is. The error of an endpoint adds what only that endpoint refuses.
+/// The reasons for refusing a request that all endpoints share. The error type of an endpoint adds its own reasons.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
     /// 400: `i` is missing, blank or repeated (C-1).
@@ -56,7 +56,7 @@ pub enum RequestError {
     /// 400: an invalid request. The text names the field at fault.
     #[error("{0}")]
     Invalid(String),
-    /// 400: `query` selects what is not on offer (C-22).
+    /// 400: `query` breaks a rule of C-22.
     #[error("query: {0}")]
     Selection(#[from] SelectionError),
     /// 400: malformed `Idempotency-Key` (C-10).
@@ -68,8 +68,8 @@ pub enum RequestError {
     /// 400: the body is not JSON.
     #[error("body: must be JSON")]
     NotJson(#[from] NotJson),
-    /// 500: the table failed. 503: conflicts with concurrent requests exceeded the retries. The log has the cause, the answer has not. 400 if an
-    /// item would exceed the table's limit.
+    /// 500: the table failed. 503: conflicts with concurrent requests exceeded the retries. 400: an item would exceed the
+    /// table's limit. Only the log contains the cause.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -86,7 +86,7 @@ impl RequestError {
         Self::over_budget(FAR_PAGE)(error)
     }
 
-    /// Maps a failed read: one that exceeds the setting `read_budget` is a 400 with `advice` on how to ask for less (C-86).
+    /// Maps a failed read. A read that exceeds the setting `read_budget` is a 400 with `advice` on how to ask for less (C-86).
     pub fn over_budget(advice: &'static str) -> impl FnOnce(StoreError) -> Self {
         move |error| match error {
             StoreError::OverBudget => Self::Invalid(advice.to_owned()),

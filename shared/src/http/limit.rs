@@ -9,7 +9,7 @@ const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
-/// Puts the headers of a limited answer, errors included; none where the request had no limit.
+/// Adds the rate-limit headers to a response, including an error. Adds none if the request had no limit.
 pub fn show(allowance: Option<Allowance>, answer: &mut Response) {
     let Some(allowance) = allowance else { return };
     let too_many = answer.status() == StatusCode::TOO_MANY_REQUESTS;

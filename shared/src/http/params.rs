@@ -111,7 +111,7 @@ impl Params {
     /// All records of a list, or a page of them (C-62, C-95).
     ///
     /// # Errors
-    /// [`InvalidField`] where `page` or `limit` is no such number.
+    /// [`InvalidField`] if `page` or `limit` is invalid or repeated.
     pub fn records(&self) -> Result<ListRequest, InvalidField> {
         let limit = self.limit(1000, "must be a whole number from 1 to 1000")?;
         let page = self.whole("page")?;

@@ -47,7 +47,7 @@ pub enum Problem {
     Forbidden(String),
     /// 404.
     NotFound,
-    /// 404: no route has this path, which is not to be taken for a missing record (C-103).
+    /// 404: no route has this path. Callers must not mistake it for a missing record (C-103).
     NoRoute,
     /// 405.
     MethodNotAllowed,

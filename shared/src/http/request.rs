@@ -70,7 +70,7 @@ impl RawRequest {
     /// The header `Idempotency-Key`, if present.
     ///
     /// # Errors
-    /// [`BadIdempotencyKey`] where it is malformed.
+    /// [`BadIdempotencyKey`] if it is malformed.
     pub fn idempotency_key(&self) -> Result<Option<&str>, BadIdempotencyKey> {
         idempotency_key(&self.headers)
     }

@@ -87,7 +87,7 @@ impl Writer {
     /// `grace` seconds ago. Returns the number of leads.
     ///
     /// # Errors
-    /// [`StoreError`] where the table fails.
+    /// [`StoreError`] if the table fails.
     pub async fn refresh_copies(&self, grace: u32) -> Result<u64, StoreError> {
         let permits = Semaphore::new(LEADS_OF_ONE);
         let (until, permits) = (None, &permits);
@@ -177,7 +177,7 @@ impl Writer {
                 Ok(transaction) => transaction,
             }
         };
-        // Where it is refused, the marker was set again or handled concurrently: the next round does the rest.
+        // If the commit is refused, the marker was set again or handled concurrently. The next round does the rest.
         self.table.try_commit(transaction).await?;
         Ok(u64::from(!is_written))
     }
@@ -243,8 +243,8 @@ impl Writer {
         Ok(transaction)
     }
 
-    /// The same for a lead without opportunities, of which neither its record nor its version is read: it may be large.
-    /// One query. `None` if it has some, if it was deleted, or if the marker may be one that was deleted and set again.
+    /// The same for a lead without opportunities. Reads neither its record, which may be large, nor its version.
+    /// One query. Returns `None` if it has some, if it was deleted, or if the marker may be one that was deleted and set again.
     ///
     /// Later opportunities are copies of the lead as it is then, or of a change that sets the marker again.
     async fn without_copies(

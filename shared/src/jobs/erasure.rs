@@ -61,7 +61,7 @@ impl Writer {
         record.put(self.keys(), Some(&stored)).map(Some)
     }
 
-    /// Calls are found by the timeline, and those without an event by their links.
+    /// Finds the calls by the timeline, and those without an event by their links.
     async fn erase_from_calls(&self, lead: LeadId, unreadable: &mut Unreadable) -> Result<(), StoreError> {
         let mut timeline = Pages::of(KeyRange::head(self.keys().timeline(lead), BATCH));
         while let Some(items) = timeline.next(&self.reader().table).await? {

@@ -151,7 +151,7 @@ impl WebhookClient {
     /// Posts a notification; any 2xx is a receipt.
     ///
     /// # Errors
-    /// The reason, without any text of request or response.
+    /// Why the delivery failed, without any text of request or response.
     pub async fn deliver(&self, letter: &WebhookRequest) -> Result<(), String> {
         self.try_to_deliver(letter).await.map_err(|missed| missed.reason)
     }

@@ -20,7 +20,7 @@ pub const ROUND: &str = "round";
 
 const NAMESPACE: &str = "Funil";
 
-/// Metrics that mean trouble: template.yaml's `Metrics=lean`, of which CloudWatch's free tier has place for all.
+/// Metrics that mean trouble, selected by `Metrics=lean` of template.yaml. All fit into CloudWatch's free tier.
 const LEAN: [&str; 6] = [
     "failed",
     "actions_left_out",

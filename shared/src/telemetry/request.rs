@@ -143,7 +143,7 @@ pub fn refuse(reason: impl Into<Cow<'static, str>>) {
     let _ = CURRENT.try_with(|trace| trace.refuse(reason));
 }
 
-/// The same for its credentials.
+/// Sets why the credentials of the current request are refused, unless a reason is set.
 pub fn refuse_for(reason: Refusal) {
     refuse(reason.as_str());
 }

@@ -24,7 +24,7 @@ pub struct Subject {
     pub meeting: Option<Meeting>,
 }
 
-/// The keys at which the record may be that a fact is about.
+/// The possible keys of the record that a fact is about.
 pub fn places(keys: Keys<'_>, cause: Cause) -> Vec<Key> {
     match cause {
         Cause::Call(id) => keys.call_places(id).into(),
@@ -97,7 +97,7 @@ impl Reader {
 }
 
 impl Subject {
-    /// Removes what the records still contain of a lead that is gone.
+    /// Removes the remaining data of a lead that is gone from the other records.
     fn without_deleted(self) -> Self {
         if self.lead.is_some() {
             return self;

@@ -75,7 +75,7 @@ pub fn stuck(item: &Item) -> Option<&str> {
 /// The write that makes a stuck marker retry.
 ///
 /// # Errors
-/// [`StoreError::Corrupt`] where the item has no key.
+/// [`StoreError::Corrupt`] if the marker cannot be decoded.
 pub fn unstick(item: &Item) -> Result<Transaction, StoreError> {
     let notice = StaleMarker::read(item)?;
     let mut transaction = Transaction::default();

@@ -12,7 +12,7 @@ use crate::store::opportunities::{OpportunityRecord, OpportunitySnapshot};
 use crate::store::quarantine::Unreadable;
 use table::{CommitError, KeyRange, MAX_WRITES, Pages, Policy, StoreError, Transaction};
 
-/// The most bytes of one transaction, below DynamoDB's 4 MB.
+/// Maximum bytes of one transaction, below DynamoDB's 4 MB.
 const MAX_BYTES: usize = 3_000_000;
 
 /// A lead with its record; `None` once it is deleted.
