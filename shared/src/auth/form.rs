@@ -1,6 +1,6 @@
 //! The check of forms: the name in the path and a token that belongs to the form (C-101).
 //!
-//! Instances, names and tokens that do not exist, and inactive forms, are not found alike. A wrong token finds no item, so it
+//! The response is the same for an unknown instance, name or token, and for an inactive form. A wrong token finds no item, so it
 //! costs the directory and an empty read, and is not counted against any limit (C-86).
 
 use std::fmt;
@@ -119,7 +119,7 @@ pub fn claimed_form(request: &RawRequest) -> Option<(LinkName, TokenHash)> {
     name.zip(token.and_then(TokenHash::of))
 }
 
-/// An instance that does not exist is not distinguished from a form that does not.
+/// Gives an unknown instance the response of an unknown form.
 fn not_found(refused: RequestError) -> RequestError {
     match refused {
         RequestError::Unauthorized => RequestError::NotFound,

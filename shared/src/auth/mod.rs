@@ -160,7 +160,8 @@ fn first<E: From<RequestError>>(refused: Option<RequestError>, invalid: E) -> E 
     refused.map_or(invalid, E::from)
 }
 
-/// The head of the directory of an instance that answers public requests; a suspended one is like one that does not exist. One get.
+/// The head of the directory of an instance that answers public requests. `None` for a suspended instance, as for one that
+/// does not exist. One get.
 async fn open_directory(reader: &Reader) -> Result<Option<DirectoryHead>, StoreError> {
     let directory = reader.directory().await?;
     match &directory {

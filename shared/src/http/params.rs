@@ -41,7 +41,7 @@ impl Params {
         }
     }
 
-    /// The value of a parameter, `None` if absent or blank.
+    /// The value of a parameter. `None` if absent or blank.
     ///
     /// # Errors
     /// [`InvalidField`] if it is repeated.
@@ -49,7 +49,7 @@ impl Params {
         Ok(self.one(name)?.filter(|text| !text.is_empty()))
     }
 
-    /// A whole number from 0; `None` if absent or blank. Numbers above the maximum are the maximum.
+    /// A whole number from 0. `None` if absent or blank. Numbers above the maximum are the maximum.
     ///
     /// # Errors
     /// [`InvalidField`] if it is anything else, or repeated.
@@ -57,7 +57,7 @@ impl Params {
         self.parsed(name, "must be a whole number", plain)
     }
 
-    /// A parameter parsed by `parse`; `None` if absent or blank.
+    /// A parameter parsed by `parse`. `None` if absent or blank.
     ///
     /// # Errors
     /// [`InvalidField`] with `rule` if `parse` rejects it or it is repeated.
@@ -73,7 +73,7 @@ impl Params {
         parse(text).map(Some).ok_or(InvalidField::new(name, rule))
     }
 
-    /// A flag; `false` if absent or blank.
+    /// A flag. `false` if absent or blank.
     ///
     /// # Errors
     /// [`InvalidField`] if it is anything else.
@@ -85,7 +85,7 @@ impl Params {
         }
     }
 
-    /// A GraphQL selection in `query` of the fields in `roots`; `None` if absent or blank (C-22).
+    /// A GraphQL selection in `query` of the fields in `roots`. `None` if absent or blank (C-22).
     ///
     /// # Errors
     /// [`RequestError::Selection`] if it selects anything else.
@@ -94,7 +94,7 @@ impl Params {
         Ok(query.map(|query| Selection::parse(query, roots)).transpose()?)
     }
 
-    /// The size of a page, from 1 to `most`; `None` if absent or blank.
+    /// The size of a page, from 1 to `most`. `None` if absent or blank.
     ///
     /// # Errors
     /// [`InvalidField`] with `rule` if it is anything else.

@@ -80,6 +80,8 @@ impl JobOutcome {
         }
     }
 
+    /// The sum of the counts, if nothing failed.
+    ///
     /// # Errors
     /// The last error.
     pub fn result(self) -> Result<u64, StoreError> {

@@ -67,7 +67,7 @@ impl FoundAutomation {
     }
 }
 
-/// Brings what the directory says of active automations up to date with all of them.
+/// Updates the directory's summary of active automations.
 pub fn summarize<'f>(directory: &mut DirectoryHead, all: impl IntoIterator<Item = &'f FoundAutomation>) {
     let calls = Event {
         trigger: Trigger::LeadPhoneCall,

@@ -111,7 +111,7 @@ impl Reader {
         self.members(departments.unwrap_or_default()).await
     }
 
-    /// A viewer with the members that its decisions rest on. No call where they were expected or nothing rests on any.
+    /// A viewer with the members that its decisions rest on. No call if they were expected or nothing rests on any.
     pub(crate) async fn among_colleagues(
         &self,
         viewer: Viewer,

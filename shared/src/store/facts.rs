@@ -126,7 +126,7 @@ impl Writer {
     }
 }
 
-/// The moments of a change: `Updated` where anything changed, and those of `more` that apply.
+/// The moments of a change: `Updated` if anything changed, and those of `more` that apply.
 fn changes<const N: usize>(changed: bool, more: [(bool, Moment); N]) -> Vec<Moment> {
     let all = [(changed, Moment::Updated)].into_iter().chain(more);
     all.filter(|(applies, _)| *applies)

@@ -45,19 +45,19 @@ pub const BATCH: usize = 100;
 pub enum Origin {
     /// It is no item of a list, no look-up, no event and no total.
     None,
-    /// Of this lead; `None` where the key is not one that is ever written.
+    /// Of this lead. `None` if no such key is ever written.
     Lead(Option<LeadId>),
     /// It is an event, whose call the item names.
     Event,
-    /// Of this opportunity; `None` where the key is not one that is ever written.
+    /// Of this opportunity. `None` if no such key is ever written.
     Opportunity(Option<OpportunityId>),
     /// It leads to a calendar, which the item names.
     CalendarLink,
     /// It leads to a form, which the item names.
     FormLink,
-    /// Of this meeting; `None` where the key is not one that is ever written.
+    /// Of this meeting. `None` if no such key is ever written.
     Meeting(Option<MeetingId>),
-    /// Of this ticket; `None` where the key is not one that is ever written.
+    /// Of this ticket. `None` if no such key is ever written.
     Ticket(Option<TicketId>),
     /// Of the file that [`Keys::listed_file`] returns.
     File,

@@ -30,7 +30,7 @@ impl Reader {
         self.begin_list(self.keys().loss_reasons(), request).await
     }
 
-    /// `known` with those of these tags that exist and are readable. No call where all are known, else one batch of gets
+    /// `known` with those of these tags that exist and are readable. No call if all are known, else one batch of gets
     /// within the read budget.
     ///
     /// # Errors

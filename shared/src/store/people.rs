@@ -133,7 +133,7 @@ impl Reader {
         Ok(names)
     }
 
-    /// `names` with those of these users. No call where they are there; else a batch of gets of the items that have them,
+    /// `names` with those of these users. No call if they are there; else a batch of gets of the items that have them,
     /// each with the names of a hundred ids, and one of the records of users that have none there.
     ///
     /// # Errors
@@ -184,7 +184,7 @@ impl Reader {
         Ok(start)
     }
 
-    /// All users' names. No call where they were the first; else one query for each MB of them, about 30,000 users; in the
+    /// All users' names. No call if they were the first; else one query for each MB of them, about 30,000 users; in the
     /// first format of the users' records.
     ///
     /// # Errors

@@ -69,7 +69,7 @@ impl Reader {
         Ok(records.map(|record| (record.id(), record)).collect())
     }
 
-    /// `known` with those of these records that exist and are readable. No call where all are known, else one batch of gets
+    /// `known` with those of these records that exist and are readable. No call if all are known, else one batch of gets
     /// within the budget.
     ///
     /// # Errors

@@ -1,5 +1,5 @@
-//! Context of the current request: its id, for every line; its caller, for the log; and its remaining rate
-//! limit, for the response's headers. Set by `auth`, read by the middleware.
+//! Context of the current request. The id is for every line, the caller for the log, the remaining rate limit for the
+//! response's headers. `auth` sets it, and the middleware reads it.
 
 use std::borrow::Cow;
 use std::future::Future;

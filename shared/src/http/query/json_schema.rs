@@ -1,10 +1,10 @@
 //! Validation of request bodies with JSON Schema draft-07, reporting the first error of AJV 8 (C-41, C-70).
 //!
-//! A schema is compiled into a tree once; validation walks the tree and allocates only for an error.
+//! A schema is compiled into a tree once. Validation visits the tree and allocates only for an error.
 //!
 //! Invariants:
 //! - a keyword that this module does not know, or a mixture whose order it does not know, makes the schema
-//!   unusable: none is ignored;
+//!   unusable;
 //! - the order is AJV's: `type`, `enum`, `maximum`, `minimum`, `items` by index, `required`,
 //!   `additionalProperties`, `properties` in the schema's order, each validated completely before the next;
 //! - numbers are JavaScript's doubles: `1.0`, `1e30` and `-0.0` are integers, and `1e400` has no type.

@@ -35,8 +35,8 @@ pub fn places(keys: Keys<'_>, cause: Cause) -> Vec<Key> {
 }
 
 impl Reader {
-    /// The subject of a fact, given the item of its record. `None` if there is nothing to do any more: the record is gone,
-    /// or the lead of a call. Nothing of a deleted lead is in it (C-24). At most two gets, in parallel.
+    /// The subject of a fact, given the item of its record. `None` if the record, or the lead of a call, is
+    /// gone. It contains no data of a deleted lead (C-24). At most two gets, in parallel.
     pub(super) async fn subject(
         &self,
         cause: Cause,

@@ -107,10 +107,12 @@ impl Store {
 }
 
 impl Writer {
-    /// Refreshes due reports by one slice of each entity's scan. Costs a query without due reports; else a
-    /// get of the directory and a batch of gets of the heads; for each entity a get and two writes of the
-    /// checkpoint, and a query for each 1,000 of its records or 1 MB, again for each further 16 reports; for
-    /// each report the changed parts, the head, and a query of all parts.
+    /// Refreshes due reports by one slice of each entity's scan. Without due reports it costs a query. Otherwise it costs:
+    ///
+    /// - a get of the directory and a batch of gets of the heads
+    /// - for each entity a get and two writes of the checkpoint, and a query for each 1,000 of its records or 1 MB, again
+    ///   for each further 16 reports
+    /// - for each report the changed parts, the head, and a query of all parts
     async fn refresh_reports(&self, until: Timestamp) -> Result<ReportTurn, StoreError> {
         let definitions = self.readable_reports().await?;
         if definitions.is_empty() {

@@ -102,7 +102,7 @@ fn read_permissions(stored: &Value) -> Option<Permissions> {
     }
 }
 
-/// Permissions in place of those of a later build, of which the unknown ones stay.
+/// Replaces the permissions that this build knows. Keeps those of a later build.
 fn rewritten(later: Option<&Value>, permissions: Permissions) -> Value {
     let packed = pack_permissions(permissions);
     match later {

@@ -120,7 +120,7 @@ pub fn encode_details(keys: Keys<'_>, details: &DirectoryDetails) -> BTreeMap<Ke
     gathered(departments.chain(groups))
 }
 
-/// Items of members, each of an item, with its name.
+/// Adds each member to its item, with its name.
 fn gathered(members: impl Iterator<Item = (Key, String, Value)>) -> BTreeMap<Key, Item> {
     let mut items: BTreeMap<Key, Map<String, Value>> = BTreeMap::new();
     for (key, name, member) in members {

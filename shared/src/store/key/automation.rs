@@ -96,7 +96,7 @@ impl Keys<'_> {
         Key::new(self.outbox(), undelivered.sk.as_str())
     }
 
-    /// That automations are to deal with a fact.
+    /// The outbox entry that makes automations process a fact.
     pub fn trigger(self, cause: Cause) -> Key {
         Key::new(self.outbox(), cause.sort_key("call", "fact"))
     }

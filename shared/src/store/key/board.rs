@@ -201,7 +201,7 @@ pub fn placed(place: &str) -> Option<u64> {
 /// enough that a write costs a few units on the day on which all of them are busy.
 const RANK_USERS: u64 = 128;
 
-/// With what the sort keys of a day among a column's ranks begin: the latest first.
+/// The prefix of the sort keys of a day among a column's ranks. The latest day is first.
 pub fn rank_day(create_date: Timestamp) -> String {
     format!("{:07}", LAST_DAY - day(create_date))
 }
@@ -290,7 +290,7 @@ pub fn user_begins(user: UserId) -> String {
     format!("{USER}#{user}#")
 }
 
-/// With what those of a column among them begin.
+/// The prefix of those of a column.
 pub fn user_column_begins(user: UserId, column: ColumnId) -> String {
     format!("{USER}#{user}#{}#", column.get() / USER_COLUMNS)
 }
@@ -306,7 +306,7 @@ pub fn total_of(total: &str) -> Option<BoardTotalOf> {
     }
 }
 
-/// The class of opportunities that a total before format 4 counts: with this begin those of a column.
+/// The prefix of the totals of a column before format 4, which count one class each.
 pub fn total_column(column: ColumnId) -> String {
     format!("{column}#")
 }

@@ -94,7 +94,7 @@ pub fn department_members(department: DepartmentId) -> String {
     format!("{}#", department.padded())
 }
 
-/// The department whose members an item contains; `None` where the key is not one that is ever written.
+/// The department whose members an item contains. `None` if no such key is ever written.
 pub fn member_department(sk: &str) -> Option<DepartmentId> {
     DepartmentId::new(sk.split_once('#')?.0.parse().ok()?)
 }

@@ -188,7 +188,7 @@ impl Keys<'_> {
         self.pk("erasure")
     }
 
-    /// That something may be left of a deleted lead.
+    /// The mark that data of a deleted lead may remain in other records.
     pub fn erasure(self, lead: LeadId) -> Key {
         Key::new(self.erasures(), lead.padded())
     }
@@ -271,7 +271,7 @@ fn matched(archived: bool, id: LeadId) -> String {
     format!("{}#{}", u8::from(archived), id.padded())
 }
 
-/// The lead of a sort key of a look-up; `None` where it is not one that is ever written.
+/// The lead of a sort key of a look-up. `None` if no such key is ever written.
 pub fn looked_up_lead(sk: &str) -> Option<LeadId> {
     keyed_id(sk).and_then(LeadId::new)
 }

@@ -89,7 +89,7 @@ impl Keys<'_> {
         self.pk(&format!("report-draft#{id}"))
     }
 
-    /// A part of what a slice of a walk added up for a report.
+    /// A part of the sums that one slice of a scan added up for a report.
     pub fn report_draft(self, id: ReportId, slice: &str, at: usize) -> Key {
         Key::new(self.report_drafts(id), format!("{slice}#{at:04}"))
     }

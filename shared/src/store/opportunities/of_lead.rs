@@ -92,7 +92,7 @@ impl Reader {
 }
 
 impl Writer {
-    /// A page of the opportunities of a lead that the viewer sees. No call where all were expected, else batch gets of the
+    /// A page of the opportunities of a lead that the viewer sees. No call if all were expected, else batch gets of the
     /// others and of their users. Every record of the lead is read within the read budget (C-86).
     ///
     /// # Errors

@@ -154,7 +154,7 @@ impl Writer {
         }
     }
 
-    /// The lead of a ticket. No call where it was read or is the new one, else one get.
+    /// The lead of a ticket. No call if it was read or is the new one, else one get.
     async fn former_lead(
         &self,
         stored: &TicketRecord,
