@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use shared::store::Meter;
 use shared::store::testing::faults::FaultPlan;
+use shared::store::{Meter, Store};
 use tests::bookings::{add_meetings, meeting, open_calendars};
 use tests::raw::RawTable;
 use tests::sales::{add_opportunities, open_shop, page, plain_opportunity};
@@ -172,14 +172,7 @@ async fn each_instance_has_its_share_of_a_round() {
             .count()
     };
     // Each lead takes a second; 32 of them are under way when the minute ends.
-    let clock = world.clock.clone();
-    let slow: FaultPlan = Arc::new(move |operation| {
-        if operation == "TransactWriteItems" {
-            clock.set(clock.get().plus_seconds(1));
-        }
-        None
-    });
-    let store = world.store.clone().with_faults(slow);
+    let store = slow(&world);
     maintenance::copy(&store).await.expect("copies");
     let done = written("acme");
     assert!((59..=96).contains(&done), "{done}");
@@ -190,6 +183,18 @@ async fn each_instance_has_its_share_of_a_round() {
         world.clock.set(world.clock.get().plus_seconds(30));
     }
     assert_eq!(notices(&table), 0);
+}
+
+/// The world's store, in which each transaction takes a second.
+fn slow(world: &World) -> Store {
+    let clock = world.clock.clone();
+    let slow: FaultPlan = Arc::new(move |operation| {
+        if operation == "TransactWriteItems" {
+            clock.set(clock.get().plus_seconds(1));
+        }
+        None
+    });
+    world.store.clone().with_faults(slow)
 }
 
 /// C-87: a round begins at a random instance, so that none is always among the last.
@@ -205,14 +210,7 @@ async fn a_round_begins_at_a_random_instance() {
         json!({ "pk": { "S": format!("{name}#notice") }, "sk": { "S": "lead#000000000000001" }, "v": { "N": "1" } })
     });
     let notices: Vec<_> = notices.collect();
-    let clock = world.clock.clone();
-    let slow: FaultPlan = Arc::new(move |operation| {
-        if operation == "TransactWriteItems" {
-            clock.set(clock.get().plus_seconds(1));
-        }
-        None
-    });
-    let store = world.store.clone().with_faults(slow);
+    let store = slow(&world);
     // Sixteen instances are processed at a time, so the first is none of the others if a round begins at the first one.
     let mut begun = Vec::new();
     for _ in 0..40 {

@@ -37,7 +37,7 @@ const FIELDS: [&str; 14] = [
 #[derive(Debug)]
 pub struct Calls;
 
-/// A call of a line. The call's own time is a placeholder.
+/// A call of a line. `create_date` decides the time, not the call's own field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallLine {
     /// Everything but the time.

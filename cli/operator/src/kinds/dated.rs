@@ -14,7 +14,7 @@ use shared::time::Timestamp;
 use super::kind::LineOf;
 use crate::line::{self, Fields};
 
-/// A record of a line. The record's own times are placeholders.
+/// A record of a line. `create_date` and `update_date` decide the times, not the record's own fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dated<T> {
     /// Everything but the times.
@@ -72,7 +72,7 @@ impl<T: Times> Dated<T> {
         Ok(Self::new(line::read(fields)?, times))
     }
 
-    /// Takes the times out of a line and puts placeholders there.
+    /// Takes the times out of a line, and leaves fixed ones there so that the record can be read.
     ///
     /// # Errors
     /// The field that is not a time.
