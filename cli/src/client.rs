@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-/// A request ends within this time; an HTTP API of AWS responds within 30 seconds.
+/// Time limit of a request and its response. An HTTP API of AWS responds within 30 seconds.
 const WHOLE: Duration = Duration::from_mins(1);
 
 /// The address of a service: scheme, host, port, and the path before those of the interface.
@@ -36,7 +36,7 @@ pub struct ServiceResponse {
     pub body: Bytes,
 }
 
-/// A request without a response.
+/// Reason why a request got no response.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// No connection, or one that broke.
@@ -54,7 +54,7 @@ pub enum ClientError {
 }
 
 impl ServiceUrl {
-    /// Parses a URL with `http` or `https`; `None` if it is none.
+    /// Parses a URL with `http` or `https`. Returns `None` for other text and for a URL with a query.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let parts = text.parse::<Uri>().ok()?.into_parts();
@@ -70,7 +70,7 @@ impl ServiceUrl {
         })
     }
 
-    /// Sends a GET for a path with its query, which begins with `/`.
+    /// Sends a GET for a path with its query. The path begins with `/`.
     ///
     /// # Errors
     /// [`ClientError`] if there is no response.
@@ -103,7 +103,7 @@ async fn exchange<W: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     request: Request<Empty<Bytes>>,
 ) -> Result<ServiceResponse, ClientError> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(wire)).await?;
-    // Its error is also that of the request.
+    // `send_request` also returns an error of the connection.
     let connection = tokio::spawn(connection);
     let response = sender.send_request(request).await?;
     let status = response.status();
@@ -112,14 +112,15 @@ async fn exchange<W: AsyncRead + AsyncWrite + Send + Unpin + 'static>(
     Ok(ServiceResponse { status, body })
 }
 
-/// A path and query in which the characters are percent-encoded that a shell user types and a URL cannot contain.
+/// Percent-encodes the characters of a path and query that a URL cannot contain, such as spaces, quotes, braces and
+/// bytes beyond ASCII. A `%` stays.
 fn encoded(path: &str) -> String {
     let mut text = String::with_capacity(path.len());
     for byte in path.bytes() {
         if byte.is_ascii_graphic() && !b"\"#<>\\^`{|}".contains(&byte) {
             text.push(char::from(byte));
         } else {
-            // Writing to text does not fail.
+            // Writing to a `String` does not fail.
             let _ = write!(text, "%{byte:02X}");
         }
     }

@@ -12,13 +12,13 @@ use shared::store::{Store, StoreError};
 
 use operator::import::{self, Source};
 
-/// The demo's administrator.
+/// Id of the demo's administrator.
 const ADMIN: u64 = 7;
 
 /// The state of the demo instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Demo {
-    /// The table has none.
+    /// No demo was loaded, because `--empty` is given or the table has other instances.
     None,
     /// It existed; its credentials were shown when it was created.
     Known,
@@ -57,8 +57,8 @@ pub fn name() -> Option<InstanceName> {
     InstanceName::parse("demo")
 }
 
-/// Creates the demo instance in a table without one. An interrupted creation is completed; credentials are issued
-/// last.
+/// Creates the demo instance in a table without instances. Completes an interrupted creation, in which the token is
+/// missing because credentials are issued last.
 ///
 /// # Errors
 /// [`DemoError`] if it cannot be loaded.

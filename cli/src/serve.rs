@@ -25,11 +25,11 @@ use crate::panel;
 
 /// Interval of deletions of expired items. Readers ignore those that are left.
 const SWEEP: Duration = Duration::from_mins(10);
-/// Interval of refreshing copies of changed leads, on the embedded engine and on other tables.
+/// Pause between two runs of the background jobs, on the embedded engine and on other tables.
 const TEND: Duration = Duration::from_secs(1);
 const TEND_ELSEWHERE: Duration = Duration::from_secs(15);
-/// Maximum concurrent runs of deliveries. Each run takes lanes that no other run has, so a slow receiver does not
-/// delay the next run; a run ends within 50 s.
+/// Maximum concurrent runs of deliveries. Each run takes lanes that no other run has, so a slow receiver does not delay
+/// the next run. A run ends within 50 s.
 const MAX_RUNS: usize = 64;
 
 /// Options of the service.
@@ -266,7 +266,7 @@ fn private_file(directory: &Path) -> Result<(PathBuf, File), ServeError> {
     Ok((file, lock))
 }
 
-/// The scheduled job of `maintenance` for copies.
+/// Refreshes copies of changed leads, as the scheduled `maintenance` does.
 async fn tend(store: Store, pause: Duration) {
     loop {
         tokio::time::sleep(pause).await;
@@ -276,7 +276,7 @@ async fn tend(store: Store, pause: Duration) {
     }
 }
 
-/// Its job for reports, separate because it may take minutes.
+/// Refreshes reports, as the scheduled `maintenance` does. Separate from [`tend`], because it may take minutes.
 async fn refresh(store: Store, pause: Duration) {
     loop {
         tokio::time::sleep(pause).await;
@@ -286,8 +286,8 @@ async fn refresh(store: Store, pause: Duration) {
     }
 }
 
-/// The job of `automations`, polled because the engine has no stream. Deliveries run concurrently and separately, so
-/// no action waits for a receiver.
+/// Runs automations by polling, because no stream of the table triggers them here. Deliveries run concurrently and
+/// separately, so no action waits for a receiver.
 async fn automate(store: Store, pause: Duration) {
     let webhook_client = WebhookClient::system();
     let deliveries = overlap(pause, || {
@@ -321,7 +321,7 @@ async fn overlap<R: Future<Output = ()> + Send + 'static>(pause: Duration, run: 
     }
 }
 
-/// Deletes expired items of one instance after the other.
+/// Deletes expired items, instance by instance.
 async fn sweep(store: Store, database: Database, table: String) {
     loop {
         tokio::time::sleep(SWEEP).await;

@@ -16,9 +16,9 @@ pub struct Answer {
     pub text: String,
     /// Remarks for standard error.
     pub note: String,
-    /// The document for `--json`; `None` if standard output has the data itself.
+    /// The document for `--json`; `None` if standard output already contains the data.
     pub document: Option<Value>,
-    /// Whether something was left undone.
+    /// Whether a part was left undone, so that the exit code is 1.
     pub partly: bool,
 }
 
@@ -34,7 +34,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The failure with a further remark.
+    /// The failure with text appended to its reason.
     #[must_use]
     pub fn adding(self, more: &str) -> Self {
         match self {

@@ -1,4 +1,4 @@
-//! `funil automation`: notifications that could not be delivered (C-102).
+//! `funil automation`: undelivered notifications (C-102).
 
 use clap::{Args, Subcommand};
 use operator::{FailedDelivery, Operator};

@@ -69,7 +69,7 @@ pub struct ExportArgs {
 
 pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failure> {
     let mut store = global.store().await?;
-    // Deleted with the copy in it.
+    // Dropping the folder deletes the copy.
     let folder = tempfile::tempdir()?;
     if import.dry_run {
         let copy = Database::in_file(&folder.path().join("copy"));
@@ -99,7 +99,7 @@ pub async fn import(import: ImportArgs, global: &Global) -> Result<Answer, Failu
     Ok(if import.dry_run { rehearsed(answer) } else { answer })
 }
 
-/// The answer of an import that wrote nothing.
+/// Marks an answer as that of a dry run.
 fn rehearsed(mut answer: Answer) -> Answer {
     if let Some(document) = &mut answer.document {
         document["dryRun"] = true.into();
@@ -220,7 +220,7 @@ async fn written(output: Option<&Path>, operator: &Operator, bar: &ProgressBar) 
         let written = to_file(path, async |file| export::export(operator, file, bar).await);
         return tokio::select! {
             written = written => written.map_err(|error| unwritten(error, path)),
-            // The temporary file is deleted.
+            // Dropping `written` deletes the temporary file.
             () = interrupt::asked() => Err(Failure::Refused(format!("stopped; {} is as it was", path.display()))),
         };
     }
@@ -231,7 +231,7 @@ async fn written(output: Option<&Path>, operator: &Operator, bar: &ProgressBar) 
     counts.map_err(|error| unwritten(error, Path::new("standard output")))
 }
 
-/// The numbers of records that were written and left out.
+/// The answer of an export: the numbers of written and of omitted records.
 fn exported(output: Option<&Path>, counts: &Counts, unreadable: &UnreadableRecords) -> Answer {
     let document = output.map(|path| {
         let counts: serde_json::Map<_, _> = counts
@@ -269,7 +269,7 @@ fn listed(counts: &Counts) -> String {
     written.join(", ")
 }
 
-/// Writes a temporary file, which only its owner can read, and renames it, so that a failure changes nothing.
+/// Writes a temporary file that only its owner can read, then renames it. So a failure leaves the former file.
 async fn to_file(
     path: &Path,
     write: impl AsyncFnOnce(&mut BufWriter<File>) -> Result<Counts, export::ExportError>,
@@ -284,7 +284,8 @@ async fn to_file(
     Ok(counts)
 }
 
-/// Makes the file of standard output readable by its owner alone: the shell created it by its mask.
+/// Makes the file of standard output readable by its owner alone, because the shell created it with the process's
+/// umask.
 #[cfg(unix)]
 pub(super) fn protect_standard_output() {
     use std::os::fd::AsFd as _;
@@ -299,7 +300,7 @@ pub(super) fn protect_standard_output() {
     }
 }
 
-/// Other systems know no such mode.
+/// Other systems have no file modes.
 #[cfg(not(unix))]
 pub(super) fn protect_standard_output() {}
 

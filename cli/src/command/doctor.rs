@@ -60,7 +60,7 @@ pub async fn run(doctor: DoctorArgs, global: &Global) -> Result<Answer, Failure>
     })
 }
 
-/// A line for each difference that is listed, and one for all.
+/// One line for each listed difference, then a summary.
 fn text(diagnosis: &Diagnosis) -> String {
     let mut text = String::new();
     for difference in &diagnosis.differences {

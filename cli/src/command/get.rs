@@ -69,7 +69,7 @@ pub async fn run(get: &GetArgs, global: &Global) -> Result<Answer, Failure> {
     answer(&response, global.json, key.is_some())
 }
 
-/// A credential of the environment. It is never an argument, which others on this machine can read (C-80).
+/// A credential from the environment. Other users of this machine can read the arguments of a process (C-80).
 fn secret(name: &str) -> Result<Option<HeaderValue>, Failure> {
     let Some(text) = std::env::var(name).ok().filter(|text| !text.is_empty()) else {
         return Ok(None);
@@ -90,7 +90,7 @@ fn http_error(cause: impl Into<http::Error>) -> Failure {
     Failure::Refused(cause.into().to_string())
 }
 
-/// The path with the parameters that have a value and that it lacks.
+/// Adds the parameters that have a value and are absent from the path's query.
 fn with_parameters(path: &str, parameters: [(&str, Option<&str>); 2]) -> String {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let names = |query: &str, name: &str| query.split('&').any(|part| part.split('=').next() == Some(name));
@@ -131,7 +131,7 @@ fn answer(response: &ServiceResponse, as_json: bool, has_key: bool) -> Result<An
     };
     Ok(Answer {
         text,
-        // JSON is printed as it came.
+        // JSON is printed as received. With `--json`, other text becomes a JSON string.
         document: document.is_none().then(|| Value::from(body.trim_end())),
         ..Answer::default()
     })
@@ -155,7 +155,7 @@ fn refusal(status: StatusCode, document: Option<&Value>, has_key: bool) -> Strin
         StatusCode::TOO_MANY_REQUESTS => "; send it again in a minute",
         _ => "",
     };
-    // A service may be any, and its text is shown on a terminal.
+    // The service is not trusted, and a terminal interprets control characters.
     told.join(": ").replace(char::is_control, " ") + next
 }
 

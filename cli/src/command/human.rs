@@ -1,4 +1,4 @@
-//! Log lines for people (C-106): one short line a request, with the reason where it was refused.
+//! Log lines for people (C-106): one short line for each request, with the reason if it was refused.
 
 use std::fmt::{self, Write as _};
 use std::io::Write as _;
@@ -46,7 +46,7 @@ impl<S: Subscriber, W: Fn(&str) + 'static> Layer<S> for HumanLines<W> {
         let mut fields = Fields::default();
         event.record(&mut fields);
         let time = self.environment.now().to_string();
-        // The day is rarely of interest.
+        // The line omits the date.
         let mut line = time.get(11..19).unwrap_or_default().to_owned();
         let told = if event.metadata().target() == REQUEST {
             self.request(&mut line, &mut fields)
@@ -61,7 +61,7 @@ impl<S: Subscriber, W: Fn(&str) + 'static> Layer<S> for HumanLines<W> {
 }
 
 impl<W> HumanLines<W> {
-    /// Status, route, instance, duration and the reason of a refusal.
+    /// Writes status, route, instance, duration and the reason of a refusal.
     fn request(&self, line: &mut String, fields: &mut Fields) -> fmt::Result {
         let status = fields.take("status");
         let colour = match status.as_bytes().first() {
@@ -84,7 +84,7 @@ impl<W> HumanLines<W> {
         Ok(())
     }
 
-    /// Level, message and the other fields.
+    /// Writes level, message and the other fields.
     fn other(&self, line: &mut String, level: Level, fields: &mut Fields) -> fmt::Result {
         let colour = match level {
             Level::ERROR => "31",

@@ -85,7 +85,8 @@ pub enum InstanceCommand {
     },
 }
 
-/// The names of settings, which shells complete. Others are refused with the list, like bad values.
+/// Offers the names of settings to shell completion and accepts every text. The operator refuses unknown names like bad
+/// values.
 #[derive(Debug, Clone)]
 struct SettingName;
 
@@ -198,7 +199,7 @@ async fn show(name: InstanceName, global: &Global) -> Result<Answer, Failure> {
     Ok(Answer::new(lines.join("\n"), document))
 }
 
-/// The state of an instance that is not in service.
+/// Text about an instance that is suspended or being deleted; empty for others.
 fn state(entry: &InstanceEntry) -> String {
     match (entry.deleting, entry.suspended) {
         (Some(since), _) => format!(", being deleted since {since}"),

@@ -6,10 +6,10 @@ use indicatif::ProgressBar;
 
 use operator::import::CancellationToken;
 
-/// Waits for an interruption. After the first call an interruption no longer ends the process by itself.
+/// Waits for an interruption. After the first call, an interruption no longer ends the process by itself.
 pub async fn asked() {
     let interrupted = async {
-        // Without such a signal the process can only be killed.
+        // Without a handler, Ctrl-C keeps its default effect and ends the process.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;
         }
@@ -28,8 +28,8 @@ pub async fn asked() {
     interrupted.await;
 }
 
-/// Sends the first interruption to `stop` and returns at the second. Runs in a task of its own, because reading an
-/// import's lines blocks the current one.
+/// Sends the first interruption to `stop` and returns at the second. Runs in its own task, because reading an import's
+/// lines blocks the current one.
 pub async fn twice(stop: CancellationToken, bar: ProgressBar) {
     let waiting = tokio::spawn(async move {
         asked().await;

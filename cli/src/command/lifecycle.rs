@@ -75,7 +75,7 @@ pub async fn delete(delete: DeleteArgs, global: &Global) -> Result<Answer, Failu
     Ok(Answer::new(text, json!(erased)))
 }
 
-/// Requires the name again: as an option, or typed on the terminal.
+/// Requires the name again, as an option or typed on the terminal.
 fn confirm(name: &InstanceName, typed: Option<String>) -> Result<(), Failure> {
     let again = match typed {
         Some(again) => again,

@@ -14,7 +14,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use super::human::{self, HumanLines};
 use super::text::Colours;
 
-/// The crates of this workspace that log. They never log credentials, e-mail addresses, phone numbers or bodies.
+/// Crates of this workspace that may log below `INFO`. They never log credentials, e-mail addresses, phone numbers or
+/// bodies.
 const OWN: [&str; 11] = [
     "automations",
     "calendars",
@@ -39,7 +40,7 @@ pub enum LogFormat {
 }
 
 impl LogFormat {
-    /// Short lines where a person reads standard output and standard error, else JSON.
+    /// Short lines if standard output and standard error are terminals, else JSON.
     fn by_terminal() -> Self {
         if io::stdout().is_terminal() && io::stderr().is_terminal() {
             Self::Human
@@ -61,7 +62,7 @@ pub fn start(format: Option<LogFormat>) {
         colours: Colours::of(&io::stderr()),
         write: human::to_standard_error,
     });
-    // A second subscriber in one process belongs to a test.
+    // Fails only in tests, in which one process starts the log twice.
     let _ = tracing_subscriber::registry()
         .with(json)
         .with(human)

@@ -201,7 +201,7 @@ impl Funil {
     }
 }
 
-/// Help and version are answers; other errors are wrong usage, which `--json` prints as a document.
+/// Help and version are answers. Other errors are wrong usage, which `--json` prints as a document.
 fn not_understood(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let _ = error.print();
     if error.exit_code() == 0 {

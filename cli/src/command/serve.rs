@@ -27,7 +27,7 @@ The log goes to standard error; FUNIL_LOG=debug shows more of it, FUNIL_LOG=warn
 for each request, with the reason if it was refused; --log json prints the lines that machines get. NO_COLOR=1 prints it
 without colours.";
 
-/// Body of the example call, from the number of a lead of the demo.
+/// Body of the example call, with the phone number of a lead of the demo.
 const CALL: &str = r#"{"event":"call","data":{"user":8,"leadPhone":"+55 11 97326-3471","type":"INCOMING","status":"COMPLETE","duration":65,"record":false,"service":"demo"}}"#;
 
 /// The options of `funil serve`.

@@ -20,7 +20,7 @@ Examples:
   funil --endpoint http://127.0.0.1:8000 tail --instance demo --every 10
   funil tail --instance acme --json | jq -r 'select(.kind == \"lead\") | .firstname'";
 
-/// Fields of the kinds that are shown, in this order.
+/// Fields that a line shows, in this order.
 const SHOWN: [&str; 15] = [
     "firstname",
     "lastname",
@@ -94,7 +94,7 @@ fn document(record: &NewRecord) -> Value {
     document
 }
 
-/// Time, kind, id and some of the fields.
+/// The time, the kind, the id and the fields of [`SHOWN`].
 fn line(record: &NewRecord, colours: Colours) -> String {
     let text = |name: &str| match record.fields.get(name)? {
         Value::Null => None,

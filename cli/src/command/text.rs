@@ -1,4 +1,4 @@
-//! Text of answers: aligned columns with headings, indented JSON, and colours where the terminal has them.
+//! Text of answers: aligned columns with headings, indented JSON, and colours on a terminal.
 
 use std::io::{self, IsTerminal};
 
@@ -14,7 +14,7 @@ impl Colours {
     #[cfg(test)]
     pub const NEVER: Self = Self(false);
 
-    /// Colours where the output is a terminal and `NO_COLOR` is not set.
+    /// Colours if the output is a terminal and `NO_COLOR` is not set.
     pub fn of(output: &impl IsTerminal) -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Self(output.is_terminal() && !refused)
@@ -34,7 +34,7 @@ impl Colours {
     }
 }
 
-/// Rows in aligned columns. Standard output that is no terminal gets no headings, so that scripts read rows only.
+/// Rows in aligned columns. Headings are shown only on a terminal, so that scripts read rows only.
 pub fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
     let stdout = io::stdout();
     let with_headings = stdout.is_terminal() && !rows.is_empty();
@@ -113,7 +113,7 @@ fn write_items<'a>(
     }
 }
 
-/// A JSON string without characters that control a terminal; JSON itself permits those from U+007F on.
+/// A JSON string without characters that control a terminal. JSON itself permits control characters from U+007F on.
 fn escaped(value: &Value) -> String {
     let text = value.to_string();
     let escape = |character: char| {

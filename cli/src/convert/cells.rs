@@ -1,4 +1,4 @@
-//! The values of a row, read with its faults (C-105).
+//! Reads the values of a row and collects its faults (C-105).
 
 use shared::time::{Timestamp, Zone};
 
@@ -22,13 +22,13 @@ impl<'a> RowCells<'a> {
             .map(|(_, cell)| cell)
     }
 
-    /// Notes a value that cannot be read.
+    /// Returns a value, or adds the reason why it cannot be read to the faults.
     pub fn take<T>(&mut self, what: &str, read: Result<T, String>) -> Option<T> {
         read.map_err(|reason| self.faults.push(format!("{what}: {reason}")))
             .ok()
     }
 
-    /// An instant, with its time of day from a column of its own.
+    /// The instant of a column. The field `clock` may contain its time of day.
     pub fn time(&mut self, part: FileKind, field: &str, clock: &str, zone: Zone) -> Option<Timestamp> {
         let (column, cell) = self.table.values(self.row, part, field).next()?;
         let clock = self.text(part, clock).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The main kind of a file, and the fields that its columns fill, by their names (C-105). Names are compared without case, accents
-//! and punctuation.
+//! The main kind of a file, and the fields of its columns, by the columns' names (C-105). Names are compared without
+//! case, accents and punctuation.
 
 use shared::text::fold;
 
@@ -18,7 +18,7 @@ pub enum Product {
     Rdstation,
 }
 
-/// A kind of record that a row can fill. A file has one main kind; the others are referred to.
+/// A kind of record that a row can fill. A file has one main kind; its rows refer to records of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileKind {
@@ -31,7 +31,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// All parts, in the order in which their files are read.
+    /// All kinds, in the order in which their files are read.
     pub const ALL: [Self; 3] = [Self::Company, Self::Lead, Self::Opportunity];
 
     /// The kind's name in lines.
@@ -149,7 +149,7 @@ pub fn guessed(product: Product, main: FileKind, heading: &str, others: &[String
         return Some((FileKind::Opportunity, "status"));
     }
     let found = known(main, &name);
-    // With a column of last names, the other one contains first names.
+    // In a file with a column of last names, `nome` and `name` contain first names.
     let surnames = || {
         others
             .iter()
@@ -165,7 +165,7 @@ pub fn guessed(product: Product, main: FileKind, heading: &str, others: &[String
     }
 }
 
-/// The kind of which a column without a field is a custom one, and its name without a prefix.
+/// The kind and the name of the custom field for a column without a field. The name has no prefix.
 pub fn of_part(product: Product, main: FileKind, heading: &str) -> (FileKind, &str) {
     match (product, prefixed(heading), heading.split_once(" - ")) {
         (Product::Pipedrive, Some((part, _)), Some((_, name))) => (part, name),
@@ -173,7 +173,7 @@ pub fn of_part(product: Product, main: FileKind, heading: &str) -> (FileKind, &s
     }
 }
 
-/// The field of a map's text, such as `lead.email`.
+/// The field with a name such as `lead.email`, as maps contain it.
 pub fn field(text: &str) -> Option<ColumnField> {
     let (part, field) = text.split_once('.')?;
     let part = FileKind::ALL.into_iter().find(|known| known.name() == part)?;

@@ -44,7 +44,7 @@ fn dialled(number: &str) -> String {
     let Some(inland) = trunk.map(phone::digits) else {
         return number.to_owned();
     };
-    // Area code and number have 10 or 11 digits.
+    // Area code and number have 10 or 11 digits, so further digits begin with a carrier code.
     let carrier = if inland.len() > 11 { 2 } else { 0 };
     inland.get(carrier..).unwrap_or_default().to_owned()
 }
@@ -52,7 +52,7 @@ fn dialled(number: &str) -> String {
 /// The e-mail addresses of a cell.
 ///
 /// # Errors
-/// The reason.
+/// A message, if a part is no e-mail address.
 pub fn emails(cell: &str) -> Result<Vec<String>, String> {
     let mut found: Vec<String> = Vec::new();
     for part in cell
@@ -73,7 +73,7 @@ pub fn emails(cell: &str) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// The name and the address of a person, of `Ana Souza`, `ana@example.com` or `Ana Souza (ana@example.com)`.
+/// The name and the address of a person. Accepts `Ana Souza`, `ana@example.com` and `Ana Souza (ana@example.com)`.
 pub fn person(cell: &str) -> (Option<String>, Option<String>) {
     let (name, email) = match cell.split_once(['(', '<']) {
         Some((name, email)) if email.contains('@') => (name, email.trim_end_matches([')', '>'])),

@@ -24,7 +24,7 @@ const OPEN: &str = "open|aberto|aberta|em andamento|em aberto|pausada|pausado|in
 /// Funnels and opportunities.
 #[derive(Debug, Default)]
 pub struct Deals {
-    /// In the order in which they came.
+    /// In the order of the rows.
     pub records: Vec<RecordFields>,
     funnels: Vec<NewFunnel>,
     /// Names of custom fields.
@@ -33,7 +33,7 @@ pub struct Deals {
     pub losses: BTreeMap<String, u64>,
     keys: HashMap<String, u64>,
     by_id: HashMap<String, u64>,
-    /// By text, the status that it gave, and the number of rows.
+    /// Number of rows by the text of a status or stage and the status read from it.
     pub statuses: BTreeMap<(String, Status), u64>,
 }
 
@@ -89,7 +89,7 @@ impl Deals {
     }
 }
 
-/// The status of a text, if it is known.
+/// The status with this text, by the map or the known texts.
 fn status(map: &MapFile, text: &str) -> Option<Status> {
     let name = plain(text);
     let mapped = map
@@ -152,7 +152,7 @@ impl RecordBuilder<'_> {
             .custom(cells.row, part)
             .map(|(name, text)| (name.to_owned(), json!(text)))
             .collect();
-        // A row that is left out makes no lead.
+        // Returns before a row with faults creates a lead.
         if !cells.faults.is_empty() {
             return;
         }
@@ -166,7 +166,7 @@ impl RecordBuilder<'_> {
         self.number(cells, fields);
     }
 
-    /// The status of a row: by its column, else by its stage.
+    /// The status of a row, by its column of statuses, else by its stage.
     fn status(&mut self, cells: &mut RowCells, stage: &str) -> Status {
         let part = FileKind::Opportunity;
         let (text, found) = match cells.text(part, "status") {
@@ -194,7 +194,7 @@ impl RecordBuilder<'_> {
             let time = cells.time(part, field, clock, self.zone);
             fields.extend(time.map(|time| (field.to_owned(), json!(time))));
         }
-        // The close date is the expected one of an open opportunity.
+        // The close date of an open opportunity is the expected one.
         let field = match status {
             Status::Open => "expectedCloseDate",
             Status::Gain => "gain_date",
@@ -205,7 +205,7 @@ impl RecordBuilder<'_> {
         }
     }
 
-    /// Owner, lead and company. A company that the lead does not show is kept in `dataCompanyExtra`.
+    /// Sets owner, lead and company. Without a lead, `dataCompanyExtra` contains the company.
     fn people(&mut self, cells: &mut RowCells, fields: &mut RecordFields) {
         let lead = self.lead(cells);
         let company = if lead.is_none() && cells.faults.is_empty() {
@@ -231,7 +231,7 @@ impl RecordBuilder<'_> {
         }
     }
 
-    /// Funnel and column, which are made where they are new.
+    /// Sets funnel and column, and creates them if they are new.
     fn place(&mut self, cells: &RowCells, stage: &str, fields: &mut RecordFields) {
         let name = cells.text(FileKind::Opportunity, "funnel").unwrap_or(FUNNEL);
         let ids = &mut self.ids;
@@ -263,7 +263,7 @@ impl RecordBuilder<'_> {
         fields.insert("crm_column".to_owned(), json!(column));
     }
 
-    /// Gives an opportunity its id.
+    /// Sets the id of an opportunity and adds it to the records.
     fn number(&mut self, cells: &mut RowCells, mut fields: RecordFields) {
         let own = cells.text(FileKind::Opportunity, "id").unwrap_or_default();
         if !own.is_empty() && self.deals.by_id.contains_key(own) {

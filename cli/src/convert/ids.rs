@@ -1,11 +1,12 @@
-//! The id map: which id a record without a whole number of its own got, so that a second conversion gives the same ids (C-105).
+//! The id map: the ids assigned to records of an export without a usable one, so that a second conversion assigns the
+//! same ids (C-105).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
-/// Ids above this are not accepted by an import.
+/// Maximum id that an import accepts.
 pub const MAX_ID: u64 = 999_999_999_999_999;
 
 /// Assigned ids, by kind and key.
@@ -21,10 +22,10 @@ pub struct IdMap {
 }
 
 impl IdMap {
-    /// Reads a map; a file that does not exist is an empty one.
+    /// Reads a map. A file that does not exist is an empty map.
     ///
     /// # Errors
-    /// The system's error, or that the file is no id map.
+    /// The system's error, or one of kind `InvalidData` or `UnexpectedEof` if the file is no id map.
     pub fn read(path: &Path) -> io::Result<Self> {
         let text = match fs::read(path) {
             Ok(text) => text,
@@ -45,7 +46,7 @@ impl IdMap {
         })
     }
 
-    /// Replaces the file, readable by its owner alone: the keys are addresses and names.
+    /// Replaces the file. Only its owner can read it, because its keys contain addresses and names.
     ///
     /// # Errors
     /// The system's error.
@@ -58,7 +59,7 @@ impl IdMap {
         Ok(())
     }
 
-    /// Assigns ids of a kind from this one on.
+    /// Assigns ids of a kind from `first` on.
     pub fn begin_at(&mut self, kind: &'static str, first: u64) {
         self.first.insert(kind, first);
     }
@@ -68,10 +69,10 @@ impl IdMap {
         self.assigned.values().map(BTreeMap::len).sum()
     }
 
-    /// Keeps an id of the export; `None` where it is no usable whole number.
+    /// Keeps an id of the export; `None` if it is no whole number that an import accepts.
     ///
     /// # Errors
-    /// Where an earlier run gave it to another record.
+    /// A message, if an earlier run assigned the id to another record.
     pub fn keep(&mut self, kind: &str, text: &str) -> Result<Option<u64>, String> {
         let Some(id) = whole(text) else { return Ok(None) };
         if self.earlier.get(kind).is_some_and(|ids| ids.contains(&id)) {
@@ -84,7 +85,7 @@ impl IdMap {
         Ok(Some(id))
     }
 
-    /// The id of a key: the one of an earlier run, else the next free one.
+    /// The id of a key: that of an earlier run, else the next free one.
     pub fn assign(&mut self, kind: &'static str, key: String) -> u64 {
         if let Some(id) = self.assigned.get(kind).and_then(|map| map.get(&key)) {
             return *id;

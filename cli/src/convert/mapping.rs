@@ -1,4 +1,4 @@
-//! The mapping of a file's columns to fields: guessed from their names, changed by a map, and shown (C-105).
+//! The mapping of a file's columns to fields: guessed by their names, then changed by a map (C-105).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,7 +14,8 @@ use super::columns::{self, FileKind, Product};
 use super::sheet::{Sheet, SheetRow};
 use super::value::{DateOrder, Decimal, is_absent};
 
-/// Fields that several columns may fill: the first value counts.
+/// Fields that several columns may fill. All e-mail addresses and telephone numbers of a row are read; of other fields,
+/// the first value.
 const SHARED: [&str; 8] = [
     "email",
     "phone",
@@ -37,7 +38,7 @@ const DATES: [&str; 8] = [
     "last_column_change",
 ];
 
-/// A file of changes to the guessed mapping.
+/// Changes to the guessed mapping.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MapFile {
@@ -58,10 +59,10 @@ pub struct MapFile {
 }
 
 impl MapFile {
-    /// Requires that the files have the headings and files that the map names.
+    /// Requires that the files and headings of the map exist.
     ///
     /// # Errors
-    /// The first name that is not there.
+    /// A message with the first one that does not exist.
     pub fn check(&self, sheets: &[Sheet]) -> Result<(), String> {
         let named = |name: &String| sheets.iter().any(|sheet| sheet.name == *name);
         if let Some(file) = self
@@ -104,7 +105,7 @@ pub enum ColumnTarget {
 }
 
 impl ColumnTarget {
-    /// The field of a map's text: `lead.email`, `lead:alias` for a custom field, or nothing.
+    /// Parses the text of a map: `lead.email`, `lead:alias` for a custom field, or nothing.
     fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self::LeftOut("by the map"));
@@ -174,7 +175,7 @@ pub struct MappedColumn {
 pub struct MappedFile {
     /// The rows.
     pub sheet: Sheet,
-    /// The kind of which every row is one.
+    /// The main kind of the rows.
     pub main: FileKind,
     /// In the order of the file.
     pub columns: Vec<MappedColumn>,
@@ -184,7 +185,7 @@ impl MappedFile {
     /// Maps a file.
     ///
     /// # Errors
-    /// A field of the map that does not exist.
+    /// A message, if the map names an unknown field.
     pub fn new(sheet: Sheet, product: Product, map: &MapFile) -> Result<Self, String> {
         let main = map.kinds.get(&sheet.name).copied();
         let main = main.unwrap_or_else(|| columns::main_part(product, &sheet.headings));

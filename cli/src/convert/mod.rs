@@ -1,7 +1,7 @@
 //! CSV exports of other products as the lines of an import (C-105).
 //!
-//! Nothing about a value is guessed silently: the mapping of columns, the style of amounts and dates, the statuses and the order of
-//! columns are shown. A row that cannot be read is named by file and line and stops no other.
+//! Every decision about the data is shown: the mapping of columns, the style of amounts and dates, the statuses and the
+//! order of columns. A row that cannot be read is reported with file and line, and the others are converted.
 
 mod cells;
 mod columns;
@@ -33,7 +33,7 @@ pub use value::{DateOrder, Decimal};
 use people::RecordFields;
 use records::RecordBuilder;
 
-/// The kinds with assigned ids, and the columns of funnels.
+/// The kinds with assigned ids, including the columns of funnels.
 pub const ASSIGNED: [&str; 8] = [
     "user",
     "company",
@@ -44,34 +44,34 @@ pub const ASSIGNED: [&str; 8] = [
     "tag",
     "lossReason",
 ];
-/// Duplicates and rows that are listed.
+/// Maximum listed duplicates, and maximum listed rows.
 const MAX_LISTED: usize = 1000;
 
-/// The circumstances of a conversion.
+/// Options of a conversion.
 pub struct ConvertOptions<'a> {
     /// The zone of local dates.
     pub zone: Zone,
     /// The map.
     pub map: &'a MapFile,
-    /// Name or e-mail address of the user with all permissions, who owns opportunities without an owner.
+    /// Name or e-mail address of the user who gets all permissions, and opportunities without an owner.
     pub admin: Option<&'a str>,
-    /// Owners of the instance.
+    /// The users of the instance.
     pub known: &'a [User],
-    /// Moves with the rows, after it moved with the bytes of the files.
+    /// Progress bar of the conversion, after it has shown the reading of the files.
     pub bar: &'a ProgressBar,
 }
 
 /// The result of a conversion.
 pub struct Converted {
-    /// The lines of an import, each kind after those that it refers to.
+    /// The lines of an import. Each kind comes after those to which it refers.
     pub lines: Vec<String>,
     /// The id map with the ids of this run.
     pub ids: IdMap,
-    /// The decisions of the conversion, for people.
+    /// The decisions about values, the duplicates and the omitted rows, as text.
     pub report: String,
-    /// The number of records of each kind, and of rows that were left out.
+    /// The number of records of each kind, and of omitted rows.
     pub summary: String,
-    /// Rows that were left out.
+    /// Number of omitted rows.
     pub faults: usize,
 }
 
@@ -150,7 +150,7 @@ impl LineWriter {
     }
 }
 
-/// Decisions about values.
+/// Writes the decisions about values.
 fn decisions(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
     writeln!(text, "local dates are in {}", records.zone)?;
     for ((status, meaning), rows) in &records.deals.statuses {
@@ -196,7 +196,7 @@ fn decisions(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// Duplicates, and rows that were left out.
+/// Writes the duplicates and the omitted rows.
 fn problems(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
     let seen = records.leads.seen.iter().filter(|(_, places)| places.len() > 1);
     let duplicates: Vec<_> = seen.collect();
@@ -223,7 +223,7 @@ fn problems(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// The mapping of the files as a map, to be edited.
+/// The mapping of the files as a map, for editing.
 #[must_use]
 pub fn written_map(tables: &[MappedFile]) -> String {
     let mut text = "[kinds]\n".to_owned();
@@ -240,7 +240,7 @@ pub fn written_map(tables: &[MappedFile]) -> String {
 /// Reads a map.
 ///
 /// # Errors
-/// Where it is not TOML or has an unknown key.
+/// An error of kind `InvalidData`, if the text is not TOML or has an unknown key.
 pub fn read_map(text: &str) -> io::Result<MapFile> {
     toml::from_str(text).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }

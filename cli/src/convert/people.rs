@@ -1,4 +1,4 @@
-//! The records of a conversion and their identities: users, companies and leads.
+//! The users, companies and leads of a conversion, and the references of rows to them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,14 +15,14 @@ pub type RecordFields = Map<String, Value>;
 /// The owners of records.
 #[derive(Debug, Default)]
 pub struct Owners {
-    /// New ones by id.
+    /// New users by id.
     records: BTreeMap<u64, RecordFields>,
     by_email: HashMap<String, u64>,
     by_name: HashMap<String, u64>,
 }
 
 impl Owners {
-    /// Owners to which owners are compared first.
+    /// Starts without new users. A cell that matches a user of the instance refers to that user.
     pub fn new(known: &[User]) -> Self {
         let mut users = Self::default();
         for user in known {
@@ -57,7 +57,7 @@ impl Owners {
             );
             self.records.insert(id, fields);
         }
-        // A user who was named by the address only, as by `--admin`.
+        // A new user known by the address only, for example from `--admin`, gets the name.
         let unnamed = |record: &&mut RecordFields| record.get("name") == record.get("email");
         if let (Some(record), Some(name)) = (self.records.get_mut(&id).filter(unnamed), &name) {
             set_name(record, name);
@@ -92,10 +92,10 @@ fn set_name(user: &mut RecordFields, name: &str) {
     user.extend(last.map(|last| ("lastName".to_owned(), json!(last))));
 }
 
-/// How a cell refers to a record.
+/// A row's reference to a company or lead.
 #[derive(Debug, Default)]
 pub struct RowReference {
-    /// Id of the export.
+    /// Id in the export.
     pub id: String,
     /// E-mail addresses.
     pub emails: Vec<String>,
@@ -106,7 +106,7 @@ pub struct RowReference {
 }
 
 impl RowReference {
-    /// Whether a row refers to no record.
+    /// Whether it refers to no record.
     pub fn is_empty(&self) -> bool {
         self.id.is_empty() && self.emails.is_empty() && self.phones.is_empty() && self.name.is_empty()
     }
@@ -126,14 +126,14 @@ impl RowReference {
 #[derive(Debug)]
 pub struct Book {
     kind: &'static str,
-    /// In the order in which they came.
+    /// In the order of the rows.
     pub records: Vec<RecordFields>,
     by_id: HashMap<String, usize>,
     by_email: HashMap<String, usize>,
     by_phone: HashMap<String, usize>,
     by_name: HashMap<String, Vec<usize>>,
     keys: HashMap<String, u64>,
-    /// Addresses and numbers, with the places where they are.
+    /// Places of addresses and numbers, as `FILE:LINE`.
     pub seen: BTreeMap<String, Vec<String>>,
 }
 
@@ -152,10 +152,11 @@ impl Book {
         }
     }
 
-    /// The record that a reference means. Of several with its name none, unless one is enough.
+    /// The index of a record, by its id, else by an e-mail address or a telephone number, else by its name. Of several
+    /// companies with the name, the first one.
     ///
     /// # Errors
-    /// The reason why it cannot be found.
+    /// A message, if several leads have the name.
     pub fn find(&self, reference: &RowReference) -> Result<Option<usize>, String> {
         if !reference.id.is_empty() {
             return Ok(self.by_id.get(&reference.id).copied());
@@ -177,7 +178,7 @@ impl Book {
             .filter(|_| !reference.name.is_empty());
         match named.map(Vec::as_slice) {
             None => Ok(None),
-            // An address that nobody has is another person of the same name.
+            // A person of the same name with an unknown address or number is another person.
             Some(_) if !reference.emails.is_empty() || !reference.phones.is_empty() => Ok(None),
             Some([at]) => Ok(Some(*at)),
             Some(several) if self.kind == "company" => Ok(several.first().copied()),
@@ -190,16 +191,16 @@ impl Book {
         }
     }
 
-    /// Whether a record has a name, or there is none to compare: persons may share a telephone.
+    /// Whether a record has this name, or the name is empty. Persons with different names may share a telephone.
     fn may_be_named(&self, at: usize, name: &str) -> bool {
         let named = || self.by_name.get(&fold(name));
         name.is_empty() || named().is_some_and(|places| places.contains(&at))
     }
 
-    /// Adds a record and returns its place.
+    /// Adds a record and returns its index.
     ///
     /// # Errors
-    /// Where its id is another record's.
+    /// A message, if another record has its id.
     pub fn add(
         &mut self,
         reference: &RowReference,
@@ -239,7 +240,7 @@ impl Book {
         Ok(at)
     }
 
-    /// Notes where the addresses and numbers of a record are.
+    /// Adds the place of a row to the addresses and numbers in it.
     pub fn note(&mut self, reference: &RowReference, place: &str) {
         let emails = reference
             .emails

@@ -17,7 +17,7 @@ use super::mapping::{MapFile, MappedFile};
 use super::people::{Book, Owners, RecordFields, RowReference};
 use super::sheet::SheetRow;
 
-/// Fields whose text is copied.
+/// Fields that contain the text of the cell.
 const LEAD_TEXTS: [&str; 6] = [
     "address",
     "city",
@@ -37,7 +37,7 @@ const COMPANY_TEXTS: [&str; 8] = [
     "companyannualrevenue",
 ];
 
-/// A record that is being built.
+/// The records of a conversion, which grow row by row.
 pub struct RecordBuilder<'a> {
     /// The zone of local dates.
     pub zone: Zone,
@@ -45,7 +45,7 @@ pub struct RecordBuilder<'a> {
     pub map: &'a MapFile,
     /// The id map.
     pub ids: IdMap,
-    /// Owners.
+    /// The users.
     pub users: Owners,
     /// The owner of opportunities without one.
     pub admin: Option<u64>,
@@ -57,13 +57,13 @@ pub struct RecordBuilder<'a> {
     pub tags: BTreeMap<String, u64>,
     /// Funnels and opportunities.
     pub deals: Deals,
-    /// Rows that are left out: file, line, reason.
+    /// Omitted rows: file, line, reason.
     pub faults: Vec<(String, u64, String)>,
-    /// Remarks about values, with the number of rows.
+    /// Number of rows by remark about their values.
     pub notes: BTreeMap<String, u64>,
 }
 
-/// First and last name of a row's lead, and an address that its name contains.
+/// First and last name of a row's lead, and the e-mail address in its name, if any.
 fn names(cells: &RowCells) -> ([Option<String>; 2], Option<String>) {
     let part = FileKind::Lead;
     let (name, email) = cells.text(part, "name").map(contact::person).unwrap_or_default();
@@ -102,7 +102,7 @@ fn company_fields(cells: &mut RowCells, name: &str, zone: Zone) -> RecordFields 
 }
 
 impl<'a> RecordBuilder<'a> {
-    /// No records yet.
+    /// A builder without records.
     pub fn new(zone: Zone, map: &'a MapFile, ids: IdMap, known: &[User]) -> Self {
         Self {
             zone,
@@ -119,7 +119,7 @@ impl<'a> RecordBuilder<'a> {
         }
     }
 
-    /// Takes all rows of the files: companies, leads, then opportunities.
+    /// Reads all rows of the files: of companies, then of leads, then of opportunities.
     pub fn take(&mut self, tables: &[MappedFile], bar: &ProgressBar) {
         let rows: usize = tables.iter().map(|table| table.sheet.rows.len()).sum();
         progress::working(bar, rows as u64);
@@ -141,7 +141,7 @@ impl<'a> RecordBuilder<'a> {
         self.faults.sort();
     }
 
-    /// Keeps the ids of a file, so that none of them is assigned to another record.
+    /// Reserves the ids of a file, so that none of them is assigned to another record.
     fn reserve(&mut self, table: &MappedFile) {
         for row in &table.sheet.rows {
             for part in FileKind::ALL {
@@ -174,7 +174,7 @@ impl<'a> RecordBuilder<'a> {
         }
     }
 
-    /// Counts a row of which a remark is true.
+    /// Counts a row with this remark.
     pub fn remark(&mut self, remark: String) {
         *self.notes.entry(remark).or_default() += 1;
     }
@@ -197,8 +197,8 @@ impl<'a> RecordBuilder<'a> {
         Some(self.users.of(cell, &mut self.ids))
     }
 
-    /// The company of a row: the row itself in a file of companies, else the one that it refers to. A company that no file
-    /// contains is made from its name.
+    /// The company of a row: the row itself in a file of companies, else the one to which it refers. Creates a company
+    /// with a name that no file contains.
     pub fn company(&mut self, cells: &mut RowCells) -> Option<usize> {
         let part = FileKind::Company;
         let name = cells.text(part, "companyname").unwrap_or_default();
@@ -234,7 +234,8 @@ impl<'a> RecordBuilder<'a> {
         cells.take("id", added)
     }
 
-    /// The lead of a row, as [`Self::company`]. A lead that a row of opportunities makes has its owner and time.
+    /// The lead of a row, as [`Self::company`]. A lead created by a row of opportunities gets the row's owner and
+    /// times.
     pub fn lead(&mut self, cells: &mut RowCells) -> Option<usize> {
         let part = FileKind::Lead;
         let main = cells.table.main == part;
@@ -277,7 +278,7 @@ impl<'a> RecordBuilder<'a> {
         Some(at)
     }
 
-    /// The fields of a row's lead that do not identify it; times are those of the row's kind.
+    /// The fields of a row's lead that do not identify it. Times are those of `maker`.
     fn lead_fields(&mut self, cells: &mut RowCells, maker: FileKind, fields: &mut RecordFields) {
         let part = FileKind::Lead;
         for field in LEAD_TEXTS {
@@ -300,7 +301,7 @@ impl<'a> RecordBuilder<'a> {
         }
     }
 
-    /// Gives a lead without company that of the row.
+    /// Sets the company of a lead without one to that of the row.
     fn join(&mut self, cells: &mut RowCells, at: usize) {
         if let Some(company) = self.company(cells) {
             let id = self.companies.id(company);

@@ -19,7 +19,7 @@ pub struct Sheet {
     pub headings: Vec<String>,
     /// Each row has a cell for every heading.
     pub rows: Vec<SheetRow>,
-    /// Rows of another length, by line.
+    /// Rows that cannot be read, by line.
     pub faults: Vec<(u64, String)>,
 }
 
@@ -36,7 +36,7 @@ impl Sheet {
     /// Reads a file's bytes.
     ///
     /// # Errors
-    /// The reason, where the file has no heading.
+    /// A message, if the file has no heading.
     pub fn read(name: String, bytes: &[u8]) -> Result<Self, String> {
         let (text, encoding) = decoded(bytes);
         let (text, named, skipped) = without_separator_line(&text);
@@ -97,7 +97,7 @@ impl Sheet {
     }
 }
 
-/// The line of a place in a text. The reader's own count is one less after `\r\n`.
+/// The line of a byte position in a text. The count of the CSV reader is one too low after `\r\n`.
 struct LineCount<'a> {
     text: &'a str,
     byte: usize,
@@ -105,7 +105,7 @@ struct LineCount<'a> {
 }
 
 impl LineCount<'_> {
-    /// The line of the first row at or after a place, which is not before the last one.
+    /// The line of the first row at or after a position. The positions of successive calls must not decrease.
     fn at(&mut self, byte: u64) -> u64 {
         let byte = usize::try_from(byte).unwrap_or(usize::MAX);
         for next in self.text.bytes().skip(self.byte) {
@@ -119,8 +119,8 @@ impl LineCount<'_> {
     }
 }
 
-/// The text of a file, and the name of its encoding. Bytes that are not UTF-8 are Windows-1252, in which every byte is a
-/// character and which contains Latin-1.
+/// The text of a file, and the name of its encoding. Other bytes than Unicode are read as Windows-1252, which includes
+/// Latin-1 and gives every byte a character.
 fn decoded(bytes: &[u8]) -> (String, &'static str) {
     let encoding = match Encoding::for_bom(bytes) {
         Some((encoding, _)) => encoding,
@@ -139,7 +139,8 @@ fn is_wide(bytes: &[u8], from: usize) -> bool {
     zeros * 2 > high.len()
 }
 
-/// The text after a first line `sep=;`, which spreadsheets write, with its separator and the lines that were skipped.
+/// The text after a first line such as `sep=;`, which spreadsheets write; its separator; and the number of skipped
+/// lines.
 fn without_separator_line(text: &str) -> (&str, Option<u8>, u64) {
     let separator = |line: &str| match line.trim_end_matches('\r').strip_prefix("sep=")?.as_bytes() {
         [separator] => Some(*separator),
@@ -172,7 +173,7 @@ fn separator(text: &str) -> u8 {
     SEPARATORS[at.unwrap_or_default()]
 }
 
-/// The headings, of which a repeated one gets a number and an empty one a name.
+/// The headings. A repeated one gets a number, and an empty one a name.
 fn distinct<'a>(headings: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (at, heading) in headings.enumerate() {

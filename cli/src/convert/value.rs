@@ -1,5 +1,5 @@
-//! Amounts and dates of cells (C-105). How a column writes its numbers and dates is decided by all
-//! its values, because one value such as `1.234` or `03/04/2026` can be read in two ways.
+//! Amounts and dates of cells (C-105). The style of a column's numbers and dates follows from all its values, because
+//! one value such as `1.234` or `03/04/2026` can be read in two ways.
 
 use shared::money::Cents;
 use shared::time::{Day, Timestamp, Zone};
@@ -24,7 +24,7 @@ pub enum DateOrder {
     Mdy,
 }
 
-/// Whether a cell is empty. The others are placeholders that exports write for an absent value.
+/// Whether a cell is empty, or a placeholder that exports write for an absent value.
 pub fn is_absent(cell: &str) -> bool {
     matches!(
         cell,
@@ -61,7 +61,7 @@ impl Decimal {
     /// An amount such as `R$ 1.234,56`, with at most two decimals.
     ///
     /// # Errors
-    /// The reason.
+    /// A message, if the cell is no such amount.
     pub fn amount(self, cell: &str) -> Result<Cents, String> {
         let number = digits_and_marks(cell);
         let (group, mark) = match self {
@@ -97,13 +97,13 @@ impl std::fmt::Display for Decimal {
     }
 }
 
-/// The digits, signs, commas and points of an amount, without currency and spaces.
+/// The digits, commas, points and signs of an amount, without currency and spaces. An opening parenthesis is a sign.
 fn digits_and_marks(cell: &str) -> String {
     let kept = |c: &char| c.is_ascii_digit() || matches!(c, ',' | '.' | '-' | '(');
     cell.chars().filter(kept).collect()
 }
 
-/// Whether all groups after the first have three digits.
+/// Whether the first group has at most three digits and each other group three.
 fn grouped(number: &str, mark: char) -> bool {
     let mut groups = number.split(mark);
     let first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()));
@@ -129,10 +129,10 @@ impl DateOrder {
         DateParts::of(cell).is_some_and(|parts| parts.date[0] <= 31)
     }
 
-    /// The instant of a local date, with `time` from a column of its own.
+    /// The instant of a local date. `time` is the time of day from another column, or empty.
     ///
     /// # Errors
-    /// The reason.
+    /// A message, if the cell is no date in this order.
     pub fn instant(self, cell: &str, time: &str, zone: Zone) -> Result<Timestamp, String> {
         if let Some(instant) =
             Timestamp::parse(cell).or_else(|| Timestamp::parse(&cell.replacen(' ', "T", 1)))
@@ -168,7 +168,7 @@ impl std::fmt::Display for DateOrder {
     }
 }
 
-/// The numbers of a date and time as they are written.
+/// The numbers of a date and time, in the order of the text.
 struct DateParts {
     date: [u32; 3],
     minutes: u16,
@@ -199,7 +199,7 @@ impl DateParts {
     }
 }
 
-/// Minutes and seconds of `14:30`, `14:30:05`, `2:30 PM`; midnight where there is no time.
+/// Minutes and seconds of `14:30`, `14:30:05` or `2:30 PM`; midnight if there is no time.
 fn clock(time: &str) -> Option<(u16, u32)> {
     if time.is_empty() {
         return Some((0, 0));
@@ -306,7 +306,7 @@ mod tests {
                 "",
                 "2026-04-03T12:30:00.000Z",
             ),
-            // Midnight did not exist there.
+            // Daylight saving time began at this midnight.
             (DateOrder::Dmy, "04/11/2018", "", "2018-11-04T03:00:00.000Z"),
         ] {
             let read = order.instant(cell, time, zone).map(|instant| instant.to_string());

@@ -1,7 +1,7 @@
-//! The lines of the demo: those of `demo.ndjson`, whose dates move with the calendar, and several hundred computed records of the last
-//! 90 days, so that every board and report shows something.
+//! The lines of the demo: those of `demo.ndjson`, with dates that move with the calendar, and several hundred computed
+//! records of the last 120 days, so that every board and report shows something.
 //!
-//! Computed records differ between two days only in their dates. None is of the current day.
+//! Computed records differ between two days only in their dates. None was created or changed on the current day.
 
 use std::ops::Range;
 
@@ -21,14 +21,14 @@ const CALLS: Range<u64> = 2..201;
 const TICKETS: Range<u64> = 4..64;
 const MEETINGS: Range<u64> = 5..105;
 
-/// Age in days of the first lead; the others follow evenly until yesterday.
+/// Age in days of the oldest computed lead. The others follow evenly until yesterday.
 const OLDEST_LEAD: u64 = 119;
-/// Age in days of the oldest other records.
+/// Maximum age in days of other computed records, except for the creation of meetings.
 const OLDEST: u64 = 90;
 /// Start of working hours in UTC: 8 o'clock in São Paulo.
 const MORNING: u64 = 11;
 const WORKING_DAYS: u32 = 5;
-/// The last working days, which are within [`OLDEST`] days.
+/// Number of working days with meetings, all within [`OLDEST`] days.
 const MEETING_DAYS: usize = 62;
 const DAY_MILLIS: i64 = 86_400_000;
 
@@ -52,7 +52,7 @@ pub fn lines(now: Timestamp) -> Option<String> {
     Some(demo.lines.join("\n"))
 }
 
-/// A line with every date moved by some days. Each text that begins with a date is one.
+/// A line with every date moved by some days. Every text that begins with a date is a date.
 fn moved(line: &str, days: u64) -> String {
     let moved = line.split('"').map(|text| {
         let day = text.get(..10).and_then(Day::parse);
@@ -64,7 +64,7 @@ fn moved(line: &str, days: u64) -> String {
     moved.collect::<Vec<_>>().join("\"")
 }
 
-/// Numbers without a visible pattern that are the same everywhere (splitmix64).
+/// Pseudo-random numbers that are the same on every run (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -80,7 +80,7 @@ impl Dice {
         choices[at]
     }
 
-    /// Whether something of this likelihood, in percent, happens.
+    /// Returns `true` with a probability in percent.
     fn is(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
@@ -98,7 +98,7 @@ impl Computed {
         self.lines.push(line.to_string());
     }
 
-    /// A time of this many days ago, within working hours.
+    /// A time within working hours, this many days ago.
     fn ago(&mut self, days: u64) -> String {
         let (hour, minute, second) = (
             MORNING + self.dice.below(9),
@@ -131,7 +131,7 @@ impl Computed {
         self.add(&line);
     }
 
-    /// The older one is, the more likely it is closed and in a late column.
+    /// The older an opportunity, the more likely it is closed and in a late column.
     fn opportunity(&mut self, id: u64) {
         let age = 1 + self.dice.below(OLDEST);
         let closed = self.dice.is(15 + age * 60 / OLDEST);
@@ -171,7 +171,7 @@ impl Computed {
         self.add(&line);
     }
 
-    /// When and why it was closed, or when that is expected.
+    /// Sets the time and the reason of closing, or the expected time.
     fn outcome(&mut self, line: &mut Value, status: &str, changed: &str) {
         match status {
             "gain" => line["gain_date"] = json!(changed),
@@ -235,7 +235,7 @@ impl Computed {
         self.add(&line);
     }
 
-    /// At most two on each working day, none at the same time as another.
+    /// Adds at most two meetings for each working day, at different hours.
     fn meetings(&mut self) {
         let is_working =
             |age: &u64| self.today.minus_days(*age).weekday().num_days_from_monday() < WORKING_DAYS;
@@ -299,7 +299,7 @@ mod tests {
         }
     }
 
-    /// Nothing is of the current day or later, except for what is planned.
+    /// No date is of the current day or later, except for planned ones.
     #[test]
     fn dates_follow_the_clock() {
         for (now, day, first) in [

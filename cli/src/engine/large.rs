@@ -1,8 +1,9 @@
-//! Transactions of more writes than DynamoDB takes, for imports: all in one transaction of SQLite.
+//! Transactions for imports with more writes than DynamoDB permits, each as one transaction of SQLite.
 //!
-//! The engine's own call has DynamoDB's limit of 100, and SQLite spends most of an import on single transactions. Here the
-//! engine checks the conditions, 100 at a time, while no other call writes. Then it puts all items at once, with the
-//! numbers that are added computed before. There are no deletions, and only the update expressions of this project.
+//! The engine's own call has DynamoDB's limit of 100, and SQLite spends most of an import on single transactions. Here
+//! the engine checks the conditions, 100 at a time, while no other call writes. Then it puts all items at once,
+//! including the computed results of updates. Deletions are refused, and so are update expressions that this project
+//! does not use.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,10 +17,10 @@ use dynoxide::types::{MAX_ITEM_SIZE, item_size};
 use dynoxide::{AttributeValue, Database, DynoxideError, ImportOptions, Item};
 use shared::store::embedded::MAX_EMBEDDED_WRITES;
 
-/// The most actions of the engine's own transaction.
+/// Maximum actions of the engine's own transaction.
 pub const ORDINARY: usize = 100;
 
-/// Executes a large transaction. No other call may write until it returns.
+/// Executes a large transaction. The caller excludes all other writes.
 pub fn transact(
     database: &Database,
     request: TransactWriteItemsRequest,
@@ -61,7 +62,7 @@ pub fn transact(
     Ok(TransactWriteItemsResponse::default())
 }
 
-/// Checks the conditions of all actions. The error has a reason for each action, like DynamoDB's.
+/// Checks the conditions of all actions. The error has a reason for each action, as in DynamoDB.
 fn check(database: &Database, actions: &[TransactWriteItem]) -> Result<(), DynoxideError> {
     let conditions: Vec<_> = actions
         .iter()
@@ -92,7 +93,7 @@ fn check(database: &Database, actions: &[TransactWriteItem]) -> Result<(), Dynox
     }
 }
 
-/// The condition of an action as an action of its own.
+/// The condition of an action as a separate action.
 fn condition(action: &TransactWriteItem) -> Option<TransactWriteItem> {
     let check = match action {
         TransactWriteItem {
@@ -123,7 +124,7 @@ fn of_put(put: &TransactPut) -> Option<TransactConditionCheck> {
     })
 }
 
-/// The names and values that only the update uses are left out, because the engine refuses unused ones.
+/// Omits the names and values that only the update uses, because the engine refuses unused ones.
 fn of_update(update: &TransactUpdate) -> Option<TransactConditionCheck> {
     let condition = update.condition_expression.clone()?;
     let used: HashSet<_> = condition
@@ -147,7 +148,7 @@ fn of_update(update: &TransactUpdate) -> Option<TransactConditionCheck> {
     })
 }
 
-/// The item that an update leaves.
+/// The item after an update.
 fn updated(database: &Database, update: &TransactUpdate) -> Result<Item, DynoxideError> {
     let request = GetItemRequest {
         table_name: update.table_name.clone(),
@@ -171,8 +172,8 @@ fn updated(database: &Database, update: &TransactUpdate) -> Result<Item, Dynoxid
         .ok_or_else(|| refused("the update expression is not supported"))
 }
 
-/// Applies `ADD #a :a, #b :b SET #c = :c REMOVE #d`, with any of the clauses. `None` for any other expression, and where
-/// a sum is no whole number.
+/// Applies `ADD #a :a, #b :b SET #c = :c REMOVE #d`, with any of the clauses. Returns `None` for any other expression,
+/// and for a sum that is no whole number.
 fn apply(
     item: &mut Item,
     expression: &str,

@@ -37,13 +37,13 @@ pub enum EngineError {
 #[derive(Clone)]
 pub struct Database {
     engine: dynoxide::Database,
-    /// Shared by calls that may write; a large transaction has it alone.
+    /// Read-locked by ordinary calls, write-locked by a large transaction.
     writing: Arc<RwLock<()>>,
 }
 
 impl Database {
-    /// Opens a database in a file. Acknowledged writes survive `kill -9`. A power failure loses at most the last
-    /// writes and leaves the file intact: the log is synced before each checkpoint (`synchronous=NORMAL` with WAL).
+    /// Opens a database in a file. Acknowledged writes survive `kill -9`. A power failure loses at most the last writes
+    /// and leaves the file intact, because the log is synced before each checkpoint (`synchronous=NORMAL` with WAL).
     ///
     /// # Errors
     /// [`EngineError::Open`] if the file is not the engine's.
@@ -76,8 +76,8 @@ impl Database {
         })
     }
 
-    /// Deletes the items that expired before Unix second `now`, of the partitions of a table that begin with one of the
-    /// prefixes. Others are not read.
+    /// Deletes the items that expired before Unix second `now`. Reads only the partitions of the table that begin with
+    /// one of the prefixes.
     pub fn sweep(&self, table: &str, prefixes: &[String], now: i64) {
         for prefix in prefixes {
             if let Err(cause) = sweep::sweep(self, table, prefix, now) {

@@ -23,7 +23,8 @@ macro_rules! call {
     };
 }
 
-/// Executes one call and returns status and body. Calls share `writing`, which a large transaction has alone.
+/// Executes one call and returns status and body. A large transaction write-locks `writing`, and other calls read-lock
+/// it.
 pub fn answer(database: &Database, writing: &RwLock<()>, operation: &str, body: &[u8]) -> (u16, String) {
     let answered = if operation == "TransactWriteItems" {
         let parsed = parse::<TransactWriteItemsRequest>(body);
@@ -83,7 +84,8 @@ fn call_of(database: &Database, operation: &str, body: &[u8]) -> Option<Result<S
     }
 }
 
-/// Marks of the engine's parsers, anywhere in the text, of errors that DynamoDB calls validation errors.
+/// Marks in messages of the engine's parsers, anywhere in the text, for errors that DynamoDB reports as validation
+/// errors.
 const VALIDATION_MARKS: [&str; 2] = ["VALIDATION:", "VALIDATION_REQUEST:"];
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, DynoxideError> {

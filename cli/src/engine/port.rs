@@ -1,7 +1,7 @@
 //! The engine's DynamoDB API on its own port, for `funil --endpoint` and `sam local` (C-85).
 //!
-//! Requests from browsers are rejected: a page of any site could otherwise read and write the whole database through
-//! its visitor.
+//! Requests from browsers are rejected, because a page of any site could otherwise read and write the whole database
+//! through its visitor.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
@@ -47,7 +47,7 @@ struct Door {
 }
 
 impl Engine {
-    /// Serves the engine on an address, to requests signed with `key`, or to all without one.
+    /// Serves the engine on an address. With a key, only requests signed with it are accepted.
     ///
     /// # Errors
     /// [`EngineError`] if the address is not available.

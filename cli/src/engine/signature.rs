@@ -1,7 +1,8 @@
-//! Signature verification of DynamoDB requests (AWS Signature Version 4), where the port requires it.
+//! Signature verification of DynamoDB requests (AWS Signature Version 4), if the port requires signatures.
 //!
-//! Verifies the access key's id; the signature of method, path, body and signed headers, which must include `host`,
-//! `x-amz-date` and `x-amz-target`; and that the date is within 15 minutes. Session tokens are not supported.
+//! Verifies the access key's id, the date, which must be within 15 minutes, and the signature of method, path, query,
+//! body and signed headers. The signed headers must include `host`, `x-amz-date` and `x-amz-target`. Session tokens are
+//! not supported.
 
 use std::fmt;
 
@@ -14,7 +15,7 @@ use shared::time::Timestamp;
 use subtle::ConstantTimeEq as _;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
-/// Headers that must be signed; otherwise a request could be sent to another operation or at another time.
+/// Headers that must be signed, so that a request cannot be repeated with another operation or date.
 const SIGNED: [&str; 3] = ["host", "x-amz-date", "x-amz-target"];
 /// Maximum clock difference of a request's date, as on AWS.
 const MAX_SKEW_SECONDS: i64 = 15 * 60;

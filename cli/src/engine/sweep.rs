@@ -1,15 +1,16 @@
-//! Deletion of expired items, which DynamoDB does by itself. The engine's own sweep reads every item of the table; this one
-//! reads only the partitions in which items expire. A scan is in the order of the keys, so it can begin at any of them.
+//! Deletion of expired items, which DynamoDB does by itself. The engine's own sweep reads every item of the table. This
+//! one reads only the partitions with expiring items, because a scan is in the order of the keys and can begin at any
+//! key.
 
 use serde_json::{Value, json};
 use shared::store::embedded::EmbeddedEngine as _;
 
 use super::Database;
 
-/// Items that are read at a time.
+/// Items read at a time.
 const PAGE: usize = 100;
 
-/// Deletes the items that expired before Unix second `now`, of the partitions that begin with `prefix`. Returns their
+/// Deletes the items of the partitions beginning with `prefix` that expired before Unix second `now`. Returns their
 /// number, or the engine's error.
 pub fn sweep(database: &Database, table: &str, prefix: &str, now: i64) -> Result<u64, String> {
     let mut after = json!({ "pk": { "S": prefix }, "sk": { "S": "\u{1}" } });
@@ -39,7 +40,7 @@ pub fn sweep(database: &Database, table: &str, prefix: &str, now: i64) -> Result
     }
 }
 
-/// Deletes an item unless it was prolonged since.
+/// Deletes an item unless its expiry has moved. Returns whether it was deleted.
 fn delete(database: &Database, table: &str, key: &Value, now: i64) -> Result<bool, String> {
     let request = json!({
         "TableName": table, "Key": key, "ConditionExpression": "#ttl < :now",
@@ -75,8 +76,8 @@ mod tests {
         assert_eq!(call(database, "PutItem", &request).0, 200);
     }
 
-    /// Only what has expired in the named partitions is deleted, on all pages. Other partitions are not read: an item
-    /// there with such a time stays.
+    /// Only expired items of the named partitions are deleted, on all pages. An expired item of another partition
+    /// stays.
     #[test]
     fn the_sweep_deletes_what_has_expired_where_items_expire() {
         let database = table();

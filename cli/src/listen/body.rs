@@ -1,4 +1,4 @@
-//! Request bodies with a time limit, and requests that are tracked until the end of their responses.
+//! Request bodies with a time limit, and tracking of requests until the end of their responses.
 
 use std::io;
 use std::pin::Pin;
@@ -73,7 +73,7 @@ impl Tracked {
         Self(Arc::clone(exchanges))
     }
 
-    /// The body of the response, whose end ends the request.
+    /// The body of the response. The request ends with it.
     pub fn until_end_of(self, body: Body) -> TrackedBody {
         TrackedBody { body, _tracked: self }
     }

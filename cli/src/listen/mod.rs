@@ -74,7 +74,7 @@ struct Exchanges {
     open: AtomicUsize,
     /// Whether a response was sent before the request's body was read.
     unread: AtomicBool,
-    /// Wakes the connection at the end of a response: hyper may have read ahead and not poll again by itself.
+    /// Wakes the connection at the end of a response, because hyper may have read ahead and not poll again by itself.
     waiting: Mutex<Option<Waker>>,
 }
 

@@ -14,7 +14,7 @@ use tokio::time::Sleep;
 
 use super::{Exchanges, Limits, Reword, line};
 
-/// Duration and bytes for which a request is still read after its response: closing a connection with unread bytes
+/// Duration and bytes for which a request is still read after its response. Closing a connection with unread bytes
 /// resets it, and the client loses the response.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES: usize = 8 * 1024 * 1024;
@@ -241,8 +241,8 @@ impl AsyncWrite for Connection {
     }
 }
 
-/// The status of an error response that hyper created by itself: without a body and without `x-request-id`, which all
-/// responses of the service have.
+/// The status of an error response that hyper created by itself. Such a response has no body and no `x-request-id`, and
+/// all responses of the service have an `x-request-id`.
 fn own_refusal(bytes: &[u8]) -> Option<StatusCode> {
     let head = bytes.strip_prefix(b"HTTP/1.1 ")?;
     let head = head.strip_suffix(b"\r\n\r\n")?;

@@ -1,9 +1,10 @@
 //! `/panel` of `funil serve`: boards and reports in a browser, read-only (C-107).
 //!
-//! The page calls documented endpoints with the credentials that its visitor enters, and keeps them in memory only. It is not
-//! part of the interface: no function serves it. `examples/panel.html` is the same text, for any static host.
+//! The page calls documented endpoints with the credentials that its visitor enters, and keeps them in memory only. It
+//! is not part of the interface, and no function serves it. `examples/panel.html` is the same text, for any static
+//! host.
 //!
-//! Charts are Chart.js, a release as published, without its reference to a source map.
+//! Charts are drawn by Chart.js: a published release without its reference to a source map.
 
 use std::sync::LazyLock;
 
@@ -31,8 +32,8 @@ const SCRIPT: &str = concat!(
     include_str!("main.js"),
 );
 
-/// The text contains a policy for hosts that send no headers. There the visitor names the service, so it allows calls to any; under
-/// `funil serve` the header restricts them to this origin.
+/// The text contains a policy for hosts that send no headers. That policy allows calls to any service, because the
+/// visitor names it. Under `funil serve` the header restricts calls to this origin.
 static PAGE: LazyLock<SelfContainedPage> = LazyLock::new(|| {
     let chart = CHART.split(SOURCE_MAP).next().unwrap_or_default();
     let rest = format!(
