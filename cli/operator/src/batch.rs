@@ -1,22 +1,22 @@
-//! Many small changes in few transactions: each record's change is whole in one of them.
+//! Writes many small changes in few transactions. The change of each record is in one transaction.
 
 use crate::{Operator, OperatorError, Outcome};
 use table::StoreError;
 use table::{CommitError, MAX_WRITES, Policy, Transaction};
 
-/// The most bytes of one transaction, below DynamoDB's 4 MB.
+/// Maximum bytes of one transaction, below DynamoDB's 4 MB.
 const MAX_BYTES: usize = 3_000_000;
 
 /// Mode of writing.
 #[derive(Debug, Clone, Copy)]
 pub struct Mode {
-    /// Records that were changed through the API since they were imported are replaced too.
+    /// Also replaces records that were changed through the API since they were imported.
     pub overwrite: bool,
-    /// Nothing is written.
+    /// Decides without writing.
     pub judging: bool,
-    /// A transaction with the line was refused, so it is decided once more.
+    /// Whether a transaction with these records was refused, so that they are decided again.
     pub again: bool,
-    /// The maximum of writes in a transaction without deletions.
+    /// Maximum writes in a transaction without deletions.
     pub max_writes: usize,
 }
 
@@ -31,17 +31,17 @@ impl Default for Mode {
     }
 }
 
-/// The writes that a record takes, or the reason why it takes none.
+/// The writes of a record, or the reason for writing nothing.
 pub type Decision = Result<Transaction, Skip>;
 
 /// Why nothing is written for a record.
 #[derive(Debug)]
 pub enum Skip {
-    /// The table has the same.
+    /// The table already has the same record.
     Unchanged,
-    /// The reason, as the import reports it.
+    /// The record is refused, with the reason for the import's report.
     Refused(String),
-    /// The table failed, or what it has cannot be read.
+    /// The table failed, or a stored item cannot be read.
     Failed(StoreError),
 }
 
@@ -52,7 +52,7 @@ impl From<StoreError> for Skip {
 }
 
 impl Skip {
-    /// The outcome of the record. One that cannot be read is refused and does not stop the others.
+    /// The outcome of the record. An unreadable item refuses its record and does not stop the others.
     fn outcome(self) -> Result<Outcome, StoreError> {
         match self {
             Self::Unchanged => Ok(Outcome::Unchanged),
@@ -63,7 +63,7 @@ impl Skip {
     }
 }
 
-/// Changes that go into one transaction, and the places of their records.
+/// Changes for one transaction, and the indices of their records.
 #[derive(Debug, Default)]
 struct Batch {
     transaction: Transaction,
@@ -91,9 +91,9 @@ impl Batch {
 }
 
 impl Operator {
-    /// Decides about records and writes them in their order. `decide` is called once for all of them, and again for each
-    /// one of a transaction that was refused, because others changed the items that the decision depends on; such a record
-    /// then has a transaction of its own.
+    /// Decides about records and writes them in their order, many in one transaction. A transaction is refused if the
+    /// items that its decisions depend on have changed. Its records are then decided again in smaller groups, at last
+    /// each record alone.
     pub(crate) async fn carry_out<L, F>(
         &self,
         records: &[L],
@@ -118,7 +118,7 @@ impl Operator {
             match decision {
                 Err(skip) => note(&mut outcomes, at, skip.outcome()?),
                 Ok(_) if mode.judging => {}
-                // It was decided without regard to the one before it.
+                // The decision did not see the earlier change of the same item.
                 Ok(change) if batch.transaction.collides(&change) => {
                     self.flush(std::mem::take(&mut batch), &mut outcomes, &again)
                         .await?;
@@ -138,7 +138,7 @@ impl Operator {
         Ok(outcomes)
     }
 
-    /// Writes a batch. One that is refused is decided again in halves, down to each record alone.
+    /// Writes a batch. The records of a refused batch are decided again in halves, down to single records.
     async fn flush<F>(&self, batch: Batch, outcomes: &mut [Outcome], again: &F) -> Result<(), OperatorError>
     where
         F: AsyncFn(&[usize]) -> Result<Vec<Decision>, OperatorError>,
@@ -160,7 +160,8 @@ impl Operator {
         Ok(())
     }
 
-    /// Decides records again and writes them together. Returns those that are open still, because that is refused too.
+    /// Decides records again and writes them together. Returns the records that remain, because their changes collide
+    /// or their transaction is refused too.
     async fn retried<F>(
         &self,
         members: &[usize],
@@ -181,7 +182,8 @@ impl Operator {
         Ok((!self.is_written(batch.transaction).await?).then_some(batch.members))
     }
 
-    /// Whether a transaction was written; not if it was refused. One of its changes may be too large for DynamoDB.
+    /// Writes a transaction. Returns `false` if it was refused, also because one of its changes is too large for
+    /// DynamoDB.
     async fn is_written(&self, transaction: Transaction) -> Result<bool, OperatorError> {
         match self.table().commit_at(&self.2, transaction).await {
             Ok(()) => Ok(true),

@@ -1,4 +1,4 @@
-//! Stored records that have no version: reading calls, and conditions on the content that was read.
+//! Stored calls, which have no version: decoding, and a condition on the event that was read.
 
 use shared::ids::EventId;
 use shared::store::unscoped::calls::{self, CallRecord};
@@ -10,7 +10,8 @@ pub fn record(item: Option<Item>) -> Result<Option<CallRecord>, StoreError> {
     item.map(calls::decode_record).transpose()
 }
 
-/// The call still has the event that was read. Calls are never deleted.
+/// The condition that a call still has the event that was read. An absent call meets the condition of a call without an
+/// event, but calls are never deleted.
 pub fn same_event(stored: &CallRecord) -> Condition {
     Condition::Number {
         name: "event",

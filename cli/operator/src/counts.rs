@@ -11,11 +11,11 @@ use table::{KeyRange, MergeScan};
 const EVENT: &str = "event";
 
 impl Operator {
-    /// Counts the records of each kind that has any place of its own, in the order of exports. Queries of every record, the
-    /// kinds in parallel. Calls `watch` with each number of counted records.
+    /// Counts the records of each kind, in the order of exports. Queries every record, the kinds in parallel. Calls
+    /// `watch` with the number of records of each page.
     ///
     /// # Errors
-    /// [`OperatorError`] where there is no such instance or the table fails.
+    /// [`OperatorError`] if there is no such instance or the table fails.
     pub async fn counts(&self, watch: &(dyn Fn(u64) + Sync)) -> Result<Counts, OperatorError> {
         let directory = self.directory_head().await?;
         let mut counts = vec![

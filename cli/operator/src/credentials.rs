@@ -1,5 +1,5 @@
-//! Credentials as the operator issues, lists and revokes them (C-3). A credential is two items: the one that a request
-//! finds by hash, and the one in the operator's list. A revocation marks both.
+//! Issue, list and revocation of credentials by the operator (C-3). A credential is two items: one that a request finds
+//! by hash, and one in the operator's list. A revocation marks both.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ const MAY_LACK: [&str; 5] = [
     // In the credential itself.
     "requests_per_minute",
 ];
-/// The most valid credentials of one user: its membership changes in all of them in one transaction.
+/// Maximum valid credentials of one user, because one transaction changes the user's membership in all of them.
 pub(super) const MAX_CREDENTIALS: usize = 50;
 
 /// A credential in the operator's list.
@@ -42,7 +42,7 @@ pub struct CredentialEntry {
     pub id: String,
     /// Key or token.
     pub kind: CredentialKind,
-    /// The user as which its requests act.
+    /// The user of its requests.
     pub user: UserId,
     /// The operator's label.
     #[serde(default)]
@@ -60,7 +60,7 @@ pub struct CredentialEntry {
     pub requests_per_minute: Option<Rate>,
 }
 
-/// An entry as it is stored, with the hash by which a revocation finds the credential.
+/// A stored entry, with the hash by which a revocation finds the credential.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Listed {
     #[serde(flatten)]
@@ -69,7 +69,7 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// The credential that a request finds by its hash while the entry is not revoked.
+    /// The credential of an entry that is not revoked.
     pub(super) fn credential(&self, instance: &InstanceName) -> Credential {
         Credential {
             id: self.entry.id.clone(),
@@ -83,7 +83,7 @@ impl Listed {
         }
     }
 
-    /// The credential once it is revoked.
+    /// The credential of a revoked entry.
     fn revoked(&self, instance: &InstanceName, at: Timestamp) -> Credential {
         Credential {
             expires: Some(Timestamp::EPOCH),
@@ -92,14 +92,14 @@ impl Listed {
         }
     }
 
-    /// Whether a request may still be authenticated by it: one that expired a day ago has expired by any clock.
+    /// Whether it may still authenticate a request. A credential stays valid for one more day, because clocks differ.
     fn is_valid(&self, now: Timestamp) -> bool {
         let expires = self.entry.expires;
         self.entry.revoked.is_none() && expires.is_none_or(|expires| now < expires.plus_days(1))
     }
 }
 
-/// The valid credentials of all users at a version of the directory: issuing another one raises the version.
+/// The valid credentials of all users at a version of the directory. Issuing a credential raises the version.
 #[derive(Debug, Default)]
 pub(super) struct Keyring {
     version: u64,
@@ -107,7 +107,7 @@ pub(super) struct Keyring {
 }
 
 impl Keyring {
-    /// Reads them, unless they are of this version already.
+    /// Reads the credentials, unless they are already of this version.
     pub(super) async fn at(&mut self, operator: &Operator, version: u64) -> Result<(), StoreError> {
         if self.version == version {
             return Ok(());
@@ -123,7 +123,7 @@ impl Keyring {
         Ok(())
     }
 
-    /// Notes a write that raised the directory's version and issued no credential.
+    /// Follows a write that raised the directory's version and issued no credential.
     pub(super) fn moved_on(&mut self) {
         self.version += 1;
     }
@@ -133,7 +133,8 @@ impl Keyring {
         self.hashes.get(&user).map_or(0, Vec::len)
     }
 
-    /// The keys of a user's credentials that carry its membership: at most the limit, which the first format did not have.
+    /// The keys of a user's credentials that carry its membership. At most [`MAX_CREDENTIALS`], because the first
+    /// format permitted more.
     pub(super) fn of(&self, user: UserId) -> impl Iterator<Item = Key> {
         let hashes = self.hashes.get(&user).into_iter().flatten();
         hashes.take(MAX_CREDENTIALS).map(key::credential)
@@ -146,7 +147,7 @@ impl Keyring {
     }
 }
 
-/// A new credential. Its text is stored nowhere.
+/// A new credential. Its text is not stored.
 #[derive(Debug)]
 pub struct Issued {
     /// The entry in the operator's list.
@@ -160,7 +161,7 @@ impl Operator {
     ///
     /// # Errors
     /// [`OperatorError::NoInstance`], [`OperatorError::NoUser`], [`OperatorError::InactiveUser`],
-    /// [`OperatorError::ManyCredentials`], or [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::ManyCredentials`], or [`OperatorError::Store`] if the table fails.
     pub async fn issue(
         &self,
         kind: CredentialKind,
@@ -224,7 +225,7 @@ impl Operator {
         }
     }
 
-    /// The writes that issue a credential, on condition that its user is as it was read.
+    /// The writes that issue a credential, on condition that the directory and so its user are unchanged.
     async fn issuing(&self, listed: &Listed) -> Result<Transaction, OperatorError> {
         let (stored, user) = (self.stored_directory().await?, listed.entry.user);
         let mut credential = listed.credential(self.instance());
@@ -259,7 +260,7 @@ impl Operator {
     /// All credentials of a kind by time of issue, including revoked and expired ones.
     ///
     /// # Errors
-    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] if the table fails.
     pub async fn credentials(&self, kind: CredentialKind) -> Result<Vec<CredentialEntry>, OperatorError> {
         self.directory_head().await?;
         let listed = self.all_listed().await?;
@@ -269,7 +270,7 @@ impl Operator {
         Ok(entries)
     }
 
-    /// The hashes of all credentials in the list whose entries can be read.
+    /// The hashes of all credentials in the list that have a readable entry.
     pub(super) async fn listed_hashes(&self) -> Result<Vec<CredentialHash>, StoreError> {
         let listed = self.try_listed().await?;
         Ok(listed.flatten().map(|listed| listed.hash).collect())
@@ -289,7 +290,7 @@ impl Operator {
     ///
     /// # Errors
     /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
-    /// [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::Store`] if the table fails.
     pub async fn revoke(&self, kind: CredentialKind, id: &str) -> Result<CredentialEntry, OperatorError> {
         let mut listed = self.listed(kind, id).await?;
         let at = self.now();
@@ -304,13 +305,13 @@ impl Operator {
     ///
     /// # Errors
     /// [`OperatorError::NoInstance`], [`OperatorError::NoCredential`], [`OperatorError::RevokedAlready`], or
-    /// [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::Store`] if the table fails.
     pub async fn limit_key(&self, id: &str, limit: Option<Rate>) -> Result<CredentialEntry, OperatorError> {
         let mut listed = self.listed(CredentialKind::Key, id).await?;
         listed.entry.requests_per_minute = limit;
         let credential = item::encode("credential", &listed.credential(self.instance()))?;
         let mut transaction = Transaction::default();
-        // A key that is revoked concurrently stays revoked.
+        // A concurrent revocation stays.
         transaction.set(
             key::credential(&listed.hash),
             credential,
@@ -326,7 +327,7 @@ impl Operator {
     /// The entry of a credential that is not revoked.
     async fn listed(&self, kind: CredentialKind, id: &str) -> Result<Listed, OperatorError> {
         self.directory_head().await?;
-        // A text that is no id is not looked up: DynamoDB rejects keys of some lengths and characters.
+        // Other texts are not looked up, because DynamoDB rejects keys of some lengths and characters.
         let formed = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let item = if formed {
             self.reads().get(&self.keys().credential(kind, id)).await?

@@ -1,8 +1,8 @@
 //! The cents of daily counts, which a table before format 5 lacks.
 //!
-//! A day of a column is counted from its entries in the column's list. Each write that changes what a count adds up
-//! raises the count's version in its transaction. So the cents are written on condition of the versions of the count and
-//! its shards that were read before the entries: they are right, or the day is counted again.
+//! The amounts of a day and column come from the entries in the column's list. Each write that changes a count raises
+//! the count's version in the same transaction. The versions of the count and its shards are read before the entries,
+//! and the cents are written on condition of these versions. If a condition fails, the day is added up again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,9 +18,9 @@ use table::{
 };
 
 const KIND: &str = "daily count";
-/// Daily counts that one transaction changes: each with its shards.
+/// Maximum daily counts in one transaction. Each count is written, and its shards are checked.
 const COUNTS: usize = MAX_WRITES / (1 + SHARDS as usize);
-/// Numbers of a daily count that one transaction changes: DynamoDB allows 300 names in an expression.
+/// Maximum numbers of a daily count in one transaction, because DynamoDB allows 300 names in an expression.
 const NUMBERS: usize = 100;
 
 /// The items of a daily count, its own and its shards.
@@ -33,8 +33,8 @@ struct MissingCents {
 }
 
 impl Operator {
-    /// Adds the cents that daily counts lack, and returns the number of changed counts. Scans the table, and reads each
-    /// opportunity's entry in a list once.
+    /// Adds the cents that daily counts lack, and returns the number of changed counts. Scans the table, and reads the
+    /// entry of each opportunity in a list once.
     ///
     /// # Errors
     /// [`OperatorError::Store`] if the table fails; what was added by then stays.
@@ -84,7 +84,7 @@ impl Operator {
         }
     }
 
-    /// The daily counts of a day of a column, also those of restricted classes.
+    /// The stored counts of a day of a column, including those of restricted classes.
     async fn stored_counts(
         &self,
         list: BoardList,
@@ -111,8 +111,8 @@ impl Operator {
         Ok(stored)
     }
 
-    /// The cents of each daily count of a day by their names. Entries that cannot be read are skipped; the doctor reports
-    /// them.
+    /// The cents of each daily count of a day, by attribute. Entries that cannot be read are skipped; the doctor
+    /// reports them.
     async fn cents_of(
         &self,
         list: BoardList,
@@ -147,7 +147,8 @@ fn is_cents(name: &str) -> bool {
     name == "c" || name.starts_with("c.")
 }
 
-/// The cents that each stored count lacks, as many as one write may add. The doctor finds counts that are not stored.
+/// The cents that each stored count lacks, at most [`NUMBERS`] for each count. Counts that are not stored are left to
+/// the doctor.
 fn missing_cents(
     stored: &BTreeMap<Key, StoredCount>,
     right: &BTreeMap<Key, BTreeMap<String, i128>>,
@@ -185,7 +186,7 @@ fn cents_in(item: &Item, name: &str) -> Result<i128, StoreError> {
     number.ok_or_else(|| item::corrupt(KIND, format_args!("{name} is no number")))
 }
 
-/// The writes that add cents to counts, if neither these nor their shards were changed since they were read.
+/// The writes that add cents to counts, on condition that the counts and their shards are unchanged.
 fn addition(
     stored: &BTreeMap<Key, StoredCount>,
     missing: &[MissingCents],

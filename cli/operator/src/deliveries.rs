@@ -1,4 +1,4 @@
-//! Notifications that were given up after a day of tries (C-102).
+//! Notifications that were given up after a day of attempts (C-102).
 
 use serde::Serialize;
 use shared::ids::AutomationId;
@@ -16,11 +16,11 @@ pub struct FailedDelivery {
     pub automation: AutomationId,
     /// Index of the automation's action.
     pub action: usize,
-    /// Number of tries.
+    /// Number of attempts.
     pub tries: u64,
-    /// Time of the last try.
+    /// Time of the last attempt.
     pub since: Timestamp,
-    /// Why it failed.
+    /// Outcome of the last attempt.
     pub reason: String,
 }
 
@@ -28,7 +28,7 @@ impl Operator {
     /// The notifications that were given up, in the order of their keys. One query for each MB of them.
     ///
     /// # Errors
-    /// [`OperatorError`] where there is no such instance, or the table fails.
+    /// [`OperatorError`] if there is no such instance, or the table fails.
     pub async fn failed_deliveries(&self) -> Result<Vec<FailedDelivery>, OperatorError> {
         self.directory_head().await?;
         let items = self.0.reader().undelivered().await?;
@@ -38,16 +38,17 @@ impl Operator {
         found.collect()
     }
 
-    /// Has the notifications that were given up sent again, from the next run of the background work on. Returns them.
+    /// Moves the notifications that were given up back to the outbox, so that the next run of the background work sends
+    /// them. Returns them.
     ///
     /// # Errors
-    /// As [`Self::failed_deliveries`]; those before stay in the outbox.
+    /// As [`Self::failed_deliveries`]. Notifications that were moved before the error stay in the outbox.
     pub async fn retry_deliveries(&self) -> Result<Vec<FailedDelivery>, OperatorError> {
         self.directory_head().await?;
         let mut retried = Vec::new();
         for item in self.0.reader().undelivered().await? {
             let transaction = undelivered::back(self.0.reader(), &item)?;
-            // Refused: another operator has it sent already.
+            // A refused transaction means that another operator has moved it.
             if self.table().try_commit(transaction).await? {
                 retried.push(self.failed(Undelivered::decode(&item)?));
             }

@@ -1,5 +1,5 @@
-//! The details of departments and groups, in items of their own next to the directory's head: reading, changing and migrating
-//! them.
+//! The details of departments and groups, in separate items besides the directory's head: reading, changing and
+//! migrating them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ pub(super) struct StoredDetails {
 }
 
 impl Operator {
-    /// The details of a directory. No call in a former format, else a query for each MB of departments and of groups.
+    /// The details of a directory. In a former format no call, else a query for each MB of departments and of groups.
     pub(super) async fn stored_details(&self, stored: &StoredDirectory) -> Result<StoredDetails, StoreError> {
         let mut found = StoredDetails::default();
         if let Some(details) = &stored.details {
@@ -96,8 +96,8 @@ impl Operator {
         Ok(())
     }
 
-    /// Migrates the directory to the compact form in one transaction, and returns how many items changed; 0 if it has it
-    /// already.
+    /// Migrates the directory to the compact form in one transaction. Returns the number of changed items, 0 for a
+    /// compact directory.
     ///
     /// # Errors
     /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] if the table fails.

@@ -11,19 +11,19 @@ use shared::store::unscoped::directory::{StoredDirectory, decode_raw, encode, ha
 use table::item::{self, Item};
 use table::{Condition, Policy, Transaction};
 
-/// Maximum bytes of the item of the directory or of users' names in a former format, well below DynamoDB's 400 KB for an
-/// item.
+/// Maximum bytes of the directory's item, and of the item of users' names in a former format, well below DynamoDB's 400
+/// KB.
 pub const MAX_BYTES: usize = 350_000;
 /// The name of a change of the directory in errors.
 pub(super) const DIRECTORY: &str = "a change of the directory";
 
 impl Operator {
-    /// Changes the directory, and decides again if another write was faster. Returns whether anything changed. An
-    /// unreadable department or group is written anew.
+    /// Changes the directory, and calls `edit` again if another write was faster. Returns whether anything changed.
+    /// Replaces an unreadable department or group.
     ///
     /// # Errors
     /// [`OperatorError::NoInstance`], [`OperatorError::DirectoryFull`], [`OperatorError::TooLarge`], or
-    /// [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::Store`] if the table fails.
     pub async fn put_directory(&self, edit: impl Fn(&mut Directory)) -> Result<bool, OperatorError> {
         let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
         loop {
@@ -69,11 +69,11 @@ impl Operator {
         }
     }
 
-    /// Settings, departments and groups. Those whose details cannot be read have their ids as names; a lenient operator
-    /// notes the items.
+    /// Settings, departments and groups. Departments and groups with unreadable details have their ids as names, and a
+    /// lenient operator notes the items.
     ///
     /// # Errors
-    /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] where the table fails,
+    /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] if the table fails,
     /// or an item cannot be read and the operator is not lenient.
     pub async fn directory(&self) -> Result<Directory, OperatorError> {
         let stored = self.stored_directory().await?;
@@ -85,7 +85,7 @@ impl Operator {
     /// The part of the directory that decides access. One get.
     ///
     /// # Errors
-    /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] if the table fails.
     pub async fn directory_head(&self) -> Result<DirectoryHead, OperatorError> {
         Ok(self.stored_directory().await?.directory)
     }
@@ -117,7 +117,8 @@ impl Operator {
         transaction.put(self.keys().directory(), encode(&stored), read);
     }
 
-    /// Raises the directory's version from the one that was read, which orders all writes that depend on users.
+    /// Raises the directory's version on condition of the one that was read. The version orders all writes that depend
+    /// on users.
     pub(super) fn move_on(&self, transaction: &mut Transaction, version: u64) {
         let read = Condition::Version(version);
         transaction.update(self.keys().directory(), "v", 1, Item::new(), read);
@@ -126,7 +127,7 @@ impl Operator {
     /// The ids of all users. One query for each MB of their names, about 30,000 users.
     ///
     /// # Errors
-    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] if the table fails.
     pub async fn user_ids(&self) -> Result<BTreeSet<UserId>, OperatorError> {
         if let Some(standings) = self.stored_directory().await?.standings {
             return Ok(standings.into_keys().collect());

@@ -1,7 +1,7 @@
-//! All records of an instance as lines of JSON (C-81), in an order in which they could be read back in one pass.
+//! Writes all records of an instance as lines of JSON (C-81), each kind after those to which it refers.
 //!
-//! Lines are sparse: what an import restores by default is left out, so that exporting what was imported from an export
-//! gives the same bytes.
+//! Lines are sparse: they omit the values that an import restores by default. So an import of an export, exported
+//! again, has the same bytes.
 
 use std::io::{self, Write};
 
@@ -38,19 +38,19 @@ impl From<StoreError> for ExportError {
     }
 }
 
-/// Writes all records of an instance to `out`, in bounded memory. A call, an opportunity or a meeting made after it began
-/// is not in it. Of a lead whose deletion is not finished nothing is (C-24): each page is held against the deletions that
-/// are known once it was read.
+/// Writes all records of an instance to `out`, in bounded memory. Omits records of a kind with [`ExportKind::STOPS_AT`]
+/// that were created after the export began. Omits everything of leads with unfinished deletions (C-24): each page is
+/// filtered by the deletions known after it was read.
 ///
 /// # Errors
-/// [`ExportError`] where they cannot be read or written; what was written by then is no whole export.
+/// [`ExportError`] if the records cannot be read or written; the output is then incomplete.
 pub async fn export(
     operator: &Operator,
     out: &mut impl Write,
     bar: &ProgressBar,
 ) -> Result<Counts, ExportError> {
     let last = sequences(operator).await?;
-    // Each call is read twice, the second time with its event.
+    // The bar counts each call twice, the second time for its event.
     let total: u64 = last.iter().map(|(_, last)| *last).sum();
     let calls = last.last().map_or(0, |(_, last)| *last);
     progress::overall(bar, total + calls);
@@ -84,8 +84,8 @@ pub async fn export(
     Ok(export.counts)
 }
 
-/// The values of the sequences. Read first, so that every lead of an exported meeting, opportunity or call is exported too, and
-/// every opportunity of an exported meeting.
+/// The values of the sequences. They are read first, so that the export contains every lead of an exported meeting,
+/// opportunity or call, and every opportunity of an exported meeting.
 async fn sequences(operator: &Operator) -> Result<Vec<(&'static str, u64)>, StoreError> {
     let mut last = Vec::new();
     for (counter, name) in [
@@ -103,14 +103,14 @@ async fn sequences(operator: &Operator) -> Result<Vec<(&'static str, u64)>, Stor
 /// An export in progress.
 struct Export<'a, W> {
     operator: &'a Operator,
-    /// The values of the sequences when it began.
+    /// The values of the sequences before the export.
     last: Vec<(&'static str, u64)>,
     out: &'a mut W,
     bar: &'a ProgressBar,
     counts: Counts,
-    /// The ids of the kinds before, in the unit of the bar. Kinds without a sequence are small.
+    /// The ids of the former kinds, in the unit of the bar. Kinds without a sequence are small.
     before: u64,
-    /// The ids of the kind.
+    /// The ids of the current kind.
     ids: u64,
 }
 
@@ -144,7 +144,7 @@ impl<W: Write> Export<'_, W> {
         Ok(())
     }
 
-    /// The records of a kind, up to the last one that was numbered when the export began.
+    /// Writes the records of a kind, up to the last id before the export.
     async fn records<K: ExportKind>(&mut self) -> Result<(), ExportError> {
         self.begin(K::KIND);
         let last = K::STOPS_AT.map(|sequence| self.last(sequence));
@@ -167,7 +167,7 @@ impl<W: Write> Export<'_, W> {
         Ok(())
     }
 
-    /// The events of the calls up to the last one that was numbered when the export began.
+    /// Writes the events of calls, up to the last call before the export.
     async fn events(&mut self) -> Result<(), ExportError> {
         self.begin(Kind::Events);
         let last = CallId::new(self.last("call"));

@@ -1,5 +1,5 @@
-//! Users in the first format, which the former version reads too: their memberships are in the directory's item and their
-//! names in another one, so the size of these items limits the number of users.
+//! Users in the first format, which the previous release also reads. Their memberships are in the directory's item and
+//! their names in another item, so the size of these items limits the number of users.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ const NAMES: &str = "names";
 const USERS: usize = 90;
 
 impl Operator {
-    /// Writes the first of these users, in an instance whose directory has their memberships; `None` if the directory
-    /// changed in between.
+    /// Writes the first of these users in an instance of the first format; `None` if the directory changed
+    /// concurrently.
     pub(super) async fn import_first_format(
         &self,
         users: &[&User],
@@ -86,7 +86,7 @@ impl Aggregate {
         }
     }
 
-    /// Adds a user, unless one of the items would become too large. `known` says that the record is the stored one.
+    /// Adds a user, unless one of the items would become too large. `known` states that the record is the stored one.
     fn take(&mut self, user: &User, known: bool) -> Outcome {
         let (id, name, standing) = (user.id.to_string(), user.full_name(), Membership::from(user));
         let old_standing = self.standings.get(&user.id);
@@ -94,7 +94,7 @@ impl Aggregate {
         if known && old_standing == Some(&standing) && old_name == Some(&name) {
             return Outcome::Unchanged;
         }
-        // In JSON an entry has the id in quotes, a colon and a comma in addition to its value.
+        // In JSON an entry consists of its id in quotes, a colon, its value and a comma.
         let entry = |value: usize| id.len() + 4 + value;
         let before = |value: Option<usize>| value.map_or(0, entry);
         let directory_bytes = self.directory_bytes + entry(json_bytes(&standing))

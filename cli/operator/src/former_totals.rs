@@ -1,9 +1,10 @@
-//! Totals in former forms. Before format 2, all counts of opportunities of a day were in one item, and the totals of
-//! restricted classes, of opportunities or leads, among the others. Before format 4, a board had a total for each column,
-//! user and status.
+//! Totals in former forms. Before format 2, one item contained all counts of opportunities of a day, and totals of
+//! restricted classes of opportunities or leads were among the others. Before format 4, a board had a total for each
+//! column, user and status.
 //!
-//! Everything reads the sum of the forms and writes the new one. Moving the counts is a transaction that takes from one
-//! item what it adds to others, so sums are right at every moment, with live writes of both releases.
+//! Readers add up the former and the present forms, and writers write the present one. Each transaction of a move
+//! subtracts from one item the numbers that it adds to others. So sums are right at every moment, also with writes of
+//! both releases.
 
 use super::{Operator, OperatorError};
 use shared::ids::{FunnelId, UserId};
@@ -19,20 +20,20 @@ use table::{CommitError, Condition, Key, Policy, StoreError, Transaction, key_of
 
 const KIND: &str = "board total";
 const LEADS: &str = "lead total";
-/// Numbers that one transaction moves: each takes three writes, and DynamoDB allows 300 names in an expression.
+/// Maximum numbers in one transaction. Each takes three writes, and DynamoDB allows 300 names in an expression.
 const CONCURRENCY: usize = 30;
 
-/// A number to add to, and the attributes that describe its item.
+/// The number to which a count moves, and the attributes that describe its item.
 struct TotalTarget {
     key: Key,
     name: String,
-    /// The factor of the number there: 0 for one that must only be present.
+    /// The factor of the moved number; 0 for a number that must only be present.
     times: i64,
     set: Item,
 }
 
 impl Operator {
-    /// Moves the counts of all totals in the former form, and returns their number. Scans the table.
+    /// Moves the counts of all totals in a former form, and returns their number. Scans the table.
     ///
     /// # Errors
     /// [`OperatorError::Store`] if the table fails; what was moved by then stays.
@@ -55,8 +56,8 @@ impl Operator {
         }
     }
 
-    /// Moves the counts of a total in the former form to the present ones, and deletes it, unless it is gone already.
-    /// One get and one transaction for each 30 numbers, and two more.
+    /// Moves the counts of a total in a former form to the present totals, and deletes it. One get and one transaction
+    /// for each 30 numbers, and two more calls.
     ///
     /// # Errors
     /// [`OperatorError::Store`] if it cannot be read or written; what was moved by then stays.
@@ -84,7 +85,7 @@ impl Operator {
         Ok(())
     }
 
-    /// Moves numbers of a total in the former form, as many as one transaction can; none if all are 0.
+    /// Moves numbers of a total in a former form, as many as one transaction permits; none if all are 0.
     fn some_moved(&self, key: &Key, item: &Item, version: &Condition) -> Result<Transaction, StoreError> {
         let mut transaction = Transaction::default();
         for name in item.keys().filter(|name| is_number(name)) {
@@ -110,7 +111,7 @@ impl Operator {
         Ok(transaction)
     }
 
-    /// The present places of a number of a total in the former form.
+    /// The present places of a number in a total of a former form.
     fn targets(&self, key: &Key, item: &Item, name: &str) -> Result<Vec<TotalTarget>, StoreError> {
         let rest = key.pk.strip_prefix(&self.keys().prefix()).unwrap_or_default();
         let (kind, place) = rest.split_once('#').unwrap_or_default();
@@ -148,8 +149,8 @@ impl Operator {
         Ok(targets)
     }
 
-    /// The present places of a number of a class of opportunities: the totals of its column and of its user, and its own
-    /// if it is restricted.
+    /// The present places of a number of a class of opportunities: the totals of its column and of its user. A
+    /// restricted class also has a total of its own.
     fn board_targets(
         &self,
         key: &Key,
@@ -195,7 +196,7 @@ impl Operator {
     }
 }
 
-/// The funnel whose totals a partition has, and whether they are of the archive.
+/// The funnel of a partition of totals, and whether the totals are of its archive.
 fn place(key: &Key) -> Result<(FunnelId, bool), StoreError> {
     let mut parts = key.pk.rsplit('#');
     let archived = parts.next() == Some("1");
@@ -205,7 +206,7 @@ fn place(key: &Key) -> Result<(FunnelId, bool), StoreError> {
         .ok_or_else(|| item::corrupt(KIND, format_args!("{} is of no funnel", key.pk)))
 }
 
-/// The present places of the count of a class of leads: its own total, and that of its owner.
+/// The present places of the count of a class of leads: its own total, and its owner's.
 fn lead_targets(key: &Key, apart: String, item: &Item) -> Result<Vec<TotalTarget>, StoreError> {
     let mut class = item.clone();
     class.retain(|name, _| !is_number(name) && name != "v");

@@ -1,4 +1,4 @@
-//! A line of an import without a table: the reason why it is refused, and its form in an export.
+//! A line of an import without a table: the reason why it is refused, and its exported form.
 
 use std::any::Any;
 use std::borrow::Borrow as _;
@@ -35,14 +35,14 @@ impl FuzzedLine {
         })
     }
 
-    /// The line as an empty table keeps it at `now`; `None` where it removes something and leaves nothing to keep.
+    /// The line as an empty table stores it at `now`; `None` if it removes something and nothing is stored.
     #[must_use]
     pub fn kept(self, now: Timestamp) -> Option<Self> {
         let kind = self.kind;
         with_kind!(kind, K => kept::<K>(self.into::<K>()?, now).map(Self::of::<K>))
     }
 
-    /// The line that an export has of it.
+    /// The exported line.
     ///
     /// # Errors
     /// The reason why it cannot be written.

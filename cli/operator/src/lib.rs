@@ -1,8 +1,8 @@
-//! The operator's work on the table, outside the HTTP interface (C-80): instances, settings, credentials, import, export
-//! and the doctor.
+//! The operator's work on the table, outside the HTTP interface (C-80): instances, settings, credentials, import,
+//! export, migration and the doctor.
 //!
-//! Invariants: writes of imports depend on the versions that they read, so they are safe with live traffic; a record and
-//! its derived items change in one transaction; of a credential only the hash is stored.
+//! Invariants: writes of imports depend on the versions that they read, so they are safe during live traffic. A record
+//! and its derived items change in one transaction. Of a credential, only the hash is stored.
 
 mod batch;
 mod conditions;
@@ -131,7 +131,7 @@ pub enum OperatorError {
     /// The column is one of several funnels.
     #[error("column {0} is in funnels {1}; name one of them with --funnel")]
     ManyFunnels(u64, String),
-    /// The table has the format before users were records of their own.
+    /// The table has a format in which users are no separate records.
     #[error("the table has a former format, in which a user cannot be removed; run first: funil migrate")]
     FormerFormat,
     /// A setting does not exist or does not accept the value.
@@ -169,20 +169,20 @@ pub enum Outcome {
 pub struct InstanceEntry {
     /// Its name.
     pub name: InstanceName,
-    /// When it was created.
+    /// The time of creation.
     pub create_date: Timestamp,
-    /// Since when it is suspended.
+    /// The time of the suspension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspended: Option<Timestamp>,
-    /// Since when it is being deleted.
+    /// The time at which its deletion began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleting: Option<Timestamp>,
 }
 
-/// Creates the table where there is none and waits until it can be used; `true` where it was created.
+/// Creates the table if there is none and waits until it can be used. Returns `true` if it was created.
 ///
 /// # Errors
-/// [`StoreError`] where it can neither be found nor created.
+/// [`StoreError`] if it can neither be found nor created.
 pub async fn ensure_table(store: &Store) -> Result<bool, StoreError> {
     store.table().ensure().await
 }
@@ -190,7 +190,7 @@ pub async fn ensure_table(store: &Store) -> Result<bool, StoreError> {
 /// All instances by name.
 ///
 /// # Errors
-/// [`StoreError`] where they cannot be read.
+/// [`StoreError`] if they cannot be read.
 pub async fn instances(store: &Store) -> Result<Vec<InstanceEntry>, StoreError> {
     let range = KeyRange::head(key::instances(), PAGE);
     let items = store.table().reads().query_all(range).await?;
@@ -198,16 +198,17 @@ pub async fn instances(store: &Store) -> Result<Vec<InstanceEntry>, StoreError> 
     entries.collect()
 }
 
-/// Operates one instance. Pages leave out records that cannot be read where there is a place to note them. Bulk writes share a pace.
+/// Operates one instance. A lenient operator omits unreadable records from pages and notes them. Bulk writes share a
+/// pace.
 #[derive(Debug, Clone)]
 pub struct Operator(Writer, Option<Arc<Mutex<UnreadableRecords>>>, Pace);
 
-/// Records that were left out of pages because they cannot be read.
+/// Unreadable records that pages omitted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UnreadableRecords {
     /// Their number.
     pub count: u64,
-    /// The keys of the first thousand, each with what is wrong.
+    /// The keys of the first thousand, each with its fault.
     pub items: Vec<String>,
 }
 
@@ -218,13 +219,13 @@ impl Operator {
         Self(store.unscoped(instance), None, Pace::default())
     }
 
-    /// The same operator, whose pages leave out and note records that cannot be read.
+    /// The same operator. Its pages omit and note unreadable records.
     #[must_use]
     pub fn lenient(&self) -> Self {
         Self(self.0.clone(), Some(Arc::default()), self.2.clone())
     }
 
-    /// The records that pages left out so far because they cannot be read.
+    /// The unreadable records that pages have omitted so far.
     #[must_use]
     pub fn unreadable(&self) -> UnreadableRecords {
         let unreadable = self.1.as_ref().map(|noted| noted.lock());
@@ -258,20 +259,22 @@ impl Operator {
         self.environment().now()
     }
 
-    /// Whether leads note that no opportunity was ever linked to them, because every writer knows it.
+    /// Whether leads may store that no opportunity was ever linked to them, because every writer maintains the
+    /// attribute.
     fn is_settled(&self) -> bool {
         self.0.reader().settled().has(Format::UNLINKED)
     }
 
-    /// Whether ranks of leads may be counted, because every writer changes them.
+    /// Whether ranks of leads may be counted, because every writer maintains them.
     fn counts_leads(&self) -> bool {
         self.0.reader().settled().has(Format::LEAD_RANKS)
     }
 
-    /// Counts the leads by whose numbers far pages are found; the number of counted ranks.
+    /// Counts the leads of list blocks, by which pages far from the start are found. Returns the number of counted
+    /// ranks.
     ///
     /// # Errors
-    /// [`OperatorError::Store`] where the table fails; what was counted by then stays.
+    /// [`OperatorError::Store`] if the table fails; what was counted by then stays.
     pub async fn count_lead_ranks(&self) -> Result<u64, OperatorError> {
         Ok(self.0.count_lead_ranks().await?)
     }
@@ -279,7 +282,7 @@ impl Operator {
     /// Creates the instance, with default settings and no users.
     ///
     /// # Errors
-    /// [`OperatorError::InstanceExists`] where there is one, [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::InstanceExists`] if there is one, [`OperatorError::Store`] if the table fails.
     pub async fn create_instance(&self) -> Result<InstanceEntry, OperatorError> {
         let entry = InstanceEntry {
             name: self.instance().clone(),
@@ -342,10 +345,10 @@ impl Operator {
         Ok(transaction)
     }
 
-    /// The instance in the operator's list. One get.
+    /// The instance's entry in the operator's list. One get.
     ///
     /// # Errors
-    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] if the table fails.
     pub async fn entry(&self) -> Result<InstanceEntry, OperatorError> {
         let item = self.reads().get(&key::instance(self.instance())).await?;
         let item = item.ok_or_else(|| OperatorError::NoInstance(self.instance().clone()))?;

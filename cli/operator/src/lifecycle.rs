@@ -1,8 +1,8 @@
 //! Suspension and deletion of an instance (C-104).
 //!
-//! Both change the directory, which every request reads, so they hold from the next request on and cost no request a read. A
-//! deletion deletes the directory first, without which no credential opens the instance. The entry in the list of
-//! instances is deleted last, so an interrupted deletion is found and resumed.
+//! Both change the directory, which every request reads. So they apply from the next request on and cost requests no
+//! extra read. A deletion deletes the directory first, and without the directory no credential opens the instance. The
+//! entry in the list of instances is deleted last, so that an interrupted deletion can be found and resumed.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use shared::time::Timestamp;
 use table::item::{self, Item};
 use table::{Condition, Key, MAX_WRITES, Policy, StoreError, Transaction, key_of};
 
-/// Seconds in which every request that began before a deletion ends.
+/// Seconds after which every request that began before a deletion has ended.
 const SETTLED: u32 = 30;
 /// Concurrent transactions of a deletion.
 const CONCURRENCY: usize = 8;
@@ -34,10 +34,10 @@ pub struct Erased {
 }
 
 impl Operator {
-    /// Suspends the instance, or resumes it. Returns since when it is suspended, and whether that changed.
+    /// Suspends the instance, or resumes it. Returns the time of the suspension, and whether it changed.
     ///
     /// # Errors
-    /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::NoInstance`], [`OperatorError::BeingDeleted`], or [`OperatorError::Store`] if the table fails.
     pub async fn suspend(&self, suspended: bool) -> Result<(Option<Timestamp>, bool), OperatorError> {
         let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
         loop {
@@ -58,13 +58,13 @@ impl Operator {
         }
     }
 
-    /// Deletes every item of the instance: first its directory and its credentials, so that every request is refused from
-    /// the next one on, then everything else, then its entry in the list. Resumes an interrupted deletion. Unless no
-    /// other process uses the table (`alone`), it waits for the requests that began before, and deletes what they wrote.
-    /// Calls `watch` with each number of deleted items. Scans the whole table.
+    /// Deletes every item of the instance. The directory and the credentials come first, so that every request is
+    /// refused from the next one on. The entry in the list comes last. Resumes an interrupted deletion. Unless no other
+    /// process uses the table (`alone`), it waits for requests that began before, and deletes the items that they
+    /// wrote. Calls `watch` with each number of deleted items. Scans the whole table.
     ///
     /// # Errors
-    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails; another call continues.
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] if the table fails; another call continues.
     pub async fn delete_instance(
         &self,
         alone: bool,
@@ -88,8 +88,8 @@ impl Operator {
         })
     }
 
-    /// Marks the instance as being deleted and deletes its directory. Returns when that was done first, and the number of
-    /// items that this call deleted.
+    /// Marks the instance as being deleted and deletes its directory. Returns the time of the first such call, and the
+    /// number of items that this call deleted.
     async fn close(&self) -> Result<(Timestamp, u64), OperatorError> {
         let mut entry = self.entry().await?;
         if let Some(since) = entry.deleting {
@@ -113,7 +113,7 @@ impl Operator {
         Ok(transaction)
     }
 
-    /// Deletes the credentials, which the directory's absence has voided.
+    /// Deletes the credentials, which are void without the directory.
     async fn erase_credentials(&self, watch: &(dyn Fn(u64) + Sync)) -> Result<u64, OperatorError> {
         let hashes = self.listed_hashes().await?;
         self.erase(hashes.iter().map(key::credential).collect(), watch)
@@ -153,7 +153,7 @@ impl Operator {
         Ok(done.try_fold(0, async |sum, items| Ok(sum + items)).await?)
     }
 
-    /// Why the instance has no directory.
+    /// The error for an instance without a directory.
     pub(super) async fn missing(&self) -> OperatorError {
         let instance = self.instance().clone();
         match self.entry().await {
@@ -163,7 +163,7 @@ impl Operator {
     }
 }
 
-/// Whether an entry is that of an instance that is being deleted.
+/// Whether an instance's entry is marked for deletion.
 pub(super) fn is_being_deleted(entry: &Item) -> bool {
     entry.contains_key("deleting")
 }

@@ -1,5 +1,5 @@
-//! Look-ups of leads by address, word and number, and of opportunities by words of their titles, which records written
-//! before format 3 lack.
+//! Look-ups of leads by address, word and number, and of opportunities by the words of their titles. Records written
+//! before format 3 lack them.
 
 use super::{Operator, OperatorError};
 use shared::store::OpportunitySnapshot;
@@ -27,14 +27,14 @@ impl Missing {
         transaction.check(self.record.clone(), Condition::Version(self.version));
     }
 
-    /// Writes in its transaction.
+    /// The number of its writes.
     fn writes(&self) -> usize {
         self.look_ups.len() + 1
     }
 }
 
 impl Operator {
-    /// Puts the look-ups that are missing, and returns how many. Reads every lead and opportunity.
+    /// Puts the missing look-ups, and returns their number. Reads every lead and opportunity.
     ///
     /// # Errors
     /// [`OperatorError::Store`] if the table fails; what was put by then stays.
@@ -57,7 +57,7 @@ impl Operator {
         Ok(added)
     }
 
-    /// Puts the look-ups of a few records; one by one, if one of them was changed concurrently.
+    /// Puts the look-ups of a few records. If one of the records changed concurrently, puts them record by record.
     async fn add_some_look_ups<E: Entity>(&self, records: &[Missing]) -> Result<u64, StoreError> {
         let mut transaction = Transaction::default();
         for missing in records {
@@ -73,7 +73,7 @@ impl Operator {
         Ok(added)
     }
 
-    /// The same for a record that was changed concurrently.
+    /// Puts the look-ups of a record that may have changed concurrently.
     async fn add_look_ups_again<E: Entity>(&self, record: &Key) -> Result<u64, StoreError> {
         let mut retry = self.table().retry(Policy::CONFLICT, "adding a look-up");
         let record = std::slice::from_ref(record);
@@ -88,7 +88,7 @@ impl Operator {
         Ok(0)
     }
 
-    /// Records that lack any. Those that cannot be read are skipped; the doctor reports them.
+    /// Records that lack look-ups. Unreadable records are skipped; the doctor reports them.
     async fn missing_look_ups<E: Entity>(&self, records: &[Key]) -> Result<Vec<Missing>, StoreError> {
         let found = self.reads().get_many(records.iter().cloned()).await?;
         let wanted = records.iter().filter_map(|key| {

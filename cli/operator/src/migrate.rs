@@ -1,7 +1,7 @@
-//! `funil migrate`: brings a table from the former format to this build's, concurrently with requests (C-88).
+//! `funil migrate`: migrates a table from a former format to this build's, concurrently with requests (C-88).
 //!
-//! A migration may be interrupted and repeated: the item `#format` says that it has begun, requests that began before
-//! it end, the steps migrate the items of each instance, and then `#format` says that it is complete.
+//! A migration may be interrupted and repeated. First the item `#format` states that it has begun, and requests that
+//! began before end. Then the steps migrate the items of each instance. At last `#format` states the new format.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ use shared::store::unscoped::format::{Format, TableFormat, found_format};
 use shared::store::unscoped::key;
 use table::{Condition, StoreError, Transaction};
 
-/// Migrates one kind of an instance's items to [`Format::CURRENT`], and returns how many items changed. Skips items that
-/// have that format, and writes on condition of what it read, because requests go on.
+/// Migrates one sort of an instance's items to [`Format::CURRENT`], and returns the number of changed items. Skips
+/// items with that format. Writes on condition of the items that were read, because requests continue.
 type Step = for<'o> fn(&'o Operator) -> BoxFuture<'o, Result<u64, OperatorError>>;
 
 /// The steps from the former format to this build's, in their order and with their names in messages. A build that raises
@@ -32,7 +32,7 @@ const STEPS: [(&str, Step); 6] = [
     ("values of days", |operator| Box::pin(operator.add_day_values())),
 ];
 
-/// Seconds in which every request that began before the migration ends.
+/// Seconds after which every request that began before the migration has ended.
 const SETTLED: u32 = 30;
 
 /// The result of a migration.
@@ -49,12 +49,12 @@ pub struct Migration {
     pub changed: u64,
 }
 
-/// Migrates the table to [`Format::CURRENT`]. Unless no other process uses the table (`alone`), it first waits for requests
-/// that began before it. Calls `progress` with each instance and step.
+/// Migrates the table to [`Format::CURRENT`]. Unless no other process uses the table (`alone`), it first waits for
+/// requests that began before it. Calls `progress` with each instance and step.
 ///
 /// # Errors
-/// [`StoreError::Format`] if this build cannot read the table, or the table's failures. What was done stays, and another
-/// call continues.
+/// [`StoreError::Format`] if this build cannot read the table, or the table's failures. The finished work stays, and
+/// another call continues.
 pub async fn migrate(
     store: &Store,
     alone: bool,
@@ -93,7 +93,7 @@ pub async fn migrate(
     })
 }
 
-/// Writes that a migration has begun, unless an interrupted one did so.
+/// Writes to `#format` that a migration has begun, unless an interrupted migration wrote it.
 async fn begin_migration(
     store: &Store,
     from: Format,

@@ -1,6 +1,6 @@
 //! Enumerations of kinds by name.
 
-/// Declares an enumeration whose variants have names.
+/// Declares an enumeration with a name for each variant.
 macro_rules! named {
     ($(#[$attribute:meta])* $enumeration:ident { $($variant:ident $name:literal),* $(,)? }) => {
         $(#[$attribute])*
@@ -8,7 +8,7 @@ macro_rules! named {
         pub enum $enumeration { $($variant),* }
 
         impl $enumeration {
-            /// All of them.
+            /// All variants.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// The name, as in a line of an import.

@@ -1,4 +1,4 @@
-//! Reading the records of an instance in pages, for exports (C-81).
+//! Reads the records of an instance in pages (C-81).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,10 +15,10 @@ use table::StoreError;
 use table::item::{self, Item};
 use table::{Key, KeyRange, MergeScan, PAGE, Table, key_of};
 
-/// The most keys of unreadable records that are kept.
+/// Maximum listed keys of unreadable records.
 const MAX_NOTED: usize = 1000;
 
-/// Partitions that are read concurrently.
+/// Maximum concurrently read partitions.
 const CONCURRENCY: usize = 8;
 
 /// The records of one kind in the order of their sort keys, a page at a time.
@@ -45,10 +45,10 @@ impl<T> RecordPages<T> {
     }
 
     /// The next page, which may be empty; `None` after the last. One query of a partition, of at most 1 MB. A lenient
-    /// operator leaves out records that cannot be read and notes them in [`Operator::unreadable`].
+    /// operator omits unreadable records and notes them in [`Operator::unreadable`].
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn next(&mut self) -> Result<Option<Vec<T>>, StoreError> {
         let Some(items) = self.rest.next_page(self.table.reads()).await? else {
             return Ok(None);
@@ -57,7 +57,7 @@ impl<T> RecordPages<T> {
     }
 }
 
-/// Decodes items; those that cannot be read are noted and left out, if there is a place to note them.
+/// Decodes items. Unreadable items are omitted and noted if there is a place to note them, else the first is the error.
 fn readable<T>(
     items: impl IntoIterator<Item = Item>,
     decode: impl Fn(Item) -> Result<T, StoreError>,
@@ -94,7 +94,7 @@ impl EventPages<'_> {
     /// The next page, which may be empty; `None` after the last. One query of a partition and a batch of gets.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn next(&mut self) -> Result<Option<Vec<CallEvent>>, StoreError> {
         let Some(records) = self.calls.next().await? else {
             return Ok(None);
@@ -111,7 +111,7 @@ impl EventPages<'_> {
 }
 
 impl Operator {
-    /// Notes items that cannot be read, if there is a place to note them; else the first is the error.
+    /// Notes unreadable items if the operator is lenient; else the first one is the error.
     pub(super) fn note_unreadable(&self, items: BTreeMap<Key, StoreError>) -> Result<(), StoreError> {
         for (key, cause) in items {
             match (&self.1, cause) {
@@ -129,14 +129,14 @@ impl Operator {
         RecordPages::new(self, ranges, K::decode)
     }
 
-    /// All opportunities' records by id, with the copies in them, which may be stale.
+    /// The records of all opportunities by id, with their copies, which may be stale.
     #[must_use]
     pub fn opportunities(&self) -> RecordPages<OpportunityRecord> {
         let span = KeyRange::head(self.keys().opportunities(), PAGE);
         RecordPages::new(self, vec![span], OpportunityRecord::decode)
     }
 
-    /// The events of all calls, or of those up to one of them.
+    /// The events of all calls, or of the calls up to one of them.
     #[must_use]
     pub fn events(&self, last: Option<CallId>) -> EventPages<'_> {
         let last = last.map(CallId::padded);
@@ -147,18 +147,18 @@ impl Operator {
         }
     }
 
-    /// The deleted leads of which data may be left, which no response may show (C-24).
+    /// Deleted leads with data that may not be erased yet, which no response may show (C-24).
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn erasures(&self) -> Result<PendingErasures, StoreError> {
         self.0.reader().erasures().await
     }
 
-    /// The last value of a sequence, 0 before the first.
+    /// The last value of a sequence, 0 if it has none.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn last(&self, counter: Counter, name: &str) -> Result<u64, StoreError> {
         let counter = self.reads().get(&self.keys().counter(counter)).await?;
         item::number("counter", &counter.unwrap_or_default(), name)

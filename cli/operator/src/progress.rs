@@ -1,11 +1,11 @@
-//! Progress bars for long work on a terminal (C-80): the progress, the rate, and the remaining time where that is known.
+//! Progress bars for long work on a terminal (C-80): the progress, the rate and, if known, the remaining time.
 
 use std::fmt;
 use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-/// A bar on standard error where that is a terminal, and nothing elsewhere.
+/// A bar on standard error if that is a terminal, else a hidden one.
 #[must_use]
 pub fn bar() -> ProgressBar {
     if std::io::stderr().is_terminal() {
@@ -15,7 +15,7 @@ pub fn bar() -> ProgressBar {
     }
 }
 
-/// The share of the first part in work of two parts is one of so many.
+/// Number of equal shares of work in two parts. The first part is one share.
 const PARTS: u64 = 20;
 
 /// Begins work that has `total` of any unit, with one bar for all of it.
@@ -30,11 +30,11 @@ pub fn reading(bar: &ProgressBar, doing: &'static str, total: u64) {
     bar.set_message(doing);
 }
 
-/// Begins its second part, which has `total` lines.
+/// Begins the second part, which has `total` lines.
 pub fn working(bar: &ProgressBar, total: u64) {
     bar.set_length(total.saturating_mul(PARTS));
     bar.set_position(total);
-    // The rate of the first part is another.
+    // The first part has another rate.
     bar.reset_eta();
 }
 
@@ -43,7 +43,7 @@ pub fn worked(bar: &ProgressBar, lines: u64) {
     bar.inc(lines.saturating_mul(PARTS - 1));
 }
 
-/// The lines of the second part that are done, and all; `None` during the first part.
+/// The finished lines of the second part, and all its lines; `None` during the first part.
 #[must_use]
 pub fn lines(bar: &ProgressBar) -> Option<(u64, u64)> {
     let total = bar.length()? / PARTS;
@@ -68,7 +68,7 @@ fn begin(bar: &ProgressBar, template: &str, doing: &'static str, total: Option<u
     bar.set_message(doing);
 }
 
-/// Whole numbers; the library's own rate has four decimals.
+/// Writes a whole number; the library's own rate has four decimals.
 fn rate(state: &ProgressState, out: &mut dyn fmt::Write) {
     let _ = write!(out, "{:.0}/s", state.per_sec());
 }

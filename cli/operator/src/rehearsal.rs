@@ -1,8 +1,8 @@
-//! A table of which only a copy is written (C-104), so that an import can be judged by running it.
+//! A dry run: a copy of the table that takes all writes (C-104), so that an import can be checked by running it.
 //!
-//! The copy begins empty. Before each call it gets the items that the call names and does not have yet, and before a query
-//! the whole partition; then the call is executed on the copy alone. So its answers are those of the table, except for
-//! what others write into the table meanwhile.
+//! The copy is empty at first. Before each call the copy gets the items that the call names and that were not copied
+//! before, and for a query the whole partition. Then the call is executed on the copy alone. So it returns the same as
+//! on the table, except for concurrent writes of others to the table.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tokio::sync::Mutex;
 /// The copy's table.
 const COPY: &str = "copy";
 
-/// A store whose writes go to `scratch`, an empty engine, and whose reads are those of `store` until then.
+/// A store that reads from `store` and writes to `scratch`, an empty engine. Later reads return the written items.
 ///
 /// # Errors
 /// [`StoreError`] if the copy's table cannot be created.
@@ -33,14 +33,14 @@ pub async fn rehearse(store: &Store, scratch: Arc<dyn EmbeddedEngine>) -> Result
     Ok(Store::embedded(Arc::new(overlay), COPY.to_owned(), environment))
 }
 
-/// The keys and partitions that the copy has of the table, whether there were such items or not.
+/// The keys and partitions of the table that were copied, including those without items.
 #[derive(Debug, Default)]
 struct Loaded {
     keys: HashSet<Key>,
     partitions: HashSet<String>,
 }
 
-/// The copy as an engine.
+/// An engine that executes calls on the copy.
 #[derive(Debug)]
 struct Overlay {
     table: Table,
@@ -59,7 +59,7 @@ impl EmbeddedEngine for Overlay {
         let loaded = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(work));
         match loaded {
             Ok(()) => self.scratch.answer(operation, body),
-            // The table's error, which must not be retried again.
+            // A status that is not retried, because the table's error was already retried.
             Err(error) => (
                 400,
                 json!({ "__type": "TableFailed", "message": error.to_string() }).to_string(),
@@ -69,7 +69,8 @@ impl EmbeddedEngine for Overlay {
 }
 
 impl Overlay {
-    /// Copies items that the copy does not have yet. One load at a time: a later one must not undo a write.
+    /// Copies items that were not copied before. Loads are serialised, because a concurrent load could overwrite a
+    /// write.
     async fn load(&self, mut keys: Vec<Key>, partition: Option<&str>) -> Result<(), StoreError> {
         let mut loaded = self.loaded.lock().await;
         keys.retain(|key| !loaded.keys.contains(key) && !loaded.partitions.contains(&key.pk));
@@ -94,7 +95,7 @@ impl Overlay {
     }
 }
 
-/// The keys in a request: every object with `pk` and `sk`.
+/// The keys in a request, which are all objects with `pk` and `sk`.
 fn name_keys(request: &Value, keys: &mut Vec<Key>) {
     match request {
         Value::Object(members) => {

@@ -1,8 +1,9 @@
-//! Migrates the directory from the first format to the second: users' memberships move from the directory's item to their
-//! credentials and the members of departments, and their names to several items.
+//! Migrates the directory from the first format to the second. Users' memberships move from the directory's item to
+//! their credentials and to the members of departments. Users' names move to several items.
 //!
-//! Nobody reads these before the last write, which removes the memberships from the directory. Each write depends on the
-//! directory's version. If a user changes during the migration, or it was interrupted, everything is compared again.
+//! No reader uses the new items before the last write, which removes the memberships from the directory. Each write
+//! depends on the directory's version. If a user changes during the migration, or it was interrupted, everything is
+//! compared again.
 
 use super::credentials::Keyring;
 use super::directory::DIRECTORY;
@@ -15,15 +16,16 @@ use shared::store::unscoped::directory::{Standings, StoredDirectory};
 use table::item;
 use table::{Condition, Key, Policy, StoreError, Transaction};
 
-/// Items in one transaction: of names, which are the largest, less than 4 MB.
+/// Items in one transaction. Those of names are the largest, together less than 4 MB.
 const BATCH: usize = 40;
 
 impl Operator {
-    /// Migrates the directory to the second format, and returns how many items changed; 0 if it has it already.
+    /// Migrates the directory to the second format. Returns the number of changed items, 0 if it has that format
+    /// already.
     ///
     /// # Errors
     /// [`OperatorError::Disagreement`] if a user's membership is ambiguous, [`OperatorError::NoInstance`], or
-    /// [`OperatorError::Store`] if the table fails; what was written by then changes no answer.
+    /// [`OperatorError::Store`] if the table fails; the items written before change no response.
     pub async fn split_directory(&self) -> Result<u64, OperatorError> {
         let mut changed = 0;
         let mut retry = self.table().retry(Policy::CONFLICT, DIRECTORY);
@@ -44,7 +46,8 @@ impl Operator {
         }
     }
 
-    /// Writes everything, and last the directory without memberships. Returns `false` if it changed in between.
+    /// Writes all new items, then the directory without memberships. Returns `false` if the directory changed
+    /// concurrently.
     async fn try_split(
         &self,
         stored: StoredDirectory,

@@ -1,7 +1,7 @@
-//! New records of an instance, as `funil tail` follows them (C-106).
+//! Follows the new records of an instance, for `funil tail` (C-106).
 //!
-//! Records are found by the sequences of their ids, so a look that finds nothing new costs one batch of gets. A request may
-//! reserve an id before it writes the record, so a missing id is looked for during a grace period.
+//! Records are found by the sequences of their ids, so a look without new records costs one batch of gets. A request
+//! may reserve an id before it writes the record, so a missing id is looked for during a grace period.
 
 use std::collections::BTreeSet;
 
@@ -15,9 +15,9 @@ use crate::line::Fields;
 use crate::pages::RecordPages;
 use crate::{Operator, OperatorError};
 
-/// Seconds until a missing id is given up: longer than a request may take.
+/// Seconds after which a missing id is given up, longer than any request takes.
 const GRACE: u32 = 60;
-/// New records of a kind after which a look ends, such as those of an import; the next one goes on.
+/// New records of a kind after which a look ends, for example during an import. The next look continues.
 const MAX_FOUND: usize = 1000;
 
 /// A record that is new.
@@ -47,7 +47,7 @@ struct FollowedSequence {
     first: u64,
     /// The shown ids from `first` on.
     shown: BTreeSet<u64>,
-    /// When the missing ids up to one of them are given up.
+    /// The time at which missing ids are given up, and the last of these ids.
     grace: Option<(Timestamp, u64)>,
 }
 
@@ -82,7 +82,7 @@ impl FollowedSequence {
 }
 
 impl Tail {
-    /// Begins after the records that the instance has.
+    /// Begins after the existing records of the instance.
     ///
     /// # Errors
     /// [`OperatorError`] if there is no such instance or the table fails.
@@ -105,8 +105,8 @@ impl Tail {
         Ok(tail)
     }
 
-    /// The records that were made since the former look, kind by kind. One batch of gets, and a query for each kind that has
-    /// new or missing ids.
+    /// The records that were created since the former look, kind by kind. One batch of gets, and a query for each kind
+    /// with new or missing ids.
     ///
     /// # Errors
     /// [`OperatorError`] if the table fails.
@@ -137,7 +137,7 @@ impl Tail {
         Ok(last)
     }
 
-    /// The new records of a kind, without anything of leads that are being deleted (C-24).
+    /// The new records of a kind, without data of leads that are being deleted (C-24).
     async fn read<K: ExportKind>(&mut self, at: usize, last: u64) -> Result<Vec<NewRecord>, OperatorError> {
         let (operator, sequence) = (&self.operator, &mut self.sequences[at]);
         let mut found = Vec::new();
@@ -187,7 +187,7 @@ mod tests {
             .plus_seconds(seconds)
     }
 
-    /// Each step: seconds, last id of the sequence, ids that are found, and the lowest id to look for afterwards.
+    /// Each step: seconds, last id of the sequence, found ids, and the lowest id to look for afterwards.
     #[test]
     fn missing_ids_are_looked_for_during_the_grace_period() {
         for steps in [

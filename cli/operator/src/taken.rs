@@ -1,4 +1,5 @@
-//! The ids and users of an instance, above and to which a conversion assigns its own (C-105).
+//! The highest ids and the users of an instance. A conversion assigns higher ids and matches owners with the users
+//! (C-105).
 
 use std::collections::BTreeMap;
 
@@ -9,20 +10,20 @@ use table::StoreError;
 use crate::Operator;
 use crate::kinds::{Companies, ExportKind, Funnels, LossReasons, RecordKind, Tags, Users};
 
-/// The ids and users of an instance.
+/// The highest ids and the users of an instance.
 #[derive(Debug, Default)]
 pub struct TakenIds {
-    /// The highest id by kind; 0 without records. `column` is of the columns of all funnels.
+    /// The highest id by kind; 0 without records. `column` is the highest id of the columns of all funnels.
     pub last: BTreeMap<&'static str, u64>,
     /// All users.
     pub users: Vec<User>,
 }
 
 impl Operator {
-    /// Reads the highest ids and all users. Reads all companies.
+    /// Reads the highest ids and all users. Reads all companies, tags, loss reasons and funnels.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn taken(&self) -> Result<TakenIds, StoreError> {
         let mut taken = TakenIds::default();
         for (counter, kind) in [(Counter::Lead, "lead"), (Counter::Opportunity, "opportunity")] {

@@ -1,4 +1,4 @@
-//! The lists that are derived from all users' records, in parts: their names, and the members of departments.
+//! The lists derived from all users' records, in several items: the users' names, and the members of departments.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -14,12 +14,12 @@ use table::{Condition, Key, KeyRange, PAGE, StoreError, Transaction, key_of};
 
 type UserTexts = BTreeMap<UserId, String>;
 
-/// The lists derived from the users' records, and the users' memberships: some hundred bytes of each user.
+/// The lists derived from the users' records, and the users' memberships. Some hundred bytes for each user.
 #[derive(Default)]
 pub(super) struct UserLists {
     pub standings: BTreeMap<UserId, Membership>,
     pub names: BTreeMap<Key, UserTexts>,
-    /// Members with empty texts.
+    /// The members of each item, with empty texts.
     pub members: BTreeMap<Key, UserTexts>,
 }
 
@@ -133,7 +133,7 @@ impl UserList {
     }
 }
 
-/// Differences of `stored` from `expected`: missing, different and superfluous values.
+/// Differences of `stored` from `expected`: missing, different and surplus values.
 pub(super) fn differences<K: Ord + Display, V: PartialEq>(
     what: &str,
     expected: &BTreeMap<K, V>,

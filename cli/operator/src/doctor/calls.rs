@@ -1,5 +1,4 @@
-//! Calls with a lead and without an event: the only records that should derive more than they can, because the event's
-//! number is in them.
+//! Calls with a lead and without an event. The event's id is in the call, so nothing can be derived from such a call.
 
 use super::kind::KindRef;
 use super::{Doctor, Result};
@@ -9,7 +8,7 @@ use shared::store::unscoped::calls::{self, CallRecord};
 use table::item::{self, Item, n};
 use table::{Condition, Key, Transaction};
 
-/// A call with its item, lead, and what it lacks.
+/// A call that lacks an event.
 struct Flawed {
     reason: &'static str,
     item: Item,
@@ -18,8 +17,8 @@ struct Flawed {
 }
 
 impl Doctor<'_> {
-    /// Reports such a call, and gives it the event that its lead's timeline has for it, or a new one. An import that is
-    /// still running brings the event later (C-81), and replaces this one then.
+    /// Reports such a call. A repair links it with the event on its lead's timeline, or creates an event. The line of a
+    /// running import may still bring the event (C-81); it then replaces the created one.
     pub(super) async fn flawed(&mut self, kind: KindRef, key: &Key) -> Result<()> {
         let operator = self.operator;
         let Some(call) = flawed(operator, kind, key).await? else {
@@ -64,8 +63,7 @@ impl Doctor<'_> {
     }
 }
 
-/// The call at a key if it lacks its event. What an unfinished deletion still removes from its records is no difference
-/// (C-84).
+/// The call at a key if it lacks its event. `None` during the deletion of its lead, which is no difference (C-84).
 async fn flawed(operator: &Operator, kind: KindRef, key: &Key) -> Result<Option<Flawed>> {
     let Some(item) = operator.reads().get(key).await? else {
         return Ok(None);

@@ -20,8 +20,8 @@ pub enum Check {
 pub struct Inconsistency {
     /// Items and what is wrong with each.
     pub findings: Vec<(String, String)>,
-    /// The writes that correct them, under conditions that fail once the check is out of date. `None` where only a person
-    /// can decide.
+    /// The writes that correct them, on conditions that fail if the check is out of date. `None` if only a person can
+    /// decide.
     pub fix: Option<Transaction>,
 }
 
@@ -36,8 +36,8 @@ impl Check {
 }
 
 impl Doctor<'_> {
-    /// Repeats a check of `what` that compares something with the item at `held`, which is read before and after it. If
-    /// the item is the same, the comparison was of one moment. Without the item there is nothing to compare.
+    /// Repeats a check of `what` that compares something with the item at `held`. The item is read before and after the
+    /// check, and an unchanged item makes the comparison consistent. Without the item nothing is compared.
     pub(super) async fn recheck<F>(&mut self, what: &Key, held: &Key, check: F) -> Result<()>
     where
         F: AsyncFn(&Item) -> Result<Check>,

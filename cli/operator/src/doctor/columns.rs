@@ -1,5 +1,5 @@
-//! Columns: an opportunity is in one that its funnel has. In another no board shows it, and only a person knows where it
-//! belongs.
+//! Checks that each opportunity is in a column of its funnel. In any other column no board shows it. Only a person
+//! knows the right one, so there is no repair.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ impl Doctor<'_> {
         Ok(())
     }
 
-    /// Checks a record that seems to be in no column. Its funnel may be younger than the doctor.
+    /// Checks a record outside the known columns. Its funnel may have changed since the doctor began.
     pub(super) async fn misplaced(&mut self, kind: KindRef, key: &Key) -> Result<()> {
         let operator = self.operator;
         self.recheck(key, key, async |record| {
@@ -51,7 +51,7 @@ impl Doctor<'_> {
                 return Ok(Check::Fine);
             };
             let reason = match operator.0.reader().funnel(id).await {
-                // It was reported itself, and may have any column.
+                // An unreadable funnel was reported itself, and may have any column.
                 Err(StoreError::Corrupt { .. }) => return Ok(Check::Fine),
                 Err(error) => return Err(error.into()),
                 Ok(None) => format!("is in funnel {id}, which does not exist"),

@@ -1,9 +1,9 @@
-//! Copies: whatever a record copies of another one is right, unless a marker says that it may be stale.
+//! Checks that each copy of another record is right, unless a marker states that it may be stale.
 //!
-//! A check reads the record, its source and the markers, and then both records again. If both are unchanged, they were as
-//! they are when the markers were read, and without a marker the copy must be right at that moment: whatever changes the
-//! source sets a marker in the same transaction, and nothing clears it before the copies are written. A fix depends on
-//! both records being those that were read.
+//! A check reads the record, its source and the markers, and then both records again. If both are unchanged, they were
+//! also unchanged when the markers were read. Without a marker the copy must then be right, because a change of the
+//! source sets a marker in the same transaction, and the marker is deleted only after the copies are written. A repair
+//! depends on both records being unchanged.
 
 use super::check::Check;
 use super::kind::{KindRef, RuleRef};
@@ -17,7 +17,8 @@ use table::item::Item;
 use table::{Condition, Key, StoreError, Transaction};
 
 impl Doctor<'_> {
-    /// Checks the copies in some records: a batch of sources, and another one of markers where a copy differs.
+    /// Checks the copies in some records. Reads their sources in one batch, and the markers of differing copies in
+    /// another.
     pub(super) async fn copies(&mut self, kind: KindRef, records: &[(&Key, &Item)]) -> Result<()> {
         let Some(rule) = kind.copy_rule() else {
             return Ok(());
@@ -51,7 +52,7 @@ impl Doctor<'_> {
     }
 }
 
-/// The markers that excuse a wrong copy; none of a source that cannot be read, which the check reports.
+/// The markers that excuse a wrong copy. Empty if the source cannot be read, which the check reports.
 fn markers(operator: &Operator, rule: RuleRef, record: &Item, source: Option<&Item>) -> Vec<Key> {
     rule.markers(operator.keys(), record, source).unwrap_or_default()
 }
@@ -126,7 +127,7 @@ fn compare(
     Ok(Check::wrong(key, reason, fix))
 }
 
-/// The writes that renew a record, or only its condition where its copy is right.
+/// The writes that renew a record. If only the link is wrong, the condition that the record is unchanged.
 fn copied(
     keys: Keys<'_>,
     kind: KindRef,

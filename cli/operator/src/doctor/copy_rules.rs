@@ -95,8 +95,8 @@ impl CopyRule for LeadOfOpportunity {
     }
 }
 
-/// A file has the lead of its ticket. While the lead of either is being erased, its mark excuses a difference: the ticket
-/// loses the lead first, and files that are added later never get it. A mere change of the lead excuses nothing.
+/// A file has the lead of its ticket. While the lead of either is being erased, its mark excuses a difference, because
+/// the ticket loses the lead first and files added later never get it. A change of the ticket's lead excuses nothing.
 pub struct LeadOfFile;
 
 impl CopyRule for LeadOfFile {

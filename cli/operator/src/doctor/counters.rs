@@ -1,4 +1,4 @@
-//! Running numbers: each at least as large as the largest that a record has, so that none is given twice (C-11).
+//! Checks that each running number is at least the largest one of a record, so that none is assigned twice (C-11).
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use table::item::{self, Item};
 pub type Largest = BTreeMap<Number, u64>;
 
 impl Doctor<'_> {
-    /// Notes the numbers of a record.
+    /// Remembers the largest numbers of records.
     pub(super) fn note_numbers(&mut self, kind: KindRef, record: &Item) -> Result<(), StoreError> {
         for (sort, number) in kind.numbers(record)? {
             let largest = self.largest.entry(sort).or_default();
@@ -20,8 +20,8 @@ impl Doctor<'_> {
         Ok(())
     }
 
-    /// Compares the counters. They only rise, and a record's number is taken no later than it is written: read after
-    /// the records, a counter below one of them is wrong, and raising it is right at any moment.
+    /// Compares the counters. They only rise, and a number is taken before its record is written. So a counter that is
+    /// read after the records and is below one of them is wrong, and raising it is always right.
     pub(super) async fn counters(&mut self) -> Result<()> {
         for (sort, largest) in self.largest.clone() {
             let (name, last) = (sort.1, self.last_taken(sort).await?);

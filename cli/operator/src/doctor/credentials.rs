@@ -1,8 +1,8 @@
-//! Credentials: an entry that is not revoked has the item that a request finds by hash, that of a revoked one is revoked
-//! too, or absent; and each item that opens the instance has its entry, without which nobody could revoke it.
+//! Checks credentials. An entry that is not revoked has the item that a request finds by hash. The item of a revoked
+//! entry is revoked or absent. Each item that opens the instance has an entry, so that it can be revoked.
 //!
-//! A repair never widens what a credential opens. If item and entry disagree, the right one is unknown, so the
-//! credential is revoked. One without an entry gets one as it is, so that its owner can be found before it is revoked.
+//! A repair never gives a credential more access. If item and entry differ, the right one is unknown, so the credential
+//! is revoked. An item without an entry gets one, so that the operator can find its owner before revoking it.
 
 use super::check::Check;
 use super::{Doctor, Result};
@@ -14,7 +14,7 @@ use shared::store::unscoped::quarantine::as_read;
 use table::item::{self, Item};
 use table::{Condition, Key, StoreError, Transaction, key_of};
 
-/// Entries whose items are read together: a batch of gets.
+/// Entries with items that are read together, in one batch of gets.
 const BATCH: usize = 100;
 
 impl Doctor<'_> {
@@ -68,8 +68,8 @@ impl Doctor<'_> {
     }
 }
 
-/// Checks whether a credential that opens the instance has an entry. A fix adds one; a credential whose place in the list
-/// another one has is deleted.
+/// Checks whether a credential that opens the instance has an entry. A repair adds one. If another credential has the
+/// same id in the list, the repair deletes this credential.
 async fn unlisted(operator: &Operator, (at, item): (&Key, &Item), key: &Key) -> Result<Check> {
     let opens: Credential = item::decode("credential", item.clone())?;
     let hash = at.pk.trim_start_matches(key::OPENING);
@@ -95,7 +95,7 @@ async fn unlisted(operator: &Operator, (at, item): (&Key, &Item), key: &Key) -> 
             let mut entry = item::encode("credential entry", &entry)?;
             entry.insert("hash".to_owned(), item::s(hash));
             fix.put(key.clone(), entry, Condition::Absent);
-            // Imports of its user missed it, so its membership is read from the user's record from now on.
+            // Imports of its user did not know the credential, so requests now read the user's record instead.
             fix.set(at.clone(), same, &["standing"], Condition::Present);
             "opens the instance and is not in the list"
         }
@@ -107,7 +107,7 @@ fn decode(entry: &Item) -> Result<Listed, StoreError> {
     item::decode("credential entry", entry.clone())
 }
 
-/// The fault of an entry's item. Reports name the entry, never the hash.
+/// The fault of an entry's item. Reports name the entry and not the hash.
 fn fault(operator: &Operator, entry: &Listed, found: Option<&Item>) -> Option<&'static str> {
     if entry.entry.revoked.is_some() {
         let is_void = |found: &Item| {
@@ -123,13 +123,13 @@ fn fault(operator: &Operator, entry: &Listed, found: Option<&Item>) -> Option<&'
     let Ok(mut opens) = item::decode::<Credential>("credential", found.clone()) else {
         return Some("is not revoked and cannot be read");
     };
-    // Its membership is compared with the user's record.
+    // The membership is compared with the user's record in `memberships`.
     opens.standing = None;
     let right = entry.credential(operator.instance());
     (opens != right).then_some("opens something else than its entry says")
 }
 
-/// A fix depends on the entry as it was read, and on its not being revoked if it was not: no revocation is ever undone.
+/// Checks an entry. A repair depends on the entry as it was read, and on the absence of a revocation if there was none.
 async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
     let entry = decode(item)?;
     let at = key::credential(&entry.hash);

@@ -1,4 +1,4 @@
-//! The items of departments and groups, compared with the directory's head. No repair lets anybody do more than before.
+//! Compares the items of departments and groups with the directory's head. A repair never adds permissions.
 
 use super::{Doctor, Result};
 use crate::{Operator, OperatorError};
@@ -7,7 +7,7 @@ use shared::store::unscoped::directory::StoredDirectory;
 use table::Transaction;
 
 impl Doctor<'_> {
-    /// Reports items of departments and groups that cannot be read; an import writes them anew.
+    /// Reports unreadable items of departments and groups. An import replaces them.
     pub(super) async fn details(&mut self) -> Result<()> {
         let stored = self.operator.stored_directory().await?;
         for (key, cause) in self.operator.stored_details(&stored).await?.unreadable {
@@ -17,8 +17,8 @@ impl Doctor<'_> {
     }
 }
 
-/// Compares the items with a head, under whose version they are of one moment, and corrects both. Nothing in a former format,
-/// in which the head contains everything.
+/// Compares the items with a head and corrects both. Under one version of the head the items are consistent. Does
+/// nothing in a former format, in which the head contains everything.
 pub(super) async fn compare(
     operator: &Operator,
     stored: &mut StoredDirectory,
@@ -31,7 +31,7 @@ pub(super) async fn compare(
     let (before, keys) = (operator.stored_details(stored).await?, operator.keys());
     let (mut right, head, count) = (before.details.clone(), &mut stored.directory, findings.len());
     right.complete(head);
-    // Those in an unreadable item cannot be told from missing ones.
+    // Details in an unreadable item cannot be distinguished from missing ones.
     let mut named = right.clone();
     named
         .departments

@@ -13,11 +13,11 @@ use shared::store::unscoped::directory::{StoredDirectory, decode_raw};
 use table::item::Item;
 use table::{StoreError, Transaction};
 
-/// Items of names and members that one transaction corrects: less than 4 MB.
+/// Items of names and members that one transaction corrects, together less than 4 MB.
 const BATCH: usize = 40;
 
-/// The contents of the users' records, and the part of the directory that the automations decide. Memory is bounded by the
-/// number of users.
+/// The lists that follow from the users' records, and the part of the directory that follows from the automations.
+/// Memory is bounded by the number of users.
 struct Expected {
     lists: UserLists,
     automations: DirectoryHead,
@@ -45,9 +45,9 @@ impl Doctor<'_> {
     }
 }
 
-/// Every write of a user or an automation changes the directory's version in its transaction, so under one version all is
-/// of one moment, and a fix on condition of that version is right. `left` becomes true if a fix leaves something to the
-/// next one.
+/// Every write of a user or an automation raises the directory's version in its transaction. So everything that is read
+/// under one version is consistent, and a repair on condition of that version is right. `left` becomes true if
+/// differences remain for another repair.
 async fn check(operator: &Operator, item: &Item, repair: bool, left: &Cell<bool>) -> Result<Check> {
     let key = operator.keys().directory();
     let stored = decode_raw(item)?;
@@ -116,7 +116,8 @@ impl Expected {
         })
     }
 
-    /// Compares the items of names and members. Takes at most `most` that differ, and returns whether there are more.
+    /// Compares the items of names and members. Takes at most `most` differing ones, and returns whether there are
+    /// more.
     async fn compare_lists(
         &self,
         operator: &Operator,

@@ -1,7 +1,7 @@
-//! The extent of a doctor's run, for its progress bar: an estimate that costs one batch of gets.
+//! The amount of work of a doctor's run, for its progress bar: an estimate that costs one batch of gets.
 //!
-//! The first half is the records, by their ids; kinds without a sequence are small. The second half is the scan, in which about
-//! as many items come as the first half has checked.
+//! The first half is the records, measured by their ids. Kinds without a sequence are small and not counted. The second
+//! half is the scan, which is expected to find as many items as the first half has checked.
 
 use std::collections::BTreeMap;
 
@@ -20,20 +20,20 @@ const SEQUENCES: [(Counter, &str); 5] = [
     (Counter::Call, "call"),
 ];
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Default)]
 pub struct Extent {
     last: BTreeMap<&'static str, u64>,
-    /// The place, in ids.
+    /// The finished work, in ids.
     pub done: u64,
-    /// The place where the kind began.
+    /// The finished work when the kind began.
     before: u64,
     /// The number of scanned items.
     scanned: u64,
 }
 
 impl Extent {
-    /// The place at which the scan begins.
+    /// The finished work when the scan begins.
     fn half(&self) -> u64 {
         self.last.values().sum()
     }
@@ -42,20 +42,20 @@ impl Extent {
         self.half() * 2
     }
 
-    /// Notes the last record of a batch.
+    /// Advances to the last record of a batch.
     pub fn reach(&mut self, kind: KindRef, record: &Key) {
         let ids = self.last.get(kind.name()).copied().unwrap_or_default();
         let id = record.sk.parse().unwrap_or(0);
         self.done = self.before + ids.min(id);
     }
 
-    /// Notes the end of a kind.
+    /// Advances to the end of a kind.
     pub fn end(&mut self, kind: KindRef) {
         self.before += self.last.get(kind.name()).copied().unwrap_or_default();
         self.done = self.before;
     }
 
-    /// Notes items of the scan, of about so many.
+    /// Advances by items of the scan, out of about `expected`.
     pub fn scan(&mut self, items: usize, expected: u64) {
         self.scanned += items as u64;
         let (half, expected) = (self.half(), expected.max(1));

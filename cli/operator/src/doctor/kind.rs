@@ -26,7 +26,7 @@ pub struct About {
     pub name: &'static str,
     /// The name of several records.
     pub plural: &'static str,
-    /// `None` where ids come from elsewhere.
+    /// `None` if no counter assigns the ids.
     pub counter: Option<Counter>,
 }
 
@@ -72,13 +72,13 @@ pub trait CheckedKind: Sync {
         item::contains(derived, stored)
     }
 
-    /// The digest of the part of a stored or derived item that is compared; `None` where it cannot be read. Equal digests mean
-    /// that the items agree, but different ones do not mean that they disagree.
+    /// The digest of the compared part of a stored or derived item; `None` if it cannot be read. Equal digests mean
+    /// that the items agree. Different digests do not mean that they differ.
     fn content(&self, item: &Item) -> Option<u32> {
         Some(known::content(known::body(item)))
     }
 
-    /// The fault of a record that lacks what it should derive items from.
+    /// The fault of a record without the data from which an item should be derived.
     fn flaw(&self, _record: &Item) -> Result<Option<&'static str>, StoreError> {
         Ok(None)
     }
@@ -108,7 +108,7 @@ impl dyn CheckedKind {
         label(self.name(), key)
     }
 
-    /// Whether a record is stored under the id of another one, to which its derived items belong.
+    /// Whether a record is stored under another record's id, to which its derived items belong.
     pub fn is_misplaced(&self, key: &Key, record: &Item) -> Result<bool, StoreError> {
         let numbers = self.numbers(record)?;
         let (id, at) = (numbers.first(), key.sk.parse::<u64>());

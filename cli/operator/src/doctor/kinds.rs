@@ -38,12 +38,12 @@ pub const KINDS: [KindRef; 8] = [
 pub enum DerivedFrom {
     /// Many records of a kind: it is a total.
     Many(KindRef),
-    /// One record of a kind, at one of these keys, which need not exist; no keys where no record can ever have such an item.
+    /// One record of a kind, at one of these keys, which need not exist. Without keys, no record can have such an item.
     One(KindRef, Vec<Key>),
 }
 
-/// The kind and key of the record that an item is derived from; `None` if the item is not derived. The item's key contains the
-/// record's id, except that events, calendar links and form links name the record in the item.
+/// The kind and key of the record that an item is derived from; `None` if the item is not derived. The item's key
+/// contains the record's id. Events, calendar links and form links instead contain the id in an attribute.
 pub fn origin(keys: Keys<'_>, key: &Key, item: &Item) -> Option<DerivedFrom> {
     let (kind, record): (KindRef, Option<Key>) = match keys.origin(key) {
         key::Origin::None => return None,
@@ -156,7 +156,8 @@ impl CheckedKind for CheckedCalls {
         Ok(calls::decode_record(record.clone())?.call.lead)
     }
 
-    /// Only the links are derived: the event's own line may have said more than its call (C-81). But it must be readable.
+    /// Compares the links only, because the event's own line may have contained more than its call (C-81). The event
+    /// must be readable.
     fn agrees(&self, derived: &Item, stored: &Item) -> bool {
         let linked = LINKS.iter().all(|name| derived.get(*name) == stored.get(*name));
         linked && item::decode::<CallEvent>("event", stored.clone()).is_ok()

@@ -1,20 +1,21 @@
-//! The derived items that records have, as far as they fit into bounded memory: the scan of the table compares these without
-//! reading items or records once more.
+//! The derived items of the records, up to a maximum that bounds memory. The scan of the table is compared with them,
+//! without reading items or records again.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use table::item::Item;
 use table::{AttributeValue, Key};
 
-/// The maximum of noted items, in 12 bytes each: those of a million opportunities.
+/// Maximum noted items of 12 bytes each, enough for a million opportunities.
 const MAX: usize = 12_000_000;
-/// The bits of a note's last word: the digest of the content, the index of the kind, and whether the scan saw the item.
+/// The bits of a note's last word: the digest of the content, the index of the kind, and whether the scan found the
+/// item.
 const CONTENT: u32 = (1 << 28) - 1;
 const KIND_SHIFT: u32 = 28;
 const SEEN: u32 = 1 << 31;
 
-/// Digests of the keys and contents of derived items. An item that no record derives has the digest of a noted key with a
-/// probability of 1 in 10^12, and a wrong item that of the right one with 1 in 10^8.
+/// Digests of the keys and contents of derived items. An item without a record has the digest of a noted key with a
+/// probability of 1 in 10^12, and a wrong item has that of the right one with 1 in 10^8.
 #[derive(Debug, Default)]
 pub struct DerivedItems(Vec<[u32; 3]>);
 
@@ -42,12 +43,12 @@ impl DerivedItems {
         true
     }
 
-    /// Ends the notes. Only then [`see`](Self::see) finds any.
+    /// Sorts the notes. [`see`](Self::see) requires it.
     pub fn sort(&mut self) {
         self.0.sort_unstable();
     }
 
-    /// Whether an item is noted, with any content. Remembers those whose content is the noted one.
+    /// Whether an item is noted, with any content. Marks the note as seen if the content agrees.
     pub fn see(&mut self, key: &Key, content: Option<u32>) -> bool {
         let Some(note) = self.place(key).and_then(|at| self.0.get_mut(at)) else {
             return false;
@@ -58,13 +59,13 @@ impl DerivedItems {
         true
     }
 
-    /// Whether an item is noted and was not seen with this content.
+    /// Whether an item is noted and was not found with this content.
     pub fn is_missed(&self, key: &Key, content: u32) -> bool {
         let note = self.place(key).and_then(|at| self.0.get(at));
         note.is_some_and(|note| note[2] & SEEN == 0 || (content ^ note[2]) & CONTENT != 0)
     }
 
-    /// Whether each noted item of kind number `kind` was seen.
+    /// Whether all noted items of kind number `kind` were found.
     pub fn are_seen(&self, kind: usize) -> bool {
         let of_kind =
             |note: &&[u32; 3]| (note[2] & !SEEN) >> KIND_SHIFT == u32::try_from(kind).unwrap_or_default();
@@ -154,7 +155,7 @@ mod tests {
         );
     }
 
-    /// Nothing of a value may be lost, nor be moved to another name.
+    /// The digest depends on every value and its name.
     #[test]
     fn different_contents_have_different_digests() {
         let list = |values: &[&str]| AttributeValue::L(values.iter().map(|text| s(*text)).collect());

@@ -1,7 +1,7 @@
-//! The memberships that credentials carry, compared with their users' records.
+//! Compares the memberships in credentials with their users' records.
 //!
-//! A credential without one is right, because then requests read the user's record; a repair restores it. No repair lets
-//! anybody do more than before: where the record allows more, importing the user again does it.
+//! A credential without a membership is right, because requests then read the user's record; a repair adds the
+//! membership. A repair never adds permissions. If the record permits more, the report asks for an import of the user.
 
 use super::check::{Check, Inconsistency};
 use super::{Doctor, Result};
@@ -55,7 +55,7 @@ impl Doctor<'_> {
     }
 }
 
-/// A user's credential and the membership in its record; `None` if either is not there, which is reported elsewhere.
+/// A user's credential and the membership in its record. `None` if one of them is missing, which other checks report.
 fn both(
     user: UserId,
     credential: Option<&Item>,
@@ -69,7 +69,7 @@ fn both(
     Ok((credential.user == user).then(|| (credential, Membership::from(&record))))
 }
 
-/// Under one version of the directory users and credentials are of one moment.
+/// Checks a credential. Under one version of the directory, users and credentials are consistent.
 async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -> Result<Check> {
     let record = operator.keys().user(user);
     let found = operator.reads().get_many([record.clone(), key.clone()]).await?;
@@ -87,7 +87,7 @@ async fn check(operator: &Operator, directory: &Item, user: UserId, key: &Key) -
     fix.set(key.clone(), carrying(membership)?, &[], own);
     operator.move_on(&mut fix, decode_raw(directory)?.version);
     let Some(carried) = credential.standing else {
-        // Restoring it corrects nothing that could be reported.
+        // A missing membership is no fault, so nothing is reported.
         return Ok(Check::Inconsistency(Inconsistency {
             findings: Vec::new(),
             fix: Some(fix),

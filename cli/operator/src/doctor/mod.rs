@@ -1,12 +1,12 @@
-//! `funil doctor` (C-84): recomputes every derived item from the records, and reports or repairs what differs.
+//! `funil doctor` (C-84): recomputes every derived item from the records, and reports or repairs differences.
 //!
-//! With live writes, nothing is reported that was not read again and still differed under an unchanged record, and no
-//! repair is written unless its reasons still apply, which its own transaction checks.
+//! A difference is reported only if a second read confirms it under an unchanged record. The transaction of a repair
+//! checks that the reasons of the repair still apply. So live writes are safe.
 //!
-//! The table of [`kinds`] lists the records with derived items. A copy of another record is derived from two records, so
-//! both are in memory while it is compared, and its stale marker is read in between ([`copies`]). Memory is
-//! bounded by pages, by the number of columns, and by the maximums of sums in one pass and of known items, never by the number
-//! of records.
+//! The table of [`kinds`] lists the records with derived items. A copy is derived from two records, so both are in
+//! memory during the comparison, and the stale marker is read in between ([`copies`]). Memory is bounded by the size of
+//! pages, the number of columns, and the maximums of sums in one pass and of known items. It does not grow with the
+//! number of records.
 
 mod calls;
 mod check;
@@ -57,7 +57,7 @@ pub struct Diagnosis {
     /// The number of further differences.
     #[serde(rename = "differencesMore", skip_serializing_if = "is_zero")]
     pub unlisted: u64,
-    /// The format of a table that `funil migrate` has not brought to this build's: a repair writes that one.
+    /// The format of a table before `funil migrate`. A repair writes that format.
     #[serde(rename = "formerFormat", skip_serializing_if = "Option::is_none")]
     pub former_format: Option<Format>,
     /// The number of differences that remain, listed or not.
@@ -66,7 +66,7 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// Of a table, which may have a former format.
+    /// A diagnosis without differences.
     fn of(former_format: Option<Format>) -> Self {
         Self {
             former_format,
@@ -109,11 +109,11 @@ struct Doctor<'a> {
     largest: counters::Largest,
     /// The columns of all funnels.
     columns: columns::Columns,
-    /// The kinds of which some totals have a former form.
+    /// The kinds with totals in a former form.
     former_totals: BTreeSet<&'static str>,
-    /// Leads of the former format may lack what only a migration or a repair adds.
+    /// Whether leads of a former format may lack items that a migration or a repair adds.
     may_lack: bool,
-    /// All daily counts of boards contain cents.
+    /// Whether all daily counts of boards contain cents.
     has_day_values: bool,
     extent: Extent,
     /// The derived items of the records that were read.
@@ -125,7 +125,7 @@ impl Operator {
     /// Calls `watch` with each step.
     ///
     /// # Errors
-    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] where the table fails; what was repaired by then stays.
+    /// [`OperatorError::NoInstance`], or [`OperatorError::Store`] if the table fails; what was repaired by then stays.
     pub async fn doctor(
         &self,
         repair: bool,
@@ -195,8 +195,8 @@ impl Doctor<'_> {
         Ok(())
     }
 
-    /// Refreshes copies whose markers say that they may be stale, with those that a repair marked. Last, because the
-    /// copies are found by links, which are right by now.
+    /// Refreshes copies with stale markers, including those that a repair marked. Runs last, because it finds the
+    /// copies by links, which are right then.
     async fn refresh_copies(&self) -> Result<()> {
         match self.operator.refresh_copies().await {
             // The stale markers remain, and every reader checks them.
@@ -220,7 +220,7 @@ impl Doctor<'_> {
         self.progress(stage);
     }
 
-    /// Notes progress.
+    /// Reports progress.
     fn progress(&self, stage: &'static str) {
         let Extent { done, .. } = self.extent;
         let total = self.extent.total();

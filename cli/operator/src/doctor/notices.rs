@@ -1,7 +1,7 @@
 //! Markers of stale copies and of deletions that background work should have finished (C-87).
 //!
-//! Each is judged by itself, and a mark of a deletion with the notice that belongs to it. What is stuck is tried again by
-//! the refresh of copies with which a repair ends.
+//! Each marker is checked by itself, and the mark of a deletion together with its notice. A repair ends with a refresh
+//! of copies, which processes stuck markers again.
 
 use super::check::Check;
 use super::{Doctor, Result};
@@ -17,8 +17,8 @@ use table::{Condition, Key, Transaction, key_of};
 const MAX_AGE: u64 = 60 * 60;
 
 impl Doctor<'_> {
-    /// Reports the notices that cannot be read, whose lead is stuck, or that are older than an hour, and the marks of
-    /// deletions that nothing finishes.
+    /// Reports notices that are unreadable, that are older than an hour or that have a stuck lead, and the marks of
+    /// deletions that no notice finishes.
     pub(super) async fn notices(&mut self) -> Result<()> {
         let keys = self.operator.keys();
         let mut pages = self.pages(keys.notices());
@@ -74,7 +74,7 @@ impl Doctor<'_> {
         if finishes_deletion(operator, &notice).await? {
             return Ok(());
         }
-        // Mark and notice come and go in one transaction.
+        // One transaction writes the mark and the notice, and one deletes both.
         self.recheck(mark, mark, async |_| {
             if finishes_deletion(operator, &notice).await? {
                 return Ok(Check::Fine);
@@ -89,7 +89,7 @@ impl Doctor<'_> {
         .await
     }
 
-    /// Whether a marker is too old. Those of the former version have no time.
+    /// Whether a marker is too old. A marker without a time is from an earlier version.
     fn is_old(&self, item: &Item) -> bool {
         let now = u64::try_from(self.operator.now().unix_seconds()).unwrap_or(0);
         let raised = item::number("notice", item, MARKED_AT).unwrap_or(0);

@@ -1,8 +1,8 @@
-//! From the derived items to the records: does each have a record that derives it?
+//! Checks that each derived item has a record that derives it.
 //!
-//! A look-up of a number that nobody has any more, the list of an owner who is gone, or the total of a column that is gone
-//! lies in a partition that no record leads to. So this reads the whole table. It also finds the partitions of totals,
-//! which are compared by themselves.
+//! No record leads to the partition of some orphans, such as a look-up of an unused number, the list of a removed owner
+//! or the total of a removed column. So this check scans the whole table. It also finds the partitions of totals, which
+//! are compared separately.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,10 +17,10 @@ use shared::store::unscoped::key;
 use table::item::Item;
 use table::{Condition, Key, Scanned, Transaction, key_of};
 
-/// Items whose records are read together: a batch of gets.
+/// Items with records that are read together, in one batch of gets.
 const BATCH: usize = 100;
 
-/// The partitions of totals by their kind's name: as many as there are columns, not records.
+/// The partitions of totals by the name of their kind. Their number grows with columns, not with records.
 pub type TotalPartitions = BTreeMap<&'static str, BTreeSet<String>>;
 
 /// The kind of a derived item's record, the key of the item, and the keys at which that record may be; none if no record can
@@ -28,7 +28,7 @@ pub type TotalPartitions = BTreeMap<&'static str, BTreeSet<String>>;
 type Derivation = (KindRef, Key, Vec<Key>);
 
 impl Doctor<'_> {
-    /// Checks every derived item of the instance, and returns where totals are.
+    /// Checks every derived item of the instance, and returns the partitions of totals.
     pub(super) async fn orphans(&mut self) -> Result<TotalPartitions> {
         let operator = self.operator;
         let mut totals = TotalPartitions::new();
@@ -52,7 +52,7 @@ impl Doctor<'_> {
         Ok(totals)
     }
 
-    /// Checks the items of a page, and notes where totals are.
+    /// Checks the items of a page, and collects the partitions of totals.
     async fn scanned(&mut self, items: Vec<Item>, totals: &mut TotalPartitions) -> Result<()> {
         let operator = self.operator;
         let mut derivations = Vec::new();
@@ -80,8 +80,8 @@ impl Doctor<'_> {
         Ok(())
     }
 
-    /// With `--repair`, moves the counts of a total in a former form. Without, it is right as it is; but then the
-    /// totals of the kind are not compared, because each may be a part of another.
+    /// With `--repair`, moves the counts of a total in a former form. Otherwise accepts the form, and the totals of its
+    /// kind are not compared, because a class may be counted in both forms.
     async fn former_total(&mut self, kind: KindRef, key: &Key) -> Result<()> {
         self.checked("former totals", 1);
         if !self.repair {
@@ -99,12 +99,12 @@ impl Doctor<'_> {
         let records = operator.reads().get_many(records).await?;
         for (kind, key, places) in derivations {
             let record = places.iter().find_map(|at| records.get(at));
-            // An unreadable record, which was reported itself, may derive anything.
+            // An unreadable record was reported itself, and may derive anything.
             let is_derived = |record| {
                 let derived = kind.derived(operator.keys(), record);
                 derived.map_or(true, |derived| derived.items.contains_key(key))
             };
-            // The record that should have another item here reported this one already.
+            // A difference between a record and this item was reported with the record.
             if !record.is_some_and(is_derived) && !self.is_reported(key) {
                 self.recheck(key, key, async |item| check(operator, key, item).await)
                     .await?;
@@ -114,8 +114,8 @@ impl Doctor<'_> {
     }
 }
 
-/// Compares an item with the record that should derive it. Its deletion depends on that record being the same, or still
-/// absent.
+/// Compares an item with the record that should derive it. The deletion of an orphan depends on the record being
+/// unchanged, or still absent.
 async fn check(operator: &Operator, key: &Key, item: &Item) -> Result<Check> {
     let Some(DerivedFrom::One(kind, places)) = origin(operator.keys(), key, item) else {
         return Ok(Check::Fine);

@@ -1,4 +1,4 @@
-//! Records without derived items: each must be readable.
+//! Checks that records without derived items are readable.
 
 use super::{Doctor, Result};
 use shared::labels::{LossReason, Tag};
@@ -18,7 +18,7 @@ const USER: DecodeCheck = |item| item::decode::<User>("user", item).map(drop);
 const AUTOMATION: DecodeCheck = |item| automations::decode(&item).map(drop);
 
 impl Doctor<'_> {
-    /// Reads them all. Users are counted with the directory, and automations not at all.
+    /// Reads all of them. Users are counted with the directory, and automations are not counted.
     pub(super) async fn others(&mut self) -> Result<()> {
         let keys = self.operator.keys();
         let kinds = [

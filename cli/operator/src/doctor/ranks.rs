@@ -1,4 +1,4 @@
-//! Ranks of leads: whether the numbers of counted blocks add up to the entries of their lists.
+//! Ranks of leads: checks that the numbers of counted blocks add up to the entries of their lists.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use shared::store::unscoped::key;
 use shared::store::unscoped::leads::ranks::RankedList;
 use table::{Condition, Key, Policy, Transaction, key_of};
 
-/// Counts of a list whose leads keep changing.
+/// Attempts to count a list with leads that keep changing.
 const COUNTS: Policy = Policy::CONFLICT.attempts(4);
 
 impl Doctor<'_> {
-    /// Compares all ranks with the lists, which the doctor has compared with the leads. Reads the counted lists. A repair
-    /// forgets a wrong count, and counts again.
+    /// Compares all ranks with the lists, which the doctor has already compared with the leads. Reads the counted
+    /// lists. A repair deletes a wrong count, and counts again.
     pub(super) async fn ranks(&mut self) -> Result<()> {
         let mut lists = BTreeSet::new();
         let mut pages = self.pages(self.operator.keys().lead_ranks());

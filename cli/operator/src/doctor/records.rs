@@ -1,8 +1,8 @@
-//! From the records to the items that are derived from them: is every item there, and is it right?
+//! Checks that each item derived from a record exists and is right.
 //!
-//! The items of records are noted, and the scan of the table (see [`orphans`](super::orphans)) marks those that it finds as they
-//! should be. So each item is read once. Only records of which an item was not found, or with live writes changed since, are
-//! compared with their items by key, as are those for which the notes have no room.
+//! The derived items of records are noted, and the scan of the table (see [`orphans`](super::orphans)) marks the notes
+//! that it finds. So each item is read once. A record is compared with its items by key only if an item was not found
+//! or changed since, or if the notes have no room.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use shared::store::unscoped::key;
 use table::item::Item;
 use table::{Condition, Key, KeyRange, Transaction, key_of};
 
-/// Records whose derived items are read together: a few batches of a hundred.
+/// Records with derived items that are read together.
 const BATCH: usize = 100;
 
 impl Doctor<'_> {
@@ -106,7 +106,7 @@ impl Doctor<'_> {
         self.copies(kind, &records).await
     }
 
-    /// Compares the derived items of records by key, and checks the records of which one differs.
+    /// Compares the derived items of records by key, and checks records with a difference.
     async fn compare(&mut self, kind: KindRef, records: &[(Key, Derived)]) -> Result<()> {
         let (operator, may_lack) = (self.operator, self.may_lack);
         let derived = records.iter().flat_map(|(_, derived)| derived.items.keys());
@@ -153,13 +153,13 @@ impl Doctor<'_> {
     }
 }
 
-/// The digest of a derived item, which can be read.
+/// The digest of a derived item, which is always readable.
 fn content(kind: KindRef, derived: &Item) -> u32 {
     kind.content(derived).unwrap_or_default()
 }
 
-/// Derived items that are not stored as they should be, each with the stored one. `may_lack` excuses those that the former
-/// format lacks.
+/// Derived items that are missing or wrong, each with the stored one. `may_lack` excuses those that a former format
+/// lacks.
 fn differences<'a>(
     (kind, may_lack): (KindRef, bool),
     derived: &'a Derived,
@@ -173,8 +173,8 @@ fn differences<'a>(
     })
 }
 
-/// Compares a record's derived items with it. Every write that changes them changes the record in the same transaction,
-/// so a fix is right as long as the record is still the one that was read.
+/// Compares the stored derived items with their record. Every write that changes them changes the record in the same
+/// transaction. So a repair is right as long as the record is unchanged.
 async fn check(
     operator: &Operator,
     (kind, may_lack): (KindRef, bool),

@@ -1,6 +1,6 @@
-//! Stored results of reports, compared with their heads (C-61): a part that is gone or altered is a wrong figure.
+//! Compares stored results of reports with their heads (C-61), because a missing or altered part makes a figure wrong.
 //!
-//! A result that is older than the records is no fault: it names its own time.
+//! A result older than the records is no fault, because it contains its own time.
 
 use super::check::{Check, Inconsistency};
 use super::{Doctor, Result};
@@ -9,7 +9,7 @@ use shared::store::unscoped::reports::Checked;
 use table::key_of;
 
 impl Doctor<'_> {
-    /// Reports damaged results. A repair has them computed again.
+    /// Reports damaged results. After a repair, background work computes them again.
     pub(super) async fn reports(&mut self) -> Result<()> {
         let operator = self.operator;
         let mut pages = self.pages(operator.keys().reports());

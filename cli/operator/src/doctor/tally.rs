@@ -7,12 +7,12 @@ use shared::time::Timestamp;
 use table::item::{Item, n, s};
 use table::{AttributeValue, Key};
 
-/// The maximum of sums in one pass, of all classes together: some 50 MB. A million opportunities have about four times as
+/// Maximum sums in one pass, of all classes together, about 50 MB. A million opportunities have about four times as
 /// many, a few for each day and column.
 const MAX_SUMS: usize = 250_000;
 
-/// The classes whose totals' keys are in a range. If there are more sums than may be kept at once, the last classes are
-/// left to another pass.
+/// Counts of the classes with totals in a range of keys. If the sums exceed the maximum, the last classes are left to
+/// another pass.
 #[derive(Debug, Default)]
 pub struct Recount {
     from: Option<Key>,
@@ -46,7 +46,7 @@ impl Recount {
         })
     }
 
-    /// A count of certain classes, however many.
+    /// A count of certain classes, without a maximum.
     pub fn of(wanted: &BTreeSet<Key>) -> Self {
         Self {
             wanted: Some(wanted.clone()),
@@ -75,7 +75,7 @@ impl Recount {
                 self.sums += class.sums.len() - before;
             }
         }
-        // One class is always kept, so that every pass makes progress: it is no larger than the item of its total.
+        // One class is always kept, so that every pass makes progress. It is no larger than the item of its total.
         while self.wanted.is_none() && self.sums > most && self.classes.len() > 1 {
             if let Some((key, class)) = self.classes.pop_last() {
                 self.sums -= class.sums.len();
@@ -101,13 +101,13 @@ fn describes(name: &str) -> bool {
     DESCRIBING.contains(&name)
 }
 
-/// Adds a shard's numbers to those of its total. Attributes that are no numbers are those of the total, if it has them.
+/// Adds a shard's numbers to those of its total. Other attributes come from the total, if it has them.
 pub fn add_shard(total: &mut Item, shard: Item) {
     let number = |value: &AttributeValue| value.as_n().ok()?.parse::<i128>().ok();
     for (name, value) in shard {
         let sum = match total.get(&name) {
             Some(own) if is_number(&name) || name == "v" => {
-                // One that cannot be read is a fault of the total.
+                // A number that cannot be read is a fault of the total.
                 let sum = number(own).zip(number(&value));
                 sum.map_or_else(|| s("no number"), |(own, more)| n(own + more))
             }
@@ -150,12 +150,13 @@ impl Class {
         }
     }
 
-    /// The difference of a total from the class; `None` if there is none. The total of an empty class is not visible.
+    /// The difference of a total from the class; `None` if there is none. A class without records needs no total, and
+    /// its description is not compared.
     pub fn fault(&self, total: Option<&Item>) -> Option<String> {
         self.fault_of(total, |_| true)
     }
 
-    /// The same without numbers of cents, which a daily count lacks before format 5.
+    /// As [`fault`](Self::fault), without sums of cents, which a daily count lacks before format 5.
     pub fn miscounted(&self, total: Option<&Item>) -> Option<String> {
         self.fault_of(total, |name| name.starts_with('n'))
     }
@@ -196,7 +197,7 @@ impl Class {
         Some(format!("{says}, but there are {right}"))
     }
 
-    /// The total as it should be. That of an empty class keeps its description, which no record has.
+    /// The right total. That of an empty class keeps the stored description, because no record has one.
     pub fn total(&self, stored: Option<&Item>, version: u64) -> Item {
         let described = self.members > 0 || stored.is_none();
         let mut total = if described {
@@ -217,8 +218,8 @@ impl Class {
     }
 }
 
-/// The name of a part of a total. Only parts of meetings need words: a time range is stored as two numbers of
-/// milliseconds, a day as its two digits.
+/// The name of a part of a total for reports. A time range of meetings is stored as two numbers of milliseconds, and a
+/// day as its two digits. Other parts are named as stored.
 fn part_name(part: &str) -> String {
     let time = |millis: &str| Timestamp::from_unix_millis(millis.parse().ok()?);
     let range = part.split_once('_');

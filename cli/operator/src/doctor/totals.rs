@@ -1,31 +1,31 @@
-//! Totals: how many records of each class and what their values add up to, compared exactly while records come and go.
+//! Compares totals exactly during live writes: the number of records of each class, and the sums of their values.
 //!
-//! A total cannot be compared with a count that took a while, and an unchanged total proves nothing, because one record
-//! may have come while another went. But every record that enters or leaves a class, or changes what it contributes,
-//! raises its total's version by one, in the transaction that writes it. So a class is counted like this:
+//! Counting takes time, and an unchanged total proves nothing, because one record may have entered the class while
+//! another left it. But every write of a record that enters or leaves a class, or changes its share, raises the version
+//! of the class's total by one in the same transaction. So a class is counted as follows:
 //!
 //! 1. Read the version `v0` of its total, and then the last number `L` that any record has.
 //! 2. Count the records of the class up to `L`, then those after `L`: `k`.
 //! 3. Read the total again: its version `v1`.
 //!
-//! A record after `L` was numbered after `v0` was read, so each of the `k` entered the class since, and that raised the
-//! version. If `v1 - v0 = k`, nothing else raised it: no record up to `L` came, went or changed its share, none after `L`
-//! left or changed its own, and none entered after they were counted. So at `v1` the class has exactly the records that
-//! were counted, with exactly the shares that were counted. If it is more, the records after `L`, which are few, are
-//! counted again: an instance in which many call for the first time does not keep the doctor waiting. If that does not
-//! help, everything is counted again.
+//! A record after `L` was numbered after `v0` was read, so each of the `k` records entered the class since, and raised
+//! the version. If `v1 - v0 = k`, no other write raised it: no record up to `L` entered, left or changed its share, and
+//! no record after `L` left, changed its share or entered after it was counted. So at `v1` the class has exactly the
+//! counted records with exactly the counted shares. If the difference is larger, the few records after `L` are counted
+//! again, so that an instance with many new records does not delay the doctor. If that fails too, everything is counted
+//! again.
 //!
-//! A repair puts the total on condition that its version is still `v1`. Then no share has changed since, so a repair never
-//! makes a right total wrong, and it raises the version, so that another doctor's count notices it. For the same reason
-//! the total of an empty class is never deleted: its version would start again.
+//! A repair puts the total on condition that its version is still `v1`. Then no share has changed since, so a repair
+//! never makes a right total wrong. The repair raises the version, so that the count of another doctor notices it. The
+//! total of an empty class is never deleted, because its version would start again.
 //!
-//! A total may have shards ([`table::shards`]): its numbers and its version are what they add up to. The shards are read
-//! at different moments, but each version only rises. So if their sum rose by `k`, none rose after the records were
-//! counted, and all of them are as they were at one moment. A repair puts the total, deletes its shards, and depends on
-//! the versions of all.
+//! A total may have shards ([`table::shards`]). Its numbers and its version are then the sums of its items. The shards
+//! are read at different moments, but each version only rises. So if the sum of the versions rose by `k`, no version
+//! rose after the records were counted, and all items are consistent. A repair puts the total, deletes its shards, and
+//! depends on the versions of all.
 //!
-//! No list of columns leads to all totals: some may count in columns that are gone. The scan of the table finds them. A
-//! total that was not there yet, or is missing, belongs to one of the counted classes.
+//! The scan of the table finds the partitions of totals, because some may be of removed columns. A total that is
+//! missing, or was created after the scan, belongs to one of the counted classes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -43,7 +43,7 @@ const COUNTS: Policy = Policy::CONFLICT.attempts(4);
 const CATCH_UPS: u32 = 4;
 
 impl Doctor<'_> {
-    /// Compares the totals of a kind with a first count, and counts exactly where they differ.
+    /// Compares the totals of a kind with a first count, and counts the differing ones exactly.
     pub(super) async fn totals(
         &mut self,
         kind: KindRef,
@@ -67,7 +67,7 @@ impl Doctor<'_> {
         }
     }
 
-    /// The totals that differ from the first count. With live writes most of them are right.
+    /// The totals that differ from the first count. During live writes most of them are right.
     async fn suspects(
         &mut self,
         partitions: &BTreeSet<String>,
@@ -93,7 +93,7 @@ impl Doctor<'_> {
         }
         spread.retain(|sum, _| tally.covers(sum));
         for (sum, shards) in spread {
-            // A total that is right by itself must have shards that add up to nothing.
+            // A total that is right without its shards must have shards that add up to zero.
             let (class, mut total) = suspects
                 .remove(&sum)
                 .unwrap_or_else(|| (tally.classes.remove(&sum).unwrap_or_default(), Item::new()));
@@ -106,7 +106,7 @@ impl Doctor<'_> {
         Ok(suspects.into_keys().chain(missing).collect())
     }
 
-    /// The difference of a total from its class. Until a migration has ended, daily counts may lack cents.
+    /// The difference of a total from its class. Daily counts may lack cents until a migration is complete.
     fn fault(&self, key: &Key, class: &Class, total: Option<&Item>) -> Option<String> {
         if !self.has_day_values && self.operator.keys().is_day_count(key) {
             return class.miscounted(total);
@@ -222,8 +222,8 @@ impl Doctor<'_> {
         Ok(stored.collect())
     }
 
-    /// A number that every later record of the kind exceeds: by the counter, or by the records that were read where the
-    /// counter is too low itself.
+    /// A number that every later record of the kind exceeds: the last one of the counter, or the largest one of the
+    /// read records if the counter is too low.
     async fn last_number(&self, kind: KindRef) -> Result<u64, StoreError> {
         let Some(counter) = kind.about().counter else {
             return Ok(0);

@@ -1,4 +1,4 @@
-//! Chunks of an import's lines: their size, writing one, and what becomes of its lines.
+//! Chunks of an import's lines: their sizes, their writes and the outcomes of their lines.
 
 use std::borrow::Borrow as _;
 
@@ -16,31 +16,31 @@ use crate::kinds::references::References;
 use crate::kinds::{self, ImportKind, Mode, RecordKind};
 use crate::{Operator, Outcome, progress};
 
-/// Bytes of the lines that are written at a time.
+/// Maximum bytes of lines in a chunk, except for its last line.
 const CHUNK_BYTES: usize = 4_000_000;
-/// From so many lines on, an import is a long one: the table is asked for larger transactions, and chunks are written at
-/// the same time.
+/// Lines from which on an import is long. A long import uses larger transactions if the table permits them, and writes
+/// chunks concurrently.
 const LONG: u64 = 1000;
-/// The lines of a chunk where a transaction may have more writes than DynamoDB's: about one transaction.
+/// Lines of a chunk if a transaction may have more writes than DynamoDB permits, enough for about one transaction.
 const LARGE_CHUNK: usize = 350;
-/// The chunks of a kind that are written at the same time.
+/// Maximum concurrent chunks of a kind.
 const UNDER_WAY: usize = 4;
 
 /// Lines of one kind, with their numbers.
 pub type Chunk<K> = Vec<(u64, <K as RecordKind>::Line)>;
-/// Lines with what became of them.
+/// Lines with their outcomes.
 type Finished<K> = Vec<(u64, <K as RecordKind>::Line, Outcome)>;
 
 /// The sizes of an import's chunks and transactions.
 pub struct ChunkPlan {
-    /// The maximum of writes in a transaction.
+    /// Maximum writes in a transaction.
     pub max_writes: usize,
-    /// Whether chunks are written at the same time.
+    /// Whether chunks are written concurrently.
     wide: bool,
 }
 
 impl ChunkPlan {
-    /// The chunks of an import of so many lines.
+    /// The chunks of an import with this number of lines.
     pub async fn of_lines(operator: &Operator, lines: u64) -> Result<Self, StoreError> {
         let wide = lines >= LONG;
         let max_writes = if wide {
@@ -51,7 +51,7 @@ impl ChunkPlan {
         Ok(Self { max_writes, wide })
     }
 
-    /// The lines of a chunk, and the chunks under way.
+    /// The number of lines of a chunk, and the number of concurrent chunks.
     pub fn of<K: ImportKind>(&self) -> (usize, usize) {
         let lines = if self.max_writes > MAX_WRITES {
             K::CHUNK.max(LARGE_CHUNK)
@@ -83,7 +83,7 @@ pub fn chunk_of<K: ImportKind>(
                 bytes += text.len();
                 chunk.push((number, line));
             }
-            // Only where the file was changed while it was read.
+            // Possible only if the file changed since the plan was made.
             Some(Err(reason)) => ends.tally.refuse(number, reason),
             None => {}
         }
@@ -100,7 +100,7 @@ pub struct ChunkWriter<'i> {
 }
 
 impl ChunkWriter<'_> {
-    /// Writes the records of a chunk, or judges them.
+    /// Writes the records of a chunk, or only decides about them.
     pub async fn write<K: ImportKind>(&self, chunk: Chunk<K>) -> Result<Finished<K>, ImportError> {
         let mut written = Vec::with_capacity(chunk.len());
         let good = self.checked::<K>(chunk, &mut written).await?;
@@ -115,7 +115,7 @@ impl ChunkWriter<'_> {
         Ok(written)
     }
 
-    /// The lines of a chunk whose references exist; the others are added to `refused`.
+    /// The lines of a chunk with existing references. The others are added to `refused`.
     async fn checked<K: ImportKind>(
         &self,
         chunk: Chunk<K>,
@@ -143,7 +143,7 @@ impl ChunkWriter<'_> {
     }
 }
 
-/// Where the outcomes of lines go.
+/// Destinations of the outcomes of lines.
 pub struct Ends<'i> {
     pub operator: &'i Operator,
     pub bar: &'i ProgressBar,
@@ -153,7 +153,7 @@ pub struct Ends<'i> {
 }
 
 impl Ends<'_> {
-    /// Notes a chunk that was written, or judged.
+    /// Records the outcomes of a chunk.
     pub async fn note<K: ImportKind>(&mut self, lines: Finished<K>) -> Result<(), ImportError> {
         if self.judged.is_none() {
             K::written(self.operator).await?;

@@ -1,4 +1,4 @@
-//! The hierarchy of imported departments: each is below one that exists, and none below itself.
+//! Checks the hierarchy of imported departments: the parent of each exists, and none is below itself.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use shared::ids::DepartmentId;
 /// Departments by id, each with its line.
 pub type DepartmentLines = BTreeMap<DepartmentId, (u64, Department)>;
 
-/// Removes the bad lines from `lines` and returns the reasons. A department whose line is removed stays as it is stored,
-/// which may leave others without a parent, so judging is repeated until nothing changes.
+/// Removes the bad lines from `lines` and returns the reasons. A department with a removed line stays as it is stored,
+/// so other departments may lose their parent. The check is therefore repeated until nothing changes.
 pub fn take_bad(
     lines: &mut DepartmentLines,
     stored: &BTreeMap<DepartmentId, Department>,
@@ -62,7 +62,7 @@ mod tests {
         Department::new("A", parent.map(id))
     }
 
-    /// Department lines numbered as their departments, and departments that are stored, each with its parent; the lines refused.
+    /// The refused lines. Each line has the number of its department. Departments are given with their parents.
     fn refused(lines: &[(u64, Option<u64>)], stored: &[(u64, Option<u64>)]) -> Vec<(u64, String)> {
         let mut lines = lines
             .iter()

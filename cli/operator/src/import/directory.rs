@@ -1,4 +1,4 @@
-//! Settings, departments and groups, which are written together because the directory's version orders their writes.
+//! Imports settings, departments and groups in one transaction, because the directory's version orders their writes.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use super::{Import, ImportError};
 use crate::kinds::{self, Departments, Groups, Kind, RecordKind as _, Settings};
 
 const KINDS: [Kind; 3] = [Kind::Settings, Kind::Departments, Kind::Groups];
-/// The most bytes of lines that are kept.
+/// Maximum bytes of kept lines.
 const MAX_BYTES: usize = 1_000_000;
 
 /// The directory's lines of an import.
@@ -28,7 +28,7 @@ struct Brought {
 }
 
 impl Brought {
-    /// Takes in a line, which is good by itself.
+    /// Adds a line that is good by itself.
     fn take(&mut self, line: u64, text: &str) -> Result<(), String> {
         match kinds::open(text)? {
             (Kind::Settings, fields) => {
@@ -52,7 +52,7 @@ impl Brought {
 
     fn apply(&self, directory: &mut Directory) {
         for (_, name, value) in &self.settings {
-            // The value was accepted when the line was judged, which depends on nothing else.
+            // The value was accepted when the line was checked, and nothing else can refuse it.
             let _ = directory.settings.set(name, value);
         }
         for (id, (_, department)) in &self.departments {
@@ -63,7 +63,7 @@ impl Brought {
         }
     }
 
-    /// The outcome of each line where the directory is changed from `old`.
+    /// The outcome of each line if the directory is changed from `old`.
     fn outcomes(&self, old: &Directory) -> Vec<(u64, Outcome)> {
         let changes = |differs: bool| {
             if differs {
@@ -225,7 +225,7 @@ impl Import<'_> {
                 let reason = OperatorError::TooLarge("directory").to_string();
                 self.tally.refuse(number, reason);
             } else {
-                // An error only where the file was changed while it was read.
+                // An error is possible only if the file changed since the plan was made.
                 let _ = brought.take(number, text);
             }
         }

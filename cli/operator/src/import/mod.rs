@@ -1,10 +1,10 @@
 //! Imports of records (C-81): one JSON object per line, in any order, in bounded memory.
 //!
-//! The lines are read several times: first to judge each by itself, then for each kind those from its first line to its
-//! last, so that a reference is checked against the table, which by then has what this import writes. A record whose line
-//! is bad cannot be referred to.
+//! The lines are read several times. The first pass checks each line by itself. Then each kind has a pass from its
+//! first line to its last. A kind comes after those to which it refers, so references are checked against the table. A
+//! record with a bad line is not written, so other lines cannot refer to it.
 //!
-//! When an import ends, the copies that leads have of companies and opportunities of leads are up to date.
+//! At the end of an import, leads' copies of companies and opportunities' copies of leads are up to date.
 
 mod chunks;
 mod departments;
@@ -39,10 +39,10 @@ pub use report::{ImportReport, Refused};
 pub use source::Source;
 pub use stop::CancellationToken;
 
-/// Calls that are completed at a time.
+/// Calls that are completed in one batch.
 const CALLS: usize = 200;
 
-/// Why an import stopped.
+/// Error that ends an import.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// Its lines cannot be read.
@@ -63,7 +63,7 @@ impl From<StoreError> for ImportError {
 /// only with `overwrite`.
 ///
 /// # Errors
-/// [`ImportError`] where the lines cannot be read or the table fails; bad lines are in the report.
+/// [`ImportError`] if the lines cannot be read or the table fails; bad lines are in the report.
 pub async fn import(
     operator: &Operator,
     source: &Source,
@@ -73,7 +73,7 @@ pub async fn import(
     import_until(operator, source, overwrite, bar, &CancellationToken::default()).await
 }
 
-/// Imports lines until it is asked to stop; the report covers the lines until then. The written records stay; rerun the
+/// Imports lines until `stop` is set; the report covers the lines until then. The written records stay; rerun the
 /// import to resume.
 ///
 /// # Errors
@@ -130,15 +130,15 @@ struct Import<'a> {
     plan: ImportPlan,
     tally: ImportTally,
     known: KnownRecords,
-    /// Calls whose event's line turned out to be bad.
+    /// Calls with an event that has a bad line.
     orphaned: Vec<CallId>,
-    /// While lines are judged and not written, the good ones.
+    /// The good lines of a pass that decides and does not write; `None` in other passes.
     judged: Option<Vec<u64>>,
     chunks: ChunkPlan,
 }
 
 impl Import<'_> {
-    /// Every kind after those that it refers to.
+    /// Imports every kind after those to which it refers.
     async fn all(&mut self) -> Result<(), ImportError> {
         self.directory().await?;
         self.pass::<Users>().await?;
@@ -174,7 +174,7 @@ impl Import<'_> {
         Ok(self.operator.refresh_copies().await?)
     }
 
-    /// Writes the records of a kind: of each the last good line (C-81).
+    /// Writes the records of a kind, each from its last good line (C-81).
     async fn pass<K: ImportKind>(&mut self) -> Result<(), ImportError> {
         let spares = self.plan.take_spares(K::KIND).unwrap_or_default();
         self.tally.watch(spares.last.keys().copied());
@@ -205,8 +205,8 @@ impl Import<'_> {
         Ok(())
     }
 
-    /// Reads some lines of a kind and writes their records, or judges them, a chunk at a time. In a long import several
-    /// chunks of a kind are under way; they end in their order.
+    /// Reads some lines of a kind, and writes their records or only decides about them, chunk by chunk. A long import
+    /// writes several chunks of a kind concurrently and records their outcomes in order.
     async fn read<K: ImportKind>(
         &mut self,
         takes: &(dyn Fn(&ImportPlan, u64) -> bool + Sync),
@@ -220,7 +220,8 @@ impl Import<'_> {
             operator: self.operator,
             known: &self.known,
             plan: &self.plan,
-            // A spare is judged as if nothing had been changed through the API: the last line was refused for that.
+            // A spare is decided as if the API had changed nothing, because the last line was already refused for such
+            // a change.
             mode: Mode {
                 overwrite: self.overwrite || judging,
                 judging,

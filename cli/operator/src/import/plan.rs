@@ -1,8 +1,8 @@
 //! The first pass of an import: judges every line by itself and notes, in a few bytes per line, the lines of the later
 //! passes.
 //!
-//! Of several lines that describe one record the last good one is imported. The earlier ones, its spares, are judged too, and
-//! one of them is imported if all later ones turn out to be bad.
+//! Of several lines of one record the last good one is imported. The earlier ones, its spares, are checked too. If all
+//! later lines turn out to be bad, a spare is imported.
 //!
 //! Only this memory grows with the number of lines: 17 bytes per line, 24 more for an event, and 8 for an
 //! opportunity. Afterwards it is one byte per line, eight for an event or a lead with opportunities, and up to 32 for a spare.
@@ -33,7 +33,7 @@ pub struct ImportPlan {
     spares: BTreeMap<Kind, Spares>,
 }
 
-/// Lines of which a later one describes the same record.
+/// Lines of records that a later line describes again.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Spares {
     /// Each spare and the identity of its record, by line.
@@ -64,7 +64,7 @@ impl LineRange {
     }
 }
 
-/// Properties of the lines that are needed until all are read.
+/// Properties of the lines that are needed until all lines are read.
 #[derive(Debug, Default)]
 struct Seen {
     /// By kind, the identity of each line's record, and the line.
@@ -76,7 +76,7 @@ struct Seen {
 }
 
 impl ImportPlan {
-    /// Reads all lines, or those until it is asked to stop.
+    /// Reads all lines, or those until `stop` is set.
     pub fn read(
         source: &Source,
         tally: &mut ImportTally,
@@ -139,7 +139,7 @@ impl ImportPlan {
                     spares.last.insert(*later, *id);
                 }
             }
-            // Settings and groups refer to nothing, so their lines were judged in full.
+            // Settings and groups refer to nothing, so their lines are completely checked.
             if matches!(kind, Kind::Settings | Kind::Groups) {
                 spares.lines.keys().for_each(|_| tally.unchanged());
             } else if !spares.lines.is_empty() {
@@ -148,7 +148,7 @@ impl ImportPlan {
         }
     }
 
-    /// Two events with one number cannot both be kept.
+    /// Refuses the later of two events with one id.
     fn number_events(&mut self, seen: Seen, tally: &mut ImportTally) {
         let Seen { records, events, .. } = seen;
         let taken = |(_, line): &(EventId, u64)| self.kind(*line) == Some(Kind::Events);
@@ -185,7 +185,7 @@ impl ImportPlan {
         self.kinds.get(index(number)).copied().flatten()
     }
 
-    /// The range of the lines of some kinds; `None` where there are none.
+    /// The range of the lines of some kinds; `None` if there are none.
     pub fn range(&self, kinds: &[Kind]) -> Option<LineRange> {
         let ranges = kinds.iter().filter_map(|kind| self.ranges.get(kind));
         ranges.copied().reduce(LineRange::joined)

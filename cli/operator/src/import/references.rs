@@ -11,7 +11,7 @@ use table::item::Item;
 use crate::kinds::references::{References, Referent};
 use crate::{Operator, OperatorError};
 
-/// The records that lines of later kinds refer to, as the import left them.
+/// The records to which lines of later kinds refer, as written by the import.
 #[derive(Default)]
 pub struct KnownRecords {
     pub directory: Directory,
@@ -20,7 +20,7 @@ pub struct KnownRecords {
 }
 
 impl KnownRecords {
-    /// Judges the references of some lines. Reads the companies, tags and leads; the other records are known.
+    /// Checks the references of some lines. Reads the companies, tags and leads; the other records are in memory.
     pub async fn judge(
         &self,
         operator: &Operator,
@@ -46,7 +46,7 @@ impl KnownRecords {
         Ok(judged.collect())
     }
 
-    /// Whether a record is missing only because another one is, which is named too.
+    /// Whether a record is missing only because its funnel is missing, for which there is another reason.
     fn follows(&self, target: Referent) -> bool {
         let absent = |id| FunnelId::new(id).is_none_or(|id| !self.funnels.contains_key(&id));
         matches!(target, Referent::ColumnOf { funnel, .. } if absent(funnel))
@@ -65,7 +65,7 @@ impl KnownRecords {
             Referent::Company(_) | Referent::Tag(_) | Referent::Lead(_) => {
                 stored(operator, target).is_some_and(|key| found.contains_key(&key))
             }
-            // These are checked where the line is decided.
+            // `Decide::decide` checks these.
             Referent::Opportunity(_) | Referent::Calendar(_) | Referent::Ticket(_) => true,
             Referent::Funnel(id) => funnel(id).is_some(),
             Referent::Column(column) => self.funnels.values().any(|funnel| in_funnel(funnel, column)),

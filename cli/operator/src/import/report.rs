@@ -6,9 +6,9 @@ use crate::Outcome;
 use crate::kinds::{Kind, faults, field_names};
 use serde::Serialize;
 
-/// The most reasons that are kept, which bounds the memory of an import of bad lines only.
+/// Maximum listed reasons, which bounds the memory of an import with many bad lines.
 const MAX_REASONS: usize = 100_000;
-/// The most names of custom fields that are counted.
+/// Maximum counted names of custom fields.
 const MAX_CUSTOM: usize = 1000;
 
 /// The outcomes of an import's lines.
@@ -29,7 +29,7 @@ pub struct ImportReport {
     /// Whether the import was stopped before all lines were checked.
     #[serde(skip_serializing_if = "is_false")]
     pub stopped: bool,
-    /// The number of lines that were left when it was stopped, if they had been counted.
+    /// The number of lines that were left when the import was stopped, if all lines had been checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<u64>,
 }
@@ -43,7 +43,7 @@ pub struct CustomFieldCount {
     pub name: String,
     /// The number of lines with the field.
     pub lines: u64,
-    /// The field of the kind whose name is nearly the same.
+    /// The kind's field with a similar name.
     #[serde(rename = "didYouMean", skip_serializing_if = "Option::is_none")]
     pub nearest: Option<&'static str>,
 }
@@ -68,7 +68,7 @@ pub struct ImportTally(
 );
 
 impl ImportTally {
-    /// Watches these lines instead of the former ones.
+    /// Watches these lines and no others.
     pub fn watch(&mut self, lines: impl IntoIterator<Item = u64>) {
         self.1 = lines.into_iter().map(|line| (line, false)).collect();
     }
@@ -135,7 +135,7 @@ impl ImportTally {
     }
 }
 
-/// A reason with escaped control characters: it quotes the line, and a terminal would interpret them.
+/// A reason with escaped control characters, because it quotes the line and a terminal interprets them.
 fn harmless(reason: String) -> String {
     if !reason.contains(char::is_control) {
         return reason;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom};
 use std::path::Path;
 
-/// The most bytes of a line.
+/// Maximum bytes of a line.
 const MAX_BYTES: usize = 1 << 20;
 
 /// The lines of an import.
@@ -27,7 +27,7 @@ impl Source {
     /// A copy of `input`, in a file that no other process can open.
     ///
     /// # Errors
-    /// The system's error where it cannot be read or written.
+    /// The system's error if it cannot be read or written.
     pub fn spool(mut input: impl Read) -> io::Result<Self> {
         let mut file = tempfile::tempfile()?;
         io::copy(&mut input, &mut file)?;
@@ -42,7 +42,7 @@ impl Source {
         Ok(self.0.metadata()?.len())
     }
 
-    /// All lines from one on.
+    /// The lines beginning with `from`.
     pub(super) fn lines(&self, from: LineStart) -> io::Result<Lines<'_>> {
         let mut file = &self.0;
         file.seek(SeekFrom::Start(from.offset))?;
@@ -78,7 +78,7 @@ pub(super) struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The next line that is not blank, with its number: its text, or the reason why it is not text.
+    /// The next line that is not blank: its number, and its text or the reason why it cannot be read.
     pub fn next(&mut self) -> io::Result<Option<(u64, Result<&str, &'static str>)>> {
         let whole = loop {
             self.buffer.clear();
@@ -157,7 +157,7 @@ mod tests {
         );
     }
 
-    /// A byte order mark is removed where a line is read as JSON, and nowhere else.
+    /// The JSON reader removes a byte order mark; the reader of lines does not.
     #[test]
     fn a_line_is_given_as_it_is() {
         let marked = "\u{feff}{}";

@@ -1,4 +1,5 @@
-//! Records as responses show them: their read-only fields and embedded records are ignored by name (C-105).
+//! Accepts records in the form of responses (C-105): removes read-only fields, and replaces embedded records by their
+//! ids.
 
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ const READ_ONLY: [(Kind, &[&str]); 6] = [
     (Kind::Departments, &["users", "subs"]),
 ];
 
-/// Fields in which a response may embed the record, or the list of records, to which the field refers.
+/// Fields that contain a record or a list of records in responses, and ids in lines.
 const EMBEDDED: [(Kind, &[&str]); 2] = [
     (Kind::Leads, &["owner", "tags"]),
     (Kind::Opportunities, &["user"]),

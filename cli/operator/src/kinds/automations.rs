@@ -1,7 +1,7 @@
 //! Automations. Only imports change them.
 //!
-//! The directory says which events active automations wait for, so that only those are written to the outbox. It and the
-//! automations change in one transaction, and the directory's version serialises such transactions.
+//! The directory contains the events for which active automations wait, so that only those are written to the outbox.
+//! Directory and automations change in one transaction, and the directory's version serialises such transactions.
 
 use shared::automation::{Action, Automation, Filters};
 use shared::ids::{ColumnId, FunnelId};
@@ -10,7 +10,7 @@ use table::{Policy, key_of};
 
 use super::prelude::*;
 
-/// Automations in one transaction with the directory, of at most 100 KB each: DynamoDB takes 4 MB.
+/// Automations in one transaction, each of at most 100 KB. A transaction has at most 4 MB.
 const BATCH: usize = 25;
 
 /// The automations.
@@ -85,7 +85,7 @@ fn refer(action: &Action, to: &mut References) {
 }
 
 impl ImportKind for Automations {
-    /// The custom fields that bodies name are looked up among the leads and the funnels.
+    /// Custom fields in bodies are looked up in the leads, forms and funnels.
     const JUDGED_BY_TABLE: bool = true;
 
     async fn write(operator: &Operator, lines: &[&Automation], mode: Mode) -> Written {

@@ -1,8 +1,8 @@
 //! Calendars. Only imports change them.
 //!
-//! No two calendars share a `keyName` or a `publicId`: the item that leads from such a name to its calendar is put on
-//! condition that it leads to no other. A calendar may take a name that another one gives up in the same import, so lines
-//! that found a name taken are decided again for as long as that gets any of them on.
+//! No two calendars share a `keyName` or a `publicId`. The link item from such a name to its calendar is put on
+//! condition that it is absent or already leads to this calendar. A calendar may take a name that another one gives up
+//! in the same import. So lines with a taken name are decided again as long as a round writes any line.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use shared::store::unscoped::calendars::{self, CalendarRecord};
 
 use super::prelude::*;
 
-/// The most characters of a name.
+/// Maximum characters of a name.
 const MAX_NAME: usize = 255;
 
 /// The calendars.
@@ -54,8 +54,7 @@ impl RecordKind for Calendars {
 }
 
 impl ImportKind for Calendars {
-    /// Calendars may exchange names, so they are written in one chunk. A response with all of them (C-50) could not
-    /// contain more.
+    /// Calendars may exchange names, so they are written in one chunk. No response could contain more calendars (C-50).
     const CHUNK: usize = 10_000;
 
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
@@ -74,7 +73,7 @@ impl ImportKind for Calendars {
                     *place = outcome;
                 }
             }
-            // Each round writes at least one line for good, so there are no more rounds than lines.
+            // Each round but the last writes at least one line, so there are no more rounds than lines.
             if refused.is_empty() || !progress {
                 operator.explain_circles(lines, &refused, &mut outcomes).await?;
                 return Ok(outcomes);
@@ -159,7 +158,7 @@ impl Name {
     }
 }
 
-/// A name that a line wants and another calendar has.
+/// A name of a line that another calendar already has.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     name: Name,
@@ -180,7 +179,7 @@ impl Taken {
 }
 
 impl Operator {
-    /// Adds the remedy to the reasons of refused lines that only swap names among themselves.
+    /// Adds the remedy to the reasons of refused lines that only exchange names among themselves.
     async fn explain_circles(
         &self,
         lines: &[&Dated<Calendar>],
@@ -195,7 +194,7 @@ impl Operator {
         let keys =
             waiting().flat_map(|(_, calendar)| Calendars::reads(self.keys(), calendar, Mode::default()));
         let found = FoundItems::from(self.reads().get_many(keys).await?);
-        // The calendars that wait for another to give up a name.
+        // Calendars that wait for another one to give up a name.
         let wanted: BTreeMap<_, _> = waiting()
             .filter_map(|(_, calendar)| {
                 Some((

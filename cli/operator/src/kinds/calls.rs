@@ -37,14 +37,14 @@ const FIELDS: [&str; 14] = [
 #[derive(Debug)]
 pub struct Calls;
 
-/// A call of a line. `create_date` decides the time, not the call's own field.
+/// A call of a line. Its time is `create_date`, not the call's own field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallLine {
     /// Everything but the time.
     pub call: Call,
     /// The time of the call [default: the stored call's, or now].
     pub create_date: Option<Timestamp>,
-    /// The import has a line of the call's event, so none is created for it.
+    /// Whether the import contains a line of the call's event, so that none is created for it.
     pub with_event: bool,
 }
 
@@ -77,7 +77,7 @@ impl CallLine {
         self.call.lead.is_some() && !has && !self.with_event
     }
 
-    /// The call as it is to be stored.
+    /// The call to store in place of another.
     fn onto(&self, stored: Option<&CallRecord>, now: Timestamp) -> Call {
         let stored = stored.map(|stored| stored.call.create_date);
         Call {
@@ -97,7 +97,7 @@ impl RecordKind for Calls {
         let create_date = line::take_time(&mut fields, "createDate")?;
         let mut call: Call = line::read(fields)?;
         call.lead_phone = call.lead_phone.as_deref().map(digits);
-        // C-71, but without cutting: an operator can correct a line, a telephony provider cannot.
+        // The limits of C-71, without cutting, because an operator can correct a line and a telephony provider cannot.
         within("service", Some(&call.service), 32)?;
         within("leadPhone", call.lead_phone.as_deref(), 64)?;
         within("leadName", call.lead_name.as_deref(), 64)?;
@@ -134,11 +134,11 @@ impl ImportKind for Calls {
         line.with_event = has_event(line.call.id);
     }
 
-    /// Writes calls, and for each with a lead its event, where it has none that stays. A call that the webhook recorded is
-    /// replaced only when overwriting. Leads' `lastActive` stays.
+    /// Writes calls, and the event of each call with a lead unless the event has its own line. A call recorded by the
+    /// webhook is replaced only with `overwrite`. Leads' `lastActive` stays.
     async fn write(operator: &Operator, lines: &[&CallLine], mode: Mode) -> Written {
         if let Some(last) = lines.iter().map(|line| line.call.id.get()).max() {
-            // Raised first, so that the webhook takes none of these numbers (C-11).
+            // Raised first, so that the webhook takes none of these ids (C-11).
             let counter = operator.keys().counter(Counter::Call);
             operator.table().raise(&counter, "call", last).await?;
         }
@@ -165,10 +165,11 @@ impl ExportKind for Calls {
 }
 
 impl Operator {
-    /// Writes the events that these calls should have and do not have, because their lines could not be used.
+    /// Creates the missing events of those of these calls that have a lead. An import calls this if the events' own
+    /// lines are refused.
     ///
     /// # Errors
-    /// [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::Store`] if the table fails.
     pub async fn complete_calls(&self, calls: &[CallId]) -> Result<(), OperatorError> {
         let places = calls.iter().flat_map(|call| self.keys().call_places(*call));
         let items = self.reads().get_many(places).await?;
@@ -181,11 +182,12 @@ impl Operator {
     }
 
     async fn decide_calls(&self, lines: &[&CallLine], mode: Mode) -> Result<Vec<Decision>, OperatorError> {
-        // Requests and imports write a new call at one key, so they exclude each other.
+        // The format decides the key of a new call. Requests and imports must use one key, so that they exclude each
+        // other.
         self.0.reader().learn_format().await?;
         let keys = self.keys();
         let leads = lines.iter().filter_map(|line| line.call.lead);
-        // The first time the import has checked the leads.
+        // Before the first decision the import has checked the leads.
         let leads = leads.filter(|_| mode.again).map(|lead| keys.lead(lead));
         let places = lines.iter().flat_map(|line| keys.call_places(line.call.id));
         let found = FoundItems::from(self.reads().get_many(places.chain(leads)).await?);
@@ -214,7 +216,7 @@ impl Operator {
         Ok(decisions.collect())
     }
 
-    /// New numbers for events, the lowest last.
+    /// New ids for events, the lowest last.
     async fn take_event_numbers(&self, count: usize) -> Result<Vec<EventId>, StoreError> {
         let count = count as u64;
         if count == 0 {
@@ -275,7 +277,7 @@ impl Operator {
             call,
         };
         self.link_call(&mut transaction, stored, &record);
-        // An event that has its own line and stays where it is comes with that line.
+        // The line of an event that keeps its key writes that event.
         let stays = with_event && old_event == new_event;
         if let (Some(place), Some(event), false) = (new_event, event, stays) {
             let item = item::encode("event", &event)?;
@@ -291,7 +293,7 @@ impl Operator {
         Ok(transaction)
     }
 
-    /// Until a call has its event it is found through a link, so that the person can be taken out of it (C-24).
+    /// A call without an event has a link from its lead, through which an erasure finds the call (C-24).
     fn link_call(&self, transaction: &mut Transaction, stored: Option<&CallRecord>, record: &CallRecord) {
         let link = |record: &CallRecord| {
             let lead = record.call.lead.filter(|_| record.event.is_none())?;

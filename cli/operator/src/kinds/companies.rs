@@ -1,10 +1,10 @@
 //! Companies.
 //!
 //! A lead's record and its opportunities contain copies of its company. The copies of a changed company are written
-//! before its own record, so that the rerun of an interrupted import finds the company changed again. Leads written
-//! concurrently by another import are covered on both sides: their transaction requires the company that they copied,
-//! and the leads are read once more after the company's record. If two concurrent imports disagree about a company,
-//! the copies of either may remain.
+//! before the company's record, so that a rerun of an interrupted import finds the company changed again. A concurrent
+//! import of leads is covered twice: its transactions require the company that they copied, and the leads are read once
+//! more after the company is written. If two concurrent imports disagree about a company, the copies of either may
+//! remain.
 
 use shared::ids::LeadId;
 use shared::people::{Company, NumberOrText};
@@ -100,8 +100,8 @@ impl PlainKind for Companies {
 }
 
 impl Operator {
-    /// Gives every lead of a company a copy of it, and every opportunity of those leads. Queries of the links and batch
-    /// gets of the leads, a page at a time; writes only where a copy differs.
+    /// Copies a company to all its leads, and marks their opportunities for a refresh. Queries the links and gets the
+    /// leads, page by page. Writes only leads with another copy.
     async fn copy_to_leads(&self, company: &Company) -> Result<(), OperatorError> {
         let mut pages = Pages::of(KeyRange::head(self.keys().company_leads(company.id), LEADS));
         while let Some(links) = pages.next_keys(self.reads()).await? {
@@ -117,7 +117,7 @@ impl Operator {
                 Ok(copies)
             };
             self.carry_out(&leads, Mode::default(), copy).await?;
-            // Every reader reads all notices, so there are never more than those of a page.
+            // The notices are processed after each page, because every reader reads all of them.
             self.refresh_copies().await?;
         }
         Ok(())
@@ -148,9 +148,9 @@ impl Operator {
     /// Updates the copies that opportunities have of changed leads.
     ///
     /// # Errors
-    /// [`StoreError`] where the table fails; the next call does the rest.
+    /// [`StoreError`] if the table fails; the next call continues.
     pub async fn refresh_copies(&self) -> Result<(), StoreError> {
-        // The notices are deleted at once: every reader reads all of them, and an import raises many.
+        // The notices are deleted at once, because every reader reads all of them and an import creates many.
         self.0.refresh_copies(0).await.map(drop)
     }
 }

@@ -1,4 +1,4 @@
-//! Records of which a line may leave out the times of creation and change.
+//! Records with times of creation and change that a line may omit.
 
 use std::borrow::Borrow;
 
@@ -14,7 +14,7 @@ use shared::time::Timestamp;
 use super::kind::LineOf;
 use crate::line::{self, Fields};
 
-/// A record of a line. `create_date` and `update_date` decide the times, not the record's own fields.
+/// A record of a line. Its times are `create_date` and `update_date`, not the record's own fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dated<T> {
     /// Everything but the times.
@@ -23,7 +23,8 @@ pub struct Dated<T> {
     pub create_date: Option<Timestamp>,
     /// The time of the last change, or of a lead's last activity [default: the stored record's, or the time of creation].
     pub update_date: Option<Timestamp>,
-    /// Of a lead: an opportunity of the same import refers to it. Noted at once, it is not written again for each of them.
+    /// Of a lead: whether an opportunity of the same import refers to it. A lead that is stored as linked needs no
+    /// second write for its opportunities.
     pub is_linked: bool,
 }
 
@@ -63,7 +64,7 @@ times! {
 }
 
 impl<T: Times> Dated<T> {
-    /// Reads a line that is the record, but for its times.
+    /// Reads a line with the fields of the record and optional times.
     ///
     /// # Errors
     /// The field at fault with the reason.
@@ -72,7 +73,7 @@ impl<T: Times> Dated<T> {
         Ok(Self::new(line::read(fields)?, times))
     }
 
-    /// Takes the times out of a line, and leaves fixed ones there so that the record can be read.
+    /// Takes the times out of a line. Leaves placeholders, without which the record cannot be read.
     ///
     /// # Errors
     /// The field that is not a time.
@@ -94,12 +95,12 @@ impl<T: Times> Dated<T> {
         }
     }
 
-    /// The record as it is to be stored in place of another.
+    /// The record to store in place of another.
     pub fn onto(&self, stored: Option<&T>, now: Timestamp) -> T {
         self.changed_at(self.update_date, stored, now)
     }
 
-    /// The same with another time of change.
+    /// As [`onto`](Self::onto), with another time of change.
     pub fn changed_at(&self, update_date: Option<Timestamp>, stored: Option<&T>, now: Timestamp) -> T {
         let [created, updated] = stored.map_or([None; 2], |stored| stored.times().map(Some));
         let create_date = self.create_date.or(created).unwrap_or(now);

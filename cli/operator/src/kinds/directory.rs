@@ -11,7 +11,7 @@ use shared::time::Timestamp;
 
 use super::prelude::*;
 
-/// The most characters of a name, so that the list of all departments is within the maximum response.
+/// Maximum characters of a name, so that a response can contain all departments.
 const MAX_NAME: usize = 255;
 
 /// The instance's settings (C-83), each with its value.
@@ -142,7 +142,7 @@ impl RecordKind for Groups {
         let permissions = fields.get("permissions");
         for name in ["leads", "opportunities"] {
             let level = permissions.and_then(|permissions| permissions.get(name)?.as_str());
-            // A stored level that is unknown is read as `none`.
+            // Stored permissions read an unknown level as `none`, but a line must not have one.
             if level.is_some_and(|level| !LEVELS.contains(&level)) {
                 return Err(format!("permissions.{name}: must be {}", LEVELS.join(" or ")));
             }

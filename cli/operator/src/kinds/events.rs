@@ -1,4 +1,4 @@
-//! Events of the timeline. An event belongs to a call, which knows its event.
+//! Events of the timeline. An event belongs to a call, and the call contains the event's id.
 
 use shared::call::CallEvent;
 use shared::ids::{CallId, EventId};
@@ -33,7 +33,7 @@ impl RecordKind for Events {
         faults::names_of::<CallEvent>()
     }
 
-    /// The call: it has one event.
+    /// The id of the call, because a call has one event.
     fn identity(event: &CallEvent) -> u64 {
         event.call.get()
     }
@@ -53,8 +53,8 @@ impl RecordKind for Events {
 }
 
 impl ImportKind for Events {
-    /// Writes events, each replacing the event of its call. The event of a call that the webhook recorded is replaced only
-    /// when overwriting.
+    /// Writes events, each in place of the event of its call. The event of a call recorded by the webhook is replaced
+    /// only with `overwrite`.
     async fn write(operator: &Operator, events: &[&CallEvent], mode: Mode) -> Written {
         if let Some(last) = events.iter().map(|event| event.id).max() {
             operator.reserve_events(last).await?;
@@ -68,7 +68,7 @@ impl Decide for Events {
         keys.call_places(event.call).into()
     }
 
-    /// The place of the event, and that of the event that the call has.
+    /// The keys of the event, and of the event that the call has.
     fn follow(keys: Keys<'_>, event: &CallEvent, found: &FoundItems) -> Result<Vec<Key>, StoreError> {
         let mut further = vec![keys.event(event.lead, event.id)];
         let record = call_of(keys, event, found)?;
@@ -121,16 +121,16 @@ fn former(keys: Keys<'_>, record: &CallRecord) -> Option<Key> {
 }
 
 impl Operator {
-    /// Reserves the numbers up to `last` for imported events: later events are numbered above them (C-11).
+    /// Reserves the ids up to `last` for imported events, so that later events have higher ones (C-11).
     ///
     /// # Errors
-    /// [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::Store`] if the table fails.
     pub async fn reserve_events(&self, last: EventId) -> Result<(), OperatorError> {
         let counter = self.keys().counter(Counter::Call);
         Ok(self.table().raise(&counter, "event", last.get()).await?)
     }
 
-    /// Puts an event in place of the one that its call had, on condition that its own place is as it was read.
+    /// Puts an event in place of its call's former event, on condition that its own key is as it was read.
     fn place_event(
         &self,
         event: &CallEvent,
@@ -144,7 +144,7 @@ impl Operator {
             transaction.delete(former, Condition::Always);
         }
         if record.event.is_none() {
-            // The event leads to the call from now on.
+            // The event replaces the link from the lead to the call.
             let link = self.keys().lead_call(event.lead, event.call);
             transaction.delete(link, Condition::Always);
         }
@@ -160,7 +160,7 @@ impl Operator {
     }
 }
 
-/// The reason why an event cannot be on its lead's timeline, where `at_key` has its number.
+/// The reason why an event cannot be on its lead's timeline. `at_key` is the stored event with its id.
 fn misplaced(event: &CallEvent, record: &CallRecord, at_key: Option<&CallEvent>) -> Option<String> {
     let call = event.call;
     match record.call.lead {

@@ -1,4 +1,4 @@
-//! All faults of a line at once, and the field that a misspelt one may mean (C-105).
+//! Finds all faults of a line, and the field that a misspelt name may mean (C-105).
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use super::RecordKind;
 use crate::line::Fields;
 
-/// The most faults of a line that are named.
+/// Maximum named faults of a line.
 const MAX_FAULTS: usize = 20;
-/// The most edits between a field and a misspelt one.
+/// Maximum edits between a field and a misspelt name.
 const MAX_EDITS: usize = 2;
 
-/// All faults of a line, of which `first` is one. Each field at fault is removed, or replaced if it is required, and the
-/// rest is read again.
+/// All faults of a line, including `first`. After each fault the field is removed, or replaced if it is required, and
+/// the line is parsed again.
 pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
     let stand_ins = [
         json!(1),
@@ -57,18 +57,19 @@ pub(super) fn all<K: RecordKind>(mut fields: Fields, first: String) -> String {
     reasons.join("; ")
 }
 
-/// Whether a fault may only follow from how another one was mended: its field contains that field, or it names it.
+/// Whether a fault may result from the replacement of another field, because its field contains that field or its text
+/// names that field.
 fn follows(reason: &str, path: &str, mended: &str) -> bool {
     let inside = |rest: &str| rest.starts_with(|next: char| matches!(next, '.' | '[') || next.is_uppercase());
-    // Names of types are no fields.
+    // Names of types are not fields.
     let fault = reason[path.len()..].replace("an id", "").replace("date-time", "");
     let mut words = fault.split(|c: char| !c.is_alphanumeric() && c != '_');
     mended.strip_prefix(path).is_some_and(inside) || words.any(|word| word == mended)
 }
 
-/// Sets the field at a path such as `actions[0].user`, or removes it if `value` is `None`. An index at the end of the path is
-/// ignored, so the whole list is set. A top-level field with the whole path as its name takes precedence. Returns whether the
-/// parent exists.
+/// Sets the field at a path such as `actions[0].user`, or removes it if `value` is `None`. An index at the end of the
+/// path is ignored, so the whole list is set. A top-level field named like the whole path takes precedence. Returns
+/// whether the parent exists.
 fn set_or_remove(fields: &mut Fields, path: &str, value: Option<Value>) -> bool {
     if let Some((parent, name)) = path.rsplit_once('.').filter(|_| !fields.contains_key(path)) {
         let pointer = format!("/{}", parent.replace(['.', '['], "/").replace(']', ""));
@@ -96,7 +97,7 @@ fn put(fields: &mut Fields, name: &str, value: Option<Value>) {
     }
 }
 
-/// The reason with the field that an unknown one may mean.
+/// The reason, with advice about the field that an unknown one may mean.
 fn advised<K: RecordKind>(path: &str, reason: String) -> String {
     let unknown = reason.ends_with(": unknown field");
     match nearest(path, K::field_names()).filter(|_| unknown) {
@@ -105,7 +106,7 @@ fn advised<K: RecordKind>(path: &str, reason: String) -> String {
     }
 }
 
-/// The name that is nearest to a misspelt one, if one is near.
+/// The name nearest to a misspelt one, within the maximum of edits.
 pub(crate) fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
     let most = MAX_EDITS.min(name.chars().count() / 3);
     let edits = known.iter().map(|known| (edits(name, known), *known));
@@ -115,7 +116,7 @@ pub(crate) fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str
         .map(|(_, known)| known)
 }
 
-/// The number of characters to insert, delete or replace, without case; two that are swapped count once.
+/// The number of characters to insert, delete or replace, ignoring case. An exchange of two neighbours counts once.
 fn edits(from: &str, to: &str) -> usize {
     let letters = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<_>>();
     let (from, to) = (letters(from), letters(to));
@@ -135,15 +136,15 @@ fn edits(from: &str, to: &str) -> usize {
     rows[from.len()][to.len()]
 }
 
-/// The names of a type's fields, which its deserialization asks for.
+/// The names of a type's fields, from its deserialization.
 pub(crate) fn names_of<T: DeserializeOwned>() -> &'static [&'static str] {
     let mut names: &'static [&'static str] = &[];
-    // It always fails: there is no value.
+    // It always fails, because there is no value.
     let _ = T::deserialize(AskedNames(&mut names));
     names
 }
 
-/// A deserializer that notes the names of a struct's fields.
+/// A deserializer that stores the names of a struct's fields.
 struct AskedNames<'a>(&'a mut &'static [&'static str]);
 
 impl<'de> Deserializer<'de> for AskedNames<'_> {

@@ -1,4 +1,4 @@
-//! The files of tickets. No endpoint creates or changes them.
+//! The files of tickets. No endpoint writes them.
 
 use shared::store::unscoped::entity::Entity as _;
 use shared::store::unscoped::tickets::{FileRecord, FileState, TicketRecord};

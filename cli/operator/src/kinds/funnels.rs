@@ -20,7 +20,8 @@ impl RecordKind for Funnels {
     const KIND: Kind = Kind::Funnels;
 
     fn parse(fields: Fields) -> Result<Funnel, String> {
-        // A funnel may have no column yet, but its line says so: one that is cut short must not take them all away.
+        // A funnel may have no columns, but its line must contain the empty list, so that an incomplete line does not
+        // remove all columns.
         if fields.get("columns").is_none_or(Value::is_null) {
             return Err("columns: is missing".to_owned());
         }
@@ -63,7 +64,7 @@ impl RecordKind for Funnels {
 
     fn export(funnel: &Funnel) -> serde_json::Result<Fields> {
         let mut fields = sparse(funnel)?;
-        // A line without columns would be refused.
+        // An import refuses a line without columns.
         fields.insert("columns".to_owned(), json!(funnel.columns));
         if funnel.access.is_open() {
             fields.shift_remove("access");
@@ -97,7 +98,7 @@ impl Operator {
         Ok(decisions)
     }
 
-    /// A column with opportunities that a funnel would lose: no response would show them.
+    /// A column with opportunities that the funnel would lose. No response would show these opportunities.
     async fn lost_column(&self, funnel: &Funnel, found: &FoundItems) -> Result<Option<ColumnId>, StoreError> {
         let stored = found.get(&self.keys().funnel(funnel.id)).cloned();
         let stored = stored.map(Funnels::decode).transpose()?;
@@ -112,7 +113,7 @@ impl Operator {
 
     /// Whether a column has opportunities, archived ones included. Queries its totals.
     async fn holds_opportunities(&self, funnel: FunnelId, column: ColumnId) -> Result<bool, StoreError> {
-        // Before a table is migrated single totals may be negative; their sum is not.
+        // Before a migration single totals may be negative, but their sum is not.
         let mut count = 0;
         for archived in [false, true] {
             for begins in [key::column_begins(Some(column)), key::total_column(column)] {

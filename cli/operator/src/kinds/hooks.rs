@@ -1,7 +1,7 @@
 //! Forms. Only imports change them.
 //!
-//! A line contains the token of its form; only the hash is stored and exported, which restores the form without revealing
-//! the token.
+//! A line contains the token of its form. Only its hash is stored and exported, which restores the form without
+//! revealing the token.
 
 use serde_json::Value;
 use shared::form::{Form, TokenHash};
@@ -83,7 +83,7 @@ impl ImportKind for Hooks {
     }
 }
 
-/// A form whose opportunity names its funnel: where the line does not, the first that has the column.
+/// Adds the funnel to a form's opportunity if the line omits it: the first funnel with the column.
 fn placed(form: &Form, funnels: &[Funnel]) -> Form {
     let mut form = form.clone();
     if let Some(opportunity) = &mut form.opportunity {

@@ -1,4 +1,4 @@
-//! The shape of a kind of records: how its lines are read, checked, written and exported.
+//! A kind of records: how its lines are read, checked, written and exported.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ use crate::named::named;
 use crate::{Operator, OperatorError, Outcome};
 
 named! {
-    /// The kinds, in the order of imports and exports: each after those that it refers to.
+    /// The kinds, in the order of imports and exports: each after those to which it refers.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     Kind {
         Settings "setting", Departments "department", Groups "group", Users "user", Profiles "profile",
@@ -59,7 +59,7 @@ pub trait RecordKind {
         std::iter::empty()
     }
 
-    /// Two lines of one identity describe the same record. An id, or a digest of a name.
+    /// An id, or a digest of a name. Lines with one identity describe one record.
     fn identity(record: &Self::Record) -> u64;
 
     /// Lists the records that this one refers to, except those that [`Decide::decide`] checks.
@@ -73,7 +73,7 @@ pub trait RecordKind {
         None
     }
 
-    /// The lead that refers to the record from now on, and keeps a note of it.
+    /// The lead to which the record refers and which stores that it is linked.
     fn lead(_record: &Self::Record) -> Option<LeadId> {
         None
     }
@@ -81,17 +81,17 @@ pub trait RecordKind {
     /// The fields of the exported line, without those that an import restores by default.
     ///
     /// # Errors
-    /// Where the record has no JSON form.
+    /// A JSON error, if the record cannot be encoded.
     fn export(record: &Self::Record) -> serde_json::Result<Fields>;
 
-    /// The line as it is kept; `None` where it removes something and leaves nothing to keep.
+    /// The line as it is stored; `None` if it removes something and nothing is stored.
     #[cfg(feature = "fuzzing")]
     fn kept(line: Self::Line) -> Option<Self::Line> {
         Some(line)
     }
 }
 
-/// A record as a line contains it, which may leave out times that only the table knows.
+/// A record as a line contains it. The line may omit times that only the table contains.
 pub trait LineOf<R>: Borrow<R> {
     /// The line with the times that an empty table gives it.
     #[must_use]
@@ -109,15 +109,16 @@ impl<R> LineOf<R> for R {
 pub trait ImportKind: RecordKind {
     /// Lines that are written together.
     const CHUNK: usize = 200;
-    /// Judging a line takes more than [`RecordKind::references`]: it is decided without a write.
+    /// Whether a check of a line requires [`Self::write`] in a mode that writes nothing, because
+    /// [`RecordKind::references`] is not enough.
     const JUDGED_BY_TABLE: bool = false;
-    /// No line depends on another one, so chunks may be written at the same time.
+    /// Whether chunks may be written concurrently, because no line depends on another.
     const CONCURRENT: bool = false;
 
-    /// Tells a line which calls have their event in a line of its own.
+    /// Sets on a line whether the event of its call has its own line.
     fn with_events(_line: &mut Self::Line, _has_event: impl Fn(CallId) -> bool) {}
 
-    /// Tells a line of a lead which leads have opportunities among the lines.
+    /// Sets on the line of a lead whether opportunities of the import refer to the lead.
     fn with_links(_line: &mut Self::Line, _is_linked: impl Fn(LeadId) -> bool) {}
 
     /// Writes lines, each replacing the stored record of its identity.
@@ -133,30 +134,30 @@ pub trait ImportKind: RecordKind {
 /// The outcome of each line.
 pub type Written = Result<Vec<Outcome>, OperatorError>;
 
-/// A kind of records of which each line is decided by itself, on the items that it depends on.
+/// A kind with lines that are decided one by one, from the items on which they depend.
 pub trait Decide: RecordKind {
-    /// The sequence of the ids. Later records are numbered above imported ones (C-11).
+    /// The sequence of the ids. Later records get higher ids than imported ones (C-11).
     const SEQUENCE: Option<(Counter, &'static str)> = None;
 
     /// The keys of the items that [`Self::decide`] depends on.
     fn reads(keys: Keys<'_>, record: &Self::Record, mode: Mode) -> Vec<Key>;
 
-    /// Further keys, which follow from the first items.
+    /// The keys of further items, derived from the first ones.
     ///
     /// # Errors
-    /// [`StoreError`] where one of those items cannot be read.
+    /// [`StoreError`] if one of those items cannot be read.
     fn follow(_keys: Keys<'_>, _record: &Self::Record, _found: &FoundItems) -> Result<Vec<Key>, StoreError> {
         Ok(Vec::new())
     }
 
-    /// The writes that a line takes, on condition that the items are still as they were read.
+    /// The writes of a line, on condition that the items are still as they were read.
     ///
     /// # Errors
-    /// [`Skip`] where nothing is to be written.
+    /// [`Skip`] if nothing is to be written.
     fn decide(operator: &Operator, line: &Self::Line, found: &FoundItems, mode: Mode) -> Decision;
 }
 
-/// A kind of records that only imports write and from which nothing is derived: each is one item.
+/// A kind that only imports write and without derived items. Each record is one item.
 pub trait PlainKind: RecordKind {
     /// The partition of the records.
     fn partition(keys: Keys<'_>) -> String;
@@ -194,12 +195,12 @@ where
     }
 }
 
-/// A kind of records with partitions of its own, which an export reads in pages.
+/// A kind with its own partitions, which an export reads in pages.
 pub trait ExportKind: RecordKind {
-    /// The sequence at whose value, read before everything else, the export of the kind stops: so it has no record of a
-    /// lead that came while it ran.
+    /// The sequence that limits an export of the kind. Its last value is read before everything else, and later records
+    /// are omitted, so that no exported record refers to a lead that is not exported.
     const STOPS_AT: Option<&'static str> = None;
-    /// Whether a record may show something of a lead that is being deleted (C-24).
+    /// Whether a record may contain data of a lead that is being deleted (C-24).
     const OF_LEADS: bool = false;
 
     /// The partitions of the records.
@@ -208,20 +209,20 @@ pub trait ExportKind: RecordKind {
     /// Reads a record.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     fn decode(item: Item) -> Result<Self::Record, StoreError>;
 
-    /// The place of a record in the sequence at which exports stop.
+    /// The value of a record in the sequence [`Self::STOPS_AT`].
     fn number(record: &Self::Record) -> u64 {
         Self::identity(record)
     }
 
-    /// The name of a record in lists: its id, if it has one.
+    /// The name of a record in lists, which is its id if it has one.
     fn label(record: &Self::Record) -> String {
         Self::identity(record).to_string()
     }
 
-    /// The record without anything of leads that are being deleted.
+    /// The record without data of leads that are being deleted.
     fn without(record: Self::Record, _erasures: &PendingErasures) -> Self::Record {
         record
     }
@@ -253,16 +254,16 @@ impl FoundItems {
     /// The record that a field refers to.
     ///
     /// # Errors
-    /// [`Skip::Refused`] where there is none.
+    /// [`Skip::Refused`] if there is none.
     pub fn need(&self, key: &Key, field: &str, kind: Kind, id: impl Display) -> Result<&Item, Skip> {
         let missing = || Skip::Refused(format!("{field}: {} {id} does not exist", kind.name()));
         self.get(key).ok_or_else(missing)
     }
 
-    /// Puts a record that only imports write and from which nothing is derived, unless it is stored already.
+    /// Puts a record without derived items, unless the same record is stored.
     ///
     /// # Errors
-    /// [`Skip::Unchanged`], or [`Skip::Failed`] where the stored one cannot be read.
+    /// [`Skip::Unchanged`], or [`Skip::Failed`] if the stored record cannot be read.
     pub fn replace<T>(&self, kind: Kind, key: Key, record: &T) -> Decision
     where
         T: Serialize + DeserializeOwned + PartialEq,
@@ -279,7 +280,7 @@ impl FoundItems {
     }
 }
 
-/// Refuses to replace a record that was changed through the API, unless overwriting is wanted.
+/// Refuses to replace a record that was changed through the API, unless `mode` overwrites.
 ///
 /// # Errors
 /// [`Skip::Refused`].
@@ -293,7 +294,7 @@ pub fn replaceable(kind: Kind, id: impl Display, edited: bool, mode: Mode) -> Re
     )))
 }
 
-/// The identity of a record that is known by a text.
+/// The identity of a record without an id, from a text.
 #[must_use]
 pub fn digest(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -304,7 +305,7 @@ pub fn digest(text: &str) -> u64 {
 /// A record's fields without nulls and empty lists.
 ///
 /// # Errors
-/// Where the record has no JSON form.
+/// A JSON error, if the record cannot be encoded.
 pub fn sparse(record: &impl Serialize) -> serde_json::Result<Fields> {
     let Value::Object(mut fields) = serde_json::to_value(record)? else {
         return Ok(Fields::new());
@@ -314,11 +315,11 @@ pub fn sparse(record: &impl Serialize) -> serde_json::Result<Fields> {
 }
 
 impl Operator {
-    /// Writes lines and all items that are derived from them, each replacing the stored record of its identity. References
-    /// that only an import checks are not checked here.
+    /// Writes lines and all their derived items, each in place of the stored record of its identity.
+    /// [`RecordKind::references`] are not checked.
     ///
     /// # Errors
-    /// [`OperatorError`] where the table fails; the lines before that stay written.
+    /// [`OperatorError`] if the table fails; the lines written before stay.
     pub async fn import<K: ImportKind>(&self, lines: &[K::Line], overwrite: bool) -> Written {
         let mode = Mode {
             overwrite,
@@ -327,13 +328,13 @@ impl Operator {
         K::write(self, &lines.iter().collect::<Vec<_>>(), mode).await
     }
 
-    /// Decides and writes each line by itself, in as few transactions as possible.
+    /// Decides each line by itself and writes the lines in as few transactions as possible.
     pub(super) async fn write_each<K: Decide>(&self, lines: &[&K::Line], mode: Mode) -> Written {
         if let (Some((counter, name)), Some(last)) = (
             K::SEQUENCE,
             lines.iter().map(|line| K::identity((*line).borrow())).max(),
         ) {
-            // Raised first, so that no request takes the number of a line.
+            // Raised first, so that no request takes the id of a line.
             let counter = self.keys().counter(counter);
             self.table().raise(&counter, name, last).await?;
         }

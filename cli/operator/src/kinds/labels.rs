@@ -1,12 +1,12 @@
-//! Tags of leads, and reasons for which opportunities are lost.
+//! Tags of leads, and loss reasons of opportunities.
 
 use shared::labels::{LossReason, Tag};
 
 use super::prelude::*;
 
-/// The most characters of a name.
+/// Maximum characters of a name.
 const MAX_NAME: usize = 255;
-/// The most characters of a color.
+/// Maximum characters of a color.
 const MAX_COLOR: usize = 64;
 
 /// The tags.

@@ -19,7 +19,7 @@ use super::prelude::*;
 #[derive(Debug)]
 pub struct Leads;
 
-/// The names of the fixed fields. Every other field of a line is a custom one.
+/// The names of the fixed fields. Every other field of a line is custom.
 static FIXED: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     let lead = LeadId::new(1).zip(Timestamp::parse("1970-01-01T00:00:00Z"));
     let lead = lead.map(|(id, date)| serde_json::json!(Lead::new(id, date)));
@@ -46,7 +46,7 @@ impl RecordKind for Leads {
         let (fixed, custom): (Fields, Fields) =
             fields.into_iter().partition(|(name, _)| FIXED.contains(name));
         let mut lead: Lead = line::read(fixed)?;
-        // Longer lists could not be sent back to the API, and a page of leads reads each of their tags.
+        // Longer lists could not be sent back to the API, and a page of leads reads all their tags.
         for (name, ids) in [
             ("tags", lead.tags.len()),
             ("userAccess", lead.user_access.len()),
@@ -105,12 +105,12 @@ impl ImportKind for Leads {
         line.is_linked = is_linked(line.record.id);
     }
 
-    /// The copies that opportunities have of a changed lead are stale until [`Operator::refresh_copies`].
+    /// Opportunities' copies of a changed lead are stale until [`Operator::refresh_copies`].
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
         operator.write_each::<Self>(lines, mode).await
     }
 
-    /// Every reader reads all notices, so there are never more than those of a chunk.
+    /// Refreshes the copies after each chunk, because every reader reads all notices.
     async fn written(operator: &Operator) -> Result<(), StoreError> {
         operator.refresh_copies().await
     }
@@ -136,7 +136,7 @@ impl Decide for Leads {
         let stored = found.get(&keys.lead(id));
         let stored = stored.map(LeadRecord::decode).transpose()?;
         let before = stored.as_ref().map(|stored| &stored.lead);
-        // Calls move it forward, and an import of older data does not move it back.
+        // Calls move `lastActive` forward, and an import of older data does not move it back.
         let last_active = line.update_date.max(before.map(|lead| lead.last_active));
         let lead = line.changed_at(last_active, before, operator.now());
         let mut transaction = Transaction::default();
@@ -160,7 +160,7 @@ impl Decide for Leads {
                 notices::mark(&mut transaction, keys, id, operator.environment());
             }
         } else {
-            // A lead cannot come back before its former data is taken out of other records (C-24).
+            // A lead must not be created again before its former data is removed from other records (C-24).
             transaction.check(keys.erasure(id), Condition::Absent);
         }
         transaction.merge(record.put(keys, stored.as_ref())?);
@@ -170,7 +170,8 @@ impl Decide for Leads {
 
 /// Requires that a lead differs from the stored one and may replace it.
 fn unlike(stored: &LeadRecord, lead: &Lead, mode: Mode) -> Result<(), Skip> {
-    // Calls change `lastActive`, so of a lead that the API changed it alone is no difference.
+    // Calls change `lastActive`, so for a lead changed through the API a difference in `lastActive` alone does not
+    // count.
     let touched = || Lead {
         last_active: lead.last_active,
         ..stored.lead.clone()

@@ -20,7 +20,7 @@ impl RecordKind for Meetings {
     const KIND: Kind = Kind::Meetings;
 
     fn parse(fields: Fields) -> Result<Self::Line, String> {
-        // An absent form was empty; a null form was erased (C-24).
+        // An absent form was empty, and a null form was erased (C-24).
         let erased = fields.get("formData").is_some_and(Value::is_null);
         let mut line = Dated::read(fields)?;
         let meeting: &mut Meeting = &mut line.record;
@@ -63,7 +63,7 @@ impl RecordKind for Meetings {
     }
 }
 
-/// Requires that the free parts of a meeting are within the limits of a booking (C-54).
+/// Requires that form and properties of a meeting are within the limits of a booking (C-54).
 fn free(meeting: &Meeting) -> Result<(), String> {
     let form = meeting.form_data.iter().flatten();
     let long = form

@@ -1,4 +1,4 @@
-//! The kinds of records that lines contain. A new kind is a file here, a name in [`Kind`] and a line in `with_kind`.
+//! The kinds of records in lines. A new kind is a file here, a name in [`Kind`] and a line in `with_kind`.
 
 mod answers;
 mod automations;
@@ -68,7 +68,7 @@ macro_rules! with_kind {
 #[cfg(feature = "fuzzing")]
 pub(crate) use with_kind;
 
-/// A line that is good by itself.
+/// The properties of a line that is good by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Judged {
     pub kind: Kind,
@@ -79,7 +79,7 @@ pub(crate) struct Judged {
     pub custom: Vec<String>,
 }
 
-/// Judges a line by itself. An error is the reason for the import's report, with all faults of the line.
+/// Checks a line by itself. An error contains all faults of the line, for the import's report.
 pub(crate) fn judge(text: &str) -> Result<Judged, String> {
     let (kind, fields) = open(text)?;
     with_kind!(kind, K => judge_as::<K>(fields, text))
@@ -99,7 +99,7 @@ fn judge_as<K: RecordKind>(fields: Fields, text: &str) -> Result<Judged, String>
     })
 }
 
-/// The fields that lines of a kind may have, as far as its type states them; custom fields are not among them.
+/// The fields that lines of a kind may have, without custom fields. Empty if the kind's type does not state them.
 #[must_use]
 pub fn field_names(kind: Kind) -> &'static [&'static str] {
     with_kind!(kind, K => K::field_names())
@@ -113,7 +113,7 @@ pub(crate) fn open(text: &str) -> Result<(Kind, Fields), String> {
     Ok((kind, fields))
 }
 
-/// Reads a line of a kind; `None` where it is of another one.
+/// Reads a line of a kind; `None` if the line is of another kind.
 pub(crate) fn parse<K: RecordKind>(text: &str) -> Option<Result<K::Line, String>> {
     match open(text) {
         Ok((kind, fields)) => (kind == K::KIND).then(|| K::parse(fields)),
@@ -121,7 +121,7 @@ pub(crate) fn parse<K: RecordKind>(text: &str) -> Option<Result<K::Line, String>
     }
 }
 
-/// Reads the call of an event's line.
+/// The call of an event's line; `None` for other kinds.
 pub(crate) fn call_of<K: RecordKind>(line: &K::Line) -> Option<CallId> {
     K::event(line.borrow()).map(|(_, call)| call)
 }

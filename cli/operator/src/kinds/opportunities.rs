@@ -1,5 +1,5 @@
-//! Opportunities. The names in `fields` are not compared with those that the funnel defines: a definition may be removed
-//! while values stay, and what is exported must be accepted again.
+//! Opportunities. The names in `fields` are not compared with the funnel's definitions, because a definition may be
+//! removed while values stay, and every exported line must be accepted.
 
 use shared::ids::LeadId;
 use shared::opportunity::Opportunity;
@@ -10,7 +10,7 @@ use shared::store::unscoped::opportunities::{OpportunityRecord, OpportunitySnaps
 
 use super::prelude::*;
 
-/// The most characters of a title and of a text in `fields` (C-30).
+/// Maximum characters of a title and of a text in `fields` (C-30).
 const MAX_TITLE: usize = 255;
 const MAX_TEXT: usize = 10_000;
 
@@ -123,7 +123,7 @@ impl Decide for Opportunities {
             }
         };
         if let Some(stored) = &stored {
-            // The stored one has lost the empty lists and objects that a line may contain.
+            // The stored opportunity has no empty lists and objects, but a line may have them.
             if stored.opportunity.sparse() == opportunity.sparse() {
                 return Err(Skip::Unchanged);
             }
@@ -133,7 +133,8 @@ impl Decide for Opportunities {
         let record = OpportunityRecord::imported(stored.as_ref(), snapshot);
         let mut transaction = record.put(keys, stored.as_ref())?;
         if let Some(lead) = lead {
-            // A transaction that links a lead checks that it exists (C-24). At that version it is the one copied.
+            // A transaction that links a lead checks that it exists (C-24). The check of the lead's version keeps the
+            // copy up to date.
             link(&mut transaction, keys, &lead);
         }
         Ok(transaction)

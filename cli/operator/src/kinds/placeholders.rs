@@ -1,5 +1,5 @@
-//! Custom fields that the bodies of notifications name (C-102): of opportunities those that a funnel defines, of leads those
-//! that a lead has or a form sets.
+//! Custom fields in the bodies of notifications (C-102). A field of opportunities must be defined by a funnel. A field
+//! of leads must occur in a lead or be set by a form.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{Operator, OperatorError};
 pub struct UnknownPlaceholders(BTreeSet<(PlaceholderSource, String)>);
 
 impl UnknownPlaceholders {
-    /// The reason for which an automation is refused, if it names one of them.
+    /// The reason to refuse an automation, if its bodies name one of them.
     pub fn refuse(&self, automation: &Automation) -> Option<String> {
         let unknown = |placeholder: &Placeholder<'_>| self.0.contains(&owned(placeholder));
         let mut named = named(automation).filter(|(_, placeholder)| unknown(placeholder));
@@ -31,7 +31,7 @@ impl UnknownPlaceholders {
     }
 }
 
-/// The placeholders of an automation that are not fixed fields, with the indices of their actions.
+/// The placeholders of an automation for custom fields, with the indices of their actions.
 fn named(automation: &Automation) -> impl Iterator<Item = (usize, Placeholder<'_>)> {
     let actions = automation.actions.iter().enumerate();
     let bodies = actions.filter_map(|(at, action)| match action {
@@ -50,8 +50,8 @@ fn owned(placeholder: &Placeholder<'_>) -> (PlaceholderSource, String) {
 }
 
 impl Operator {
-    /// The placeholders of automations whose fields do not exist. Without custom fields, nothing is read; with one of a
-    /// lead, the forms, and leads until all are found.
+    /// The placeholders of automations without an existing field. Reads the funnels if there are custom fields of
+    /// opportunities. For custom fields of leads, reads the forms, then leads until all fields are found.
     pub(super) async fn unknown_placeholders(
         &self,
         automations: &[&Automation],
@@ -83,7 +83,7 @@ impl Operator {
             let Some(items) = pages.next(self.reads()).await? else {
                 break;
             };
-            // A lead that cannot be read has no field that anybody sees.
+            // No response shows a field of an unreadable lead.
             for lead in items.into_iter().filter_map(|item| leads::read(item).ok()) {
                 for (field, _) in lead.custom {
                     unknown.remove(&(PlaceholderSource::Lead, field));

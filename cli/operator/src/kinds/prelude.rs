@@ -1,4 +1,4 @@
-//! The names that the kinds share.
+//! Imports that the kinds share.
 
 pub(super) use shared::store::unscoped::key::{Counter, Key, Keys};
 pub(super) use table::item::{self, Item};

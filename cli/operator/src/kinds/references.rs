@@ -15,7 +15,7 @@ pub struct Reference {
     pub target: Referent,
 }
 
-/// A record by its number, which need not be a possible id.
+/// A record by its number, which may be no valid id.
 #[derive(Debug, Clone, Copy)]
 pub enum Referent {
     User(u64),
@@ -30,7 +30,7 @@ pub enum Referent {
     Funnel(u64),
     /// A column of any funnel.
     Column(u64),
-    /// A column of a funnel, and the text for one that the funnel lacks.
+    /// A column of a funnel, and the fault if the funnel lacks it.
     ColumnOf {
         funnel: u64,
         column: u64,
@@ -77,7 +77,7 @@ impl References {
     }
 }
 
-/// The reason to refuse a line where the record does not exist.
+/// The reason to refuse a line if the record does not exist.
 impl fmt::Display for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, id) = match self.target {

@@ -1,4 +1,4 @@
-//! The definitions of reports. Their results are not exported: they follow from the records.
+//! The definitions of reports. Results are not exported, because they follow from the records.
 
 use shared::report::{Aspect, Definition};
 use shared::store::unscoped::reports;
@@ -8,7 +8,7 @@ use super::dated::Times as _;
 
 use super::prelude::*;
 
-/// The most characters of a name.
+/// Maximum characters of a name.
 const MAX_NAME: usize = 255;
 
 /// The definitions of reports.
@@ -17,7 +17,7 @@ pub struct Reports;
 
 impl RecordKind for Reports {
     type Record = Definition;
-    /// A definition that changes and whose line leaves out the time of change was changed now.
+    /// A changed definition without a time of change in its line gets the current time.
     type Line = Dated<Definition>;
     const KIND: Kind = Kind::Reports;
 

@@ -1,4 +1,4 @@
-//! Tickets. No endpoint creates them; one gives them another lead.
+//! Tickets. No endpoint creates them. One endpoint moves them to another lead.
 
 use serde_json::Value;
 use shared::store::unscoped::entity::Entity as _;
@@ -9,7 +9,7 @@ use shared::time::Timestamp;
 
 use super::prelude::*;
 
-/// The fields that responses derive from times, in Unix seconds, and the times (C-62).
+/// The fields that responses derive from times, in Unix seconds, each with its time (C-62).
 const DERIVED: [(&str, &str); 3] = [
     ("createDateUnix", "createDate"),
     ("updateDateUnix", "updateDate"),
@@ -68,7 +68,7 @@ fn agrees(seconds: &Value, derived: &str, date: Option<&Value>, time: &str) -> R
 impl ImportKind for Tickets {
     const JUDGED_BY_TABLE: bool = true;
 
-    /// The files of a ticket that moves to another lead move with it.
+    /// If a ticket moves to another lead, its files move too.
     async fn write(operator: &Operator, lines: &[&Self::Line], mode: Mode) -> Written {
         let outcomes = operator.write_each::<Self>(lines, mode).await?;
         if !mode.judging {
@@ -79,8 +79,8 @@ impl ImportKind for Tickets {
 }
 
 impl Operator {
-    /// Moves the files of tickets that are marked for it. The marks are read after the writes: a line that was decided
-    /// again may have set one, and an earlier import may have left one.
+    /// Moves the files of tickets that are marked for it. The marks are read after the writes, because a repeated
+    /// decision may have set one, and an earlier import may have left one.
     async fn settle_tickets(&self, lines: &[&Dated<Ticket>]) -> Result<(), StoreError> {
         let keys = lines.iter().map(|line| self.keys().ticket(line.record.id));
         for record in self.reads().get_many(keys).await?.values() {

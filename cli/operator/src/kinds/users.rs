@@ -1,8 +1,8 @@
 //! Users. Only imports change them.
 //!
-//! The items that are derived from a user change in the transaction of its record: its name, the members of its department,
-//! and its membership, which each of its credentials carries. The directory's version serialises such transactions and the
-//! issue of credentials, so that no credential keeps a former membership.
+//! The items derived from a user change in the transaction of the user's record: the name, the members of the
+//! department, and the membership in each of the user's credentials. The directory's version serialises such
+//! transactions and the issue of credentials, so that no credential keeps a former membership.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -21,9 +21,9 @@ use table::{MAX_WRITES, Policy};
 
 use super::prelude::*;
 
-/// Writes in one transaction, in addition to the directory's version.
+/// Maximum writes in one transaction, besides that of the directory's version.
 const WRITES: usize = MAX_WRITES - 1;
-/// Bytes in one transaction, which may have 4 MB.
+/// Maximum bytes in one transaction, below DynamoDB's 4 MB.
 const BYTES: usize = 2_500_000;
 
 /// The users.
@@ -58,7 +58,7 @@ impl RecordKind for Users {
 }
 
 impl ImportKind for Users {
-    /// Of several lines of one user the last counts. Requests see the change from the next one on (C-2).
+    /// If several lines are of one user, the last one applies. Requests see the change from the next one on (C-2).
     async fn write(operator: &Operator, users: &[&User], _mode: Mode) -> Written {
         operator.write_users(users).await
     }
@@ -91,7 +91,7 @@ impl Operator {
         Ok(outcomes)
     }
 
-    /// Writes the first of these users; `None` where another write came first.
+    /// Writes the first of these users; `None` if another write came first.
     async fn import_some_users(
         &self,
         users: &[&User],
@@ -124,7 +124,7 @@ impl Operator {
     }
 }
 
-/// Users that are written together, and the items in which something of them is, as they will be.
+/// Users that are written together, and the future content of the items that contain their data.
 struct UserBatch<'a> {
     operator: &'a Operator,
     records: BTreeMap<UserId, User>,
@@ -134,14 +134,14 @@ struct UserBatch<'a> {
     members: BTreeMap<Key, BTreeSet<UserId>>,
     /// The credentials of each user, with the memberships that they carry.
     credentials: BTreeMap<UserId, Vec<(Key, Option<Membership>)>>,
-    /// Which of `names` and `members` change.
+    /// The changed keys of `names` and `members`.
     touched: BTreeSet<Key>,
     bytes: usize,
     transaction: Transaction,
 }
 
 impl<'a> UserBatch<'a> {
-    /// Reads what there is of these users. Two batches of gets.
+    /// Reads the stored items of these users. Two batches of gets.
     async fn read(operator: &'a Operator, users: &[&User], keyring: &Keyring) -> Result<Self, StoreError> {
         let (keys, table) = (operator.keys(), operator.table());
         let items = table
@@ -185,7 +185,7 @@ impl<'a> UserBatch<'a> {
         Ok(batch)
     }
 
-    /// Takes a user in; `None` where it does not fit any more.
+    /// Adds a user; `None` if the transaction has no room.
     fn take(&mut self, user: &User) -> Result<Option<Outcome>, StoreError> {
         let (name, standing) = (user.full_name(), Membership::from(user));
         let touched = self.touched_by(user, &name);
@@ -222,7 +222,7 @@ impl<'a> UserBatch<'a> {
         Ok(Some(Outcome::Written))
     }
 
-    /// The items of names and members that have to change for a user.
+    /// The items of names and members that change for a user.
     fn touched_by(&self, user: &User, name: &str) -> BTreeSet<Key> {
         let mut touched = BTreeSet::new();
         let named = self.operator.keys().user_name(user.id);
@@ -245,13 +245,13 @@ impl<'a> UserBatch<'a> {
         touched
     }
 
-    /// The item of members that a user belongs in.
+    /// The item of members that contains a user.
     fn place_of(&self, user: &User) -> Option<Key> {
         let keys = self.operator.keys();
         user.department.map(|department| keys.member(department, user.id))
     }
 
-    /// The credentials of a user that carry another standing than this.
+    /// The credentials of a user that carry another membership.
     fn behind(&self, user: UserId, standing: Membership) -> Vec<Key> {
         let held = self.credentials.get(&user).into_iter().flatten();
         let behind = held.filter(|(_, carried)| *carried != Some(standing));
@@ -273,7 +273,7 @@ impl<'a> UserBatch<'a> {
         Ok(())
     }
 
-    /// Changes what an item of names or members says of a user.
+    /// Changes a user's entry in an item of names or members.
     fn place(&mut self, key: &Key, user: &User, name: &str, works_there: bool) {
         if let Some(names) = self.names.get_mut(key) {
             names.insert(user.id, name.to_owned());
@@ -309,8 +309,8 @@ impl<'a> UserBatch<'a> {
     }
 }
 
-/// The credentials among these that are a user's, with the memberships that they carry. The doctor reports those that are
-/// missing or another user's.
+/// The credentials of a user among these keys, with the memberships that they carry. The doctor reports credentials
+/// that are missing or another user's.
 fn carried(
     user: UserId,
     keys: impl IntoIterator<Item = Key>,
@@ -327,7 +327,7 @@ fn carried(
     Ok(own)
 }
 
-/// Puts an item of members, or deletes it where there are none.
+/// Puts an item of members, or deletes it if there are none.
 pub(crate) fn put_members(transaction: &mut Transaction, key: Key, users: &BTreeSet<UserId>) {
     if users.is_empty() {
         transaction.delete(key, Condition::Always);
@@ -336,7 +336,7 @@ pub(crate) fn put_members(transaction: &mut Transaction, key: Key, users: &BTree
     }
 }
 
-/// The attribute of a membership in a credential.
+/// The attributes that store a membership in a credential.
 pub(crate) fn carrying(standing: Membership) -> Result<Item, StoreError> {
     #[derive(Serialize)]
     struct Carried {

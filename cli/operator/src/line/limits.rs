@@ -3,15 +3,15 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The most bytes of a record.
+/// Maximum bytes of a record.
 const MAX_BYTES: usize = 100_000;
-/// The deepest nesting of a record.
+/// Maximum nesting of a record.
 const MAX_LEVELS: usize = 8;
 
-/// Judges the fields of a line of some bytes.
+/// Checks the size and the nesting of a line with `line` bytes.
 pub fn judge(fields: &Map<String, Value>, line: usize) -> Result<(), String> {
-    // The size of the line does not decide: spaces do not count, and a number may be stored longer than it is written,
-    // `1e15` with 18 characters more.
+    // The size of the line does not decide, because spaces do not count, and a stored number may be longer than the
+    // line's: `1e15` by 18 characters.
     if line > MAX_BYTES / 5 {
         size(fields)?;
     }
@@ -21,8 +21,8 @@ pub fn judge(fields: &Map<String, Value>, line: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Judges the size of a record as it is stored and exported, which may be larger than its line: the elements of a list
-/// have their absent fields written out.
+/// Checks the size of a record as it is stored and exported. It may be larger than its line, because absent fields are
+/// written out in the elements of a list.
 pub fn size(record: &impl Serialize) -> Result<(), String> {
     let bytes = serde_json::to_vec(record).map_or(usize::MAX, |json| json.len());
     if bytes > MAX_BYTES {
@@ -31,7 +31,7 @@ pub fn size(record: &impl Serialize) -> Result<(), String> {
     Ok(())
 }
 
-/// Judges the number of characters of a text.
+/// Checks the number of characters of a text.
 pub fn within(name: &str, text: Option<&str>, limit: usize) -> Result<(), String> {
     if text.is_some_and(|text| text.chars().count() > limit) {
         return Err(format!("{name}: must have at most {limit} characters"));
@@ -39,7 +39,7 @@ pub fn within(name: &str, text: Option<&str>, limit: usize) -> Result<(), String
     Ok(())
 }
 
-/// The levels of lists and objects of a value; `serde_json` reads none deeper than 128.
+/// The levels of lists and objects in a value. `serde_json` reads at most 128.
 fn levels(value: &Value) -> usize {
     let inner = match value {
         Value::Array(list) => list.iter().map(levels).max(),

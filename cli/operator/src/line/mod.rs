@@ -37,13 +37,13 @@ fn not_json(error: &serde_json::Error) -> String {
     )
 }
 
-/// A typed record. A null counts as an absent value (C-24 has imports accept nulls).
+/// Reads a typed record. A null counts as an absent value, because imports accept nulls (C-24).
 pub fn read<T: DeserializeOwned>(mut fields: Fields) -> Result<T, String> {
     fields.retain(|_, value| !value.is_null());
     reason::strict(Value::Object(fields))
 }
 
-/// Takes a time that may be absent, and puts a placeholder there, which is never stored.
+/// Takes a time that may be absent, and leaves a placeholder, which is never stored.
 pub fn take_time(fields: &mut Fields, name: &str) -> Result<Option<Timestamp>, String> {
     let placeholder = Value::from("1970-01-01T00:00:00.000Z");
     match fields.insert(name.to_owned(), placeholder) {

@@ -4,8 +4,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::Error;
 
-/// Reads a value and refuses fields that its type does not know. Stored items are read without this, so that the fields of
-/// a later build are ignored (C-88).
+/// Reads a value and refuses fields that its type does not have. Stored items are read without this function, so that
+/// fields of a later build are ignored (C-88).
 pub fn strict<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     let mut unknown = None;
     let mut ignored = |path: serde_ignored::Path<'_>| {
@@ -57,7 +57,7 @@ fn join(path: &str, field: &str) -> String {
     }
 }
 
-/// The field that the deserializer names, and what is wrong.
+/// The field that the deserializer names, and the fault.
 fn split(message: &str) -> (Option<&str>, String) {
     if let Some(rest) = message.strip_prefix("missing field ") {
         return (quoted(rest), "is missing".to_owned());
@@ -65,7 +65,7 @@ fn split(message: &str) -> (Option<&str>, String) {
     if let Some(rest) = message.strip_prefix("unknown field ") {
         return (quoted(rest), "unknown field".to_owned());
     }
-    // The line's own text comes first, and may look like the text that follows it.
+    // The text of the line comes first, and may look like the text that follows it.
     if message.starts_with("unknown variant ") {
         let allowed = message
             .rsplit_once("`, expected ")

@@ -1,4 +1,4 @@
-//! The records that depend on another.
+//! Finds the records that depend on another one.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::kinds::{
 };
 use crate::{Operator, OperatorError};
 
-/// The most dependents that are listed.
+/// Maximum listed dependents.
 const MAX_LISTED: usize = 100;
 
 /// A record that depends on another.
@@ -28,7 +28,7 @@ pub struct Dependent {
     pub field: String,
 }
 
-/// The records that depend on one.
+/// The records that depend on a record.
 #[derive(Debug, Default)]
 pub(super) struct Dependents {
     pub listed: Vec<Dependent>,
@@ -50,7 +50,7 @@ impl Dependents {
     }
 }
 
-/// A search for them.
+/// A search for dependents.
 struct Search<'a> {
     operator: &'a Operator,
     target: Target,
@@ -60,8 +60,8 @@ struct Search<'a> {
 }
 
 impl Operator {
-    /// The records that depend on one. Reads those of every kind that may. `lost` are the columns that no funnel has without
-    /// it.
+    /// The records that depend on `target`. Reads all records of every kind that may. `lost` are the columns that no
+    /// funnel has after the removal.
     pub(super) async fn dependents(
         &self,
         target: Target,

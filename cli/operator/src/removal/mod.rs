@@ -1,9 +1,9 @@
 //! Removal of a record on which no other depends (C-104).
 //!
-//! Other records are searched before the removal, and once more after it: a request that had read the record may link to it
-//! before it ends. Then the record is put back. No wait would be needed if the transactions of requests depended on each record
-//! that they link to, which costs 2 write units for each such record. The transaction of the removal depends on the record as it was read, and
-//! changes all derived items with it.
+//! Dependent records are searched before the removal and again after it, because a request that had read the record may
+//! link to it until the request ends. If one does, the record is put back. Without the wait, the transactions of
+//! requests would have to depend on each record to which they link, at 2 write units for each. The transaction of the
+//! removal depends on the record as it was read, and changes all derived items.
 
 mod dependents;
 mod writes;
@@ -20,7 +20,7 @@ use crate::{Operator, OperatorError};
 
 pub use dependents::Dependent;
 
-/// Seconds after which every request that read a removed record has ended.
+/// Seconds after which every request that had read a removed record has ended.
 const SETTLED: u64 = 30;
 
 named! {
@@ -46,7 +46,7 @@ pub struct Removal {
     pub kind: Removable,
     /// Its id; of a file without one, its ticket and path as `501:path`.
     pub id: String,
-    /// The funnel of a column, where several funnels have one with this id.
+    /// The funnel of a column, if several funnels have a column with this id.
     pub funnel: Option<FunnelId>,
 }
 
@@ -62,7 +62,7 @@ pub struct Removed {
     /// The records that depend on it, at most 100.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dependents: Vec<Dependent>,
-    /// The number of further ones.
+    /// The number of further dependents.
     #[serde(rename = "dependentsMore", skip_serializing_if = "is_zero")]
     pub unlisted: u64,
 }
@@ -75,24 +75,24 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// The record of a removal, found.
+/// The record to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Target {
     Column(FunnelId, ColumnId),
     /// A record by its number.
     Numbered(Removable, u64),
-    /// A file, which nothing depends on.
+    /// A file. No record depends on it.
     File,
 }
 
 impl Operator {
-    /// Removes a record and everything that is derived from it, unless other records depend on it. Unless no other process
-    /// uses the table (`alone`), it then waits for requests that had read it, and puts the record back if one linked to
-    /// it. Reads every record that may refer to it. Calls `watch` with each number of records that were looked at.
+    /// Removes a record and everything derived from it, unless other records depend on it. Unless no other process uses
+    /// the table (`alone`), it then waits for requests that had read the record, and puts the record back if one of
+    /// them linked to it. Reads every record that may refer to it. Calls `watch` with each number of read records.
     ///
     /// # Errors
     /// [`OperatorError::NoInstance`], [`OperatorError::NoRecord`], [`OperatorError::ManyFunnels`],
-    /// [`OperatorError::FormerFormat`], or [`OperatorError::Store`] where the table fails.
+    /// [`OperatorError::FormerFormat`], or [`OperatorError::Store`] if the table fails.
     pub async fn remove(
         &self,
         removal: &Removal,
@@ -127,7 +127,7 @@ impl Operator {
         })
     }
 
-    /// The record that is named. Whether it exists is found when it is read.
+    /// The record that is named. It may not exist, which is found when it is read.
     fn target(&self, removal: &Removal, funnels: &[Funnel]) -> Result<Target, OperatorError> {
         let number = removal.id.parse::<u64>().ok();
         match (removal.kind, number) {

@@ -24,14 +24,14 @@ use crate::kinds::users::put_members;
 use crate::kinds::{ExportKind as _, Users};
 use crate::{Operator, OperatorError};
 
-/// A removed record, as it can be put back.
+/// A removed record, in the form in which it can be put back.
 #[derive(Debug)]
 pub(super) enum Taken {
-    /// By this transaction.
+    /// Put back by this transaction.
     Record(Transaction),
-    /// A user, as an import would bring it.
+    /// Put back by an import.
     User(Box<User>),
-    /// A column of a funnel, at its former place.
+    /// Put back into its funnel, with its former sequence.
     Column(FunnelId, shared::funnel::Column),
 }
 
@@ -39,7 +39,7 @@ pub(super) enum Taken {
 type Writes = (Transaction, Taken);
 
 impl Operator {
-    /// Removes the record, and decides again if another write was faster.
+    /// Removes the record. Decides again if another write was faster.
     pub(super) async fn take_out(&self, removal: &Removal, target: Target) -> Result<Taken, OperatorError> {
         let mut retry = self.table().retry(Policy::CONFLICT, "a removal");
         loop {
@@ -52,7 +52,7 @@ impl Operator {
         }
     }
 
-    /// The writes that remove the record; `None` where there is none.
+    /// The writes that remove the record; `None` if there is none.
     async fn removal_of(&self, removal: &Removal, target: Target) -> Result<Option<Writes>, OperatorError> {
         let keys = self.keys();
         let (kind, id) = match target {
@@ -99,7 +99,7 @@ impl Operator {
         }
     }
 
-    /// A record and its key, if there is one.
+    /// A record with its key; `None` if there is none.
     async fn found(&self, key: Option<Key>) -> Result<Option<(Key, Item)>, StoreError> {
         let Some(key) = key else {
             return Ok(None);
@@ -107,7 +107,7 @@ impl Operator {
         Ok(self.reads().get(&key).await?.map(|item| (key, item)))
     }
 
-    /// A record with derived items.
+    /// The writes that remove a record with derived items.
     async fn stored_removal<E: Entity>(
         &self,
         decode: fn(Item) -> Result<Stored<E>, StoreError>,
@@ -122,7 +122,7 @@ impl Operator {
         Ok(Some((record.removal(self.keys())?, Taken::Record(back))))
     }
 
-    /// A record from which nothing is derived.
+    /// The writes that remove a record without derived items.
     async fn plain_removal(&self, key: Option<Key>) -> Result<Option<Writes>, OperatorError> {
         let Some((key, item)) = self.found(key).await? else {
             return Ok(None);
@@ -164,8 +164,8 @@ impl Operator {
         Ok(transaction)
     }
 
-    /// A user's record, name and place among the members of its department. The directory's version serialises it with the
-    /// issue of credentials.
+    /// The writes that remove a user's record, name and entry in the members of its department. The directory's version
+    /// serialises them with the issue of credentials.
     async fn user_removal(&self, id: Option<UserId>) -> Result<Option<Writes>, OperatorError> {
         let Some(id) = id else {
             return Ok(None);
@@ -203,7 +203,7 @@ impl Operator {
         Ok(Some((transaction, Taken::User(Box::new(user)))))
     }
 
-    /// An automation, and what the directory says of the active ones.
+    /// The writes that remove an automation and update the directory's summary of active automations.
     async fn automation_removal(&self, id: Option<AutomationId>) -> Result<Option<Writes>, OperatorError> {
         let Some(id) = id else {
             return Ok(None);
@@ -229,7 +229,7 @@ impl Operator {
     pub(super) async fn put_back(&self, taken: Taken) -> Result<(), OperatorError> {
         match taken {
             Taken::Record(back) => {
-                // Refused where an import brought it again.
+                // Refused if an import has created the record again.
                 self.table().try_commit(back).await?;
             }
             Taken::User(user) => {
@@ -277,7 +277,7 @@ impl Operator {
     }
 }
 
-/// The file that an id or `501:path` names.
+/// The file with an id, or with a ticket and path as in `501:path`.
 fn file_name(text: &str) -> Option<FileName> {
     if let Some(id) = FileId::parse(text) {
         return Some(FileName::Id(id));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A line that leaves a field out, and one that has the field's default or null, are stored alike.
+/// An omitted field, null and the field's default are stored alike.
 #[track_caller]
 fn assert_default<K: RecordKind>(nothing: &Value, stored: &Value) {
     assert_eq!(exported::<K>(&json!({})), *stored);

@@ -1,4 +1,4 @@
-//! Lines of every kind by themselves: one table of refusals, one of defaults, and the properties that all kinds share.
+//! Tests of single lines of every kind: tables of refusals and defaults, and the properties of all kinds.
 
 mod defaults;
 mod refusals;
@@ -52,7 +52,7 @@ pub fn good(kind: Kind) -> Value {
     line
 }
 
-/// A good line with other fields in it.
+/// A good line with these fields added or replaced.
 pub fn with(kind: Kind, rest: &Value) -> String {
     let mut line = good(kind);
     for (name, value) in rest.as_object().unwrap() {
@@ -67,7 +67,7 @@ pub fn refused(text: &str) -> String {
     judge(text).map_or_else(|reason| reason, |_| format!("accepted: {text}"))
 }
 
-/// The line that an export has of a good line with other fields, without the times that a line may leave out.
+/// The exported line of a good line with other fields, without the times that a line may omit.
 #[track_caller]
 fn exported<K: RecordKind>(rest: &Value) -> Value {
     let text = with(K::KIND, rest);
@@ -130,7 +130,7 @@ fn unknown_fields_are_refused() {
     }
 }
 
-/// Concatenated files have one at the start of each file.
+/// Concatenated files contain a byte order mark at the start of each file.
 #[test]
 fn a_byte_order_mark_is_not_part_of_a_line() {
     let line = format!("\u{feff}{}\r\n", good(Kind::Calls));

@@ -11,8 +11,8 @@ const ID: &str = "id: must be an id from 1 to 999999999999999";
 const NUMBER: &str = "must be a whole number that is not negative";
 const TIME: &str = "must be a date-time such as 2026-11-21T12:00:00.000Z";
 
-/// A table's text with its abbreviations written out: `<ID>`, `<NUMBER>` and `<TIME>` are the rules above, `<a*256>`
-/// is a letter 256 times.
+/// Expands the abbreviations of a table's text: `<ID>`, `<NUMBER>` and `<TIME>` are the rules above, and `<a*256>` is a
+/// letter 256 times.
 fn expanded(text: &str) -> String {
     let text = text
         .replace("<ID>", ID)
@@ -29,7 +29,7 @@ fn expanded(text: &str) -> String {
     out
 }
 
-/// Requires the reasons for good lines with other fields: `FIELDS | REASON`.
+/// Requires the reasons for good lines with other fields. Each case is `FIELDS | REASON`.
 #[track_caller]
 fn assert_refused(kind: Kind, cases: &str) {
     for case in cases.trim().lines() {

@@ -78,7 +78,7 @@ fn opportunities() {
 
 #[test]
 fn sizes_of_opportunities() {
-    // Written out, each of them has 24 fields.
+    // In its complete form, each of them has 24 fields.
     let companies = vec![json!({ "id": 1, "companyname": "" }); 1000];
     assert_refused(
         Kind::Opportunities,
