@@ -1,4 +1,4 @@
-//! Generated records of an instance as import lines (C-81), deterministic for a number.
+//! Generates the records of an instance as import lines (C-81). The same number of lines always gives the same records.
 //!
 //! The data of a sales team of fifty: leads, opportunities, tickets with files, meetings, calls and their events, in
 //! the proportions of a system used for years, ordered by kind as in a table dump.
@@ -24,7 +24,7 @@ const TICKETS: u64 = 100;
 const FILES: u64 = 100;
 const CALLS: u64 = 125;
 
-/// Writes about the requested number of lines, at least a thousand, and returns their number.
+/// Writes about as many lines as requested, at least a thousand, and returns their number.
 ///
 /// # Errors
 /// The error of `out`.

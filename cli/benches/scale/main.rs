@@ -1,5 +1,4 @@
-//! Throughput of import, export and doctor in lines per second, and their memory, which must grow by at most some
-//! bytes per line.
+//! Measures import, export and doctor: lines per second, and memory, which must grow by at most some bytes per line.
 //!
 //! `cargo bench -p funil` measures 10,000 and 100,000 lines with an engine in a file. Arguments are other numbers:
 //! `cargo bench -p funil --bench scale -- 1000000`. `-- lines 1000000 FILE` only writes the lines. The engine's file

@@ -19,8 +19,8 @@ use table::{Condition, StoreError, Transaction};
 /// items with that format. Writes on condition of the items that were read, because requests continue.
 type Step = for<'o> fn(&'o Operator) -> BoxFuture<'o, Result<u64, OperatorError>>;
 
-/// The steps from the former format to this build's, in their order and with their names in messages. A build that raises
-/// [`Format::CURRENT`] replaces them.
+/// The steps from the former format to this build's, in their order and with their names in messages. A build that
+/// raises [`Format::CURRENT`] replaces them.
 const STEPS: [(&str, Step); 6] = [
     ("directory", |operator| Box::pin(operator.split_directory())),
     ("departments and groups", |operator| {

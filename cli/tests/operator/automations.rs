@@ -15,7 +15,7 @@ fn points(id: u64, active: bool) -> String {
     automation(id, &json!([{ "type": "addPoints", "points": 5 }]), active)
 }
 
-/// With users 7 and 8, department 1 and funnel 3.
+/// An instance with users 7 and 8, department 1 and funnel 3.
 fn bench_of_funnels() -> Bench {
     let bench = bench();
     let lines = [
@@ -84,7 +84,7 @@ fn exports_equal_imports() {
     assert_eq!(again, json!({ "imported": 0, "unchanged": 1, "refused": [] }));
 }
 
-/// The directory records whether any is active, independently of the import that wrote it.
+/// The directory states whether any automation is active, whichever import changed one.
 #[test]
 fn calls_write_triggers_while_an_automation_is_active() {
     let bench = bench_of_funnels();
@@ -101,7 +101,7 @@ fn calls_write_triggers_while_an_automation_is_active() {
     }
     let seen = bench.funil("doctor --instance acme --json").done().document();
     assert_eq!(seen["differences"], json!([]));
-    // Changes of other settings keep it.
+    // A change of a setting keeps the flag.
     bench.funil("instance set acme timezone America/Sao_Paulo").done();
     assert!(triggers(&bench));
 }
@@ -116,7 +116,7 @@ fn more_automations_than_one_transaction_are_imported() {
     assert_eq!(records(&bench.export(), "automation").len(), 60);
 }
 
-/// C-84: the directory's flag is derived from the automations; wrongly unset, calls would trigger none.
+/// C-84: the directory's flag is derived from the automations. With a wrong flag, calls trigger none.
 #[test]
 fn the_doctor_checks_the_directorys_flag() {
     let bench = bench_of_funnels();
@@ -154,7 +154,7 @@ fn on(id: u64, trigger: &str, event: &str, more: &Value) -> String {
     line.to_string() + "\n"
 }
 
-/// C-102: the directory lists the events that active automations wait for, and the doctor checks the list.
+/// C-102: the directory lists the events for which active automations wait, and the doctor checks the list.
 #[test]
 fn the_directory_lists_awaited_events() {
     let bench = bench_of_funnels();
@@ -211,7 +211,7 @@ fn filters_refer_to_records() {
     assert_eq!(exported[0]["filters"]["source"], "Site");
 }
 
-/// C-102: fixed fields, custom fields of funnels, and those that a lead has.
+/// C-102: placeholders may name fixed fields, custom fields of funnels, and custom fields of an existing lead.
 #[test]
 fn placeholders_name_fields_of_the_instance() {
     let bench = bench_of_funnels();
@@ -240,7 +240,7 @@ fn placeholders_name_fields_of_the_instance() {
     );
 }
 
-/// C-102: a form names the custom fields of its leads before the first one has them, in any order of the lines.
+/// C-102: placeholders may name custom fields that only a form sets, in any order of the lines.
 #[test]
 fn placeholders_name_fields_of_forms() {
     let bench = bench_of_funnels();
@@ -265,7 +265,7 @@ fn placeholders_name_fields_of_forms() {
     );
 }
 
-/// C-102: what was given up is listed and, with `--retry`, put back into the outbox.
+/// C-102: undelivered notifications are listed and, with `--retry`, moved back to the outbox.
 #[test]
 fn failed_deliveries_are_listed_and_sent_again() {
     let bench = bench_of_funnels();

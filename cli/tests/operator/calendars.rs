@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::import::{assert_absent_times_are_kept, bench, records, refused};
 use crate::support::{Bench, sample};
 
-/// A calendar of user 7 with these names.
+/// A calendar of user 7 with this `keyName` and `publicId`.
 pub fn calendar(id: u64, key: &str, public: &str) -> String {
     format!(
         r#"{{"kind":"calendar","id":{id},"name":"Agenda {id}","keyName":"{key}","publicId":"{public}","userId":7,"timezone":"UTC","durationMinutes":30,"hours":{{"mon":[["09:00","12:00"]]}},"createDate":"2026-01-01T00:00:00.000Z"}}"#
@@ -34,7 +34,7 @@ fn assert_links<const N: usize>(bench: &Bench, expected: [(&str, u64); N]) {
     assert_eq!(seen["differences"], json!([]));
 }
 
-/// Requires the result of an import: number of written and of unchanged calendars, and rejected lines.
+/// Requires the outcome of an import: the numbers of imported and of unchanged lines, and the reasons of rejected ones.
 #[track_caller]
 fn assert_became(bench: &Bench, lines: &[String], imported: u64, unchanged: u64, refusals: &[&str]) {
     let document = bench.import(&lines.concat()).document();
@@ -166,12 +166,12 @@ fn names_of_other_calendars_are_rejected() {
             ("public#pub_a", 6),
         ],
     );
-    // Not even --overwrite takes another calendar's name.
+    // `--overwrite` does not take another calendar's name either.
     let overwriting = bench.import_overwriting(&lines.concat()).document();
     assert_eq!(refused(&overwriting), taken);
 }
 
-/// The first line gets it.
+/// The first line gets the name.
 #[test]
 fn one_of_two_lines_gets_a_name() {
     let bench = bench();
@@ -201,7 +201,7 @@ fn names_freed_by_the_same_import_can_be_used() {
         .map(|id| calendar(id, &format!("k{id}"), &format!("p{id}")))
         .collect();
     assert_became(&bench, &all, 250, 0, &[]);
-    // Each takes the names of the next one, which is a later line; and in reverse.
+    // Each calendar takes the names of the calendar in the next line; then in reverse.
     let forward = [
         calendar(1, "k2", "p2"),
         calendar(2, "k3", "p3"),
@@ -215,7 +215,7 @@ fn names_freed_by_the_same_import_can_be_used() {
     ];
     back.reverse();
     assert_became(&bench, &back, 3, 0, &[]);
-    // Beyond the lines of one batch.
+    // The calendars are in different batches.
     let mut far = all.clone();
     far[0] = calendar(1, "k250", "p250");
     far[249] = calendar(250, "last", "last");
@@ -275,7 +275,7 @@ fn cyclic_changes_of_names_need_an_unused_one() {
         calendar(1, "c", "b"),
         calendar(2, "e", "d"),
         calendar(3, "a", "f"),
-        // It depends on them, but none of them on it.
+        // Calendar 4 waits for a name of the circle, but is not part of the circle.
         calendar(4, "a", "h"),
         calendar(5, "i", "j"),
     ];

@@ -10,7 +10,7 @@ fn completions(shell: &str) -> Ended {
     command.output().unwrap().into()
 }
 
-/// For every shell, without a table.
+/// Completions need no table.
 #[test]
 fn completions_contain_every_command() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
@@ -30,7 +30,7 @@ fn completions_contain_every_command() {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
-    // C-106: settings and kinds.
+    // C-106: completions contain setting names and kinds.
     let zsh = completions("zsh").done().out;
     for value in ["public_requests_per_minute", "opportunity"] {
         assert!(zsh.contains(value), "{value}");

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::support::{Bench, Ended};
 
-/// A home for the id map.
+/// A folder with the samples and the id map, and an instance.
 struct Home {
     folder: TempDir,
     bench: Bench,
@@ -194,7 +194,7 @@ fn what_is_wrong_with_a_command_is_named_with_the_next_step() {
     assert_eq!(usage.code, 2);
 }
 
-/// The users of the instance are not made again, and assigned ids are above its own.
+/// Existing users are not created again, and assigned ids are above those of the instance.
 #[test]
 fn an_instance_with_records() {
     let home = Home::new();

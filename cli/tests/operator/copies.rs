@@ -1,4 +1,4 @@
-//! Copies of companies in leads, and of leads in opportunities, after imports of changed originals.
+//! Imports of changed originals refresh the copies of companies in leads, and of leads in opportunities.
 
 use std::collections::BTreeSet;
 
@@ -30,14 +30,15 @@ fn opportunity(id: u64, lead: u64) -> String {
     line.to_string() + "\n"
 }
 
-/// With users, a funnel and these lines.
+/// An instance with users, a funnel and these lines.
 fn bench_of(lines: &[String]) -> Bench {
     let bench = bench();
     bench.import(&(lines.concat() + FUNNEL)).done();
     bench
 }
 
-/// Leads and companies as opportunities name them, in order. The boards must be equal, and no marker may remain.
+/// The names of each opportunity's lead and company, in order. Both boards must have the same cards, and no marker may
+/// remain.
 #[track_caller]
 fn named(bench: &Bench) -> Vec<String> {
     assert_eq!(bench.partition("acme#notice"), [] as [Value; 0]);
@@ -136,7 +137,7 @@ fn a_changed_lead_reaches_its_opportunities_and_custom_fields_do_not() {
     assert_eq!(kept.code, 1, "a refreshed copy leaves it changed through the API");
 }
 
-/// The company is written after its leads' copies, so an interrupted import is continued by the next.
+/// The company is written after its leads' copies, so the next import completes an interrupted one.
 #[test]
 fn a_company_of_hundreds_of_leads_reaches_them_all() {
     let leads = (1..=250).map(|id| lead(id, r#","firstname":"Ana","company":5"#));
@@ -152,7 +153,7 @@ fn a_company_of_hundreds_of_leads_reaches_them_all() {
     assert_eq!(named(&bench), vec!["Ana of Horizonte"; 250]);
 }
 
-/// The interrupted import left a stale marker, which any next import processes.
+/// Any import processes the stale marker of an interrupted one.
 #[test]
 fn stale_markers_of_an_interrupted_import_are_processed() {
     let bench = bench_of(&[lead(1, r#","firstname":"Ana""#), opportunity(1, 1)]);
@@ -200,7 +201,7 @@ fn company_copies(bench: &Bench) -> Vec<Option<String>> {
     copies.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Imports leads four times with other names, some of them new.
+/// Imports leads four times under other names. Some of the leads are new each time.
 async fn rename_leads(operator: &Operator) {
     for round in 1..=4_u64 {
         let lines = (10 * round..10 * round + 20).map(|id| line(id, &format!("Ana {round}")));
@@ -211,7 +212,7 @@ async fn rename_leads(operator: &Operator) {
     }
 }
 
-/// Opportunities of the first thirty leads, five of each.
+/// Creates five opportunities for each of the first thirty leads.
 async fn make_deals(operator: &Operator) {
     for round in 0..5_u64 {
         let lines = (1..=30).map(|id| deal(100 * round + id, id));
@@ -257,9 +258,9 @@ async fn arrived<T>(pages: impl Fn() -> RecordPages<T>) {
     while pages().next().await.unwrap().is_none_or(|page| page.is_empty()) {}
 }
 
-/// The company changes while its leads are imported. In the first case each lead has a lower id than those that exist, so a
-/// scan of the company's leads misses them. In the second one the import has read the company, and written none of its
-/// leads.
+/// The company changes during the import of its leads. In the first case the leads are written in descending order of
+/// their ids, so a scan of the company's leads misses new ones. In the second case the import has read the company and
+/// has not yet written any of its leads.
 #[tokio::test]
 async fn a_company_changed_during_the_import_of_its_leads() {
     let others = (1..=900).map(|id| Dated::from(Lead::new(LeadId::new(id).unwrap(), time())));
@@ -295,7 +296,7 @@ async fn a_company_changed_during_the_import_of_its_leads() {
     }
 }
 
-/// An import of 300 opportunities of lead 1, during which something happens to the lead.
+/// Imports 300 opportunities of lead 1, and calls `change` as soon as the first ones exist.
 async fn import_deals<T>(bench: &Bench, change: impl AsyncFnOnce(&Operator) -> T) -> (Vec<Outcome>, T) {
     let (one, two) = (bench.operator().await, bench.operator().await);
     one.import::<Leads>(&[line(1, "Ana")], false).await.unwrap();
@@ -334,7 +335,7 @@ async fn a_lead_deleted_during_the_import_of_its_opportunities() {
     assert_eq!(bench.partition("acme#opportunity").len(), linked);
 }
 
-/// The slower of two refreshes has read an old lead.
+/// The slower refresh has read an outdated lead.
 #[tokio::test]
 async fn concurrent_refreshes_of_a_changing_lead() {
     let bench = bench_of(&[]);

@@ -138,7 +138,7 @@ fn revoking_marks_the_hash_and_the_entry() {
         .funil(&format!("key revoke --instance acme {id} --json"))
         .done()
         .document();
-    // C-106: it stays as a mark, which builds without that mark take for expired.
+    // C-106: a revoked credential stays as a mark. Builds that do not know the mark treat it as expired.
     let [mark] = &bench.partition(&partition)[..] else {
         panic!("one mark");
     };
@@ -158,7 +158,7 @@ fn revoking_marks_the_hash_and_the_entry() {
     }
 }
 
-/// C-9: it is stored in the item that requests read by hash, and shown in lists.
+/// C-9: the limit is stored in the item that requests read by hash, and shown in lists.
 #[test]
 fn a_key_may_have_its_own_limit() {
     let bench = bench();
@@ -227,7 +227,7 @@ fn only_a_valid_key_gets_a_limit() {
     bench.funil("doctor --instance acme").done();
 }
 
-/// So that a change of the membership can update all of them in one transaction.
+/// The limit lets one transaction update the membership in all credentials of a user.
 #[tokio::test]
 async fn a_user_has_at_most_fifty_valid_credentials() {
     let bench = bench();

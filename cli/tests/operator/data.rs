@@ -34,18 +34,18 @@ fn a_repeated_import_of_the_sample_changes_nothing() {
     assert_eq!(bench.export(), export);
 }
 
-/// A lead with values that are easily lost.
+/// A lead with unusual values.
 const ODD: &str = r#"{"kind":"lead","id":2000,"owner":7,"points":0.1,"createDate":"2026-01-01T00:00:00Z","lastActive":"2026-02-01T00:00:00Z","archived":true,"initial_password":"p4ss","utmTags":[{"a":0.1234567890123456},null],"channelRestrictions":{"email":{"disabled":true,"frequencyValue":3}},"ips":["::1"],"vip":null,"nested":{"":[1e21,-0.0,"x\u0000y"]},"v":1,"custom":[]}"#;
-/// Numbers in forms that are not kept, and text for a number.
+/// Numbers in forms that are not kept, and a text in place of a number.
 const FIGURES: &str = r#"{"kind":"company","id":9,"companyname":"","points":-2.50,"companynemployees":"10-50","companyannualrevenue":1e3}"#;
-/// An opportunity with values that are easily lost, without empty values, which are not kept.
+/// An opportunity with unusual values. It has no empty values, because they are not kept.
 const ODD_DEAL: &str = r#"{"kind":"opportunity","id":2000,"title":" É ","value":213.2,"crm_column":32,"crm_id":3,"lead_id":2000,"sequence":7,"status":"gain","loss_reason":"","gain_reason":" Prazo ","expectedCloseDate":"2026-12-01T00:00:00-03:00","sale_channel":"Loja","campaign":"Natal","user":7,"last_column_change":"2026-03-01T00:00:00Z","last_status_change":"2026-04-01T00:00:00Z","gain_date":"2026-04-01T00:00:00Z","reopen_date":"2026-03-15T00:00:00Z","await_column_approved":{"a":null},"await_column_approved_user":8,"reject_appro":false,"reject_appro_desc":{},"createDate":"2026-01-01T00:00:00Z","updateDate":"2026-05-01T00:00:00Z","archived":true,"service_permission":"departments","service_permission_user":8,"service_permission_department":1,"service_permission_users":[8,9],"service_permission_users_select":[{"id":8}],"service_permission_departments":[1],"service_permission_departments_select":[null],"dataCompanyExtra":[{"id":77,"companyname":"Extra"}],"fields":{" Número do pedido ":"","undefined":1e21,"é":-0.0,"":true,"gone":null},"files":[{"name":"a.pdf"}],"filesData":[[]],"conf_installment":[{"n":1}]}"#;
 
-/// A calendar with values that are easily lost.
+/// A calendar with unusual values.
 const ODD_CALENDAR: &str = r#"{"kind":"calendar","id":2000,"name":" É ","keyName":"-_odd_-","publicId":"0","isPublished":true,"userId":7,"timezone":"Asia/Kathmandu","durationMinutes":1440,"bufferMinutes":5,"minimumNoticeMinutes":4294967295,"hours":{"sun":[["00:00","09:00"],["09:00","24:00"]]},"dates":{"2027-01-02":[["10:00","10:30"]],"2027-01-01":[]},"horizon":{"type":"between","start":"2027-01-01","end":"2027-01-01"},"createDate":"2026-01-01T00:00:00-03:00","updateDate":"2026-05-01T00:00:00Z"}"#;
-/// A meeting over several days; its free-form fields keep their order.
+/// A meeting over several days. Its free-form fields keep their order.
 const ODD_MEETING: &str = r#"{"kind":"meeting","id":2000,"calendarId":2000,"date":"2027-01-01T12:00:00.001Z","endDate":"2027-02-10T12:00:00.001Z","leadId":2000,"opportunityId":2000,"userId":8,"status":"rescheduled","formData":{"z":null," a ":[1e21,-0.0,4.0,12345678901234567890],"":{"y":[],"x":"x\u0000y"},"0":0.1234567890123456},"properties":{"b":{},"a":false},"createDate":"2026-01-01T00:00:00Z","updateDate":"2026-05-01T00:00:00Z"}"#;
-/// A meeting of a deleted lead (C-24): a null form was erased, an absent one was empty.
+/// A meeting of a deleted lead (C-24): a null form was erased, and an absent form was empty.
 const ERASED: &str = r#"{"kind":"meeting","id":1999,"calendarId":2000,"date":"2027-01-01T12:00:00.000Z","endDate":"2027-01-01T12:00:00.000Z","leadId":null,"userId":7,"status":"canceled","formData":null,"createDate":"2026-01-01T00:00:00Z"}"#;
 
 /// Record 2000 of a kind.
@@ -93,7 +93,7 @@ fn opportunities_are_exported_unchanged() {
     let bench = Bench::with_sample();
     bench.import(&[ODD, ODD_DEAL].join("\n")).done();
     let mut kept = odd(&bench.export(), "opportunity");
-    // Companies are exported with all fields, and times with milliseconds.
+    // Exports contain all fields of companies, and times with milliseconds.
     let company = kept["dataCompanyExtra"][0].as_object_mut().unwrap();
     company.retain(|_, value| !value.is_null());
     for value in kept.as_object_mut().unwrap().values_mut() {

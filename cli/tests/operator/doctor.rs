@@ -1,4 +1,4 @@
-//! `funil doctor` (C-84): every sort of damage is found and repaired, and nothing that is right is touched.
+//! `funil doctor` (C-84) finds and repairs every sort of damage, and changes nothing that is right.
 
 mod copies;
 mod credentials;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Bench, Ended};
 
-/// An instance with records of all kinds. Each test begins with it.
+/// Records of all kinds. Each test begins with an instance of them.
 const INSTANCE: &str = r#"
 {"kind":"department","id":2,"name":"Vendas"}
 {"kind":"user","id":7,"name":"Ana","admin":true}
@@ -45,7 +45,7 @@ const INSTANCE: &str = r#"
 {"kind":"report","id":3,"name":"Por dia","entity":"calls","measure":"count","groupBy":"day","filters":{}}
 "#;
 
-/// The partitions of totals, whose versions a repair raises.
+/// The partitions of totals, with versions that a repair raises.
 const TOTALS: [&str; 8] = [
     "acme#lead-total#",
     "acme#lead-total-restricted#",
@@ -57,7 +57,7 @@ const TOTALS: [&str; 8] = [
     "acme#meeting-month#",
 ];
 
-/// Items and reasons.
+/// Pairs of item and reason.
 type Findings = BTreeSet<(String, String)>;
 
 fn bench() -> Bench {
@@ -110,7 +110,8 @@ fn assert_clean(bench: &Bench) {
     assert!(found(&seen, false).is_empty(), "{seen:?}");
 }
 
-/// Expects the doctor to find just this, to write nothing without `--repair`, and to repair everything with it.
+/// Requires that the doctor finds exactly these differences, writes nothing without `--repair`, and repairs all with
+/// it.
 #[track_caller]
 fn assert_repairs(bench: &Bench, expected: &Findings) {
     let damaged = bench.items();
@@ -122,7 +123,7 @@ fn assert_repairs(bench: &Bench, expected: &Findings) {
     assert_clean(bench);
 }
 
-/// Damages an instance by a table, and expects the doctor to restore it.
+/// Applies the damages of a table, and requires that the doctor restores the instance.
 #[track_caller]
 fn assert_restores(bench: &Bench, table: &str) {
     let (before, exported) = (content(bench), bench.export());
@@ -132,9 +133,9 @@ fn assert_restores(bench: &Bench, table: &str) {
     assert_eq!(bench.export(), exported);
 }
 
-/// Does the damages of a table, and returns what the doctor should find. In each line are a damage, an item, and the
-/// reason that is reported of it. Damages are `delete`, `put ITEM`, `set NAME VALUE`, `unset NAME…` and `copy PK SK`; a
-/// line without one has a further reason for the item. `*` at the end of a sort key is the rest of the only one.
+/// Applies the damages of a table, and returns the expected findings. Each line contains a damage, an item, and the
+/// reason of the finding. Damages are `delete`, `put ITEM`, `set NAME VALUE`, `unset NAME…` and `copy PK SK`. A line
+/// without a damage has a further finding. `*` at the end of a sort key stands for the rest of the only matching key.
 fn damage(bench: &Bench, table: &str) -> Findings {
     let lines = table.lines().filter(|line| !line.is_empty()).map(|line| {
         let [damage, item, reason] = line.split('|').map(str::trim).collect::<Vec<_>>()[..] else {
@@ -206,7 +207,7 @@ fn a_sound_instance() {
     assert_clean(&Bench::with_sample());
 }
 
-/// C-88: a repair leaves the format of the table to `funil migrate`, and says so.
+/// C-88: a repair leaves the format of the table to `funil migrate`, and a note states the command.
 #[test]
 fn a_table_of_a_former_format() {
     let bench = Bench::with_sample();
@@ -236,7 +237,7 @@ fn what_is_not_there_or_wrongly_asked() {
     assert!(help.contains("funil doctor --instance acme --repair"), "{help}");
 }
 
-/// Another instance's items are none of this one's business.
+/// A doctor ignores the items of other instances.
 #[test]
 fn a_line_for_each_difference_of_the_instance() {
     let bench = bench();

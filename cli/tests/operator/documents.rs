@@ -1,5 +1,5 @@
-//! The documents match the command: their command lines parse, and the required fields of docs/records.md are
-//! those of the import.
+//! The documents match the command: their command lines parse, and docs/records.md has the import's required fields,
+//! types and defaults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,7 +37,7 @@ fn documents() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(read).collect()
 }
 
-/// The words of a command line, without comment, redirection and pipe.
+/// The words of a command line, without comments, redirections and pipes.
 fn words(line: &str) -> Vec<&str> {
     let words = line.split_whitespace();
     words
@@ -65,7 +65,7 @@ fn required() -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// A line of each kind with only these fields and an unused id.
+/// A line with only these fields and an unused id.
 fn bare(line: &Map<String, Value>, fields: &[String]) -> Map<String, Value> {
     let mut bare = Map::from_iter([("kind".to_owned(), line["kind"].clone())]);
     for field in fields {
@@ -88,7 +88,7 @@ fn bare(line: &Map<String, Value>, fields: &[String]) -> Map<String, Value> {
     bare
 }
 
-/// A line of each kind with the required fields, and each without one of them.
+/// A line of each kind with the required fields, and such lines with one of the fields missing.
 fn enough_and_too_little() -> (Vec<String>, Vec<String>) {
     let sample = sample();
     let lines = sample.lines().map(|line| serde_json::from_str(line).unwrap());
@@ -141,7 +141,7 @@ struct Row {
     kind: String,
     /// The words of the column `type`.
     shape: String,
-    /// The names with everything that the page states of them.
+    /// The names, each with the text of the page about it.
     text: String,
 }
 
@@ -154,7 +154,7 @@ impl Row {
         quoted.filter(|name| known.contains(name) || *name == "token")
     }
 
-    /// The fields with a default, which follows the name in parentheses or precedes `(default)`.
+    /// The fields with a default. The default follows the name in parentheses or precedes `(default)`.
     fn defaults(&self) -> Vec<(String, Value)> {
         let mut found = Vec::new();
         let stated = |name| self.text.split_once(&format!("`{name}`"))?.1.split("; ").next();
@@ -228,7 +228,7 @@ fn the_page_lists_every_field() {
     }
 }
 
-/// A value of none of these types; `None` if the type takes any.
+/// A value that fits none of the types; `None` if the type accepts any value.
 fn unfit(shape: &str) -> Option<Value> {
     match shape {
         "any value" => None,

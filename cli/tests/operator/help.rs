@@ -1,4 +1,4 @@
-//! Help: every command shows its usage, and its examples parse; and exit codes (C-80).
+//! Help and exit codes (C-80): every argument is described, and the examples of every command parse.
 
 use std::process::Stdio;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::support::{Bench, Ended};
 
-/// Every command and subcommand with its words.
+/// Every command and subcommand, by its command line.
 fn commands() -> Vec<(String, Command)> {
     fn walk(words: &str, command: &Command, found: &mut Vec<(String, Command)>) {
         found.push((words.to_owned(), command.clone()));
@@ -30,7 +30,7 @@ fn examples(command: &Command) -> Vec<String> {
     lines.map(|line| line.trim().to_owned()).collect()
 }
 
-/// The arguments of `funil` in a shell line: without pipes and redirections.
+/// The arguments of `funil` in a shell line, without pipes and redirections.
 fn arguments(line: &str) -> Vec<&str> {
     let call = line.split('|').find(|part| part.trim().starts_with("funil"));
     let words = call.unwrap_or_default().split_whitespace();
@@ -120,7 +120,7 @@ fn exit_codes() {
     assert_eq!(partly.code, 1, "{partly:?}");
 }
 
-/// C-80: one JSON document, in success and failure.
+/// C-80: the output is one JSON document, after success and failure.
 #[test]
 fn with_json_the_output_is_one_document() {
     let bench = Bench::with_sample();

@@ -8,7 +8,7 @@ use std::thread;
 
 use crate::support::{Bench, Ended};
 
-/// The command without an AWS account, except for this environment.
+/// Runs the command without an AWS account, except for this environment.
 fn elsewhere(arguments: &[&str], environment: &[(&str, &str)]) -> Ended {
     let home = tempfile::tempdir().unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_funil"));
@@ -22,7 +22,7 @@ fn elsewhere(arguments: &[&str], environment: &[(&str, &str)]) -> Ended {
     command.output().unwrap().into()
 }
 
-/// A DynamoDB API that returns one error for everything.
+/// A DynamoDB API that returns one error to every request.
 fn refusing(status: &'static str, body: String) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());

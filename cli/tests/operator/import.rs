@@ -24,7 +24,7 @@ pub fn refused(document: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The ranks of leads whose blocks are counted.
+/// The counted ranks of leads.
 fn counted(bench: &Bench) -> Vec<String> {
     let mut ranks = bench.partition("acme#lead-rank");
     ranks.retain(|rank| rank["counted"]["N"].as_str().is_some_and(|number| number != "0"));
@@ -36,7 +36,7 @@ fn counted(bench: &Bench) -> Vec<String> {
     keys
 }
 
-/// Far pages are found at once after an import.
+/// An import counts leads, so that far pages are found at once.
 #[test]
 fn an_import_counts_leads() {
     let bench = bench();
@@ -81,7 +81,8 @@ pub fn assert_sound(bench: &Bench) {
     assert_eq!(seen["differences"], json!([]));
 }
 
-/// `timeless` is a line with these fields in place of its times, `changed` the same record with another change.
+/// `timeless` returns a line with these fields in place of its times. `changed` is a line of the same record with
+/// another change.
 #[track_caller]
 pub fn assert_absent_times_are_kept(
     bench: &Bench,
@@ -105,7 +106,7 @@ pub fn assert_absent_times_are_kept(
     assert_eq!(times(), ["2025-02-01T00:00:00.000Z", "2025-03-01T00:00:00.000Z"]);
 }
 
-/// Valid and invalid lines, with every reference in both directions.
+/// Valid and invalid lines. Every reference occurs before and after its record.
 const MIXED: [&str; 22] = [
     r#"{"kind":"lead","id":1,"owner":99}"#,
     r#"{"kind":"lead","id":2,"points":"many"}"#,
@@ -267,7 +268,7 @@ fn leads_changed_through_the_api_are_kept_without_overwrite() {
         refused(&other.document()),
         ["line 1: lead 1 was changed through the API since it was imported; use --overwrite to replace it"]
     );
-    // Calls since then count, and older data does not move `lastActive` back.
+    // Calls count as activity, and older data does not move `lastActive` back.
     for (email, last_active) in [("b", ""), ("d", r#","lastActive":"2026-05-04T00:00:00.000Z""#)] {
         let line = lead(1, &format!(r#","email":"{email}"{last_active}"#));
         let told = bench.import_overwriting(&line).done().document();
@@ -327,7 +328,7 @@ fn names_are_limited_by_the_item_size() {
     let bench = Bench::with_instance();
     let name = "n".repeat(4000);
     let user = |id: u64| format!(r#"{{"kind":"user","id":{id},"name":"{name}"}}"#);
-    // The last 21 are in the next item.
+    // An item has the names of a hundred ids, so users 100 to 120 are in the next item.
     let lines: Vec<_> = (1..=120).map(user).collect();
     let answer = bench.import(&lines.join("\n"));
     assert_eq!(answer.code, 1);
@@ -364,7 +365,7 @@ fn thousands_of_leads_are_imported() {
     assert_eq!(records(&bench.export(), "lead").len(), 1500);
 }
 
-/// C-104: a dry run reports and ends like the import, and writes nothing; so does one into an instance with records.
+/// C-104: a dry run reports and exits like the import, and writes nothing, also in an instance with records.
 #[test]
 fn a_dry_run_reports_like_the_import_and_writes_nothing() {
     let bench = Bench::with_instance();

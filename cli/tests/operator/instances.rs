@@ -41,7 +41,7 @@ fn an_instance_is_created_once_listed_and_shown() {
     );
 }
 
-/// C-104: as many records of each kind as the export has lines.
+/// C-104: each kind has as many records as the export has lines.
 #[test]
 fn records_are_counted_by_kind_and_users_listed() {
     let bench = Bench::with_sample();
@@ -69,7 +69,7 @@ fn records_are_counted_by_kind_and_users_listed() {
     );
 }
 
-/// C-104: the name is required again; the deletion leaves nothing but the other instance, and frees the name.
+/// C-104: a deletion requires the name again, deletes every item of the instance and no other, and frees the name.
 #[test]
 fn an_instance_is_suspended_resumed_and_deleted() {
     let bench = Bench::with_sample();
@@ -337,7 +337,7 @@ fn the_table_is_set_by_option_or_environment() {
     let listed = Ended::from(from_environment).done().document();
     assert_eq!(listed[0]["name"], "acme");
     assert_eq!(bench.funil("instance list").code, 1);
-    // C-106: both options by their own variables, which precede that of the functions.
+    // C-106: both options have variables, which precede `TABLE_NAME`.
     let listed = std::process::Command::new(env!("CARGO_BIN_EXE_funil"))
         .args(["instance", "list"])
         .envs([
@@ -349,7 +349,7 @@ fn the_table_is_set_by_option_or_environment() {
     assert!(Ended::from(listed.unwrap()).done().out.ends_with("  acme\n"));
 }
 
-/// C-88: with the format and advice; functions do not start.
+/// C-88: commands report the format with advice; functions do not start.
 #[test]
 fn every_command_rejects_tables_of_other_formats() {
     let bench = Bench::with_sample();

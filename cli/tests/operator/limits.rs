@@ -12,14 +12,14 @@ fn opportunity(id: u64, day: u32, rest: &str) -> String {
     ) + "\n"
 }
 
-/// A line padded to this number of bytes by a text field.
+/// A line that a text field extends to this number of bytes.
 fn padded(bytes: usize, line: impl Fn(&str) -> String) -> String {
     let bare = line("").trim_end().len();
     line(&"a".repeat(bytes - bare))
 }
 
-/// An opportunity contains copies of its lead and the lead's company, each of maximum size: together they fit
-/// an item, also after any of them changes.
+/// An opportunity contains copies of its lead and of the lead's company. With maximum sizes all three fit an item, also
+/// after a change of any of them.
 #[test]
 fn the_largest_records_can_be_stored_and_changed() {
     let bench = bench();
@@ -55,7 +55,7 @@ fn the_largest_records_can_be_stored_and_changed() {
     assert_eq!(seen.document()["differences"], json!([]));
 }
 
-/// A number may take more bytes stored than written.
+/// A number may take more bytes in the table than in the line.
 #[test]
 fn the_stored_size_of_a_record_counts() {
     let bench = bench();
@@ -105,8 +105,8 @@ fn named(kind: &str, name: &str, rest: &str) -> String {
     format!("{{\"kind\":\"{kind}\",{text}:\"{name}\"{rest}}}\n")
 }
 
-/// C-81: of several lines of one record the last valid one counts, and every invalid one is named, in any
-/// order and with any references.
+/// C-81: of several lines of one record the last valid one applies, and every invalid one is reported, in any order and
+/// with any references.
 #[test]
 fn the_last_valid_line_counts() {
     let funnel = r#"{"kind":"funnel","id":3,"name":"Vendas","columns":[{"id":31,"name":"Entrada"}]}"#;
@@ -149,7 +149,7 @@ fn the_last_valid_line_counts() {
     }
 }
 
-/// C-89: lines beyond the departments and groups of an instance are refused, and those that depend on them.
+/// C-89: lines over the maximum of departments and groups are refused, and so are the lines that depend on them.
 #[test]
 fn an_instance_has_a_thousand_departments() {
     let bench = bench();
@@ -162,13 +162,13 @@ fn an_instance_has_a_thousand_departments() {
         json!({ "kind": "group", "id": id, "name": "Grupo", "permissions": { "leads": "own" } }).to_string()
             + "\n"
     };
-    // USERS has departments and groups too.
+    // `USERS` contains departments and groups too.
     let (departments, groups) = (
         records(&bench.export(), "department"),
         records(&bench.export(), "group"),
     );
     let (some, few) = (1_000 - departments.len() as u64, 100 - groups.len() as u64);
-    // Parents come last, and are written first.
+    // Parents come last in the file and are written first.
     let lines: String = (1..=some)
         .map(|at| department(10_000 + at, if at < some { 10_001 + at } else { 0 }))
         .collect();

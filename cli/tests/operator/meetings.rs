@@ -17,14 +17,14 @@ fn meeting(id: u64, rest: &str) -> String {
     ) + "\n"
 }
 
-/// The same at another time.
+/// As [`meeting`], at another time.
 fn meeting_at(id: u64, from: &str, to: &str, rest: &str) -> String {
     meeting(id, rest)
         .replace("2027-03-01T12:00:00.000Z", from)
         .replace("2027-03-01T12:30:00.000Z", to)
 }
 
-/// With users 7 and 8, leads 1 and 2, opportunity 9, and calendars 1 and 2 of user 7.
+/// An instance with users 7 and 8, leads 1 and 2, opportunity 9, and calendars 1 and 2 of user 7.
 pub fn bench_of_meetings() -> Bench {
     let bench = bench();
     let lines = [
@@ -64,7 +64,7 @@ fn counted(bench: &Bench, pk: &str) -> Vec<(String, Counts)> {
     counted
 }
 
-/// The same for one number per sort key.
+/// The expected value of [`counted`].
 fn counts(expected: &[(&str, &[(&str, u64)])]) -> Vec<(String, Counts)> {
     let numbers = |numbers: &[(&str, u64)]| {
         let numbers = numbers.iter();
@@ -124,7 +124,7 @@ fn lines_with_unknown_references_are_rejected() {
     assert_eq!(numbers["meeting"]["N"], "10", "later ones are numbered above");
 }
 
-/// The default user is the calendar's, and an import is no activity of the lead.
+/// The default user is the calendar's. An import does not change `lastActive` of the lead.
 #[test]
 fn absent_fields_have_defaults() {
     let bench = bench_of_meetings();
@@ -167,7 +167,7 @@ fn a_line_replaces_the_meeting_in_every_list() {
     bench.import(&meeting(5, r#","leadId":1"#)).done();
     let month = counts(&[("2027-03-01", &[("01", 1)])]);
     assert_eq!(counted(&bench, "acme#meeting-month#1"), month);
-    // To another lead and calendar, and over midnight into another month.
+    // The meeting moves to another lead and calendar, and over midnight into another month.
     let moved = meeting_at(
         5,
         "2027-04-30T23:30:00.000Z",
@@ -197,7 +197,7 @@ fn a_line_replaces_the_meeting_in_every_list() {
         counts(&[("2027-04-01", &[("30", 1)])])
     );
     assert_sound(&bench);
-    // Without its lead and cancelled it remains in list and count, and occupies no time.
+    // A cancelled meeting without its lead remains in list and count, and occupies no time.
     let freed = moved.replace(r#","leadId":2"#, r#","status":"canceled","formData":null"#);
     bench.import(&freed).done();
     assert_eq!(counted(&bench, "acme#agenda#2"), []);
@@ -222,7 +222,7 @@ fn a_meeting_occupies_each_of_its_days() {
     bench.import(&longest).done();
     assert_eq!(listed(&bench, "acme#agenda#1").len(), 41);
     assert_sound(&bench);
-    // Replacing the longest meeting by another of that length is still one transaction.
+    // One transaction replaces a meeting of maximum length by another one.
     let elsewhere = longest
         .replace(r#""calendarId":1"#, r#""calendarId":2"#)
         .replace(r#""leadId":1"#, r#""leadId":2"#);
@@ -232,7 +232,7 @@ fn a_meeting_occupies_each_of_its_days() {
     assert_sound(&bench);
 }
 
-/// An import does not check for overlaps: the former system's data is accepted.
+/// An import does not check for overlaps, because the former system's data may have some.
 #[test]
 fn imported_meetings_may_overlap() {
     let bench = bench_of_meetings();
@@ -292,7 +292,7 @@ fn lines_may_precede_the_records_they_refer_to() {
     assert_eq!(answer, json!({ "imported": 4, "unchanged": 0, "refused": [] }));
 }
 
-/// Bookings during an export are not in it, because their leads may not be.
+/// Bookings during an export are omitted, because the export may lack their leads.
 #[test]
 fn exports_omit_meetings_created_during_the_export() {
     let bench = bench_of_meetings();

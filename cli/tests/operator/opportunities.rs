@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::import::{assert_absent_times_are_kept, bench, lead, records, refused};
 use crate::support::Bench;
 
-/// Funnel 3 with columns.
+/// Funnel 3 with these columns.
 fn funnel(columns: &[u64]) -> String {
     let columns: Vec<_> = columns
         .iter()
@@ -23,7 +23,7 @@ fn opportunity(id: u64, column: u64, rest: &str) -> String {
     ) + "\n"
 }
 
-/// With users 7 and 8, leads 1 and 2, and funnel 3 of columns 31 and 32.
+/// An instance with users 7 and 8, leads 1 and 2, and funnel 3 with columns 31 and 32.
 fn board() -> Bench {
     let bench = bench();
     bench
@@ -32,7 +32,7 @@ fn board() -> Bench {
     bench
 }
 
-/// The sort keys of a partition with non-zero numbers, and these numbers.
+/// The sort keys of a partition with non-zero numbers, each with its count and its cents.
 fn counted(bench: &Bench, pk: &str) -> Vec<(String, u64, u64)> {
     let (mut users, mut columns) = (BTreeMap::new(), BTreeMap::<_, (u64, u64)>::new());
     for item in bench.partition(pk) {
@@ -63,7 +63,7 @@ fn counted(bench: &Bench, pk: &str) -> Vec<(String, u64, u64)> {
     users.into_iter().map(|(class, (n, c))| (class, n, c)).collect()
 }
 
-/// Lines with each kind of unknown reference, and a valid one.
+/// Lines with every sort of unknown reference, and a valid line.
 fn astray() -> String {
     let access = |id: u64, access: Value| {
         json!({ "kind": "funnel", "id": id, "name": "A", "columns": [], "access": access }).to_string() + "\n"
@@ -144,7 +144,7 @@ fn the_order_of_the_lines_does_not_matter() {
     assert_eq!(answer, json!({ "imported": 7, "unchanged": 0, "refused": [] }));
     let again = bench.import(&lines.concat()).document();
     assert_eq!(again, json!({ "imported": 0, "unchanged": 7, "refused": [] }));
-    // An export is written in the order of kinds, so one pass over it suffices.
+    // An export is in the order of the kinds, so it can be imported in one pass.
     let exported = bench.export();
     let other = Bench::with_instance();
     other.import(&exported).done();
@@ -224,7 +224,7 @@ fn a_line_replaces_the_opportunity_in_every_list() {
     assert_eq!(numbers["opportunity"]["N"], "6", "later ones are numbered above");
 }
 
-/// Opportunity 6 at its old position, 5 at its new one.
+/// Opportunity 6 is at its old position, and 5 at its new one.
 #[track_caller]
 fn assert_listed(bench: &Bench) {
     for (pk, entries) in [

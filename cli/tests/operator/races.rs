@@ -124,7 +124,7 @@ async fn concurrently_imported_users_are_all_stored() {
     assert_sound(&bench);
 }
 
-/// C-2: in either order no credential keeps its user's previous membership.
+/// C-2: no credential keeps its user's former membership, whichever of issue and deactivation comes first.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn keys_issued_during_a_deactivation_are_void() {
     let bruno = json!({ "id": 8, "name": "Bruno", "active": false });
@@ -223,7 +223,7 @@ fn meeting(id: u64, hour: u64) -> Dated<Meeting> {
     serde_json::from_value::<Meeting>(meeting).unwrap().into()
 }
 
-/// After two concurrent imports with the same names each calendar has its own or none.
+/// After two concurrent imports of the same names each calendar has its own names or does not exist.
 #[tokio::test]
 async fn concurrently_requested_names_have_one_calendar() {
     let bench = Bench::with_instance();
@@ -247,7 +247,7 @@ async fn concurrently_requested_names_have_one_calendar() {
     assert_sound(&bench);
 }
 
-/// Names are checked by the write, not only by the read.
+/// The write checks the names, not only the read.
 #[tokio::test]
 async fn concurrently_taken_names_are_rejected() {
     for (link, field) in [("link#k", "keyName"), ("public#p", "publicId")] {

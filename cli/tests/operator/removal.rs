@@ -1,11 +1,11 @@
-//! `funil remove` (C-104): a record goes with all that is derived from it, unless others depend on it.
+//! `funil remove` (C-104) removes a record with all its derived items, unless other records depend on it.
 
 use operator::{Removable, Removal};
 use serde_json::{Value, json};
 
 use crate::support::{Bench, call, command, event};
 
-/// A record of every kind, each of them referred to by others.
+/// A record of every kind. Other records refer to each of them.
 const RECORDS: &str = r#"{"kind":"department","id":1,"name":"Vendas"}
 {"kind":"user","id":7,"name":"Ana","admin":true}
 {"kind":"user","id":8,"name":"Bruno","department":1}
@@ -25,7 +25,7 @@ const RECORDS: &str = r#"{"kind":"department","id":1,"name":"Vendas"}
 {"kind":"hook","id":1,"name":"site","token":"a-token","fields":[{"name":"nome","to":"firstname"}],"owner":8,"tags":[5],"opportunity":{"column":31,"title":"x"}}
 "#;
 
-/// The line of another meeting, lead or call that no longer refers to the records to remove.
+/// Lines of a meeting and a lead that no longer refer to the records to remove.
 const UNLINKED: &str = r#"{"kind":"meeting","id":1,"calendarId":6,"date":"2027-03-01T12:00:00Z","endDate":"2027-03-01T12:30:00Z","opportunityId":null,"userId":7}
 {"kind":"lead","id":1,"firstname":"Maria"}
 "#;
@@ -37,7 +37,7 @@ fn shop() -> Bench {
     bench
 }
 
-/// The dependents that keep a record from being removed; empty once it is removed.
+/// Tries to remove a record, and returns its dependents; none if the record is removed.
 fn remove(bench: &Bench, arguments: &str) -> Vec<String> {
     let ended = bench.funil(&format!(
         "remove --instance acme --alone --json --kind {arguments}"
@@ -198,7 +198,7 @@ fn records_that_are_not_there_are_told() {
     sound(&bench, "refusals");
 }
 
-/// A record that another process links to before the removal is written is put back.
+/// A record is put back if another process linked to it before the removal was written.
 #[tokio::test]
 async fn a_record_that_is_linked_concurrently_is_put_back() {
     let lead = r#"{"kind":"lead","id":2,"firstname":"Rui","owner":8,"tags":[5],"company":1}"#;

@@ -10,7 +10,7 @@ fn report(id: u64, rest: &str) -> String {
         + "\n"
 }
 
-/// With users 7 and 8, and funnel 3 with column 31.
+/// An instance with users 7 and 8, and funnel 3 with column 31.
 fn bench_of_reports() -> Bench {
     let bench = bench();
     let funnel = r#"{"kind":"funnel","id":3,"name":"Vendas","columns":[{"id":31,"name":"Entrada"}]}"#;
@@ -56,7 +56,7 @@ fn errors_name_the_valid_values() {
     assert_eq!(document["imported"], 1);
 }
 
-/// Users and funnels may follow the reports that refer to them.
+/// Users and funnels may come after the reports that refer to them.
 #[test]
 fn valid_lines_are_imported() {
     let bench = Bench::with_instance();
@@ -96,7 +96,7 @@ fn valid_lines_are_imported() {
     assert_eq!(bench.export(), exported);
 }
 
-/// C-61: `updateDate` is the definition's; the default for a change is the current time.
+/// C-61: `updateDate` is the time of the definition's last change. A change without one gets the current time.
 #[test]
 fn changes_set_the_update_date() {
     let bench = bench_of_reports();

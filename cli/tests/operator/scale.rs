@@ -1,4 +1,4 @@
-//! Interrupted long commands, and their continuation.
+//! Interrupted long commands, and their repetition.
 
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::support::{Bench, Ended, overtaken};
 
-/// More leads than one batch.
+/// More leads than one batch contains.
 const LEADS: usize = 450;
 
 fn leads() -> String {
@@ -24,11 +24,11 @@ fn leads() -> String {
     })
 }
 
-/// A running import, with its process id for another thread, and its standard error by lines.
+/// A running import. It passes its process id and the lines of its standard error to another thread.
 struct Import {
     process: Child,
     told: Sender<(u32, Receiver<String>)>,
-    /// Directory of its file.
+    /// Directory of the import's file.
     _folder: TempDir,
 }
 
@@ -64,7 +64,7 @@ impl Import {
         }
     }
 
-    /// Waits for its end; returns status and complete output.
+    /// Waits for the end of the import; returns status and complete output.
     fn end(mut self) -> Ended {
         let (say, says) = channel();
         let errors = BufReader::new(self.process.stderr.take().unwrap());
@@ -134,7 +134,7 @@ fn a_stopped_import_prints_advice() {
     );
 }
 
-/// The second signal does not wait for pending writes.
+/// The second signal ends the import without waiting for pending writes.
 #[test]
 fn a_second_signal_stops_an_import_at_once() {
     let bench = Bench::with_instance();
@@ -143,7 +143,7 @@ fn a_second_signal_stops_an_import_at_once() {
         interrupt(process);
         assert_eq!(says.recv().unwrap(), STOPPING);
         interrupt(process);
-        // The table does not respond before the import has ended.
+        // The table responds only after the end of the import.
         let _ = has_ended.recv();
     };
     let stopped = Import::begin(&bench, &["--json"], twice).end();
@@ -156,7 +156,7 @@ fn a_second_signal_stops_an_import_at_once() {
     bench.import(&leads()).done();
 }
 
-/// `funil export | head`: the reader has closed the pipe.
+/// The reader of an export closes the pipe, as in `funil export | head`.
 #[test]
 fn an_export_into_a_closed_pipe_ends_quietly() {
     let bench = Bench::with_instance();
@@ -181,7 +181,7 @@ fn an_export_into_a_closed_pipe_ends_quietly() {
     );
 }
 
-/// As many tickets, meetings or calls as one page of the table: nothing follows the last one.
+/// The tickets fill exactly one page of the table.
 #[test]
 fn an_export_of_exactly_one_page_is_complete() {
     let bench = Bench::with_instance();

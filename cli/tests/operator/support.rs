@@ -80,14 +80,14 @@ impl Bench {
         Self { engine }
     }
 
-    /// With instance `acme`.
+    /// An engine with instance `acme`.
     pub fn with_instance() -> Self {
         let bench = Self::new();
         bench.funil("instance create acme").done();
         bench
     }
 
-    /// With instance `acme` and the sample in it.
+    /// An engine with instance `acme` and the sample.
     pub fn with_sample() -> Self {
         let bench = Self::with_instance();
         bench.import(&sample()).done();
@@ -137,14 +137,14 @@ impl Bench {
         operator(self.engine.endpoint()).await
     }
 
-    /// The same, but just before its first transaction another writer puts or deletes an item.
+    /// As [`operator`](Self::operator), but another writer puts or deletes an item just before the first transaction.
     pub async fn operator_overtaken(&self, operation: &'static str, request: Value) -> Operator {
         let endpoint = self.engine.endpoint();
         let overtake = move |endpoint: &str| drop(call_table(endpoint, operation, &request));
         operator(overtaken(endpoint, overtake)).await
     }
 
-    /// The same, but just before its first transaction `overtake` is called with the endpoint.
+    /// As [`operator`](Self::operator), but calls `overtake` with the endpoint just before the first transaction.
     pub async fn operator_late(&self, overtake: impl FnOnce(&str) + Send + 'static) -> Operator {
         operator(overtaken(self.engine.endpoint(), overtake)).await
     }
@@ -196,7 +196,7 @@ impl Bench {
         self.table("DeleteItem", &json!({ "TableName": "funil", "Key": key }));
     }
 
-    /// Sets an attribute of an item, as the interface does for activity.
+    /// Sets an attribute of an existing item.
     pub fn set(&self, pk: &str, sk: &str, name: &str, value: &Value) {
         let request = json!({
             "TableName": "funil",
@@ -267,7 +267,7 @@ fn address(endpoint: &str) -> &str {
     endpoint.strip_prefix("http://").unwrap()
 }
 
-/// A proxy for an endpoint that calls `overtake` with it before the first transaction.
+/// Starts a proxy for an endpoint. The proxy calls `overtake` with the endpoint before the first transaction.
 pub fn overtaken(endpoint: String, overtake: impl FnOnce(&str) + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let own = format!("http://{}", listener.local_addr().unwrap());
@@ -304,7 +304,7 @@ pub fn sample() -> String {
     lines.join("\n") + "\n"
 }
 
-/// Users 7 and 8, who own records.
+/// Users 7 and 8, owners of records.
 pub const USERS: &str = concat!(
     r#"{"kind":"user","id":7,"name":"Ana","admin":true}"#,
     "\n",

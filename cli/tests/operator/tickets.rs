@@ -15,7 +15,7 @@ fn file(ticket: u64, rest: &str) -> String {
     format!(r#"{{"kind":"file","ticket":{ticket}{rest}}}"#) + "\n"
 }
 
-/// With users 7 and 8, leads 1 and 2, and opportunity 9.
+/// An instance with users 7 and 8, leads 1 and 2, and opportunity 9.
 fn bench_of_tickets() -> Bench {
     let bench = bench();
     let lines = [
@@ -132,7 +132,7 @@ fn a_line_replaces_the_ticket_in_every_list() {
     assert_sound(&bench);
 }
 
-/// A file without id is identified by ticket and path; one with an id by that, in any ticket.
+/// A file without an id is identified by ticket and path; a file with an id by the id, in any ticket.
 #[test]
 fn a_line_replaces_the_file_of_its_id_or_path() {
     let bench = bench_of_tickets();
@@ -145,7 +145,7 @@ fn a_line_replaces_the_file_of_its_id_or_path() {
     let id = |ticket: u64| file(ticket, r#","id":7,"store_path":"a""#);
     let lines = [path(501, "x"), path(502, "x"), id(501)];
     assert_eq!(bench.import(&lines.concat()).done().document()["imported"], 3);
-    // Of several lines of one file the last counts.
+    // Of several lines of one file the last one applies.
     let again = [path(501, "y"), path(501, "z"), id(501), id(502), path(502, "x")];
     let document = bench.import(&again.concat()).done().document();
     assert_eq!(
@@ -184,7 +184,7 @@ fn lines_may_precede_the_records_they_refer_to() {
     assert_eq!(listed(&bench, "acme#lead-file#1").len(), 1);
 }
 
-/// With values that are easily lost, and the nulls of an erased person (C-24).
+/// The records have unusual values, and the nulls of an erased person (C-24).
 #[test]
 fn an_export_imported_into_an_empty_instance_is_exported_equally() {
     let bench = bench_of_tickets();
@@ -214,7 +214,7 @@ fn an_export_imported_into_an_empty_instance_is_exported_equally() {
     assert_sound(&other);
 }
 
-/// Tickets imported during an export are not in it, because their leads may not be.
+/// Tickets created during an export are omitted, because the export may lack their leads.
 #[test]
 fn exports_omit_tickets_created_during_the_export() {
     let bench = bench_of_tickets();

@@ -1,4 +1,4 @@
-//! The responses of endpoints 1 to 18 as lines of an import (C-105).
+//! An import accepts the responses of endpoints 1 to 18 as lines (C-105).
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::running::{Running, ask};
 
-/// The demo of a running service.
+/// A running service with the demo.
 struct Demo {
     running: Running,
     key: String,
@@ -46,7 +46,7 @@ impl Demo {
         self.read("GET", path, &Value::Null)
     }
 
-    /// Adds records as they were answered, with their kind.
+    /// Adds records of a response with their kind.
     fn take(&mut self, kind: &str, records: &Value) {
         assert!(!records.is_null(), "{kind}");
         let one = [records.clone()];
@@ -57,7 +57,7 @@ impl Demo {
         }
     }
 
-    /// Leads by 1 and 2, with every selection.
+    /// Adds the leads of endpoints 1 and 2, with every selection.
     fn leads(&mut self) -> Vec<u64> {
         let listed = self.get("/leads?limit=200&allFields=1")["data"]["leads"].clone();
         let ids: Vec<_> = listed
@@ -68,7 +68,7 @@ impl Demo {
             .collect();
         assert!(ids.len() > 190);
         self.take("lead", &listed);
-        // The list has no archived lead.
+        // The list omits the archived lead 1012.
         for id in ids[..20].iter().chain(&[1012]) {
             let lead = self.get(&format!("/leads/{id}?allFields=1"))["data"]["lead"].clone();
             self.take("lead", &lead);
@@ -76,7 +76,7 @@ impl Demo {
         ids
     }
 
-    /// Opportunities by 9 and 10, the leads and companies in them, and the funnels.
+    /// Adds the opportunities of endpoints 9 and 10, the leads and companies in them, and the funnels.
     fn opportunities(&mut self) {
         let funnels = self.get("/crm");
         self.take("funnel", &funnels);
@@ -102,7 +102,7 @@ impl Demo {
         self.take("opportunity", &one);
     }
 
-    /// Records of leads: opportunities, tickets and files.
+    /// Adds the records of leads: opportunities, tickets and files.
     fn of_leads(&mut self, leads: &[u64]) {
         for lead in leads {
             let opportunities = self.get(&format!("/listopportunitysleadcomplete/{lead}"));
@@ -111,7 +111,7 @@ impl Demo {
             self.take("ticket", &tickets);
             for ticket in tickets.as_array().unwrap() {
                 let mut files = self.get(&format!("/sac360/list_file_attendance/{}", ticket["id"]));
-                // The path has the ticket of a file.
+                // The response omits the ticket, which is in the path.
                 files
                     .as_array_mut()
                     .unwrap()
@@ -130,7 +130,7 @@ impl Demo {
         }
     }
 
-    /// The exported records of an instance of a kind, by their text.
+    /// The exported lines of a kind.
     fn exported(&self, instance: &str, kind: &str) -> Vec<String> {
         let export = self.funil(&format!("export --instance {instance}"), "");
         let start = format!(r#"{{"kind":"{kind}","#);
@@ -162,7 +162,7 @@ fn answers_are_lines_of_an_import() {
         let listed = demo.get(path);
         demo.take(kind, &listed);
     }
-    // No response has these as a whole.
+    // No response contains these records completely.
     demo.funil("instance create copy", "");
     let given = ["setting", "department", "group", "user", "company", "calendar"];
     let given = given

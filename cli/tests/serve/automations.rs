@@ -1,4 +1,4 @@
-//! Automations in `funil serve`, which reads the outbox (C-76, C-85).
+//! `funil serve` runs automations by reading the outbox (C-76, C-85).
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::running::{Running, ask, funil};
 const LOOKS: u32 = 3000;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Within seconds (C-12).
+/// C-12: automations run within seconds.
 #[tokio::test]
 async fn a_call_triggers_automations() {
     let home = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The public booking page in a real browser. Without one, these tests pass with a message.
+//! The public booking page in a real browser. Without a browser, these tests pass with a message.
 
 pub mod browser;
 mod hostile;
@@ -68,8 +68,8 @@ fn a_concurrently_taken_time_is_reported_and_the_form_is_kept() {
     stage.is_sound();
 }
 
-/// C-10: the booking succeeded and its response was lost. A retry books nothing more, and nothing else can be
-/// sent.
+/// C-10: the booking succeeds and its response is lost. A retry books nothing more, and the page permits no other
+/// booking.
 #[test]
 fn a_lost_response_is_retried_with_the_same_key() {
     let Some(mut stage) = Stage::set() else { return };
@@ -108,8 +108,8 @@ fn a_lost_response_is_retried_with_the_same_key() {
     stage.is_sound();
 }
 
-/// A rejected booking can be changed and is a new attempt; one of unknown outcome cannot, even if a retry
-/// gets no clear response either.
+/// A rejected booking can be changed, and is then a new attempt. A booking with an unknown outcome cannot be changed,
+/// even after a retry without a clear response.
 #[test]
 fn rejections_are_shown_and_unknown_outcomes_are_resolved_first() {
     let Some(mut stage) = Stage::set() else { return };
@@ -153,7 +153,7 @@ fn rejections_are_shown_and_unknown_outcomes_are_resolved_first() {
     stage.is_sound();
 }
 
-/// The page names what is booked; the chosen zone moves days and times; the file has the time in UTC.
+/// The page states what is booked, shows days and times in the chosen zone, and offers a file with the time in UTC.
 #[test]
 fn the_visitor_chooses_the_zone_and_takes_the_meeting_along() {
     let Some(mut stage) = Stage::set() else { return };
@@ -189,7 +189,7 @@ fn the_visitor_chooses_the_zone_and_takes_the_meeting_along() {
     stage.is_sound();
 }
 
-/// After a question, from the confirmation and from the meeting's link; the time becomes free.
+/// A meeting can be cancelled from the confirmation and from its link, after a question. Its time becomes free.
 #[test]
 fn a_meeting_can_be_cancelled() {
     let Some(mut stage) = Stage::set() else { return };
@@ -272,8 +272,8 @@ fn the_page_works_with_the_keyboard() {
     stage.is_sound();
 }
 
-/// The first language with prefix pt or en is used, else English; times are in the visitor's zone, and in the calendar's if
-/// it differs.
+/// The page uses the first language with prefix pt or en, else English. It shows times in the visitor's zone, and in
+/// the calendar's if that differs.
 #[test]
 fn the_page_uses_the_visitors_language_and_zone() {
     let Some(mut stage) = Stage::set() else { return };
@@ -316,7 +316,7 @@ fn the_page_uses_the_visitors_language_and_zone() {
     stage.is_sound();
 }
 
-/// C-55: any number of times.
+/// C-55: a meeting can be moved any number of times.
 #[test]
 fn a_meeting_can_be_moved_by_its_link() {
     let Some(mut stage) = Stage::set() else { return };

@@ -1,14 +1,13 @@
-//! kill -9 at any moment while many clients write: no acknowledged change is lost, nothing is incomplete,
-//! nothing is done twice (C-85, and C-10, C-12, C-24, C-53, C-72, C-75, C-76, C-102 across a kill).
+//! kill -9 at any moment during the writes of many clients: no acknowledged change is lost, no change is incomplete,
+//! and none is done twice (C-85, and C-10, C-12, C-24, C-53, C-72, C-75, C-76, C-102 across a kill).
 //!
-//! In a round clients write (`clients`), the service is killed (`plan`) and restarted on the same file, the
-//! doctor finds nothing, an export is compared with all responses (`ledger`, `found`, `verdict`) and with the
-//! interface (`shown`), interrupted requests are resolved, and those with an `Idempotency-Key` repeated
-//! (`aftermath`). Rounds continue with the previous state. After some rounds on a file all background work
-//! must complete: automations, erasures and reports. Then a new file starts. The notifications that writes raise
-//! are counted in the table (`facts`).
+//! In each round clients write (`clients`), the service is killed (`plan`) and restarted on the same file. The doctor
+//! must find nothing. An export is compared with all responses (`ledger`, `found`, `verdict`) and with the interface
+//! (`shown`). Interrupted requests are resolved, and those with an `Idempotency-Key` are repeated (`aftermath`). Rounds
+//! continue with the former state. After some rounds on a file all background work must complete: automations, erasures
+//! and reports. Then a new file starts. The notifications of writes are counted in the table (`facts`).
 //!
-//! `ROUNDS` and `SEED` change number and choices.
+//! `ROUNDS` and `SEED` set the number of rounds and the random choices.
 
 mod aftermath;
 mod clients;
@@ -72,7 +71,7 @@ fn live(rounds: u64, whereabouts: &mut Whereabouts, summary: &mut Summary) {
         house = start(&home, Some(&access), &chance, summary);
         let mut ledger = ledger.lock().unwrap();
         look(&house, &mut ledger, &chance, summary);
-        // They are refreshed while the next clients write.
+        // The service refreshes the reports during the writes of the next clients.
         stage::define_reports(&house, &home, round + 1);
         ledger.round += 1;
         summary.rounds += 1;
@@ -83,7 +82,7 @@ fn live(rounds: u64, whereabouts: &mut Whereabouts, summary: &mut Summary) {
     summary.add(&ledger);
 }
 
-/// Starts a service, sometimes only at the second attempt.
+/// Starts a service. Before that, randomly kills some services during their start.
 fn start(home: &Home, access: Option<&Access>, chance: &Environment, summary: &mut Summary) -> House {
     while chance.below(3) == 0 {
         kill_at_start(home, milliseconds(chance, 400));

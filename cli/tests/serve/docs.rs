@@ -1,4 +1,4 @@
-//! `/openapi.yaml` and `/docs`: the interface as a document, and as an interactive page.
+//! `/openapi.yaml` and `/docs`: the interface as a document and as an interactive page.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -41,7 +41,7 @@ fn the_document_names_its_own_address() {
     assert!(head.contains("\r\naccess-control-allow-origin: *\r\n"), "{head}");
     let expected = documents::TEXT.replace("http://127.0.0.1:3000", "/");
     assert_eq!(String::from_utf8(body).unwrap(), expected);
-    // The service's routes work, and unknown paths are still rejected.
+    // The service has its own routes, and rejects unknown paths.
     assert_eq!(running.get("/leads", &[]).0, 400);
     assert_eq!(
         running.get("/openapi.json", &[]),
@@ -60,8 +60,7 @@ fn the_health_check_needs_no_credentials() {
     assert_eq!(running.get("/health", &[]), (200, expected.to_string()));
 }
 
-/// Every file of the page is served here, and its policy permits no inline code, no other origin and no
-/// frame.
+/// The service serves every file of the page. The page's policy permits no inline code, no other origin and no frame.
 #[test]
 fn the_page_loads_nothing_from_other_origins() {
     let home = tempfile::tempdir().unwrap();
@@ -114,7 +113,7 @@ fn authorize(browser: &mut Browser, running: &Running) {
     browser.click(".btn-done", 1);
 }
 
-/// The page prefills and authorizes a read, a write with a body, and a request without credentials.
+/// The page sends a prefilled read, a write with a body, and a request without credentials.
 #[test]
 fn operations_can_be_tried_in_the_page() {
     let Some(mut browser) = Browser::start() else {
@@ -144,7 +143,7 @@ fn operations_can_be_tried_in_the_page() {
     for id in chosen {
         let toggle = format!("document.querySelector('#{id} .opblock-summary-control').click()");
         browser.evaluate(&toggle);
-        // The form is shown before it is filled.
+        // The form appears first, then its values.
         let fields = format!(
             "[...document.querySelectorAll('#{id} [data-param-in=path] input, #{id} [data-param-name=i] input, #{id} textarea')]"
         );

@@ -1,5 +1,5 @@
-//! kill -9 during the erasure of a deleted lead: the next process completes it, and until then nothing shows
-//! the lead (C-24).
+//! kill -9 during the erasure of a deleted lead. The next process completes the erasure, and until then no response
+//! shows the lead (C-24).
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use shared::store::{Location, Store};
 use crate::running::{Running, ask, funil};
 
 const PERSON: u64 = 9001;
-/// Records of each kind of the person.
+/// Number of records of each kind of the person.
 const EACH: u64 = 120;
 /// Texts that only the person's records contain.
 const SECRETS: [&str; 4] = ["Zulmira", "segredo.example", "77776666", "dipirona"];
@@ -46,7 +46,7 @@ async fn the_erasure_is_completed_after_a_kill() {
             break;
         }
         shows_nothing(&running);
-        // Killed twice during its work; then it may finish.
+        // The service is killed twice during the erasure, and may then complete it.
         if cut_off < 2 && until(|| async { linked_calls(&running).await < left }).await {
             running.kill();
             running = Running::start(home.path(), &[]);

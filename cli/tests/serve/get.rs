@@ -37,7 +37,7 @@ fn every_read_answers_with_the_credentials_of_the_environment() {
         ("FUNIL_KEY", &key),
         ("FUNIL_TOKEN", &token),
     ];
-    // The key belongs in the header, in the query, and in either.
+    // The endpoints require the key in the header, in the query, or in either.
     for (path, pointer, value) in [
         ("/leads/1001?query={lead{id}}", "/data/lead/id", json!(1001)),
         ("crm", "/0/id", json!(3)),

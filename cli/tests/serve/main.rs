@@ -24,7 +24,7 @@ mod tail;
 
 use running::{Running, funil};
 
-/// On an empty store the demo is loaded, and the three printed lines work literally, if curl is installed.
+/// With an empty store the demo is loaded, and the three printed command lines work as printed, if curl is installed.
 #[test]
 fn the_printed_lines_work() {
     let home = tempfile::tempdir().unwrap();
@@ -58,7 +58,7 @@ fn the_printed_lines_work() {
     assert_eq!(answers, expected);
 }
 
-/// Every column has opportunities, and every report has values in the last 30 days.
+/// Every column of the demo has opportunities, and every report has values in the last 30 days.
 #[test]
 fn the_demo_fills_every_board_and_report() {
     let home = tempfile::tempdir().unwrap();
@@ -89,8 +89,7 @@ fn the_demo_fills_every_board_and_report() {
     }
 }
 
-/// The demo's credentials are printed once; they remain valid after a restart, and the operator issues
-/// others.
+/// The demo's credentials are printed once and remain valid after a restart. The operator can issue others.
 #[test]
 fn a_restart_keeps_everything_and_shows_no_secret() {
     let home = tempfile::tempdir().unwrap();

@@ -37,7 +37,7 @@ fn sources(blocks: &[&str]) -> String {
     blocks.iter().map(digest).collect::<Vec<_>>().join(" ")
 }
 
-/// Head and body markup, and the project's own script.
+/// The markup of head and body, and the project's own script.
 fn own(page: &str) -> (&str, &str) {
     let (markup, _) = page.split_once("<script>").unwrap();
     let markup = markup.split_once("<!--").map_or(markup, |(own, _)| own);
@@ -53,7 +53,7 @@ fn directives(page: &str, connect: &str) -> String {
     )
 }
 
-/// The policy admits the blocks by their digests, and nothing else.
+/// The policy permits the blocks by their digests, and nothing else.
 #[test]
 fn the_headers() {
     for (path, head, page) in pages() {
@@ -76,7 +76,8 @@ fn the_headers() {
     }
 }
 
-/// A browser normalises a carriage return, so the digest would differ. Tags with attributes would have no digest.
+/// Browsers normalise carriage returns, which would change the digest. The policy has no digests of tags with
+/// attributes.
 #[test]
 fn every_block_is_plain() {
     for (path, _, page) in pages() {
@@ -117,7 +118,7 @@ fn the_pages_load_nothing_and_keep_nothing() {
         ] {
             assert!(!markup.contains(text) && !script.contains(text), "{path}: {text}");
         }
-        // The panel never writes to its address; the booking page shows the link that moves a meeting.
+        // The panel never writes to its address. The booking page shows the link that moves a meeting.
         assert!(path == BOOKING || !script.contains(".hash"), "{path}");
         assert!(path == PANEL || !page.contains("http"), "{path}");
     }
@@ -145,7 +146,7 @@ fn the_pages_make_no_code_and_no_markup_of_text() {
     }
 }
 
-/// The policy forbids all of them, so they would not work.
+/// The policy forbids such attributes, so they would have no effect.
 #[test]
 fn no_attribute_is_a_style_or_a_handler() {
     for (path, _, page) in pages() {
@@ -167,7 +168,7 @@ fn no_attribute_is_a_style_or_a_handler() {
     }
 }
 
-/// Both languages have the same texts, including all that the markup names.
+/// Both languages have the same texts, including those that the markup names.
 #[test]
 fn both_languages_have_every_text() {
     for (path, _, page) in pages() {
@@ -194,7 +195,8 @@ fn both_languages_have_every_text() {
     }
 }
 
-/// `KEEP_PANEL=1` writes the copy instead. Its own policy allows calls to the service that the visitor names.
+/// With `KEEP_PANEL=1` the test writes the copy. The copy's own policy allows calls to any service, because the visitor
+/// names it.
 #[test]
 fn the_copy_is_the_panel() {
     let (_, _, page) = pages().pop().unwrap();
@@ -209,6 +211,6 @@ fn the_copy_is_the_panel() {
     let policy = directives(&page, "https: http:");
     let meta = format!("<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n");
     assert!(head.ends_with(&meta), "{head}");
-    // The licence of its charts is part of every copy.
+    // Every copy contains the licence of Chart.js.
     assert!(page.contains("Permission is hereby granted, free of charge"));
 }

@@ -13,7 +13,7 @@ fn list(endpoint: &str, headers: &str) -> (u16, String) {
     (answer[9..12].parse().unwrap(), answer)
 }
 
-/// Requests that a web page can make a browser send are rejected, without permission for others.
+/// Requests that a web page can make a browser send are rejected, and no response permits others.
 #[test]
 fn the_dynamodb_port_rejects_browsers() {
     let home = tempfile::tempdir().unwrap();
@@ -45,8 +45,8 @@ fn the_dynamodb_port_rejects_browsers() {
     assert!(!preflight.contains("access-control-"), "{preflight}");
 }
 
-/// `--bind` applies to the service, not to the DynamoDB port, which has its own option and a warning; `none`
-/// opens none.
+/// `--bind` applies to the service only. The DynamoDB port has its own option and a warning, and `none` opens no such
+/// port.
 #[test]
 fn the_dynamodb_port_is_bound_separately() {
     let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -80,7 +80,7 @@ fn the_dynamodb_port_is_bound_separately() {
     assert!(open.stop().contains("no credentials of its own"));
 }
 
-/// Only signatures of the AWS SDK with the right key and secret are accepted.
+/// The port accepts only requests that the AWS SDK signed with the right key and secret.
 #[test]
 fn the_dynamodb_port_requires_its_key() {
     let home = tempfile::tempdir().unwrap();
@@ -116,7 +116,7 @@ fn the_dynamodb_port_requires_its_key() {
     );
 }
 
-/// A secret is not accepted as an argument, nor a key without its secret.
+/// A secret is not accepted as an argument, and a key not without its secret.
 #[test]
 fn a_key_comes_with_a_secret_from_standard_input() {
     for arguments in [

@@ -10,10 +10,10 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use shared::environment::Environment;
 
-/// A running service, killed on drop, which loses nothing.
+/// A running service. It is killed on drop, which loses no data.
 pub struct Running {
     child: Child,
-    /// Its output until it was ready; with a copied demo also its credentials.
+    /// The output until the service was ready. With a copied demo it includes the demo's credentials.
     pub said: String,
     /// Its URL.
     pub url: String,
@@ -33,7 +33,7 @@ pub fn funil(arguments: &[&str]) -> Output {
 pub fn serving(home: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
     command.args(["serve", "--port", "0"]);
-    // The option may occur once.
+    // The option must not occur twice.
     if !arguments.contains(&"--dynamodb-port") {
         command.args(["--dynamodb-port", "0"]);
     }
@@ -49,8 +49,8 @@ pub fn shell(line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The directory of a service that has loaded the demo: its data, and its output in `said`. It is made once for a build of the
-/// command and a day, because the demo's times are relative to the day.
+/// The directory of a service that has loaded the demo: its data, and its output in `said`. One directory is made for
+/// each build of the command and each day, because the demo's times depend on the day.
 fn demo() -> PathBuf {
     let built = fs::metadata(env!("CARGO_BIN_EXE_funil")).and_then(|command| command.modified());
     let built = built.unwrap().duration_since(UNIX_EPOCH).unwrap().as_nanos();
@@ -62,14 +62,14 @@ fn demo() -> PathBuf {
         let running = Running::start(home.path(), &[]);
         fs::write(home.path().join("said"), &running.said).unwrap();
         running.stop();
-        // Fails if another test has made it in the meantime.
+        // Fails if another test has made the directory concurrently.
         let _ = fs::rename(home.path(), &made);
     }
     made
 }
 
 impl Running {
-    /// Starts a service on a copy of the demo, which it does not load again.
+    /// Starts a service on a copy of the demo, which is faster than loading it.
     pub fn with_demo(home: &Path) -> Self {
         let demo = demo();
         fs::create_dir(home.join("data")).unwrap();
@@ -94,7 +94,7 @@ impl Running {
         Self::run(serving(home, arguments), "")
     }
 
-    /// Runs a command that serves, with `input` on its standard input, and waits until it is ready.
+    /// Runs a command that serves, with `input` on its standard input, and waits until the service is ready.
     pub fn run(mut command: Command, input: &str) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -154,7 +154,7 @@ impl Running {
         ask(&self.url, "GET", path, headers, "").expect("an answer")
     }
 
-    /// Stops it with a signal, if the system supports that, and returns its log.
+    /// Stops the service with a signal, if the system supports signals, and returns its log.
     pub fn stop(mut self) -> String {
         let pid = self.child.id().to_string();
         if !Command::new("kill")
@@ -188,11 +188,11 @@ impl Drop for Running {
     }
 }
 
-/// Everything received after sending these bytes, until the connection is closed.
+/// The bytes received after sending these bytes, until the connection is closed.
 pub fn raw(url: &str, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(url.strip_prefix("http://").unwrap()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    // The service may reject it before its end.
+    // The service may reject the bytes before the last one.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).expect("the connection is closed");

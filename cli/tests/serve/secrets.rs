@@ -11,7 +11,7 @@ const WEBHOOK: &str = "webhook-sigilo-4711";
 const PASSWORD: &str = "s3nh4-inicial-4711";
 const PRIVATE: [&str; 3] = ["Sigilosa", "sigilo@example.com", "97777"];
 
-/// A text as it is and as a list of bytes, the form in which libraries print buffers.
+/// A text as it is, and as a list of bytes, which is the form in which libraries print buffers.
 fn forms(text: &str) -> [String; 2] {
     let bytes: Vec<_> = text.bytes().map(|byte| byte.to_string()).collect();
     [text.to_owned(), bytes.join(", ")]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::running::{Running, raw};
 
-/// More connections than either port accepts, in a process with a lower limit of open files.
+/// More connections than either port accepts, for a process with a lower limit of open files.
 const CONNECTIONS: usize = 600;
 const PLAIN: &str = "content-type: application/json";
 
@@ -66,7 +66,7 @@ fn idle_and_incomplete_requests_block_nothing() {
     assert!(!log.contains("could not be accepted"), "{log}");
 }
 
-/// The response to the shown request is JSON, with a request id and CORS headers.
+/// Requires that the response to the shown request has this status and body, a request id and CORS headers.
 fn assert_is_ours(answer: &str, status: u16, body: &str, shown: &str) {
     let (head, answered) = answer.split_once("\r\n\r\n").expect("an answer");
     assert!(
@@ -90,7 +90,7 @@ fn assert_is_ours(answer: &str, status: u16, body: &str, shown: &str) {
     assert_eq!(id.map(str::len), Some(32), "{head}");
 }
 
-/// C-5: also for errors of the HTTP library.
+/// C-5: errors of the HTTP library have the common format too.
 #[test]
 fn invalid_http_gets_the_common_error_format() {
     let home = tempfile::tempdir().unwrap();
@@ -98,7 +98,7 @@ fn invalid_http_gets_the_common_error_format() {
     let get = |path: &str, headers: &str| format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n");
     let invalid = r#"{"error":"Invalid request","details":"the request is not HTTP/1.1"}"#;
     let search = "x".repeat(70_000);
-    // Twice hyper's buffer: a smaller head may arrive as a whole between two looks at its size.
+    // Twice hyper's buffer, because a smaller head may arrive between two checks of its size.
     let huge = format!("x-filler: {}\r\n", "x".repeat(2_000_000));
     let many = "x-y: 1\r\n".repeat(200);
     let too_large = r#"{"error":"Request header fields too large"}"#;
@@ -126,7 +126,7 @@ fn invalid_http_gets_the_common_error_format() {
     assert_eq!(log.matches("\"status\":414").count(), 1, "{log}");
 }
 
-/// Bytes that are invalid in a URI are treated as in the cloud, in the first request of a connection and in
+/// Bytes that are invalid in a URI have the same meaning as in the cloud, in the first request of a connection and in
 /// later ones.
 #[test]
 fn raw_bytes_in_the_query_are_encoded() {
@@ -149,7 +149,7 @@ fn raw_bytes_in_the_query_are_encoded() {
     assert!(answer.ends_with(found), "{answer}");
 }
 
-/// Before the body is sent, by its declared length.
+/// The service rejects a body by its declared length, before the body is sent.
 #[test]
 fn too_large_bodies_are_rejected_at_once() {
     let home = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::running::{Running, ask};
 
-/// Starts the command and waits until it waits.
+/// Starts the command and waits until it follows records.
 fn tail(running: &Running, arguments: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_funil"));
     command.args([
@@ -33,7 +33,7 @@ fn tail(running: &Running, arguments: &[&str]) -> Child {
     child
 }
 
-/// The next lines of its output; then it is interrupted and has to end with success.
+/// Returns the next lines of the output, then interrupts the command and requires success.
 fn lines(mut child: Child, count: usize) -> Vec<String> {
     let output = BufReader::new(child.stdout.take().unwrap());
     let lines: Vec<_> = output.lines().take(count).map(Result::unwrap).collect();
@@ -67,7 +67,7 @@ fn work(running: &Running) {
     }
 }
 
-/// Those that are created, not those that are changed.
+/// Created records are shown, and changed ones are not.
 #[test]
 fn new_records_are_lines() {
     let home = tempfile::tempdir().unwrap();

@@ -20,8 +20,8 @@ const SEEN: u32 = 1 << 31;
 pub struct DerivedItems(Vec<[u32; 3]>);
 
 impl DerivedItems {
-    /// Notes the items of a record of kind number `kind`, each with the digest of its content. Returns `false` if there is no
-    /// room for all of them, and then notes none.
+    /// Notes the items of a record of kind number `kind`, each with the digest of its content. Returns `false` if there
+    /// is no room for all of them, and then notes none.
     pub fn note<'k>(&mut self, kind: usize, items: impl ExactSizeIterator<Item = (&'k Key, u32)>) -> bool {
         self.note_up_to(MAX, kind, items)
     }

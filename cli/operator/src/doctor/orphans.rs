@@ -23,8 +23,8 @@ const BATCH: usize = 100;
 /// The partitions of totals by the name of their kind. Their number grows with columns, not with records.
 pub type TotalPartitions = BTreeMap<&'static str, BTreeSet<String>>;
 
-/// The kind of a derived item's record, the key of the item, and the keys at which that record may be; none if no record can
-/// have such an item.
+/// The kind of a derived item's record, the key of the item, and the keys at which that record may be; none if no
+/// record can have such an item.
 type Derivation = (KindRef, Key, Vec<Key>);
 
 impl Doctor<'_> {

@@ -85,7 +85,8 @@ impl Recount {
     }
 }
 
-/// Attributes that describe the class of a total of leads or opportunities. Those that a later build adds are kept (C-88).
+/// Attributes that describe the class of a total of leads or opportunities. Those that a later build adds are kept
+/// (C-88).
 const DESCRIBING: [&str; 8] = [
     "o",
     "userAccess",
@@ -276,8 +277,8 @@ mod tests {
         }
     }
 
-    /// Every class is counted by exactly one pass, whatever the order of the records. Memory is bounded by sums, and a class
-    /// of more sums than fit is counted all the same, alone.
+    /// Every class is counted by exactly one pass, whatever the order of the records. Memory is bounded by sums, and a
+    /// class of more sums than fit is counted all the same, alone.
     #[test]
     fn more_sums_than_fit_take_more_passes() {
         let classes = ["d", "a", "c", "b", "e", "a", "c", "d", "a"].map(|class| (class, "n"));

@@ -4,8 +4,8 @@
 //! Of several lines of one record the last good one is imported. The earlier ones, its spares, are checked too. If all
 //! later lines turn out to be bad, a spare is imported.
 //!
-//! Only this memory grows with the number of lines: 17 bytes per line, 24 more for an event, and 8 for an
-//! opportunity. Afterwards it is one byte per line, eight for an event or a lead with opportunities, and up to 32 for a spare.
+//! Only this memory grows with the number of lines: 17 bytes per line, 24 more for an event, and 8 for an opportunity.
+//! Afterwards it is one byte per line, eight for an event or a lead with opportunities, and up to 32 for a spare.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,5 @@
-//! The lines of an import. They are read several times, so input that can be read only once is copied to a temporary file.
+//! The lines of an import. They are read several times, so input that can be read only once is copied to a temporary
+//! file.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek as _, SeekFrom};

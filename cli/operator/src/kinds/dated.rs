@@ -21,7 +21,8 @@ pub struct Dated<T> {
     pub record: T,
     /// The time of creation [default: the stored record's, or now].
     pub create_date: Option<Timestamp>,
-    /// The time of the last change, or of a lead's last activity [default: the stored record's, or the time of creation].
+    /// The time of the last change, or of a lead's last activity [default: the stored record's, or the time of
+    /// creation].
     pub update_date: Option<Timestamp>,
     /// Of a lead: whether an opportunity of the same import refers to it. A lead that is stored as linked needs no
     /// second write for its opportunities.

@@ -10,7 +10,7 @@ use crate::support::Bench;
 const LEAD_1: &str = "the copy of lead 1 is not what its record says";
 const COMPANY_2: &str = "the copy of company 2 is not what its record says";
 
-/// A lead that changed without a marker.
+/// Changes a lead without a marker.
 fn move_lead(bench: &Bench) {
     bench.set("acme#lead", &id(1), "city", &json!({ "S": "Recife" }));
 }
@@ -23,7 +23,7 @@ fn mark(bench: &Bench, lead: u64) {
     );
 }
 
-/// Lines without damages for records of one kind.
+/// Lines of findings without damages, for records of one kind.
 fn expected(kind: &str, reasons: &[(u64, &str)]) -> String {
     let mut lines = String::new();
     for (at, reason) in reasons {
@@ -32,7 +32,7 @@ fn expected(kind: &str, reasons: &[(u64, &str)]) -> String {
     lines
 }
 
-/// The card in an opportunity's record, and in all its entries.
+/// The card in an opportunity's record. All its entries must have the same card.
 fn card(bench: &Bench, at: u64) -> Value {
     let card = bench.item("acme#opportunity", &id(at)).unwrap()["card"].clone();
     let place = id(999_999_999_999_999 - at);
@@ -46,7 +46,7 @@ fn card(bench: &Bench, at: u64) -> Value {
     serde_json::from_str(card["S"].as_str().unwrap()).unwrap()
 }
 
-/// Expects a repair of just these, after which no marker stands and another repair writes nothing.
+/// Requires a repair of exactly these findings. After the repair there is no marker, and another repair writes nothing.
 #[track_caller]
 fn assert_copied(bench: &Bench, lines: &str) {
     assert_repairs(bench, &damage(bench, lines));
@@ -79,7 +79,7 @@ fn copies_of_a_lead() {
     }
 }
 
-/// While a marker stands the copies may be stale (C-12), and a repair refreshes them.
+/// A marker excuses outdated copies (C-12), and a repair refreshes them.
 #[test]
 fn copies_with_a_marker() {
     let bench = bench();
@@ -97,7 +97,7 @@ fn copies_with_a_marker() {
     assert_clean(&bench);
 }
 
-/// A record whose copy alone is old: its entries follow it, and are right in the end.
+/// Only the copy in the record is outdated. The repair updates its entries too.
 #[test]
 fn a_record_that_is_older_than_its_entries() {
     let bench = bench();
@@ -110,7 +110,7 @@ fn a_record_that_is_older_than_its_entries() {
     assert_eq!(card(&bench, 1), before);
 }
 
-/// A lead's copy is repaired, and with it what opportunities copy of the lead.
+/// A repair of leads' copies of a company also updates the opportunities of the leads.
 #[test]
 fn copies_of_a_company() {
     let bench = bench();
@@ -141,7 +141,7 @@ fn copies_of_a_company() {
     assert_eq!(card(&bench, 1).get("c"), None);
 }
 
-/// A file that has another lead than its ticket is in that lead's list. Markers of changed leads excuse nothing.
+/// A file with another lead than its ticket's is in that other lead's list. Markers of changed leads excuse nothing.
 #[test]
 fn a_file_of_another_lead() {
     for marked in [[].as_slice(), &[1], &[2], &[1, 2]] {
@@ -169,7 +169,7 @@ set lead {"N":"2"} | acme#file id#000000000000007 | the copy of ticket 1 is not 
     }
 }
 
-/// Changes of a lead that says so would set no marker.
+/// Changes of a lead with this attribute would set no marker.
 #[test]
 fn a_linked_lead_that_says_that_it_is_not() {
     let bench = bench();
@@ -185,7 +185,7 @@ fn a_linked_lead_that_says_that_it_is_not() {
     assert_ne!(repaired["v"], before["v"]);
 }
 
-/// The copy is all that is left of a lead that is gone, so it stays until a person decides.
+/// The copy is the only data of a deleted lead, so it stays until a person decides.
 #[test]
 fn opportunities_of_a_lead_that_is_not_there() {
     let bench = bench();

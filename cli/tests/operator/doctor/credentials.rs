@@ -1,4 +1,4 @@
-//! Faults of credentials. A repair never widens the access of a credential.
+//! Faults of credentials. A repair never gives a credential more access.
 
 use serde_json::{Value, json};
 
@@ -20,8 +20,8 @@ fn revoke(bench: &Bench, id: &str) {
     bench.funil(&format!("key revoke --instance acme {id}")).done();
 }
 
-/// Where entry and item disagree the credential is revoked. One that works and is in no list comes into it, so that it can
-/// be revoked.
+/// If entry and item differ, the credential is revoked. A valid credential without an entry gets one, so that it can be
+/// revoked.
 #[test]
 fn entries_and_items_that_disagree() {
     let bench = bench();
@@ -87,14 +87,14 @@ fn a_membership_that_is_not_its_users() {
         (bench.export(), bench.item(&pk, "credential")),
         (exported, before.clone())
     );
-    // A credential without a membership is right, and a repair restores it.
+    // A credential without a membership is right, and a repair adds the membership.
     damage(&bench, &format!("unset standing | {pk} credential | "));
     assert_clean(&bench);
     repair(&bench).done();
     assert_eq!(bench.item(&pk, "credential"), before);
 }
 
-/// A repair lets nobody do more: importing the user again does.
+/// A repair gives nobody more permissions; an import of the user does.
 #[test]
 fn a_credential_that_its_users_record_makes_an_admins_is_only_reported() {
     let bench = bench();

@@ -39,7 +39,8 @@ put {"id":{"N":"2"},"lead":{"N":"2"},"call":{"N":"2"}} | acme#timeline#2 event#0
     );
 }
 
-/// Also in lists that nobody reads any more. An item that one record should have and another is named in is reported once.
+/// The items include those of lists that no request reads any more. An item that differs from one record and names
+/// another record is reported once.
 #[test]
 fn items_that_no_record_has() {
     assert_restores(
@@ -144,7 +145,7 @@ fn leads_with_and_without_sub_departments() {
     assert_clean(&bench);
 }
 
-/// Such totals are where no list of columns or calendars leads. They keep their versions, on which writes depend.
+/// No list of columns or calendars leads to such totals. They keep their versions, on which writes depend.
 #[test]
 fn totals_of_no_record() {
     let bench = bench();
@@ -196,7 +197,7 @@ fn totals_of_no_record() {
     for (pk, sk, ..) in totals {
         assert_eq!(bench.item(pk, sk).unwrap()["v"]["N"], "7", "{pk}");
     }
-    // A key that is none, which is no month to the readers.
+    // The month of the sort key does not exist, so no request reads the item.
     let odd = "copy acme#meeting-month#1 2027-03-01 | acme#meeting-month#1 2026-13-01 | no meeting can have such an item";
     let odd = damage(&bench, odd);
     assert_eq!(found(&repair(&bench), true), odd);
@@ -217,7 +218,8 @@ put {"users":{"S":"[8]"}} | acme#members 000000000000009#000000000000000 | has t
     );
 }
 
-/// A call that forgot its event finds it again, with all that the event's own line said, or gets a new one.
+/// A call without its event's id is linked with the event again, with everything in the event's own line, or gets a new
+/// event.
 #[test]
 fn a_call_without_its_event() {
     let bench = bench();

@@ -1,4 +1,4 @@
-//! Departments and groups, whose names and dates are in items of their own (C-84).
+//! Departments and groups, with names and dates in separate items (C-84).
 
 use serde_json::json;
 
@@ -6,8 +6,8 @@ use super::{assert_clean, assert_repairs, damage, doctor, found, repair};
 use crate::import::records;
 use crate::support::Bench;
 
-/// A repair restores what access depends on nowhere, so nobody may do more: a name is the id, a department has no parent,
-/// a group has no permission.
+/// A repair adds no permissions: the name of a restored department or group is its id, the department has no parent,
+/// and the group has no permission.
 #[test]
 fn departments_and_groups_in_one_place_only() {
     let bench = Bench::with_sample();
@@ -41,7 +41,7 @@ put {"details":{"S":"{\"98\":{\"name\":\"Solto\"}}"}} | acme#group 18 | the dire
     );
 }
 
-/// An import writes an unreadable one anew; until then the others are listed.
+/// An import replaces an unreadable item. Until then the departments of other items are listed.
 #[test]
 fn an_unreadable_department() {
     let bench = Bench::with_sample();

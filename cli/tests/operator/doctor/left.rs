@@ -3,7 +3,8 @@
 use super::{assert_clean, bench, damage, doctor, found, id, repair};
 use crate::support::Bench;
 
-/// Expects just these, twice, and that nothing is written. A reason that ends with `*` only begins so.
+/// Requires that two runs, the second with `--repair`, report exactly these findings and write nothing. A reason ending
+/// with `*` is a prefix.
 #[track_caller]
 fn assert_leaves(bench: &Bench, table: &str) {
     let expected = damage(bench, table);
@@ -22,8 +23,8 @@ fn assert_leaves(bench: &Bench, table: &str) {
     assert_eq!(bench.items(), before);
 }
 
-/// Unreadable records are reported, and so are records that copy them. Nothing that may be derived from them is touched,
-/// and their totals are not compared. An export leaves them out and names them.
+/// Unreadable records are reported, and so are records that copy them. Items that may be derived from them are not
+/// changed, and their totals are not compared. An export omits and lists them.
 #[test]
 fn records_that_cannot_be_read() {
     let bench = bench();
@@ -74,7 +75,7 @@ put {"id":{"N":"2"},"lead":{"N":"2"},"call":{"N":"2"}} | acme#timeline#2 event#0
     assert_eq!(exported.out.lines().count() + left_out.len(), lines);
 }
 
-/// A record under another's id counts nothing, and its items belong to the other one.
+/// A record under another's id is not counted, and its items belong to the other record.
 #[test]
 fn records_under_other_ids() {
     assert_leaves(
@@ -90,7 +91,7 @@ copy acme#ticket 000000000000001 | acme#ticket 000000000000099 | contains anothe
     );
 }
 
-/// No board shows them.
+/// No board shows opportunities in an unknown column.
 #[test]
 fn opportunities_in_no_column() {
     let bench = bench();

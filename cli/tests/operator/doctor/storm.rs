@@ -1,4 +1,4 @@
-//! A doctor during everything that writes at the same time.
+//! A doctor during many concurrent writes.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -40,7 +40,7 @@ impl Service {
         Self { child, address }
     }
 
-    /// A call from one of many numbers, which is recorded.
+    /// A call from one of many numbers.
     fn call(&self, number: u64) {
         let phone = format!("55219870{number:05}");
         let body = format!(
@@ -67,11 +67,11 @@ impl Drop for Service {
     }
 }
 
-/// Ids of leads and opportunities, more of each than one query reads, so that a count takes a while.
+/// Ids of leads and opportunities. There are more of each than one query reads, so that a count takes a while.
 const FIRST: u64 = 101;
 const LAST: u64 = 1300;
 
-/// A lead as a round finds it.
+/// A lead in a round.
 fn lead(id: u64, round: u64) -> Dated<Lead> {
     let time = Timestamp::parse("2026-01-01T00:00:00Z").unwrap();
     let lead = Lead {
@@ -83,8 +83,8 @@ fn lead(id: u64, round: u64) -> Dated<Lead> {
     lead.into()
 }
 
-/// An opportunity as a round finds it. Those of user 8 come and stay; those of user 7 are now here, now there, and never
-/// worth the same.
+/// An opportunity in a round. The column changes every second round and the value in every round. The status changes
+/// only for user 7.
 fn opportunity(id: u64, round: u64) -> Dated<Opportunity> {
     let moves = id.is_multiple_of(2);
     let gained = moves && (id + round).is_multiple_of(3);
@@ -102,8 +102,8 @@ fn opportunity(id: u64, round: u64) -> Dated<Opportunity> {
     serde_json::from_value::<Opportunity>(line).unwrap().into()
 }
 
-/// Imports move leads and opportunities from both ends, bring new opportunities, and change a lead of many of them, whose
-/// copies follow.
+/// Imports leads and opportunities at both ends of the ids, new opportunities, and a lead with many opportunities,
+/// which get copies of the lead.
 async fn write(operator: &Operator, stop: &AtomicBool) {
     let time = Timestamp::parse("2026-01-01T00:00:00Z").unwrap();
     for round in 1_u64.. {
@@ -143,7 +143,7 @@ fn record_calls(service: &Service, next: &AtomicU64, stop: &AtomicBool) {
     }
 }
 
-/// Repairs under load. Only faults with too many concurrent changes may remain.
+/// Repairs under load, and returns the repaired items. Only findings that ask for another run may remain.
 fn mended(bench: &Bench) -> Vec<String> {
     let seen = repair(bench).document();
     let differences = seen["differences"].as_array().unwrap().iter();
@@ -214,8 +214,8 @@ fn assert_totals(bench: &Bench) {
     assert_eq!((sums(bench, boards, "n"), sums(bench, boards, "c")), stored);
 }
 
-/// The doctor repairs the totals that were damaged before, each once, and nothing else: all others, all entries and
-/// all copies without a marker are right at every moment.
+/// The doctor repairs the totals that were damaged before, each once, and nothing else, because all other totals, all
+/// entries and all copies without a marker are right at every moment.
 #[test]
 fn a_doctor_amid_a_storm_changes_nothing_that_is_right() {
     let bench = bench();

@@ -36,7 +36,7 @@ fn imported_events_are_not_created_again() {
     assert_eq!(events, [(json!("1"), json!("5")), (json!("2"), json!("6"))]);
     assert_eq!(bench.import(&lines).done().document()["unchanged"], 4);
 
-    // Its id changes: the former one is deleted.
+    // The event gets another id, and the former event is deleted.
     bench.import(&event(9, 1, 5)).done();
     assert_eq!(bench.partition("acme#timeline#1").len(), 2);
     // The call moves to another lead with its event.
@@ -79,7 +79,7 @@ fn events_belong_to_the_lead_of_their_call() {
             "line 11: user: user 99 does not exist",
         ]
     );
-    // The event's line is invalid, so the call gets the event that it would have without it.
+    // The event's line is invalid, so the call gets the same event as without the line.
     assert_eq!(bench.partition("acme#timeline#1").len(), 1);
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{assert_sound, bench, lead};
 use crate::support::{Bench, sample};
 
-/// More lines than an ordinary import has.
+/// More lines than a short import has.
 fn tags() -> String {
     (1..=1000).fold(String::new(), |mut lines, id| {
         let _ = writeln!(lines, r#"{{"kind":"tag","id":{id},"tag":"T"}}"#);
@@ -17,8 +17,8 @@ fn tags() -> String {
     })
 }
 
-/// All items by key. A lead's version counts the transactions that linked opportunities to it, and an instance has the
-/// time of its creation.
+/// All items by key, without the version of leads, which counts the transactions that linked opportunities, and without
+/// the creation time of the instance.
 fn comparable(bench: &Bench) -> BTreeMap<String, Value> {
     let items = bench.items().into_iter().map(|mut item| {
         let key = format!("{} {}", item["pk"]["S"], item["sk"]["S"]);
@@ -45,7 +45,7 @@ fn assert_same(one: &Bench, other: &Bench) {
     assert_eq!(differing, []);
 }
 
-/// The sample, which has records of every kind, with times where it leaves them to the import.
+/// The sample, with creation times in lines that omit them.
 fn dated_sample() -> String {
     ["meeting", "report"].iter().fold(sample(), |lines, kind| {
         let begins = format!(r#"{{"kind": "{kind}", "#);
@@ -88,7 +88,7 @@ fn pairs(count: u64) -> String {
     })
 }
 
-/// Records that were there before, bad lines and duplicates in chunks that are written at the same time.
+/// The import includes existing records, bad lines and duplicates in concurrent chunks.
 #[test]
 fn a_long_import_judges_lines_as_a_short_one_does() {
     let bench = bench();
@@ -112,7 +112,7 @@ fn a_long_import_judges_lines_as_a_short_one_does() {
     assert_sound(&bench);
 }
 
-/// Whatever a killed import has written is whole, and the next one writes the rest.
+/// Every record of a killed import is complete, and the next import writes the rest.
 #[test]
 fn a_killed_long_import_can_be_repeated() {
     let bench = bench();

@@ -22,9 +22,9 @@ const FLAGS: [&str; 10] = [
     "--disable-dev-shm-usage",
     "--remote-debugging-pipe",
 ];
-/// The browser reads from descriptor 3 and writes to 4, which are these two pipes.
+/// The browser reads from descriptor 3 and writes to descriptor 4, which are connected to these two pipes.
 const ON_PIPES: &str = r#"exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1"#;
-/// Timeout of a response, also with all other tests running.
+/// Timeout of a response, long enough if all other tests run concurrently.
 const TIMEOUT: Duration = Duration::from_mins(1);
 /// Records violations of the page's policy.
 const WATCH: &str = "window.violations = []; addEventListener('securitypolicyviolation', \
@@ -49,7 +49,7 @@ pub struct Visitor {
 }
 
 impl Browser {
-    /// Starts the installed browser; without one, prints advice.
+    /// Starts an installed browser. Without one, prints advice and returns `None`.
     #[expect(
         clippy::print_stderr,
         reason = "who runs a test that is skipped must learn why"
@@ -95,7 +95,7 @@ impl Browser {
         })
     }
 
-    /// Opens a page on a phone and waits for a condition, a JavaScript expression.
+    /// Opens a page with the size of a phone and waits for a condition, a JavaScript expression.
     pub fn open(&mut self, visitor: Visitor, url: &str, condition: &str) {
         self.session = None;
         let target = self.command("Target.createTarget", &json!({ "url": "about:blank" }));
@@ -223,8 +223,8 @@ impl Browser {
         held["request"].take()
     }
 
-    /// Errors of the pages so far: exceptions, console output, and violations of the policy. Error responses
-    /// of the service do not count.
+    /// Errors of the pages so far: exceptions, console output, and violations of the policy. Error responses of the
+    /// service are not included.
     pub fn faults(&mut self) -> Vec<Value> {
         let refused = self.evaluate("window.violations");
         let faults = [

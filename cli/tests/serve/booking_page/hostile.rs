@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::stage::{FAILED, PAULISTA, Stage, TOLD, gone};
 
-/// C-55.
+/// C-55: a link with a wrong key moves no meeting.
 #[test]
 fn a_wrong_link_moves_nothing() {
     let Some(mut stage) = Stage::set() else { return };
@@ -28,8 +28,8 @@ fn a_wrong_link_moves_nothing() {
     stage.is_sound();
 }
 
-/// A truncated link is reported; otherwise the visitor would book a second meeting instead of moving the
-/// first.
+/// The page reports a truncated link. Otherwise the visitor would book a second meeting instead of moving the first
+/// one.
 #[test]
 fn hostile_fragments_are_rejected() {
     let Some(mut stage) = Stage::set() else { return };
@@ -82,7 +82,7 @@ fn hostile_addresses_are_not_shown() {
     }
 }
 
-/// Violations would be detected by the other tests.
+/// The policy works, so other tests would detect violations.
 #[test]
 fn the_content_security_policy_is_enforced() {
     let Some(mut stage) = Stage::set() else { return };

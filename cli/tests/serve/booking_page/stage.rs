@@ -1,4 +1,4 @@
-//! The stage of the booking page's tests: a service with a calendar, and a browser.
+//! Fixtures of the booking page's tests: a service with calendars, and a browser.
 
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use super::browser::{Browser, Visitor};
 use crate::running::{Running, ask, funil};
 
-/// A calendar with six times on every day without end; and one whose horizon is in the past.
+/// A published calendar with six times on every day, and one with a horizon in the past.
 const CALENDARS: [(u64, &str, &str); 2] = [
     (50, "conversa", r#"{"type": "unlimited"}"#),
     (
@@ -31,7 +31,7 @@ pub const BOOKED: &str = "!document.getElementById('done').hidden";
 pub const TOLD: &str = "!document.getElementById('alert').hidden";
 pub const FAILED: &str = "!document.getElementById('failed').hidden";
 
-/// A service with the calendar, and a browser.
+/// A service with the calendars, and a browser.
 pub struct Stage {
     pub running: Running,
     pub browser: Browser,
@@ -39,7 +39,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// `None` without a browser.
+    /// Starts both; `None` without a browser.
     pub fn set() -> Option<Self> {
         let browser = Browser::start()?;
         let home = tempfile::tempdir().unwrap();
@@ -93,7 +93,7 @@ impl Stage {
         assert_eq!(answer.map(|(status, _)| status), Some(200));
     }
 
-    /// Opens the fifth day of the next month, whose times do not pass during the test; returns its fourth and
+    /// Opens the fifth day of the next month, because its times do not pass during the test. Returns its fourth and
     /// fifth time.
     pub fn next_month(&mut self) -> [String; 2] {
         self.browser
@@ -135,20 +135,20 @@ impl Stage {
         self.browser.evaluate(link).as_str().unwrap().to_owned()
     }
 
-    /// The date in that fragment.
+    /// The date in the fragment of that link.
     pub fn date_of_link(&mut self) -> String {
         let date = "new Date(Number(document.getElementById('link').hash.split('.').at(-1))).toISOString()";
         self.browser.evaluate(date).as_str().unwrap().to_owned()
     }
 
-    /// The facts of the confirmation, by name.
+    /// The details of the confirmation, by name.
     pub fn facts(&mut self) -> Value {
         self.browser.evaluate(
             "[...document.querySelectorAll('#facts div')].map(fact => [...fact.children].map(part => part.textContent))",
         )
     }
 
-    /// The number that the confirmation shows last.
+    /// The booking number, which is the last detail of the confirmation.
     pub fn number(&mut self) -> String {
         let number = self
             .browser
@@ -162,7 +162,7 @@ impl Stage {
     }
 }
 
-/// The line of an import.
+/// The import line of a calendar.
 fn calendar((id, name, horizon): (u64, &str, &str)) -> String {
     let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
     let hours: Map<_, _> = days

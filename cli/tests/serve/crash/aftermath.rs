@@ -1,4 +1,4 @@
-//! Resolution of interrupted requests; those with a key are repeated.
+//! Resolves interrupted requests, and repeats those with a key.
 
 use super::deed::{Deed, reference};
 use super::found::{Found, id};
@@ -12,8 +12,8 @@ use shared::environment::Environment;
 const OLD: u64 = 30;
 
 impl Ledger {
-    /// Resolves every request without a response: one with a key by repeating it, which must report whether
-    /// it was done (C-10), others by the export.
+    /// Resolves every request without a response. A request with a key is repeated, and its response must state whether
+    /// the first one was done (C-10). The export shows the outcome of other requests.
     pub fn resolve(&mut self, house: &House, found: &Found) {
         let open = |number: &usize| matches!(self.requests[*number].fate, Fate::UnderWay);
         let open: Vec<_> = (0..self.requests.len()).filter(open).collect();
@@ -33,7 +33,7 @@ impl Ledger {
         }
     }
 
-    /// Whether a request was done. In bulk: for the first lead.
+    /// Whether a request was done. For a bulk request, whether it was done for the first lead.
     fn is_done(&self, number: usize, found: &Found) -> bool {
         let reference = reference(number);
         match &self.requests[number].deed {
@@ -110,8 +110,8 @@ impl Ledger {
         }
     }
 
-    /// Repeats acknowledged requests with a key: all of this round, and some earlier ones. Each gets the same
-    /// response, and has no further effect, which the next verdict checks. Returns their number.
+    /// Repeats acknowledged requests with a key: all of this round, and some earlier ones. Each must get the same
+    /// response and have no further effect, which the next verdict checks. Returns their number.
     pub fn repeat(&self, house: &House, dice: &Environment) -> u64 {
         let may =
             |number: &usize| self.requests[*number].key && self.requests[*number].acknowledged().is_some();
@@ -135,7 +135,8 @@ impl Ledger {
     }
 }
 
-/// Whether a response equals the first one; it is built from the current record (C-10).
+/// Whether a response equals the first one in the fields that never change. Responses are built from the current record
+/// (C-10).
 fn same(deed: &Deed, first: &Answer, again: &Answer) -> bool {
     let kept: &[&str] = match deed {
         Deed::Sell { .. } => &["/id", "/title", "/createDate", "/crm_id"],

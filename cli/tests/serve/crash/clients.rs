@@ -1,5 +1,4 @@
-//! Clients that write through the interface, all kinds of writes concurrently, until they are stopped or the
-//! service dies.
+//! Clients that send all kinds of writes concurrently, until they are stopped or the service dies.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,9 +14,9 @@ use super::plan::{Moment, dice, one_of};
 use super::wire::Wire;
 
 const CLIENTS: u64 = 12;
-/// Numbers without a lead that call in a round.
+/// Number of unknown numbers from which calls may come in a round.
 const LINES: u64 = 8;
-/// Times requested in a round, some of them twice.
+/// Number of meeting times that each round adds to the choice. Some of them are chosen repeatedly.
 const TIMES: u64 = 60;
 
 /// Runs clients, and kills the service at a moment.
@@ -33,7 +32,7 @@ pub fn cut_off(house: House, ledger: &Mutex<Ledger>, seed: u64, moment: Moment) 
         };
         let clients: Vec<_> = (0..CLIENTS).map(client).collect();
         let answered = |count| {
-            // A missing client has failed the test.
+            // A client that has ended early has failed the test.
             while ledger.lock().unwrap().answered < before + count
                 && !clients.iter().any(ScopedJoinHandle::is_finished)
             {
@@ -85,7 +84,7 @@ impl Ledger {
             19..=20 => self.look(dice),
             _ => None,
         };
-        // A new contact, who becomes a lead.
+        // Books for a new contact, who becomes a lead.
         chosen.unwrap_or_else(|| Deed::Book {
             lead: None,
             opportunity: None,
@@ -197,8 +196,8 @@ impl Ledger {
         Some(some)
     }
 
-    /// A lead to link: mostly one without a pending change, sometimes any lead ever, whose deletion may be
-    /// pending or done.
+    /// Leads to link: mostly those without a pending change, sometimes all leads so far, including those with a pending
+    /// or completed deletion.
     fn anybody(&self, dice: &Environment) -> Vec<u64> {
         if dice.below(5) > 0 {
             return self.free_people();

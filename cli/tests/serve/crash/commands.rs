@@ -1,5 +1,5 @@
-//! kill -9 of the operator's commands at any moment, and of the service they use: acknowledged work persists,
-//! and the repeated command completes the rest (C-81, C-84).
+//! kill -9 of the operator's commands at any moment, and of the service that they use. Acknowledged work persists, and
+//! a repeated command completes the rest (C-81, C-84).
 
 mod lines;
 
@@ -22,8 +22,8 @@ fn kills() -> u64 {
     plan::number("ROUNDS", 2)
 }
 
-/// An import or its service is killed at any moment; the repeated import leaves the same result as an
-/// uninterrupted one.
+/// An import or its service is killed at any moment. The repeated import leaves the same result as an uninterrupted
+/// one.
 #[test]
 fn an_interrupted_import_can_be_repeated() {
     let (mut whereabouts, chance) = begin(1);
@@ -63,8 +63,8 @@ fn an_interrupted_import_can_be_repeated() {
     println!("imports: {cuts}");
 }
 
-/// Only multi-step work may be incomplete: copies of a company, which are written before it, and files after
-/// their ticket. The same import completes it, and so does a repair.
+/// Only work of several steps may be incomplete: copies of a company, which are written before the company, and files,
+/// which are written after their ticket. The repeated import or a repair completes it.
 fn begun_at_most(house: &House) {
     let mut found = house.diagnose("acme");
     found.retain(|difference| {
@@ -97,7 +97,7 @@ fn an_interrupted_export_keeps_the_previous_file() {
         kill_after(house.begin(&export), milliseconds(&chance, whole));
         let left = std::fs::read_to_string(&out).unwrap();
         assert!(left == before || left == now, "half an export: {left}");
-        // Its temporary file remains.
+        // The temporary file of a killed export remains.
         let now_beside = beside(home.path()).len();
         cuts.note(
             left_beside,
@@ -155,7 +155,7 @@ fn acknowledged_commands_persist() {
             beneath
         });
         said.check(&house);
-        // A command that is interrupted and repeated.
+        // An interrupted command can be repeated.
         let name = format!("cut-{kill}");
         let create = ["instance", "create", &name];
         kill_after(house.begin(&create), milliseconds(&chance, whole));
@@ -170,7 +170,7 @@ fn acknowledged_commands_persist() {
     );
 }
 
-/// When kills happened: before any write, in between, or after all.
+/// Number of kills before any write, between writes, and after all writes.
 #[derive(Debug, Default)]
 struct Cuts {
     before: u64,
@@ -179,7 +179,7 @@ struct Cuts {
 }
 
 impl Cuts {
-    /// Counts a kill by the number of records before, now, and when complete.
+    /// Counts a kill by the numbers of records before the command, now, and in the complete state.
     fn note(&mut self, before: usize, now: usize, whole: usize) {
         let came = match now {
             _ if now >= whole => &mut self.behind,
@@ -275,7 +275,7 @@ fn beside(directory: &Path) -> Vec<DirEntry> {
     entries.filter(hidden).collect()
 }
 
-/// Only the owner can read them, because they may contain secrets.
+/// Requires that only the owner can read files, because they may contain secrets.
 #[cfg(unix)]
 fn are_private(entries: &[DirEntry]) {
     use std::os::unix::fs::PermissionsExt as _;

@@ -1,5 +1,5 @@
-//! The writes of the interface, and a few reads, as sent. Records contain the number of the request that
-//! creates them, so that they can be found even without its response.
+//! The writes of the interface, and a few reads. Each created record contains the number of its request, so that it can
+//! be found without the response.
 
 use serde_json::{Value, json};
 
@@ -39,12 +39,12 @@ pub enum Deed {
 /// The caller.
 #[derive(Debug, Clone, Copy)]
 pub enum Caller {
-    /// A number that no lead had at first.
+    /// A number without a lead at the start.
     Line(u64),
     /// The number of a lead.
     Number(u64),
-    /// A lead whose id the provider knows, with its name only if no other request changes the lead: the name
-    /// of a call that was never linked is not erased with the lead.
+    /// A lead by its id, as the provider sends it. The call has a name only if no other request changes the lead,
+    /// because the name in a call that was never linked is not erased with the lead.
     Lead { lead: u64, named: bool },
 }
 
@@ -60,7 +60,7 @@ pub enum Look {
     Report(u64),
 }
 
-/// A text that only the records of one person contain. Lower case, because lookups are.
+/// A text that only the records of one person contain. It is in lower case, like look-ups.
 pub fn mark(number: u64) -> String {
     format!("pz{number}q")
 }
@@ -78,7 +78,7 @@ pub fn reference(number: usize) -> String {
     format!("r{number}.")
 }
 
-/// The person of a new contact, by request.
+/// The person's number of a new contact, by request.
 pub fn guest(number: usize) -> u64 {
     1_000_000 + u64::try_from(number).unwrap()
 }

@@ -1,7 +1,7 @@
-//! Notifications of writes (C-102): each write raises those of its events exactly once, whatever is killed.
+//! Notifications of writes (C-102): each write raises those of its events exactly once, in spite of kills.
 //!
-//! Their receiver does not exist, so none is delivered and taken out of the table: a write remains as an entry of the outbox
-//! or as the notifications that were made of it, under the record's version after the write.
+//! Their receiver does not exist, so no notification is delivered and removed from the table. Each write remains as an
+//! entry of the outbox or as the notifications created from it, under the record's version after the write.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ const WATCHED: [(u64, &str); 8] = [
 
 /// Automation, kind and id of the record.
 type NotifiedRecord = (u64, String, u64);
-/// The same with the version after the write.
+/// A notified record with its version after the write.
 type NotifiedWrite = (NotifiedRecord, u64);
 
 /// The lines of the automations.
@@ -37,7 +37,7 @@ pub fn automations() -> impl Iterator<Item = Value> {
     })
 }
 
-/// The facts of an item of the table.
+/// The notified writes of an item of the table.
 pub fn facts_of(item: &str) -> BTreeSet<NotifiedWrite> {
     let item: Value = serde_json::from_str(item).unwrap();
     if item["pk"]["S"] != "demo#trigger" {
@@ -71,20 +71,20 @@ pub fn facts_of(item: &str) -> BTreeSet<NotifiedWrite> {
     }
 }
 
-/// An item with a notification that nothing raised.
+/// An item with a notification without a write.
 pub fn made_up(((automation, kind, id), _): &NotifiedWrite) -> String {
     let key = format!("send#{kind}#{id:015}#{:015}#{automation:015}#00", u32::MAX);
     json!({ "pk": { "S": "demo#trigger" }, "sk": { "S": key } }).to_string()
 }
 
-/// Writes whose automations have not run yet.
+/// The number of writes with pending automations.
 pub fn waiting(items: &[String]) -> usize {
     items.iter().filter(|item| item.contains("\"fact#")).count()
 }
 
 impl Ledger {
-    /// The facts of a table that are not those of the acknowledged writes, once every request is resolved. `found` has the
-    /// leads of calls.
+    /// Compares the notified writes of a table with the acknowledged ones, after every request is resolved. `found`
+    /// contains the leads of calls.
     pub fn judge_facts(&self, items: &[String], found: Option<&Found>) -> Faults {
         let mut faults = Faults::default();
         let raised: BTreeSet<_> = items.iter().flat_map(|item| facts_of(item)).collect();
@@ -108,7 +108,8 @@ impl Ledger {
         faults
     }
 
-    /// Nothing is told of deleted leads. Of the leads of calls only an export tells.
+    /// Whether a notified write is compared. Those of deleted leads are not, and those of leads created by calls only
+    /// with an export.
     pub fn is_judged(&self, ((_, kind, id), _): &NotifiedWrite, found: Option<&Found>) -> bool {
         match (kind.as_str(), self.people.get(id), found) {
             ("lead", Some(person), _) => person.life == Life::Here,

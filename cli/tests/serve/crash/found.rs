@@ -74,7 +74,7 @@ impl Found {
         }
     }
 
-    /// Number of incoming calls of each lead; those of erased leads under 0.
+    /// Number of incoming calls of each lead. Those of erased leads are under 0.
     pub fn incoming(&self) -> BTreeMap<u64, u64> {
         let incoming = self.calls.values().filter(|call| call["type"] == "INCOMING");
         count(incoming.map(|call| call["lead"].as_u64()))

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::wire::{Answer, Ask, Wire};
 use crate::running::{Running, funil};
 
-/// Directory of a file; kept after a failure.
+/// The directory of a service's data. It is kept after a failure.
 #[derive(Debug)]
 pub struct Home(Option<tempfile::TempDir>);
 
@@ -72,7 +72,7 @@ pub fn kill_at_start(home: &Home, after: Duration) {
 }
 
 impl House {
-    /// Starts a service; the admin is the demo's.
+    /// Starts a service. Without `access`, issues credentials for the demo's admin.
     pub fn open(home: &Home, access: Option<&Access>) -> Self {
         let running = Running::start(home.path(), &[]);
         let access = access
@@ -108,7 +108,7 @@ impl House {
         self.running.kill();
     }
 
-    /// kill -9 after a delay; another service continues with the file.
+    /// kill -9 after a delay. Another service continues with the file.
     pub fn kill_after(self, later: Duration, home: &Home) -> Self {
         std::thread::sleep(later);
         let access = self.access.clone();
@@ -205,13 +205,13 @@ impl House {
         String::from_utf8(done.stdout).unwrap()
     }
 
-    /// Requires that all derived items are correct (C-84).
+    /// Requires that the doctor finds no difference (C-84).
     pub fn examine(&self, instance: &str) {
         let found = self.diagnose(instance);
         assert!(found.is_empty(), "the doctor found {found:#?}");
     }
 
-    /// The doctor's findings, one sentence each.
+    /// The doctor's findings as text.
     pub fn diagnose(&self, instance: &str) -> Vec<String> {
         let done = self.command(&["doctor", "--instance", instance, "--json"]);
         let told: Value = serde_json::from_slice(&done.stdout).unwrap_or_default();
@@ -248,7 +248,7 @@ impl Access {
         }
     }
 
-    /// Adds both credentials in headers.
+    /// Adds both credentials as headers.
     pub fn signed(&self, ask: Ask) -> Ask {
         ask.with("apitoken", &*self.key)
             .with("authorization", &*self.bearer)

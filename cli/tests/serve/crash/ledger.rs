@@ -1,7 +1,7 @@
-//! All requests to a service with their responses, and the state that they imply.
+//! All requests to a service with their responses, and the state that follows from them.
 //!
-//! Only one change of a record is pending at a time, so that its acknowledged state is unambiguous. Requests
-//! that only link a record (an opportunity of a lead, a call from it) may be concurrent with deletions.
+//! A record has at most one pending change, so that its acknowledged state is unambiguous. Requests that only link a
+//! record, such as a new opportunity of a lead or a call from it, may be concurrent with a deletion.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub struct Shape {
     pub archived: bool,
 }
 
-/// Whether a lead exists, according to responses.
+/// Whether a lead exists, by the responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Life {
     Here,
@@ -42,7 +42,7 @@ pub struct Person {
     pub ever_archived: bool,
     /// 1 for a lead of a booking, 0 for one of an import.
     pub created: u64,
-    /// Changes of the archived flag, and those that set it.
+    /// Number of changes of the archived flag, and of changes that set it.
     pub archived_or_back: u64,
     pub archivals: u64,
     pub life: Life,
@@ -56,7 +56,7 @@ pub struct Opportunity {
     pub lead: u64,
     pub shape: Shape,
     pub next: Option<Shape>,
-    /// Changes of its shape, and those of its column.
+    /// Number of changes of the shape, and of the column.
     pub changes: u64,
     pub moves: u64,
     pub busy: bool,
@@ -89,7 +89,7 @@ pub enum Fate {
     /// Pending.
     UnderWay,
     Answered(Answer),
-    /// Its response was lost, and it is not repeated. Whether it was done was determined from the export.
+    /// The response was lost, and the request is not repeated. The export shows whether it was done.
     CutOff {
         done: bool,
     },
@@ -103,7 +103,7 @@ pub struct Request {
     pub key: bool,
     pub ask: Ask,
     pub fate: Fate,
-    /// Whether it was done, if its first response was lost.
+    /// Whether the request was done, if its first response was lost.
     pub cut_off: Option<bool>,
 }
 
@@ -117,7 +117,7 @@ pub struct Ledger {
     pub opportunities: BTreeMap<u64, Opportunity>,
     pub meetings: BTreeMap<u64, Meeting>,
     pub requests: Vec<Request>,
-    /// Times for meetings, and how often each was requested.
+    /// Possible times of meetings, and the number of requests for each.
     pub times: Vec<String>,
     pub wanted: BTreeMap<String, u64>,
     /// Number of answered writes.
@@ -125,7 +125,7 @@ pub struct Ledger {
 }
 
 impl Meeting {
-    /// Moves it.
+    /// Changes the date.
     pub fn move_to(&mut self, date: &str) {
         self.moves += u64::from(date != self.date);
         date.clone_into(&mut self.date);
@@ -184,7 +184,7 @@ impl Ledger {
         }
     }
 
-    /// Registers a request and returns its number and content. With a key it may be repeated.
+    /// Registers a request, and returns its number and content. A request with a key may be repeated.
     pub fn begin(&mut self, deed: Deed, key: bool) -> (usize, Ask) {
         let number = self.requests.len();
         let key = key && deed.takes_key();
@@ -263,7 +263,7 @@ impl Ledger {
         free.map(|(id, _)| *id).collect()
     }
 
-    /// Whether a lead existed all the time.
+    /// Whether a lead existed during all requests.
     pub fn is_here(&self, lead: u64) -> bool {
         self.people[&lead].life == Life::Here
     }
@@ -277,7 +277,7 @@ impl Ledger {
 }
 
 impl Deed {
-    /// The lead that it blocks without changing it.
+    /// The lead that the request blocks without changing it.
     pub fn holds(&self) -> Option<u64> {
         match self {
             Self::Call {

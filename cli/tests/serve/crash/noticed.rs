@@ -1,4 +1,4 @@
-//! Losses are detected: a missing or changed record is a fault.
+//! The crash tests detect losses: a missing or changed record is a fault.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -15,9 +15,9 @@ use super::ledger::Ledger;
 use super::plan::{Moment, seed};
 use super::stage;
 
-/// Responses in the single round, with records of all kinds.
+/// Number of responses in the single round, enough for records of all kinds.
 const ANSWERS: u64 = 120;
-/// Records of each kind to test.
+/// Maximum tested records of each kind.
 const SOME: usize = 5;
 
 #[test]
@@ -32,7 +32,7 @@ fn losses_are_detected() {
     let mut ledger = ledger.into_inner().unwrap();
     let export = house.export("demo");
     assert_eq!(ledger.judge(&Found::read(&export)).count(), 0);
-    // With no records of the round, every record is missed.
+    // Without the records of the round, every acknowledged record is missed.
     let makes = |deed: &Deed| matches!(deed, Deed::Sell { .. } | Deed::Book { .. } | Deed::Call { .. });
     let made = ledger
         .requests

@@ -1,4 +1,4 @@
-//! Parameters of a run of kills: number, seed, and the moment in each round.
+//! Parameters of a run: number of rounds, seed, and the moment of each kill.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use shared::environment::Environment;
 
 /// Rounds of a run; set by `ROUNDS`.
 const ROUNDS: u64 = 3;
-/// Seed of random choices, set by `SEED`. It determines requests and moments of kills, but not the machine's
-/// speed, so a seed repeats choices, not interleavings.
+/// Default seed of the random choices; set by `SEED`. The seed determines requests and moments of kills, but not the
+/// machine's speed, so it does not repeat interleavings.
 const SEED: u64 = 20_261_121;
 
 /// When a service is killed.
@@ -17,7 +17,7 @@ pub enum Moment {
     Answers(u64, Duration),
     /// After a time since the start of the clients.
     Time(Duration),
-    /// After a number of responses and without clients, during background work.
+    /// After a number of responses, the end of the clients and a delay, during background work.
     Behind(u64, Duration),
 }
 

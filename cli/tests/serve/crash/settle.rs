@@ -1,4 +1,4 @@
-//! Effects of responses on the expected state, and invalid responses.
+//! Applies responses to the expected state, and checks them.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::ledger::{Fate, Ledger, Life, Meeting, Opportunity, Person, Shape};
 use super::wire::Answer;
 
 impl Shape {
-    /// Whether a record has this shape; its value is a number in some responses and text in others (C-33).
+    /// Whether a record has this shape. Its value is a number in some responses and text in others (C-33).
     pub fn is_of(&self, record: &Value) -> bool {
         let value = match &record["value"] {
             Value::String(text) => *text == format!("{}.00", self.value),

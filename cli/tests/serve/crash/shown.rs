@@ -1,4 +1,4 @@
-//! The interface shows the same as an export (C-12, C-45): totals, and leads in opportunities.
+//! Compares the interface with an export (C-12, C-45): totals, and leads in opportunities.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::wire::Ask;
 /// Number of deleted leads to request.
 const MAX_GONE: usize = 12;
 
-/// Compares without client writes. The service may still run automations, which do not affect funnel 3.
+/// Compares while no client writes. The service may still run automations, which do not affect funnel 3.
 pub fn compare(house: &House, export: &str, found: &Found) {
     for archived in [false, true] {
         let list = house.read(
@@ -59,7 +59,7 @@ pub fn compare(house: &House, export: &str, found: &Found) {
     }
 }
 
-/// The embedded lead equals the lead, including its calls.
+/// Requires that the embedded lead equals the lead, including its calls.
 fn embeds_its_lead(shown: &Value, found: &Found) {
     let Some(lead) = shown["lead_id"].as_u64() else {
         assert!(shown["dataLead"].is_null(), "{shown}");
@@ -110,8 +110,8 @@ impl Ledger {
         }
     }
 
-    /// Whether each report of [`define_reports`](super::stage::define_reports) equals a count of the export
-    /// (C-61).
+    /// Compares each report of [`define_reports`](super::stage::define_reports) with a count of the export (C-61). An
+    /// error contains the difference.
     pub fn reports_tell(&self, house: &House, found: &Found) -> Result<(), String> {
         let made = found.opportunities.values().filter(|made| made["archived"] != 1);
         let value = made.map(|made| made["value"].as_str().unwrap_or("0").parse::<f64>().unwrap());

@@ -1,5 +1,5 @@
-//! Records in addition to the demo: leads for sales, calls and deletions, a calendar with many times, an
-//! automation, and reports.
+//! Records in addition to the demo: leads for opportunities, calls and deletions, a calendar with many times,
+//! automations, and reports.
 
 use serde_json::{Value, json};
 use shared::environment::Environment;
@@ -15,7 +15,7 @@ const LEADS: std::ops::Range<u64> = 5001..5031;
 /// The first times are not used, because they may pass during the run.
 const PASSING: usize = 40;
 
-/// Imports them, and starts a ledger.
+/// Imports the records, and starts a ledger.
 pub fn set(house: &House, home: &Home) -> Ledger {
     let mut lines: Vec<_> = LEADS.flat_map(person).collect();
     lines.push(json!({ "kind": "setting", "name": "timezone", "value": "UTC" }));
@@ -43,7 +43,8 @@ pub fn set(house: &House, home: &Home) -> Ledger {
     ledger
 }
 
-/// Reports of the clients' records. Each number has other definitions, so they are refreshed (C-61).
+/// Defines reports of the clients' records. Each `number` gives other definitions, so that the reports are refreshed
+/// (C-61).
 pub fn define_reports(house: &House, home: &Home, number: u64) {
     // All records belong to user 7, so other users in the filter do not matter.
     let others = (0..4).filter(|bit| number >> bit & 1 == 1).map(|bit| 8 + bit);

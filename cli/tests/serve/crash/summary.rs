@@ -1,4 +1,4 @@
-//! Number of requests of each kind in a run, by outcome.
+//! Counts the requests of each kind in a run, by outcome.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,7 +10,7 @@ use super::ledger::{Fate, Ledger};
 struct Row {
     acknowledged: u64,
     refused: u64,
-    /// Interrupted and done.
+    /// Interrupted, and done all the same.
     cut_off_done: u64,
     /// Interrupted and not done.
     cut_off_undone: u64,
@@ -26,7 +26,7 @@ pub struct Summary {
     pub starts: u64,
     /// Repeated requests with a key.
     pub repeated: u64,
-    /// Kills during automations, and during the erasure of deleted leads.
+    /// Kills during automations, and kills during the erasure of deleted leads.
     pub automating: u64,
     pub erasing: u64,
     /// Scans of report refreshes interrupted by kills.
@@ -53,8 +53,8 @@ impl Summary {
 }
 
 impl Summary {
-    /// Counts pending refreshes of reports. An interrupted one is continued after its claim expires, minutes
-    /// later, and may be seen repeatedly until then.
+    /// Counts pending refreshes of reports. An interrupted refresh continues minutes later, after its claim expires,
+    /// and counts once until then.
     pub fn note_walks(&mut self, items: &[String]) {
         let walks = items.iter().filter(|item| item.contains("demo#report-walk"));
         self.walks.extend(walks.cloned());

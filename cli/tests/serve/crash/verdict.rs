@@ -1,5 +1,5 @@
-//! Compares an export with the ledger. Acknowledged changes exist in their last acknowledged form, or in that
-//! of a request with a lost response; nothing else exists; nothing exists twice.
+//! Compares an export with the ledger. Each acknowledged record exists once, in its last acknowledged form or in that
+//! of a request with a lost response. Other records do not exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,7 +52,8 @@ impl Ledger {
         faults
     }
 
-    /// A request's record exists with the acknowledged id, and does not exist if it was rejected.
+    /// The record of an acknowledged request exists with the acknowledged id. That of a rejected request does not
+    /// exist.
     fn judge_request(&self, number: usize, request: &Request, found: &Found, faults: &mut Faults) {
         let reference = reference(number);
         let (made, told) = match &request.deed {
@@ -75,7 +76,7 @@ impl Ledger {
         }
     }
 
-    /// Whether a call belongs to the right lead. A concurrently deleted lead may be linked or not, and a call
+    /// Whether a call belongs to the right lead. A call may be linked to a concurrently deleted lead or not. A call
     /// from the number of a deleted lead creates a lead.
     fn is_linked(&self, caller: Caller, call: &Value, found: &Found) -> bool {
         let linked = call["lead"].as_u64();
@@ -91,7 +92,7 @@ impl Ledger {
         }
     }
 
-    /// The outcome of an interrupted deletion is taken from the export.
+    /// Whether a lead exists. The export shows the outcome of an interrupted deletion.
     fn life(&self, lead: u64, found: &Found) -> Life {
         match self.people[&lead].life {
             Life::Leaving if found.leads.contains_key(&lead) => Life::Here,
@@ -142,7 +143,7 @@ impl Ledger {
             let linked = record["leadId"].as_u64();
             let right = match known.map(|known| known.lead).or(*lead) {
                 Some(lead) => linked == Some(lead).filter(|lead| found.leads.contains_key(lead)),
-                // An interrupted booking has a lead with an unknown id.
+                // The id of the lead of an interrupted booking is unknown.
                 None => linked.is_some_and(|lead| found.leads.contains_key(&lead)),
             };
             faults.unless(may && right, || format!("{known:?}: there is {record}"));
@@ -168,7 +169,7 @@ impl Ledger {
         self.judge_erased(&found.marks, found, faults);
     }
 
-    /// No data of a deleted person remains (C-24).
+    /// Requires that no data of a deleted person remains (C-24).
     fn judge_erased(&self, shown: &[u64], found: &Found, faults: &mut Faults) {
         let shown: BTreeSet<_> = shown.iter().copied().collect();
         let here = self
@@ -176,14 +177,14 @@ impl Ledger {
             .iter()
             .filter(|(lead, _)| found.leads.contains_key(lead));
         let mut here: BTreeSet<_> = here.map(|(_, person)| person.mark).collect();
-        // Leads of interrupted bookings.
+        // Leads of interrupted bookings are not in the ledger.
         let emails = found.leads.values().filter_map(|lead| lead["email"].as_str());
         here.extend(emails.flat_map(marks));
         let left: Vec<_> = shown.difference(&here).map(|number| mark(*number)).collect();
         faults.unless(left.is_empty(), || format!("left of deleted leads: {left:?}"));
     }
 
-    /// A new number has one lead, despite concurrent calls (C-72).
+    /// Requires that a new number has one lead in spite of concurrent calls (C-72).
     fn judge_lines(&self, found: &Found, faults: &mut Faults) {
         let mut lines = BTreeSet::new();
         for (lead, record) in &found.leads {
@@ -205,7 +206,7 @@ impl Ledger {
         self.people.contains_key(&lead) || found.meetings.values().any(|meeting| meeting["leadId"] == lead)
     }
 
-    /// Each incoming call triggers the automation and both its actions at most once (C-76).
+    /// Requires that each incoming call triggers the automation and each of its actions at most once (C-76).
     fn judge_automations(&self, found: &Found, faults: &mut Faults) {
         let (calls, made) = (found.incoming(), found.made());
         for (lead, made) in &made {
@@ -225,7 +226,7 @@ impl Ledger {
         }
     }
 
-    /// Pending automations (C-76). For leads that may have been archived during a call this is unknown.
+    /// Faults of pending automations (C-76). Leads that may have been archived during a call are not compared.
     pub fn judge_automated(&self, found: &Found) -> Faults {
         let mut faults = Faults::default();
         let (calls, made) = (found.incoming(), found.made());
@@ -245,7 +246,7 @@ impl Ledger {
         faults
     }
 
-    /// Remains of deleted leads in the table (C-24).
+    /// Data of deleted leads in the table (C-24).
     pub fn judge_table(&self, found: &Found, items: &[String]) -> Faults {
         let mut faults = Faults::default();
         let raw: Vec<_> = items.iter().flat_map(|item| marks(item)).collect();
@@ -254,7 +255,7 @@ impl Ledger {
     }
 }
 
-/// Exactly the calls with a lead have an event.
+/// Requires that exactly the calls with a lead have an event.
 fn judge_events(found: &Found, faults: &mut Faults) {
     let linked = found
         .calls

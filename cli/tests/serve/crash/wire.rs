@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Timeout of a response.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A request; repetitions have the same bytes.
+/// A request. Its repetitions have the same bytes.
 #[derive(Debug, Clone)]
 pub struct Ask {
     pub method: &'static str,

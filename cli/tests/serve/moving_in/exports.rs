@@ -1,4 +1,4 @@
-//! Exports that are made up by chance with a seed, with the usual dirt, and what has to become of them.
+//! Random exports from a seed, with the usual faults, and the expected outcome of their conversion.
 
 #![expect(
     clippy::format_push_string,
@@ -11,18 +11,18 @@ use std::collections::BTreeMap;
 /// The number and the sum in cents of each column's opportunities, by funnel and column.
 pub type Sums = BTreeMap<(String, String), (u64, u64)>;
 
-/// The rows of each product.
+/// Number of rows of each product.
 const ROWS: u64 = 1667;
 
 pub struct Export {
     pub product: &'static str,
     pub files: Vec<(&'static str, Vec<u8>)>,
     pub board: Sums,
-    /// Beginnings of the lines about bad rows.
+    /// Prefixes of the lines about bad rows.
     pub bad: Vec<String>,
-    /// Other expected texts.
+    /// Other expected texts in the report.
     pub shown: Vec<String>,
-    /// The number of e-mail addresses that several leads have.
+    /// The number of e-mail addresses that several leads share.
     pub duplicates: usize,
     /// Numbers in normal form by the lead's e-mail address.
     pub phones: Vec<(String, String)>,
@@ -51,7 +51,7 @@ impl Export {
     }
 }
 
-/// Chance with a seed.
+/// Random numbers from a seed.
 struct Dice(u64);
 
 impl Dice {
@@ -106,7 +106,7 @@ impl Dice {
     }
 }
 
-/// `1.234.567,89` with these marks.
+/// An amount such as `1.234.567,89`, with these marks.
 fn amount(cents: u64, group: &str, mark: &str) -> String {
     let digits = (cents / 100).to_string();
     let mut grouped = String::new();
@@ -186,7 +186,7 @@ fn hubspot_deals(dice: &mut Dice, export: &mut Export, contacts: u64) -> String 
         );
         let (cents, lead) = (dice.cents(), 101 + dice.below(contacts));
         let (shown, contact) = match at {
-            // An unreadable amount, the contact that is left out, and one that is in no file.
+            // An unreadable amount; the omitted contact 104; and contact 7, which is in no file.
             5 => ("a combinar".to_owned(), 105),
             6 => ("1".to_owned(), 104),
             7 => ("1".to_owned(), 7),

@@ -1,4 +1,4 @@
-//! From the exports of three products to a board in three commands (C-105).
+//! Converts and imports the exports of three products, with three commands each (C-105).
 
 mod exports;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::running::{Running, ask};
 use exports::{Export, Sums};
 
-/// Runs a shell line in a directory, with `funil` as the command on the engine of a service.
+/// Runs a shell line in a directory. `funil` in the line is the command with the service's endpoint.
 fn shell(home: &Path, running: &Running, line: &str) -> Output {
     let own = format!(
         "{} --endpoint {}",
@@ -63,7 +63,7 @@ fn boards(running: &Running, instance: &str, key: &str) -> Sums {
     sums
 }
 
-/// The three commands, and the board that they make.
+/// Runs the three commands, and compares the board.
 fn walk(running: &Running, instance: &str, export: &Export) {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path();
@@ -135,7 +135,7 @@ fn again(home: &Path, running: &Running, convert: &str, instance: &str) {
     );
 }
 
-/// The numbers and times of leads are as they were made up.
+/// The leads have the generated numbers and times.
 fn check_leads(home: &Path, export: &Export) {
     let data = fs::read_to_string(home.join("data.ndjson")).unwrap();
     let lines = data
