@@ -5,8 +5,8 @@ use serde_json::Value;
 use shared::instance::InstanceName;
 use shared::store::{Cause, streamed};
 
-/// Records of the stream, parsed leniently: Lambda may send kinds of records that do not exist yet, and an unreadable
-/// record must not block later ones.
+/// Records of the stream, parsed leniently, because Lambda may send kinds of records that do not exist yet, and an
+/// unreadable record must not block later ones.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct EventBatch {
     #[serde(rename = "Records", default)]

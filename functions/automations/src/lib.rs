@@ -23,8 +23,8 @@ use shared::telemetry::{self, Observed};
 
 pub use event::{EventBatch, Failures};
 
-/// Runs the triggers of a batch's records in parallel and returns those that failed, for redelivery. Skips unreadable records, so
-/// they never fail. Writes one log line that summarises the batch.
+/// Runs the triggers of a batch's records in parallel and returns those that failed, for redelivery. Skips unreadable
+/// records, so they never fail. Writes one log line that summarises the batch.
 pub async fn run(store: &Store, webhook_client: &WebhookClient, batch: EventBatch) -> Failures {
     let records = batch.records().count();
     let (failures, observed) = telemetry::observe(carry_out(store, webhook_client, batch)).await;

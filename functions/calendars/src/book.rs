@@ -23,8 +23,8 @@ impl Prefetch for BookMeeting {
     }
 }
 
-/// Books a meeting, or moves or cancels one for the holder of its key (C-53 to C-55). Two round trips if this process knows the
-/// link, one for reads and one for the write; otherwise three.
+/// Books a meeting, or moves or cancels one for the holder of its key (C-53 to C-55). Two round trips if this process
+/// knows the link, one for reads and one for the write; otherwise three.
 pub async fn book(
     request: Public<BookingEndpoint, BookMeeting>,
 ) -> Result<Idempotent<Json<Value>>, BookingError> {

@@ -19,7 +19,7 @@ pub enum BookingError {
     /// CL008: the lead does not exist.
     #[error("the lead does not exist or does not belong to the instance")]
     NoLead,
-    /// 400: id or key do not match a meeting of this calendar. The response does not say which one (C-55).
+    /// 400: id or key do not match a meeting of this calendar. The response does not state which one (C-55).
     #[error("rescheduleKey")]
     RescheduleKey,
     /// 409: the time is not available.

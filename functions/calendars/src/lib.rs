@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `GET /pcalendar` | 11: the calendars, each with its next meeting ([`list`]) |
 //! | `GET /calendarmeeting/{id}` | 12: the meetings of a calendar, page by page ([`meetings`]) |
-//! | `POST /calendarmeeting` | 13: books a meeting, or moves one; public ([`book`]) |
+//! | `POST /calendarmeeting` | 13: books, moves or cancels a meeting; public ([`book`]) |
 //! | `GET /calendarmeeting/slots` | the free times; public ([`slots`]) |
 //! | `GET /book/{instance}/{keyName}` | the page; public ([`page`]) |
 

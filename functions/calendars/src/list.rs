@@ -61,8 +61,8 @@ impl Prefetch for ListCalendars {
     }
 }
 
-/// The calendars by id (C-50). One round trip if this process knows the calendars, or if their next meetings are not selected;
-/// otherwise two.
+/// The calendars by id (C-50). One round trip if this process knows the calendars, or if their next meetings are not
+/// selected; otherwise two.
 pub async fn list(
     request: Authorized<KeyAnywhere, SeeCalendars, ListCalendars>,
 ) -> Result<Json<Value>, RequestError> {

@@ -1,7 +1,7 @@
 //! A submission: fields in the query and in the body (C-101), with the limits of C-54.
 //!
-//! A body that begins with `{` is JSON whatever its content type: browsers send JSON and forms as `text/plain`, which needs no
-//! preflight, and command-line clients send JSON as form-encoded.
+//! A body that begins with `{` is JSON with any content type, because browsers send JSON and forms as `text/plain`,
+//! which needs no preflight, and command-line clients send JSON as form-encoded.
 
 use serde_json::{Map, Value};
 use shared::auth::claimed_form;
@@ -16,8 +16,8 @@ use shared::text::cut;
 const MAX_KEYS: usize = 50;
 const MAX_NAME: usize = 64;
 const MAX_BYTES: usize = 16 * 1024;
-/// Maximum characters of a text. Names and the e-mail address of the lead have at most `MAX_LEAD_NAME` characters, its other
-/// fields at most `MAX_LEAD_FIELD` bytes.
+/// Maximum characters of a text. Names and the e-mail address of the lead have at most `MAX_LEAD_NAME` characters, its
+/// other fields at most `MAX_LEAD_FIELD` bytes.
 const MAX_TEXT: usize = 1000;
 const NAMES: [&str; 3] = ["firstname", "lastname", "email"];
 const MAX_LEAD_NAME: usize = 255;

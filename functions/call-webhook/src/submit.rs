@@ -19,7 +19,8 @@ const OVER_BUDGET: &str =
     "unique: finding an e-mail address would read more than read_budget allows; run funil migrate";
 
 impl Prefetch for Submission {
-    /// The expected form, with the reads that a lead from this submission needs. `None` if this process does not know the form.
+    /// The expected form, with the reads that a lead from this submission needs. `None` if this process does not know
+    /// the form.
     type Found = Option<(Form, PrefetchedLead)>;
     type Error = RequestError;
 
@@ -55,8 +56,8 @@ impl Submission {
 }
 
 /// Creates a lead from a submission, or completes the existing lead with its number or e-mail address. Then creates the
-/// opportunity. A new lead takes two round trips, or three if this process does not know the form. An opportunity takes two more.
-/// An existing lead takes two more to complete it, and one more to store the request's key.
+/// opportunity. A new lead takes two round trips, or three if this process does not know the form. An opportunity takes
+/// two more. An existing lead takes two more to complete it, and one more to store the request's key.
 pub async fn submit(request: FormRequest<Submission>) -> Result<Idempotent<Json<Value>>, RequestError> {
     let (scope, submission, found) = request.into_parts();
     let submitted = submission.accepted(&scope.form)?;
@@ -129,8 +130,9 @@ async fn found_before(
     Ok(replayed(claimed)?.is_some())
 }
 
-/// Creates the opportunity, once for all equal submissions of a lead within 24 hours. A submission that is repeated after a
-/// failure or by an impatient visitor creates no second one. Creates none if the funnel does not have the column.
+/// Creates the opportunity, once for all equal submissions of a lead within 24 hours. A submission that is repeated
+/// after a failure or by an impatient visitor creates no second one. Creates none if the funnel does not have the
+/// column.
 async fn open_opportunity(
     scope: &FormScope,
     wanted: &FormOpportunity,

@@ -25,8 +25,8 @@ impl Prefetch for ListDepartments {
     }
 }
 
-/// The departments by id, each below its parent, with the ids of their users. One round trip for up to 50 items of members; one
-/// more for each MB. An item contains the members of one department within a range of a thousand ids.
+/// The departments by id, each below its parent, with the ids of their users. One round trip for up to 50 items of
+/// members; one more for each MB. An item contains the members of one department within a range of a thousand ids.
 pub async fn list(
     request: Authorized<KeyAndToken, AnyUser, ListDepartments>,
 ) -> Result<Response, RequestError> {

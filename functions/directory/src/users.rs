@@ -31,8 +31,8 @@ impl Prefetch for ListUsers {
     }
 }
 
-/// The users by id, all or a page of them. `noblock=1` selects the active ones. One round trip for up to 50 users; one more for
-/// each MB, which contains about 3,000 users.
+/// The users by id, all or a page of them. `noblock=1` selects the active ones. One round trip for up to 50 users; one
+/// more for each MB, which contains about 3,000 users.
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListUsers>) -> Result<Response, RequestError> {
     let (scope, query, start) = request.into_parts();
     let users = scope.store.finish_users(&scope.viewer, &query.page, start);

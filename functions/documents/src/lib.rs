@@ -1,8 +1,8 @@
-//! `/openapi.yaml`, `/docs` and `/health`: the interface as a document and as a page with examples to send, and a response without
-//! the table.
+//! `/openapi.yaml`, `/docs` and `/health`: the interface as a document and as a page with examples to send, and a
+//! response without the table.
 //!
-//! The page is Swagger UI. A crate contains its files, so neither the build nor the page downloads anything. The routes are
-//! outside the interface and need no credentials. `funil serve` has the same routes.
+//! The page is Swagger UI. A crate contains its files, so neither the build nor the page downloads anything. The routes
+//! are outside the interface and need no credentials. `funil serve` has the same routes.
 
 use axum::Router;
 use axum::middleware::from_fn;
@@ -79,8 +79,8 @@ fn packed(media_type: &'static str, gzip: &'static [u8]) -> MethodRouter {
     file(media_type, (headers, gzip))
 }
 
-/// Returns the release, which shows that the service is reachable. Does not read the table, because strangers could then cause
-/// cost.
+/// Returns the release, which shows that the service is reachable. Does not read the table, because strangers could
+/// then cause cost.
 fn healthy() -> impl IntoResponse {
     let headers = [
         ("content-type", "application/json"),

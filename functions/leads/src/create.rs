@@ -77,9 +77,9 @@ fn unique(text: &str) -> Result<UniqueBy, InvalidField> {
     Ok(unique)
 }
 
-/// Creates a lead, or finds the existing one with its number or address if `unique` asks for that. Returns the full view. Two
-/// round trips: one for reads, and one that writes the new lead or reads the existing one. The permission is checked here,
-/// because a repeated request has its own response to a user who lost the permission (C-10).
+/// Creates a lead, or finds the existing one with its number or address if `unique` asks for that. Returns the full
+/// view. Two round trips: one for reads, and one that writes the new lead or reads the existing one. The permission is
+/// checked here, because a repeated request has its own response to a user who lost the permission (C-10).
 pub async fn create(request: Authorized<KeyAndToken, AnyUser, CreateLead>) -> Result<Response, CreateError> {
     let (scope, query, (start, named)) = request.into_parts();
     if let Some(answer) = replay(&scope, start.claimed).await? {
@@ -109,8 +109,8 @@ fn shown(lead: Lead, scope: &Scope) -> Json<Value> {
     Json(full(lead, scope))
 }
 
-/// The response with the existing lead that has the number or the address. Stores the key of the request, if it has one. Returns
-/// an error if the user may not see the lead.
+/// The response with the existing lead that has the number or the address. Stores the key of the request, if it has
+/// one. Returns an error if the user may not see the lead.
 async fn existing(lead: Lead, scope: &Scope, claim: Option<IdempotencyKey>) -> Result<Response, CreateError> {
     if !scope.viewer.sees_lead(lead.owner, &lead.lists()) {
         return Err(CreateError::Conflict);
@@ -124,8 +124,8 @@ async fn existing(lead: Lead, scope: &Scope, claim: Option<IdempotencyKey>) -> R
     Ok((EXISTING, shown(lead, scope)).into_response())
 }
 
-/// The response to a repeated request, built again from the lead that the first request created or found. Returns `None` for a
-/// new request. The user must have created the lead or be able to read it (C-10).
+/// The response to a repeated request, built again from the lead that the first request created or found. Returns
+/// `None` for a new request. The user must have created the lead or be able to read it (C-10).
 async fn replay(scope: &Scope, claimed: Claimed) -> Result<Option<Response>, CreateError> {
     let Some(id) = replayed(claimed)? else {
         return Ok(None);

@@ -44,8 +44,8 @@ impl Prefetch for GetLead {
     }
 }
 
-/// One lead: in summary, in full with `allFields=1`, or the fields selected by `query`, with its tags if they are selected too. One
-/// round trip.
+/// One lead: in summary, in full with `allFields=1`, or the fields selected by `query`, with its tags if they are
+/// selected too. One round trip.
 pub async fn get(request: Authorized<KeyAndToken, AnyUser, GetLead>) -> Result<Response, RequestError> {
     let (scope, query, found) = request.into_parts();
     let (view, (record, related)) = (query.view, found);

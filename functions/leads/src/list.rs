@@ -59,9 +59,9 @@ pub fn tag(params: &Params) -> Result<Option<TagId>, InvalidField> {
     params.parsed("tag", InvalidField::MUST_BE_ID, TagId::parse)
 }
 
-/// The visible leads by id, with their total under the same filters. One round trip for the first pages of a user who sees every
-/// lead. One more for each of these: to store where a numbered page ends, for more than 50 leads, and for owners' names and tags
-/// that were not prefetched.
+/// The visible leads by id, with their total under the same filters. One round trip for the first pages of a user who
+/// sees every lead. One more for each of these: to store where a numbered page ends, for more than 50 leads, and for
+/// owners' names and tags that were not prefetched.
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListLeads>) -> Result<Response, RequestError> {
     let (scope, query, found) = request.into_parts();
     answer(&scope, query, found).await

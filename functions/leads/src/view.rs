@@ -211,8 +211,8 @@ impl View {
         self.has_root_tags().then(|| related.tags(lead))
     }
 
-    /// A lead in this view; [`View::answer`] projects the selection. Only admins see `initial_password`, which cannot be
-    /// selected (C-21).
+    /// A lead in this view; [`View::answer`] projects the selection. Only admins see `initial_password`, which cannot
+    /// be selected (C-21).
     pub fn lead<'a>(&self, state: &'a mut LeadState, scope: &'a Scope, related: &Related) -> Shown<'a> {
         let LeadState { lead, company, .. } = state;
         if !scope.viewer.is_admin() {

@@ -6,8 +6,8 @@
 //! | minute | refreshes reports that are due, mostly every six hours ([`tend`]) |
 //! | minute | continues triggers and notifications that `automations` did not complete ([`automate`]) |
 //!
-//! No response depends on it: readers of a stale copy read the lead itself, and a deleted lead is hidden at once
-//! (C-24). Maintenance only saves them that work.
+//! No response depends on maintenance: readers of a stale copy read the lead itself, and a deleted lead is hidden at
+//! once (C-24). Maintenance only saves this work.
 
 use shared::jobs::webhook_client::WebhookClient;
 use shared::store::{Store, StoreError};

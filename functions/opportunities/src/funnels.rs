@@ -26,8 +26,8 @@ impl Prefetch for ListFunnels {
     }
 }
 
-/// The visible funnels by id, all or a page of them, each with its columns in order and its custom fields (C-34). One round
-/// trip for the first 50, one more for each MB.
+/// The visible funnels by id, all or a page of them, each with its columns in order and its custom fields (C-34). One
+/// round trip for the first 50, one more for each MB.
 pub async fn list(request: Authorized<KeyInQuery, AnyUser, ListFunnels>) -> Result<Response, RequestError> {
     let (scope, ListFunnels(page), start) = request.into_parts();
     let found = scope.store.finish_funnels(&scope.viewer, &page, start);

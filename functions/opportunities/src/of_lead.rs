@@ -34,8 +34,9 @@ impl Prefetch for ListLeadOpportunities {
     }
 }
 
-/// The opportunities of a lead in all funnels that the user sees, newest first, including archived ones, all or a page of them.
-/// One round trip if this process expected the records; otherwise one more for the records and one for their users.
+/// The opportunities of a lead in all funnels that the user sees, newest first, including archived ones, all or a page
+/// of them. One round trip if this process expected the records; otherwise one more for the records and one for their
+/// users.
 pub async fn list(
     request: Authorized<KeyAndToken, AnyUser, ListLeadOpportunities>,
 ) -> Result<Response, RequestError> {

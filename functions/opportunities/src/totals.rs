@@ -32,9 +32,9 @@ impl Prefetch for ListTotals {
     }
 }
 
-/// The columns of a funnel with the totals of endpoint 10's board, with the same errors for an unknown or hidden funnel. One
-/// round trip. One more for a viewer from whom service permissions may hide opportunities, and for the first request of a viewer
-/// who does not see all opportunities.
+/// The columns of a funnel with the totals of endpoint 10's board, with the same errors for an unknown or hidden
+/// funnel. One round trip. One more for a viewer from whom service permissions may hide opportunities, and for the
+/// first request of a viewer who does not see all opportunities.
 pub async fn list(request: Authorized<KeyAndToken, AnyUser, ListTotals>) -> Result<Response, ListError> {
     let (scope, query, found) = request.into_parts();
     let funnel = found.funnel.as_ref().ok_or(ListError::Funnel(query.funnel))?;

@@ -39,8 +39,8 @@ impl Prefetch for UpdateOpportunity {
     }
 }
 
-/// Changes the given fields of an opportunity and returns the record, even if the user no longer sees it (C-32). Two round trips:
-/// one for reads and one for the write.
+/// Changes the given fields of an opportunity and returns the record, even if the user no longer sees it (C-32). Two
+/// round trips: one for reads and one for the write.
 pub async fn update(
     request: Authorized<KeyAndToken, EditOpportunities, UpdateOpportunity>,
 ) -> Result<Json<Value>, OpportunityError> {

@@ -43,9 +43,9 @@ impl Prefetch for Reassign {
     }
 }
 
-/// Moves a ticket with its files to another lead and returns the ticket. The user must see both leads. Two round trips if this
-/// process read the ticket after its last change and the ticket has at most 16 files; otherwise three, because the files are read
-/// in between.
+/// Moves a ticket with its files to another lead and returns the ticket. The user must see both leads. Two round trips
+/// if this process read the ticket after its last change and the ticket has at most 16 files; otherwise three, because
+/// the files are read in between.
 pub async fn reassign(
     request: Authorized<KeyAndToken, SeeTickets, Reassign>,
 ) -> Result<Json<Value>, TicketsError> {

@@ -38,7 +38,8 @@ pub struct BookMeeting {
     pub form_data: Map<String, Value>,
     /// Properties stored with the meeting.
     pub properties: Map<String, Value>,
-    /// The key of the meeting to move or cancel. It is blank if only the meeting was sent, and `None` for a new meeting.
+    /// The key of the meeting to move or cancel. It is blank if only the meeting was sent, and `None` for a new
+    /// meeting.
     pub reschedule_key: Option<String>,
     /// Whether that meeting is cancelled instead of moved.
     pub cancels: bool,

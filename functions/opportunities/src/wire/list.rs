@@ -18,7 +18,7 @@ use crate::error::ListError;
 const CREATED: &str = "filterByCreateDate";
 const EXPECTED: &str = "filterByExpectedCloseDate";
 const MODIFIED: &str = "modifiedSince";
-/// Maximum conditions in `filters`: each is evaluated on every record read.
+/// Maximum conditions in `filters`, because each is evaluated on every record read.
 const MAX_CONDITIONS: usize = 50;
 
 /// A request for opportunities, not yet validated against its funnel.
