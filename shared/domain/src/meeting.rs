@@ -119,7 +119,7 @@ impl Meeting {
         }
     }
 
-    /// The fields that are not null or empty, as stored and exported.
+    /// The fields as stored and exported: without empty maps, and without nulls except that of an erased form.
     #[must_use]
     pub fn sparse(&self) -> Map<String, Value> {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {

@@ -174,8 +174,8 @@ impl Settings {
         Ok(())
     }
 
-    /// The settings that are set, by name. Contains the webhook's secret in clear text, so use it only for exports and for the
-    /// operator.
+    /// The settings that are set, by name. Contains the webhook's secret in clear text, so use it only for exports and
+    /// for the operator.
     #[must_use]
     pub fn entries(&self) -> Vec<(&'static str, Value)> {
         let values = [
@@ -233,7 +233,7 @@ impl Settings {
         self.public_requests_per_minute
     }
 
-    /// Calls per minute of the call webhook (C-9).
+    /// Calls per minute of a call webhook with a secret (C-9). Without a secret, the limit of public routes applies.
     #[must_use]
     pub fn webhook_requests_per_minute(&self) -> Option<Rate> {
         self.webhook_requests_per_minute

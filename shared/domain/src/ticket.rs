@@ -148,7 +148,7 @@ impl Ticket {
         }
     }
 
-    /// The ticket with another lead, whose name replaces that of the former one (C-100).
+    /// The ticket with another lead. The name of the former lead, if present, is replaced (C-100).
     #[must_use]
     pub fn of_lead(self, lead: &Lead, now: Timestamp) -> Self {
         let name = Some(lead.fullname()).filter(|name| !name.is_empty());
@@ -160,7 +160,7 @@ impl Ticket {
         }
     }
 
-    /// The fields that are not null or empty, as stored and exported.
+    /// The fields that are not null, without `unread` and `sequence` of 0, as stored and exported.
     #[must_use]
     pub fn sparse(&self) -> Map<String, Value> {
         let mut fields = said(self);

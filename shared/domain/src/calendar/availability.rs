@@ -12,9 +12,8 @@
 //!   two openings may exclude each other. Both are listed; booking one takes the other, because real times
 //!   are compared. A booking must therefore check [`Calendar::admits`] against every meeting that may be
 //!   booked concurrently, not only against those with the same start.
-//! - A start is taken if its meeting and buffer overlap another meeting and its buffer, whatever duration
-//!   that one has. The calendar's current buffer applies to both, so it separates any two meetings, whichever
-//!   was booked first.
+//! - A start is taken if its meeting and buffer overlap another meeting of any duration and its buffer. The calendar's
+//!   current buffer applies to both, so it separates any two meetings, booked in either order.
 //! - A start belongs to the day whose hours contain it; today is the current day of the calendar's zone.
 
 use std::iter::successors;
@@ -30,7 +29,7 @@ pub struct Busy {
     end: i64,
 }
 
-/// The reason that no meeting can be booked at a start.
+/// The reason why no meeting can be booked at a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     /// The start is in the past or within the minimum notice.

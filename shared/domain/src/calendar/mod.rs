@@ -29,10 +29,10 @@ pub struct Calendar {
     pub id: CalendarId,
     /// Display name.
     pub name: String,
-    /// Who meets the visitor, as the booking page shows it.
+    /// Name of the person who meets the visitor, for the booking page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// The company, as the booking page shows it.
+    /// Name of the company, for the booking page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub company: Option<String>,
     /// The last segment of the public link.

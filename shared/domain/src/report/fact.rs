@@ -89,7 +89,7 @@ impl Record<'_> {
         }
     }
 
-    /// The entity's amount; `None` if it has none (yet).
+    /// The record's amount; `None` if the entity has no amount or a date of the record is absent.
     fn amount(self) -> Option<u64> {
         match self {
             Self::Lead(_) => None,
@@ -180,7 +180,7 @@ impl Question {
     }
 }
 
-/// Whole seconds between two times; `None` unless the second is later.
+/// Whole seconds between two times; `None` if the second is earlier.
 fn seconds(from: Timestamp, to: Timestamp) -> Option<u64> {
     let millis = to.unix_millis().checked_sub(from.unix_millis())?;
     u64::try_from(millis).ok().map(|millis| millis / 1000)

@@ -220,7 +220,7 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// The fields that are not null, as exported.
+    /// The fields that differ from their defaults, as exported.
     #[must_use]
     pub fn sparse(&self) -> Map<String, Value> {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {
