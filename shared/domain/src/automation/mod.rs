@@ -113,7 +113,7 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         departments: Vec<DepartmentId>,
     },
-    /// Creates an opportunity for the lead and the user of the call.
+    /// Creates an opportunity of the lead for the user of the call, meeting or opportunity, else for the lead's owner.
     CreateOpportunity {
         /// The funnel.
         funnel: FunnelId,

@@ -56,7 +56,7 @@ pub struct Walked {
     pub id: ReportId,
     /// Digest of query and zone.
     pub digest: String,
-    /// Its result is too large.
+    /// Whether its result is too large.
     pub given_up: bool,
 }
 

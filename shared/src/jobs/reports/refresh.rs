@@ -83,7 +83,7 @@ impl Store {
     /// is done by the next run.
     pub async fn refresh_reports(&self) -> Result<u64, StoreError> {
         let until = self.environment.now().plus_seconds(TIME);
-        // In random order: the last instances may not have a turn in this run.
+        // Starts at a random instance, because the last instances may have no turn in this run.
         let mut waiting: VecDeque<_> = self.open_instances_in_turn().await?.into();
         let (mut done, mut failed) = (0, None);
         while let Some(instance) = waiting.pop_front() {
@@ -107,11 +107,11 @@ impl Store {
 }
 
 impl Writer {
-    /// Refreshes due reports by one slice of each entity's scan. Without due reports it costs a query. Otherwise it costs:
+    /// Refreshes due reports by one slice of each entity's scan. Without reports it costs a query. Otherwise it costs:
     ///
     /// - a get of the directory and a batch of gets of the heads
-    /// - for each entity a get and two writes of the checkpoint, and a query for each 1,000 of its records or 1 MB, again
-    ///   for each further 16 reports
+    /// - for each entity a get and two writes of the checkpoint, and a query for each 1,000 of its records or 1 MB,
+    ///   again for each further 16 reports
     /// - for each report the changed parts, the head, and a query of all parts
     async fn refresh_reports(&self, until: Timestamp) -> Result<ReportTurn, StoreError> {
         let definitions = self.readable_reports().await?;
