@@ -7,8 +7,8 @@
 //! The head of the directory, which every request reads, contains the events of active automations. So a fact without
 //! an automation costs nothing. Writes of background work and of imports do not raise facts.
 //!
-//! An outbox entry contains ids and no personal data. Its key contains the version of the written record, so every
-//! write has its own entry.
+//! An outbox entry contains ids, the time and the values that filters compare, but no personal data. Its key contains
+//! the version of the written record, so every write has its own entry.
 
 use serde::{Deserialize, Serialize};
 
