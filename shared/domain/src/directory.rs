@@ -122,11 +122,11 @@ pub struct Directory {
     /// Permission groups by id.
     #[serde(with = "by_id")]
     pub groups: BTreeMap<GroupId, Group>,
-    /// Whether an automation of incoming calls is active; only then calls are written to the outbox (C-76). Every
+    /// Whether an automation of incoming calls is active. Otherwise calls are not written to the outbox (C-76). Every
     /// change of an automation updates it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub triggers: bool,
-    /// The other events of active automations; only these are written to the outbox (C-102). Every change of an
+    /// The other events of active automations. Only these are written to the outbox (C-102). Every change of an
     /// automation updates them.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub events: BTreeSet<String>,

@@ -42,7 +42,7 @@ pub struct LeadPatch {
     ignore_sub_departments: Option<bool>,
     archived: Option<bool>,
     tags: Option<Vec<TagId>>,
-    /// Custom fields by name; null removes one.
+    /// Custom fields by name. Null removes a field.
     custom: Map<String, Value>,
 }
 

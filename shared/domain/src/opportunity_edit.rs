@@ -164,7 +164,7 @@ pub struct NewOpportunity {
     pub expected_close_date: Option<CloseDate>,
     /// The responsible user; `None` for the viewer.
     pub user: Option<UserId>,
-    /// Custom fields by name; null means absent.
+    /// Custom fields by name. Null is absent.
     pub fields: Map<String, Value>,
 }
 

@@ -83,7 +83,7 @@ impl Viewer {
         self.standing.admin
     }
 
-    /// The permissions of the user's group; all of them for an admin.
+    /// The permissions of the user's group. An admin has all permissions.
     #[must_use]
     pub fn permissions(&self) -> &Permissions {
         &self.permissions

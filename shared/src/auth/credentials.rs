@@ -86,7 +86,7 @@ impl Placement for KeyInHeader {
     };
 }
 
-/// Endpoints 11 and 12: the key in the header or the query; `i` is optional.
+/// Endpoints 11 and 12: the key in the header or the query. `i` is optional.
 #[derive(Debug)]
 pub struct KeyAnywhere;
 

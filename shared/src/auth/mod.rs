@@ -5,8 +5,8 @@
 //! one order (C-41): `i`, credentials, rate limit, query, permission.
 //!
 //! The query's first reads run concurrently with the check, through a [`Reader`] that cannot write. Their result
-//! reaches the handler together with the scope. Before the check has passed, they read at most one page, and only for
-//! a caller that this process accepted recently; for any other caller they wait (C-86).
+//! reaches the handler together with the scope. Before the check has passed, they read at most one page, and only for a
+//! caller that this process accepted recently. For any other caller they wait (C-86).
 
 mod credentials;
 mod form;
@@ -87,7 +87,7 @@ pub trait Guard: Sized + Send + Sync {
         true
     }
 
-    /// Checks the permission; runs after the query was parsed.
+    /// Checks the permission after the query was parsed.
     ///
     /// # Errors
     /// [`RequestError::Permission`] if the caller lacks it.

@@ -45,7 +45,7 @@ pub enum RequestError {
     /// 429: the credentials are good, but their limit is reached (C-9).
     #[error("too many requests")]
     Limited,
-    /// 403, or 400 where spec.md has no 403 for the endpoint: the user's group lacks this permission (C-82).
+    /// 403, or 400 if spec.md has no 403 for the endpoint: the user's group lacks this permission (C-82).
     #[error("{0}: the user does not have this permission")]
     Permission(&'static str),
     /// 404: the record does not exist, or the user may not see it.

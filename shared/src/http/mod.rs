@@ -1,7 +1,7 @@
 //! HTTP: the checks before every handler and the formatting of every response.
 //!
-//! A function's crate defines a [`RouteGroup`]; [`service`] wraps one or more groups in the middleware. The same
-//! service runs under `lambda_http`, under `funil serve`, and in tests.
+//! A function's crate defines [`RouteGroup`]s. [`service`] wraps one or more groups in the middleware. The same service
+//! runs under `lambda_http`, under `funil serve`, and in tests.
 
 mod body;
 mod compression;
@@ -123,7 +123,7 @@ impl RouteGroup {
     }
 }
 
-/// The routes of one or more groups inside the middleware; other paths are 404.
+/// The routes of one or more groups inside the middleware. Other paths are 404.
 pub fn service(app: &App, groups: impl IntoIterator<Item = RouteGroup>) -> Router {
     let within = |shape| axum::middleware::from_fn_with_state((app.clone(), shape), middleware::edge);
     let routes = groups.into_iter().map(|RouteGroup { routes, shape }| {

@@ -25,8 +25,8 @@ const REASON_LIMIT: usize = 100;
 pub enum ErrorFormat {
     /// `{ "error": <text> }`, with `details` naming the field at fault in an invalid request.
     Error,
-    /// `{ "error": <text> }` alone, where spec.md fixes the body. The details are in a header. A 401 may have
-    /// `details`.
+    /// `{ "error": <text> }` alone, for endpoints with a body fixed by spec.md. The details are in a header. A 401 may
+    /// have `details`.
     Fixed,
     /// Endpoint 10: as `Fixed`, but its 401 has the details in a header too.
     OpportunityList,
@@ -46,7 +46,7 @@ pub enum Problem {
     Unauthorized,
     /// 401, naming the right place of an absent or misplaced credential (C-103).
     Misplaced(String),
-    /// 403, or 400 with this text where spec.md has no 403 for the endpoint (C-82).
+    /// 403, or 400 with this text if spec.md has no 403 for the endpoint (C-82).
     Forbidden(String),
     /// 404.
     NotFound,

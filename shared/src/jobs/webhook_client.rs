@@ -107,7 +107,7 @@ pub struct WebhookRequest {
 /// Resolves a host.
 type Resolver = Arc<dyn Fn(String, u16) -> BoxFuture<'static, Vec<SocketAddr>> + Send + Sync>;
 
-/// TLS configuration, created at the first delivery; inside `None` if unavailable.
+/// TLS configuration, created at the first delivery. The inner `None` if TLS is unavailable.
 type Tls = Arc<OnceLock<Option<TlsConnector>>>;
 
 /// A connection with TLS or, in tests, without.
@@ -228,7 +228,7 @@ impl WebhookClient {
         let talk = async {
             let answer = sender.send_request(request).await.map_err(broken)?;
             let status = answer.status();
-            // Read so that the receiver can finish sending; the content is discarded.
+            // Reads and discards the body, so that the receiver can finish sending.
             let rest = Limited::new(answer.into_body(), MAX_ANSWER).collect();
             let _ = timeout(self.limits.rest, rest).await;
             if status.is_success() {

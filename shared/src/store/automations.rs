@@ -40,7 +40,7 @@ pub enum FoundAutomation {
     /// An automation that this build can run.
     Known(Automation),
     /// An automation with a trigger, a filter or an action of a later build. Ignoring the unknown part could run
-    /// actions that nobody asked for, so the automation does not run.
+    /// unintended actions, so the automation does not run.
     Later {
         /// Its id.
         id: AutomationId,

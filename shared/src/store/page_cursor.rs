@@ -1,8 +1,8 @@
 //! Cursors of consecutive pages.
 //!
-//! Clients read pages in order. Each page stores where it ended, and the next page continues there, regardless of
-//! concurrent insertions (C-42). A cursor belongs to a caller, a query, a program and a source address. Reads that
-//! agree in all of these share a cursor; the latest one wins.
+//! Clients read pages in order. Each page stores the position of its end. The next page continues at this position,
+//! regardless of concurrent insertions (C-42). A cursor belongs to a caller, a query, a program and a source address.
+//! Reads that agree in all of these share a cursor. The last page read determines it.
 //!
 //! If a cursor cannot be stored, the page fails, because the next page would continue an earlier read.
 

@@ -1,6 +1,6 @@
 //! The table through the AWS SDK: single calls, each metered, with errors mapped to [`StoreError`].
 //!
-//! The SDK's futures are large, so each is boxed; a handler that awaits several stays small.
+//! The SDK's futures are large, so each is boxed. The future of a handler that awaits several remains small.
 //!
 //! All reads are strongly consistent: every acknowledged write is visible to later reads (C-12).
 

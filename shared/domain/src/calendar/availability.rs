@@ -3,8 +3,8 @@
 //!
 //! C-52 is implemented as follows:
 //!
-//! - Each opening has its own grid: from its first instant in steps of duration plus buffer, in elapsed time.
-//!   A meeting ends no later than the closing; its buffer may extend past it.
+//! - Each opening has its own grid: from its first instant in steps of duration plus buffer, in elapsed time. A meeting
+//!   ends no later than the closing. Its buffer may end later.
 //! - If a local time occurs twice, an opening uses the earlier instant and a closing the later. If the clock
 //!   skips it, both use the first instant after the gap. `24:00` is the first instant of the next day. A day
 //!   that the zone skipped has no starts.
@@ -14,7 +14,7 @@
 //!   booked concurrently, not only against those with the same start.
 //! - A start is taken if its meeting and buffer overlap another meeting of any duration and its buffer. The calendar's
 //!   current buffer applies to both, so it separates any two meetings, booked in either order.
-//! - A start belongs to the day whose hours contain it; today is the current day of the calendar's zone.
+//! - A start belongs to the day whose hours contain it. Today is the current day of the calendar's zone.
 
 use std::iter::successors;
 use std::ops::{Bound, Range, RangeBounds as _};
@@ -109,7 +109,7 @@ impl Calendar {
             .collect()
     }
 
-    /// Whether a meeting can be booked at `start`; true exactly if [`Self::starts`] lists it.
+    /// Whether a meeting can be booked at `start`. True exactly if [`Self::starts`] lists it.
     ///
     /// # Errors
     /// [`Unavailable`] with the reason.

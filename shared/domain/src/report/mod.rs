@@ -169,7 +169,7 @@ impl Question {
         self.filters.get(&aspect).map(Vec::as_slice)
     }
 
-    /// Identifies the query and the zone of its days; results with another digest are stale.
+    /// Identifies the query and the zone of its days. Results with another digest are stale.
     #[must_use]
     pub fn digest(&self, zone: Zone) -> String {
         let asked = json!([

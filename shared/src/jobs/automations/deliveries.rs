@@ -54,7 +54,7 @@ pub fn put(transaction: &mut Transaction, key: Key, at: Timestamp, trace: Option
 pub struct Delivery {
     key: Key,
     pub cause: Cause,
-    /// Time of the fact; notifications of a former build have none.
+    /// Time of the fact. Notifications of a former build have none.
     pub at: Option<Timestamp>,
     /// The trace of the request that caused it.
     pub trace: Option<Traceparent>,

@@ -2,9 +2,9 @@
 //!
 //! A call, or another write with an event that triggers an automation, puts a *trigger* into the outbox, in its own
 //! transaction ([`facts`](crate::store::facts)). The trigger records the progress of its automations. Each action is
-//! one transaction that performs the action and advances the trigger, on condition that the trigger is unchanged; so
-//! each action happens exactly once, even if several processes run a trigger or a process dies. The last action deletes
-//! the trigger. Actions raise no facts, so automations trigger no others.
+//! one transaction that performs the action and advances the trigger, on condition that the trigger is unchanged. So
+//! each action happens exactly once, even if several processes run a trigger or a process fails. The last action
+//! deletes the trigger. Actions raise no facts, so automations trigger no others.
 //!
 //! A notification leaves the table, so it cannot be part of a transaction: its action adds a
 //! [notification](deliveries) to the outbox, which is delivered at least once and does not delay later
@@ -56,7 +56,7 @@ const ACTION: &str = "action";
 struct OutboxTrigger {
     key: Key,
     cause: Cause,
-    /// The raised fact; for a call, derived from its record.
+    /// The raised fact. The fact of a call is derived from its record.
     fact: Option<Raised>,
     trace: Option<Traceparent>,
     version: u64,

@@ -78,7 +78,7 @@ impl Reader {
     }
 
     /// The daily counts of restricted opportunities, and the restricted classes that the viewer sees. Reads nothing if
-    /// the column's totals alone determine what the viewer sees.
+    /// the column's totals alone determine the visible opportunities.
     pub(super) async fn restricted_ranks(
         &self,
         asked: &Asked<'_>,

@@ -98,8 +98,8 @@ impl Lease {
     }
 }
 
-/// Number of places to take at once of `left` under `limit`: smaller for small limits and towards the end, so that
-/// the last places go to processes that need them.
+/// Number of places to reserve together, of `left` under `limit`. Smaller for small limits and for the last places, so
+/// that the processes that need the last places get them.
 fn block(limit: u64, left: u64) -> u64 {
     (limit / PART).min(left / REST).clamp(1, LARGEST)
 }

@@ -52,7 +52,7 @@ impl Conditions {
         (Self(kept), discarded)
     }
 
-    /// Marks fields that the funnel does not define; their conditions are false for every record.
+    /// Marks fields that the funnel does not define. Their conditions are false for every record.
     #[must_use]
     pub fn of(mut self, funnel: &Funnel) -> Self {
         for condition in &mut self.0 {
