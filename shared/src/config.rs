@@ -37,7 +37,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads the environment. Empty variables count as unset, because `sam local invoke` sets every variable of the template.
+    /// Reads the environment. Empty variables count as unset, because `sam local invoke` sets every variable of the
+    /// template.
     #[must_use]
     pub fn from_env() -> Self {
         Self::read(|name| env::var(name).ok())

@@ -26,7 +26,8 @@ pub async fn run(groups: impl IntoIterator<Item = RouteGroup>) -> Result<(), Err
     answer(service(&app, groups)).await
 }
 
-/// Serves the events of an HTTP API with routes that use no table, until Lambda ends the process. They have no log line by request.
+/// Serves the events of an HTTP API with routes that use no table, until Lambda ends the process. They have no log line
+/// by request.
 ///
 /// # Errors
 /// If a variable of the environment is missing or the runtime fails.
@@ -43,8 +44,8 @@ async fn answer(routes: Router) -> Result<(), Error> {
     lambda_runtime::run(MapRequest::new(answer, readable)).await
 }
 
-/// A response whose body reaches API Gateway unchanged: text if it is UTF-8, else base64, such as gzip. The runtime library's own
-/// conversion supports every charset, and their tables take 300 KB of the binary.
+/// A response whose body reaches API Gateway unchanged: text if it is UTF-8, else base64, such as gzip. The runtime
+/// library's own conversion supports every charset, and their tables take 300 KB of the binary.
 struct Plain(axum::response::Response);
 
 impl IntoResponse for Plain {

@@ -1,8 +1,8 @@
 //! The common crate of all functions: checks before a handler, and access to the table.
 //!
 //! - [`domain`] contains the rules and records, and is re-exported here: a function names this crate alone.
-//! - [`http`] is the server's side of a request, [`auth`] checks its credentials, and [`store`] reaches the table for the
-//!   instance that they open.
+//! - [`http`] is the server's side of a request, [`auth`] checks its credentials, and [`store`] reaches the table for
+//!   the instance that they open.
 //! - [`jobs`] contains background work, [`telemetry`] the log, [`startup`] the start of a function,
 //!   [`config`] its environment.
 

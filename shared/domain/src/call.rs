@@ -41,25 +41,25 @@ pub struct Call {
     pub kind: CallType,
     /// Whether it was answered.
     pub status: CallStatus,
-    /// Seconds; 0 for unanswered calls.
+    /// Duration in seconds. 0 for unanswered calls.
     pub duration: u64,
-    /// Whether the provider recorded the call; the audio is not stored here.
+    /// Whether the provider recorded the call. The audio is not stored.
     pub record: bool,
     /// The telephony provider, up to 32 characters.
     pub service: String,
     /// The lead, if one was found.
     #[serde(default)]
     pub lead: Option<LeadId>,
-    /// The lead's name at the provider, up to 64 characters; stored in this record only (C-73).
+    /// The lead's name at the provider, up to 64 characters. Only this record contains it (C-73).
     #[serde(default)]
     pub lead_name: Option<String>,
     /// The operator's name at the provider, up to 64 characters.
     #[serde(default)]
     pub user_name: Option<String>,
-    /// The provider's id of the call, up to 64 characters; not unique.
+    /// The provider's id of the call, up to 64 characters. Not unique.
     #[serde(default)]
     pub call_id: Option<String>,
-    /// Up to 1,000 characters.
+    /// Description, up to 1,000 characters.
     #[serde(default)]
     pub description: Option<String>,
     /// Time of the record.
@@ -107,7 +107,7 @@ pub struct CallEvent {
     pub phone: Option<String>,
     /// Whether it was answered.
     pub status: CallStatus,
-    /// Seconds.
+    /// Duration in seconds.
     pub duration: u64,
     /// The provider's id of the call.
     #[serde(default)]

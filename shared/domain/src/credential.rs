@@ -1,7 +1,7 @@
 //! API keys and access tokens (C-3): format, checksum, and the hash that is stored.
 //!
-//! The text of a credential exists only in the caller's request and in the operator's terminal: [`Secret`]
-//! does not implement `Display`, its `Debug` prints nothing, and only its SHA-256 is stored or compared.
+//! The text of a credential exists only in the caller's request and in the operator's terminal. [`Secret`] does not
+//! implement `Display`, its `Debug` prints only the kind, and only its SHA-256 is stored or compared.
 
 use std::fmt;
 

@@ -1,10 +1,10 @@
 //! The directory of an instance: its settings, departments and groups.
 //!
-//! The part that decides access, the [`DirectoryHead`], is one item, read with every request in the same round trip as the
-//! credential, so permissions and settings are current (C-2, C-12) for one small read. The [`DirectoryDetails`] contain the names
-//! and dates of departments and groups. They are in separate items, which only lists, imports and exports read. The head does not
-//! grow with the users: a credential contains its user's membership, and the members of a department are read only for viewers
-//! with the access level `department`.
+//! The part that decides access, the [`DirectoryHead`], is one item, read with every request in the same round trip as
+//! the credential, so permissions and settings are current (C-2, C-12) for one small read. The [`DirectoryDetails`]
+//! contain the names and dates of departments and groups. They are in separate items, which only lists, imports and
+//! exports read. The head does not grow with the users: a credential contains its user's membership, and the members of
+//! a department are read only for viewers with the access level `department`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -122,15 +122,16 @@ pub struct Directory {
     /// Permission groups by id.
     #[serde(with = "by_id")]
     pub groups: BTreeMap<GroupId, Group>,
-    /// Whether any automation is active; only then calls are written to the outbox (C-76). Maintained by the
-    /// import of automations.
+    /// Whether an automation of incoming calls is active. Otherwise calls are not written to the outbox (C-76). Every
+    /// change of an automation updates it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub triggers: bool,
-    /// The events of active automations; no others are written to the outbox
-    /// (C-102). Maintained by the import of automations.
+    /// The other events of active automations. Only these are written to the outbox (C-102). Every change of an
+    /// automation updates them.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub events: BTreeSet<String>,
-    /// The time since which the instance is suspended. Its credentials, public paths and automations do not work then (C-104).
+    /// The time since which the instance is suspended. Its credentials, public paths and automations do not work then
+    /// (C-104).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspended: Option<Timestamp>,
 }
@@ -160,8 +161,8 @@ impl Directory {
         (head, details)
     }
 
-    /// Joins both parts. The head decides which departments and groups exist. A department or group without details has its id as
-    /// name.
+    /// Joins both parts. The head decides which departments and groups exist. A department or group without details has
+    /// its id as name.
     #[must_use]
     pub fn of_parts(head: DirectoryHead, mut details: DirectoryDetails) -> Self {
         details.complete(&head);

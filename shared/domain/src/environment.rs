@@ -1,7 +1,7 @@
 //! Clock and randomness of a process.
 //!
-//! Both are injected, so tests can freeze the clock and repeat a run. Only this module asks the system for
-//! either; `clippy.toml` forbids the calls elsewhere.
+//! Both are injected, so tests can freeze the clock and repeat a run. Only this module calls the system's clock and
+//! randomness; `clippy.toml` forbids the calls elsewhere.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};

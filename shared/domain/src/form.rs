@@ -22,7 +22,7 @@ const MAX_LISTED: usize = 50;
 const MAX_NAME: usize = 64;
 /// Maximum number of submissions whose `utm_*` a lead keeps.
 const MAX_UTM_TAGS: usize = 50;
-/// Digits of a hash that find a form.
+/// Number of a hash's digits in the key of a form's look-up.
 const PREFIX: usize = 16;
 /// Fixed fields of a lead that a submission may set in addition to those of [`NewContact`].
 const MORE_FIELDS: [&str; 1] = ["acquisition_channel"];
@@ -106,8 +106,8 @@ pub struct TokenHash(String);
 pub struct BadTokenHash;
 
 impl TokenHash {
-    /// The hash of a token. A token has 1 to 256 visible ASCII characters, which a query can contain unencoded. Returns `None`
-    /// for any other text.
+    /// The hash of a token. A token has 1 to 256 visible ASCII characters, which a query can contain unencoded. Returns
+    /// `None` for any other text.
     #[must_use]
     pub fn of(token: &str) -> Option<Self> {
         let visible = token.bytes().all(|byte| byte.is_ascii_graphic());
@@ -126,7 +126,7 @@ impl TokenHash {
         self.0.get(..PREFIX).unwrap_or_default()
     }
 
-    /// All digits, which identify the token in memory.
+    /// All digits. They identify the token in keys of caches.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -284,8 +284,8 @@ impl Submitted {
         self.complete(form, &lead)
     }
 
-    /// Fills the absent fields of an existing lead from the submission. Present values are kept. A lead that would be too large
-    /// is returned unchanged.
+    /// Fills the absent fields of an existing lead from the submission. Present values are kept. A lead that would be
+    /// too large is returned unchanged.
     #[must_use]
     pub fn complete(&self, form: &Form, lead: &Lead) -> Lead {
         let mut completed = self.with_fields(lead);

@@ -39,7 +39,7 @@ pub struct Column {
 pub struct CustomField {
     /// Name, compared byte for byte and never trimmed (C-30).
     pub name: String,
-    /// Type, such as `text`; returned to callers, not enforced.
+    /// Type, such as `text`. Responses contain it, but values are not checked against it.
     #[serde(rename = "type", default = "text")]
     pub kind: String,
 }

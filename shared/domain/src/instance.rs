@@ -1,4 +1,4 @@
-//! Instance names. An instance is a tenant; every request and record belongs to one.
+//! Instance names. An instance is a tenant. Every request and record belongs to one instance.
 
 use std::fmt;
 

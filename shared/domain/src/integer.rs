@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use crate::json::inexact;
 
-/// A whole, non-negative JSON number in any form; numbers above `u64::MAX` become it. `None` for other
-/// values.
+/// A whole, non-negative JSON number in any form. Larger numbers become `u64::MAX`. `None` for other values.
 #[must_use]
 #[expect(
     clippy::cast_possible_truncation,
@@ -34,7 +33,7 @@ pub fn whole_or_text(value: &Value) -> Option<u64> {
     (plain && no_part).then(|| digits.parse().unwrap_or(u64::MAX))
 }
 
-/// Digits without sign or leading zero, as in a path; numbers above `u64::MAX` become it.
+/// Digits without sign or leading zero, as in a path. Larger numbers become `u64::MAX`.
 #[must_use]
 pub fn plain(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -42,7 +41,7 @@ pub fn plain(text: &str) -> Option<u64> {
     plain.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
-/// Serializes a flag as 0 or 1 (C-33); deserializes those and booleans.
+/// Serializes a flag as 0 or 1 (C-33). Deserializes 0, 1 and booleans.
 pub mod zero_or_one {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};

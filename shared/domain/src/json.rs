@@ -1,5 +1,5 @@
-//! JSON as sent by callers. `serde_json` rejects numbers beyond the range of doubles and rounds large ones;
-//! this module replaces such a number by a marker value that no reader accepts as a number.
+//! JSON as sent by callers. `serde_json` rejects numbers beyond the range of doubles and rounds large numbers. This
+//! module replaces such a number by a marker value that no reader accepts as a number.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ pub fn inexact(value: &Value) -> Option<&str> {
     members.get(LITERAL)?.as_str()
 }
 
-/// The path of the first inexact number in a value, such as `fields.a[2]`; `path` is the path of the value.
+/// The path of the first inexact number in a value, such as `fields.a[2]`. `path` is the path of the value.
 #[must_use]
 pub fn find_inexact(path: &str, value: &Value) -> Option<String> {
     match value {

@@ -1,4 +1,4 @@
-//! Tags and loss reasons: labels that other records refer to; only the operator writes them.
+//! Tags and loss reasons: labels that other records refer to. Only the operator writes them.
 
 use serde::{Deserialize, Serialize};
 

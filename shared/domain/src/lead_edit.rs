@@ -1,5 +1,5 @@
-//! Creates and changes leads on request (C-91, C-92). A body is read into a [`LeadPatch`], which is validated against the stored
-//! lead, the user's permissions and the records that it names.
+//! Creates and changes leads on request (C-91, C-92). A body is read into a [`LeadPatch`], which is validated against
+//! the stored lead, the user's permissions and the records that it names.
 
 mod read;
 
@@ -20,7 +20,8 @@ pub use read::{MAX_IDS, custom_value, lead_text};
 const MAX_RECORD: usize = 100_000;
 /// Maximum characters of a custom field's name.
 const MAX_NAME: usize = 64;
-/// The fields that identify a lead. Empty text in one of them means that the sender does not know it, so it changes nothing.
+/// The fields that identify a lead. Empty text in one of them means that the sender does not know it, so it changes
+/// nothing.
 const IDENTIFYING: [&str; 4] = ["phone", "mobile", "chatapp", "email"];
 /// A new lead must have text in at least one of these fields.
 const NAMING: [&str; 6] = ["firstname", "lastname", "email", "phone", "mobile", "chatapp"];
@@ -41,11 +42,12 @@ pub struct LeadPatch {
     ignore_sub_departments: Option<bool>,
     archived: Option<bool>,
     tags: Option<Vec<TagId>>,
-    /// Custom fields by name; null removes one.
+    /// Custom fields by name. Null removes a field.
     custom: Map<String, Value>,
 }
 
-/// Records that a patch names, or the existing ones among them. Departments are missing here because the directory contains them.
+/// Records that a patch names, or the existing ones among them. Departments are missing here because the directory
+/// contains them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LeadReferences {
     /// Users.

@@ -22,7 +22,7 @@ pub enum MeetingStatus {
     Scheduled,
     /// Was moved and takes place.
     Rescheduled,
-    /// Does not take place; its time is free.
+    /// Does not take place. Its time is free.
     Canceled,
 }
 
@@ -99,7 +99,7 @@ impl Meeting {
         }
     }
 
-    /// The meeting cancelled at `now`; its time becomes free.
+    /// The meeting cancelled at `now`. Its time becomes free.
     #[must_use]
     pub fn canceled(&self, now: Timestamp) -> Self {
         Self {
@@ -119,7 +119,7 @@ impl Meeting {
         }
     }
 
-    /// The fields that are not null or empty, as stored and exported.
+    /// The fields as stored and exported: without empty maps, and without nulls except that of an erased form.
     #[must_use]
     pub fn sparse(&self) -> Map<String, Value> {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {

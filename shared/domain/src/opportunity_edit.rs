@@ -1,5 +1,5 @@
-//! Creates and changes opportunities (C-30, C-31). The values of a request are validated against the funnel, the users and the
-//! lead, and become a record.
+//! Creates and changes opportunities (C-30, C-31). The values of a request are validated against the funnel, the users
+//! and the lead, and become a record.
 
 use serde_json::{Map, Value};
 
@@ -164,7 +164,7 @@ pub struct NewOpportunity {
     pub expected_close_date: Option<CloseDate>,
     /// The responsible user; `None` for the viewer.
     pub user: Option<UserId>,
-    /// Custom fields by name; null means absent.
+    /// Custom fields by name. Null is absent.
     pub fields: Map<String, Value>,
 }
 
@@ -237,8 +237,8 @@ pub struct OpportunityPatch {
 }
 
 impl OpportunityPatch {
-    /// The changed record. It equals the stored one, including `updateDate`, if the patch changes nothing. Unchanged fields are
-    /// not validated, so a client may send a whole record back.
+    /// The changed record. It equals the stored one, including `updateDate`, if the patch changes nothing. Unchanged
+    /// fields are not validated, so a client may send a whole record back.
     ///
     /// # Errors
     /// The first [`ValidationError`].

@@ -1,4 +1,4 @@
-//! Users, companies, and profiles of messaging accounts; only the operator writes them.
+//! Users, companies, and profiles of messaging accounts. Only the operator writes them.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Number, Value};
@@ -27,10 +27,10 @@ pub struct User {
     /// The user's permission group. A user without a group has no permissions, unless the user is an admin.
     #[serde(default)]
     pub group: Option<GroupId>,
-    /// The user sees and may do everything.
+    /// Whether the user may see and do everything.
     #[serde(default)]
     pub admin: bool,
-    /// Inactive users' credentials are void.
+    /// Whether the user is active. Credentials of an inactive user are invalid.
     #[serde(default = "yes")]
     pub active: bool,
     /// Telephone number.

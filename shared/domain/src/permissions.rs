@@ -18,7 +18,7 @@ pub enum AccessLevel {
     None,
 }
 
-/// The permissions of a group; absent ones are denied.
+/// The permissions of a group. Absent permissions are denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(

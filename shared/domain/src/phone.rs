@@ -1,9 +1,9 @@
 //! Telephone numbers: their normal form for storage and lookup, and the second form of the same line (C-72).
 //!
 //! Invariants:
-//! - stored and called numbers are normalised by the same rule, so equal lines match in both directions;
-//! - matching is symmetric: the twin of a twin is the number itself;
-//! - punctuation, letters and spaces are ignored, except a `+` before the first digit.
+//! - Stored and called numbers are normalised by the same rule, so equal lines match in both directions.
+//! - Matching is symmetric: the twin of a twin is the number itself.
+//! - Punctuation, letters and spaces are ignored, except a `+` before the first digit.
 //!
 //! Numbering plan: Anatel's 67 area codes. Mobile numbers have nine digits, the first of which is 9; only
 //! those with 6 to 9 as the second digit ever had an eight-digit form. The remainder of any other mobile
@@ -12,7 +12,7 @@
 /// The optional country code of a Brazilian number.
 const BRAZIL: &str = "55";
 
-/// E.164 allows 15 digits; the rest is room for prefixes and extensions.
+/// Maximum digits of a number. E.164 allows 15. The rest is room for prefixes and extensions.
 const MAX_DIGITS: usize = 32;
 
 /// A telephone number in normal form.
@@ -34,8 +34,8 @@ pub enum Match {
 impl Phone {
     /// Parses a number in free text.
     ///
-    /// Only ASCII digits count; every other character, including digits of other scripts, is punctuation. A
-    /// `+` anywhere before the first digit marks an international number, which gets no country code.
+    /// Only ASCII digits count. Every other character, including digits of other scripts, is punctuation. A `+`
+    /// anywhere before the first digit marks an international number, which gets no country code.
     ///
     /// Returns `None` for a text without digits, or with more than 32.
     #[must_use]

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CredentialPlacement {
-    /// The API key in header, query or as Bearer; the access token is optional.
+    /// The API key in header, query or as Bearer. The access token is optional.
     Anywhere,
     /// Exactly as in spec.md's Authentication table. Unknown values of later versions are also read as this
     /// (C-88).
@@ -76,7 +76,7 @@ impl Default for ReadUnits {
     }
 }
 
-/// All settings of an instance; absent ones have defaults.
+/// All settings of an instance. Absent settings have defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Settings {
@@ -122,7 +122,7 @@ pub const NAMES: [&str; 8] = [
 ];
 
 impl Settings {
-    /// Sets one setting from JSON or its text; `null` restores the default.
+    /// Sets one setting from JSON or its text. `null` restores the default.
     ///
     /// # Errors
     /// [`SettingError`] for an unknown name or an invalid value.
@@ -174,8 +174,8 @@ impl Settings {
         Ok(())
     }
 
-    /// The settings that are set, by name. Contains the webhook's secret in clear text, so use it only for exports and for the
-    /// operator.
+    /// The settings that are set, by name. Contains the webhook's secret in clear text, so use it only for exports and
+    /// for the operator.
     #[must_use]
     pub fn entries(&self) -> Vec<(&'static str, Value)> {
         let values = [
@@ -233,7 +233,7 @@ impl Settings {
         self.public_requests_per_minute
     }
 
-    /// Calls per minute of the call webhook (C-9).
+    /// Calls per minute of a call webhook with a secret (C-9). Without a secret, the limit of public routes applies.
     #[must_use]
     pub fn webhook_requests_per_minute(&self) -> Option<Rate> {
         self.webhook_requests_per_minute
@@ -258,7 +258,7 @@ impl Settings {
         secret.is_some_and(|secret| secret.0.len() < 16)
     }
 
-    /// Whether a call webhook with `secret` is accepted; always if no secret is set.
+    /// Whether a call webhook with `secret` is accepted. True if no secret is set.
     #[must_use]
     pub fn admits_webhook(&self, secret: Option<&str>) -> bool {
         match (&self.voip_webhook_secret, secret) {

@@ -32,7 +32,7 @@ impl From<JsonScalar> for Value {
     }
 }
 
-/// A ticket. Its serialized form is the line of an import (C-81); responses add three derived fields.
+/// A ticket. Its serialized form is the line of an import (C-81). Responses add three derived fields.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ticket {
     /// The ticket's id.
@@ -52,11 +52,11 @@ pub struct Ticket {
     pub user_client: Option<String>,
     /// The attending department.
     pub department: Option<String>,
-    /// Name of the conversation; personal (C-24).
+    /// Name of the conversation. Personal (C-24).
     pub name: Option<String>,
-    /// The lead's name; personal.
+    /// The lead's name. Personal.
     pub lead_name: Option<String>,
-    /// The contact's name; personal.
+    /// The contact's name. Personal.
     pub name_contact: Option<String>,
     /// Start of attendance.
     #[serde(rename = "startDate")]
@@ -77,11 +77,11 @@ pub struct Ticket {
     /// Kind of the channel, such as `chatapp`.
     #[serde(rename = "type")]
     pub channel: Option<String>,
-    /// Recipient in the channel; personal.
+    /// Recipient in the channel. Personal.
     pub recipientid: Option<String>,
     /// Sending account of the channel.
     pub accid: Option<String>,
-    /// Address of a picture; personal.
+    /// Address of a picture. Personal.
     pub photo: Option<String>,
     /// Address of the larger picture.
     pub photo_larger: Option<String>,
@@ -148,7 +148,7 @@ impl Ticket {
         }
     }
 
-    /// The ticket with another lead, whose name replaces that of the former one (C-100).
+    /// The ticket with another lead. The name of the former lead, if present, is replaced (C-100).
     #[must_use]
     pub fn of_lead(self, lead: &Lead, now: Timestamp) -> Self {
         let name = Some(lead.fullname()).filter(|name| !name.is_empty());
@@ -160,7 +160,7 @@ impl Ticket {
         }
     }
 
-    /// The fields that are not null or empty, as stored and exported.
+    /// The fields that are not null, without `unread` and `sequence` of 0, as stored and exported.
     #[must_use]
     pub fn sparse(&self) -> Map<String, Value> {
         let mut fields = said(self);
@@ -187,7 +187,7 @@ pub struct TicketFile {
     pub mimetype: Option<String>,
     /// Address of the stored copy.
     pub store_url: Option<String>,
-    /// Short path of the stored copy; required if there is no id.
+    /// Short path of the stored copy. Required if there is no id.
     pub store_path: Option<String>,
     /// File extension.
     pub ext: Option<String>,

@@ -13,8 +13,7 @@ pub use zone::Zone;
 
 /// A point in time with milliseconds, in the UTC years 0001 to 9999.
 ///
-/// Formatted as `YYYY-MM-DDTHH:MM:SS.sssZ`, which sorts chronologically; parsed from RFC 3339 with any
-/// offset.
+/// Formatted as `YYYY-MM-DDTHH:MM:SS.sssZ`, which sorts chronologically. Parsed from RFC 3339 with any offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
@@ -118,7 +117,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// A calendar day `YYYY-MM-DD`; a [`Zone`] converts it to instants.
+/// A calendar day `YYYY-MM-DD`. A [`Zone`] converts it to instants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Day(NaiveDate);

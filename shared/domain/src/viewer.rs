@@ -83,7 +83,7 @@ impl Viewer {
         self.standing.admin
     }
 
-    /// The permissions of the user's group; all of them for an admin.
+    /// The permissions of the user's group. An admin has all permissions.
     #[must_use]
     pub fn permissions(&self) -> &Permissions {
         &self.permissions
@@ -116,8 +116,8 @@ impl Viewer {
         }
     }
 
-    /// Whether the viewer sees an opportunity of this responsible user and status (C-82). Won and lost ones require `wonLost`,
-    /// even from the responsible user (C-32). The responsible user passes all service permissions.
+    /// Whether the viewer sees an opportunity of this responsible user and status (C-82). Won and lost ones require
+    /// `wonLost`, even from the responsible user (C-32). The responsible user passes all service permissions.
     #[must_use]
     pub fn sees_opportunity(&self, user: UserId, status: Status, narrowing: &Restriction) -> bool {
         let own = user == self.user;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{DepartmentId, UserId};
 
-/// Users and departments that see a lead in addition to its owner; empty lists restrict nothing (C-82).
+/// Users and departments that see a lead in addition to its owner. Empty lists restrict nothing (C-82).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AccessLists {

@@ -2,8 +2,8 @@
 //!
 //! Invariants:
 //! - Term and text are folded alike, so case and accents do not matter.
-//! - If a word of a term finds a text, one of the text's [`word_keys`] is in one of that word's spans. If a term finds a number,
-//!   its [`number_key`] is in one of the number's spans. So items under these keys find all matches.
+//! - If a word of a term finds a text, one of the text's [`word_keys`] is in one of that word's spans. If a term finds
+//!   a number, its [`number_key`] is in one of the number's spans. So items under these keys find all matches.
 //! - Stored keys depend on [`SHARED_ENDINGS`]: a change requires new keys.
 
 use std::collections::BTreeSet;
@@ -15,8 +15,8 @@ use crate::text::fold;
 
 /// Maximum characters of a key. Longer words share a key with words that begin alike.
 const MAX_KEY: usize = 40;
-/// Maximum words of a term that are looked up. The look-up of each word finds all matches of the term, so the other words need no
-/// look-up.
+/// Maximum words of a term that are looked up. The look-up of each word finds all matches of the term, so the other
+/// words need no look-up.
 const MAX_LOOKED_UP: usize = 8;
 /// Minimum digits that match the end of a number.
 const MIN_ENDING: usize = 4;
@@ -183,9 +183,9 @@ impl WordSearch {
     }
 }
 
-/// The keys under which a record with these texts is found by the beginning of every word. A word begins after a space, and at
-/// each letter or digit after a sign. Its key is the text up to the next space. Keys that are the beginning of another one are
-/// omitted, except shared endings.
+/// The keys under which a record with these texts is found by the beginning of every word. A word begins after a space,
+/// and at each letter or digit after a sign. Its key is the text up to the next space. Keys that are the beginning of
+/// another one are omitted, except shared endings.
 #[must_use]
 pub fn word_keys<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut keys = BTreeSet::new();
@@ -204,8 +204,8 @@ pub fn word_keys<'a>(texts: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     longest(&keys).into_iter().map(str::to_owned).collect()
 }
 
-/// A whole e-mail address as one word, the same for addresses that differ only in case (C-92). Returns `None` for a blank
-/// address, and for an address that no single key contains unchanged.
+/// A whole e-mail address as one word, the same for addresses that differ only in case (C-92). Returns `None` for a
+/// blank address, and for an address that no single key contains unchanged.
 #[must_use]
 pub fn address_word(email: &str) -> Option<String> {
     let email = same_email(email)?;
@@ -216,16 +216,16 @@ pub fn address_word(email: &str) -> Option<String> {
     plain.then_some(email)
 }
 
-/// The key under which a record with a number is found: the digits in normal form, in reverse order. Returns `None` for a text
-/// without digits.
+/// The key under which a record with a number is found: the digits in normal form, in reverse order. Returns `None` for
+/// a text without digits.
 #[must_use]
 pub fn number_key(number: &str) -> Option<String> {
     let digits = normal(number);
     (!digits.is_empty()).then(|| backwards(&digits))
 }
 
-/// The texts that are not the beginning of another one, and all shared endings. The endings are kept because they also represent
-/// the words within them.
+/// The texts that are not the beginning of another one, and all shared endings. The endings are kept because they also
+/// represent the words within them.
 fn longest<'t>(sorted: &BTreeSet<&'t str>) -> Vec<&'t str> {
     let next = sorted.iter().skip(1).map(Some).chain([None]);
     let texts = sorted.iter().zip(next);
@@ -235,8 +235,9 @@ fn longest<'t>(sorted: &BTreeSet<&'t str>) -> Vec<&'t str> {
     texts.map(|(text, _)| *text).collect()
 }
 
-/// The spans with the keys of all texts in which a word begins with `word`. The first span has the keys that begin with it.
-/// Words inside a shared ending have no keys, so the other spans are the endings with such a word: `br` also reads `com.br`.
+/// The spans with the keys of all texts in which a word begins with `word`. The first span has the keys that begin with
+/// it. Words inside a shared ending have no keys, so the other spans are the endings with such a word: `br` also reads
+/// `com.br`.
 fn spans_of(word: &str) -> Vec<KeySpan> {
     // The first start of an ending is the ending itself.
     let within = |ending: &&str| starts(ending).skip(1).any(|start| start.starts_with(word));

@@ -1,4 +1,4 @@
-//! The credentials of a request and their placement (C-2). Pure: reads nothing.
+//! The credentials of a request and their placement (C-2), without access to the table.
 
 use http::{HeaderMap, header};
 
@@ -25,12 +25,12 @@ pub enum KeyPlace {
     Header,
     /// The query parameter `apitoken`.
     Query,
-    /// Either; if both are present, both must be valid.
+    /// Either place. If both have a key, both must be valid.
     Either,
 }
 
 impl KeyPlace {
-    /// The place of the key, for a caller that sent it in another place or not at all (C-103).
+    /// The text that tells a caller the place of the key (C-103).
     const fn advice(self) -> &'static str {
         match self {
             Self::Header => "apitoken: the API key belongs in the header apitoken",
@@ -40,7 +40,7 @@ impl KeyPlace {
     }
 }
 
-/// The same advice for the access token (C-103).
+/// The text that tells a caller the place of the access token (C-103).
 const TOKEN_ADVICE: &str =
     "authorization: the access token belongs in the header Authorization, after Bearer";
 
@@ -86,7 +86,7 @@ impl Placement for KeyInHeader {
     };
 }
 
-/// Endpoints 11 and 12: the key in the header or the query; `i` is optional.
+/// Endpoints 11 and 12: the key in the header or the query. `i` is optional.
 #[derive(Debug)]
 pub struct KeyAnywhere;
 
@@ -102,13 +102,13 @@ impl Placement for KeyAnywhere {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Slot {
     Absent,
-    /// Text that cannot be a credential; rejected without a read.
+    /// Text that cannot be a credential, or several values. Rejected without a read.
     Malformed,
     Present(Secret),
 }
 
 impl Slot {
-    /// Reads the values in one place. Several values are invalid, because it is ambiguous which one is meant. A blank
+    /// Reads the values in one place. Several values are malformed, because the intended one is ambiguous. A blank
     /// value is absent.
     fn of<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Self {
         let mut values = values.filter(|value| !value.is_some_and(|text| text.trim().is_empty()));
@@ -194,7 +194,7 @@ impl Presented {
         (!secrets.is_empty()).then_some(secrets)
     }
 
-    /// Lenient: the key in any place; all presented credentials must be valid.
+    /// Lenient: the key in any place. All presented credentials must be valid.
     fn anywhere(&self) -> Option<Vec<&Secret>> {
         let mut secrets = Vec::new();
         for (slot, kinds) in [
@@ -214,8 +214,8 @@ impl Presented {
             .then_some(secrets)
     }
 
-    /// Names the right places of misplaced or absent credentials. Returns `None` if every place has one. The text depends on
-    /// the request alone, not on any instance's placement (C-103).
+    /// Names the right places of misplaced or absent credentials. Returns `None` if every place has one. The text
+    /// depends on the request alone, not on any instance's placement (C-103).
     pub fn misplaced(&self, rule: Rule) -> Option<String> {
         let lacks_key = match rule.key {
             KeyPlace::Header => self.header.lacks(CredentialKind::Key),
@@ -247,7 +247,7 @@ impl Presented {
         })
     }
 
-    /// Placeholder of the presented API key for debug output.
+    /// Hash of the presented API key, in any place, or an empty text. Identifies the caller for an idempotency key.
     pub fn key_fingerprint(&self) -> String {
         let slots = [&self.header, &self.query, &self.bearer];
         let key = slots
@@ -256,7 +256,7 @@ impl Presented {
         key.map(|key| key.hash().as_str().to_owned()).unwrap_or_default()
     }
 
-    /// Placeholder of the presented credentials for debug output.
+    /// Hashes of all presented credentials, separated by spaces. They identify the caller before the check.
     pub fn fingerprint(&self) -> String {
         let slots = [&self.header, &self.query, &self.bearer];
         let hashes = slots.into_iter().filter_map(|slot| match slot {
@@ -268,7 +268,7 @@ impl Presented {
 }
 
 impl<'a> Claims<'a> {
-    /// All credentials to look up; empty if the request is invalid under both placements.
+    /// All credentials to look up. Empty if the request is invalid under both placements.
     pub fn secrets(&self) -> Vec<&'a Secret> {
         let mut secrets: Vec<&Secret> = Vec::new();
         for secret in [&self.strict, &self.anywhere].into_iter().flatten().flatten() {
@@ -279,7 +279,7 @@ impl<'a> Claims<'a> {
         secrets
     }
 
-    /// The credentials to check under an instance's placement.
+    /// The credentials to check under an instance's placement. `None` if the request is invalid under it.
     pub fn under(&self, placement: CredentialPlacement) -> Option<&[&'a Secret]> {
         match placement {
             CredentialPlacement::Strict => self.strict.as_deref(),

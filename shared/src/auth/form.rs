@@ -1,7 +1,7 @@
 //! The check of forms: the name in the path and a token that belongs to the form (C-101).
 //!
-//! The response is the same for an unknown instance, name or token, and for an inactive form. A wrong token finds no item, so it
-//! costs the directory and an empty read, and is not counted against any limit (C-86).
+//! The response is the same for an unknown instance, name or token, and for an inactive form. A wrong token finds no
+//! item, so it costs the directory and an empty read, and is not counted against any limit (C-86).
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::time::Timestamp;
 /// A submission of a form that accepts it.
 pub type FormRequest<Q> = CheckedRequest<FormGuard, Q>;
 
-/// A submission, not yet let in.
+/// An unchecked submission.
 pub struct FormGuard {
     app: App,
     params: Params,
@@ -34,7 +34,7 @@ impl fmt::Debug for FormGuard {
     }
 }
 
-/// A submission that was let in.
+/// An accepted submission.
 #[derive(Debug)]
 pub struct FormScope {
     /// The form.
@@ -47,7 +47,7 @@ pub struct FormScope {
 }
 
 impl FormScope {
-    /// The time now.
+    /// Current time.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.environment.now()
@@ -99,7 +99,7 @@ impl Guard for FormGuard {
 }
 
 impl FormGuard {
-    /// The key under which an accepted form is remembered.
+    /// Cache key of an accepted form.
     fn callers(&self, reader: &Reader) -> [String; 1] {
         let claimed = self.claimed.as_ref();
         let claimed = claimed.map(|(name, token)| format!("{name} {}", token.as_str()));

@@ -135,8 +135,8 @@ impl<P: Placement, A: Permission> Credentials<P, A> {
         }
     }
 
-    /// Returns the instance named by `i`. If `i` is absent or blank and the endpoint allows it, returns the credential's own
-    /// instance. This takes one more round trip unless the process knows the credential.
+    /// Returns the instance named by `i`. If `i` is absent or blank and the endpoint allows it, returns the
+    /// credential's own instance. This takes one more round trip unless the process knows the credential.
     async fn instance(&self) -> Result<InstanceName, RequestError> {
         let absent = |name: Option<&str>| name.is_none_or(|name| name.trim().is_empty());
         if !P::RULE.own_instance || !self.params.one("i").is_ok_and(absent) {

@@ -1,12 +1,12 @@
 //! Request extractors that check the caller and create its scope, the only way to the store.
 //!
-//! A handler takes an [`Authorized`], [`Public`] or [`Signed`] request, which axum extracts before the handler runs.
-//! Its type names the placement of credentials, the required permission and the query. The checks have one order
-//! (C-41): `i`, credentials, rate limit, query, permission.
+//! A handler takes an [`Authorized`], [`Public`], [`Signed`] or [`FormRequest`] request, which axum extracts before the
+//! handler runs. Its type names the placement of credentials, the required permission and the query. The checks have
+//! one order (C-41): `i`, credentials, rate limit, query, permission.
 //!
 //! The query's first reads run concurrently with the check, through a [`Reader`] that cannot write. Their result
-//! reaches the handler together with the scope. Before the check has passed, they read at most one page, and only for
-//! a caller that this process accepted recently; for any other caller they wait (C-86).
+//! reaches the handler together with the scope. Before the check has passed, they read at most one page, and only for a
+//! caller that this process accepted recently. For any other caller they wait (C-86).
 
 mod credentials;
 mod form;
@@ -87,7 +87,7 @@ pub trait Guard: Sized + Send + Sync {
         true
     }
 
-    /// Checks the permission; runs after the query was parsed.
+    /// Checks the permission after the query was parsed.
     ///
     /// # Errors
     /// [`RequestError::Permission`] if the caller lacks it.
@@ -96,8 +96,8 @@ pub trait Guard: Sized + Send + Sync {
     }
 }
 
-/// A request with checked caller, query and permission. Handlers use the aliases [`Authorized`], [`Public`] and
-/// [`Signed`].
+/// A request with checked caller, query and permission. Handlers use the aliases [`Authorized`], [`Public`], [`Signed`]
+/// and [`FormRequest`].
 #[derive(Debug)]
 pub struct CheckedRequest<G: Guard, Q: Prefetch> {
     scope: G::Scope,
@@ -143,7 +143,7 @@ async fn check<G: Guard, Q: Prefetch>(
         (Err(refused), Ok(_)) => return Err(refused.into()),
     };
     let (keeper, unchecked) = reader.unchecked(guard.is_known(&reader));
-    // On the heap: it is large and part of every handler's future.
+    // Boxed, because the future is large and part of every handler's future.
     let checked = Box::pin(async {
         let checked = guard.check(&reader, Q::NEEDS_COLLEAGUES).await;
         keeper.judge(checked.is_ok());
@@ -160,8 +160,8 @@ fn first<E: From<RequestError>>(refused: Option<RequestError>, invalid: E) -> E 
     refused.map_or(invalid, E::from)
 }
 
-/// The head of the directory of an instance that answers public requests. `None` for a suspended instance, as for one that
-/// does not exist. One get.
+/// The head of the directory of an instance that answers public requests. `None` for an instance that is suspended or
+/// does not exist. Records the reason for the log. One get.
 async fn open_directory(reader: &Reader) -> Result<Option<DirectoryHead>, StoreError> {
     let directory = reader.directory().await?;
     match &directory {

@@ -24,7 +24,7 @@ pub trait Permission: Send + Sync {
     }
 }
 
-/// No permission required; the response depends on the visibility of records.
+/// Requires no permission. The response depends on the visibility of records.
 #[derive(Debug)]
 pub struct AnyUser;
 

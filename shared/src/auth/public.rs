@@ -1,4 +1,4 @@
-//! Requests without credentials: public booking (spec.md, endpoint 13).
+//! Requests without credentials: public booking (spec.md, endpoint 13) and its free times.
 //!
 //! An unknown instance is answered like an unknown link, with the group's own error. Rate-limit headers are sent only
 //! with responses that reveal the instance anyway (C-1).
@@ -62,7 +62,7 @@ pub struct PublicScope {
 }
 
 impl PublicScope {
-    /// Adds the rate-limit headers to the response; called once the request named an existing link.
+    /// Adds the rate-limit headers to the response. Call it only for an existing link.
     pub fn show_limit(&self) {
         if let Some(left) = self.left {
             request::limited(left);

@@ -1,4 +1,5 @@
-//! Rate limiting, the last step of each check (C-9). Rejected requests are not counted.
+//! Rate limiting, the last step of each check (C-9). Requests without valid credentials do not count. Requests with an
+//! invalid query, or without permission, count.
 
 use crate::http::{App, RequestError};
 use crate::instance::InstanceName;
@@ -19,7 +20,8 @@ pub fn of_public(route: PublicRoute, settings: &Settings) -> (Budget<'static>, O
     (Budget::Public(route), settings.public_requests_per_minute())
 }
 
-/// The limit of the call webhook. Signed calls have a budget that unsigned ones cannot use up (C-9).
+/// The limit of the call webhook. If calls must be signed, their limit is separate from that of requests without
+/// credentials (C-9).
 pub fn of_webhook(settings: &Settings) -> (Budget<'static>, Option<Rate>) {
     if settings.is_webhook_open() {
         return of_public(PublicRoute::Webhook, settings);
@@ -27,7 +29,7 @@ pub fn of_webhook(settings: &Settings) -> (Budget<'static>, Option<Rate>) {
     (Budget::Webhook, settings.webhook_requests_per_minute())
 }
 
-/// Counts a request and adds the remaining number to the response headers. No limit, no count.
+/// Counts a request and adds the remaining number to the response headers. Does nothing without a limit.
 ///
 /// # Errors
 /// [`RequestError::Limited`] if the limit is reached.
@@ -43,7 +45,7 @@ pub async fn count(
 }
 
 /// Counts a request and returns the remaining number, which the response may reveal only for an existing link (C-1).
-/// `None` without limit.
+/// `None` without a limit.
 ///
 /// # Errors
 /// [`RequestError::Limited`] if the limit is reached.

@@ -99,8 +99,8 @@ impl Guard for WebhookGuard {
 }
 
 impl WebhookGuard {
-    /// Adds the place of the secret to the 401 of a call without one. It does so for every instance, so that the response
-    /// reveals nothing (C-103).
+    /// Adds the place of the secret to the 401 of a call without one. It does so for every instance, so that the
+    /// response reveals nothing (C-103).
     fn explained(&self, refused: RequestError) -> RequestError {
         let absent = self.secret.as_deref().is_none_or(str::is_empty);
         if matches!(refused, RequestError::Unauthorized) {

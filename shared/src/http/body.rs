@@ -11,8 +11,8 @@ use crate::opportunity_edit::FieldChange;
 #[error("the body is not JSON")]
 pub struct NotJson;
 
-/// Parses a body as one JSON value. Any or no content type is accepted (C-6), and a leading byte order mark. A number
-/// that cannot be represented exactly matches no field ([`json::inexact`]).
+/// Parses a body as one JSON value. Accepts every content type or none (C-6), and ignores a leading byte order mark. A
+/// number without an exact representation matches no field ([`json::inexact`]).
 ///
 /// # Errors
 /// [`NotJson`] for anything else.
@@ -20,7 +20,7 @@ pub fn parse_json(body: &[u8]) -> Result<Value, NotJson> {
     json::parse(body).map_err(|_| NotJson)
 }
 
-/// Parses a body for a JSON Schema; its numbers are JavaScript's (C-41, C-70).
+/// Parses a body for a JSON Schema. Numbers are doubles, as in JavaScript (C-41, C-70).
 ///
 /// # Errors
 /// [`NotJson`] for anything else.
@@ -31,7 +31,7 @@ pub fn parse_json_doubles(body: &[u8]) -> Result<Value, NotJson> {
 /// A field of a body, parsed by `parse`.
 ///
 /// # Errors
-/// [`InvalidField`] with `rule` if it is absent or `parse` rejects it.
+/// [`InvalidField`] with `rule` if the field is absent or `parse` rejects it.
 pub fn required<T>(
     body: &Map<String, Value>,
     name: &'static str,
@@ -45,7 +45,7 @@ pub fn required<T>(
 /// Parses a body that must be a JSON object.
 ///
 /// # Errors
-/// [`RequestError::NotJson`], or an [`InvalidField`] if it is not an object.
+/// [`RequestError::NotJson`], or an [`InvalidField`] if the value is not an object.
 pub fn parse_object(body: &[u8]) -> Result<Map<String, Value>, RequestError> {
     match parse_json(body)? {
         Value::Object(object) => Ok(object),
@@ -94,7 +94,7 @@ impl JsonObject {
     /// A required property.
     ///
     /// # Errors
-    /// [`InvalidField`] if it is absent, or with the rule that `read` returns.
+    /// [`InvalidField`] if the property is absent, or with the rule that `read` returns.
     pub fn required<T>(
         &self,
         name: &'static str,

@@ -11,13 +11,13 @@ use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, header};
 use http_body_util::BodyExt as _;
 
-/// Bodies up to this length in bytes stay as they are.
+/// Maximum bytes of a body that is sent uncompressed.
 const MAX_PLAIN: u64 = 4 * 1024;
-/// The fastest level: a function has a fraction of a processor, and JSON shrinks to a sixth already.
+/// The fastest level, because a function has a fraction of a processor. JSON shrinks to a sixth with it.
 const LEVEL: u32 = 1;
 
-/// Whether a request accepts gzip. Names match without regard to case; the weight 0 refuses, and an explicit name takes
-/// precedence over `*`.
+/// Whether a request accepts gzip. Names match without regard to case. The weight 0 refuses a coding, and an explicit
+/// name takes precedence over `*`.
 pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     let listed = headers.get_all(header::ACCEPT_ENCODING).iter();
     let listed = listed.filter_map(|value| value.to_str().ok());
@@ -35,7 +35,7 @@ pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     named.or(any).unwrap_or(false)
 }
 
-/// Whether a parameter is the weight 0, or no weight that can be read.
+/// Whether a parameter is a weight that is not a positive number.
 fn refuses(parameter: &str) -> bool {
     match parameter.split_once('=') {
         Some((name, weight)) if name.trim().eq_ignore_ascii_case("q") => {
@@ -45,13 +45,14 @@ fn refuses(parameter: &str) -> bool {
     }
 }
 
-/// [`compress`] as a middleware, for routes that are outside the interface.
+/// [`compress`] as a middleware, for services without the middleware of [`service`](super::service).
 pub async fn gzipped(request: Request, next: Next) -> Response {
     let accepted = accepts_gzip(request.headers());
     compress(next.run(request).await, accepted).await
 }
 
-/// Compresses a body over 4 KB if the request accepts gzip, and states in `vary` that the response depends on it.
+/// Compresses a body over 4 KB if the request accepts gzip. Adds `accept-encoding` to `vary` for every body of this
+/// size, compressed or not.
 pub async fn compress(mut answer: Response, accepted: bool) -> Response {
     let length = http_body::Body::size_hint(answer.body()).lower();
     if length <= MAX_PLAIN || answer.headers().contains_key(header::CONTENT_ENCODING) {
@@ -75,7 +76,8 @@ pub async fn compress(mut answer: Response, accepted: bool) -> Response {
     Response::from_parts(parts, Body::from(packed))
 }
 
-/// Lambda's response has one value for each header, so the name joins the header that CORS may have set.
+/// Sets `vary`, and keeps the `origin` that CORS may have set. Both are one value, because a Lambda response has one
+/// value for each header.
 fn vary(headers: &mut HeaderMap) {
     let both = HeaderValue::from_static("origin, accept-encoding");
     let alone = HeaderValue::from_static("accept-encoding");
@@ -87,8 +89,8 @@ fn vary(headers: &mut HeaderMap) {
     headers.insert(header::VARY, value);
 }
 
-/// `None` if less than a quarter is saved: a function's response has bytes as base64, a third longer, and must not exceed
-/// the platform's limit.
+/// Compresses a body. Returns `None` if this saves less than a quarter: Lambda encodes compressed bytes as base64,
+/// which makes them a third longer, and limits the encoded response.
 fn gzip(plain: &Bytes) -> Option<Vec<u8>> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(plain.len() / 4), Compression::new(LEVEL));
     encoder.write_all(plain).ok()?;

@@ -20,7 +20,7 @@ const ANSWER_HEADERS: &str = "x-request-id, x-funil-version, x-error-details, x-
                               ratelimit-reset";
 
 impl Origins {
-    /// Parses `*` or a comma-separated list; empty text is `*`, the template's default.
+    /// Parses `*` or a comma-separated list. An empty text, or a list with `*`, allows every origin.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let listed: Vec<_> = text

@@ -1,4 +1,4 @@
-//! The errors that every endpoint shares, and their mapping to a [`Problem`].
+//! The errors that all endpoints share, and their mapping to a [`Problem`].
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +13,8 @@ use crate::telemetry::request;
 const OVERSIZE: &str = "body: the record, or an item that counts or lists it, would be larger than 400 KB";
 const FAR_PAGE: &str = "page: is too far from the start to be read on its own; read the pages in order";
 
-/// 400: a parameter of the query or a field of the body breaks its rule. The first text names it, the second is the rule.
+/// 400: a parameter of the query or a field of the body breaks its rule. The first text names the parameter or field,
+/// the second is the rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}: {1}")]
 pub struct InvalidField(pub Cow<'static, str>, pub &'static str);
@@ -34,17 +35,17 @@ pub enum RequestError {
     /// 400: `i` is missing, blank or repeated (C-1).
     #[error("i: must name the instance, once")]
     Instance,
-    /// 401: no credential in its place opens the instance `i`; also for an instance that does not exist.
+    /// 401: the credentials do not belong to the instance `i`, are not valid, or the instance does not exist.
     #[error("unauthorized")]
     Unauthorized,
-    /// 401: a credential is absent, or in another place than the endpoint's. The text names the place; it depends on the request
-    /// alone, so that it reveals nothing of instances and keys (C-103).
+    /// 401: a credential is absent, or in another place than the endpoint's. The text names the right place. It depends
+    /// on the request alone, so it reveals nothing of instances and keys (C-103).
     #[error("{0}")]
     Misplaced(String),
     /// 429: the credentials are good, but their limit is reached (C-9).
     #[error("too many requests")]
     Limited,
-    /// 403, or 400 where spec.md has no 403 for the endpoint: the user's group lacks this permission (C-82).
+    /// 403, or 400 if spec.md has no 403 for the endpoint: the user's group lacks this permission (C-82).
     #[error("{0}: the user does not have this permission")]
     Permission(&'static str),
     /// 404: the record does not exist, or the user may not see it.
@@ -68,8 +69,8 @@ pub enum RequestError {
     /// 400: the body is not JSON.
     #[error("body: must be JSON")]
     NotJson(#[from] NotJson),
-    /// 500: the table failed. 503: conflicts with concurrent requests exceeded the retries. 400: an item would exceed the
-    /// table's limit. Only the log contains the cause.
+    /// 500: the table failed. 503: conflicts with concurrent requests exceeded the retries. 400: an item would exceed
+    /// 400 KB. Only the log contains the cause.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -80,13 +81,15 @@ impl RequestError {
         Self::Invalid(details.to_string())
     }
 
-    /// Maps a failed read of a page of a list (C-62): a page that is asked for by itself may read too much (C-86).
+    /// Maps a failed read of a page of a list (C-62). A page far from the start may exceed the setting `read_budget`
+    /// (C-86).
     #[must_use]
     pub fn of_page(error: StoreError) -> Self {
         Self::over_budget(FAR_PAGE)(error)
     }
 
-    /// Maps a failed read. A read that exceeds the setting `read_budget` is a 400 with `advice` on how to ask for less (C-86).
+    /// Maps a failed read. A read that exceeds the setting `read_budget` is a 400 with `advice` on how to ask for less
+    /// (C-86).
     pub fn over_budget(advice: &'static str) -> impl FnOnce(StoreError) -> Self {
         move |error| match error {
             StoreError::OverBudget => Self::Invalid(advice.to_owned()),
@@ -99,7 +102,7 @@ impl From<RequestError> for Problem {
     fn from(error: RequestError) -> Self {
         match &error {
             RequestError::Instance => request::refuse("i: must name the instance, once"),
-            // A name that is the program's own is logged too.
+            // A borrowed name is a constant of this program, so the log may contain it.
             RequestError::Field(InvalidField(Cow::Borrowed(name), rule)) => {
                 request::refuse(format!("{name}: {rule}"));
             }
@@ -112,7 +115,7 @@ impl From<RequestError> for Problem {
             RequestError::Permission(_) => Self::Forbidden(error.to_string()),
             RequestError::NotFound => Self::NotFound,
             RequestError::IdempotencyMismatch => Self::Mismatch,
-            // A retry would fail too, so it is no failure of the service (C-89).
+            // A retry would fail too, so this is an error of the request (C-89).
             RequestError::Store(cause) if cause.is_oversize() => {
                 tracing::warn!(%cause, "the request is refused");
                 Self::Invalid(OVERSIZE.to_owned())

@@ -14,7 +14,7 @@ const MAX_CHARACTERS: usize = 255;
 pub enum Idempotent<T> {
     /// This request created the record.
     Made(T),
-    /// An equal earlier request created it; the header `idempotent-replayed` says so.
+    /// An equal earlier request created or found the record. The response has the header `idempotent-replayed`.
     Replayed(T),
 }
 
@@ -27,7 +27,7 @@ impl<T: IntoResponse> IntoResponse for Idempotent<T> {
     }
 }
 
-/// The id of the record that an equal request created; `None` for a new request.
+/// The id of the record that an equal earlier request created or found. `None` for a new request.
 ///
 /// # Errors
 /// [`RequestError::IdempotencyMismatch`] if the key was used with another body.

@@ -1,4 +1,4 @@
-//! JSON responses, cut to the size that Lambda accepts.
+//! JSON responses. Lists that exceed the size of a Lambda response are cut.
 
 use axum::response::{IntoResponse, Response};
 use http::header::CONTENT_TYPE;
@@ -7,13 +7,13 @@ use serde::Serialize;
 
 use super::{ErrorFormat, Problem};
 
-/// Maximum bytes of a response: Lambda accepts at most 6 MB and replaces larger ones by an empty 500.
+/// Maximum bytes of a response. Lambda accepts at most 6 MB and replaces a larger response by an empty 500.
 pub(super) const ANSWER_LIMIT: u64 = 5 * 1024 * 1024;
 
 /// Header with the number of items cut from a response that is too large.
 pub const ITEMS_CUT: HeaderName = HeaderName::from_static("x-items-cut");
 
-/// A JSON response. Lists are written in hundreds of thousands of pieces, for which the buffer of `axum::Json` is slow.
+/// A JSON response. `axum::Json` is not used, because its buffer is slow for the many small writes of long lists.
 pub fn json(shown: &impl Serialize) -> Response {
     match serde_json::to_vec(shown) {
         Ok(text) => ([(CONTENT_TYPE, "application/json")], text).into_response(),
@@ -24,11 +24,11 @@ pub fn json(shown: &impl Serialize) -> Response {
     }
 }
 
-/// A JSON response with lists, cut to fit into a response: each list is cut at the same length, and the header
+/// A JSON response with lists. If the response would be too large, all lists are cut at the same length, and the header
 /// [`ITEMS_CUT`] counts the omitted items.
 ///
-/// `sizes` returns the bytes of each item of each list and is called only if something must be cut; `shown` builds
-/// the response with at most that many items per list.
+/// `shown` builds the response with at most that many items per list. `sizes` returns the bytes of each item of each
+/// list, and is called only if the lists must be cut.
 pub fn json_that_fits<T: Serialize>(
     shown: impl Fn(usize) -> T,
     sizes: impl FnOnce() -> Vec<Vec<usize>>,

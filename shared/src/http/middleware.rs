@@ -24,14 +24,14 @@ use crate::traceparent::{self, Traceparent};
 const ITEMS_UNREADABLE: HeaderName = HeaderName::from_static("x-items-unreadable");
 /// Maximum bytes of a body (C-6).
 pub const BODY_LIMIT: usize = 256 * 1024;
-/// Bytes read of a body that is too large, so that the client can read the response.
+/// Maximum bytes read of a body that is too large. A client that has sent its body can read the response.
 const DRAINED: usize = 8 * 1024 * 1024;
 
 /// Request id, in the header `x-request-id` and in the log.
 #[derive(Debug, Clone)]
 pub struct RequestId(pub String);
 
-/// The middleware.
+/// Handles a request before and after its handler. A response never contains the text of a panic.
 pub async fn edge(
     State((app, shape)): State<(App, ErrorFormat)>,
     mut request: Request,
@@ -49,7 +49,7 @@ pub async fn edge(
         preflight()
     } else {
         let work = AssertUnwindSafe(within_limit(request, next, shape)).catch_unwind();
-        // The panic hook has logged the panic; its text is not returned.
+        // The panic hook has logged the panic.
         trace
             .follow(meter.measure(work))
             .await
@@ -92,8 +92,8 @@ fn dress(app: &App, id: &str, origin: Option<&HeaderValue>, headers: &mut Header
     app.origins().allow(origin, headers);
 }
 
-/// The response to a request that the HTTP library rejects before the middleware, logged like every request; `None`
-/// for statuses that the library does not send.
+/// The response to a request that the HTTP library rejects before the middleware. Logs the request. `None` for statuses
+/// that the library does not send.
 #[must_use]
 pub fn unreadable(app: &App, status: StatusCode) -> Option<http::Response<Bytes>> {
     let refusal = match status {
@@ -136,8 +136,8 @@ async fn within_limit(request: Request, next: Next, shape: ErrorFormat) -> Respo
     answer
 }
 
-/// Whether a body can be rejected unread: its client waits for permission (`Expect: 100-continue`), or announces more
-/// bytes than are ever read.
+/// Whether a body is rejected unread, because its client waits for permission (`Expect: 100-continue`) or announces
+/// more than [`DRAINED`] bytes.
 fn is_far_too_large(headers: &HeaderMap) -> bool {
     let length = headers
         .get(header::CONTENT_LENGTH)
@@ -166,7 +166,7 @@ async fn read(mut body: Body) -> Result<Bytes, Problem> {
     }
 }
 
-/// Whether a response is a page for people, the only kind besides JSON (C-5). The handler marks it.
+/// Whether the handler has set the content type to HTML. All other responses are JSON (C-5).
 fn is_page(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
     kind.is_some_and(|kind| kind == b"text/html" || kind.starts_with(b"text/html;"))
@@ -178,8 +178,8 @@ fn preflight() -> Response {
     answer
 }
 
-/// The route in the template's form, such as `GET /leads/{id}`, or one name for all unknown routes: each value is
-/// billed as a metric, so callers must not be able to create values.
+/// The route in the template's form, such as `GET /leads/{id}`, or `other` for unknown routes and for methods without
+/// handlers. Each value is billed as a metric, so callers must not be able to create values.
 fn route(method: &Method, path: Option<&MatchedPath>, status: StatusCode) -> Cow<'static, str> {
     let known = [Method::GET, Method::POST, Method::PUT, Method::DELETE];
     match path {
@@ -190,8 +190,8 @@ fn route(method: &Method, path: Option<&MatchedPath>, status: StatusCode) -> Cow
     }
 }
 
-/// One log line per request, which is also its metrics. It never contains a credential, phone number, address, query
-/// string or body.
+/// Writes the log line of a request, which also contains its metrics. The line never contains a secret, phone number,
+/// address, query string or body.
 fn log(id: &str, route: &str, trace: &Trace, status: StatusCode, began: Stopwatch, cold: bool, cost: &Cost) {
     let (caller, refused) = (trace.caller(), trace.refused());
     tracing::info!(

@@ -1,7 +1,7 @@
 //! HTTP: the checks before every handler and the formatting of every response.
 //!
-//! A function's crate defines a [`RouteGroup`]; [`service`] wraps one or more groups in the middleware. The same
-//! service runs under `lambda_http`, under `funil serve`, and in tests.
+//! A function's crate defines [`RouteGroup`]s. [`service`] wraps one or more groups in the middleware. The same service
+//! runs under `lambda_http`, under `funil serve`, and in tests.
 
 mod body;
 mod compression;
@@ -53,7 +53,7 @@ struct Shared {
     store: Store,
     environment: Environment,
     origins: Origins,
-    /// Whether a request was received.
+    /// Whether the process has received a request.
     warm: AtomicBool,
 }
 
@@ -92,7 +92,7 @@ impl App {
         &self.0.origins
     }
 
-    /// Whether this request is the process's first, which started it.
+    /// Whether this request is the first of the process (a cold start).
     fn begins(&self) -> bool {
         !self.0.warm.swap(true, Ordering::Relaxed)
     }
@@ -123,11 +123,11 @@ impl RouteGroup {
     }
 }
 
-/// The routes of one or more groups inside the middleware; other paths are 404.
+/// The routes of one or more groups inside the middleware. Other paths are 404.
 pub fn service(app: &App, groups: impl IntoIterator<Item = RouteGroup>) -> Router {
     let within = |shape| axum::middleware::from_fn_with_state((app.clone(), shape), middleware::edge);
     let routes = groups.into_iter().map(|RouteGroup { routes, shape }| {
-        // Here and not in the middleware, because axum adds the header `allow` to this response.
+        // This fallback is not in the middleware, because axum adds the header `allow` only to the fallback's response.
         let refuse = async move || shape.answer(&Problem::MethodNotAllowed);
         routes.method_not_allowed_fallback(refuse).layer(within(shape))
     });

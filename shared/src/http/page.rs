@@ -1,4 +1,4 @@
-//! Self-contained HTML pages: everything in one text, with a content security policy that allows only its own blocks.
+//! HTML pages without external files. Their content security policy allows only their own blocks of script and style.
 
 use axum::response::{Html, IntoResponse as _, Response};
 use base64::Engine as _;
@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::{HeaderName, header};
 use sha2::{Digest as _, Sha256};
 
-/// Browser features that are disabled. A page needs at most to copy a link.
+/// Disabled browser features. Writing to the clipboard remains allowed, because a page may copy a link.
 const SHUT_OFF: &str = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), \
                         midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=()";
 
@@ -25,13 +25,13 @@ impl SelfContainedPage {
         Self { text, policy }
     }
 
-    /// Its text.
+    /// The HTML text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The response that contains it.
+    /// The response with the page.
     #[must_use]
     pub fn response(&'static self) -> Response {
         let headers: [(HeaderName, &str); 7] = [
@@ -53,8 +53,8 @@ impl SelfContainedPage {
     }
 }
 
-/// The policy of a page: its own blocks by their digests, and calls to `connect`. Computed from the text, so the digests cannot
-/// become outdated.
+/// The content security policy of a page. Allows its blocks of script and style by their digests, and calls to
+/// `connect`. The digests are computed from the text, so they cannot become outdated.
 #[must_use]
 pub fn policy(text: &str, connect: &str) -> String {
     let digests = |element| inline(text, element).map(digest).collect::<Vec<_>>().join(" ");
@@ -88,7 +88,7 @@ mod tests {
     fn the_policy_admits_every_block_and_nothing_else() {
         let page = "<style>s</style><script>a</script>b<script></script>";
         assert_eq!(inline(page, "script").collect::<Vec<_>>(), ["a", ""]);
-        // The digest of empty text, from the standard's examples.
+        // SHA-256 of the empty text.
         let empty = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='";
         assert_eq!(digest(""), empty);
         let expected = format!(

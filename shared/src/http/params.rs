@@ -7,7 +7,7 @@ use super::{InvalidField, RequestError};
 use crate::integer::plain;
 use crate::store::ListRequest;
 
-/// The decoded parameters of a query string, in order. Unknown ones are ignored (C-6).
+/// The decoded parameters of a query string, in order. Handlers ignore unknown parameters (C-6).
 #[derive(Clone, Default)]
 pub struct Params(Vec<(String, String)>);
 
@@ -28,7 +28,7 @@ impl Params {
     /// The value of a parameter, if present.
     ///
     /// # Errors
-    /// [`InvalidField`] if it is repeated, because it is ambiguous which value is meant.
+    /// [`InvalidField`] if the parameter is repeated, because its value is ambiguous.
     pub fn one(&self, name: &'static str) -> Result<Option<&str>, InvalidField> {
         let mut values = self
             .0
@@ -41,26 +41,26 @@ impl Params {
         }
     }
 
-    /// The value of a parameter. `None` if absent or blank.
+    /// The value of a parameter. `None` if absent or empty.
     ///
     /// # Errors
-    /// [`InvalidField`] if it is repeated.
+    /// [`InvalidField`] if the parameter is repeated.
     pub fn filled(&self, name: &'static str) -> Result<Option<&str>, InvalidField> {
         Ok(self.one(name)?.filter(|text| !text.is_empty()))
     }
 
-    /// A whole number from 0. `None` if absent or blank. Numbers above the maximum are the maximum.
+    /// A whole number. `None` if absent or empty. Numbers above `u64::MAX` become `u64::MAX`.
     ///
     /// # Errors
-    /// [`InvalidField`] if it is anything else, or repeated.
+    /// [`InvalidField`] if the value is anything else, or the parameter is repeated.
     pub fn whole(&self, name: &'static str) -> Result<Option<u64>, InvalidField> {
         self.parsed(name, "must be a whole number", plain)
     }
 
-    /// A parameter parsed by `parse`. `None` if absent or blank.
+    /// A parameter parsed by `parse`. `None` if absent or empty.
     ///
     /// # Errors
-    /// [`InvalidField`] with `rule` if `parse` rejects it or it is repeated.
+    /// [`InvalidField`] with `rule` if `parse` rejects the value. [`InvalidField`] if the parameter is repeated.
     pub fn parsed<T>(
         &self,
         name: &'static str,
@@ -73,10 +73,10 @@ impl Params {
         parse(text).map(Some).ok_or(InvalidField::new(name, rule))
     }
 
-    /// A flag. `false` if absent or blank.
+    /// A flag. `false` if absent or empty.
     ///
     /// # Errors
-    /// [`InvalidField`] if it is anything else.
+    /// [`InvalidField`] if the value is anything else, or the parameter is repeated.
     pub fn flag(&self, name: &'static str) -> Result<bool, InvalidField> {
         match self.one(name)?.unwrap_or_default() {
             "1" | "true" => Ok(true),
@@ -88,16 +88,17 @@ impl Params {
     /// A GraphQL selection in `query` of the fields in `roots`. `None` if absent or blank (C-22).
     ///
     /// # Errors
-    /// [`RequestError::Selection`] if it selects anything else.
+    /// [`RequestError::Selection`] if the value is anything else. [`RequestError::Field`] if the parameter is repeated.
     pub fn selection(&self, roots: &'static [Field]) -> Result<Option<Selection>, RequestError> {
         let query = self.one("query")?.filter(|query| !query.trim().is_empty());
         Ok(query.map(|query| Selection::parse(query, roots)).transpose()?)
     }
 
-    /// The size of a page, from 1 to `most`. `None` if absent or blank.
+    /// The size of a page in items, from 1 to `most`. `None` if absent or empty.
     ///
     /// # Errors
-    /// [`InvalidField`] with `rule` if it is anything else.
+    /// [`InvalidField`] with `rule` if the number is out of range. [`InvalidField`] if the value is not a number or the
+    /// parameter is repeated.
     pub fn limit(&self, most: u16, rule: &'static str) -> Result<Option<u16>, InvalidField> {
         let Some(limit) = self.whole("limit")? else {
             return Ok(None);
@@ -119,8 +120,8 @@ impl Params {
     }
 }
 
-/// The pairs of a form-encoded text. `+` is a space. A name or value that is not UTF-8 is read as Latin-1, which pages and
-/// programs without UTF-8 send.
+/// The pairs of a form-encoded text. `+` is a space. A name or value that is not valid UTF-8 is read as Latin-1,
+/// because some pages and programs send Latin-1.
 #[must_use]
 pub fn decoded(text: &[u8]) -> Vec<(String, String)> {
     let pairs = text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty());

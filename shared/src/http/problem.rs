@@ -14,9 +14,10 @@ use crate::text::cut;
 
 /// Header with the details of an invalid request whose body spec.md fixes.
 const DETAILS: HeaderName = HeaderName::from_static("x-error-details");
-/// Maximum characters of the details, because they may contain names chosen by callers; short enough for a header.
+/// Characters kept at the start of long details, which may contain names chosen by callers. A header contains only
+/// these.
 const DETAILS_LIMIT: usize = 200;
-/// Characters kept at the end, which states the rule.
+/// Characters kept at the end of long details, which states the rule.
 const REASON_LIMIT: usize = 100;
 
 /// Error format of a group of endpoints.
@@ -24,13 +25,15 @@ const REASON_LIMIT: usize = 100;
 pub enum ErrorFormat {
     /// `{ "error": <text> }`, with `details` naming the field at fault in an invalid request.
     Error,
-    /// `{ "error": <text> }` alone, where spec.md fixes the body; the details are in a header.
+    /// `{ "error": <text> }` alone, for endpoints with a body fixed by spec.md. The details are in a header. A 401 may
+    /// have `details`.
     Fixed,
-    /// Endpoint 10: as `Fixed`, and spec.md fixes the body of its 401 too.
+    /// Endpoint 10: as `Fixed`, but its 401 has the details in a header too.
     OpportunityList,
-    /// Endpoint 7: `{ "msg": <text> }`; the text of an invalid request names the field at fault.
+    /// Endpoint 7: `{ "msg": <text> }`. The text of an invalid request names the field at fault. A 401 may have
+    /// `details`.
     Message,
-    /// Endpoint 19: `{ "msg": <text> }` with its own 401 and 500.
+    /// Endpoint 19: `{ "msg": <text> }`, with other bodies for 400, 401, 500 and 503.
     CallWebhook,
 }
 
@@ -41,9 +44,9 @@ pub enum Problem {
     Invalid(String),
     /// 401.
     Unauthorized,
-    /// 401, naming the place of a credential that is not there (C-103).
+    /// 401, naming the right place of an absent or misplaced credential (C-103).
     Misplaced(String),
-    /// 403, or 400 with this text where spec.md has no 403 for the endpoint (C-82).
+    /// 403, or 400 with this text if spec.md has no 403 for the endpoint (C-82).
     Forbidden(String),
     /// 404.
     NotFound,
@@ -57,13 +60,13 @@ pub enum Problem {
     UriTooLong,
     /// 422: the `Idempotency-Key` was used with another body (C-10).
     Mismatch,
-    /// 429: this minute's limit is reached (C-9). The middleware adds when the next minute begins.
+    /// 429: this minute's limit is reached (C-9). The middleware adds the seconds until the next minute.
     TooMany,
     /// 431.
     HeadersTooLarge,
-    /// 500. The cause is in the log only.
+    /// 500. Only the log contains the cause.
     Internal,
-    /// 503: the table was too busy with concurrent requests. The request can be repeated.
+    /// 503: too many conflicts with concurrent requests. The caller can repeat the request.
     Busy,
     /// A status with its own body.
     Other(StatusCode, Value),
@@ -88,7 +91,8 @@ impl Problem {
         }
     }
 
-    /// Why the request is refused, for the log: the rule of a 400 or a 403, or the code of an error with its own body.
+    /// The reason for the log: the rule of a 400 or a 403, the code of an error with its own body, or the text of a
+    /// 413, 414, 422 or 431.
     fn reason(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Invalid(details) | Self::Forbidden(details) => Some(rule(details).into()),
@@ -120,7 +124,7 @@ impl Problem {
     }
 }
 
-/// Attaches the problem to the response; the middleware writes it in the format of the route's group.
+/// Attaches the problem to the response. The middleware writes the body in the format of the route's group.
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut answer = ErrorFormat::Error.answer(&self);
@@ -130,7 +134,8 @@ impl IntoResponse for Problem {
 }
 
 impl ErrorFormat {
-    /// The response to an invalid request.
+    /// The response that reports a problem. Also records the reason for the log. Groups without a 403 respond with a
+    /// 400.
     #[must_use]
     pub fn answer(self, refusal: &Problem) -> Response {
         if let (Self::Fixed | Self::OpportunityList | Self::Message, Problem::Forbidden(details)) =
@@ -160,7 +165,7 @@ impl ErrorFormat {
         }
     }
 
-    /// [`answer`](Self::answer) with a serialized body.
+    /// A response with a serialized body and no headers, outside of any request. Records no reason for the log.
     pub(super) fn plain(self, refusal: &Problem) -> http::Response<Bytes> {
         let mut answer = http::Response::new(self.body(refusal).to_string().into());
         *answer.status_mut() = refusal.status();
@@ -179,7 +184,7 @@ impl ErrorFormat {
             (Self::Error, Problem::NoRoute) => json!({ "error": refusal.text(), "details": "no such route" }),
             (Self::Error | Self::Fixed | Self::OpportunityList, _) => json!({ "error": refusal.text() }),
             (Self::Message, Problem::Invalid(details)) => json!({ "msg": shorten(details) }),
-            // Before a handler has the body, the only possible error is an incomplete body.
+            // The handler writes its own 400s. Others are an incomplete body, and a record that would be too large.
             (Self::CallWebhook, Problem::Invalid(_)) => {
                 json!({ "msg": "invalid_body", "err": { "instancePath": "", "keyword": "parse", "message": "must be JSON" } })
             }
@@ -197,9 +202,9 @@ impl ErrorFormat {
     }
 }
 
-/// The rule in the details of a refusal, for the log: without the field, which the caller may have named, and with `…` in
-/// the place of quoted text and of numbers, which may be the caller's. The numbers of a rule that begins with `must` are
-/// its own.
+/// The rule in the details of a refusal, for the log. Omits the field's name, and replaces quoted text and numbers by
+/// `…`, because all of them may come from the caller. A rule that begins with `must` contains only its own numbers, so
+/// they remain.
 fn rule(details: &str) -> String {
     let (quoted, rule) = match (details.find('"'), details.rfind('"')) {
         (Some(first), Some(last)) if first < last => {
@@ -222,8 +227,7 @@ fn rule(details: &str) -> String {
     masked
 }
 
-/// Shortens details in the middle if a name chosen by the caller makes them long; the start of the name and the rule
-/// remain.
+/// Shortens long details in the middle. The start of a name chosen by the caller and the rule remain.
 fn shorten(details: &str) -> Cow<'_, str> {
     let length = details.chars().count();
     if length <= DETAILS_LIMIT + REASON_LIMIT {
@@ -233,7 +237,7 @@ fn shorten(details: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}…{reason}", cut(details, DETAILS_LIMIT)))
 }
 
-/// Text for a header: non-ASCII and control characters are percent-encoded.
+/// Text for a header, cut to [`DETAILS_LIMIT`] characters. `%`, non-ASCII and control characters are percent-encoded.
 fn header(text: &str) -> Option<HeaderValue> {
     let encode = |byte| match byte {
         b' '..=b'~' if byte != b'%' => char::from(byte).to_string(),
@@ -247,7 +251,6 @@ fn header(text: &str) -> Option<HeaderValue> {
 mod tests {
     use super::*;
 
-    /// Endpoint 19 with an incomplete body.
     #[test]
     fn endpoint_19_reports_incomplete_bodies_as_invalid_json() {
         let answered = ErrorFormat::CallWebhook.body(&Problem::Invalid("body: broke off".to_owned()));
@@ -277,7 +280,7 @@ mod tests {
         assert_eq!(unauthorized.headers().get(DETAILS), None);
     }
 
-    /// C-103: in the body, except where spec.md fixes the body of a 401.
+    /// C-103: the body contains the details, unless spec.md fixes the body of the 401.
     #[test]
     fn places_of_credentials_are_details() {
         let misplaced = Problem::Misplaced("apitoken: there".to_owned());
@@ -305,7 +308,7 @@ mod tests {
         }
     }
 
-    /// C-106: no value of the request.
+    /// C-106: the log contains no value of the request.
     #[test]
     fn the_logged_rule_has_nothing_of_the_caller() {
         for (details, logged) in [

@@ -1,4 +1,4 @@
-//! The parts of a request from which a query is parsed, with its complete body.
+//! The parts of a request that a query is parsed from.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest as _, FromRequestParts as _, Path, Request};
@@ -14,7 +14,7 @@ pub struct RawRequest {
     pub params: Params,
     /// The headers.
     pub headers: HeaderMap,
-    /// The parameter in the path; `None` if the route has none or it is not UTF-8.
+    /// The parameter in the path. `None` if the route has none or the parameter is not UTF-8.
     pub path: Option<String>,
     /// The body.
     pub body: Bytes,
@@ -42,7 +42,7 @@ impl RawRequest {
         let (mut parts, body) = request.into_parts();
         let path = Path::<String>::from_request_parts(&mut parts, app).await;
         let source = source_address(&parts.extensions);
-        // The middleware has already read the complete body, so this cannot fail.
+        // Cannot fail, because the middleware has read the complete body.
         let body = Bytes::from_request(Request::new(body), app).await;
         Self {
             params: Params::parse(parts.uri.query().unwrap_or_default()),
@@ -57,7 +57,7 @@ impl RawRequest {
     /// The id in the path.
     ///
     /// # Errors
-    /// [`InvalidField`] with `name` if the path has none.
+    /// [`InvalidField`] with `name` if the path has no parameter or `parse` rejects it.
     pub fn id<I>(
         &self,
         name: &'static str,
@@ -70,7 +70,7 @@ impl RawRequest {
     /// The header `Idempotency-Key`, if present.
     ///
     /// # Errors
-    /// [`BadIdempotencyKey`] if it is malformed.
+    /// [`BadIdempotencyKey`] if the header is malformed or repeated.
     pub fn idempotency_key(&self) -> Result<Option<&str>, BadIdempotencyKey> {
         idempotency_key(&self.headers)
     }

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use http::Extensions;
 
-/// The source address, an extension of the request: `lambda` takes it from API Gateway's context, a server from the
-/// connection's peer. Headers are not trusted, because callers write them.
+/// The source address, an extension of the request. `lambda` takes it from API Gateway's context, `funil serve` from
+/// the connection. Headers are not trusted, because callers write them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceAddress(pub IpAddr);
 

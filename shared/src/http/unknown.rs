@@ -1,12 +1,12 @@
-//! Requests for paths that no route has.
+//! Requests to unknown paths.
 
 use axum::http::{Method, Uri};
 use axum::response::Redirect;
 
 use super::Problem;
 
-/// 404, except for the link of a booking page followed by a slash, as people and mail programs write it: a permanent redirect to the
-/// link. It is no route, because API Gateway distinguishes both paths and passes this one to the function of unknown paths.
+/// 404. The link of a booking page with a trailing slash, which people and mail programs write, is redirected
+/// permanently to the link. API Gateway passes such a path to the function of unknown paths, so no route can handle it.
 pub async fn answer(method: Method, uri: Uri) -> Result<Redirect, Problem> {
     let link = uri.path().strip_suffix('/').filter(|path| is_booking_link(path));
     let link = link.filter(|_| [Method::GET, Method::HEAD].contains(&method));

@@ -9,9 +9,9 @@
 //! duration of any request: a reader that finds no marker reads no stale copy.
 //!
 //! Leads are processed in parallel, and each instance has a share of the time (C-87). An unreadable marker is
-//! rewritten, since its key has all information. If a record of a lead is unreadable, or too large with its new
-//! copy, the marker is kept for the readers, with the version at which it is stuck; it is retried when set again or reset by `funil doctor
-//! --repair`.
+//! rewritten, since its key has all information. If a record of a lead is unreadable, or too large with its new copy,
+//! the marker remains for the readers and records the version at which it is stuck. The refresh is retried after the
+//! marker is set again, or reset by `funil doctor --repair`.
 
 mod marker;
 mod opportunities;
@@ -43,7 +43,7 @@ const LEADS: usize = 64;
 const LEADS_OF_ONE: usize = 32;
 /// Seconds in which a round begins new leads of one instance.
 const SHARE: u32 = 60;
-/// Failed leads after which a round of an instance is aborted: then the table fails, not a lead.
+/// Failed leads after which a round of an instance is aborted, because so many failures indicate a failing table.
 const MAX_FAILURES: usize = 64;
 
 /// Parameters of a round.
@@ -60,7 +60,7 @@ impl Store {
     /// Refreshes the copies of all instances. Returns the number of leads.
     ///
     /// # Errors
-    /// [`StoreError`] if the table fails; the rest is done by the next round.
+    /// [`StoreError`] if the table fails. The next round continues.
     pub async fn refresh_copies(&self) -> Result<u64, StoreError> {
         let permits = Semaphore::new(LEADS);
         let instances = self.instances_in_turn().await?.into_iter();
@@ -122,8 +122,8 @@ impl Writer {
         tally.result()
     }
 
-    /// Shuffles markers, so that short rounds do not always omit the same leads, and writes are spread over the partitions of
-    /// leads, opportunities and lists.
+    /// Shuffles markers, so that short rounds do not always omit the same leads, and writes are spread over the
+    /// partitions of leads, opportunities and lists.
     fn shuffle(&self, items: &mut [Item]) {
         for last in (1..items.len()).rev() {
             let other = self.reader().environment.below(last as u64 + 1);
@@ -243,8 +243,9 @@ impl Writer {
         Ok(transaction)
     }
 
-    /// The same for a lead without opportunities. Reads neither its record, which may be large, nor its version.
-    /// One query. Returns `None` if it has some, if it was deleted, or if the marker may be one that was deleted and set again.
+    /// Like [`refresh_noticed`](Self::refresh_noticed), for a lead without opportunities. Reads neither its record,
+    /// which may be large, nor its version. Returns `None` if the lead has opportunities or was deleted, or if the
+    /// marker may have been deleted and set again. One query.
     ///
     /// Later opportunities are copies of the lead as it is then, or of a change that sets the marker again.
     async fn without_copies(
@@ -280,7 +281,7 @@ impl Writer {
         transaction.update(notice.key.clone(), "v", 0, written, condition);
     }
 
-    /// Deletes a marker whose copies were written long enough ago.
+    /// The writes that delete a marker. Empty unless its copies were written at least `grace` seconds ago.
     fn cleared(&self, notice: &StaleMarker, grace: u32) -> Transaction {
         let mut transaction = Transaction::default();
         let over = notice.since.saturating_add(u64::from(grace));
@@ -301,7 +302,7 @@ impl Writer {
         transaction
     }
 
-    /// Deletes a marker, and the pending-erasure marker of a deleted lead.
+    /// Deletes a marker, and the tombstone of a deleted lead.
     fn end(&self, transaction: &mut Transaction, notice: &StaleMarker, unchanged_marker: Condition) {
         if notice.deleted {
             transaction.delete(self.keys().erasure(notice.lead), Condition::Always);

@@ -105,7 +105,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the result of `change`, and calls it again on conflicts; `None` if nothing has to be done.
+    /// Writes the result of `change`, and calls `change` again after a conflict. `change` returns `None` if the record
+    /// needs no change.
     async fn change_record(
         &self,
         key: Key,

@@ -1,8 +1,8 @@
 //! Common rules of background jobs (C-87): they begin at a random instance, process many in parallel, and a
 //! failure of one instance does not affect others.
 //!
-//! The entries of the list of instances say which are suspended or being deleted, so that leaving them out costs no read
-//! (C-104).
+//! The list of instances contains whether an instance is suspended or being deleted, so skipping such instances costs
+//! no read (C-104).
 
 use crate::instance::InstanceName;
 use crate::store::Store;
@@ -25,7 +25,8 @@ impl Store {
         self.instances_without(&[SUSPENDED, DELETING]).await
     }
 
-    /// The same with suspended ones, whose erasures go on.
+    /// Like [`open_instances_in_turn`](Self::open_instances_in_turn), with suspended instances, because their erasures
+    /// continue.
     pub(crate) async fn instances_in_turn(&self) -> Result<Vec<InstanceName>, StoreError> {
         self.instances_without(&[DELETING]).await
     }
@@ -64,7 +65,7 @@ pub fn log_failure(instance: &InstanceName, job: &'static str, error: &StoreErro
     }
 }
 
-/// Results of a job: a failed part does not stop the others.
+/// Results of the parts of a job. A failed part does not stop the others.
 #[derive(Debug, Default)]
 pub struct JobOutcome {
     done: u64,

@@ -1,4 +1,4 @@
-//! Background jobs. They use the store and send webhooks; no client calls them.
+//! Background jobs. They use the store and send webhooks. No client calls them.
 
 pub mod automations;
 pub mod copies;

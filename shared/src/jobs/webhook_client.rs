@@ -1,8 +1,8 @@
-//! Posts notifications to the receivers that operators configure (C-76).
+//! Sends notifications to the receivers that operators configure (C-76), with `POST`, `PUT` or `PATCH`.
 //!
-//! Connections are https, to an address that is checked after the name is resolved and not resolved again.
-//! Redirects are not followed. Neither the secret nor a receiver's response is logged. A delivery ends within
-//! 10 seconds, whatever the receiver does.
+//! Connections are https, to an address that is checked after the name is resolved and not resolved again. Redirects
+//! are not followed. Neither the secret nor a receiver's response is logged. A delivery ends within 10 seconds in any
+//! case.
 
 mod lanes;
 
@@ -47,7 +47,7 @@ pub struct RequestLimits {
     pub rest: Duration,
     /// The whole delivery.
     pub whole: Duration,
-    /// How long a stream batch waits for receivers after its actions are done.
+    /// Maximum time that a stream batch waits for receivers after its actions are done.
     pub batch: Duration,
 }
 
@@ -107,14 +107,14 @@ pub struct WebhookRequest {
 /// Resolves a host.
 type Resolver = Arc<dyn Fn(String, u16) -> BoxFuture<'static, Vec<SocketAddr>> + Send + Sync>;
 
-/// TLS configuration, created at the first delivery; inside `None` if unavailable.
+/// TLS configuration, created at the first delivery. The inner `None` if TLS is unavailable.
 type Tls = Arc<OnceLock<Option<TlsConnector>>>;
 
 /// A connection with TLS or, in tests, without.
 trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<W: AsyncRead + AsyncWrite + Send + Unpin> Wire for W {}
 
-/// Posts notifications.
+/// Sends notifications.
 #[derive(Clone)]
 pub struct WebhookClient {
     resolver: Resolver,
@@ -148,10 +148,10 @@ impl WebhookClient {
         }
     }
 
-    /// Posts a notification; any 2xx is a receipt.
+    /// Sends a notification. Any 2xx confirms its receipt.
     ///
     /// # Errors
-    /// Why the delivery failed, without any text of request or response.
+    /// The reason of the failed delivery, without any text of request or response.
     pub async fn deliver(&self, letter: &WebhookRequest) -> Result<(), String> {
         self.try_to_deliver(letter).await.map_err(|missed| missed.reason)
     }
@@ -166,7 +166,7 @@ impl WebhookClient {
             .unwrap_or_else(|_| Err(Missed::late("it took too long")))
     }
 
-    /// How long a stream batch waits for receivers.
+    /// Maximum time that a stream batch waits for receivers.
     #[must_use]
     pub fn batch_limit(&self) -> Duration {
         self.limits.batch
@@ -228,7 +228,7 @@ impl WebhookClient {
         let talk = async {
             let answer = sender.send_request(request).await.map_err(broken)?;
             let status = answer.status();
-            // Read so that the receiver can finish sending; the content is discarded.
+            // Reads and discards the body, so that the receiver can finish sending.
             let rest = Limited::new(answer.into_body(), MAX_ANSWER).collect();
             let _ = timeout(self.limits.rest, rest).await;
             if status.is_success() {
@@ -270,14 +270,14 @@ impl WebhookClient {
         }
     }
 
-    /// The same with TLS, trusting these roots or, for `None`, the system's.
+    /// Adds TLS that trusts these roots or, for `None`, the system's.
     #[must_use]
     pub fn with_tls(mut self, roots: Option<RootCertStore>) -> Self {
         self.tls = Some(roots.map_or_else(Arc::default, |roots| Arc::new(OnceLock::from(tls(roots)))));
         self
     }
 
-    /// The same with these timeouts.
+    /// Replaces the timeouts.
     #[must_use]
     pub fn within(mut self, limits: RequestLimits) -> Self {
         self.limits = limits;
@@ -313,7 +313,7 @@ fn request(letter: &WebhookRequest) -> Result<Request<Full<Bytes>>, http::Error>
         .header(USER_AGENT, "funil")
         .header(CONTENT_TYPE, "application/json")
         .body(Full::from(letter.body.clone()))?;
-    // The fixed headers may replace the client's and the content's; others of the service are refused at import.
+    // A configured header may replace `user-agent` and `content-type`. The import refuses other headers of the service.
     let headers = request.headers_mut();
     for (name, value) in &letter.headers {
         headers.insert(HeaderName::from_bytes(name.as_bytes())?, value.reveal().parse()?);

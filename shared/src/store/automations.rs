@@ -1,4 +1,4 @@
-//! Automations as items. Only the operator changes them.
+//! Stored automations. Only the operator changes them.
 
 use serde::Deserialize;
 
@@ -12,11 +12,11 @@ use table::unknown::Raw;
 use table::{KeyRange, PAGE};
 
 const KIND: &str = "automation";
-/// The automation as text.
+/// The attribute with the automation as JSON.
 const TEXT: &str = "automation";
 
 impl Reader {
-    /// All automations by id that this build can carry out. One query for each MB of them.
+    /// All automations that this build can run, by id. One query per MB. Fails if an automation is unreadable.
     pub(crate) async fn automations(&self) -> Result<Vec<Automation>, StoreError> {
         let items = self.automation_items().await?;
         let known = items.iter().filter_map(|item| match decode(item) {
@@ -34,17 +34,17 @@ impl Reader {
     }
 }
 
-/// A stored automation, as far as this build reads it.
+/// A stored automation.
 #[derive(Debug)]
 pub enum FoundAutomation {
-    /// One that this build can carry out.
+    /// An automation that this build can run.
     Known(Automation),
     /// An automation with a trigger, a filter or an action of a later build. Ignoring the unknown part could run
-    /// actions that nobody asked for, so the automation does not run.
+    /// unintended actions, so the automation does not run.
     Later {
         /// Its id.
         id: AutomationId,
-        /// The event that sets it off; `None` if it is inactive.
+        /// The event that triggers it; `None` if it is inactive.
         event: Option<String>,
     },
 }
@@ -58,7 +58,7 @@ impl FoundAutomation {
         }
     }
 
-    /// The event that sets it off; `None` if it is inactive.
+    /// The event that triggers it; `None` if it is inactive.
     fn awaits(&self) -> Option<String> {
         match self {
             Self::Known(automation) => automation.active.then(|| automation.what().to_string()),
@@ -77,7 +77,7 @@ pub fn summarize<'f>(directory: &mut DirectoryHead, all: impl IntoIterator<Item 
     directory.triggers = directory.events.remove(&calls.to_string());
 }
 
-/// The fields that an automation of a later build must have too.
+/// The fields that this build needs of an automation of a later build.
 #[derive(Deserialize)]
 struct Later {
     id: AutomationId,
@@ -91,7 +91,7 @@ fn active() -> bool {
     true
 }
 
-/// An automation in the place of what is stored.
+/// The item of an automation that replaces `stored`, with unknown attributes of `stored`.
 pub fn rewritten(stored: Option<&Item>, automation: &Automation) -> Item {
     let raw = stored.map(Raw::of).unwrap_or_default();
     raw.carry(encode(automation), |raw| match decode(raw) {
@@ -114,7 +114,7 @@ pub fn decode(item: &Item) -> Result<FoundAutomation, StoreError> {
         Ok(automation) => return Ok(FoundAutomation::Known(automation)),
         Err(cause) => cause,
     };
-    // So serde names a variant or a field that is not declared.
+    // serde's messages about undeclared variants and fields begin with this word.
     if cause.to_string().starts_with("unknown ")
         && let Ok(later) = serde_json::from_str::<Later>(text)
     {

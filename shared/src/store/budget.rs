@@ -1,7 +1,8 @@
 //! The read budget of one request beyond the pages that it shows (C-86), in units and time.
 //!
-//! A query is made only if its maximum cost fits the rest of the budget, so a request hardly consumes more than its
-//! budget. Queries in progress reserve their maximum; another one waits for their unused part before it is refused.
+//! A query starts only if its maximum cost fits the rest of the budget, so a request exceeds its budget at most
+//! slightly. Queries in progress reserve their maximum cost. Before a query is refused, it waits for the unused part of
+//! their reservations.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -62,7 +63,8 @@ impl ReadBudget {
     /// Reads a part of a partition in one call.
     ///
     /// # Errors
-    /// [`StoreError::OverBudget`] without a call if it might exceed the budget, whatever the queries in progress return.
+    /// [`StoreError::OverBudget`], without a call, if the rest of the budget is below the maximum cost after all
+    /// queries in progress have ended.
     pub async fn query(&self, table: &ReadTable, span: KeyRange) -> Result<Page, StoreError> {
         let items = u32::try_from(span.limit).unwrap_or(u32::MAX);
         let most = f64::from(items.saturating_mul(ITEM_UNITS)).min(MAX_QUERY_UNITS);
@@ -118,12 +120,12 @@ impl ReadBudget {
         Ok(read)
     }
 
-    /// Counts what was read before the budget was known.
+    /// Subtracts units that were already read, such as prefetched ones. The rest may become negative.
     pub fn spend(&self, units: f64) {
         self.state().left -= units;
     }
 
-    /// Ends `work` that takes longer than [`MAX_TIME`].
+    /// Aborts `work` after [`MAX_TIME`].
     ///
     /// # Errors
     /// [`StoreError::OverBudget`] if it took longer, otherwise the error of `work`.
@@ -180,7 +182,7 @@ mod tests {
         budget.state().left
     }
 
-    /// A query waits for those under way, and is refused once they have returned too little.
+    /// A query waits for the queries in progress, and is refused after they have returned too few units.
     #[tokio::test]
     async fn budgets_are_never_exceeded() {
         let budget = ReadBudget::new(800);
@@ -203,7 +205,6 @@ mod tests {
         ));
     }
 
-    /// However small it is, something can be read: one query.
     #[tokio::test]
     async fn the_smallest_budget_allows_one_query() {
         let budget = ReadBudget::new(1);
@@ -212,7 +213,7 @@ mod tests {
         assert!(matches!(budget.reserve(1.0).await, Err(StoreError::OverBudget)));
     }
 
-    /// A function ends after 29 seconds, and a call before this may take 8.
+    /// A function ends after 29 seconds, and the call before the search may take 8.
     #[tokio::test]
     async fn slow_reads_are_aborted() {
         let never = within(

@@ -40,7 +40,7 @@ pub struct PrefetchedCalendars {
 pub struct PrefetchedSlots {
     /// The calendar named by the link, if any.
     pub calendar: Option<Calendar>,
-    /// The busy times, if the hint had the right calendar and days.
+    /// The busy times, if the cached calendar of the link is the current one.
     guessed: Option<Agenda>,
 }
 
@@ -57,7 +57,8 @@ impl Reader {
         Ok(calendars.collect())
     }
 
-    /// Reads all calendars and, with `next`, the next meetings of the calendars that this process knows.
+    /// Prefetches all calendars and, with `next`, the next meetings of the calendars that this process knows. One query
+    /// per MB of calendars, and one query per known calendar.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -75,7 +76,8 @@ impl Reader {
         Ok(PrefetchedCalendars { calendars, next })
     }
 
-    /// All calendars by id, each with the start of its next meeting. No call if this process knew them all.
+    /// All calendars by id and, with `next`, the start of the next meeting of each. One query per calendar that this
+    /// process did not know.
     ///
     /// # Errors
     /// [`StoreError`] if the meetings cannot be read.
@@ -114,7 +116,8 @@ impl Reader {
         Ok(found)
     }
 
-    /// Reads the calendar named by a link and, if this process knows the link, its busy times.
+    /// Prefetches the calendar of a link and, if this process knows the link, its busy times. A get, in parallel with a
+    /// query of the days.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.

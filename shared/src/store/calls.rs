@@ -1,4 +1,4 @@
-//! The call history and the timeline: a call, its event, what it does to its lead and the numbers it takes are one
+//! The call history and the timeline. A call, its event, the change of its lead and the taking of its ids are one
 //! transaction (C-75).
 
 mod insert;
@@ -29,7 +29,7 @@ pub use insert::{CallParty, NewCall, PrefetchedCall, RecordedCall};
 pub use numbers::CallSequences;
 
 const KIND: &str = "call";
-/// Maximum repeated writes of a call whose lead is archived or restored concurrently.
+/// Maximum attempts to write a call while its lead is archived and restored concurrently.
 const TURNS: usize = 6;
 
 /// A call as it is stored.
@@ -40,7 +40,7 @@ pub struct CallRecord {
     /// Its event on the lead's timeline.
     #[serde(rename = "event", default)]
     pub event: Option<EventId>,
-    /// The webhook that wrote the call recognises it by this nonce. Imported calls have none.
+    /// Nonce of the request that wrote the call; the request recognises its own write by it. Imported calls have none.
     #[serde(default)]
     pub nonce: Option<String>,
     #[serde(skip)]
@@ -54,7 +54,7 @@ impl CallRecord {
     }
 }
 
-/// Someone who calls for the first time.
+/// The caller of a first call from a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownCaller {
     /// The number's digits as they were sent.
@@ -65,12 +65,12 @@ pub struct KnownCaller {
     pub name: Option<String>,
     /// The picture of that account.
     pub photo_url: Option<String>,
-    /// A lead that an earlier call from this number made and that no longer has it.
+    /// A lead that an earlier call from this number created and that no longer has the number.
     pub instead_of: Option<LeadId>,
 }
 
 impl KnownCaller {
-    /// The lead that the first call makes (C-73).
+    /// The lead that the first call creates (C-73).
     fn lead(&self, id: LeadId, now: Timestamp) -> Lead {
         Lead {
             firstname: Some(self.name.clone().unwrap_or_else(|| self.number.clone())),
@@ -82,8 +82,8 @@ impl KnownCaller {
         }
     }
 
-    /// The number as the lead keeps it. A foreign one that without its `+` would read as a Brazilian one keeps the `+`,
-    /// or the next call would not find the lead.
+    /// The number as stored in the lead. A foreign number that would be read as a Brazilian one without its `+` keeps
+    /// the `+`; otherwise the next call would not find the lead.
     fn written(&self) -> String {
         if Phone::of(&self.number).as_ref() == Some(&self.phone) {
             return self.number.clone();
@@ -95,32 +95,32 @@ impl KnownCaller {
 /// The lead that a call belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Link {
-    /// None could be resolved.
+    /// No lead could be resolved.
     Nobody,
-    /// One that exists.
+    /// An existing lead.
     Known(LeadId),
-    /// One that the call makes.
+    /// A lead that the call creates.
     New(Box<KnownCaller>),
 }
 
 /// Outcome of an attempt to write a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inserted {
-    /// It is written.
+    /// The call is written.
     Done(CallId),
-    /// Others took the numbers concurrently; nothing is written.
+    /// Concurrent requests took the ids; nothing is written.
     NumbersTaken,
-    /// The lead is gone; nothing is written.
+    /// The lead does not exist; nothing is written.
     LeadGone,
-    /// Another first call from the number made this lead concurrently, or long ago; nothing is written.
+    /// A concurrent or earlier first call from the number created this lead; nothing is written.
     AlreadyMade(LeadId),
     /// Another request with the same key came first; nothing is written.
     Claimed(Claimed),
 }
 
 impl Reader {
-    /// Returns the id of the call with these numbers if it is in the history under `nonce`. This decides an attempt of unknown
-    /// outcome. One get.
+    /// Returns the id of the call with these ids if its nonce is `nonce`, to resolve an attempt of unknown outcome. One
+    /// get.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -138,9 +138,10 @@ impl Reader {
 }
 
 impl Writer {
-    /// Writes a call, its event, its mark on the lead or the lead itself, the numbers it takes and the request's claim: all or
-    /// nothing, one transaction. `nonce` makes the call recognisable to the one who wrote it. If active automations wait for
-    /// calls, an incoming call with a lead that is not archived also adds an outbox entry for them (C-76).
+    /// Writes a call, its event, the lead's last activity or the new lead, the taken ids and the request's claim. One
+    /// transaction; more if the lead is archived or restored concurrently. The request recognises its own write by
+    /// `nonce`. If an active automation waits for calls, an incoming call with a lead that is not archived also adds an
+    /// outbox entry (C-76).
     ///
     /// # Errors
     /// [`StoreError`] if the attempt failed or its outcome is unknown.
@@ -182,8 +183,9 @@ impl Writer {
         }
     }
 
-    /// Writes a call with the trigger that it raises. An archived lead raises none (C-76), and whether it is archived is
-    /// decided by the write itself: first on condition that it is not, then, without the trigger, that it is.
+    /// Writes a call with its outbox entry. A call with an archived lead has no entry (C-76). The write itself decides
+    /// whether the lead is archived: the first attempt requires that it is not; the next one has no entry and requires
+    /// that it is.
     async fn commit_call(
         &self,
         mut transaction: Transaction,
@@ -285,12 +287,13 @@ impl Writer {
     }
 }
 
-/// Whether this item alone failed its condition, and it exists.
+/// Whether only the condition on this item failed, and the item exists.
 fn is_only_there(refused: &BTreeMap<Key, Item>, key: &Key) -> bool {
     refused.len() == 1 && refused.get(key).is_some_and(|item| !item.is_empty())
 }
 
-/// Finds the item of this call among the items of several calls, with its key. Returns the key of a new call if there is none.
+/// The key and the item of a call among the items of several calls. Without an item, the key at which a new call is
+/// written.
 pub fn found<'i>(
     keys: Keys<'_>,
     id: CallId,

@@ -1,4 +1,5 @@
-//! Companies that leads name: each lead's record contains a copy, and a company has no version.
+//! Companies of leads. The record of each lead contains a copy of its company. A company has no version, so conditions
+//! compare its content.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ const MAY_LACK: [&str; 22] = [
     "updatedDate",
 ];
 
-/// The company of a lead that is being written, in the state in which it was read. The lead copies its fields.
+/// The company of a lead to write, and the condition that it is unchanged since it was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedCompany {
     /// The company.
@@ -54,12 +55,12 @@ impl NamedCompany {
         })
     }
 
-    /// Requires in a transaction that the company still is as it was read.
+    /// Adds the condition that the company is unchanged to a transaction.
     pub(crate) fn require(&self, transaction: &mut Transaction, keys: Keys<'_>) {
         transaction.check(keys.company(self.company.id), self.seen.clone());
     }
 
-    /// The company after a transaction was refused. Returns `None` if it is deleted.
+    /// The current company after a transaction was refused; `None` if it was deleted.
     pub(crate) fn renewed(
         self,
         keys: Keys<'_>,
@@ -73,7 +74,7 @@ impl NamedCompany {
     }
 }
 
-/// The company still has the content that was read.
+/// The condition that a company still has the content of `stored`.
 pub fn same_company(stored: &Item) -> Condition {
     let mut has = stored.clone();
     has.retain(|name, _| name != "pk" && name != "sk");

@@ -15,7 +15,7 @@ use crate::settings::Rate;
 use crate::time::Timestamp;
 use table::{StoreError, item};
 
-/// A credential's instance and user, and its expiry.
+/// A stored credential.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Credential {
     /// Public id, used for revocation and in the log.
@@ -28,11 +28,12 @@ pub struct Credential {
     /// Rate limit of this key, which overrides the instance's (C-9).
     #[serde(default)]
     pub requests_per_minute: Option<Rate>,
-    /// Membership of the user, copied from the user's record. If absent, as in the first format, the record is read.
+    /// Membership of the user, copied from the user's record. Absent in the first format, which has the memberships in
+    /// the directory. If both lack it, the user's record is read.
     #[serde(default)]
     pub standing: Option<Membership>,
-    /// The time of the revocation. A revoked credential stays, so that the log can tell it from one that never was; its
-    /// expiry has passed long ago, for builds that know no revocation here.
+    /// Time of the revocation. A revoked credential stays stored, so that the log distinguishes it from an unknown one.
+    /// Its expiry is in the past, so builds that do not read this field refuse it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked: Option<Timestamp>,
 }
@@ -41,8 +42,8 @@ pub struct Credential {
 pub type FoundCredentials = HashMap<CredentialHash, Credential>;
 
 impl Store {
-    /// The instance of one of these credentials, valid or not: the instance of a request that names none. No call if
-    /// this process knows it, because a credential never changes its instance.
+    /// The instance of the first existing credential among these, valid or not. It is the instance of a request without
+    /// `i`. No call if this process knows it, because a credential never changes its instance.
     pub(crate) async fn own_instance(
         &self,
         hashes: &[CredentialHash],

@@ -18,8 +18,8 @@ pub struct Derived {
     pub items: BTreeMap<Key, Item>,
     /// Totals that count the record, with its contributions.
     pub totals: BTreeMap<Key, Share>,
-    /// Ranks of its lists, with its contributions. They add up to the records only where they are counted, so they are
-    /// no totals.
+    /// Ranks of its lists, with its contributions. Ranks do not count every record (see `leads::ranks`), so they are
+    /// not totals.
     pub ranks: BTreeMap<Key, Share>,
 }
 
@@ -30,7 +30,7 @@ pub struct Share {
     pub numbers: BTreeMap<String, i64>,
     /// Attributes that describe the class of the total.
     pub attributes: Item,
-    /// Whether the total has shards after a conflict, because many requests may add to it at the same time.
+    /// Whether the total continues in shards after a conflict, because many requests may add to it concurrently.
     pub spread: bool,
 }
 
@@ -77,8 +77,8 @@ fn add_shares(transaction: &mut Transaction, old: &BTreeMap<Key, Share>, new: &B
             .filter_map(|(share, sign)| Some((share?, sign)))
         {
             for (name, by) in &share.numbers {
-                // Also when a record leaves: a total that starts below 0, while another process counts the rest,
-                // is described too.
+                // A subtraction sets the attributes too: a total may start below 0 while another process counts the
+                // other records.
                 let set = share.attributes.clone();
                 transaction.update(key.clone(), name, sign * by, set, Condition::Always);
             }

@@ -1,4 +1,5 @@
-//! A record as it is stored: its value, and what storing adds to it. One implementation for every kind with a version.
+//! A record as it is stored: its value with a version, a nonce and the item that it was read from. All kinds with a
+//! version share this implementation.
 
 use std::borrow::Borrow;
 use std::ops::Deref;
@@ -11,16 +12,16 @@ use table::{Condition, StoreError, Transaction};
 
 /// A kind of record.
 pub trait Entity: Sized {
-    /// Names the kind in errors.
+    /// Name of the kind in errors.
     const KIND: &'static str;
 
-    /// Where the record is.
+    /// The key of the record.
     fn key(&self, keys: Keys<'_>) -> Key;
 
     /// The attributes of the value.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] if it has none.
+    /// [`StoreError::Unstorable`] if it cannot be encoded.
     fn encode(&self) -> Result<Item, StoreError>;
 
     /// The value that an item contains. Attributes of [`Stored`] are ignored.
@@ -29,11 +30,11 @@ pub trait Entity: Sized {
     /// [`StoreError::Corrupt`] if it cannot be read.
     fn decode(item: &Item) -> Result<Self, StoreError>;
 
-    /// The items that are stored along with a record, such as list entries and claims of numbers, and its shares of totals. A pure
-    /// function of the record; `item` is its encoded form, because entries copy parts of it.
+    /// The items derived from a record, such as list entries and look-ups, and its contributions to totals. A pure
+    /// function of the record. `item` is its encoded form, because entries copy parts of it.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] if an item of it cannot be encoded.
+    /// [`StoreError::Unstorable`] if an item cannot be encoded.
     fn derived(record: &Stored<Self>, item: &Item, keys: Keys<'_>) -> Result<Derived, StoreError>;
 }
 
@@ -42,13 +43,14 @@ pub trait Entity: Sized {
 pub struct Stored<E> {
     /// The record's value.
     pub value: E,
-    /// Rises by one with every write of the record.
+    /// Increases by one with every write of the record.
     pub version: u64,
-    /// Made or changed through the API since it was last imported (C-81).
+    /// Whether the API created or changed the record since its last import (C-81).
     pub edited: bool,
-    /// The request that wrote the record recognises it by this nonce. Imported records have none.
+    /// Nonce of the last request that wrote the record; it recognises its own write by it. `None` if only imports wrote
+    /// the record.
     pub nonce: Option<String>,
-    /// The item that it was read from.
+    /// The item from which the record was read; empty for a new record.
     pub raw: Raw,
 }
 
@@ -61,7 +63,7 @@ impl<E> Deref for Stored<E> {
 }
 
 impl<E: Entity> Stored<E> {
-    /// A record that an import brings for the first time.
+    /// The first version of an imported record.
     pub fn new(value: E) -> Self {
         Self {
             value,
@@ -72,7 +74,7 @@ impl<E: Entity> Stored<E> {
         }
     }
 
-    /// A record that the request with this nonce makes.
+    /// The first version of a record that the request with this nonce creates.
     pub fn made(value: E, nonce: Option<&str>) -> Self {
         Self {
             edited: true,
@@ -81,7 +83,7 @@ impl<E: Entity> Stored<E> {
         }
     }
 
-    /// The next version of the record, with another value.
+    /// The next version of the record with another value. Nonce and edited flag stay.
     #[must_use]
     pub fn next(&self, value: E) -> Self {
         Self {
@@ -93,7 +95,7 @@ impl<E: Entity> Stored<E> {
         }
     }
 
-    /// The next version of what is stored, if anything is, with a value that an import brings.
+    /// The next version of the stored record with an imported value; the first version if `stored` is `None`.
     #[must_use]
     pub fn imported(stored: Option<&Self>, value: E) -> Self {
         match stored {
@@ -105,10 +107,10 @@ impl<E: Entity> Stored<E> {
         }
     }
 
-    /// The record as an item, with the attributes of the item it was read from that this build does not know.
+    /// The record as an item. Attributes of the item it was read from that this build does not know are kept.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] if it has none.
+    /// [`StoreError::Unstorable`] if it cannot be encoded.
     pub fn encode(&self) -> Result<Item, StoreError> {
         let recode = |raw: &Item| Self::decode_known(raw).ok()?.encode_known().ok();
         Ok(self.raw.carry(self.encode_known()?, recode))
@@ -146,18 +148,18 @@ impl<E: Entity> Stored<E> {
         })
     }
 
-    /// Everything that is derived from it.
+    /// All items derived from the record.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] if an item of it cannot be encoded.
+    /// [`StoreError::Unstorable`] if an item cannot be encoded.
     pub fn derived(&self, keys: Keys<'_>) -> Result<Derived, StoreError> {
         E::derived(self, &self.encode()?, keys)
     }
 
-    /// Everything that is derived from it. Costs no encoding if it is as it was read, and not a later version made from that.
+    /// All items derived from the record. A record with the version that was read is not encoded again.
     ///
     /// # Errors
-    /// [`StoreError::Unstorable`] if an item of it cannot be encoded.
+    /// [`StoreError::Unstorable`] if an item cannot be encoded.
     pub fn derived_as_read(&self, keys: Keys<'_>) -> Result<Derived, StoreError> {
         let is_read =
             |item: &&Item| item::number(E::KIND, item, "v").is_ok_and(|read: u64| read == self.version);
@@ -167,7 +169,7 @@ impl<E: Entity> Stored<E> {
         }
     }
 
-    /// Deletes the record and what is derived from it, on condition that it is as it was read.
+    /// Deletes the record and its derived items, on condition that the stored version is unchanged.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] if a derived item cannot be encoded.
@@ -179,8 +181,8 @@ impl<E: Entity> Stored<E> {
         Ok(transaction)
     }
 
-    /// Replaces the stored record, or adds it if there is none, and changes its derived items, on condition that the stored record
-    /// is unchanged.
+    /// Replaces the stored record, or adds it if there is none, and changes its derived items. The condition is that
+    /// the stored version is unchanged.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] if it cannot be encoded.

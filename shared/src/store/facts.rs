@@ -1,13 +1,14 @@
 //! Facts: the events that writes of leads, opportunities and meetings raise for automations (C-102).
 //!
-//! A write builds its transaction with [`Writer::put_record`], for a new lead [`Writer::add_lead`]. Both put the record, all that
-//! is derived from it and, if an automation waits for one of its events, an outbox entry. So a fact is raised exactly once, with
-//! its write or not at all. A new kind of write needs nothing else.
+//! A write builds its transaction with [`Writer::put_record`], or [`Writer::add_lead`] for a new lead. Both put the
+//! record, its derived items and, if an active automation has one of its events, an outbox entry. So a fact is raised
+//! exactly once if its write succeeds. A new kind of write needs nothing else.
 //!
-//! The active events are in the directory, which every request has read, so a fact that no automation waits for costs
-//! nothing. Writes of background work and of imports do not raise facts.
+//! The head of the directory, which every request reads, contains the events of active automations. So a fact without
+//! an automation costs nothing. Writes of background work and of imports do not raise facts.
 //!
-//! An entry contains ids and no personal data. Its key has the version of the written record, so every write has its own.
+//! An outbox entry contains ids, the time and the values that filters compare, but no personal data. Its key contains
+//! the version of the written record, so every write has its own entry.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,30 +28,30 @@ use crate::traceparent::{self, Traceparent};
 use table::item::{Item, n, s};
 use table::{Condition, StoreError, Transaction};
 
-/// The attribute of an outbox entry that has its [`Raised`] fact.
+/// The attribute of an outbox entry with its [`Raised`] fact as JSON.
 pub const FACT: &str = "fact";
 
-/// A fact as the outbox keeps it.
+/// A fact in the outbox.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Raised {
     /// Time of the write.
     pub at: Timestamp,
-    /// The events of the write that were active then.
+    /// The events of the write for which an automation was active.
     pub events: Vec<String>,
     /// The values that filters compare, after the write.
     #[serde(flatten)]
     pub circumstances: Circumstances,
 }
 
-/// A kind of record whose writes are facts.
+/// A kind of record. Its writes are facts.
 pub trait Factual: Entity {
     /// The trigger of its events.
     const TRIGGER: Trigger;
 
-    /// The fact, given the version of the record after it.
+    /// The fact of the write that gave the record this version.
     fn cause(&self, version: u64) -> Cause;
 
-    /// The moments of a write that makes `self` of `before`.
+    /// The moments of a write that replaces `before` with `self`.
     fn moments(&self, before: Option<&Self>) -> Vec<Moment>;
 
     /// The values that filters compare.
@@ -58,8 +59,8 @@ pub trait Factual: Entity {
 }
 
 impl Writer {
-    /// Returns the writes that replace the stored record, or add it if there is none, with its derived items and the facts that
-    /// this raises. Their condition is that the stored record is unchanged.
+    /// Returns the writes that replace the stored record, or add it if there is none, with its derived items and the
+    /// outbox entry of its facts. Their condition is that the stored version is unchanged.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] if it cannot be encoded.
@@ -86,7 +87,8 @@ impl Writer {
         Ok(transaction)
     }
 
-    /// Adds the writes of a new lead to a transaction, with the facts that this raises. It takes its id from `number`.
+    /// Adds the writes of a new lead, with the outbox entry of its facts, to a transaction. The caller takes the lead's
+    /// id, `number`, at the counter.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] if it cannot be encoded.
@@ -108,14 +110,14 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether calls are to be written to the outbox (C-76).
+    /// Whether an active automation waits for calls, so that they need an outbox entry (C-76).
     pub(crate) fn raises_calls(&self) -> bool {
         self.directory
             .as_ref()
             .is_some_and(|directory| directory.triggers)
     }
 
-    /// The events of these moments that active automations wait for.
+    /// The events of these moments for which an automation is active.
     fn watched(&self, trigger: Trigger, moments: impl FnOnce() -> Vec<Moment>) -> Vec<String> {
         let Some(directory) = self.directory.as_ref().filter(|it| !it.events.is_empty()) else {
             return Vec::new();

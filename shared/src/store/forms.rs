@@ -12,14 +12,14 @@ use table::item::{self, Item, n, s};
 use table::{KeyRange, StoreError};
 
 const KIND: &str = "hook";
-/// The form as text, in its record and in its look-up.
+/// The attribute with the form as JSON, in its record and in its look-up.
 const TEXT: &str = "hook";
 
 /// A form as it is stored.
 pub type FormRecord = Stored<Form>;
 
 impl Reader {
-    /// The active form of a name and token. One get, which finds nothing if the token is another one.
+    /// The active form with this name and token. One get by the name and a prefix of the token's hash.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -31,7 +31,7 @@ impl Reader {
         Ok(form)
     }
 
-    /// The same as this process last read it: a prefetch hint.
+    /// The form that this process last read by this name and token: a prefetch hint.
     #[must_use]
     pub fn hinted_form(&self, name: &LinkName, token: &TokenHash) -> Option<Form> {
         self.hints.forms.get(&self.form_name(name, token))
@@ -41,7 +41,7 @@ impl Reader {
         (self.instance.clone(), format!("{name} {}", token.as_str()))
     }
 
-    /// The user with the lowest id: responsible if nobody else is. One query of one item.
+    /// The user with the lowest id, who is responsible if no other user is. One query of one item.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -80,7 +80,7 @@ impl Entity for Form {
     }
 }
 
-/// The form that a record contains, or its look-up.
+/// The form in a record or in a look-up.
 pub fn form(item: &Item) -> Result<Form, StoreError> {
     item::need_json(KIND, item, TEXT)
 }

@@ -23,7 +23,7 @@ impl Reader {
         item.map(|item| item::decode(KIND, item)).transpose()
     }
 
-    /// All funnels by id, for changes that depend on each of them; fails if one is unreadable. One query for each MB of them.
+    /// All funnels by id, for changes that depend on every funnel. One query per MB.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -32,7 +32,7 @@ impl Reader {
         items.map(|item| item::decode(KIND, item)).collect()
     }
 
-    /// All readable funnels by id. One query for each MB of them.
+    /// All readable funnels by id. One query per MB.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -42,7 +42,7 @@ impl Reader {
         Ok(funnels.collect())
     }
 
-    /// Prefetches the funnels by id. At most two calls, in parallel.
+    /// Prefetches funnels by id. At most two calls, in parallel.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -58,8 +58,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// The readable funnels of the page that the viewer sees, by id. A query for each MB of funnels; stores the cursor of the
-    /// next page.
+    /// The readable funnels of the page that the viewer sees, by id. One query per MB after the prefetched ones. With
+    /// `limit`, stores the cursor of the next page.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -72,7 +72,7 @@ impl Writer {
         let decode = |item: Item| item::decode::<Funnel>(KIND, item);
         let sees = {
             let viewer = viewer.clone();
-            // An unreadable one is omitted from its page.
+            // An unreadable funnel passes the filter, and is then logged and omitted.
             move |item: &Item| decode(item.clone()).map_or(true, |funnel| viewer.sees_funnel(&funnel.access))
         };
         let start = start.filtered(visible(sees));

@@ -1,7 +1,7 @@
 //! Requests with an `Idempotency-Key` (C-10).
 //!
-//! A request's writes and its claim are one transaction, so exactly one of several equal requests does the work and
-//! the others find its record. There is no state in which a request is known to be in progress.
+//! A request's writes and its claim are one transaction, so exactly one of several equal requests does the work and the
+//! others find its record. No stored state marks a request as in progress.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +15,13 @@ use table::StoreError;
 use table::item::{self, Item, n, s};
 use table::{CommitError, Condition, Transaction};
 
-/// Lifetime of a key.
+/// Lifetime of a key in seconds.
 const SECONDS: u32 = 24 * 3600;
 
-/// The attribute of a claim whose record existed before.
+/// The attribute of a claim that marks an existing record.
 const FOUND: &str = "found";
 
-/// A repeatable request: scope and key, and a digest of the body.
+/// A repeatable request: a digest of endpoint, caller and key, and a digest of the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey {
     name: String,
@@ -31,13 +31,13 @@ pub struct IdempotencyKey {
 /// Outcome of earlier requests with the same key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claimed {
-    /// There was none.
+    /// There was no earlier request.
     New,
     /// An equal request created the record with this id.
     Replay(u64),
     /// An equal request found the record with this id, and created none.
     Found(u64),
-    /// It had another body.
+    /// An earlier request had another body.
     Mismatch,
 }
 
@@ -57,7 +57,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// Outcome of the request whose claim caused a conflict.
+    /// Outcome of a concurrent request with the same key, from the items of failed conditions; `None` if the claim is
+    /// not among them.
     pub(crate) fn claimed_meanwhile(
         &self,
         claim: Option<&IdempotencyKey>,
@@ -70,8 +71,8 @@ impl Writer {
 }
 
 impl Writer {
-    /// Stores that a request found a record and created none. Returns the outcome of a concurrent request with the same key
-    /// that came first. One transaction.
+    /// Stores that a request found a record and created none. Returns the outcome of a concurrent request with the same
+    /// key that came first. One transaction.
     ///
     /// # Errors
     /// [`StoreError`] if it failed, or its outcome is unknown.
@@ -90,7 +91,8 @@ impl Writer {
                 let claimed = self.claimed_meanwhile(Some(claim), &items)?;
                 Ok(claimed.unwrap_or(Claimed::New))
             }
-            // An unknown outcome. Whichever equal request stored it, the response is the same.
+            // The outcome may be unknown. All equal requests have the same response, so it does not matter which of
+            // them stored the claim.
             Err(CommitError::Store(error)) => match self.reader.claimed(Some(claim)).await? {
                 Claimed::New => Err(error),
                 Claimed::Found(stored) if stored == found => Ok(Claimed::New),
@@ -116,7 +118,8 @@ impl IdempotencyKey {
         keys.idempotency(&self.name)
     }
 
-    /// Adds to `transaction` that the request created record `made`, on condition that no earlier one did.
+    /// Adds the claim of a request that created record `made` to `transaction`, on condition that there is no valid
+    /// claim with this key.
     pub(crate) fn put(&self, transaction: &mut Transaction, keys: Keys<'_>, made: u64, now: Timestamp) {
         self.put_outcome(transaction, keys, (made, Item::new()), now);
     }
@@ -142,8 +145,8 @@ impl IdempotencyKey {
         );
     }
 
-    /// Compares the claim with a stored one; expired claims, and those without `ttl`, are ignored. `FOUND` is absent where the request
-    /// created the record.
+    /// Compares the claim with a stored one. Expired claims, and claims without `ttl`, are ignored. [`FOUND`] is absent
+    /// if the request created the record.
     pub(crate) fn judge(&self, item: &Item, now: Timestamp) -> Result<Claimed, StoreError> {
         let until = i64::try_from(item::number("idempotency", item, "ttl")?).unwrap_or(i64::MAX);
         if until <= now.unix_seconds() {

@@ -1,8 +1,8 @@
 //! The text of every key of the table. No other module writes one.
 //!
-//! A partition key begins with the instance, whose name cannot contain the delimiter, so no other part of a key can
-//! lead into another instance. Three kinds of items belong to no instance, and their keys begin with the delimiter
-//! itself: credentials, which name the instance they open, the operator's list of instances, and the table's format.
+//! A partition key begins with the name of the instance. The name cannot contain the delimiter, so no other part of a
+//! key can lead to another instance. Three kinds of items belong to no instance, and their keys begin with the
+//! delimiter: credentials, which contain their instance, the operator's list of instances, and the table's format.
 
 mod automation;
 mod board;
@@ -37,43 +37,43 @@ pub use report::{
 };
 pub use ticket::placed_ticket;
 
-/// Links that are read at a time: their records make one batch of gets.
+/// Number of links that are read at a time. Their records are one batch of gets.
 pub const BATCH: usize = 100;
 
 /// The record that an item is derived from, as far as its key determines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// It is no item of a list, no look-up, no event and no total.
+    /// The item is no list entry, look-up, event or total.
     None,
-    /// Of this lead. `None` if no such key is ever written.
+    /// This lead. `None` if no such key is ever written.
     Lead(Option<LeadId>),
-    /// It is an event, whose call the item names.
+    /// A call. The item is its event and contains its id.
     Event,
-    /// Of this opportunity. `None` if no such key is ever written.
+    /// This opportunity. `None` if no such key is ever written.
     Opportunity(Option<OpportunityId>),
-    /// It leads to a calendar, which the item names.
+    /// A calendar. The item is its look-up and contains its id.
     CalendarLink,
-    /// It leads to a form, which the item names.
+    /// A form. The item is its look-up and contains its id.
     FormLink,
-    /// Of this meeting. `None` if no such key is ever written.
+    /// This meeting. `None` if no such key is ever written.
     Meeting(Option<MeetingId>),
-    /// Of this ticket. `None` if no such key is ever written.
+    /// This ticket. `None` if no such key is ever written.
     Ticket(Option<TicketId>),
-    /// Of the file that [`Keys::listed_file`] returns.
+    /// The file that [`Keys::listed_file`] returns.
     File,
-    /// It is a total of leads, derived of many.
+    /// Many leads. The item is a total.
     LeadTotal,
-    /// It is a total of opportunities, derived of many.
+    /// Many opportunities. The item is a total.
     OpportunityTotal,
-    /// It is a total of meetings, derived of many.
+    /// Many meetings. The item is a total.
     MeetingTotal,
 }
 
-/// Which of an instance's running numbers.
+/// A counter of an instance: an item with the last ids of its kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Counter {
     Lead,
-    /// Calls and events: two numbers in one item, because one write takes both.
+    /// Calls and events. Both ids are in one item, because one write takes both.
     Call,
     Opportunity,
     Calendar,
@@ -81,12 +81,12 @@ pub enum Counter {
     Ticket,
 }
 
-/// A credential, found by its hash.
+/// A credential by its hash.
 pub fn credential(hash: &CredentialHash) -> Key {
     Key::new(format!("{OPENING}{}", hash.as_str()), "credential")
 }
 
-/// Every item of an instance, and the credentials that open it.
+/// Selects every item of an instance, and its credentials.
 #[cfg(any(feature = "operator", feature = "testing"))]
 pub fn everything(instance: &InstanceName) -> table::Selection<'_> {
     table::Selection {
@@ -114,7 +114,7 @@ pub fn expiring(instance: &InstanceName) -> [String; 7] {
 /// The prefix of the partition keys of items that requests find by a credential's hash.
 pub const OPENING: &str = "#credential#";
 
-/// Which form the table's items have.
+/// The item with the table's format (C-88).
 pub fn format() -> Key {
     Key::new("#format".to_owned(), "format")
 }
@@ -302,7 +302,7 @@ impl Keys<'_> {
         Key::new(self.profiles(), digits)
     }
 
-    /// The partitions in which something may be set aside.
+    /// The quarantine partitions.
     pub fn quarantine(self) -> [String; 3] {
         [self.outbox(), self.notices(), self.erasures()].map(|partition| partition + ASIDE)
     }
@@ -312,7 +312,7 @@ impl Keys<'_> {
         Key::new(self.pk(&format!("idempotency#{digest}")), "idempotency")
     }
 
-    /// The minutes of a budget of requests.
+    /// The partition with the minutes of a rate limit's budget.
     pub fn rates(self, budget: Budget<'_>) -> String {
         match budget {
             Budget::Keys => self.pk("rate#keys"),
@@ -322,29 +322,29 @@ impl Keys<'_> {
         }
     }
 
-    /// The requests counted against a budget in a minute, numbered from 1970.
+    /// The item that counts the requests of a budget in a minute. Minutes are numbered from 1970.
     pub fn rate(self, budget: Budget<'_>, minute: u64) -> Key {
         Key::new(self.rates(budget), number(minute))
     }
 
-    /// The item that records where a page of a list begins.
+    /// The cursor of a page of a list.
     pub fn bookmark(self, walk: &str, page: u64) -> Key {
         Key::new(self.pk(&format!("bookmark#{walk}")), format!("{page:020}"))
     }
 }
 
-/// An entry of a list by its place: the key in partition `list`.
+/// The key of a lead's entry in partition `list`.
 pub fn entry(list: String, id: LeadId) -> Key {
     Key::new(list, id.padded())
 }
 
-/// The sort key of the record numbered so, where records are sorted by id.
+/// A number as a sort key. It is padded, so that keys sort by number.
 pub fn number(number: u64) -> String {
     format!("{number:015}")
 }
 
-/// Divides the numbered items of a partition after the first ones into parts of equally many numbers. Items may be added
-/// concurrently, so the last part has no end.
+/// Divides the items after number `first` of a partition into parts of equally many numbers, up to `last`. Items may be
+/// added concurrently, so the last part has no end.
 pub fn split(partition: &str, first: u64, last: u64, parts: u64) -> Vec<KeyRange> {
     let step = last.min(MAX_ID).saturating_sub(first).div_ceil(parts).max(1);
     let bound = |part: u64| number((first + part * step).min(MAX_ID));

@@ -30,7 +30,7 @@ impl Reader {
         self.begin_list(self.keys().loss_reasons(), request).await
     }
 
-    /// `known` with those of these tags that exist and are readable. No call if all are known, else one batch of gets
+    /// Adds the existing, readable tags with these ids to `known`. No call if all are known, else one batch of gets
     /// within the read budget.
     ///
     /// # Errors
@@ -46,7 +46,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// The readable tags or loss reasons of the page, by id. A query for each MB of them; stores the cursor of the next page.
+    /// The readable tags or loss reasons of the page, by id. One query per MB after the prefetched ones. With `limit`,
+    /// stores the cursor of the next page.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.

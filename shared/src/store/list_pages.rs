@@ -1,5 +1,6 @@
-//! Pages of tickets, files (C-62), users, funnels, tags and loss reasons: a whole list up to the maximum response, or `limit` entries from the end
-//! of the previous page. A page without a cursor is an offset, read within the instance's read budget.
+//! Pages of tickets, files (C-62), users, funnels, tags and loss reasons. A request without `limit` reads the whole
+//! list up to the maximum response. A request with `limit` continues at the end of the previous page. A page without a
+//! cursor is an offset, read within the instance's read budget.
 //!
 //! The start of a page is prefetched in parallel with authentication; the rest is read after it.
 
@@ -17,7 +18,7 @@ use table::{KeyRange, PAGE, Page, key_of};
 
 /// Maximum entries that are read before authentication (C-86).
 const MAX_EARLY: usize = 50;
-/// Maximum bytes that are read of a list without `limit`; above 5 MB it is refused.
+/// Reads of a list without `limit` stop after this number of bytes. A response above 5 MB is refused.
 pub const MAX_BYTES: usize = 6 * 1024 * 1024;
 
 /// The requested page of a list.
@@ -95,7 +96,7 @@ pub struct PrefetchedList {
 }
 
 impl PrefetchedList {
-    /// The same list under another filter of the same name, which depends on the viewer.
+    /// The same list with a filter that depends on the viewer. It has the name of the filter that it replaces.
     pub(super) fn filtered(mut self, filter: EntryFilter) -> Self {
         self.list.filter = Some(filter);
         self
@@ -107,12 +108,12 @@ impl PrefetchedList {
     }
 }
 
-/// The end at which a list grows.
+/// The position of new entries in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Growth {
-    /// The newest come first.
+    /// At the front: the newest come first.
     Front,
-    /// New entries may be anywhere.
+    /// Anywhere.
     Anywhere,
 }
 
@@ -155,7 +156,7 @@ impl Reader {
 }
 
 impl Writer {
-    /// The entries of the page; stores the cursor of the next one.
+    /// The entries of the page. With `limit`, stores the cursor of the next page.
     pub(crate) async fn finish_list(
         &self,
         viewer: &Viewer,
@@ -267,7 +268,7 @@ impl PageReader {
         Ok(page)
     }
 
-    /// The next entries that pass the filter, perhaps none of those that were read; `None` after the last.
+    /// The entries of the next read that pass the filter, possibly none; `None` at the end of the list.
     async fn read(
         &mut self,
         reader: &Reader,

@@ -1,8 +1,7 @@
 //! The single table: one method per access pattern, listed in docs/access-patterns.md.
 //!
-//! Records are the truth; everything that lists, counts or finds them is derived from them by a pure function and
-//! written in the same transaction. A [`Reader`] or an [`Writer`] reaches one instance only, and handlers get
-//! one from a `auth::Scope` alone.
+//! Records are the truth. A pure function derives all items that list, count or find a record; the record's transaction
+//! writes them. A [`Reader`] or a [`Writer`] reaches only one instance. Handlers get them only from an `auth` scope.
 
 #![cfg_attr(
     feature = "operator",
@@ -114,13 +113,13 @@ pub struct Store {
 }
 
 impl Store {
-    /// Connects to the table with the surroundings' AWS configuration.
+    /// Connects to the table with the default AWS configuration.
     pub async fn connect(location: Location, environment: Environment) -> Self {
         let table = Table::connect(location, jitter(&environment)).await;
         Self::over(table, environment)
     }
 
-    /// Connects as a Lambda function and checks the table's format, in one get that also brings the connection up.
+    /// Connects as a Lambda function and checks the table's format with one get, which also opens the connection.
     ///
     /// # Errors
     /// [`StoreError`] if the table cannot be reached, or has a format that this build does not read.
@@ -167,19 +166,19 @@ impl Store {
         &self.environment
     }
 
-    /// An instance for the operator, who needs no credential.
+    /// The writer of an instance for the operator, who needs no credential.
     #[cfg(feature = "operator")]
     #[must_use]
     pub fn unscoped(&self, instance: InstanceName) -> Writer {
         Writer::of_job(self, instance)
     }
 
-    /// Reads for nobody in particular: for jobs, the operator and public endpoints.
+    /// A reader without a caller, for jobs, the operator and public endpoints.
     pub(crate) fn reader(&self, instance: InstanceName) -> Reader {
         self.reader_for(instance, CallerId::default())
     }
 
-    /// Reads for a caller.
+    /// A reader for a caller.
     pub(crate) fn reader_for(&self, instance: InstanceName, caller: CallerId) -> Reader {
         Reader {
             table: self.table.reads().clone(),
@@ -215,7 +214,7 @@ impl Reader {
         &self.instance
     }
 
-    /// Who asks.
+    /// The caller.
     #[must_use]
     pub fn caller(&self) -> &CallerId {
         &self.caller
@@ -228,7 +227,7 @@ impl Reader {
         &self.environment
     }
 
-    /// The format that this process has seen; see [`Settled`].
+    /// The table's format as this process last read it; see [`Settled`].
     #[cfg(feature = "operator")]
     #[must_use]
     pub fn settled(&self) -> &Settled {
@@ -248,8 +247,8 @@ impl Reader {
             .with_calls_spread(self.settled.spreads_calls())
     }
 
-    /// The same reader before its caller is checked: it reads a page ahead where the caller is `known`, else nothing,
-    /// until the keeper has judged (C-86).
+    /// This reader for use before its caller is checked. Its calls wait for the keeper's decision. For a `known`
+    /// caller, at most one page is read before it (C-86).
     pub(crate) fn unchecked(&self, known: bool) -> (GateKeeper, Self) {
         let (keeper, gate) = Gate::new(known);
         let reader = Self {
@@ -265,7 +264,8 @@ impl Reader {
 pub struct Writer {
     reader: Reader,
     pub(crate) table: Table,
-    /// The head of the directory of the request; `None` in background work, whose writes are no facts.
+    /// The head of the directory with which the request was authorised; `None` in background work, which raises no
+    /// [facts].
     directory: Option<Arc<DirectoryHead>>,
 }
 
@@ -287,7 +287,8 @@ impl Writer {
         self.reader.keys()
     }
 
-    /// For a request, whose writes raise their [facts]. `directory` is the one that the request was checked with.
+    /// The writer of a request. Its writes raise [facts]. `directory` is the head with which the request was
+    /// authorised.
     pub(crate) fn of_request(store: &Store, reader: Reader, directory: Arc<DirectoryHead>) -> Self {
         Self {
             reader,
@@ -296,7 +297,8 @@ impl Writer {
         }
     }
 
-    /// For background work, whose writes raise no [facts]: so automations set off no others (C-102).
+    /// The writer of background work. Its writes raise no [facts], so automations do not trigger other automations
+    /// (C-102).
     pub(crate) fn of_job(store: &Store, instance: InstanceName) -> Self {
         Self {
             reader: store.reader(instance),

@@ -1,10 +1,10 @@
 //! Cursors of consecutive pages.
 //!
-//! Clients read pages in order. Each page stores where it ended, and the next page continues there, regardless of
-//! concurrent insertions (C-42). A cursor belongs to a caller, a query, a program and a source address. Reads that
-//! agree in all of these share a cursor; the latest one wins.
+//! Clients read pages in order. Each page stores the position of its end. The next page continues at this position,
+//! regardless of concurrent insertions (C-42). A cursor belongs to a caller, a query, a program and a source address.
+//! Reads that agree in all of these share a cursor. The last page read determines it.
 //!
-//! If a cursor cannot be stored the page fails; otherwise the next page would continue an earlier read.
+//! If a cursor cannot be stored, the page fails, because the next page would continue an earlier read.
 
 use sha2::{Digest, Sha256};
 
@@ -13,7 +13,7 @@ use crate::text::hex;
 use table::StoreError;
 use table::item::{self, Item, n, s};
 
-/// Maximum pause of a client between two pages.
+/// Lifetime of a cursor in seconds: the maximum pause of a client between two pages.
 const SECONDS: u32 = 3600;
 
 /// Consecutive reads of one query, identified by a digest.
@@ -94,7 +94,7 @@ impl PageCursor {
         })
     }
 
-    /// The last possible sort key before [`before`](Self::before): keys of one list that end with a digit.
+    /// The inclusive end of a key range before [`before`](Self::before), for sort keys that end with a digit.
     pub fn through(&self) -> Option<String> {
         let mut through = self.before.clone()?;
         let last = through.pop()?;
@@ -151,7 +151,7 @@ impl Reader {
 }
 
 impl Writer {
-    /// Stores the start of a page; without a cursor, that it is unknown. One put.
+    /// Stores the start of a page. `None` replaces an earlier cursor, so the page uses an offset. One put.
     pub(crate) async fn put_bookmark(
         &self,
         walk: &CursorKey,

@@ -17,12 +17,12 @@ use table::StoreError;
 use table::item::{self, Item, s};
 use table::{KeyRange, PAGE, key_of};
 
-/// The attribute that has users' names.
+/// The attribute with users' names.
 const NAMES: &str = "names";
-/// Items of names that are read before it is known whose names are needed.
+/// Maximum items of names that are prefetched.
 const MAX_EXPECTED: usize = 4;
 
-/// The users who are not inactive. The attribute may be absent.
+/// The filter of active users. A user without the attribute is active.
 fn active_users() -> EntryFilter {
     let admits = |user: &Item| {
         let active = user.get("active").and_then(|active| active.as_bool().ok());
@@ -42,14 +42,14 @@ pub struct Names {
     read: BTreeSet<Key>,
 }
 
-/// The first names, and after which item there may be more.
+/// The names of the first items, and the key after which more may follow.
 #[derive(Debug, Default)]
 pub struct PrefetchedNames {
     names: Names,
     behind: Option<Key>,
 }
 
-/// The text of an item of names.
+/// The JSON text of an item of names.
 #[derive(Serialize, Deserialize)]
 struct NameText(#[serde(with = "by_id")] BTreeMap<UserId, String>);
 
@@ -83,7 +83,7 @@ impl Reader {
         item.map(|item| item::decode("user", item)).transpose()
     }
 
-    /// Which of these users exist. One batch of gets, none for nobody.
+    /// The existing users among these. One batch of gets; no call without users.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -98,8 +98,8 @@ impl Reader {
         found.collect()
     }
 
-    /// Begins to read a page of the users' records, by id; of the active ones where `active` is set. One query of at most 50,
-    /// in parallel with the page cursor of a later page.
+    /// Prefetches a page of users by id, or of active users if `active` is set. One query of at most 50 users, in
+    /// parallel with a get of the page cursor of a later page.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -117,8 +117,9 @@ impl Reader {
         self.begin_list(users, request).await
     }
 
-    /// The names that are likely to be asked for: those of the items in which this instance's answers found them, where
-    /// those are few; at first those of the lowest ids. One batch of at most 4 gets.
+    /// The names that a response probably needs, from the items that earlier responses of this instance used. A new
+    /// process reads the item of the lowest ids. One batch of at most 4 gets; no call if earlier responses used more
+    /// items.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -133,8 +134,8 @@ impl Reader {
         Ok(names)
     }
 
-    /// `names` with those of these users. No call if they are there; else a batch of gets of the items that have them,
-    /// each with the names of a hundred ids, and one of the records of users that have none there.
+    /// Adds the names of these users to `names`. No call if they are there. Otherwise a batch of gets of their items,
+    /// each with the names of a hundred ids, and a batch of gets of the records of users without a name in these items.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -152,7 +153,7 @@ impl Reader {
             let items: BTreeSet<_> = known.union(&items).take(MAX_EXPECTED + 1).cloned().collect();
             self.hints.names.put(self.instance.clone(), items);
         }
-        // The first format has them elsewhere.
+        // Tables of the first format have no items of names.
         let nameless = users.iter().filter(|user| !names.of.contains_key(user));
         let records = self.table.get_many(nameless.map(|user| self.keys().user(*user)));
         for item in records.await?.into_values() {
@@ -171,7 +172,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The first names, which are all of up to some three hundred users. One query.
+    /// The names in the first 4 items: all names of an instance with up to some three hundred users. One query.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -184,8 +185,8 @@ impl Reader {
         Ok(start)
     }
 
-    /// All users' names. No call if they were the first; else one query for each MB of them, about 30,000 users; in the
-    /// first format of the users' records.
+    /// All users' names. No call if [`begin_names`](Self::begin_names) has read them; else one query per MB, about
+    /// 30,000 users. For tables of the first format, one query per MB of the users' records.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -208,7 +209,8 @@ impl Reader {
         Ok(names)
     }
 
-    /// The profile of the messaging account that has a number, matched like a lead's (C-73). One batch of two gets.
+    /// The profile of the messaging account that has a number, matched like a lead's number (C-73). One batch of at
+    /// most two gets.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -222,8 +224,9 @@ impl Reader {
 }
 
 impl Writer {
-    /// A page of users that was begun, without a limit all of them up to what a response can contain. No call if the page was
-    /// read whole, else one query for each MB of the rest, about 3,000 users; with a limit one put for the page cursor.
+    /// The rest of a prefetched page of users; without a limit all users up to the maximum response. No call if the
+    /// whole page was prefetched, else one query per MB of the rest, about 3,000 users. With a limit, one put for the
+    /// page cursor.
     ///
     /// # Errors
     /// [`StoreError`] if more must be read and cannot be.
@@ -245,7 +248,7 @@ pub fn decode_names(item: &Item) -> Result<BTreeMap<UserId, String>, StoreError>
     item::need_json(NAMES, item, NAMES).map(|NameText(names)| names)
 }
 
-/// An item of names: one text, which is read several times faster than attributes.
+/// An item of names. JSON text is parsed several times faster than attributes.
 pub fn encode_names(names: BTreeMap<UserId, String>) -> Item {
     let text = serde_json::json!(NameText(names)).to_string();
     Item::from([(NAMES.to_owned(), s(text))])

@@ -1,8 +1,9 @@
-//! Prefetch hints from earlier requests: what callers see, how they count pages and the cursors of their lists; the
-//! existing calendars; the leads of tickets; contended counters; and recently accepted callers.
+//! Data that a process remembers from earlier requests of all instances, such as the permissions of callers, the ends
+//! of pages, and the ids of calendars.
 //!
-//! A hint decides only what is read in parallel with authentication. Every answer uses the permissions and settings
-//! read with it, so an outdated hint costs a round trip and nothing else.
+//! Most hints select the reads in parallel with authentication. A response uses the permissions and settings of its own
+//! reads, so an outdated hint costs only a round trip. Other entries are the recently accepted callers, and the
+//! counters and reserved ids of contended writes.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeSet, HashMap};
@@ -23,26 +24,26 @@ use crate::store::key::Key;
 use crate::time::Timestamp;
 use crate::viewer::{OwnerScope, Viewer};
 
-/// For so many seconds a caller that was let in is known.
+/// Seconds in which an accepted caller is known.
 const KNOWN_SECONDS: u32 = 300;
-/// Entries of one kind; with more, all are forgotten.
+/// Maximum entries of one cache. A further entry deletes all others.
 const MAX_ENTRIES: usize = 1000;
 
 /// The expected permissions and settings of a caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PrefetchHint {
-    /// The owners whose leads the caller sees.
+    /// The owners of the leads that the caller sees.
     pub leads: OwnerScope,
-    /// The owners whose opportunities the caller sees.
+    /// The users of the opportunities that the caller sees.
     pub opportunities: OwnerScope,
-    /// Whether it sees the won and lost ones among them.
+    /// Whether the caller sees won and lost opportunities.
     pub won_lost: bool,
     /// The number of the first page.
     pub page_base: u64,
 }
 
 impl Default for PrefetchHint {
-    /// A new caller is expected to see every lead and to count pages from 1.
+    /// Expects that a new caller sees all leads and opportunities, and counts pages from 1.
     fn default() -> Self {
         Self {
             leads: OwnerScope::All,
@@ -64,14 +65,14 @@ impl PrefetchHint {
         }
     }
 
-    /// Number of entries before a page. With base 1, page 0 also means the first (C-40).
+    /// Number of entries before a page. With base 1, page 0 is also the first page (C-40).
     pub fn skipped(&self, page: Option<u64>, limit: u16) -> u64 {
         let pages = page.map_or(0, |page| page.saturating_sub(self.page_base));
         pages.saturating_mul(u64::from(limit))
     }
 }
 
-/// The hints of a process, of all instances.
+/// The remembered data of a process, of all instances.
 #[derive(Debug, Default)]
 pub struct HintCache {
     /// The expected permissions and settings of callers.
@@ -84,29 +85,29 @@ pub struct HintCache {
     pub calendars: Cache<InstanceName, Vec<CalendarId>>,
     /// The calendar that a public link names.
     pub links: Cache<(InstanceName, LinkName), Calendar>,
-    /// Tickets as they were last seen.
+    /// Tickets as last read.
     pub tickets: Cache<(InstanceName, TicketId), TicketHint>,
     /// The form of a name and a token's hash.
     pub forms: Cache<(InstanceName, String), Form>,
     /// The opportunities of a lead, and their users.
     pub lead_opportunities: Cache<(InstanceName, LeadId), LeadOpportunitiesHint>,
-    /// The departments whose members a caller's permissions rest on.
+    /// The departments with the members that a caller's permissions depend on.
     pub departments: Cache<String, BTreeSet<DepartmentId>>,
     /// The owners of leads that access lists may hide from a caller.
     pub restricted_leads: Cache<String, BTreeSet<Option<UserId>>>,
-    /// Boards with more totals than are worth reading whole: instance, funnel, whether archived.
+    /// Boards with too many totals to read all of them: instance, funnel, whether archived.
     pub large_boards: Cache<(InstanceName, FunnelId, bool), ()>,
-    /// The items in which an instance's answers found users' names.
+    /// The items with the users' names that responses of an instance contained.
     pub names: Cache<InstanceName, BTreeSet<Key>>,
-    /// The counters at which this process met a conflict, and until when it reserves ids.
+    /// The counters with a recent conflict, and the time until which this process reserves blocks of their ids.
     pub contended: Cache<Key, Timestamp>,
-    /// The ids that this process reserved together.
+    /// The rest of a counter's ids that this process reserved in a block.
     pub reserved: Cache<Key, ReservedBlock>,
-    /// Callers that were accepted.
+    /// Recently accepted callers.
     accepted: Cache<String, Accepted>,
 }
 
-/// Values that are remembered by key, at most [`MAX_ENTRIES`].
+/// Values by key, at most [`MAX_ENTRIES`].
 #[derive(Debug)]
 pub struct Cache<K, V>(Mutex<HashMap<K, V>>);
 
@@ -117,7 +118,7 @@ impl<K, V> Default for Cache<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> Cache<K, V> {
-    /// The remembered value.
+    /// The value of a key.
     pub fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<V>
     where
         K: Borrow<Q>,
@@ -125,7 +126,7 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         self.entries().get(key).cloned()
     }
 
-    /// Remembers a value.
+    /// Adds or replaces a value. Deletes all others if the cache is full and the key is new.
     pub fn put(&self, key: K, value: V) {
         let mut entries = self.entries();
         if entries.len() >= MAX_ENTRIES && !entries.contains_key(&key) {
@@ -134,12 +135,12 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
         entries.insert(key, value);
     }
 
-    /// Changes a remembered value.
+    /// Changes the value of a key in place. Returns the result of `change`, or `None` if there is no value.
     pub fn change<R>(&self, key: &K, change: impl FnOnce(&mut V) -> R) -> Option<R> {
         self.entries().get_mut(key).map(change)
     }
 
-    /// Remembers a value, or forgets what was remembered.
+    /// Adds or replaces a value. Deletes it for `None`.
     pub fn set(&self, key: K, value: Option<V>) {
         match value {
             Some(value) => self.put(key, value),
@@ -152,11 +153,11 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     }
 }
 
-/// A caller that was accepted.
+/// A recently accepted caller.
 #[derive(Debug, Clone)]
 pub struct Accepted {
     until: Timestamp,
-    /// The budget that its requests count against, and its limit.
+    /// The budget of the caller's requests, and the budget's limit. `None` without a limit.
     pub budget: Option<(String, Rate)>,
 }
 
@@ -166,29 +167,29 @@ impl HintCache {
         self.callers.get(walker).unwrap_or_default()
     }
 
-    /// Remembers what a caller is.
+    /// Stores the permissions and settings of a caller.
     pub fn learn(&self, walker: &str, hint: PrefetchHint) {
         self.callers.put(walker.to_owned(), hint);
     }
 
-    /// Whether a caller is expected to be what it was, and not what new callers are.
+    /// Whether the caller has a hint of its own, instead of the default of new callers.
     pub fn has_met(&self, walker: &str) -> bool {
         self.callers.get(walker).is_some()
     }
 
-    /// A caller, if it was accepted lately.
+    /// A caller that was accepted in the last [`KNOWN_SECONDS`].
     pub fn accepted(&self, caller: &str, now: Timestamp) -> Option<Accepted> {
         let accepted = self.accepted.get(caller);
         accepted.filter(|accepted| now < accepted.until)
     }
 
-    /// Remembers that a caller was accepted.
+    /// Adds an accepted caller.
     pub fn accept(&self, caller: &str, now: Timestamp, budget: Option<(String, Rate)>) {
         let until = now.plus_seconds(KNOWN_SECONDS);
         self.accepted.put(caller.to_owned(), Accepted { until, budget });
     }
 
-    /// Forgets a caller that was refused.
+    /// Deletes a refused caller.
     pub fn refuse(&self, caller: &str) {
         self.accepted.set(caller.to_owned(), None);
     }

@@ -5,8 +5,8 @@
 //! would write an item that DynamoDB rejects as too large. `funil doctor` reports it, and `--repair` moves it back to
 //! be retried.
 //!
-//! A stale marker that names its lead never moves, because readers depend on it. It is renewed, or keeps the version
-//! at which its lead could not be refreshed (see [`copies`](super::copies)).
+//! A stale marker that names its lead never moves, because readers depend on it. An unreadable marker is renewed. A
+//! marker of copies that cannot be refreshed keeps the version at which this was found (see `jobs::copies`).
 
 use super::key::{self, Key};
 use super::{Reader, Writer};
@@ -18,7 +18,8 @@ use table::{Condition, OVERSIZE, StoreError, Transaction};
 pub const UNREADABLE: &str = "unreadable";
 
 impl Writer {
-    /// Outcome of work on an item; the default if the item moves to quarantine instead of failing.
+    /// Returns the outcome of work on an item. If a retry cannot overcome the failure, moves the item to quarantine and
+    /// returns the default.
     pub(crate) async fn or_set_aside<T: Default>(
         &self,
         key: &Key,
@@ -37,7 +38,7 @@ impl Writer {
         let mut moved = without_key(item);
         moved.insert(UNREADABLE.to_owned(), s(unreadable));
         transaction.put(key::aside(key), moved, Condition::Always);
-        // Rejected: another process works on it and completed it or moved it.
+        // A failed condition means that another process completed or moved the item.
         self.table.try_commit(transaction).await?;
         Ok(T::default())
     }
@@ -89,7 +90,7 @@ impl Unreadable {
     }
 }
 
-/// The kind that could not be read when the item moved to quarantine, and the conditional writes that move it back.
+/// The kind that could not be read when the item moved to quarantine, and the writes that move the item back.
 pub fn back(aside: Item) -> Result<(String, Transaction), StoreError> {
     let key = key_of(&aside)?;
     let mut transaction = Transaction::default();

@@ -1,5 +1,5 @@
-//! Records to which others refer. The first ones, which are all that most instances have, are read with a request; the others
-//! where a shown record refers to them.
+//! Kinds of record to which other records refer. A request prefetches the first records of a kind, which are all that
+//! most instances have. Other records are read if a returned record refers to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::ids::{FunnelId, TagId};
 use crate::labels::Tag;
 use table::{KeyRange, MAX_AHEAD, StoreError, item};
 
-/// A kind of such records.
+/// A kind of record to which other records refer.
 pub trait Referred: DeserializeOwned {
     type Id: Ord + Copy;
     const KIND: &'static str;
@@ -57,8 +57,8 @@ impl Referred for Tag {
 }
 
 impl Reader {
-    /// The readable ones of the first records. One query of at most 50. An unreadable one is no finding yet: no shown record
-    /// may refer to it.
+    /// The readable records among the first [`MAX_AHEAD`] by id. One query. Unreadable records are not logged here,
+    /// because perhaps no returned record refers to them.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -69,7 +69,7 @@ impl Reader {
         Ok(records.map(|record| (record.id(), record)).collect())
     }
 
-    /// `known` with those of these records that exist and are readable. No call if all are known, else one batch of gets
+    /// Adds the existing, readable records with these ids to `known`. No call if all are known, else one batch of gets
     /// within the budget.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
-//! Sequential ids (C-11). Each is taken in the transaction of its record, so a rejected request takes none. After a
-//! conflict at the counter the id is reserved by an unconditional addition, and so are the next ones of this process for some seconds:
-//! an addition costs a call, but excludes no other.
+//! Sequential ids (C-11). The transaction of a record takes its id, so a rejected request takes none. After a conflict
+//! at the counter, an unconditional addition reserves the id. For `CONTENDED_SECONDS` this process reserves all ids of
+//! that counter in this way. An addition costs a call but cannot conflict.
 
 use super::key::{Counter, Key};
 use super::{Reader, Writer};
@@ -10,27 +10,28 @@ use table::Table;
 use table::Transaction;
 use table::item::{self, Item};
 
-/// Seconds after a conflict in which ids are reserved.
+/// Number of seconds after a conflict for which ids are reserved.
 const CONTENDED_SECONDS: u32 = 10;
-/// Ids that a busy process reserves together, because an item admits 1,000 additions a second.
+/// Number of ids that a busy process reserves together, because an item admits 1,000 additions a second.
 const BLOCK: u64 = 4;
-/// A process is busy if it reserved ids less than so many milliseconds ago, so it needs a block within a second.
+/// A process is busy if it reserved ids less than this number of milliseconds ago. At this rate it uses a block within
+/// a second.
 const BUSY_MILLIS: i64 = 250;
-/// Milliseconds after which the rest of a block is given up, so that ids remain in the order of time.
+/// Number of milliseconds after which the unused ids of a block are dropped, so that ids stay in the order of time.
 const BLOCK_MILLIS: i64 = 1_000;
 
 /// The ids that a process reserved together.
 #[derive(Debug, Clone, Copy)]
 pub struct ReservedBlock {
-    /// The last id of each sequence.
+    /// The last id of the block in each sequence.
     last: [u64; 2],
-    /// The number of unused ones.
+    /// Number of unused ids of each sequence.
     left: u64,
     at: Timestamp,
 }
 
 impl ReservedBlock {
-    /// The next unused ids.
+    /// The next unused ids; `None` if the block is used up or too old.
     fn take(&mut self, now: Timestamp) -> Option<[Sequence; 2]> {
         if now.unix_millis() >= self.at.unix_millis() + BLOCK_MILLIS {
             return None;
@@ -43,14 +44,14 @@ impl ReservedBlock {
 /// The id of a new record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sequence {
-    /// The next id, on condition that the last one is unchanged.
+    /// The id after this last taken id, on condition that the counter is unchanged.
     Expect(u64),
     /// A reserved id.
     Reserved(u64),
 }
 
 impl Sequence {
-    /// The id after the last one taken, from the counter's item.
+    /// The id after the last taken id in the counter's item; the first id without an item.
     pub fn next(counter: Option<&Item>, name: &str) -> Result<Self, StoreError> {
         counter.map_or(Ok(Self::Expect(0)), |item| {
             item::number("counter", item, name).map(Self::Expect)
@@ -68,7 +69,7 @@ impl Sequence {
         matches!(self, Self::Reserved(_))
     }
 
-    /// The id.
+    /// The id. [`StoreError::Contention`] if it is above the maximum id.
     pub fn id<I: TryFrom<u64>>(self) -> Result<I, StoreError> {
         let number = match self {
             Self::Expect(last) => last + 1,
@@ -77,7 +78,8 @@ impl Sequence {
         I::try_from(number).map_err(|_| StoreError::Contention("numbering"))
     }
 
-    /// Takes the id in `transaction`, on condition that the last one is unchanged.
+    /// Adds the taking of an expected id to `transaction`, on condition that the counter is unchanged. A reserved id
+    /// needs no write.
     pub fn take(self, transaction: &mut Transaction, counter: Key, name: &'static str) {
         if let Self::Expect(last) = self {
             transaction.take_number(counter, name, last);
@@ -86,7 +88,7 @@ impl Sequence {
 }
 
 impl Reader {
-    /// Whether this process met a conflict at a counter within seconds.
+    /// Whether this process met a conflict at a counter within the last `CONTENDED_SECONDS`.
     pub fn is_contended(&self, counter: Counter) -> bool {
         let until = self.hints.contended.get(&self.keys().counter(counter));
         until.is_some_and(|until| self.environment.now() < until)
@@ -100,7 +102,7 @@ impl Reader {
 }
 
 impl Writer {
-    /// The id for the first attempt: reserved if this process met a conflict at the counter within seconds, else as read.
+    /// The id for the first attempt: a reserved one if the counter is contended, otherwise `read`.
     pub async fn first_number(
         &self,
         read: Sequence,
@@ -113,7 +115,8 @@ impl Writer {
         Sequence::reserve(&self.table, &self.keys().counter(counter), name).await
     }
 
-    /// Reserves an id of each of two sequences of one counter: of a block that this process reserved lately, or by a write.
+    /// Reserves an id of each of two sequences of one counter. Makes no call if this process has unused ids of a block,
+    /// else one write.
     pub async fn reserve_in_blocks(
         &self,
         counter: &Key,

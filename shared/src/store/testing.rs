@@ -47,7 +47,7 @@ impl Store {
         }
     }
 
-    /// The same in a process that has not read the table's format.
+    /// The same table in another process that has not read its format.
     #[must_use]
     pub fn unaware(&self) -> Self {
         Self::over(self.table.clone(), self.environment.clone())
@@ -62,7 +62,7 @@ impl Store {
         }
     }
 
-    /// The same with a plan that distinguishes calls of one operation; see
+    /// The same store with a plan that distinguishes calls of one operation; see
     /// [`Table::with_faults_in_calls`](table::Table::with_faults_in_calls).
     #[must_use]
     pub fn with_faults_in_calls(self, plan: CallFaultPlan, found: Findings) -> Self {

@@ -1,5 +1,5 @@
-//! Notifications that are not tried any more (C-102). They leave the outbox and are kept until the operator has them sent
-//! again, for a month at most. Like the outbox they contain ids and no personal data.
+//! Notifications that failed and are not retried (C-102). They leave the outbox and are kept for 30 days, or until the
+//! operator puts them back. Like outbox entries, they contain ids and no personal data.
 
 use super::Reader;
 use super::key::{self, Cause, Key};
@@ -11,16 +11,16 @@ use table::item::{self, Item, n, s};
 use table::{Condition, KeyRange, PAGE, StoreError, Transaction, key_of};
 
 const KIND: &str = "undelivered notification";
-/// Time of the fact, where the notification has it.
+/// Time of the fact, if the notification has it.
 pub const AT: &str = "at";
 /// Number of tries.
 pub const TRIED: &str = "tries";
 const REASON: &str = "reason";
 const SINCE: &str = "since";
-/// Days for which it is kept.
+/// Lifetime of an item in days.
 const DAYS: u32 = 30;
 
-/// A notification that is not retried.
+/// A failed notification that is not retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undelivered {
     /// The event's record.
@@ -31,13 +31,13 @@ pub struct Undelivered {
     pub action: usize,
     /// Number of tries.
     pub tries: u64,
-    /// Time of the last one.
+    /// Time of the last try.
     pub since: Timestamp,
-    /// Its outcome.
+    /// Outcome of the last try.
     pub reason: String,
 }
 
-/// Adds the move of a notification out of the outbox, on condition that it has this version.
+/// Adds the writes that move a notification out of the outbox to `transaction`, on condition that it has this version.
 pub fn set_aside(
     transaction: &mut Transaction,
     reader: &Reader,
@@ -59,7 +59,7 @@ pub fn set_aside(
     transaction.put(reader.keys().undelivered_of(key), item, Condition::Always);
 }
 
-/// A time that an item has.
+/// A time attribute of an item; `None` if it is absent.
 pub fn time(kind: &'static str, item: &Item, name: &str) -> Result<Option<Timestamp>, StoreError> {
     let Some(value) = item.get(name) else {
         return Ok(None);
@@ -70,7 +70,7 @@ pub fn time(kind: &'static str, item: &Item, name: &str) -> Result<Option<Timest
 }
 
 impl Reader {
-    /// The items of all notifications that are not tried any more.
+    /// The items of all failed notifications that are not retried. One query per MB.
     pub async fn undelivered(&self) -> Result<Vec<Item>, StoreError> {
         let span = KeyRange::head(self.keys().undelivered(), PAGE);
         self.table.query_all(span).await
@@ -95,7 +95,7 @@ impl Undelivered {
     }
 }
 
-/// The writes that put a notification back into the outbox, where its tries begin again.
+/// The writes that put a notification back into the outbox, with no tries yet.
 pub fn back(reader: &Reader, aside: &Item) -> Result<Transaction, StoreError> {
     let key = key_of(aside)?;
     let mut item = item::part(aside, AT);

@@ -17,7 +17,8 @@ pub struct Caller {
     pub credential: String,
 }
 
-/// Why a request was refused for its credentials, as the log says it; the response does not.
+/// The logged reason for refusing the credentials, instance or link of a request, or for its rate limit. The response
+/// does not contain the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// No credential.
@@ -30,7 +31,7 @@ pub enum Refusal {
     Expired,
     /// A revoked credential.
     Revoked,
-    /// A user who is inactive or gone.
+    /// An inactive or deleted user.
     Inactive,
     /// A credential of another instance.
     OtherInstance,
@@ -137,13 +138,13 @@ pub fn note(instance: &str, credential: &str) {
     });
 }
 
-/// Sets why the current request is refused, unless that is set. The text contains no value of the request.
+/// Sets the reason for refusing the current request, unless a reason is set. The text contains no value of the request.
 pub fn refuse(reason: impl Into<Cow<'static, str>>) {
     // Outside a request there is no log line.
     let _ = CURRENT.try_with(|trace| trace.refuse(reason));
 }
 
-/// Sets why the credentials of the current request are refused, unless a reason is set.
+/// Sets the reason for refusing the credentials of the current request, unless a reason is set.
 pub fn refuse_for(reason: Refusal) {
     refuse(reason.as_str());
 }

@@ -137,7 +137,7 @@ impl fmt::Debug for JsonSubscriber {
     }
 }
 
-/// Event fields as members of a line, except those that the line sets itself.
+/// Event fields as members of a line. Ignores fields that would replace the time, level, target, function or metrics.
 struct JsonMembers<'l>(&'l mut Map<String, Value>);
 
 impl JsonMembers<'_> {

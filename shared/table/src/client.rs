@@ -1,6 +1,6 @@
 //! The table through the AWS SDK: single calls, each metered, with errors mapped to [`StoreError`].
 //!
-//! The SDK's futures are large, so each is boxed; a handler that awaits several stays small.
+//! The SDK's futures are large, so each is boxed. The future of a handler that awaits several remains small.
 //!
 //! All reads are strongly consistent: every acknowledged write is visible to later reads (C-12).
 
@@ -27,7 +27,7 @@ const BATCH: usize = 100;
 const UNPROCESSED: Policy = Policy::CONFLICT.attempts(6);
 const UPDATE: &str = "UpdateItem";
 
-/// The table, to read.
+/// The table, for reads.
 #[derive(Debug, Clone)]
 pub struct ReadTable {
     pub(crate) client: Client,
@@ -60,8 +60,8 @@ impl ReadTable {
         Retry::new(&self.jitter, policy, work)
     }
 
-    /// Reads items by key; absent ones are missing from the result. One round trip, unless DynamoDB returns unprocessed keys.
-    /// Reads more than 100 keys in parallel batches.
+    /// Reads items by key; absent ones are missing from the result. One round trip, unless DynamoDB returns unprocessed
+    /// keys. Reads more than 100 keys in parallel batches.
     pub async fn get_many(
         &self,
         keys: impl IntoIterator<Item = Key>,
@@ -139,7 +139,7 @@ impl ReadTable {
         self.query_up_to(limit, span).await
     }
 
-    /// Like [`Self::query`], for counters and markers. The gate admits more of them.
+    /// Like [`Self::query`], for counters and markers, of which the gate admits more.
     pub async fn query_counters(&self, span: KeyRange) -> Result<Page, StoreError> {
         if let Some(gate) = &self.gate {
             gate.stretch(span.limit).await?;
@@ -238,7 +238,7 @@ impl Table {
         }
     }
 
-    /// The table, to read.
+    /// The table, for reads.
     #[must_use]
     pub fn reads(&self) -> &ReadTable {
         &self.reads
@@ -282,8 +282,8 @@ impl Table {
         updated.ok_or(StoreError::Contention(UPDATE))
     }
 
-    /// Adds `by` to number `name` of an item if it is below `limit`, and sets the expiry to Unix second `until`. Returns the new
-    /// value, which may exceed the limit. Returns `None` if the number was not below the limit.
+    /// Adds `by` to number `name` of an item if it is below `limit`, and sets the expiry to Unix second `until`.
+    /// Returns the new value, which may exceed the limit. Returns `None` if the number was not below the limit.
     pub async fn add_below(
         &self,
         key: &Key,

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 
 use crate::item::{Item, n};
 
-/// A precondition on an item; if it fails, the whole transaction fails.
+/// A precondition on an item. If it fails, the whole transaction fails.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
     /// No condition.
@@ -17,7 +17,7 @@ pub enum Condition {
     Present,
     /// The item has this version.
     Version(u64),
-    /// Number `name` of the item is `value`; an absent attribute counts as 0.
+    /// Number `name` of the item is `value`. An absent attribute counts as 0.
     Number {
         /// The attribute.
         name: &'static str,
@@ -38,7 +38,7 @@ pub enum Condition {
         /// The maximum.
         value: i64,
     },
-    /// The item has these attributes and lacks those; for records without a version.
+    /// The item has the attributes `has` and none of `lacks`. For records without a version.
     Exactly {
         /// The attributes and values.
         has: Item,

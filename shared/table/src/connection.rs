@@ -1,8 +1,8 @@
 //! Connection to the table: location, credentials and timeouts.
 //!
-//! TLS uses ring: a function is 0.7 MB smaller than with the SDK's default, and its first handshake needs no entropy of its own.
-//! A function takes credentials and region only from its environment, which Lambda sets; the `funil` command uses the AWS
-//! defaults.
+//! TLS uses ring: a function is 0.7 MB smaller than with the SDK's default, and its first handshake needs no entropy of
+//! its own. A function takes credentials and region only from its environment, which Lambda sets; the `funil` command
+//! uses the AWS defaults.
 
 use std::time::Duration;
 

@@ -34,7 +34,8 @@ pub enum StoreError {
     /// This build cannot read the table's format. The text names the format and the remedy.
     #[error("{0}")]
     Format(String),
-    /// DynamoDB rejects the write permanently: an item or the transaction is too large.
+    /// DynamoDB rejects the transaction permanently as invalid, usually because an item or the transaction is too
+    /// large.
     #[error("{operation} was refused: {cause}")]
     Refused {
         /// The API operation.
@@ -60,8 +61,8 @@ impl StoreError {
         matches!(self, Self::Refused { cause, .. } if cause.to_ascii_lowercase().contains("size"))
     }
 
-    /// The kind of item that makes every repetition of the same work fail: an item that cannot be read, or [`OVERSIZE`]. Returns
-    /// `None` if a retry may succeed.
+    /// The kind of item that makes every repetition of the same work fail: an item that cannot be read, or
+    /// [`OVERSIZE`]. Returns `None` if a retry may succeed.
     #[must_use]
     pub fn lasting(&self) -> Option<&'static str> {
         match self {
@@ -70,8 +71,8 @@ impl StoreError {
         }
     }
 
-    /// A failed call. Keeps only DynamoDB's code and message. Other parts may contain items, and so personal data, which must not
-    /// be logged.
+    /// A failed call. Keeps only DynamoDB's code and message. Other parts may contain items, and so personal data,
+    /// which must not be logged.
     pub(crate) fn unavailable<E, R>(operation: &'static str, error: &SdkError<E, R>) -> Self
     where
         E: ProvideErrorMetadata + std::error::Error + 'static,

@@ -1,8 +1,8 @@
 //! Limits on reads before the caller is checked (C-86).
 //!
-//! A handler's first reads run concurrently with the check of its caller, so the check takes no extra round trip. A [`Gate`]
-//! limits those reads: it admits one page for a caller that this process accepted recently, and nothing for others. Further reads
-//! wait for the check. If the check fails, waiting reads end with an error that is discarded.
+//! A handler's first reads run concurrently with the check of its caller, so the check takes no extra round trip. A
+//! [`Gate`] limits those reads: it admits one page for a caller that this process accepted recently, and nothing for
+//! others. Further reads wait for the check. If the check fails, waiting reads end with an error that is discarded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,11 +11,11 @@ use tokio::sync::watch;
 
 use crate::error::StoreError;
 
-/// Maximum items of one list read before the check.
+/// Maximum items of one list that are read before the check.
 pub const MAX_AHEAD: usize = 50;
-/// The same for counters. Their items are small, so this number of them has the bytes of a page.
+/// Maximum counters that are read before the check. They are small, so this number has the bytes of a page.
 pub const MAX_COUNTERS_AHEAD: usize = 400;
-/// The same for stale markers, which are almost empty.
+/// Maximum stale markers that are read before the check. They are almost empty.
 const MAX_MARKERS_AHEAD: usize = 100;
 /// Maximum items of a request read before the check, without counters and markers: a list, its related
 /// records, and single records.
@@ -67,15 +67,16 @@ impl Gate {
         (GateKeeper(keeper), Self { left, verdict })
     }
 
-    /// Waits until this number of items may be read. Does not wait within the remaining limit; otherwise waits until the check
-    /// has passed.
+    /// Waits until this number of items may be read. Does not wait within the remaining limit; otherwise waits until
+    /// the check has passed. [`StoreError::Contention`] if it fails.
     pub async fn pass(&self, items: usize) -> Result<(), StoreError> {
-        // `stretch` has limited the lists; anything larger waits.
+        // A read of more items waits for the check.
         let ahead = if items > MAX_AHEAD { 0 } else { items };
         self.stretch(ahead).await.map(drop)
     }
 
-    /// Number of items of a list that may be read now: `ahead` before the check, any number after it.
+    /// Number of items of a list that may be read: `ahead`, within the remaining limit, before the check; any number
+    /// after it. Otherwise waits like [`pass`](Self::pass).
     pub async fn stretch(&self, ahead: usize) -> Result<usize, StoreError> {
         let left = if ahead > MAX_AHEAD {
             &self.left.counters

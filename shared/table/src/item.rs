@@ -48,7 +48,7 @@ pub fn part(item: &Item, name: &str) -> Item {
         .collect()
 }
 
-/// The number in attribute `name`; 0 if absent.
+/// The number in attribute `name`. 0 if absent.
 pub fn number(kind: &'static str, item: &Item, name: &str) -> Result<u64, StoreError> {
     match item.get(name) {
         None => Ok(0),
@@ -57,7 +57,7 @@ pub fn number(kind: &'static str, item: &Item, name: &str) -> Result<u64, StoreE
     }
 }
 
-/// The number in attribute `name`, possibly negative; 0 if absent.
+/// The number in attribute `name`, possibly negative. 0 if absent.
 pub fn signed(kind: &'static str, item: &Item, name: &str) -> Result<i64, StoreError> {
     match item.get(name) {
         None => Ok(0),
@@ -66,7 +66,7 @@ pub fn signed(kind: &'static str, item: &Item, name: &str) -> Result<i64, StoreE
     }
 }
 
-/// Removes attribute `name` and parses it as JSON; the default if absent.
+/// Removes attribute `name` and parses it as JSON. Returns the default if absent.
 pub fn take_json<T: DeserializeOwned + Default>(
     kind: &'static str,
     item: &mut Item,

@@ -10,8 +10,8 @@ use crate::transaction::{MAX_WRITES, Transaction};
 pub const MAX_EMBEDDED_WRITES: usize = 5000;
 
 impl Table {
-    /// The maximum number of writes in one transaction without deletions: [`MAX_EMBEDDED_WRITES`] on the embedded engine, or else
-    /// the maximum of DynamoDB. Finds this out with a transaction that contains only checks.
+    /// The maximum number of writes in one transaction without deletions: [`MAX_EMBEDDED_WRITES`] on the embedded
+    /// engine, or else the maximum of DynamoDB. Finds this out with a transaction that contains only checks.
     ///
     /// # Errors
     /// [`StoreError`] if the table fails.

@@ -36,7 +36,7 @@ impl ListEntry for Item {
     fn version(&self) {}
 }
 
-/// Several lists in one order.
+/// Several lists, merged by sort key.
 #[derive(Debug)]
 pub struct MergeScan<T> {
     lists: Vec<MergedList<T>>,
@@ -51,7 +51,7 @@ struct MergedList<T> {
 }
 
 impl<T> MergedList<T> {
-    /// Whether it must be read before the next entry is known.
+    /// Whether this list must be read before the next entry is known.
     fn is_due(&self) -> bool {
         self.buffer.is_empty() && self.pages.rest().is_some()
     }
@@ -139,7 +139,7 @@ impl<T: ListEntry> MergeScan<T> {
         reads.try_fold(0, async |all, read| Ok(all + read)).await
     }
 
-    /// Takes over a page of the only list, if that list is `range`.
+    /// Takes over a page that was read by other means, if there is only one list and its unread rest is `range`.
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] if an entry cannot be decoded.
@@ -174,7 +174,8 @@ impl<T: ListEntry> MergeScan<T> {
 }
 
 impl MergeScan<Item> {
-    /// Returns the next items, possibly none, with one query of each list that must be read. Returns `None` after the last items.
+    /// Returns the next items, possibly none, with one query of each list that must be read. Returns `None` after the
+    /// last items.
     ///
     /// # Errors
     /// [`StoreError`] if a read fails.

@@ -1,6 +1,6 @@
 //! Cost of a request: DynamoDB calls, sequential round trips and consumed units.
 //!
-//! The HTTP middleware runs every request with a [`Meter`]; the table adds each call to the current one.
+//! The HTTP middleware runs every request with a [`Meter`]. The table adds each call to the current meter.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -81,7 +81,7 @@ impl Meter {
     }
 }
 
-/// A call in progress; [`ended`](CallInProgress::ended) counts it.
+/// A call in progress. [`ended`](CallInProgress::ended) counts it.
 struct CallInProgress {
     place: u32,
 }

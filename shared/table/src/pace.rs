@@ -1,9 +1,9 @@
 //! The pace of bulk writes: the number of transactions per second that the table admits, found by additive increase and
 //! multiplicative decrease.
 //!
-//! Transactions start one after another, at this pace. There are no pauses until a transaction is throttled. The first throttled
-//! transaction sets the pace to half of the rate so far. Further ones halve it, at most once per second, because the table counts
-//! the units of each second.
+//! Transactions start one after another, at this pace. There are no pauses until a transaction is throttled. The first
+//! throttled transaction sets the pace to half of the rate so far. Further ones halve it, at most once per second,
+//! because the table counts the units of each second.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -1,5 +1,4 @@
-//! Creates the table if no deployment does: on the embedded engine and on other DynamoDB APIs. In the cloud, template.yaml
-//! creates it with everything it needs.
+//! Creates the table on the embedded engine and on other DynamoDB APIs. In the cloud, template.yaml creates it.
 
 use aws_sdk_dynamodb::operation::create_table::CreateTableError;
 use aws_sdk_dynamodb::operation::describe_table::DescribeTableError;
@@ -13,7 +12,7 @@ use crate::client::Table;
 use crate::error::StoreError;
 use crate::retry::Policy;
 
-/// Attempts to find a new table ready: about 15 s.
+/// Attempts until a new table is ready: about 18 s of pauses.
 const CREATION: Policy = Policy::CONFLICT.attempts(60);
 
 impl Table {
@@ -35,7 +34,8 @@ impl Table {
         Ok(created)
     }
 
-    /// Whether the table exists. Uses one get, because the embedded engine counts all items of a table that it describes.
+    /// Whether the table exists. Uses one get, because the embedded engine counts all items of a table that it
+    /// describes.
     async fn exists(&self) -> Result<bool, StoreError> {
         let request = self.reads.client.get_item().table_name(&self.reads.name);
         let any = AttributeValue::S("#".to_owned());
@@ -105,8 +105,8 @@ impl Table {
         }
     }
 
-    /// Enables the deletion of expired items. A failure is only logged, because readers compare the expiry with the clock
-    /// themselves.
+    /// Enables the deletion of expired items. A failure is only logged, because readers compare the expiry with the
+    /// clock themselves.
     async fn let_items_expire(&self) {
         let Ok(expiry) = TimeToLiveSpecification::builder()
             .attribute_name("ttl")

@@ -1,4 +1,4 @@
-//! Retries of contested writes: number of attempts, and pauses between them.
+//! Retries, mostly of contested writes: number of attempts, and pauses between them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -39,15 +39,16 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Conflicts with transactions in progress: about 2 s of pauses in total. The pauses are short, because a transaction lasts
-    /// some milliseconds and a rejected one does not block others. With long pauses, a contested item would be idle while its
-    /// writers wait.
+    /// Conflicts with transactions in progress: about 2 s of pauses in total. The pauses are short, because a
+    /// transaction lasts some milliseconds and a rejected one does not block others. With long pauses, a contested item
+    /// would be idle while its writers wait.
     pub const OVERLAP: Self = Self::new(30, 0, 3);
     /// Other transient conflicts, and throttling: about 2 s of pauses in total.
     pub const CONFLICT: Self = Self::new(12, 0, 5);
     /// A record that several callers change concurrently. One of them succeeds each time. About 6 s of pauses in total.
     pub const CONTESTED: Self = Self::new(80, 1, 3);
-    /// A day that a hundred callers book concurrently. The pauses are long, so that only a few callers try at the same time.
+    /// A day that a hundred callers book concurrently. The pauses are long, so that only a few callers try at the same
+    /// time.
     pub const CROWDED: Self = Self::new(64, 1, 5);
     /// A write that each refusal brings closer to success. No pauses.
     pub const AT_ONCE: Self = Self::new(12, u32::MAX, 0);

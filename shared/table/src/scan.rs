@@ -1,4 +1,4 @@
-//! Scans of the whole table, for operators' commands only; functions never `Scan`.
+//! Scans of the whole table, for operators' commands only. Functions never `Scan`.
 
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 

@@ -1,8 +1,8 @@
 //! Sums that are spread over several items.
 //!
-//! Transactions that add to one item at the same time conflict. A sum that may be spread is one item until a transaction
-//! conflicts on it. That transaction, and the next transactions of this process, then add to a random shard of the sum instead.
-//! The sum is the total of all its items, so a single item may be negative.
+//! Transactions that add to one item at the same time conflict. A sum that may be spread is one item until a
+//! transaction conflicts on it. That transaction, and the next transactions of this process, then add to a random shard
+//! of the sum instead. The sum is the total of all its items, so a single item may be negative.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -56,7 +56,8 @@ impl ContestedSums {
         sums.insert(sum, SPREAD);
     }
 
-    /// Returns the shard that the next addition goes to, and counts the addition. Returns `None` for the main item of the sum.
+    /// Returns the shard that the next addition goes to, and counts the addition. Returns `None` for the main item of
+    /// the sum.
     pub fn shard(&self, sum: &Key, jitter: &Jitter) -> Option<Key> {
         let mut sums = self.sums();
         let left = sums.get_mut(sum)?;

@@ -1,9 +1,9 @@
 //! Transactions: writes that all happen or none.
 //!
-//! A transaction puts, deletes and checks items, each with a condition, and adds to numbers. Additions to one
-//! item are merged, because DynamoDB rejects two writes to one item. An attempt either succeeds, fails a
-//! condition (the caller decides again), or has an unknown outcome, which is reported as an error and never
-//! retried blindly. Conflicts with other writers are retried here, with additions to sums in other shards.
+//! A transaction puts, deletes and checks items, each with a condition, and adds to numbers. Additions to one item are
+//! merged, because DynamoDB rejects two writes to one item. An attempt either succeeds, fails a condition (the caller
+//! decides again), or has an unknown outcome, which is reported as an error and never retried blindly. Conflicts with
+//! other writers and throttled attempts are retried here, and additions to contested sums then go to shards.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,8 +69,8 @@ pub struct Transaction {
 /// An error of a transaction.
 #[derive(Debug)]
 pub enum CommitError {
-    /// Conditions failed and nothing was written. Contains the current item of each failed condition, or an empty item for a
-    /// number that another transaction is taking.
+    /// Conditions failed and nothing was written. Contains the current item of each failed condition, or an empty item
+    /// for a number that another transaction is taking.
     Refused(BTreeMap<Key, Item>),
     /// The transaction failed, or its outcome is unknown.
     Store(StoreError),
@@ -88,8 +88,8 @@ impl Transaction {
         self.writes.insert(key, (Change::Put(item), condition));
     }
 
-    /// Sets attributes of an item and removes those of `may_lack` that it no longer has. Attributes of later
-    /// builds are kept (C-88).
+    /// Sets attributes of an item and removes those of `may_lack` that it no longer has. Attributes of later builds are
+    /// kept (C-88), except by an empty item, which replaces the stored one.
     pub fn set(&mut self, key: Key, item: Item, may_lack: &[&str], condition: Condition) {
         let gone = may_lack.iter().filter(|name| !item.contains_key(**name));
         let remove = gone.map(|name| (*name).to_owned()).collect();
@@ -117,8 +117,8 @@ impl Transaction {
         write.or_insert((Change::Check, Condition::Always)).1 = condition;
     }
 
-    /// Adds to a number of an item and sets attributes. Creates the item unless the condition forbids it. Merges additions to one
-    /// item.
+    /// Adds to a number of an item and sets attributes. Creates the item unless the condition forbids it. Merges
+    /// additions to one item.
     pub fn update(&mut self, key: Key, name: &str, by: i64, set: Item, condition: Condition) {
         let write = self.writes.entry(key).or_insert_with(|| {
             (
@@ -139,16 +139,16 @@ impl Transaction {
         }
     }
 
-    /// Lets the additions to an item go to one of its shards after a conflict. All readers must then include the shards in the
-    /// sum.
+    /// Lets the additions to an item go to one of its shards after a conflict. All readers must then include the shards
+    /// in the sum.
     pub fn spread(&mut self, sum: &Key) {
         if let Some((Change::Update { spread, .. }, Condition::Always)) = self.writes.get_mut(sum) {
             *spread = true;
         }
     }
 
-    /// Adds 1 to a number of an item, on condition that the number is `last`. A conflict at the item refuses the transaction at
-    /// once, because the other transaction is taking the number.
+    /// Adds 1 to a number of an item, on condition that the number is `last`. A conflict at the item refuses the
+    /// transaction at once, because the other transaction is taking the number.
     pub fn take_number(&mut self, key: Key, name: &'static str, last: u64) {
         let last = Condition::Number { name, value: last };
         self.update(key.clone(), name, 1, Item::new(), last);

@@ -1,7 +1,8 @@
 //! Keeps attributes of later builds, which this build does not know, through a rewrite (C-88).
 //!
-//! A record keeps the item that it was read from. On a write, that item is decoded and encoded again. Attributes lost by this are
-//! unknown. They are added to the new item if their parent object still exists. Reads do not pay for this.
+//! A record keeps the item that it was read from. On a write, that item is decoded and encoded again. Attributes lost
+//! by this are unknown. They are added to the new item if their parent object still exists. Reads only keep the item
+//! and do not compare.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -44,7 +45,8 @@ impl Raw {
     }
 }
 
-/// The item of a record in its serialized form, with the unknown attributes of the item `stored`. Like [`Raw::carry_typed`].
+/// The item of a record in its serialized form, with the unknown attributes of the item `stored`. Like
+/// [`Raw::carry_typed`].
 pub fn rewritten<T: Serialize + DeserializeOwned>(
     kind: &'static str,
     stored: Option<&Item>,

@@ -71,7 +71,7 @@ impl TryFrom<String> for WebhookUrl {
             Some(port) if port.contains('+') => return Err(wrong),
             _ => authority.port_u16().filter(|port| *port > 0).ok_or(wrong)?,
         };
-        // A query after a bare host has no slash; its text form does.
+        // A query after a bare host has no slash. The text form adds one.
         let path = uri
             .path_and_query()
             .map_or_else(|| "/".to_owned(), ToString::to_string);

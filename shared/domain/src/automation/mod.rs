@@ -113,7 +113,7 @@ pub enum Action {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         departments: Vec<DepartmentId>,
     },
-    /// Creates an opportunity for the lead and the user of the call.
+    /// Creates an opportunity of the lead for the user of the call, meeting or opportunity, else for the lead's owner.
     CreateOpportunity {
         /// The funnel.
         funnel: FunnelId,
@@ -143,12 +143,12 @@ pub struct Notify {
     /// Further headers of the request.
     #[serde(default, skip_serializing_if = "Headers::is_empty")]
     pub headers: Headers,
-    /// Body of the request; a description of the event if absent.
+    /// Body of the request. If absent, the body describes the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Template>,
 }
 
-/// A secret; `Debug` never prints it.
+/// A secret. `Debug` never prints it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SecretText(String);

@@ -38,9 +38,9 @@ pub struct Placeholder<'a> {
 /// The values of placeholders.
 #[derive(Debug, Clone, Default)]
 pub struct Values {
-    /// Those of the opportunity.
+    /// Fields of the opportunity.
     pub opportunity: Map<String, Value>,
-    /// Those of the lead.
+    /// Fields of the lead.
     pub lead: Map<String, Value>,
 }
 
@@ -174,7 +174,8 @@ fn filled(text: &str, values: &Values) -> String {
     filled + rest
 }
 
-/// The first part of a text with the form `{<letters>=<text>}`, and the text before and after it. Other braces are ordinary text.
+/// The first part of a text with the form `{<letters>=<text>}`, and the text before and after it. Other braces are
+/// ordinary text.
 struct Next<'a> {
     before: &'a str,
     source: &'a str,

@@ -3,8 +3,8 @@
 //!
 //! C-52 is implemented as follows:
 //!
-//! - Each opening has its own grid: from its first instant in steps of duration plus buffer, in elapsed time.
-//!   A meeting ends no later than the closing; its buffer may extend past it.
+//! - Each opening has its own grid: from its first instant in steps of duration plus buffer, in elapsed time. A meeting
+//!   ends no later than the closing. Its buffer may end later.
 //! - If a local time occurs twice, an opening uses the earlier instant and a closing the later. If the clock
 //!   skips it, both use the first instant after the gap. `24:00` is the first instant of the next day. A day
 //!   that the zone skipped has no starts.
@@ -12,10 +12,9 @@
 //!   two openings may exclude each other. Both are listed; booking one takes the other, because real times
 //!   are compared. A booking must therefore check [`Calendar::admits`] against every meeting that may be
 //!   booked concurrently, not only against those with the same start.
-//! - A start is taken if its meeting and buffer overlap another meeting and its buffer, whatever duration
-//!   that one has. The calendar's current buffer applies to both, so it separates any two meetings, whichever
-//!   was booked first.
-//! - A start belongs to the day whose hours contain it; today is the current day of the calendar's zone.
+//! - A start is taken if its meeting and buffer overlap another meeting of any duration and its buffer. The calendar's
+//!   current buffer applies to both, so it separates any two meetings, booked in either order.
+//! - A start belongs to the day whose hours contain it. Today is the current day of the calendar's zone.
 
 use std::iter::successors;
 use std::ops::{Bound, Range, RangeBounds as _};
@@ -30,7 +29,7 @@ pub struct Busy {
     end: i64,
 }
 
-/// The reason that no meeting can be booked at a start.
+/// The reason why no meeting can be booked at a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     /// The start is in the past or within the minimum notice.
@@ -110,7 +109,7 @@ impl Calendar {
             .collect()
     }
 
-    /// Whether a meeting can be booked at `start`; true exactly if [`Self::starts`] lists it.
+    /// Whether a meeting can be booked at `start`. True exactly if [`Self::starts`] lists it.
     ///
     /// # Errors
     /// [`Unavailable`] with the reason.

@@ -13,7 +13,7 @@ pub enum Horizon {
     /// Any day.
     #[default]
     Unlimited,
-    /// From one day to another, both inclusive; no day if the second is earlier.
+    /// From one day to another, both inclusive. Contains no day if the second is earlier.
     Between(Day, Day),
     /// Until N days after today, inclusive. 0 is today only.
     Days(u64),

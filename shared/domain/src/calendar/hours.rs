@@ -1,4 +1,4 @@
-//! Opening hours in local time; converted to instants with a day and a zone (C-52).
+//! Opening hours in local time. A day and a zone convert them to instants (C-52).
 
 use std::fmt;
 
@@ -18,12 +18,12 @@ pub struct Opening {
     to: Clock,
 }
 
-/// The openings of a day, sorted and without overlap; they may touch. Empty if the day is closed.
+/// The openings of a day, sorted and without overlap. One may begin at the end of another. Empty if the day is closed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Opening>", into = "Vec<Opening>")]
 pub struct Openings(Vec<Opening>);
 
-/// The hours of each weekday; absent weekdays are closed.
+/// The hours of each weekday. Absent weekdays are closed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 #[expect(missing_docs, reason = "the fields are the days of the week")]

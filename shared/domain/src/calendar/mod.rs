@@ -29,10 +29,10 @@ pub struct Calendar {
     pub id: CalendarId,
     /// Display name.
     pub name: String,
-    /// Who meets the visitor, as the booking page shows it.
+    /// Name of the person who meets the visitor, for the booking page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// The company, as the booking page shows it.
+    /// Name of the company, for the booking page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub company: Option<String>,
     /// The last segment of the public link.
@@ -56,7 +56,7 @@ pub struct Calendar {
     pub minimum_notice_minutes: Minutes<0, { u32::MAX }>,
     /// The hours of each weekday.
     pub hours: Week,
-    /// Hours that replace those of the weekday on a date; an empty list closes it.
+    /// Hours that replace those of the weekday on a date. An empty list closes the date.
     #[serde(default)]
     pub dates: BTreeMap<Day, Openings>,
     /// How many days ahead the calendar can be booked.
@@ -149,7 +149,7 @@ impl fmt::Display for LinkName {
 #[serde(try_from = "u64", into = "u64")]
 pub struct Minutes<const LEAST: u32, const MOST: u32>(u32);
 
-/// The number of minutes is out of range; contains minimum and maximum.
+/// The number of minutes is out of range. Contains minimum and maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number of minutes from {0} to {1}")]
 pub struct BadMinutes(u32, u32);

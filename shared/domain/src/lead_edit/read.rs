@@ -30,8 +30,8 @@ pub(super) const TEXTS: [&str; 16] = [
     "link_instancia",
     "preferred_locale",
 ];
-/// Fields that only the service writes, and names in views and exports that are not fields of a lead. They are ignored, so that
-/// clients can send back a lead that they read.
+/// Fields that only the service writes, and names in views and exports that are not fields of a lead. They are ignored,
+/// so that clients can send back a lead that they read.
 pub(super) const IGNORED: [&str; 23] = [
     "_id",
     "id",

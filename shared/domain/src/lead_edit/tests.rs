@@ -51,7 +51,7 @@ fn apply(fields: Value) -> Result<Lead, LeadEditError> {
     patch(fields)?.apply(&stored(), &context)
 }
 
-/// Every name of the full view is read or ignored; none becomes a custom field.
+/// Every name of the full view is read or ignored. None becomes a custom field.
 #[test]
 fn no_fixed_field_becomes_a_custom_one() {
     let view = json!(LeadView::full(&stored(), &InstanceName::parse("acme").unwrap()));

@@ -6,7 +6,7 @@ use crate::ids::LeadId;
 use crate::lead::Lead;
 use crate::time::Timestamp;
 
-/// The person's data in a booking: the only fields of a lead that public callers can set.
+/// The person's data in a booking: the only fields of a lead that a booking can set.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(missing_docs, reason = "the fields are those of a lead")]

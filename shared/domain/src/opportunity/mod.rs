@@ -134,7 +134,7 @@ pub struct Opportunity {
     pub service_permission_departments_select: Vec<Value>,
     #[serde(rename = "dataCompanyExtra", default)]
     pub data_company_extra: Vec<Company>,
-    /// Custom fields by name; no value is null.
+    /// Custom fields by name. No value is null.
     #[serde(default)]
     pub fields: Map<String, Value>,
     #[serde(default)]

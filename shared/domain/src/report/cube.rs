@@ -100,8 +100,8 @@ impl Cube {
         self.0.is_empty()
     }
 
-    /// Splits the cube by month, `YYYY-MM`, and each month into parts of whole groups of days with at most
-    /// `most` sums each.
+    /// Splits the cube by month, `YYYY-MM`, and each month into parts with at most `most` sums each. The groups of one
+    /// day may be in several parts.
     #[must_use]
     pub fn parts(self, most: usize) -> BTreeMap<String, Vec<Self>> {
         let mut months: BTreeMap<String, Vec<Self>> = BTreeMap::new();

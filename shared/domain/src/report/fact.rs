@@ -43,7 +43,7 @@ pub struct Fact {
     /// The value of the grouping as text; a column has its funnel as prefix (`3/31`). Empty without a value,
     /// and for groupings by time.
     pub group: String,
-    /// Cents or seconds; 0 if only records are counted.
+    /// Cents or seconds. 0 if only records are counted.
     pub amount: u64,
 }
 
@@ -89,7 +89,7 @@ impl Record<'_> {
         }
     }
 
-    /// The entity's amount; `None` if it has none (yet).
+    /// The record's amount; `None` if the entity has no amount or a date of the record is absent.
     fn amount(self) -> Option<u64> {
         match self {
             Self::Lead(_) => None,
@@ -157,7 +157,7 @@ impl Question {
         })
     }
 
-    /// Whether only won or lost opportunities are selected; these count on the day of that change (C-61).
+    /// Whether only won or lost opportunities are selected. They count on the day of that change (C-61).
     fn is_of_closed(&self) -> bool {
         let statuses = self.only(Aspect::Status).unwrap_or_default();
         let closed = |status: &String| status != Status::Open.as_str();
@@ -180,7 +180,7 @@ impl Question {
     }
 }
 
-/// Whole seconds between two times; `None` unless the second is later.
+/// Whole seconds between two times; `None` if the second is earlier.
 fn seconds(from: Timestamp, to: Timestamp) -> Option<u64> {
     let millis = to.unix_millis().checked_sub(from.unix_millis())?;
     u64::try_from(millis).ok().map(|millis| millis / 1000)
@@ -198,7 +198,7 @@ fn written(scalar: &JsonScalar) -> String {
     }
 }
 
-/// Whether a verbatim flag is set; it may be a boolean, a number or text.
+/// Whether a verbatim flag is set. The flag may be a boolean, a number or text.
 fn is_set(scalar: &JsonScalar) -> bool {
     !["", "0", "0.0", "false"].contains(&written(scalar).as_str())
 }

@@ -169,7 +169,7 @@ impl Question {
         self.filters.get(&aspect).map(Vec::as_slice)
     }
 
-    /// Identifies the query and the zone of its days; results with another digest are stale.
+    /// Identifies the query and the zone of its days. Results with another digest are stale.
     #[must_use]
     pub fn digest(&self, zone: Zone) -> String {
         let asked = json!([
@@ -220,7 +220,7 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// The fields that are not null, as exported.
+    /// The fields that differ from their defaults, as exported.
     #[must_use]
     pub fn sparse(&self) -> Map<String, Value> {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {

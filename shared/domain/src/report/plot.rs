@@ -11,7 +11,7 @@ use crate::funnel::Funnel;
 use crate::ids::UserId;
 use crate::time::Day;
 
-/// The label of records without a value; independent of language.
+/// The label of records without a value, independent of language.
 const NONE: &str = "-";
 
 /// All users, if a query groups by user, and all funnels.
@@ -28,7 +28,7 @@ pub struct Known {
 pub struct Plot {
     /// Labels of the groups, by sequence or time.
     pub labels: Vec<String>,
-    /// One number for each label; 0 for a group without records.
+    /// One number for each label. 0 for a group without records.
     pub data: Vec<Number>,
     /// The measure over all records. For an average, this is the average of all records.
     pub total: Number,

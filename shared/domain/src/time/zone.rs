@@ -79,7 +79,7 @@ impl Zone {
     }
 }
 
-/// The local date and time so many minutes after `00:00`.
+/// The local date and time this number of minutes after `00:00`.
 fn wall_clock(day: Day, minutes: u16) -> NaiveDateTime {
     day.0.and_time(NaiveTime::MIN) + Duration::minutes(minutes.into())
 }

@@ -28,7 +28,7 @@ fn presented(headers: &[(&'static str, &str)], query: &str) -> Presented {
     Presented::of(&map, &Params::parse(query))
 }
 
-/// Number of credentials to check under strict and lenient placement; 0 if the request is rejected without a read.
+/// Number of credentials to check under strict and lenient placement. 0 if the request is rejected without a read.
 fn counts(headers: &[(&'static str, &str)], query: &str, rule: Rule) -> (usize, usize) {
     let presented = presented(headers, query);
     let claims = presented.claims(rule);
@@ -78,7 +78,7 @@ fn key_and_token_in_headers() {
             "{headers:?} {query}"
         );
     }
-    // A value with another scheme than Bearer is no token. It is ignored where no token is required.
+    // A value with another scheme than Bearer is no token. It is ignored if no token is required.
     for foreign in [token, key, "Basic YTpi", "Negotiate", "Bearer"] {
         let foreign = ("authorization", foreign);
         assert_eq!(

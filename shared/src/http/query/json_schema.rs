@@ -3,11 +3,10 @@
 //! A schema is compiled into a tree once. Validation visits the tree and allocates only for an error.
 //!
 //! Invariants:
-//! - a keyword that this module does not know, or a mixture whose order it does not know, makes the schema
-//!   unusable;
-//! - the order is AJV's: `type`, `enum`, `maximum`, `minimum`, `items` by index, `required`,
-//!   `additionalProperties`, `properties` in the schema's order, each validated completely before the next;
-//! - numbers are JavaScript's doubles: `1.0`, `1e30` and `-0.0` are integers, and `1e400` has no type.
+//! - A schema with an unsupported keyword, or with keywords whose order is not implemented, does not compile.
+//! - The order is AJV's: `type`, `enum`, `maximum`, `minimum`, `items` by index, `required`, `additionalProperties`,
+//!   `properties` in JavaScript's key order, each validated completely before the next.
+//! - Numbers are JavaScript's doubles: `1.0`, `1e30` and `-0.0` are integers, and `1e400` has no type.
 
 use std::sync::LazyLock;
 use std::{fmt, slice};
@@ -112,7 +111,7 @@ enum Draft {
     Seven,
 }
 
-/// The keyword `type`; a list of one is reported as a list.
+/// The keyword `type`. An error reports a list of one type as a list.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(untagged)]
 enum Types {
@@ -231,8 +230,8 @@ impl Node {
         })
     }
 
-    /// Whether the schema or a nested one combines keywords for different types of values. AJV then checks
-    /// the `type` of one after the keywords of another, an order that [`Node::judge`] does not implement.
+    /// Whether this schema or a nested one combines keywords for different types of values. AJV then checks keywords in
+    /// an order that [`Node::judge`] does not implement.
     fn mixes(&self) -> bool {
         let kinds = [
             self.allowed.is_some(),

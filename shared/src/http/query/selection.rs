@@ -16,8 +16,8 @@ use std::fmt;
 #[cfg(test)]
 mod tests;
 
-/// Maximum number of selected fields, including repeats (C-22). A root counts only if it is a value itself
-/// (`total`), not if it contains the selected fields.
+/// Maximum number of selected fields, including repeats (C-22). A root counts only if it is a value (`total`), not if
+/// fields are selected below it.
 pub const MAX_FIELDS: usize = 200;
 
 /// Maximum nesting of braces (C-22): `{lead{owner{id}}}` has three levels.
@@ -265,8 +265,8 @@ impl Selection {
     }
 }
 
-/// Checks depth before number: below the deepest level the parser flattens fields, so a deep query appears to
-/// have many.
+/// Checks the limits. The depth is first, because the parser flattens deeper fields, so a deep query seems to have
+/// many.
 fn check_limits(tree: &SyntaxTree) -> Result<(), SelectionError> {
     if tree.recursion_limit().high > MAX_LEVELS {
         return Err(SelectionError::TooDeep);

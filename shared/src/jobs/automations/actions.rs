@@ -36,8 +36,8 @@ struct New<'a> {
 }
 
 impl Writer {
-    /// The writes of an action; empty if they would change nothing. `crowded` says that other writers keep
-    /// taking the next opportunity id.
+    /// The writes of an action; empty if they would change nothing. `crowded` if other writers keep taking the next
+    /// opportunity id.
     pub(crate) async fn act(
         &self,
         ground: &Ground,

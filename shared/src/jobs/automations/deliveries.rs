@@ -1,9 +1,8 @@
 //! Delivery of notifications: at least once, with tries for a day, then [set aside](crate::store::undelivered).
 //!
-//! Before a delivery the notification is postponed by more than a delivery takes, on condition that no other
-//! process did. So one process delivers it, and if that one dies another continues after the delay. The body
-//! is built from the current records; nothing is sent if the record is gone or the automation has no such
-//! action any more.
+//! Before a delivery the notification is postponed by more than a delivery takes, on condition that no other process
+//! did. So one process delivers the notification. If that process dies, another one delivers it after the delay. The
+//! body is built from the current records. A notification is dropped if its record or its action no longer exists.
 
 use std::collections::BTreeMap;
 
@@ -26,14 +25,14 @@ use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
 use table::{KeyRange, Pages, key_of};
 
-/// Seconds between the tries, which grow and end a day after the first.
+/// Seconds between the tries. Their sum is a day.
 const PAUSES: [u64; 9] = [10, 30, 90, 270, 810, 2_430, 7_290, 21_870, 53_600];
 /// Maximum number of tries.
 const TRIES: u64 = PAUSES.len() as u64 + 1;
 /// Seconds by which a notification is postponed during its delivery, which takes up to 10.
 const UNDER_WAY: u64 = 30;
 
-/// Concurrent deliveries of all instances, and of one.
+/// Concurrent lanes of all instances, and maximum lanes of one instance in a run.
 const LANES: usize = 256;
 const LANES_OF_ONE: usize = 16;
 /// Maximum notifications of a lane in one run.
@@ -55,7 +54,7 @@ pub fn put(transaction: &mut Transaction, key: Key, at: Timestamp, trace: Option
 pub struct Delivery {
     key: Key,
     pub cause: Cause,
-    /// Time of the fact; notifications of a former build have none.
+    /// Time of the fact. Notifications of a former build have none.
     pub at: Option<Timestamp>,
     /// The trace of the request that caused it.
     pub trace: Option<Traceparent>,
@@ -102,7 +101,7 @@ impl Store {
     /// delays only its own. Returns the number of tries.
     ///
     /// # Errors
-    /// [`StoreError`] if the table fails; the rest is delivered by the next run.
+    /// [`StoreError`] if the table fails. The next run delivers the rest.
     pub async fn deliver_notifications(&self, webhook_client: &WebhookClient) -> Result<u64, StoreError> {
         let instances = self.open_instances_in_turn().await?.into_iter();
         let waiting = instances.map(|name| Writer::of_job(self, name).waiting());
@@ -111,7 +110,7 @@ impl Store {
         while let Some(found) = waiting.next().await {
             match found {
                 Ok(mut found) => {
-                    // Slow lanes last, and per instance only as many at a time as its limit.
+                    // Slow lanes are last, so the limit omits them first.
                     found.sort_by_key(|lane| webhook_client.lanes().is_slow(&lane.name, lane.store.now()));
                     found.truncate(LANES_OF_ONE);
                     lanes.extend(found);
@@ -158,7 +157,7 @@ impl Store {
 }
 
 impl DeliveryLane {
-    /// Delivers due notifications concurrently until a receiver is late or `until`. Returns the number of
+    /// Delivers due notifications concurrently until `until`, or until the receiver is late. Returns the number of
     /// tries.
     async fn serve(self, webhook_client: &WebhookClient, until: Timestamp) -> Result<u64, StoreError> {
         let Some(turn) = webhook_client.lanes().take(&self.name, self.store.now()) else {
@@ -207,7 +206,7 @@ impl Writer {
     ) -> Result<(), StoreError> {
         let now = self.now_seconds();
         for item in items {
-            // Notifications of this run's own actions do not count as waiting.
+            // Only notifications that were tried before count as waiting.
             let waits = item.contains_key(TRIED);
             counters::count(|counters| counters.outbox += u64::from(waits));
             let delivery = match Delivery::of(&item, now) {
@@ -269,7 +268,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// Postpones a notification after a failed try, or quarantines it after the last.
+    /// Postpones a notification after a failed try, or sets it aside after the last.
     async fn missed(&self, delivery: &Delivery, reason: &str) -> Result<(), StoreError> {
         let (name, tried) = (self.name(delivery), delivery.tried);
         if tried >= TRIES {
@@ -334,7 +333,7 @@ mod tests {
     use crate::jobs::webhook_client::LIMITS;
     use crate::store::MAX_CALL;
 
-    /// The delay exceeds reading call and lead plus the delivery; otherwise two processes could deliver it.
+    /// The delay is longer than two reads and a delivery, so no second process delivers the notification.
     #[test]
     fn notifications_are_postponed_during_delivery() {
         assert!(Duration::from_secs(UNDER_WAY) > LIMITS.whole + 2 * MAX_CALL);

@@ -12,7 +12,7 @@ use table::StoreError;
 use table::item;
 
 impl Writer {
-    /// The request to send; `None` if there is nothing to send any more.
+    /// The request to send. `None` if the record or the action no longer exists.
     pub(super) async fn letter(&self, delivery: &Delivery) -> Result<Option<WebhookRequest>, StoreError> {
         let places = subject::places(self.keys(), delivery.cause);
         let automation = self.keys().automation(delivery.automation);

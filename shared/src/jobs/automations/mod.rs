@@ -1,19 +1,19 @@
-//! Runs automations (C-76).
+//! Runs automations (C-76, C-102).
 //!
-//! A call, and a write of a record for whose event an automation waits, puts a *trigger* into the outbox, in its own
-//! transaction ([`facts`](crate::store::facts)). The trigger records the progress of its automations. Each action is one
-//! transaction that performs the action and advances the trigger, on condition that the trigger is unchanged; so each
-//! action happens exactly once, however many processes run a trigger and wherever they die. The last action deletes the
-//! trigger. Actions raise no facts, so automations set off no others.
+//! A call, or another write with an event that triggers an automation, puts a *trigger* into the outbox, in its own
+//! transaction ([`facts`](crate::store::facts)). The trigger records the progress of its automations. Each action is
+//! one transaction that performs the action and advances the trigger, on condition that the trigger is unchanged. So
+//! each action happens exactly once, even if several processes run a trigger or a process fails. The last action
+//! deletes the trigger. Actions raise no facts, so automations trigger no others.
 //!
 //! A notification leaves the table, so it cannot be part of a transaction: its action adds a
 //! [notification](deliveries) to the outbox, which is delivered at least once and does not delay later
 //! actions.
 //!
-//! The outbox contains ids of calls and automations only, so no personal data. The current automations apply
-//! (C-12): a trigger continues after the last completed action, by automation id and action index. Calls of
-//! archived leads write no trigger (C-76); archiving a lead later has no effect on its triggers, deleting it
-//! has.
+//! The outbox contains ids, times, traces and the values that filters compare, so no personal data. The current
+//! automations apply (C-12): a trigger continues after the last completed action, by automation id and action index.
+//! Calls of archived leads write no trigger (C-76). Archiving a lead later does not stop its triggers. Deleting it
+//! does.
 //!
 //! Unreadable entries are [quarantined](crate::store::quarantine), so they fail once and not in every run.
 
@@ -56,7 +56,7 @@ const ACTION: &str = "action";
 struct OutboxTrigger {
     key: Key,
     cause: Cause,
-    /// The raised fact; for a call, derived from its record.
+    /// The raised fact. The fact of a call is derived from its record.
     fact: Option<Raised>,
     trace: Option<Traceparent>,
     version: u64,
@@ -76,7 +76,7 @@ pub(crate) struct Ground {
 }
 
 impl Ground {
-    /// Whether the fact sets an active automation off.
+    /// Whether the fact triggers an active automation.
     fn admits(&self, automation: &Automation) -> bool {
         let circumstances = self.subject.circumstances(&self.fact.circumstances);
         self.fact.events.contains(&automation.what().to_string())
@@ -104,8 +104,8 @@ impl Store {
         tally.result()
     }
 
-    /// Runs the automations of a fact, if not done already. Notifications remain in the outbox. Returns whether
-    /// the instance is suspended: then its outbox waits.
+    /// Runs the automations of a fact, if not done already. Notifications remain in the outbox. Returns whether the
+    /// instance is suspended. Its outbox then remains unchanged.
     ///
     /// # Errors
     /// [`StoreError`] if the table fails. The next run does the rest.
@@ -150,7 +150,7 @@ impl Writer {
         }
     }
 
-    /// Runs the rest of a trigger; quarantines it if it cannot be read.
+    /// Runs the rest of a trigger. Quarantines an unreadable trigger.
     async fn run(&self, cause: Cause) -> Result<bool, StoreError> {
         // On the heap, because it is large.
         let outcome = Box::pin(self.carry_out(cause)).await;
@@ -185,8 +185,8 @@ impl Writer {
         Ok(false)
     }
 
-    /// A trigger and the preconditions of its next action, which are absent if its record is gone. `None` if all is done.
-    /// A batch of gets, then at most two gets and a query in parallel.
+    /// A trigger and the preconditions of its next action, which are absent if its record is gone. `None` if all is
+    /// done. A batch of gets, then at most two gets and a query in parallel.
     async fn trigger(&self, cause: Cause) -> Result<Option<(OutboxTrigger, Option<Ground>)>, StoreError> {
         let keys = self.keys();
         let (key, places, settings) = (

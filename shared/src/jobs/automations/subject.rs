@@ -112,7 +112,8 @@ impl Subject {
         }
     }
 
-    /// The user for whom an opportunity is created: that of the call, opportunity or meeting, else the lead's owner.
+    /// The user for whom an opportunity is created. The first of: the user of the call, of the meeting, of the
+    /// opportunity, the lead's owner.
     pub fn user(&self) -> Option<UserId> {
         let (call, opportunity) = (self.call.as_ref(), self.opportunity.as_ref());
         let meeting = self.meeting.as_ref().and_then(|meeting| meeting.user_id);

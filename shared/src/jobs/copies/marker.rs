@@ -84,8 +84,7 @@ pub fn unstick(item: &Item) -> Result<Transaction, StoreError> {
     Ok(transaction)
 }
 
-/// Counts how long the oldest deleted lead has been waiting. Markers of the previous format do not contain
-/// the time.
+/// Counts how long the oldest deleted lead has been waiting. Markers of earlier builds do not contain the time.
 pub(super) fn note_age(notices: &[Item], now: Timestamp) {
     let deleted = notices.iter().filter(|notice| notice.contains_key(DELETED));
     let marked = deleted.filter_map(|notice| item::number("notice", notice, MARKED_AT).ok());

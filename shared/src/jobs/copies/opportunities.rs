@@ -1,5 +1,5 @@
-//! Copies of a lead in its opportunities: as many in one transaction as fit, because each transaction checks the lead, and
-//! concurrent ones would conflict there.
+//! Copies of a lead in its opportunities: as many in one transaction as fit, because each transaction checks the lead,
+//! and concurrent ones would conflict there.
 
 use std::mem::take;
 

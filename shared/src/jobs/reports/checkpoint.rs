@@ -56,7 +56,7 @@ pub struct Walked {
     pub id: ReportId,
     /// Digest of query and zone.
     pub digest: String,
-    /// Its result is too large.
+    /// Whether its result is too large.
     pub given_up: bool,
 }
 
@@ -111,8 +111,8 @@ impl ScanCheckpoint {
 }
 
 impl Writer {
-    /// Claims the scan for due reports; if there is none, begins one for the first `most`. `None` if it is
-    /// claimed by another process. A get and a transaction of one item.
+    /// Claims the scan for due reports. Without a scan, begins one for the first `most` reports. `None` if another
+    /// process has claimed the scan. A get and a transaction of one item.
     pub(crate) async fn claim_walk(
         &self,
         entity: ReportEntity,
@@ -195,8 +195,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Adds the sums of the valid slices for a report to the given ones; `None` if they exceed `most` bytes
-    /// of memory. A query for each 1 MB; none without saved slices.
+    /// Adds the sums of the valid slices for a report to the given ones; `None` if they exceed `most` bytes of memory.
+    /// A query for each 1 MB. No query without saved slices.
     pub(crate) async fn with_slices(
         &self,
         walk: &ScanCheckpoint,

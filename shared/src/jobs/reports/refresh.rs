@@ -1,11 +1,10 @@
 //! Refreshes the stored results of reports: every six hours, and soon after a change of the definition or of
 //! the instance's zone (C-61).
 //!
-//! One scan, in slices, computes all reports of an entity (see
-//! [`checkpoint`](crate::jobs::reports::checkpoint)): memory is bounded, a scan continues where the last run
-//! ended, and instances take turns. Of two concurrent refreshes of a report one writes the head, and the
-//! parts of the other are unreferenced; an interrupted refresh leaves the previous result. The next refresh
-//! deletes such parts.
+//! One scan, in slices, computes all reports of an entity (see [`checkpoint`](crate::jobs::reports::checkpoint)). So
+//! memory is bounded, a run continues the scan of the last run, and instances take turns. Of two concurrent refreshes
+//! of a report one writes the head, and the parts of the other are unreferenced. An interrupted refresh leaves the
+//! previous result. The next refresh deletes unreferenced parts.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -79,11 +78,10 @@ impl Store {
     /// Refreshes the due reports of all instances, for at most 3 minutes. Returns their number.
     ///
     /// # Errors
-    /// The last [`StoreError`] if the table failed; the other instances are processed, and the rest
-    /// is done by the next run.
+    /// The last [`StoreError`] if the table failed. The other instances are processed, and the next run does the rest.
     pub async fn refresh_reports(&self) -> Result<u64, StoreError> {
         let until = self.environment.now().plus_seconds(TIME);
-        // In random order: the last instances may not have a turn in this run.
+        // Starts at a random instance, because the last instances may have no turn in this run.
         let mut waiting: VecDeque<_> = self.open_instances_in_turn().await?.into();
         let (mut done, mut failed) = (0, None);
         while let Some(instance) = waiting.pop_front() {
@@ -107,11 +105,11 @@ impl Store {
 }
 
 impl Writer {
-    /// Refreshes due reports by one slice of each entity's scan. Without due reports it costs a query. Otherwise it costs:
+    /// Refreshes due reports by one slice of each entity's scan. Without reports it costs a query. Otherwise it costs:
     ///
     /// - a get of the directory and a batch of gets of the heads
-    /// - for each entity a get and two writes of the checkpoint, and a query for each 1,000 of its records or 1 MB, again
-    ///   for each further 16 reports
+    /// - for each entity a get and two writes of the checkpoint, and a query for each 1,000 of its records or 1 MB,
+    ///   again for each further 16 reports
     /// - for each report the changed parts, the head, and a query of all parts
     async fn refresh_reports(&self, until: Timestamp) -> Result<ReportTurn, StoreError> {
         let definitions = self.readable_reports().await?;
@@ -144,7 +142,7 @@ impl Writer {
         failed.map_or(Ok(all), Err)
     }
 
-    /// The reports' definitions; unreadable ones are logged and skipped.
+    /// The reports' definitions. Unreadable definitions are logged and skipped.
     async fn readable_reports(&self) -> Result<Vec<Definition>, StoreError> {
         let reports = KeyRange::head(self.keys().reports(), PAGE);
         let items = self.reader().table.query_all(reports).await?;
@@ -208,7 +206,7 @@ impl Writer {
         let turn = self.walk_slice(entity, walk.clone(), due, zone, until).await;
         match turn {
             Err(StoreError::Corrupt { key: kind, .. }) => {
-                // The slices are unusable; the next scan begins again.
+                // The slices are unusable, so the next run begins a new scan.
                 let key = self.keys().report_walk(entity);
                 self.reader().log_unreadable(&key, kind, "a walk is given up");
                 self.end_walk(entity, &walk).await?;
@@ -223,7 +221,7 @@ impl Writer {
         }
     }
 
-    /// One slice of a scan; after the last record, stores the results.
+    /// Runs one slice of a scan. After the last record, stores the results.
     async fn walk_slice(
         &self,
         entity: ReportEntity,

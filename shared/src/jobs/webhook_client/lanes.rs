@@ -1,7 +1,7 @@
-//! Lanes: the deliveries to one receiver, independent of other receivers (C-87).
+//! Lanes. A lane contains the deliveries to one receiver, independent of other receivers (C-87).
 //!
-//! A process serves a lane in one task at a time. A lane whose receiver timed out is slow for a minute: it
-//! gets one delivery at a time, and is skipped by `deliver_at_once`.
+//! A process serves a lane in one task at a time. A lane whose receiver timed out is slow for a minute. It gets one
+//! delivery at a time, and `deliver_at_once` skips it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -91,7 +91,7 @@ impl Turn {
         self.under_way.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Ends a delivery; `late` if it took too long.
+    /// Ends a delivery. `late` if the delivery took too long.
     pub fn end(&self, late: bool) {
         self.under_way.fetch_sub(1, Ordering::Relaxed);
         self.late.fetch_or(late, Ordering::Relaxed);

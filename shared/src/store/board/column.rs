@@ -1,8 +1,8 @@
 //! A page of one column.
 //!
-//! A page continues where the previous one ended (C-42), at a page cursor that is also cached in the process, so that
-//! the read need not wait for it. A page requested without its predecessor is an offset, located by the daily counts
-//! if skipping would cost more.
+//! A page continues at the end of the previous page (C-42), which is stored in a page cursor. The process also caches
+//! the cursor, so the page can be read in parallel with it. A page requested without the previous one is an offset. The
+//! daily counts locate it if skipping would cost more.
 
 use super::days::RangeDays;
 use super::lists::{ListPart, QueryPlan, VisibleLists};
@@ -34,7 +34,7 @@ pub struct PrefetchedColumn {
     early: Option<Early>,
 }
 
-/// A list read on a hint, from the likely start of the page.
+/// A prefetched list, from the likely start of the page.
 #[derive(Debug)]
 struct Early {
     range: KeyRange,
@@ -89,7 +89,8 @@ impl Reader {
         Ok(Early { range, page })
     }
 
-    /// The needed totals and ranks: if the column's lists are merged, or an offset is distant.
+    /// The totals and daily counts that a page needs: totals for merged lists, searches and distant offsets, daily
+    /// counts for distant offsets.
     async fn counts_for(
         &self,
         asked: &Asked<'_>,
@@ -97,7 +98,7 @@ impl Reader {
         read: Option<Totals>,
         far: bool,
     ) -> Result<(Totals, Option<Ranks>), StoreError> {
-        // Daily counts do not distinguish what only records contain.
+        // Daily counts cannot apply filters that need the records.
         if far
             && !asked.filter.needs_records()
             && let Some(days) = RangeDays::to_locate(&asked.filter.created)
@@ -168,7 +169,7 @@ impl Writer {
         self.shown(request, truth, &markers, page, begins).await
     }
 
-    /// For a search in leads, the leads with stale copies, because it reads every copy.
+    /// For a search, the leads with stale copies, because it compares the copy in every record. Otherwise none.
     pub(crate) async fn fresh(&self, asked: &Asked<'_>, markers: &StaleMarkers) -> Result<Fresh, StoreError> {
         if asked.filter.search.is_some() {
             return self.reader.fresh_leads(markers, &asked.budget).await;
@@ -176,7 +177,7 @@ impl Writer {
         Ok(Fresh::default())
     }
 
-    /// The cards of a page with current leads. Stores the end of the page concurrently.
+    /// The opportunities of a page with current leads. Stores the cursor of the next page concurrently.
     async fn shown(
         &self,
         request: &BoardRequest,
@@ -189,10 +190,10 @@ impl Writer {
         let ends = ends.map(|(first, last)| (first.place.as_str(), last.place.as_str()));
         let goes_on = begins.next(ends, page.len() == usize::from(request.limit));
         let mut cards: Vec<_> = page.into_iter().map(|entry| *entry.card).collect();
-        // With base 1, page 0 is the first too, and page 2 follows it (C-40).
+        // With base 1, page 0 is also the first page, and page 2 follows it (C-40).
         let next = request.page.max(truth.page_base).saturating_add(1);
-        // If its end cannot be stored the page fails: the next page would start at an earlier read's end and silently
-        // skip records created since (C-42).
+        // If the cursor cannot be stored, the page fails. Otherwise the next page would start at the end of an earlier
+        // read and silently skip records created since (C-42).
         let walk = request.walk(&self.reader.caller);
         let remember = self.put_bookmark(&walk, next, goes_on);
         let mut borrowed: Vec<_> = cards.iter_mut().collect();

@@ -1,4 +1,4 @@
-//! The totals of a funnel's columns without their opportunities (C-96).
+//! Totals of a funnel's columns, without opportunities (C-96).
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
@@ -23,7 +23,7 @@ pub struct PrefetchedTotals {
 }
 
 impl BoardRequest {
-    /// All opportunities of a funnel that are not archived.
+    /// A request for all opportunities of a funnel that are not archived.
     fn all_of(funnel: FunnelId) -> Self {
         Self {
             funnel,
@@ -41,10 +41,10 @@ impl BoardRequest {
 }
 
 impl Reader {
-    /// Reads a funnel, and the totals of its columns that a caller like this needs, in parallel with the get.
+    /// Prefetches a funnel and, in parallel with this get, the totals that the caller probably needs.
     ///
     /// # Errors
-    /// [`StoreError`] where they cannot be read.
+    /// [`StoreError`] if they cannot be read.
     pub async fn begin_column_totals(&self, funnel: FunnelId) -> Result<PrefetchedTotals, StoreError> {
         let request = BoardRequest::all_of(funnel);
         let sight = VisibleLists::of(&self.hints.of(&self.caller.credentials), &request);
@@ -60,12 +60,12 @@ impl Reader {
 }
 
 impl Writer {
-    /// The columns of a funnel in their order, each with the totals that the viewer sees and without opportunities. No call
-    /// if the caller was expected to see what it sees, unless service permissions may hide some from it: then queries of
-    /// the restricted totals, columns in parallel.
+    /// The columns of a funnel in their order, each with the totals that the viewer sees and without opportunities. No
+    /// call if the hint was right and service permissions hide nothing from the viewer. If they may hide opportunities,
+    /// a query of the restricted totals for each column, in parallel.
     ///
     /// # Errors
-    /// [`StoreError`] where more must be read and cannot be.
+    /// [`StoreError`] if more must be read and cannot be.
     pub async fn column_totals(
         &self,
         viewer: &Viewer,

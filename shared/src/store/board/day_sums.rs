@@ -1,7 +1,7 @@
-//! Number and value of a column's opportunities in a range of creation dates, by daily counts and entries.
+//! Number and value of a column's opportunities in a range of creation dates, from daily counts and entries.
 //!
-//! Both are read concurrently, so a response may count a concurrent change of an entry in one of the two only, as it may
-//! show an opportunity that moves in two columns or in none.
+//! Both are read concurrently, so a response may contain a concurrent change in only one of them. In the same way, a
+//! board may show an opportunity that moves concurrently in two columns or in none.
 
 use futures_util::future::try_join_all;
 
@@ -20,13 +20,13 @@ use crate::store::page_cursor::PageCursor;
 use crate::time::Timestamp;
 use table::{Pages, StoreError};
 
-/// Entries of a column that cost no more than daily counts and the parts of two days.
+/// Number of entries of a column that cost no more than daily counts and the parts of two days.
 const FEW_ENTRIES: u64 = 100;
-/// Entries that cost as much as a query, and more than the counts of a day.
+/// Number of entries that cost about as much as a query.
 const ENTRIES_PER_QUERY: u64 = 7;
 
 impl Reader {
-    /// The days by whose counts a column is counted; `None` if its entries must be read, or cost less.
+    /// The days with the counts to use for a column; `None` if its entries must be read, or cost less.
     pub(super) fn worth_days(
         &self,
         asked: &Asked<'_>,
@@ -43,7 +43,7 @@ impl Reader {
         (asked.most(column, totals) > few.max(FEW_ENTRIES)).then_some(days)
     }
 
-    /// The number and value of the requested opportunities of a column that were created on certain days.
+    /// Number and value of the requested opportunities of a column that were created on these days and parts of days.
     pub(super) async fn sum_of_days(
         &self,
         asked: &Asked<'_>,
@@ -65,7 +65,8 @@ impl Reader {
         Ok(sum)
     }
 
-    /// Number and value of what the parts of days add, by their entries, each with a moment of its day.
+    /// The sums of the entries in the parts of days, each with a moment of its day. The sum of a part outside the range
+    /// is negative.
     pub(super) async fn parts(
         &self,
         asked: &Asked<'_>,

@@ -1,8 +1,9 @@
-//! A range of creation dates as whole UTC days, which the daily counts cover, and parts of days, of which the entries are
-//! counted.
+//! Splits a range of creation dates into whole UTC days, for the daily counts, and parts of days, for which entries are
+//! read.
 //!
-//! A range in the instance's zone usually begins and ends within a UTC day. Of such a day the shorter part is read: the
-//! entries in the range are added, or the day is counted whole and the entries outside the range are subtracted.
+//! A range in the instance's zone usually begins and ends within a UTC day. The shorter part of such a day is read.
+//! Either its entries in the range are added, or the day is counted whole and the entries outside the range are
+//! subtracted.
 
 use crate::opportunity::TimeRange;
 use crate::store::key::{self, DAY_MILLIS};
@@ -12,12 +13,12 @@ use table::{KeyRange, PAGE};
 /// The assumed number of days of a range without start.
 const MANY_DAYS: u64 = 3650;
 
-/// A range of time by UTC days.
+/// A range of time as UTC days and parts of days.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RangeDays {
     /// A moment of the latest day that is counted whole; `None` for no end.
     newest: Option<Timestamp>,
-    /// A moment of the earliest one; `None` for no start.
+    /// A moment of the earliest day that is counted whole; `None` for no start.
     oldest: Option<Timestamp>,
     pub parts: Vec<DayPart>,
 }
@@ -26,12 +27,14 @@ pub struct RangeDays {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DayPart {
     pub range: TimeRange,
-    /// Whether it is in the range, in a day that is not counted; else it is outside, in a day that is counted whole.
+    /// Whether the part is in the range, in a day that is not counted. Otherwise it is outside, in a day that is
+    /// counted whole.
     pub is_within: bool,
 }
 
 impl RangeDays {
-    /// The days of a range; `None` if it has so little of them that it costs less to read all of its entries.
+    /// The days of a range. `None` if the range has no day to count whole, or is less than half of one day, because it
+    /// costs less to read all of its entries.
     pub fn of(range: &TimeRange) -> Option<Self> {
         let from = range.from.map(Timestamp::unix_millis);
         let until = range.until.map(Timestamp::unix_millis);
@@ -67,7 +70,8 @@ impl RangeDays {
         })
     }
 
-    /// Those up to the start of a range's first day, for offsets: pages end at the start of the range anyway.
+    /// The days of a range with its first day counted whole, to locate offsets. Pages end at the start of the range
+    /// anyway.
     pub fn to_locate(range: &TimeRange) -> Option<Self> {
         let from = range.from.map(|from| day_start(from.unix_millis()));
         Self::of(&TimeRange {
@@ -85,7 +89,7 @@ impl RangeDays {
         u64::try_from(millis / DAY_MILLIS + 1).unwrap_or_default()
     }
 
-    /// The daily counts of the days in a partition.
+    /// The key range of the days' counts in a partition.
     pub fn span(&self, partition: String) -> KeyRange {
         let (after, through) = key::rank_span(self.newest, self.oldest);
         KeyRange {
@@ -97,7 +101,8 @@ impl RangeDays {
     }
 }
 
-/// Notes the shorter part of a day, both ends inclusive, and returns whether the day is counted whole.
+/// Adds the shorter part of a day to `parts` and returns whether the day is counted whole. Bounds are inclusive, in
+/// Unix milliseconds. `None` if a bound is no valid time.
 fn choose(parts: &mut Vec<DayPart>, outside: (i64, i64), within: (i64, i64)) -> Option<bool> {
     let length = |(from, until): (i64, i64)| until - from + 1;
     let is_whole = length(outside) <= length(within);
@@ -136,7 +141,7 @@ mod tests {
         }
     }
 
-    /// The sum of the sorts that a moment is counted in.
+    /// How many times a moment is counted: by a whole day, plus or minus the parts that contain it.
     fn counted(days: &RangeDays, at: i64) -> i64 {
         let day = day_start(at);
         let is_oldest = days.oldest.is_none_or(|oldest| oldest.unix_millis() <= day);

@@ -1,9 +1,9 @@
 //! The board: every column of a funnel with its totals and its newest opportunities.
 //!
-//! If a request filters by users, statuses and the archive only, the counts come from the totals, and of each column
-//! only the shown opportunities are read. A range of creation dates is counted by days, if the column has many
-//! opportunities. Anything else is counted while every entry within reach is read once,
-//! columns in parallel, within the instance's budget of units and time (C-86).
+//! If a request filters only by users, statuses and the archive, the counts come from the totals, and only the shown
+//! opportunities of each column are read. In a column with many opportunities, daily counts cover a range of creation
+//! dates. A search uses items of words if it has few hits. For other requests, every visible entry is read once and
+//! counted, columns in parallel, within the instance's budget of units and time (C-86).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,7 +25,7 @@ use crate::store::page_cursor::PageCursor;
 use table::StoreError;
 use table::{Pages, key_of};
 
-/// Columns, and lists, that are read at the same time.
+/// Maximum columns, and lists of a column, that are read in parallel.
 pub const CONCURRENCY: usize = 50;
 
 impl Writer {
@@ -88,7 +88,7 @@ impl Writer {
         let TotalsSeen { mut sum, unclear } = totals.seen(asked, column.id);
         let mut rest = None;
         if sum.count == 0 && unclear > 0 {
-            // Perhaps nothing of the column is seen, which is worth knowing before it is read.
+            // The viewer may see nothing of the column, so the restricted totals are read before its list.
             rest = Some(self.rest(asked, column, totals).await?);
         }
         if sum.count == 0 && rest.unwrap_or_default().count == 0 {
@@ -105,7 +105,7 @@ impl Writer {
         };
         let (page, rest) = tokio::try_join!(walk.page(0, limit), rest)?;
         if page.len() < limit {
-            // This is all there is, read later than the totals: what is shown and what is counted are of one moment.
+            // The page contains all visible opportunities of the column, so it also determines the counts.
             return Ok(Counted::all(page).column(column));
         }
         sum.add(rest);
@@ -210,7 +210,7 @@ impl Writer {
     }
 }
 
-/// A column with this sum and the start of its list. What is shown is counted at least.
+/// A column with this sum and the start of its list. The count is at least the number of shown opportunities.
 fn summed(column: &Column, sum: Sum, page: Vec<Entry>) -> ColumnSnapshots {
     ColumnSnapshots {
         count: u64::try_from(sum.count)
@@ -222,7 +222,7 @@ fn summed(column: &Column, sum: Sum, page: Vec<Entry>) -> ColumnSnapshots {
     }
 }
 
-/// The requested entries of a list.
+/// Number and value of the requested entries of a list, and the newest of them.
 #[derive(Debug, Default)]
 struct Counted {
     count: u64,
@@ -257,7 +257,7 @@ impl Counted {
     }
 }
 
-/// The columns with these opportunities, of which each shows the first `limit`.
+/// The columns with the counts of these opportunities, each with its first `limit`.
 fn by_column(columns: Vec<&Column>, hits: Vec<Entry>, limit: usize) -> Vec<ColumnSnapshots> {
     let mut found = BTreeMap::<_, Counted>::new();
     for hit in hits {

@@ -12,17 +12,17 @@ use crate::viewer::OwnerScope;
 
 /// Maximum lists to merge, unless their contents are rare.
 const MAX_MERGED: usize = 8;
-/// Users whose totals are read with a query each. With more, the totals of all users are read.
+/// Maximum prefixes of totals that are read with a query each. With more, all totals are read.
 const MAX_USERS: usize = 50;
-/// A wider list is filtered if at least one in so many of its entries is requested.
+/// A wider list is filtered if at least one in this many of its entries is requested.
 const MAX_ENTRIES_PER_HIT: i64 = 4;
 
-/// The requested and visible users and statuses; never empty.
+/// The requested and visible users and statuses. Neither set is empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisibleLists {
     /// `None` for all users.
     users: Option<BTreeSet<UserId>>,
-    /// `None` for all.
+    /// `None` for all statuses.
     statuses: Option<BTreeSet<Status>>,
 }
 
@@ -37,7 +37,7 @@ pub struct ListPart {
 /// The plan for reading the requested entries in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum QueryPlan {
-    /// There are none.
+    /// No entry is requested and visible.
     Nothing,
     /// Merge these lists.
     Merge(Vec<ListPart>),
@@ -46,7 +46,7 @@ pub enum QueryPlan {
 }
 
 impl QueryPlan {
-    /// The lists that contain all requested entries, each once.
+    /// Lists that contain each requested entry exactly once.
     pub fn read_whole(&self) -> &[ListPart] {
         match self {
             Self::Nothing => &[],
@@ -57,8 +57,8 @@ impl QueryPlan {
 }
 
 impl VisibleLists {
-    /// The requested lists visible to a caller like `guess`; `None` for none. Invisible users in a filter are ignored
-    /// (C-46).
+    /// The requested lists that are visible to a caller with the hint `guess`; `None` if there are none. Invisible
+    /// users in a filter are ignored (C-46).
     pub fn of(guess: &PrefetchHint, request: &BoardRequest) -> Option<Self> {
         let users = match (&guess.opportunities, &request.users) {
             (OwnerScope::Nothing, _) => return None,
@@ -92,8 +92,9 @@ impl VisibleLists {
         self.users.is_none()
     }
 
-    /// With what the sort keys of the totals begin that a request needs, of a column or of all; `None` if that is all
-    /// totals. If many lists of users may be merged, the number of all users' opportunities decides.
+    /// The sort key prefixes of the totals that a request needs, for one column or all; `None` if all totals are read.
+    /// If users have more than [`MAX_MERGED`] lists, the totals of all users are included, because their counts
+    /// determine the plan.
     pub fn total_prefixes(&self, column: Option<ColumnId>) -> Option<Vec<String>> {
         let mut prefixes = Vec::new();
         for user in self.users.iter().flatten() {

@@ -1,13 +1,12 @@
 //! The opportunities of a funnel (endpoint 10): pages of a column, and the board of all columns.
 //!
-//! Each opportunity has an entry in four lists of its column, newest first (C-42): of all, of its status, of its
-//! user, and of both. A request for at most one user and one status is therefore one query of exactly the answer; for
-//! more, the lists are merged, or a wider list is filtered if it is dense enough. Totals are sums of the classes that
-//! a viewer sees, and daily counts answer a range of creation dates. Filters that need the record (expected closing
-//! dates, custom fields) are applied while each entry is read once. A search is answered through items of words.
+//! Each opportunity has an entry in four lists of its column, newest first (C-42): of all, of its status, of its user,
+//! and of both. So a request for at most one user and one status is one query of exactly the requested entries. For
+//! more users or statuses the lists are merged, or a wider list is filtered if many of its entries are requested.
+//! Totals and daily counts determine the numbers of columns. For filters that need the record, such as expected closing
+//! dates and custom fields, each entry is read once. Items of words answer a search.
 //!
-//! As for leads, reads begin in parallel with authentication, from a [hint](super::prefetch_cache) of what the caller
-//! sees.
+//! Reads begin in parallel with authentication, with a [hint](super::prefetch_cache) of the caller's permissions.
 
 mod column;
 mod column_totals;
@@ -45,23 +44,23 @@ use totals::{Totals, TotalsSeen};
 pub struct BoardRequest {
     /// The funnel.
     pub funnel: FunnelId,
-    /// One column of it, or all.
+    /// One column of the funnel, or all.
     pub column: Option<ColumnId>,
-    /// Those of these responsible users, where that is asked.
+    /// Responsible users; `None` for all.
     pub users: Option<BTreeSet<UserId>>,
-    /// Those of these statuses; none named means all.
+    /// Statuses; empty for all.
     pub statuses: BTreeSet<Status>,
-    /// The archived ones, or the others.
+    /// Whether archived opportunities are requested; otherwise the others.
     pub archived: bool,
-    /// Whether a filter needs the records.
+    /// Whether there are further filters: dates, conditions or a search.
     pub filtered: bool,
-    /// Whether one of these filters is a search.
+    /// Whether there is a search.
     pub searched: bool,
-    /// The page as the caller counts; the board has only a first one.
+    /// The page, in the instance's page base. Ignored for the board.
     pub page: u64,
     /// Opportunities on a page, or in each column of the board.
     pub limit: u16,
-    /// Everything that is asked but the page: what makes two pages parts of one walk.
+    /// Text of the request without its page. Pages with the same text are consecutive pages of one list.
     pub query: String,
 }
 
@@ -70,7 +69,7 @@ pub struct BoardRequest {
 pub struct PrefetchedBoard {
     funnel: Option<Funnel>,
     markers: StaleMarkers,
-    /// The totals that the guess calls for.
+    /// The totals that a caller with the hint needs.
     totals: Option<Totals>,
     column: Option<PrefetchedColumn>,
 }
@@ -80,9 +79,9 @@ pub struct PrefetchedBoard {
 pub struct ColumnSnapshots {
     /// The column.
     pub column: Column,
-    /// How many opportunities of it the viewer sees under the filters.
+    /// Number of opportunities that match and that the viewer sees.
     pub count: u64,
-    /// The sum of their values, in cents.
+    /// Sum of their values, in cents.
     pub cents: i128,
     /// The newest of them.
     pub cards: Vec<OpportunitySnapshot>,
@@ -109,10 +108,10 @@ impl BoardRequest {
 }
 
 impl Reader {
-    /// Begins to read for whom the caller is taken for. One round trip.
+    /// Prefetches a page or board according to the hint about the caller. One round trip.
     ///
     /// # Errors
-    /// [`StoreError`] where it cannot be read.
+    /// [`StoreError`] if it cannot be read.
     pub async fn begin_board(&self, request: &BoardRequest) -> Result<PrefetchedBoard, StoreError> {
         let guess = self.hints.of(&self.caller.credentials);
         let sight = VisibleLists::of(&guess, request);
@@ -153,7 +152,7 @@ impl Writer {
     /// A page of one column, newest first.
     ///
     /// # Errors
-    /// [`StoreError`] where more must be read and cannot be.
+    /// [`StoreError`] if more must be read and cannot be.
     pub async fn column_page(
         &self,
         viewer: &Viewer,
@@ -183,7 +182,7 @@ impl Writer {
     /// All columns of the funnel in their order, each with its totals and its newest opportunities (C-45).
     ///
     /// # Errors
-    /// [`StoreError`] where more must be read and cannot be.
+    /// [`StoreError`] if more must be read and cannot be.
     pub async fn kanban(
         &self,
         viewer: &Viewer,
@@ -215,7 +214,7 @@ impl Writer {
     }
 }
 
-/// Who asks for what, and what of it may be seen.
+/// A request with its viewer, filter, visible lists and read budget.
 pub(crate) struct Asked<'a> {
     viewer: &'a Viewer,
     request: &'a BoardRequest,
@@ -239,7 +238,7 @@ impl Asked<'_> {
         u64::try_from(sum.count + unclear).unwrap_or_default()
     }
 
-    /// Whether an opportunity is asked for and seen.
+    /// Whether an opportunity is requested and visible.
     fn admits(&self, card: &OpportunitySnapshot) -> bool {
         self.takes(&BoardClass::of(&card.opportunity))
             && self.filter.admits(&card.opportunity, card.lead.as_ref())

@@ -1,4 +1,5 @@
-//! Number and value of a column's opportunities per day of creation: they locate an offset, and count ranges of days.
+//! Daily counts: number and value of a column's opportunities by day of creation. They locate an offset and count
+//! ranges of days.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,9 +19,9 @@ use table::key_of;
 /// A place at or before an offset.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Near {
-    /// Sort key prefix after which it lies.
+    /// The place is after this sort key.
     pub after: String,
-    /// Number of opportunities between it and the offset.
+    /// Number of opportunities between the place and the offset.
     pub skip: u64,
 }
 
@@ -28,7 +29,7 @@ pub struct Near {
 #[derive(Debug, Default)]
 pub struct Ranks(BTreeMap<String, Sum>);
 
-/// Restricted classes of a column that a viewer sees, and the daily counts of all of them.
+/// The restricted classes of a column that a viewer sees, and the daily counts of all restricted classes.
 #[derive(Debug, Default)]
 pub struct RestrictedRanks {
     seen: Vec<RestrictedTotal>,
@@ -36,9 +37,9 @@ pub struct RestrictedRanks {
 }
 
 impl Reader {
-    /// The totals of a column, and the daily counts of some of its days. Their cost grows with days and users, not with
-    /// opportunities: one query per MB. A viewer subject to restrictions also reads the restricted totals and counts, and
-    /// the entries of the parts of days are read.
+    /// The totals of a column, and the visible sums of some of its days. The cost of daily counts grows with days and
+    /// users, not with opportunities: one query per MB. Entries are read only for the parts of days. For a viewer
+    /// subject to restrictions, the restricted totals and daily counts are read too.
     pub(super) async fn ranks(
         &self,
         asked: &Asked<'_>,
@@ -60,7 +61,8 @@ impl Reader {
         Ok((totals, ranks))
     }
 
-    /// The daily counts of unrestricted classes. They are within the budget if they replace what records are read for.
+    /// The daily counts by user and status, including the numbers of restricted opportunities. With a filter they take
+    /// units of the read budget, because they replace reads of records.
     pub(super) async fn rank_items(
         &self,
         asked: &Asked<'_>,
@@ -75,8 +77,8 @@ impl Reader {
         asked.budget.query_all(&self.table, span).await
     }
 
-    /// The daily counts of restricted opportunities, and the restricted classes that the viewer sees. Reads nothing if the
-    /// column's totals alone determine what the viewer sees.
+    /// The daily counts of restricted opportunities, and the restricted classes that the viewer sees. Reads nothing if
+    /// the column's totals alone determine the visible opportunities.
     pub(super) async fn restricted_ranks(
         &self,
         asked: &Asked<'_>,
@@ -98,7 +100,7 @@ impl Reader {
 }
 
 impl Ranks {
-    /// Sums the visible counts.
+    /// Sums the visible counts of each day.
     pub fn of(
         asked: &Asked<'_>,
         column: ColumnId,
@@ -159,8 +161,8 @@ impl Ranks {
     }
 }
 
-/// Whether a class in a day's count is requested and visible. The class is a user and a status; a third part marks
-/// restricted ones (before format 2, the name of the restriction).
+/// Whether a class in a day's count is requested and visible. A class is a user and a status. A third part marks
+/// restricted opportunities; before format 2 it was the name of the restriction.
 fn is_seen(asked: &Asked<'_>, column: ColumnId, class: &str, seen: &BTreeSet<String>) -> bool {
     let mut parts = key::class_parts(class);
     let user = parts.next().and_then(|user| UserId::new(user.parse().ok()?));

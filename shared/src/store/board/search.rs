@@ -1,8 +1,8 @@
 //! A search over opportunities (C-43) through items of words.
 //!
-//! Words of titles lead to opportunities; words and numbers of leads lead to leads, whose links lead to opportunities.
-//! The records found so are read, and every filter is checked on them. So the cost depends on the hits, not on the
-//! number of opportunities. For a term with many hits the lists cost less: they are read as for other filters.
+//! Words of titles lead to opportunities. Words and numbers of leads lead to leads, and their links to opportunities.
+//! The records found are read, and every filter is checked on them. So the cost depends on the hits, not on the number
+//! of opportunities. For a term with many hits, reading the lists costs less, so they are read as for other filters.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -22,24 +22,25 @@ use crate::words::{KeySpan, WordSearch};
 use table::item::{self, Item};
 use table::{KeyRange, ListEntry, MAX_AHEAD, MergeScan, PAGE, Pages, StoreError, key_of};
 
-/// Lists, or batches of records, that are read at the same time.
+/// Maximum lists, or batches of records, that are read in parallel.
 const CONCURRENCY: usize = 32;
-/// Entries of a column's lists that cost about as much as one record that is got.
+/// Number of list entries that cost about as much as a get of one record.
 const ENTRIES_PER_UNIT: u64 = 4;
-/// After the first items of a list, this many times more are read with each call.
+/// Each further read of a list requests this many times as many items as the previous one.
 const GROWTH: usize = 4;
 
-/// The number of entries that a scan would read.
+/// The size of a scan of the lists, which is the alternative to a search.
 #[derive(Debug, Clone, Copy)]
 pub struct ScanSize {
-    /// Entries within reach.
+    /// Number of entries of the lists.
     pub entries: u64,
-    /// Number of matches up to the end of the page; `None` if all are counted.
+    /// Number of matches up to the end of the page; `None` if all matches are counted.
     pub needed: Option<u64>,
 }
 
 impl ScanSize {
-    /// The most hits that cost less than the scan, at `units` for each. With more hits a page is full earlier.
+    /// Maximum hits that cost less than the scan, at `units` for each. A scan for a page ends earlier the more hits
+    /// there are.
     fn most_hits(self, units: u64) -> usize {
         let all = self.entries / ENTRIES_PER_UNIT / units;
         let most = match self.needed {
@@ -66,8 +67,8 @@ impl ListEntry for Titled {
 }
 
 impl Writer {
-    /// The requested opportunities that a search finds, newest first; `None` where a scan of `size` costs less, or items of
-    /// words do not lead to all.
+    /// The requested opportunities that a search finds, newest first. `None` if a scan of `size` costs less, or if
+    /// items of words do not find all matches.
     pub(super) async fn search_hits(
         &self,
         asked: &Asked<'_>,
@@ -90,7 +91,7 @@ impl Writer {
         }
     }
 
-    /// The opportunities of the leads that a term finds; `None` if leads or opportunities are too many.
+    /// The opportunities of the leads that a term finds; `None` if there are too many leads or opportunities.
     async fn of_found_leads(
         &self,
         asked: &Asked<'_>,
@@ -113,7 +114,7 @@ impl Writer {
         Ok(Some(found))
     }
 
-    /// The opportunities of a lead, or more of them than `most`.
+    /// The opportunities of a lead. Stops after more than `most`.
     async fn linked(
         &self,
         asked: &Asked<'_>,
@@ -134,8 +135,8 @@ impl Writer {
         Ok(linked)
     }
 
-    /// The opportunities of the funnel that may have a term in their titles, or have its id; `None` if there are more than
-    /// `most`.
+    /// The opportunities of the funnel that may have a term in their titles, or have its id; `None` if there are more
+    /// than `most`.
     async fn titled(
         &self,
         asked: &Asked<'_>,
@@ -155,7 +156,8 @@ impl Writer {
         Ok((found.len() <= most).then_some(found))
     }
 
-    /// The opportunities with the rarest of a term's words: all are read until a list ends. Each list contains all matches.
+    /// Candidates with the rarest word of a term; `None` if each word has more than `most`. The lists of all words are
+    /// read in parallel until one ends. Each list contains all matches, so the candidates do too.
     async fn with_the_rarest_word(
         &self,
         asked: &Asked<'_>,
@@ -190,7 +192,7 @@ impl Writer {
         }
     }
 
-    /// The opportunities with more words in the title than have items of their own.
+    /// The opportunities with too many title words for items of all of them.
     async fn wordy_titles(&self, asked: &Asked<'_>) -> Result<Vec<OpportunityId>, StoreError> {
         let range = KeyRange::head(self.keys().wordy_titles(asked.request.funnel), PAGE);
         let mut list = MergeScan::<Titled>::new([range], 1);
@@ -203,7 +205,7 @@ impl Writer {
         Ok(wordy)
     }
 
-    /// The opportunities among these that are requested and seen, newest first.
+    /// The requested and visible opportunities among these, newest first.
     async fn admitted(
         &self,
         asked: &Asked<'_>,

@@ -1,8 +1,8 @@
 //! Totals of a funnel's columns, and the part visible to a viewer.
 //!
-//! A page for all users needs the totals of columns by status, one for some users the totals of these. Only viewers from
-//! whom service permissions may hide some opportunities need the restricted ones separately: not admins, nor users who
-//! see only their own.
+//! A request for all users needs the totals of columns; a request for some users needs the totals of these users. The
+//! restricted totals are needed only for viewers from whom service permissions may hide opportunities. Admins, and
+//! users who see only their own opportunities, do not need them.
 
 use std::collections::BTreeMap;
 
@@ -25,9 +25,9 @@ use table::item::{self, Item};
 use table::{KeyRange, PAGE, key_of};
 
 const TOTAL: &str = "board total";
-/// Totals of one of several users that are read before the check: those of 40 columns.
+/// Maximum totals of each of several users that are read before authentication: those of 40 columns.
 const USER_AHEAD: usize = 5;
-/// Totals of a board that are read together, rather than those of each of several users.
+/// Maximum totals of a board that are read together instead of by user.
 const MAX_FEW: usize = 100;
 
 /// Number and value of opportunities.
@@ -44,10 +44,10 @@ impl Sum {
     }
 }
 
-/// Number and value of opportunities, of which service permissions restrict some.
+/// Number and value of opportunities, with and without restriction by service permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BoardTotal {
-    /// Those without a restriction by service permission.
+    /// Opportunities without a restriction.
     pub open: Sum,
     pub restricted: Sum,
 }
@@ -62,13 +62,13 @@ pub struct RestrictedTotal {
 /// The totals of a column, or of all columns, as far as a request needs them.
 #[derive(Debug, Default)]
 pub struct Totals {
-    /// Those of all users together.
+    /// The totals of all users together.
     columns: BTreeMap<(ColumnId, Status), BoardTotal>,
-    /// Those of each user.
+    /// The totals of each user.
     users: BTreeMap<(ColumnId, UserId, Status), BoardTotal>,
-    /// Parts of both that are stored in the form before format 2.
+    /// Restricted totals in the form before format 2, which are also in `columns` and `users`.
     former: Vec<RestrictedTotal>,
-    /// The request for which they were read; `None` for any.
+    /// The lists for which the totals were read; `None` if they serve any request.
     read_for: Option<VisibleLists>,
 }
 
@@ -76,7 +76,8 @@ pub struct Totals {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TotalsSeen {
     pub sum: Sum,
-    /// The number of requested restricted opportunities that the viewer may or may not see. The restricted totals decide.
+    /// Number of requested restricted opportunities that the viewer may or may not see. The restricted totals determine
+    /// it.
     pub unclear: i64,
 }
 
@@ -168,7 +169,7 @@ impl Totals {
         Ok(())
     }
 
-    /// Whether they contain what a request needs.
+    /// Whether they contain all totals that a request needs.
     pub(super) fn serve(&self, sight: &VisibleLists) -> bool {
         self.read_for.as_ref().is_none_or(|read_for| read_for == sight)
     }
@@ -228,8 +229,9 @@ impl Totals {
 }
 
 impl Reader {
-    /// The totals of a column, or of all columns, that a request needs: those of the columns if it is for all users, else
-    /// those of the users, with a query for each. All totals if they are few, or before format 4.
+    /// The totals that a request needs, of a column or of all columns. For all users, the totals of the columns, with
+    /// one query; otherwise those of the requested users, with a query for each. All totals are read if they are few,
+    /// if users are many, or before format 4.
     pub(crate) async fn board_totals(
         &self,
         request: &BoardRequest,
@@ -262,8 +264,8 @@ impl Reader {
         Totals::read(items, Some(sight.clone()))
     }
 
-    /// All totals of a board, if they are few: they serve any request, also one from a caller that sees less than expected.
-    /// One query, none if this process knows that they are many.
+    /// All totals of a board, if there are few. They serve any request, so a wrong hint costs nothing. One query; no
+    /// call if this process knows that there are many.
     async fn few_totals(&self, request: &BoardRequest) -> Result<Option<Totals>, StoreError> {
         let board = (self.instance.clone(), request.funnel, request.archived);
         if self.hints.large_boards.get(&board).is_some() {
@@ -278,8 +280,8 @@ impl Reader {
         Totals::read(page.items, None).map(Some)
     }
 
-    /// The requested and visible restricted totals of a column. They cost some 150 bytes per restriction: one query per
-    /// MB, within the budget.
+    /// The requested and visible restricted totals of a column, some 150 bytes each. One query per MB, within the
+    /// budget.
     pub(crate) async fn seen_restricted(
         &self,
         asked: &Asked<'_>,
@@ -315,7 +317,7 @@ fn sum(item: &Item, part: &str) -> Result<Sum, StoreError> {
     Ok(Sum { count, cents })
 }
 
-/// A number of a total: sums of money may exceed 64 bits.
+/// A number of a total. It has 128 bits, because sums of cents may exceed 64.
 fn number(item: &Item, name: &str) -> Result<i128, StoreError> {
     let Some(number) = item.get(name) else {
         return Ok(0);
@@ -328,7 +330,7 @@ fn number(item: &Item, name: &str) -> Result<i128, StoreError> {
 
 #[cfg(test)]
 impl Totals {
-    /// Those of a column with these numbers by user and status.
+    /// The totals of a column with these numbers by user and status.
     pub fn of(column: ColumnId, numbers: &[(UserId, Status, i64)]) -> Self {
         let mut totals = Self::default();
         for (user, status, count) in numbers {

@@ -1,4 +1,4 @@
-//! Reads lists of a column, merged by place: newest first.
+//! Reads the lists of a column, merged by sort key, newest first.
 
 use super::Asked;
 use super::lists::{ListPart, QueryPlan};
@@ -18,7 +18,8 @@ const CONCURRENCY: usize = 32;
 /// Factor of the expected reads after which a wider list is abandoned for the exact ones.
 const PATIENCE: usize = 4;
 
-/// An opportunity and its place in the lists. Boxed because it is moved often and a card has some 3 KB.
+/// An opportunity and its sort key in the lists. The opportunity is boxed, because it has some 3 KB and entries are
+/// moved often.
 #[derive(Debug, Clone)]
 pub struct Entry {
     pub place: String,
@@ -40,7 +41,7 @@ impl ListEntry for Entry {
     }
 }
 
-/// Range of places.
+/// Range of sort keys.
 #[derive(Debug, Clone, Default)]
 pub struct Bounds {
     pub after: Option<String>,
@@ -77,7 +78,7 @@ impl Bounds {
     }
 }
 
-/// A scan.
+/// A scan of the lists of a plan.
 pub struct BoardScan<'a> {
     reader: &'a Reader,
     asked: &'a Asked<'a>,
@@ -119,7 +120,7 @@ impl<'a> BoardScan<'a> {
         }
     }
 
-    /// Uses a prefetched page of its only list, if it starts there.
+    /// Uses a prefetched page, if the scan has only one list and that list has the range `range`.
     pub fn begin_with(&mut self, range: &KeyRange, page: Page) -> Result<(), StoreError> {
         self.lists.begin_with(range, page)
     }
@@ -149,7 +150,7 @@ impl<'a> BoardScan<'a> {
         Ok(page)
     }
 
-    /// Reads the current lead of a card, and those of all buffered entries.
+    /// Reads the current version of a lead, and of the leads of all buffered entries.
     async fn read_leads(&self, lead: LeadId) -> Result<(), StoreError> {
         let leads = self
             .lists
@@ -159,7 +160,7 @@ impl<'a> BoardScan<'a> {
         self.fresh.read(self.reader, &self.asked.budget, leads).await
     }
 
-    /// The next entry by place, requested or not; `sought` requested entries are still needed.
+    /// The next entry by sort key, requested or not. `sought` requested entries are still needed.
     async fn next(&mut self, sought: usize) -> Result<Option<Entry>, StoreError> {
         if self.lists.is_due() {
             self.give_up_the_wide_list();
@@ -185,7 +186,7 @@ impl<'a> BoardScan<'a> {
         let one_of_many = self.shares.len() > 1;
         let mut likely = sought;
         if one_of_many {
-            // Slightly more than its share, so that few lists run out before the page is full.
+            // Slightly more than the share, so that few lists need a second read before the page is full.
             likely = scaled(sought, share * 1.15) + 2;
         } else if !self.instead.is_empty() {
             likely = scaled(sought, 1.15 / share.max(0.01));
@@ -196,7 +197,7 @@ impl<'a> BoardScan<'a> {
         likely.clamp(1, PAGE)
     }
 
-    /// All matches may be far down the wide list.
+    /// Switches to the exact lists after too many reads of the wide list, because its matches may be far down.
     fn give_up_the_wide_list(&mut self) {
         if self.patience > 0 || self.instead.is_empty() {
             return;

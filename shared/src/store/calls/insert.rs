@@ -1,8 +1,7 @@
-//! Writing a call with its lead: which lead it belongs to, and the retries (C-74, C-75).
+//! Resolves the lead of a call and writes both, with retries (C-74, C-75).
 //!
-//! A call is never lost for the sake of its lead: if the lead cannot be found or made, the call is stored without one. An attempt
-//! of unknown outcome is looked up under its nonce before the next one is made with the same numbers, so one request never writes
-//! two calls.
+//! If the lead cannot be found or created, the call is stored without a lead. After an attempt of unknown outcome the
+//! call is looked up by its nonce. The next attempt uses the same ids, so both cannot succeed.
 
 use super::{CallSequences, Inserted, KnownCaller, Link};
 use crate::call::{Call, CallStatus, CallType};
@@ -12,22 +11,22 @@ use crate::store::{Claimed, IdempotencyKey, Reader, Writer};
 use crate::time::Timestamp;
 use table::StoreError;
 
-/// Attempts before a contested call is given up; the last one is made without a lead.
+/// Maximum attempts to write a call. The last attempt is made without a lead.
 const ATTEMPTS: u32 = 8;
 
-/// The other party of a call, as the provider names it.
+/// The other party of a call, as the provider sent it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallParty {
-    /// A lead by its id; `None` for a number that can be no id, and so no lead.
+    /// A lead by its id; `None` if the sent number is outside the range of ids.
     Lead(Option<LeadId>),
-    /// A telephone number; `None` for one without digits or with more than any number has.
+    /// A telephone number; `None` if the sent text has no digits or too many.
     Phone(Option<Phone>),
 }
 
 /// A call to record.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewCall {
-    /// The operator; `None` for a number that can be no id, and so no user.
+    /// The operator; `None` if the sent number is outside the range of ids.
     pub user: Option<UserId>,
     /// The other party.
     pub party: CallParty,
@@ -35,9 +34,9 @@ pub struct NewCall {
     pub number: String,
     /// Incoming or outgoing.
     pub kind: CallType,
-    /// Whether it came about.
+    /// Whether the call was answered.
     pub status: CallStatus,
-    /// In seconds.
+    /// Duration in seconds.
     pub duration: u64,
     /// Whether the provider recorded it.
     pub record: bool,
@@ -51,7 +50,7 @@ pub struct NewCall {
     pub call_id: Option<String>,
     /// A note.
     pub description: Option<String>,
-    /// The idempotency key of the request, where it has one (C-10).
+    /// The idempotency key of the request, if any (C-10).
     pub claim: Option<IdempotencyKey>,
 }
 
@@ -60,7 +59,7 @@ pub struct NewCall {
 pub struct PrefetchedCall {
     /// Outcome of earlier requests with the same key (C-10).
     pub claimed: Claimed,
-    /// The operator, if there is such a user.
+    /// The operator, if the user exists.
     pub user: Option<UserId>,
     numbers: CallSequences,
     lead: Result<Option<LeadId>, StoreError>,
@@ -69,7 +68,7 @@ pub struct PrefetchedCall {
 /// Outcome of recording a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordedCall {
-    /// It is in the history.
+    /// The call is in the history.
     Made(CallId),
     /// Another request with the same key came first; nothing is written.
     Claimed(Claimed),
@@ -99,8 +98,8 @@ impl NewCall {
 }
 
 impl Reader {
-    /// Reads the last numbers, the user, the lead that the number belongs to, the request's claim and the format to write,
-    /// in one round trip. A lead that cannot be looked up is not yet a failure.
+    /// Reads the counters, the user, the lead with the telephone number, the request's claim and the format to write,
+    /// in one round trip. A failed look-up of the lead is not yet an error.
     ///
     /// # Errors
     /// [`StoreError`] if anything else cannot be read.
@@ -127,7 +126,7 @@ impl Reader {
         })
     }
 
-    /// The lead that the provider names, or that the number belongs to.
+    /// The lead that the provider sent, or the lead with the telephone number.
     async fn lead_of_call(&self, call: &NewCall) -> Result<Option<LeadId>, StoreError> {
         match &call.party {
             CallParty::Lead(lead) => Ok(*lead),
@@ -136,7 +135,7 @@ impl Reader {
         }
     }
 
-    /// Looks the lead up again after it turned out to be deleted. Returns `None` for a lead that the provider names by its id.
+    /// Looks up the lead again after it was deleted. `None` if the provider sent the lead's id.
     async fn other_lead_of_call(&self, call: &NewCall) -> Result<Option<LeadId>, StoreError> {
         match &call.party {
             CallParty::Lead(_) => Ok(None),
@@ -144,8 +143,8 @@ impl Reader {
         }
     }
 
-    /// The link of the call, with the numbers to take: the lead that was found, a new one for a number that no lead has, or nobody
-    /// if there is no number or a read failed.
+    /// The link of the call, with the ids to take: the lead that was found, a new lead for a number without a lead, or
+    /// no lead if there is no number or a read failed.
     async fn link(
         &self,
         call: &NewCall,
@@ -185,8 +184,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// Writes a call of `user`, with its lead if it can be had. After an attempt of unknown outcome the numbers stay the
-    /// same, so that it and the next one exclude each other.
+    /// Writes a call of `user`, with its lead if that can be found or created. The attempt after one of unknown outcome
+    /// uses the same ids, so that both cannot succeed; only the last attempt always takes new ids.
     ///
     /// # Errors
     /// [`StoreError`] if the call could not be stored, or its outcome is unknown.

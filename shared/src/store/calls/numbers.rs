@@ -1,4 +1,4 @@
-//! The running numbers of a call, its event and its lead (C-11).
+//! The ids of a call, its event and its lead (C-11).
 
 use super::Link;
 use crate::store::key::{Counter, Key, Keys};
@@ -8,8 +8,8 @@ use table::StoreError;
 use table::Transaction;
 use table::{Condition, item::Item};
 
-/// The running numbers that a call would take, and whether calls are spread: attempts with the same numbers have one key and
-/// exclude one another.
+/// The ids of a call to write, and whether calls are spread over partitions. Attempts with the same values write the
+/// same key, so at most one succeeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallSequences {
     pub(super) call: Sequence,
@@ -19,14 +19,14 @@ pub struct CallSequences {
 }
 
 impl CallSequences {
-    /// The key of the call with these numbers.
+    /// The key of the call with these ids.
     pub(super) fn key(self, keys: Keys<'_>) -> Result<Key, StoreError> {
         Ok(keys.with_calls_spread(self.spread).call(self.call.id()?))
     }
 }
 
 impl Reader {
-    /// The numbers last taken by calls and events. One get.
+    /// The next ids of calls and events. One get.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -40,7 +40,7 @@ impl Reader {
         })
     }
 
-    /// `numbers` with the number last taken by a lead. One get.
+    /// `numbers` with the next id of a lead. One get.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -54,8 +54,8 @@ impl Reader {
 }
 
 impl Writer {
-    /// Takes numbers for a call by additions that cannot collide, for use when concurrent requests keep taking the numbers that
-    /// were read. One write for a call and event, one for a lead, in parallel.
+    /// Reserves ids for a call by additions, which cannot conflict. At most one write for a call with its event and one
+    /// for a new lead, in parallel.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be taken.
@@ -84,7 +84,7 @@ impl Writer {
         })
     }
 
-    /// Whether this process met a conflict at a counter of the call within seconds.
+    /// Whether this process met a conflict at a counter of the call within the last seconds.
     pub(super) fn are_contended(&self, link: &Link) -> bool {
         counters(link).any(|counter| self.reader.is_contended(counter))
     }
@@ -94,7 +94,8 @@ impl Writer {
         counters(link).for_each(|counter| self.reader.note_contention(counter));
     }
 
-    /// Takes the numbers that are not reserved. That of the event goes with the call's, which its item checks.
+    /// Adds the taking of ids that are not reserved to `transaction`. The event's id needs no condition, because the
+    /// call's id in the same item has one.
     pub(super) fn take_numbers(&self, transaction: &mut Transaction, link: &Link, numbers: CallSequences) {
         let calls = self.keys().counter(Counter::Call);
         numbers.call.take(transaction, calls.clone(), "call");

@@ -1,4 +1,4 @@
-//! The outbox of an instance: calls that its automations have yet to process.
+//! Outbox entries of calls, which automations process.
 
 use crate::ids::CallId;
 use crate::store::key::Keys;

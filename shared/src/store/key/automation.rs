@@ -1,14 +1,14 @@
-//! The keys of automations, and of the outbox of what they are still to do.
+//! The keys of automations and of the outbox with their pending work.
 
 use super::{Key, Keys};
 use crate::ids::{AutomationId, CallId, LeadId, MeetingId, OpportunityId};
 use crate::instance::InstanceName;
 use table::KeyRange;
 
-/// The fact that an outbox entry is about: a call, or a write of a record, named by the record's version after it.
+/// The fact of an outbox entry: a call, or a write of a record with the record's version after the write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// A call that came in.
+    /// An incoming call.
     Call(CallId),
     /// A write of a lead.
     Lead(LeadId, u64),
@@ -25,7 +25,7 @@ impl From<CallId> for Cause {
 }
 
 impl Cause {
-    /// Its place in the ids of deliveries.
+    /// Its text in the ids of deliveries.
     #[must_use]
     pub fn label(self) -> String {
         match self {
@@ -36,8 +36,8 @@ impl Cause {
         }
     }
 
-    /// Its place in sort keys: that of a call after `call`, that of a write after `write`. A former build reads the
-    /// keys of calls only, so those of writes have another beginning.
+    /// Its text in sort keys, which begins with `call` for a call and with `write` for a write. The keys of writes have
+    /// another prefix, because an earlier build reads only keys of calls.
     fn sort_key(self, call: &str, write: &str) -> String {
         let (kind, id, version) = match self {
             Self::Call(id) => return format!("{call}#{}", id.padded()),
@@ -75,23 +75,22 @@ impl Keys<'_> {
         Key::new(self.automations(), id.padded())
     }
 
-    /// Pending work of automations: facts that none or not all have processed, and notifications that are not
-    /// delivered.
+    /// Pending work of automations: facts that not all automations have processed, and notifications to deliver.
     pub fn outbox(self) -> String {
         self.pk("trigger")
     }
 
-    /// Notifications that are not tried any more, under their sort keys.
+    /// Failed notifications that are not retried. They keep their sort keys.
     pub fn undelivered(self) -> String {
         self.pk("undelivered")
     }
 
-    /// An undelivered notification that is not retried.
+    /// The key of a failed notification outside the outbox.
     pub fn undelivered_of(self, notification: &Key) -> Key {
         Key::new(self.undelivered(), notification.sk.as_str())
     }
 
-    /// The former key of an undelivered notification that is not retried.
+    /// The key of a failed notification in the outbox.
     pub fn outbox_of(self, undelivered: &Key) -> Key {
         Key::new(self.outbox(), undelivered.sk.as_str())
     }
@@ -101,7 +100,7 @@ impl Keys<'_> {
         Key::new(self.outbox(), cause.sort_key("call", "fact"))
     }
 
-    /// A fact's notification by the action that sends it: an automation's, counted from 0.
+    /// The notification that an automation's action sends for a fact. Actions are counted from 0.
     pub fn notification(self, cause: Cause, automation: AutomationId, action: usize) -> Key {
         let begins = notifications(cause);
         Key::new(
@@ -133,7 +132,7 @@ fn between(keys: Keys<'_>, first: &str, last: &str) -> KeyRange {
     }
 }
 
-/// The cause of a trigger's sort key; `None` for every other one.
+/// The cause in a trigger's sort key; `None` for other sort keys.
 pub fn triggered(sk: &str) -> Option<Cause> {
     let parts: Vec<_> = sk.split('#').collect();
     match parts[..] {
@@ -143,7 +142,7 @@ pub fn triggered(sk: &str) -> Option<Cause> {
     }
 }
 
-/// Cause, automation and action of a notification's sort key; `None` for every other one.
+/// Cause, automation and action in a notification's sort key; `None` for other sort keys.
 pub fn notified(sk: &str) -> Option<(Cause, AutomationId, usize)> {
     let parts: Vec<_> = sk.split('#').collect();
     let (cause, automation, action) = match parts[..] {
@@ -160,7 +159,7 @@ pub fn notified(sk: &str) -> Option<(Cause, AutomationId, usize)> {
     ))
 }
 
-/// Instance and cause of a trigger by its key, as the table's stream has it; `None` for every other item.
+/// Instance and cause of a trigger, by its key in the table's stream; `None` for other items.
 #[must_use]
 pub fn streamed(partition: &str, sk: &str) -> Option<(InstanceName, Cause)> {
     let instance = partition.strip_suffix("#trigger")?;
@@ -172,7 +171,7 @@ mod tests {
     use super::*;
     use crate::store::key;
 
-    /// A former build queries `call#` and `notify#` and would quarantine other keys there.
+    /// An earlier build queries `call#` and `notify#` and would quarantine other keys there.
     #[test]
     fn keys_of_writes_round_trip_and_do_not_begin_like_those_of_calls() {
         let instance = InstanceName::parse("acme").unwrap();

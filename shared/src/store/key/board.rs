@@ -43,7 +43,7 @@ impl Keys<'_> {
         self.pk(&format!("lead-opportunity#{lead}"))
     }
 
-    /// An opportunity among those of its lead.
+    /// The link from a lead to an opportunity.
     pub fn lead_opportunity(self, lead: LeadId, id: OpportunityId) -> Key {
         Key::new(self.lead_opportunities(lead), id.padded())
     }
@@ -53,17 +53,17 @@ impl Keys<'_> {
         self.pk(&format!("title#{funnel}#{}", first(word)))
     }
 
-    /// An opportunity among those with a word in the title.
+    /// The item of a title's word.
     pub fn titled(self, funnel: FunnelId, word: &str, id: OpportunityId) -> Key {
         Key::new(self.titles(funnel, word), keyed(word, &id.padded()))
     }
 
-    /// The opportunities of a funnel with more words in the title than have items of their own.
+    /// The opportunities of a funnel with too many title words for items of all of them, by id.
     pub fn wordy_titles(self, funnel: FunnelId) -> String {
         self.pk(&format!("wordy-title#{funnel}"))
     }
 
-    /// An opportunity among those.
+    /// The item of an opportunity with too many title words.
     pub fn wordy_title(self, funnel: FunnelId, id: OpportunityId) -> Key {
         Key::new(self.wordy_titles(funnel), keyed("", &id.padded()))
     }
@@ -85,8 +85,8 @@ impl Keys<'_> {
         ))
     }
 
-    /// The totals of a funnel's columns: an item for each column, then one for each user and ten columns. Before format 4
-    /// an item for each column, user and status.
+    /// The totals of a funnel's columns: an item for each column, then an item for each user and ten columns. Before
+    /// format 4, an item for each column, user and status.
     pub fn board_totals(self, funnel: FunnelId, archived: bool) -> String {
         self.pk(&format!("board-total#{funnel}#{}", u8::from(archived)))
     }
@@ -97,24 +97,24 @@ impl Keys<'_> {
         Key::new(self.board_totals(funnel, archived), sk)
     }
 
-    /// A user's total of a column and its neighbours.
+    /// The item with a user's total of a column. Columns with ids that differ only in the last digit share it.
     pub fn user_total(self, funnel: FunnelId, archived: bool, user: UserId, column: ColumnId) -> Key {
         let sk = format!("{}{WHOLE}", user_column_begins(user, column));
         Key::new(self.board_totals(funnel, archived), sk)
     }
 
-    /// The totals of what a service permission restricts, an item for each column, user, status and restriction. They
-    /// are apart from the others because only some viewers need them, and an import may bring any number of them.
+    /// The totals of restricted opportunities, an item for each column, user, status and restriction. They have their
+    /// own partition, because only some viewers need them and an import may contain any number of restrictions.
     pub fn restricted_totals(self, funnel: FunnelId, archived: bool) -> String {
         self.pk(&format!("{RESTRICTED_TOTAL}#{funnel}#{}", u8::from(archived)))
     }
 
-    /// Numbers and cents of the opportunities of a column by day of creation, the latest first.
+    /// The daily counts of a column: numbers and cents of its opportunities by day of creation, the latest first.
     pub fn board_ranks(self, funnel: FunnelId, column: ColumnId, archived: bool) -> String {
         self.pk(&format!("board-rank#{funnel}#{column}#{}", u8::from(archived)))
     }
 
-    /// The same of each restricted class.
+    /// The daily counts of each restricted class of a column.
     pub fn restricted_ranks(self, funnel: FunnelId, column: ColumnId, archived: bool) -> String {
         self.pk(&format!(
             "{RESTRICTED_RANK}#{funnel}#{column}#{}",
@@ -122,8 +122,8 @@ impl Keys<'_> {
         ))
     }
 
-    /// The list of all opportunities of a column, and the day, that an item of the ranks of classes without restriction
-    /// counts; `None` for other items.
+    /// The column, as its list of all opportunities, and the day of a daily count; `None` for daily counts of
+    /// restricted classes and for other items.
     pub fn ranked(self, key: &Key) -> Option<(BoardList, String)> {
         let rest = key.pk.strip_prefix(&self.prefix())?.strip_prefix("board-rank#")?;
         let mut parts = rest.split('#');
@@ -139,15 +139,15 @@ impl Keys<'_> {
         Some((list, day.to_owned()))
     }
 
-    /// Whether a total is of the opportunities of a column that were created on one day.
+    /// Whether a total is a daily count, of all or of restricted opportunities.
     pub fn is_day_count(self, key: &Key) -> bool {
         let rest = key.pk.strip_prefix(&self.prefix()).unwrap_or_default();
         matches!(rest.split('#').next(), Some("board-rank" | RESTRICTED_RANK))
     }
 
-    /// Whether a total has a former form. Before format 2, all counts of a day were in one item, and the totals of
-    /// restricted classes, of opportunities or leads, among the others. Before format 4, a board had a total for each
-    /// column, user and status.
+    /// Whether a total has a former form. Before format 2, all counts of a day were in one item, and restricted totals
+    /// of opportunities and leads were in the partition of the other totals. Before format 4, a board had a total for
+    /// each column, user and status.
     pub fn is_former_total(self, key: &Key) -> bool {
         let rest = key.pk.strip_prefix(&self.prefix()).unwrap_or_default();
         match rest.split('#').next() {
@@ -165,28 +165,28 @@ impl Keys<'_> {
 pub(crate) const RESTRICTED_TOTAL: &str = "board-total-restricted";
 pub(crate) const RESTRICTED_RANK: &str = "board-rank-restricted";
 
-/// The latest time and day that there are, in the units of a place.
+/// The latest time in Unix milliseconds, and its day since 1970.
 const LAST_MILLI: i64 = Timestamp::LAST_MILLIS;
 const LAST_DAY: i64 = LAST_MILLI / DAY_MILLIS;
 /// The milliseconds of a day.
 pub const DAY_MILLIS: i64 = 86_400_000;
 
-/// The place of a record in lists that have the newest first, of one moment the highest id (C-42, C-62).
+/// The sort key of a record in lists that are newest first, and highest id first within a millisecond (C-42, C-62).
 pub fn place(create_date: Timestamp, id: impl Into<u64>) -> String {
     format!("{}{:015}", place_time(create_date), MAX_ID - id.into())
 }
 
-/// The prefix of the places of that moment. Places of later moments sort before it.
+/// The prefix of the places of a millisecond. Later ones sort first.
 fn place_time(time: Timestamp) -> String {
     format!("{:015}#", LAST_MILLI - time.unix_millis())
 }
 
-/// Text before all places of a moment, and after those of later moments: a space sorts before `#`.
+/// Text before all places of a millisecond, and after the places of later ones. A space sorts before `#`.
 pub fn before_places(time: Timestamp) -> String {
     format!("{:015} ", LAST_MILLI - time.unix_millis())
 }
 
-/// Text after all places of a moment, and before those of earlier moments.
+/// Text after all places of a millisecond, and before the places of earlier ones.
 pub fn after_places(time: Timestamp) -> String {
     format!("{:015}~", LAST_MILLI - time.unix_millis())
 }
@@ -197,11 +197,11 @@ pub fn placed(place: &str) -> Option<u64> {
     MAX_ID.checked_sub(id.parse().ok()?)
 }
 
-/// So many users, by their ids, share an item of a day's ranks: at most some 60 KB, where DynamoDB takes 400, and little
-/// enough that a write costs a few units on the day on which all of them are busy.
+/// Number of consecutive user ids that share an item of a day's counts. Such an item has at most some 60 KB of
+/// DynamoDB's 400 KB, and a write of it usually costs a few units even if all of these users are busy on the day.
 const RANK_USERS: u64 = 128;
 
-/// The prefix of the sort keys of a day among a column's ranks. The latest day is first.
+/// The sort key prefix of a day's counts. The latest day sorts first.
 pub fn rank_day(create_date: Timestamp) -> String {
     format!("{:07}", LAST_DAY - day(create_date))
 }
@@ -210,7 +210,8 @@ fn day(time: Timestamp) -> i64 {
     time.unix_millis().div_euclid(DAY_MILLIS)
 }
 
-/// The bounds, exclusive and inclusive, of the sort keys of the ranks from the day of `newest` to that of `oldest`.
+/// The exclusive and the inclusive bound of the sort keys of daily counts, from the day of `newest` to the day of
+/// `oldest`.
 pub fn rank_span(newest: Option<Timestamp>, oldest: Option<Timestamp>) -> (Option<String>, Option<String>) {
     let after = |day: i64| format!("{:07}~", LAST_DAY - day);
     (
@@ -219,64 +220,64 @@ pub fn rank_span(newest: Option<Timestamp>, oldest: Option<Timestamp>) -> (Optio
     )
 }
 
-/// The sort key of a user's part of a day among a column's ranks.
+/// The sort key of the daily count with a user's numbers.
 pub fn rank(day: &str, user: UserId) -> String {
     format!("{day}#{}", user.get() / RANK_USERS)
 }
 
-/// The day that a rank's sort key begins with.
+/// The day in a daily count's sort key.
 pub fn ranked_day(rank: &str) -> &str {
     rank.split_once('#').map_or(rank, |(day, _)| day)
 }
 
-/// The exclusive lower bound of the places of a day of the ranks. Returns `None` for text that is no such day.
+/// The exclusive lower bound of the places of a day; `None` if the text is no day of a daily count.
 pub fn rank_begins(day: &str) -> Option<String> {
     let day = LAST_DAY - day.parse::<i64>().ok()?;
     let last = day.checked_add(1)?.checked_mul(DAY_MILLIS)? - 1;
     Some(format!("{:015} ", LAST_MILLI - last))
 }
 
-/// The inclusive upper bound of the places of a day of the ranks; `None` for text that is no such day.
+/// The inclusive upper bound of the places of a day; `None` if the text is no day of a daily count.
 pub fn rank_ends(day: &str) -> Option<String> {
     let day = LAST_DAY - day.parse::<i64>().ok()?;
     Some(format!("{:015}~", LAST_MILLI - day.checked_mul(DAY_MILLIS)?))
 }
 
-/// The sort key of a restricted class on a day among a column's ranks.
+/// The sort key of a restricted class's daily count.
 pub fn restricted_rank(day: &str, class: &str) -> String {
     format!("{day}#{class}")
 }
 
-/// The day and the restricted class of such a sort key.
+/// The day and the restricted class in such a sort key, also of a shard.
 pub fn restricted_ranked(rank: &str) -> Option<(&str, &str)> {
     unsharded(rank).split_once('#')
 }
 
-/// The name of a class of records that are counted together: each part narrows the one before it.
+/// The name of a class of records that are counted together. Each part narrows the class of the previous parts.
 pub fn class<const N: usize>(parts: [&str; N]) -> String {
     parts.join("#")
 }
 
-/// The parts of such a name.
+/// The parts of a class's name.
 pub fn class_parts(class: &str) -> impl Iterator<Item = &str> {
     class.split('#')
 }
 
-/// The first part of the sort keys of columns' totals, and of users'.
+/// The first parts of the sort keys of columns' totals and of users' totals.
 const COLUMN: &str = "column";
 const USER: &str = "user";
-/// The last part of them.
+/// The last part of both.
 const WHOLE: &str = "-";
-/// Columns with ids that differ only in the last digit share an item of a user's totals, so that a move between them
-/// changes one item: some 600 bytes, all of whose numbers are written for one write unit.
+/// Number of consecutive column ids that share an item of a user's totals, so that a move between these columns changes
+/// one item. It has some 600 bytes, so a write of it costs one unit.
 const USER_COLUMNS: u64 = 10;
 
 /// The opportunities that a total counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoardTotalOf {
-    /// Those of a column.
+    /// The opportunities of a column.
     Column(ColumnId),
-    /// Those of a user in several columns.
+    /// The opportunities of a user in several columns.
     User(UserId),
 }
 
@@ -290,12 +291,12 @@ pub fn user_begins(user: UserId) -> String {
     format!("{USER}#{user}#")
 }
 
-/// The prefix of those of a column.
+/// The sort key prefix of a user's total of a column.
 pub fn user_column_begins(user: UserId, column: ColumnId) -> String {
     format!("{USER}#{user}#{}#", column.get() / USER_COLUMNS)
 }
 
-/// The opportunities that a total counts, by its sort key; `None` for one of a single class (before format 4).
+/// The opportunities that a total counts, by its sort key; `None` for a total of a single class (before format 4).
 pub fn total_of(total: &str) -> Option<BoardTotalOf> {
     let mut parts = total.split('#');
     let (kind, id) = (parts.next()?, parts.next()?.parse().ok()?);
@@ -306,7 +307,7 @@ pub fn total_of(total: &str) -> Option<BoardTotalOf> {
     }
 }
 
-/// The prefix of the totals of a column before format 4, which count one class each.
+/// The sort key prefix of a column's totals of a single class: restricted totals, and all totals before format 4.
 pub fn total_column(column: ColumnId) -> String {
     format!("{column}#")
 }

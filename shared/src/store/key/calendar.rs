@@ -16,12 +16,12 @@ impl Keys<'_> {
         Key::new(self.calendars(), id.padded())
     }
 
-    /// The calendar that a public link names (C-53).
+    /// The look-up of a calendar by the name of its public link (C-53).
     pub fn calendar_link(self, key_name: &LinkName) -> Key {
         Key::new(self.pk(&format!("calendar-link#{key_name}")), "calendar")
     }
 
-    /// The calendar that has a `publicId` (C-51).
+    /// The look-up of a calendar by its `publicId` (C-51).
     pub fn calendar_public(self, public_id: &LinkName) -> Key {
         Key::new(self.pk(&format!("calendar-public#{public_id}")), "calendar")
     }
@@ -36,12 +36,12 @@ impl Keys<'_> {
         Key::new(self.meetings(), id.padded())
     }
 
-    /// The meetings of a calendar by their start.
+    /// The meetings of a calendar by start, then id.
     pub fn meeting_list(self, calendar: CalendarId) -> String {
         self.pk(&format!("meetings#{calendar}"))
     }
 
-    /// A meeting among those of its calendar.
+    /// The entry of a meeting in its calendar's list.
     pub fn listed_meeting(self, calendar: CalendarId, date: Timestamp, id: MeetingId) -> Key {
         Key::new(self.meeting_list(calendar), format!("{date}#{}", id.padded()))
     }
@@ -51,45 +51,45 @@ impl Keys<'_> {
         self.pk(&format!("lead-meeting#{lead}"))
     }
 
-    /// A meeting among those of its lead.
+    /// The link from a lead to a meeting.
     pub fn lead_meeting(self, lead: LeadId, id: MeetingId) -> Key {
         Key::new(self.lead_meetings(lead), id.padded())
     }
 
-    /// The busy times of a calendar, an item for each day.
+    /// The busy times of a calendar, an item for each UTC day.
     pub fn agenda(self, calendar: CalendarId) -> String {
         self.pk(&format!("agenda#{calendar}"))
     }
 
-    /// The busy times of a calendar on a day (UTC).
+    /// The busy times of a calendar on a UTC day.
     pub fn agenda_day(self, calendar: CalendarId, day: Day) -> Key {
         Key::new(self.agenda(calendar), day.to_string())
     }
 
-    /// How many meetings of a calendar begin on each day, an item for each month.
+    /// The numbers of a calendar's meetings by UTC day of their start, an item for each month.
     pub fn meeting_months(self, calendar: CalendarId) -> String {
         self.pk(&format!("meeting-month#{calendar}"))
     }
 
-    /// How many meetings of a calendar begin on the days of a month (UTC), written `YYYY-MM`. The key is that of its first
-    /// day, so that it lies after the month's own text.
+    /// The numbers of a calendar's meetings by day of a month, written `YYYY-MM`. The sort key is the month's first
+    /// day, so that it sorts after the text of the month.
     pub fn meeting_month(self, calendar: CalendarId, month: &str) -> Key {
         Key::new(self.meeting_months(calendar), format!("{month}-01"))
     }
 
-    /// The secret from which the keys for moving meetings are derived (C-55).
+    /// The secret from which reschedule keys are derived (C-55).
     pub fn reschedule_secret(self) -> Key {
         Key::new(self.pk("secret"), "reschedule")
     }
 }
 
-/// The meeting with this sort key among those of a calendar.
+/// The meeting in the sort key of an entry.
 pub(crate) fn listed(sk: &str) -> Option<MeetingId> {
     let (_, id) = sk.split_once('#')?;
     id.parse().ok().and_then(MeetingId::new)
 }
 
-/// Whether a sort key is that of a month of meetings: its first day.
+/// Whether a sort key is a month's first day.
 pub(crate) fn is_month(sk: &str) -> bool {
     sk.ends_with("-01") && Day::parse(sk).is_some()
 }

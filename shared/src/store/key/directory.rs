@@ -1,37 +1,38 @@
-//! The keys of the directory, of tags and loss reasons, and of what is derived from all users' records.
+//! The keys of the directory, of tags and loss reasons, and of items derived from several users' records.
 
 use super::{Key, Keys, number};
 use crate::ids::{DepartmentId, GroupId, LossReasonId, TagId, UserId};
 
-/// Ids of users whose names are in one item: names of 500 characters each still fit it.
+/// Number of consecutive user ids in one item of names. Names of 500 characters each fit it.
 const NAMES: u64 = 100;
-/// Range of user ids in one item of a department's members.
+/// Number of consecutive user ids in one item of a department's members.
 const MEMBERS: u64 = 1000;
-/// Bits of the number of an item of details, so that all departments are in 32 items, fewer than a request reads at once.
+/// Bits of the number of an item of details. So the details of all departments are in 32 items, fewer than a request
+/// reads at once.
 const DETAILS: u32 = 5;
 
 impl Keys<'_> {
-    /// Settings, and what decides access: the parents of departments and the permissions of groups.
+    /// The head of the directory: settings, the parents of departments and the permissions of groups.
     pub fn directory(self) -> Key {
         Key::new(self.pk("directory"), "directory")
     }
 
-    /// The other fields of departments.
+    /// The details of departments: their other fields.
     pub fn departments(self) -> String {
         self.pk("department")
     }
 
-    /// The item that has the other fields of a department.
+    /// The item with the details of a department.
     pub fn department(self, id: DepartmentId) -> Key {
         Key::new(self.departments(), details(id.get()))
     }
 
-    /// The names of groups.
+    /// The details of groups: their names.
     pub fn groups(self) -> String {
         self.pk("group")
     }
 
-    /// The item that has the name of a group.
+    /// The item with the details of a group.
     pub fn group(self, id: GroupId) -> Key {
         Key::new(self.groups(), details(id.get()))
     }
@@ -46,7 +47,7 @@ impl Keys<'_> {
         self.pk("names")
     }
 
-    /// The item that has a user's name.
+    /// The item with a user's name.
     pub fn user_name(self, user: UserId) -> Key {
         Key::new(self.user_names(), number(user.get() / NAMES))
     }
@@ -56,7 +57,7 @@ impl Keys<'_> {
         self.pk("members")
     }
 
-    /// The item that has a user among the members of a department.
+    /// The item of a department's members that contains a user, if it is a member.
     pub fn member(self, department: DepartmentId, user: UserId) -> Key {
         let range = number(user.get() / MEMBERS);
         Key::new(self.members(), format!("{}#{range}", department.padded()))
@@ -83,7 +84,7 @@ impl Keys<'_> {
     }
 }
 
-/// The item of details of an id. A hash spreads any ids evenly.
+/// The sort key of the details of an id. A hash spreads ids evenly.
 fn details(id: u64) -> String {
     let hash = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     format!("{:02}", hash >> (u64::BITS - DETAILS))
@@ -94,7 +95,7 @@ pub fn department_members(department: DepartmentId) -> String {
     format!("{}#", department.padded())
 }
 
-/// The department whose members an item contains. `None` if no such key is ever written.
+/// The department in the sort key of an item of members. `None` if no such key is ever written.
 pub fn member_department(sk: &str) -> Option<DepartmentId> {
     DepartmentId::new(sk.split_once('#')?.0.parse().ok()?)
 }

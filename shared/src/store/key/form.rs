@@ -16,7 +16,7 @@ impl Keys<'_> {
         Key::new(self.forms(), id.padded())
     }
 
-    /// The form of a name and a token (C-101).
+    /// The look-up of a form by its name and a prefix of its token's hash (C-101).
     pub fn form_link(self, name: &LinkName, token: &TokenHash) -> Key {
         Key::new(self.pk(&format!("hook-link#{name}")), token.prefix())
     }

@@ -1,4 +1,4 @@
-//! The keys of leads, of what leads to them, and of their calls.
+//! The keys of leads, their look-ups and lists, and their calls.
 
 use super::{Key, Keys, class};
 use crate::ids::{CallId, CompanyId, EventId, LeadId, UserId};
@@ -31,23 +31,23 @@ impl Keys<'_> {
         self.pk(&format!("lead-total#{}", u8::from(archived)))
     }
 
-    /// The totals of leads with access lists, an item for each owner and lists. They are apart from the others because only
-    /// some viewers need them, and there may be any number of them.
+    /// The totals of leads with access lists, an item for each owner and set of lists. They have their own partition,
+    /// because only some viewers need them and there may be any number of them.
     pub fn restricted_lead_totals(self, archived: bool) -> String {
         self.pk(&format!("{RESTRICTED_LEADS}#{}", u8::from(archived)))
     }
 
-    /// The numbers of leads by ranges of ids, of all lists.
+    /// The ranks of all lists: numbers of leads by ranges of ids.
     pub fn lead_ranks(self) -> String {
         self.pk(LEAD_RANKS)
     }
 
-    /// The ranks of an owner's list, or of the list of all, with their shards.
+    /// The ranks of an owner's list, or of the list of all leads, with their shards.
     pub fn list_ranks(self, owner: Option<UserId>) -> KeyRange {
         KeyRange::beginning(self.lead_ranks(), ranked(owner))
     }
 
-    /// A rank of an owner's list, or of the list of all.
+    /// A rank of an owner's list, or of the list of all leads. Ranks of a list are numbered by their ranges of ids.
     pub fn lead_rank(self, owner: Option<UserId>, rank: u64) -> Key {
         Key::new(self.lead_ranks(), format!("{}{rank:011}", ranked(owner)))
     }
@@ -57,17 +57,18 @@ impl Keys<'_> {
         self.pk(&format!("phone#{digits}"))
     }
 
-    /// A lead among those that have a number.
+    /// The look-up of a lead by a number.
     pub fn phone_lead(self, digits: &str, archived: bool, id: LeadId) -> Key {
         Key::new(self.phone(digits), matched(archived, id))
     }
 
-    /// The leads that have an e-mail address that is no word, by its digest: not archived before archived, then by id (C-92).
+    /// The leads with an e-mail address that is not a word, by its digest: not archived before archived, then by id
+    /// (C-92).
     pub fn email(self, digest: &str) -> String {
         self.pk(&format!("email#{digest}"))
     }
 
-    /// A lead among those that have an e-mail address.
+    /// The look-up of a lead by the digest of its e-mail address.
     pub fn email_lead(self, digest: &str, archived: bool, id: LeadId) -> Key {
         Key::new(self.email(digest), matched(archived, id))
     }
@@ -77,12 +78,12 @@ impl Keys<'_> {
         self.pk(&format!("word#{}#{}", u8::from(archived), first(word)))
     }
 
-    /// A lead among those that have a word.
+    /// The item of a lead's word.
     pub fn word_lead(self, archived: bool, word: &str, id: LeadId) -> Key {
         Key::new(self.words(archived, word), keyed(word, &id.padded()))
     }
 
-    /// The leads with an e-mail address that is this word, by id; the range is of the first.
+    /// The range of the first lead, by id, with this word as its whole e-mail address.
     pub fn addressed(self, archived: bool, word: &str) -> KeyRange {
         KeyRange {
             limit: 1,
@@ -90,24 +91,24 @@ impl Keys<'_> {
         }
     }
 
-    /// A lead among those that have a word and whose whole e-mail address it is.
+    /// The item of a lead's word that is its whole e-mail address.
     pub fn addressed_lead(self, archived: bool, word: &str, id: LeadId) -> Key {
         let sk = format!("{word}{ADDRESS}{}", id.padded());
         Key::new(self.words(archived, word), sk)
     }
 
-    /// The leads with more words than have items of their own, by id.
+    /// The leads with too many words for items of all of them, by id.
     pub fn wordy_leads(self, archived: bool) -> String {
         self.pk(&format!("wordy#{}", u8::from(archived)))
     }
 
-    /// The leads with numbers of the same two last digits (C-20), by the digits backwards, then id.
+    /// The leads with numbers of the same two last digits (C-20), by the reversed digits, then id.
     pub fn number_endings(self, archived: bool, backwards: &str) -> String {
         let last: String = backwards.chars().take(2).collect();
         self.pk(&format!("number#{}#{last}", u8::from(archived)))
     }
 
-    /// A lead among those that have a number, whose digits are written backwards.
+    /// The item of a lead's number. The digits are reversed.
     pub fn number_lead(self, archived: bool, backwards: &str, id: LeadId) -> Key {
         Key::new(
             self.number_endings(archived, backwards),
@@ -115,13 +116,13 @@ impl Keys<'_> {
         )
     }
 
-    /// The claim that keeps concurrent requests from making two leads for one e-mail address.
+    /// The claim that prevents concurrent requests from creating two leads with one e-mail address.
     pub fn new_email(self, digest: &str) -> Key {
         Key::new(self.pk(&format!("new-email#{digest}")), "new-email")
     }
 
-    /// The claim that keeps two first calls of one line from making two leads. The line appears as a digest only, because
-    /// the item outlives the lead for a while.
+    /// The claim that prevents two first calls from one line from creating two leads. It contains only a digest of the
+    /// line, because the item may outlive the lead.
     pub fn new_caller(self, line: &str) -> Key {
         Key::new(self.pk(&format!("new-caller#{line}")), "new-caller")
     }
@@ -141,13 +142,13 @@ impl Keys<'_> {
         self.pk(&format!("lead-call#{lead}"))
     }
 
-    /// A call among those of its lead that have no event yet.
+    /// The link from a lead to a call without an event.
     pub fn lead_call(self, lead: LeadId, id: CallId) -> Key {
         Key::new(self.lead_calls(lead), id.padded())
     }
 
-    /// The partitions of all calls, each by id: one has those from before format 6, the others have the later ones in
-    /// turn, because the end of a partition admits no more than 500 new records a second.
+    /// The partitions of all calls, each by id. The first has the calls from before format 6. Later calls are
+    /// distributed over the others, because the end of a partition admits only 500 new records a second.
     pub fn calls(self) -> Vec<String> {
         let parts = (0..CALL_PARTS).map(|part| self.call_part(part));
         [self.pk("call")].into_iter().chain(parts).collect()
@@ -157,13 +158,13 @@ impl Keys<'_> {
         self.pk(&format!("call#{}", number % CALL_PARTS))
     }
 
-    /// A new record of the call history.
+    /// The key of a new call.
     pub fn call(self, id: CallId) -> Key {
         let [spread, former] = self.call_places(id);
         if self.spreads_calls() { spread } else { former }
     }
 
-    /// The two keys at which a call may be.
+    /// The two possible keys of a call: the key since format 6, and the former key.
     pub fn call_places(self, id: CallId) -> [Key; 2] {
         [self.call_part(id.get()), self.pk("call")].map(|partition| Key::new(partition, id.padded()))
     }
@@ -173,28 +174,28 @@ impl Keys<'_> {
         self.pk(&format!("company-lead#{company}"))
     }
 
-    /// The notices of records whose copies elsewhere may be stale.
+    /// The stale markers of records with copies in other records.
     pub fn notices(self) -> String {
         self.pk("notice")
     }
 
-    /// The notice that a lead changed.
+    /// The stale marker of a lead.
     pub fn lead_notice(self, lead: LeadId) -> Key {
         Key::new(self.notices(), format!("lead#{}", lead.padded()))
     }
 
-    /// The deleted leads of which something may be left.
+    /// The tombstones of deleted leads with data that may not be erased yet.
     pub fn erasures(self) -> String {
         self.pk("erasure")
     }
 
-    /// The mark that data of a deleted lead may remain in other records.
+    /// The tombstone of a deleted lead.
     pub fn erasure(self, lead: LeadId) -> Key {
         Key::new(self.erasures(), lead.padded())
     }
 }
 
-/// Between a whole e-mail address and the id of its lead.
+/// The text between a whole e-mail address and the id of its lead.
 const ADDRESS: &str = "#@";
 
 /// The number of partitions of new calls.
@@ -208,8 +209,8 @@ fn ranked(owner: Option<UserId>) -> String {
     owner.map_or_else(|| format!("{ALL}#"), |owner| format!("{owner}#"))
 }
 
-/// The list, of an owner or of all, and the number of a rank or its shard, by its sort key; `None` where it is not one that
-/// is ever written.
+/// The list, of an owner or of all leads, and the number of a rank, by the sort key of the rank or its shard. `None` if
+/// no such key is ever written.
 pub fn ranked_list(sk: &str) -> Option<(Option<UserId>, u64)> {
     let (list, rank) = unsharded(sk).split_once('#')?;
     let owner = match list {
@@ -226,34 +227,34 @@ pub fn class_of(owner: UserId) -> String {
     class([&owner.to_string(), ""])
 }
 
-/// The lead that a notice is about, by its key.
+/// The lead of a stale marker, by its key.
 pub fn noticed(key: &Key) -> Option<LeadId> {
     LeadId::new(key.sk.strip_prefix("lead#")?.parse().ok()?)
 }
 
-/// The lead that a mark of a deletion is about, by its key.
+/// The lead of a tombstone, by its key.
 pub fn marked(key: &Key) -> Option<LeadId> {
     LeadId::new(key.sk.parse().ok()?)
 }
 
-/// Whether a key is that of a look-up that leads and opportunities of format 1 lack.
+/// Whether a key belongs to a look-up that leads and opportunities of format 1 lack.
 pub fn is_new_look_up(key: &Key) -> bool {
     const KINDS: [&str; 6] = ["email", "word", "wordy", "number", "title", "wordy-title"];
     let kind = key.pk.split('#').nth(1);
     kind.is_some_and(|kind| KINDS.contains(&kind))
 }
 
-/// The part of a partition of words by which they are divided.
+/// The first character of a word, by which words are divided into partitions.
 pub(super) fn first(word: &str) -> String {
     word.chars().take(1).collect()
 }
 
-/// The sort key of a record among those of one text.
+/// The sort key of a record with a text, such as a word.
 pub(super) fn keyed(text: &str, id: &str) -> String {
     format!("{text}#{id}")
 }
 
-/// The sort keys of the texts in a span.
+/// The key range of the texts in a span.
 pub fn in_span(partition: String, span: &KeySpan) -> KeyRange {
     let (after, last) = match span {
         KeySpan::Prefix(prefix) => (prefix.clone(), char::MAX),
@@ -266,12 +267,12 @@ pub fn in_span(partition: String, span: &KeySpan) -> KeyRange {
     }
 }
 
-/// The sort key of a lead among those of one number or e-mail address.
+/// The sort key of a lead's look-up by number or e-mail address.
 fn matched(archived: bool, id: LeadId) -> String {
     format!("{}#{}", u8::from(archived), id.padded())
 }
 
-/// The lead of a sort key of a look-up. `None` if no such key is ever written.
+/// The lead in the sort key of a look-up. `None` if no such key is ever written.
 pub fn looked_up_lead(sk: &str) -> Option<LeadId> {
     keyed_id(sk).and_then(LeadId::new)
 }

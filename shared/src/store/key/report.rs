@@ -1,20 +1,20 @@
-//! The keys of reports and of what was added up for them.
+//! The keys of reports, their results, and the checkpoints and drafts of scans.
 
 use super::{Key, Keys};
 use crate::ids::ReportId;
 use crate::report::ReportEntity;
 
-/// Which months of a stored result: the first and the last, each written `YYYY-MM`.
+/// A range of months of a stored result, each written `YYYY-MM`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Months {
-    /// The first.
+    /// The first month.
     pub first: String,
-    /// The last.
+    /// The last month.
     pub last: String,
 }
 
 impl Months {
-    /// All there can be.
+    /// All months.
     pub fn all() -> Self {
         Self {
             first: "0001-01".to_owned(),
@@ -22,28 +22,29 @@ impl Months {
         }
     }
 
-    /// The bounds of the names of their parts.
+    /// The exclusive and the inclusive bound of the sort keys of the months' parts.
     pub fn bounds(&self) -> (String, String) {
         (self.first.clone(), format!("{}#~", self.last))
     }
 }
 
-/// The name of a part of a month.
+/// The name of a month's part with this index.
 pub fn report_part_name(month: &str, at: usize) -> String {
     format!("{month}#{at:04}")
 }
 
-/// The version written by a refresh. Concurrent refreshes may have the same number, so a token distinguishes them.
+/// The version of parts written by a refresh. Concurrent refreshes may have the same generation, so a token
+/// distinguishes them.
 pub fn report_version(generation: u64, token: &str) -> String {
     format!("{generation:012}#{token}")
 }
 
-/// The sort key of a part in a version of it.
+/// The sort key of a version of a part.
 pub fn report_part_sort(name: &str, version: &str) -> String {
     format!("{name}#{version}")
 }
 
-/// A slice of a scan, which begins the sort keys of its drafts.
+/// The name of a scan's slice, with which the sort keys of its drafts begin.
 pub fn report_slice(token: &str, number: u64) -> String {
     format!("{token}#{number:012}")
 }
@@ -53,7 +54,7 @@ pub fn report_slice_begins(slice: &str) -> String {
     format!("{slice}#")
 }
 
-/// The number of the refresh that wrote the part with this sort key.
+/// The generation of the refresh that wrote the part with this sort key.
 pub fn report_generation(part: &str) -> Option<u64> {
     part.split('#').nth(2)?.parse().ok()
 }
@@ -84,17 +85,17 @@ impl Keys<'_> {
         Key::new(self.pk("report-walk"), entity.as_str())
     }
 
-    /// Partial sums that scans have saved for a report.
+    /// The drafts of a report: partial sums that scans have saved.
     pub fn report_drafts(self, id: ReportId) -> String {
         self.pk(&format!("report-draft#{id}"))
     }
 
-    /// A part of the sums that one slice of a scan added up for a report.
+    /// A part of the draft that a slice of a scan saved for a report.
     pub fn report_draft(self, id: ReportId, slice: &str, at: usize) -> Key {
         Key::new(self.report_drafts(id), format!("{slice}#{at:04}"))
     }
 
-    /// A part of a stored result, in a version of it.
+    /// A version of a part of a stored result.
     pub fn report_part(self, id: ReportId, name: &str, version: &str) -> Key {
         Key::new(self.report_data(id), report_part_sort(name, version))
     }

@@ -32,7 +32,7 @@ fn user() -> UserId {
     UserId::new(7).unwrap()
 }
 
-/// The engine of `funil serve` looks for expired items nowhere else.
+/// The engine of `funil serve` looks for expired items only under these prefixes.
 #[cfg(feature = "operator")]
 #[test]
 fn items_expire_under_known_keys() {
@@ -272,7 +272,7 @@ fn the_text_of_calendars_and_meetings_keys() {
     assert_eq!(records, ["acme#calendar", "acme#meeting"]);
 }
 
-/// A calendar's meetings sort by start and then by id, after the moment at which they start, the day and the month.
+/// A calendar's meetings sort by start, then by id. They sort after the text of their start, its day and its month.
 #[test]
 fn listed_meetings_sort_by_their_start() {
     let acme = acme();

@@ -21,12 +21,12 @@ impl Keys<'_> {
         self.pk(&format!("lead-ticket#{lead}"))
     }
 
-    /// A ticket among those of its lead.
+    /// The entry of a ticket in its lead's list.
     pub fn lead_ticket(self, lead: LeadId, create_date: Timestamp, id: TicketId) -> Key {
         Key::new(self.lead_tickets(lead), place(create_date, id))
     }
 
-    /// All files' records: those with an id by it, then the others by ticket and path.
+    /// All files' records: files with an id by id, then the others by ticket and path.
     pub fn files(self) -> String {
         self.pk("file")
     }
@@ -45,7 +45,7 @@ impl Keys<'_> {
         self.pk(&format!("ticket-file#{ticket}"))
     }
 
-    /// A file among those of its ticket.
+    /// The entry of a file in its ticket's list.
     pub fn ticket_file(self, ticket: TicketId, name: &FileName) -> Key {
         Key::new(self.ticket_files(ticket), within_ticket(name))
     }
@@ -55,14 +55,13 @@ impl Keys<'_> {
         self.pk(&format!("lead-file#{lead}"))
     }
 
-    /// A file among those of its ticket's lead.
+    /// The entry of a file in the list of its ticket's lead.
     pub fn lead_file(self, lead: LeadId, ticket: TicketId, name: &FileName) -> Key {
         let sk = format!("{}#{}", ticket.padded(), within_ticket(name));
         Key::new(self.lead_files(lead), sk)
     }
 
-    /// The file that an item of a ticket's or a lead's files is derived of; `None` where the key is not one that is ever
-    /// written.
+    /// The file of an entry in a ticket's or a lead's list. `None` if no such key is ever written.
     pub fn listed_file(self, key: &Key) -> Option<FileName> {
         let list = key.pk.strip_prefix(&self.prefix())?;
         match list.split_once('#')? {
@@ -76,13 +75,13 @@ impl Keys<'_> {
     }
 }
 
-/// The ticket at a place among those of its lead.
+/// The ticket in the sort key of a lead's list entry.
 pub fn placed_ticket(place: &str) -> Option<TicketId> {
     placed(place).and_then(TicketId::new)
 }
 
-/// A file's place among those of its ticket: those with an id come first. A path is free text, so it always comes
-/// last.
+/// The sort key of a file in its ticket's list. Files with an id sort first. A path is free text, so it is the last
+/// part of a key.
 fn within_ticket(name: &FileName) -> String {
     match name {
         FileName::Id(id) => format!("id#{}", id.padded()),
@@ -90,7 +89,7 @@ fn within_ticket(name: &FileName) -> String {
     }
 }
 
-/// The file at a place among those of its ticket.
+/// The file with this sort key in its ticket's list.
 fn named(ticket: TicketId, place: &str) -> Option<FileName> {
     match place.split_once('#')? {
         ("id", id) => FileId::new(id.parse().ok()?).map(FileName::Id),
@@ -183,7 +182,7 @@ mod tests {
         }
     }
 
-    /// The file of a list item is parsed back, whatever its path contains.
+    /// The file of a list entry is parsed back from any path.
     #[test]
     fn listed_files() {
         let acme = acme();

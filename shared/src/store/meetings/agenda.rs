@@ -1,9 +1,9 @@
 //! Occupancy of a calendar by UTC days: one item per day with a count for each busy time span, and a version.
 //!
-//! Two starts can exclude each other without being equal (changed duration, imported meeting), so an item per start would not
-//! prevent double bookings. A booking's transaction instead requires the versions of the days that it checked. DynamoDB reads
-//! of several items are not of one moment, but version and spans of a day are one item. The items contain no personal data, so
-//! public requests may read them.
+//! Two starts can exclude each other without being equal (changed duration, imported meeting), so an item per start
+//! would not prevent double bookings. A booking's transaction instead requires the versions of the days that it
+//! checked. A read of several items is no consistent snapshot, but the version and the spans of a day are one item. The
+//! items contain no personal data, so public requests may read them.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ use table::{Condition, Transaction};
 use table::{KeyRange, PAGE, Pages, key_of};
 
 const KIND: &str = "agenda";
-/// Days read first for the next meeting: today's meetings may be over.
+/// Maximum days of the first read for the next meeting. Two, because today's meetings may be over.
 const FIRST: usize = 2;
-/// Days read at a time after those.
+/// Maximum days of each further read.
 const MORE: usize = 100;
 
 /// Busy times of a calendar on some days, by the days' sort keys. A day without an item is free.
@@ -35,7 +35,7 @@ struct AgendaDay {
     taken: BTreeMap<Busy, u64>,
 }
 
-/// Attribute that counts a time span in a day's item.
+/// Attribute that counts a time span in a day's item: `n.` and the start and end in Unix milliseconds.
 pub fn name(busy: Busy) -> String {
     format!("n.{}_{}", busy.start_millis(), busy.end_millis())
 }
@@ -66,10 +66,10 @@ impl AgendaDay {
 }
 
 impl Agenda {
-    /// From the items of days.
+    /// Reads the items of days.
     ///
     /// # Errors
-    /// [`StoreError`] for an item that this program cannot have written.
+    /// [`StoreError::Corrupt`] if an item cannot be read.
     pub fn of<'i>(items: impl IntoIterator<Item = &'i Item>) -> Result<Self, StoreError> {
         let mut agenda = Self::default();
         for item in items {
@@ -81,13 +81,13 @@ impl Agenda {
     /// Replaces a day by its current item.
     ///
     /// # Errors
-    /// [`StoreError`] for an item that this program cannot have written.
+    /// [`StoreError::Corrupt`] if an item cannot be read.
     pub fn renew(&mut self, key: &Key, item: &Item) -> Result<(), StoreError> {
         self.0.insert(key.sk.clone(), AgendaDay::read(item)?);
         Ok(())
     }
 
-    /// Busy times except one meeting's own.
+    /// The busy times, without those of one meeting.
     #[must_use]
     pub fn taken(&self, except: Option<Busy>) -> Vec<Busy> {
         let others = |(busy, count): (&Busy, &u64)| {
@@ -98,7 +98,7 @@ impl Agenda {
         days.flat_map(|day| day.taken.iter().filter_map(others)).collect()
     }
 
-    /// Makes `transaction` depend on the read versions of a time span's days.
+    /// Adds the condition to `transaction` that the days of a time span have the versions that were read.
     pub fn require(&self, transaction: &mut Transaction, keys: Keys<'_>, calendar: CalendarId, judged: Busy) {
         for day in days(judged) {
             let key = keys.agenda_day(calendar, day);
@@ -122,7 +122,7 @@ pub fn day_keys(keys: Keys<'_>, calendar: CalendarId, busy: Busy) -> impl Iterat
 }
 
 impl Reader {
-    /// Busy times of a calendar on every day of an interval. One query per MB.
+    /// Busy times of a calendar on each UTC day of an interval. One query per MB.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -139,8 +139,8 @@ impl Reader {
         Agenda::of(&self.table.query_all(span).await?)
     }
 
-    /// Start of the next meeting of a calendar that is not cancelled. One small query; more only if all meetings of
-    /// the days read were cancelled.
+    /// Start of the next meeting of a calendar that is not cancelled. One small query; more only if no meeting of the
+    /// days read starts after `now`, such as after cancellations.
     pub(in crate::store) async fn next_meeting(
         &self,
         calendar: CalendarId,

@@ -1,8 +1,7 @@
 //! Booking and rescheduling: meeting, derived items, lead, ids and the request's claim are one transaction, on
 //! condition that the checked days are unchanged (C-53 to C-55).
 //!
-//! A conflict returns the current day item, which the retry checks, so a lost time needs no further read. A rejected
-//! booking writes nothing: no meeting, no lead.
+//! A conflict returns the current day item, so the retry needs no further read. A rejected booking writes nothing.
 
 mod attempt;
 mod start;
@@ -33,7 +32,7 @@ pub struct NewMeeting {
     pub guest: Attendee,
     /// The opportunity of that lead.
     pub opportunity: Option<OpportunityId>,
-    /// Form fields other than the lead's own.
+    /// Form fields that are not fields of the lead.
     pub form_data: Map<String, Value>,
     /// Properties to store with the meeting.
     pub properties: Map<String, Value>,
@@ -42,7 +41,7 @@ pub struct NewMeeting {
 /// Outcome of a booking.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Booked {
-    /// Written: the meeting and its reschedule key.
+    /// Written, or already cancelled: the meeting and its reschedule key.
     Made(Box<Meeting>, String),
     /// The time is not available; nothing is written.
     Unavailable(Unavailable),
@@ -54,7 +53,7 @@ pub enum Booked {
     OtherDate,
     /// The meeting was moved the maximum number of times; nothing is written.
     MovedOut,
-    /// An equal request was first; nothing is written.
+    /// Another request with the same key was first; nothing is written.
     Claimed(Claimed),
 }
 

@@ -43,13 +43,13 @@ pub struct PrefetchedMeetings {
     erasures: FirstErasures,
 }
 
-/// The head of a calendar's list.
+/// The start of a calendar's list from the requested time on.
 #[derive(Debug)]
 struct FrontEntries {
     calendar: CalendarId,
-    /// Days with meetings from the requested one on, with their numbers.
+    /// Days with meetings from the requested day on, with their numbers of meetings.
     days: Vec<(Day, u64)>,
-    /// Meetings from the requested time on: the first page, or for a later page the rest of that day.
+    /// Entries from the requested time on: those of the first page, or for a later page those of the rest of that day.
     front: Vec<Item>,
     /// Whether more follow.
     more: bool,
@@ -68,7 +68,8 @@ impl Reader {
         Ok(Some(erasures.meeting(stored.value.meeting)))
     }
 
-    /// Finds the calendar and, if it is named by id, reads the head of its list. Three queries and a batch of gets.
+    /// Finds the calendar and, if it may be named by id, reads the start of its list. A batch of gets and at most three
+    /// queries, in parallel. For a later page, a query per MB of the day's entries.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -90,8 +91,9 @@ impl Reader {
         })
     }
 
-    /// The page; `None` if the calendar does not exist. No call for the first page of a calendar named by its id;
-    /// else one query, and two more for a calendar named by its `publicId`.
+    /// The page; `None` if the calendar does not exist. A calendar named by its `publicId` needs two queries first. A
+    /// first page that ends within the requested day, and a later page, need at most one further query. Forms that are
+    /// too large for entries need a batch of gets.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.
@@ -147,7 +149,7 @@ impl Reader {
             if request.page == 0 {
                 return self.some(list, usize::from(request.limit)).await;
             }
-            // The rest of the day: days that begin after it are counted.
+            // Only the rest of the day, because later days have counts.
             let day = KeyRange {
                 through: Some(format!("{}~", day_of(request.from))),
                 ..list
@@ -212,7 +214,7 @@ impl Reader {
         Ok(MeetingPage { total, meetings })
     }
 
-    /// The meetings of entries, with forms that are too large for an entry: one batch of gets of their records.
+    /// The meetings of entries. Forms that are too large for an entry are read from the records with one batch of gets.
     async fn complete(&self, entries: Vec<Item>) -> Result<Vec<Meeting>, StoreError> {
         let keys = self.keys();
         let entries = entries.into_iter();
@@ -258,7 +260,7 @@ impl Reader {
         Ok((items, pages.rest().is_some()))
     }
 
-    /// Days with meetings from a moment on, with their numbers. One query of an item per month.
+    /// Days with meetings from a moment on, with their numbers of meetings. One query, which reads an item per month.
     async fn days_from(&self, calendar: CalendarId, from: Timestamp) -> Result<Vec<(Day, u64)>, StoreError> {
         let (month, _) = month_and_day(from);
         let months = KeyRange {
@@ -283,7 +285,7 @@ fn days_of(item: &Item) -> Result<Vec<(Day, u64)>, StoreError> {
         .keys()
         .filter_map(|name| Some((name, name.strip_prefix("n.")?)));
     let days = names.filter(|(name, _)| {
-        // Repairs of the doctor leave zeros, whose names may not be days.
+        // Repairs of the doctor leave zeros under names that may not be days.
         item::number("month", item, name).map_or(true, |count| count > 0)
     });
     let days = days.map(|(name, day)| {

@@ -1,8 +1,8 @@
 //! A meeting's record and its derived items: list entry, link from its lead, busy time spans of the calendar's days,
 //! and count per month.
 //!
-//! The busy times of a day are one item with its own version. A booking depends on the versions of the days it
-//! checked, so exactly one of several conflicting bookings succeeds, whatever their starts.
+//! The busy times of a day are one item with its own version. A booking requires the versions of the days that it
+//! checked, so exactly one of several conflicting bookings succeeds.
 
 mod agenda;
 mod book;
@@ -28,7 +28,7 @@ pub use book::{Attendee, Bookable, Booked, BookingRequest, NewMeeting, Prefetche
 pub use list::{MeetingPage, MeetingRequest, PrefetchedMeetings};
 
 const KIND: &str = "meeting";
-/// Record and entry contain the meeting as JSON, so that free-form JSON is kept as sent.
+/// Attribute with the meeting as JSON, in records and entries. JSON text keeps free-form fields as sent.
 const TEXT: &str = "meeting";
 /// Marks an entry whose record has a form that is too large for it.
 const WITHOUT_FORM: &str = "cut";
@@ -63,7 +63,7 @@ impl MeetingRecord {
         }
     }
 
-    /// Whether it can be moved again (C-54).
+    /// Whether the meeting can be moved again (C-54).
     #[must_use]
     pub fn can_move(&self) -> bool {
         self.moves < Meeting::MAX_MOVES
@@ -145,8 +145,8 @@ fn read(item: &Item) -> Result<Meeting, StoreError> {
     item::need_json(KIND, item, TEXT)
 }
 
-/// The entry of a meeting in its calendar's list. It contains forms only up to [`MAX_LISTED_FORM`], because strangers
-/// write them and a page must stay small.
+/// The entry of a meeting in its calendar's list. It contains forms only up to [`MAX_LISTED_FORM`], because callers
+/// without credentials write them and a page must stay small.
 fn entry(record: &MeetingRecord) -> Result<Item, StoreError> {
     let mut entry = item::part(&record.encode()?, TEXT);
     let form = record.meeting.form_data.as_ref();

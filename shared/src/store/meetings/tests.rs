@@ -7,7 +7,7 @@ use crate::ids::CalendarId;
 use crate::instance::InstanceName;
 use table::Transaction;
 
-/// A meeting of lead 7 on calendar 5, at noon of 1 March 2027, but for what `but` says.
+/// A meeting of lead 7 on calendar 5, at noon of 1 March 2027, with the fields of `but` replaced.
 fn meeting(but: &Value) -> Meeting {
     let mut line = json!({
         "id": 30, "calendarId": 5, "date": "2027-03-01T12:00:00Z", "endDate": "2027-03-01T12:30:00Z", "leadId": 7,
@@ -27,7 +27,7 @@ fn acme() -> InstanceName {
     InstanceName::parse("acme").unwrap()
 }
 
-/// The keys of everything that is derived: of items, and of totals with what each counts.
+/// The keys of derived items, and the keys of totals with their contributions.
 type Keyed = (Vec<String>, Vec<(String, Vec<(String, i64)>)>);
 
 fn stored(meeting: &Meeting) -> MeetingRecord {
@@ -117,7 +117,7 @@ fn derived_items() {
     assert_eq!(read(items[1]).unwrap(), meeting);
 }
 
-/// From when until when a meeting takes place, the days that it takes, and the month and the day in which it begins.
+/// Start and end of a meeting, its busy days, the month of its start, and the number of the start's day.
 const SPANS: [(&str, &str, &str, &str, &str); 5] = [
     (
         "2027-03-31T23:30:00Z",
@@ -126,7 +126,7 @@ const SPANS: [(&str, &str, &str, &str, &str); 5] = [
         "2027-03-01",
         "n.31",
     ),
-    // The end is no moment of the meeting.
+    // The end is exclusive.
     (
         "2027-03-31T23:30:00Z",
         "2027-04-01T00:00:00Z",
@@ -134,7 +134,7 @@ const SPANS: [(&str, &str, &str, &str, &str); 5] = [
         "2027-03-01",
         "n.31",
     ),
-    // One without length takes its moment.
+    // A meeting without length occupies the day of its start.
     (
         "2027-04-01T00:00:00Z",
         "2027-04-01T00:00:00Z",
@@ -158,7 +158,7 @@ const SPANS: [(&str, &str, &str, &str, &str); 5] = [
     ),
 ];
 
-/// A meeting takes of every day (UTC) that it touches, and begins on one.
+/// A meeting counts on each UTC day that it touches, and in the month of its start.
 #[test]
 fn every_day_of_a_meeting_counts_it() {
     let days = |from: &str, to: &str| {
@@ -196,7 +196,7 @@ fn one_that_is_cancelled_or_has_no_lead() {
     );
 }
 
-/// A day's item as a table has it.
+/// A stored item of a day.
 fn day(sk: &str, numbers: &[(&str, &str)]) -> Item {
     let mut item = Item::from([("pk".to_owned(), s("acme#agenda#5")), ("sk".to_owned(), s(sk))]);
     item.extend(
@@ -232,7 +232,7 @@ fn occupied_days() {
     }
 }
 
-/// The agenda reads the names under which meetings count.
+/// The agenda reads the names that meetings write.
 #[test]
 fn a_stretch_of_time_is_read_under_its_name() {
     for (from, to) in [
@@ -245,7 +245,7 @@ fn a_stretch_of_time_is_read_under_its_name() {
     }
 }
 
-/// A booking depends on every day that it judged, also on those of which nothing was taken yet.
+/// A booking requires the version of every checked day, including days without meetings.
 #[test]
 fn days_are_required_to_be_as_they_were_read() {
     let acme = acme();

@@ -3,14 +3,15 @@
 use crate::settings::Rate;
 use crate::time::Timestamp;
 
-/// Maximum part of a limit in one block, so that an unused block wastes little.
+/// Divisor of a limit: the maximum of a block, so that an unused block wastes little.
 const PART: u64 = 20;
-/// Maximum part of the remaining places in one block.
+/// Divisor of the remaining places: the maximum of a block.
 const REST: u64 = 8;
 /// The largest block.
 const LARGEST: u64 = 100;
 
-/// The places of a minute that this process has taken, and the number known to be taken by all processes.
+/// The places of a minute that this process has taken, and the number of places that all processes are known to have
+/// taken.
 ///
 /// The requests of a minute have places from 1 on. Places are never returned, so the known number is at most the real
 /// one.
@@ -37,7 +38,7 @@ pub enum LeaseStep {
 }
 
 impl Lease {
-    /// Places of another minute are invalid in this one.
+    /// Switches to a minute. Places of other minutes are dropped.
     pub fn turn(&mut self, minute: u64) {
         if self.minute != minute {
             *self = Self {
@@ -67,7 +68,8 @@ impl Lease {
         self.minute == minute && self.next <= self.end.min(limit.get().into())
     }
 
-    /// Records a taken block, the last of `taken` places, or `None` if none was left under `limit`.
+    /// Records the result of taking a block. `taken` is the last place of the block, or `None` if no place was left
+    /// under `limit`.
     pub fn took(&mut self, block: u64, taken: Option<u64>, limit: Rate) {
         match taken {
             Some(taken) => {
@@ -96,8 +98,8 @@ impl Lease {
     }
 }
 
-/// Number of places to take at once of `left` under `limit`: smaller for small limits and towards the end, so that
-/// the last places go to processes that need them.
+/// Number of places to reserve together, of `left` under `limit`. Smaller for small limits and for the last places, so
+/// that the processes that need the last places get them.
 fn block(limit: u64, left: u64) -> u64 {
     (limit / PART).min(left / REST).clamp(1, LARGEST)
 }

@@ -1,8 +1,9 @@
 //! Rate limits (C-9): requests accepted per minute, counted over all processes.
 //!
 //! A minute of a budget is one item with the number of taken places. A process takes a block of places with one write
-//! and accepts the next requests from memory. Each accepted request has its own place, and no place is above the
-//! limit, so all processes together never exceed it, even if writes fail.
+//! and accepts the next requests from memory. Each counted request has its own place, and no place is above the limit,
+//! so all processes together never exceed it. A write of unknown outcome can only lose places. While the counter cannot
+//! be reached, requests are accepted without a place.
 
 mod lease;
 
@@ -19,14 +20,14 @@ use table::StoreError;
 
 use lease::{Lease, LeaseStep};
 
-/// Maximum budgets with a lease in a process. Above it all leases are dropped, and the rest of their blocks is lost
+/// Maximum budgets with a lease in a process. A further budget drops all leases, and the rest of their blocks is lost
 /// for that minute.
 const MOST: usize = 1000;
-/// Timeout of a request's write to the counter: that of one attempt of any other call.
+/// Timeout of a request's write to the counter, equal to that of one attempt of a function's other calls.
 const TIMEOUT: Duration = Duration::from_secs(3);
 /// Seconds for which an unreachable counter is avoided; requests are accepted without it.
 const COOLDOWN: u32 = 5;
-/// Lifetime of a minute's item after its minute, because clocks differ.
+/// Lifetime in seconds of a minute's item after its last write. It exceeds a minute, because clocks differ.
 const KEPT_SECONDS: u32 = 600;
 
 /// Requests that are counted together.
@@ -89,7 +90,7 @@ pub struct Spent {
 #[derive(Debug, Clone, Default)]
 pub struct Leases(Arc<Mutex<HashMap<String, Held>>>);
 
-/// The lease of one budget. All requests wait for one response of the counter.
+/// The lease of one budget. Concurrent requests wait for the same response of the counter.
 type Held = Arc<tokio::sync::Mutex<Lease>>;
 
 impl Leases {
@@ -101,7 +102,7 @@ impl Leases {
         leases.entry(budget.to_owned()).or_default().clone()
     }
 
-    /// Whether a request is accepted without a write, as far as known without waiting.
+    /// Whether a request is accepted without a write. `false` if the lease is in use.
     fn has_place(&self, budget: &str, limit: Rate, now: Timestamp) -> bool {
         let leases = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lease = leases.get(budget).and_then(|held| held.try_lock().ok());
@@ -110,8 +111,8 @@ impl Leases {
 }
 
 impl Store {
-    /// Whether this process accepted all of these callers recently and has requests left of their leases, so that one
-    /// page may be read before they are checked again (C-86).
+    /// Whether this process accepted all of these callers recently and has places left in their leases, so that one
+    /// page may be read before they are checked again (C-86). An unreachable counter counts as a place.
     pub(crate) fn knows(&self, callers: &[String]) -> bool {
         let now = self.environment.now();
         let has_place = |(budget, limit): (String, Rate)| self.leases.has_place(&budget, limit, now);
@@ -145,12 +146,12 @@ impl Store {
 }
 
 impl Store {
-    /// Counts a request against a budget. No call while this process has places left or knows that none are; else one
-    /// write. If the counter cannot be reached the request is accepted: a limit must not cause an outage.
+    /// Counts a request against a budget. No call if this process has places left or knows that no place is left; else
+    /// one write. If the counter cannot be reached, the request is accepted, because a limit must not cause an outage.
     pub(crate) async fn spend(&self, instance: &InstanceName, budget: Budget<'_>, limit: Rate) -> Spent {
         let held = self.leases.of(&Keys::of(instance).rates(budget));
         let mut lease = held.lock().await;
-        // After the wait, which may have lasted into the next minute.
+        // Read after the wait, which may have lasted into the next minute.
         let now = self.environment.now();
         lease.turn(minute(now));
         let admitted = match lease.step(limit) {
@@ -235,7 +236,7 @@ mod tests {
         }
     }
 
-    /// A request waits for one attempt, and later ones for none.
+    /// The first request waits for one attempt, and concurrent ones make no attempt.
     #[tokio::test]
     async fn a_counter_that_never_answers() {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();

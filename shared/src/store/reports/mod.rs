@@ -1,4 +1,4 @@
-//! Reports: definitions, which only the operator changes, and results (C-60, C-61).
+//! Definitions and results of reports (C-60, C-61). Only the operator changes definitions.
 //!
 //! A result contains sums for every day, so it covers every date range. `jobs::reports::refresh` writes it on
 //! schedule. A report without a result, because it is new or changed, is computed on request; see [`walk`].
@@ -26,7 +26,7 @@ const KIND: &str = "report";
 /// The definition as JSON.
 const TEXT: &str = "report";
 
-/// The requested dates of a report, as far as given, and the range they may resolve to.
+/// A requested report with its dates.
 #[derive(Debug, Clone)]
 pub struct ReportRequest {
     /// The report.
@@ -53,7 +53,7 @@ type Parts = BTreeMap<String, Item>;
 /// The outcome of a request for a report.
 #[derive(Debug)]
 pub enum Report {
-    /// It exists.
+    /// The report has a result.
     Ready {
         /// Its definition.
         definition: Definition,
@@ -62,7 +62,7 @@ pub enum Report {
         /// The plotted values.
         plot: Plot,
     },
-    /// It has no result yet and covers too many records to compute it within the request.
+    /// It has no result yet, and covers too many records for a computation within the request.
     Preparing,
     /// It has too many groups to be stored.
     TooLarge,
@@ -73,7 +73,8 @@ impl ReportRequest {
     fn months(&self, now: Timestamp) -> Months {
         let today = Zone::UTC.day_of(now);
         let to = self.to.unwrap_or(today);
-        // A first day that is too early is rejected only once today is known; until then not all of it is read.
+        // A range that is too long is rejected only after authentication. Until then, at most the longest valid range
+        // is read.
         let first = Range::first_of(self.from, to).max(to.minus_days(Range::MAX_DAYS));
         let first = first.minus_days(1);
         Months {
@@ -84,7 +85,7 @@ impl ReportRequest {
 }
 
 impl Reader {
-    /// All readable reports' definitions by id. One query for each MB of them.
+    /// The readable definitions of all reports, by id. One query per MB.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -96,8 +97,8 @@ impl Reader {
         Ok(reports.collect())
     }
 
-    /// Reads a report's definition, the requested months of its result, and the names of all possible groups, up to a
-    /// page of users. A batch of two gets and three queries, concurrently.
+    /// Prefetches a report's definition and head, the requested months of its result, and the names of all funnels and
+    /// of the first users. A batch of two gets and three queries, in parallel.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -128,7 +129,7 @@ impl Reader {
         })
     }
 
-    /// All possible groups: users with names if the report groups by user, and funnels.
+    /// The names of all possible groups: funnels, and users if the report groups by user.
     async fn known(
         &self,
         names: PrefetchedNames,
@@ -145,8 +146,9 @@ impl Reader {
 }
 
 impl Writer {
-    /// The report over days in `zone`; `None` if it does not exist. No call if a matching result was prefetched;
-    /// without a result, queries of all records that it covers.
+    /// The report over days in `zone`; `None` if it does not exist. No call if a matching result was prefetched.
+    /// Without a result, queries of all records of its entity. A report by user also reads the names that were not
+    /// prefetched.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -179,7 +181,7 @@ impl Writer {
         }))
     }
 
-    /// The stored or computed result; the report alone if there is none.
+    /// The stored or computed result with its time. The inner error is the response if there is no result.
     async fn cube(
         &self,
         definition: &Definition,

@@ -29,7 +29,7 @@ const KIND: &str = "report's result";
 /// The days of a part as JSON.
 const DAYS: &str = "days";
 
-/// The parts of a result.
+/// The head of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Head {
     /// Time of the result.
@@ -38,7 +38,7 @@ pub struct Head {
     pub digest: String,
     /// Incremented by every refresh.
     pub generation: u64,
-    /// There is no result, because it would be too large.
+    /// Whether there is no result because it would be too large.
     pub too_large: bool,
     /// Its parts by name.
     pub parts: BTreeMap<String, Part>,
@@ -47,10 +47,10 @@ pub struct Head {
 /// A part in the head.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// Its version.
+    /// Version of the part: generation of the refresh and a token.
     #[serde(rename = "v")]
     pub version: String,
-    /// Digest of its text.
+    /// Digest of the part's text.
     #[serde(rename = "d")]
     pub digest: String,
 }
@@ -58,18 +58,18 @@ pub struct Part {
 /// A stored result.
 #[derive(Debug)]
 pub enum StoredResult {
-    /// There is none, because it would be too large.
+    /// There is no result, because it would be too large.
     TooLarge,
     /// Time of the result, and its sums.
     Cube(Timestamp, Cube),
 }
 
-/// The comparison of a stored result with its head.
+/// Outcome of the comparison of a stored result with its head.
 #[derive(Debug)]
 pub enum Checked {
-    /// No fault, or no result.
+    /// The result has no fault, or there is no result.
     Sound,
-    /// It was refreshed concurrently.
+    /// The result was refreshed concurrently.
     Changing,
     /// Faulty items with reasons, and the writes that cause a new computation.
     Damaged {
@@ -104,7 +104,7 @@ impl Head {
         })
     }
 
-    /// The months' days.
+    /// The sums of the months' days, from their parts.
     fn cube(&self, mut read: Parts, months: &Months) -> Result<Cube, Lacking> {
         let (after, through) = months.bounds();
         let mut cube = Cube::default();
@@ -125,7 +125,7 @@ impl Part {
         report_part_sort(name, &self.version)
     }
 
-    /// Whether an item is unaltered.
+    /// Whether an item has the part's digest.
     pub fn is(&self, item: &Item) -> bool {
         digest_of(item).is_ok_and(|digest| digest == self.digest)
     }
@@ -174,8 +174,9 @@ impl Reader {
         by_key.collect()
     }
 
-    /// The stored result of some months, with its time; `None` if there is none with this digest or it is damaged, so
-    /// that it must be computed. No call unless it was refreshed while `read` was read.
+    /// The stored result of some months, with its time. `None` if there is no result with this digest or it is damaged,
+    /// so that it must be computed. No call unless a part is missing, usually because a refresh replaced it while
+    /// `read` was read.
     pub(crate) async fn stored_cube(
         &self,
         (id, digest): (ReportId, String),
@@ -218,7 +219,7 @@ impl Reader {
         Ok(item.and_then(|item| self.readable_head(key, &item)))
     }
 
-    /// The head in an item; `None`, which is logged, if it is unreadable and there is no result.
+    /// The head in an item; `None`, which is logged, if it is unreadable.
     pub(crate) fn readable_head(&self, key: &Key, item: &Item) -> Option<Head> {
         let head = Head::decode(item);
         if head.is_err() {
@@ -227,8 +228,7 @@ impl Reader {
         head.ok()
     }
 
-    /// Sort keys of the unaltered parts of a head, and the number of the latest refresh that wrote one. One query per
-    /// MB.
+    /// Sort keys of the unaltered parts of a head, and the latest generation among all stored parts. One query per MB.
     pub(crate) async fn sound_parts(
         &self,
         id: ReportId,
@@ -258,7 +258,7 @@ impl Reader {
         Ok((sound, latest))
     }
 
-    /// Compares a stored result with its head. A get, a query per MB of parts, and a get.
+    /// Compares a stored result with its head. Two gets, and a query per MB of parts between them.
     pub async fn check_result(&self, id: ReportId) -> Result<Checked, StoreError> {
         let key = self.keys().report_head(id);
         let Some(item) = self.table.get(&key).await? else {

@@ -21,11 +21,12 @@ use table::{KeyRange, Page, key_of};
 
 /// Maximum read units of a report computed within a request: some 8 MB of records.
 pub const MAX_UNITS: u64 = 2_000;
-/// Maximum duration. Together with earlier reads it stays below a function's timeout of 29 seconds.
+/// Maximum duration of the computation. Together with earlier reads it stays below a function's timeout of 29 seconds.
 pub const MAX_TIME: Duration = Duration::from_secs(12);
 /// Maximum read units of a query, which ends at 1 MB, plus a margin because sizes are estimates.
 const QUERY_UNITS: u64 = 270;
-/// Number of parallel parts after the first records; one round of them is within the budget.
+/// Number of parts into which a partition is divided after its first records. After the first page of one partition,
+/// the budget allows one round of parallel queries of all parts.
 const CONCURRENCY: usize = 6;
 /// The bytes of one read unit.
 const UNIT: usize = 4096;
@@ -52,9 +53,9 @@ impl ScanAllowance {
 #[derive(Debug)]
 pub struct ReportAccumulator<'q> {
     pub zone: Zone,
-    /// `None` if it was abandoned.
+    /// The sums of each question; `None` if they were abandoned.
     pub cubes: Vec<(&'q Question, Option<Cube>)>,
-    /// Whether unreadable records are skipped and reported; otherwise they are errors.
+    /// Whether unreadable records are skipped and noted; otherwise they are errors.
     pub leaves_out: bool,
     /// The skipped records, each with its kind.
     pub unreadable: Vec<(Key, &'static str)>,
@@ -82,7 +83,7 @@ impl<'q> ReportAccumulator<'q> {
         }
     }
 
-    /// Abandons the cubes with more bytes of memory.
+    /// Abandons cubes that use more than `most` bytes of memory.
     pub fn give_up_above(&mut self, most: usize) {
         for (_, cube) in &mut self.cubes {
             if cube.as_ref().is_some_and(|cube| cube.weight() > most) {
@@ -145,8 +146,9 @@ impl<'q> ReportAccumulator<'q> {
 }
 
 impl Reader {
-    /// The current result of a report, and the time; `None` if it would take more than [`MAX_UNITS`] or longer than
-    /// `within`. A query of the first records and a get of their counter; the others in parallel parts.
+    /// The current result of a report, and its time. `None` if it would take more than [`MAX_UNITS`] or longer than
+    /// `within`. A query of the first records of each partition and a get of their counter; then parallel queries of
+    /// the rest.
     pub(crate) async fn compute(
         &self,
         question: &Question,
@@ -274,7 +276,7 @@ mod tests {
         }
     }
 
-    /// The first read and the rounds never exceed the budget, whatever the pages cost.
+    /// After a first page of 1 MB, the budget allows a query of every part at its maximum cost.
     #[test]
     fn a_first_round_reads_all_parts() {
         let mut left = ScanAllowance(MAX_UNITS);
@@ -297,7 +299,7 @@ mod tests {
         let question = question("day");
         let computed = reader.compute(&question, Zone::UTC, Duration::from_millis(50));
         assert_eq!(computed.await.unwrap(), None);
-        // A function's timeout is 29 seconds, and an earlier call may take 8.
+        // A function's timeout is 29 seconds, and each of two earlier calls may take 8.
         assert!(MAX_TIME + Duration::from_secs(2 * 8) < Duration::from_secs(29));
     }
 
@@ -311,7 +313,7 @@ mod tests {
                 "service": name, "createDate": "2026-06-01T10:00:00.000Z",
             });
             tally.add(Record::Call(&serde_json::from_value(call).unwrap()));
-            // A day and two groups of one letter, or one of eight.
+            // The memory of a day with two groups of one letter, or with one group of eight letters.
             tally.give_up_above(640 + 2 * 65);
         }
         let held: Vec<_> = tally

@@ -1,4 +1,4 @@
-//! A file's record, and what is derived from it: its copies in the list of its ticket and in that of the ticket's lead.
+//! A file's record and its derived items: copies in the list of its ticket and in the list of the ticket's lead.
 
 use super::{FILES, has_lead};
 use crate::ids::LeadId;
@@ -12,7 +12,7 @@ use table::item::{self, Item, n, s};
 use table::{Condition, Transaction};
 
 const KIND: &str = "file";
-/// The file is one text in record and copies.
+/// Attribute with the file as JSON, in the record and its copies.
 const TEXT: &str = "file";
 const LEAD: &str = "lead";
 
@@ -29,9 +29,9 @@ pub struct FileState {
 pub type FileRecord = Stored<FileState>;
 
 impl Reader {
-    /// Puts a record in the place of what is stored, or where nothing is, and changes what is derived, on condition that
-    /// it still is so and that the ticket has the lead that the record says; the ticket counts it. C-24: what links a lead checks in its own
-    /// transaction that it exists.
+    /// Returns the writes that replace a file's record, or add it if there is none, with its derived items. The
+    /// conditions are that the stored version is unchanged, that the ticket has the lead `ticket_lead`, and that the
+    /// lead of the record exists (C-24). The ticket counts the write.
     ///
     /// # Errors
     /// [`StoreError::Unstorable`] if it cannot be encoded.

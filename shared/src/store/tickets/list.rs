@@ -1,4 +1,4 @@
-//! Reads of endpoints 16 to 18: one list each, and the records that decide whether the caller may see it.
+//! Reads of endpoints 16 to 18: one list each, and the records that determine whether the caller may see it.
 
 use std::collections::BTreeSet;
 
@@ -18,16 +18,16 @@ use table::{StoreError, key_of};
 /// The files of a ticket, with prefetched reads of its lead.
 #[derive(Debug)]
 pub struct TicketFiles {
-    /// The head of the list of its files: files with an id by id, then the others by path.
+    /// The start of the list of its files: files with an id by id, then the others by path.
     pub start: PrefetchedList,
     record: TicketRecord,
-    /// The ticket's lead by its hint; the inner `None` if it does not exist.
+    /// The ticket's lead according to the hint; the inner `None` if that lead does not exist.
     guessed: Option<(LeadId, Option<Lead>)>,
 }
 
 impl Writer {
-    /// A prefetched page of tickets. No call if the page was read completely, else one query per MB of the rest; with
-    /// a limit one put for the page cursor.
+    /// The rest of a prefetched page of tickets. No call if the whole page was prefetched, else one query per MB of the
+    /// rest. With a limit, one put for the page cursor.
     ///
     /// # Errors
     /// [`StoreError`] if more must be read and cannot be.
@@ -43,7 +43,7 @@ impl Writer {
         Ok(tickets.collect())
     }
 
-    /// The same for files.
+    /// The rest of a prefetched page of files, with the calls of [`finish_tickets`](Self::finish_tickets).
     ///
     /// # Errors
     /// [`StoreError`] if more must be read and cannot be.
@@ -74,8 +74,8 @@ impl Reader {
         self.begin_list(self.keys().lead_tickets(lead), request).await
     }
 
-    /// Prefetches the files of all tickets of a lead, by ticket, then in the order of [`TicketFiles`] (C-62). The
-    /// same calls.
+    /// Prefetches the files of all tickets of a lead, by ticket, then in the order of [`TicketFiles`] (C-62). The calls
+    /// are those of [`begin_lead_tickets`](Self::begin_lead_tickets).
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -87,8 +87,8 @@ impl Reader {
         self.begin_list(self.keys().lead_files(lead), request).await
     }
 
-    /// Prefetches the files of a ticket; `None` if it does not exist. A batch of gets of the ticket and the lead that its
-    /// hint names, concurrently with the same calls.
+    /// Prefetches the files of a ticket; `None` if the ticket does not exist. A batch of gets of the ticket and the
+    /// lead of its hint, in parallel with the calls of [`begin_lead_tickets`](Self::begin_lead_tickets).
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -121,7 +121,8 @@ impl Reader {
         }))
     }
 
-    /// The lead of a ticket; `None` if it no longer has one (C-24). No call if this process knew it, else one get.
+    /// The lead of a ticket; `None` if the ticket has none or the lead was deleted (C-24). No call if the hint had the
+    /// lead, else one get.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.

@@ -1,8 +1,9 @@
-//! A ticket's record, and what is derived from it: its entry in the list of its lead. Its files are records of their own.
+//! A ticket's record and its derived item: the entry in the list of its lead. Its files are separate records.
 //!
 //! A file's record contains the lead of its ticket, because the files of a lead are one list. Invariant: a file is
-//! written on condition that its ticket has that lead. So after a ticket changes its lead, no file can be written
-//! with the former one, and files that have it are moved after the ticket (see [`settle`]).
+//! written on condition that its ticket has that lead, or in the transaction that changes the ticket's lead. So after
+//! the change no file can be written with the former lead. Files that still have it are moved with the ticket (see
+//! [`reassign`]) or after it (see [`settle`]).
 
 mod files;
 mod list;
@@ -26,26 +27,26 @@ pub use list::TicketFiles;
 pub use reassign::{PrefetchedReassignment, Reassigned};
 
 const KIND: &str = "ticket";
-/// The ticket is one text in record and entry, so that fields carried as they came stay unchanged.
+/// Attribute with the ticket as JSON, in record and entry. JSON text keeps imported fields unchanged.
 const TEXT: &str = "ticket";
 /// The ticket's lead as an attribute, so that conditions can refer to it.
 const LEAD: &str = "lead";
 /// Mark of a ticket whose files may still have its former lead.
 const UNSETTLED: &str = "unsettled";
-/// Number of writes of the ticket's files.
+/// Attribute with the number of writes of the ticket's files.
 const FILES: &str = "files";
-/// Files that a hint names at most.
+/// Maximum files in a hint.
 const MAX_HINTED: usize = 16;
 
-/// A ticket, and whether its files followed it.
+/// A ticket, and whether its files have its lead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TicketState {
     /// The ticket.
     pub ticket: Ticket,
-    /// Files of it may still have the lead that it had before.
+    /// Whether files of the ticket may still have its former lead.
     pub unsettled: bool,
-    /// Number of writes of its files. A write of the ticket may set it back and raises the version, so version and number
-    /// together show whether a file was added after both were read.
+    /// Number of writes of its files. A write of the ticket may reset it to the number that was read, but increments
+    /// the version. So version and number together show whether a file was written after both were read.
     pub files: u64,
 }
 
@@ -55,11 +56,11 @@ pub type TicketRecord = Stored<TicketState>;
 /// A ticket as this process last saw it: a hint for the prefetch of later requests.
 #[derive(Debug, Clone)]
 pub struct TicketHint {
-    /// Its lead.
+    /// The ticket's lead.
     pub lead: Option<LeadId>,
     /// Its [`writes`](TicketRecord::writes).
     writes: (u64, u64),
-    /// The records of its files; none of a ticket with many.
+    /// The keys of its files' records; empty for a ticket with more than [`MAX_HINTED`].
     files: BTreeSet<Key>,
 }
 
@@ -75,12 +76,13 @@ impl TicketHint {
 }
 
 impl TicketRecord {
-    /// Version, and number of writes of its files. Equal only if neither the ticket nor a file of it was written in between.
+    /// The version, and the number of writes of its files. Two values are equal only if neither the ticket nor one of
+    /// its files was written in between.
     fn writes(&self) -> (u64, u64) {
         (self.version, self.files)
     }
 
-    /// A new ticket's record, or the one that comes in the place of what is stored.
+    /// The record of an imported ticket: the first version, or the next version of `stored`.
     #[must_use]
     pub fn onto(stored: Option<&Self>, ticket: Ticket) -> Self {
         let moves = |stored: &Self| stored.unsettled || stored.ticket.lead_relation != ticket.lead_relation;
@@ -150,7 +152,7 @@ impl Entity for TicketState {
     }
 }
 
-/// Requires that a ticket exists and has this lead, or none.
+/// The condition that a ticket exists and has this lead, or no lead for `None`.
 pub fn has_lead(ticket: TicketId, lead: Option<LeadId>) -> Condition {
     let mut has = Item::from([("id".to_owned(), n(ticket))]);
     has.extend(lead.map(|lead| (LEAD.to_owned(), n(lead))));

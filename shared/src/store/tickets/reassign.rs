@@ -6,8 +6,8 @@
 //! transaction.
 //!
 //! The files are listed after the ticket was read, because an earlier list may lack a file that the record already
-//! counts. If the record equals a hint, nothing was written since the hint was learned, so the prefetched list is
-//! exact and no further read is needed.
+//! counts. If version and number of writes equal those of a hint, neither the ticket nor a file was written since. Then
+//! the prefetched list is exact and no further read is needed.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -38,21 +38,21 @@ pub struct PrefetchedReassignment {
     pub ticket: Option<TicketRecord>,
     /// The new lead's record, if there is one.
     pub lead: Option<LeadRecord>,
-    /// The lead that the ticket was expected to have; `None` inside where it does not exist.
+    /// The ticket's lead according to the hint; the inner `None` if that lead does not exist.
     former: Option<(LeadId, Option<Lead>)>,
     /// The ticket as this process saw it earlier.
     hint: Option<TicketHint>,
     /// The head of the list of its files.
     listed: Page,
-    /// The files that the hint names.
+    /// The records of the files in the hint.
     files: HashMap<Key, Item>,
 }
 
 /// The files of a ticket.
 struct TicketContents {
-    /// All of them.
+    /// The keys of all files' records.
     keys: BTreeSet<Key>,
-    /// Those that do not have the new lead.
+    /// The records that do not have the new lead.
     others: Vec<FileRecord>,
 }
 
@@ -68,8 +68,8 @@ pub enum Reassigned {
 }
 
 impl Reader {
-    /// Reads a ticket and its new lead. In parallel: a batch of gets of both, of the lead and of the files that the ticket's
-    /// hint names, and a query of at most 50 files.
+    /// Reads a ticket and its new lead. A batch of gets of both and of the lead and the files in the ticket's hint, in
+    /// parallel with a query of at most 50 files.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -103,9 +103,10 @@ impl Reader {
 }
 
 impl Writer {
-    /// Gives a ticket a lead, if `sees` admits the ticket's lead and the new one. One transaction where the ticket is as its
-    /// hint has it; else a query of the files in parallel with gets of the first of them and of the former lead come before;
-    /// more where there are more files, or others change the ticket concurrently.
+    /// Gives a ticket a lead, if `sees` admits both the ticket's lead and the new one. No call if the ticket has the
+    /// lead. One transaction if the ticket is unchanged since its hint. Otherwise a query of the files comes first, in
+    /// parallel with gets of the former lead and of the prefetched files. More calls for more files and after
+    /// conflicts.
     ///
     /// # Errors
     /// [`StoreError`] if it failed, if its outcome is unknown, or if the files exceed the read budget.
@@ -154,7 +155,7 @@ impl Writer {
         }
     }
 
-    /// The lead of a ticket. No call if it was read or is the new one, else one get.
+    /// The current lead of a ticket. No call if it was prefetched or is the new lead, else one get.
     async fn former_lead(
         &self,
         stored: &TicketRecord,
@@ -169,7 +170,7 @@ impl Writer {
         }
     }
 
-    /// The files of a ticket, as they were when it was read or later.
+    /// The files of a ticket, listed no earlier than the ticket was read.
     async fn files_of(
         &self,
         budget: &ReadBudget,
@@ -214,8 +215,9 @@ impl Writer {
         Ok(listed)
     }
 
-    /// Writes the ticket with its files; `None` if they were changed concurrently. `erases` where its lead was
-    /// deleted: the job that erases the person (C-24) would not find the ticket at its new lead.
+    /// Writes the ticket with its files; `None` if they were changed concurrently. `erases` also erases the former
+    /// lead's data (C-24). It is set if that lead was deleted, because the erasure job would not find the ticket under
+    /// its new lead.
     async fn move_ticket(
         &self,
         mut stored: TicketRecord,
@@ -260,7 +262,7 @@ impl Writer {
         next
     }
 
-    /// One transaction: the ticket, on condition that no file came since it was read, and some of its files.
+    /// One transaction: the ticket, on condition that no file was written since it was read, and some of its files.
     fn step(
         &self,
         stored: &TicketRecord,
@@ -283,7 +285,7 @@ impl Writer {
     }
 }
 
-/// Requires that neither the ticket nor the number of writes of its files changed.
+/// The condition that neither the ticket's version nor the number of writes of its files changed.
 fn is_as_read(stored: &TicketRecord) -> Condition {
     let mut has = Item::from([("v".to_owned(), n(stored.version))]);
     let mut lacks = Vec::new();

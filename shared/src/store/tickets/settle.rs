@@ -56,7 +56,7 @@ impl Writer {
                 unreadable.note(&self.reader, &self.keys().ticket(ticket), outcome)?;
             }
         }
-        // After the tickets: a file is listed under its ticket's lead, and no ticket has this lead any more.
+        // The files are moved after the tickets. No ticket has this lead any more, so no file is listed under it again.
         self.settle_files(self.keys().lead_files(lead), unreadable).await
     }
 
@@ -108,7 +108,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The writes that give a file the lead of its ticket; `None` where it has it.
+    /// The writes that give a file the lead of its ticket; `None` if it has that lead, or file or ticket do not exist.
     async fn file_move(&self, name: &FileName) -> Result<Option<Transaction>, StoreError> {
         let keys = self.keys();
         let Some(file) = self.reader.table.get(&keys.file(name)).await? else {

@@ -1,4 +1,4 @@
-//! Records, and what is derived from them.
+//! Records and their derived items.
 
 use serde_json::{Value, json};
 
@@ -50,7 +50,8 @@ fn at(list: &str, place: &str) -> (String, String) {
     (list.to_owned(), place.to_owned())
 }
 
-/// The second write begins from a version that was never read, whose entry is not that of the item before.
+/// The second write starts from a version that was never read, so its entry differs from the entry of the item that was
+/// read.
 #[test]
 fn a_change_that_is_taken_back_writes_the_entry() {
     let acme = acme();
@@ -143,7 +144,7 @@ fn records_round_trip() {
     assert!(FileRecord::decode(Item::from([("file".to_owned(), s("{}"))])).is_err());
 }
 
-/// Files have to follow a ticket that comes to another lead, and one that they have not followed yet.
+/// A ticket is unsettled after a change of its lead, and a further write leaves it unsettled.
 #[test]
 fn a_ticket_is_unsettled_until_its_files_followed() {
     let of = |lead: Option<u64>| ticket(&json!({ "lead_relation": lead }));

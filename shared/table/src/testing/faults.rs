@@ -36,9 +36,9 @@ const SPOILT: &str = "Y29ycnVwdCE=";
 /// A fault of one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// The call does not arrive; the response is a throttling error.
+    /// The call does not arrive. The response is a throttling error.
     Throttled,
-    /// The call does not arrive; the response is an internal error.
+    /// The call does not arrive. The response is an internal error.
     FailedBefore,
     /// The call does not arrive and gets no response. It fails at once with the error of a timeout, so tests
     /// do not wait.
@@ -50,10 +50,9 @@ pub enum Fault {
     /// The call is not executed because of a conflict: a transaction is cancelled, an update meets a
     /// transaction. Other operations get an internal error.
     Conflict,
-    /// The same, with a conflict at every item of a transaction.
+    /// Like the previous fault, with a conflict at every item of a transaction.
     Crowded,
-    /// A batch of gets does not arrive; the response contains all keys as unprocessed. Other operations are
-    /// executed.
+    /// A batch of gets does not arrive. The response contains all keys as unprocessed. Other operations are executed.
     Unprocessed,
     /// A batch of gets finds all items but one, whose key is unprocessed. Other operations are executed.
     Partial,
@@ -119,8 +118,8 @@ impl Findings {
 }
 
 impl Table {
-    /// The same table with injected faults. The SDK's retry quota is disabled: otherwise it would retry less
-    /// the more other tests of the process fail.
+    /// The same table with injected faults. Disables the SDK's retry quota, because failures of other tests in the
+    /// process would use it up.
     #[must_use]
     pub fn with_faults(self, plan: FaultPlan) -> Self {
         let plan_of_calls = move |attempt: &CallAttempt<'_>| plan(attempt.operation);

@@ -169,8 +169,8 @@ fn operation(request: &HttpRequest) -> &str {
     target.rsplit('.').next().unwrap_or_default()
 }
 
-/// A hash of the request that ignores the order of its names and values, because the SDK writes attributes in any order, and its
-/// limit: reads that wait for the check of credentials are unlimited, and replayed checks take no time.
+/// A hash of the request that ignores the order of its names and values, because the SDK writes attributes in any
+/// order, and its limit: reads that wait for the check of credentials are unlimited, and replayed checks take no time.
 fn mark(request: &HttpRequest) -> u64 {
     let body = request.body().bytes().unwrap_or_default();
     let words = body

@@ -59,7 +59,8 @@ impl Table {
         self.commit_with(transaction, &Unpaced).await
     }
 
-    /// Executes a transaction of bulk work at a pace, which throttling slows down. Repeats a throttled transaction for minutes.
+    /// Executes a transaction of bulk work at a pace, which throttling slows down. Makes up to [`MAX_PACED`] attempts
+    /// while the transaction is throttled.
     #[cfg(feature = "admin")]
     pub async fn commit_at(&self, pace: &Pace, transaction: Transaction) -> Result<(), CommitError> {
         self.commit_with(transaction, pace).await

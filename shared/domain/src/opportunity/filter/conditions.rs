@@ -43,7 +43,8 @@ enum Test {
 pub struct Conditions(Vec<CustomFieldCondition>);
 
 impl Conditions {
-    /// Parses `filters`. Also returns the number of discarded ones: those that are malformed, or not on fields of opportunities (C-44).
+    /// Parses `filters`. Also returns the number of discarded ones, which are malformed or not on fields of
+    /// opportunities (C-44).
     #[must_use]
     pub fn read(filters: &[Value]) -> (Self, usize) {
         let kept: Vec<_> = filters.iter().filter_map(CustomFieldCondition::read).collect();
@@ -51,7 +52,7 @@ impl Conditions {
         (Self(kept), discarded)
     }
 
-    /// Marks fields that the funnel does not define; their conditions are false for every record.
+    /// Marks fields that the funnel does not define. Their conditions are false for every record.
     #[must_use]
     pub fn of(mut self, funnel: &Funnel) -> Self {
         for condition in &mut self.0 {
@@ -164,8 +165,8 @@ fn present<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> 
     object.get(name).filter(|value| !value.is_null())
 }
 
-/// The comparable text of a value: text, the canonical text of a number, or `true` and `false`; `None` for
-/// other values.
+/// The comparable text of a value: text, the canonical text of a number, or the JSON text of another value; `None` for
+/// null.
 fn text_of(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Null => None,
@@ -175,8 +176,8 @@ fn text_of(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Converts each character to lower case separately, so that substrings stay substrings. [`str::to_lowercase`] converts a Greek
-/// sigma by its position in the word.
+/// Converts each character to lower case separately, so that substrings stay substrings. [`str::to_lowercase`] converts
+/// a Greek sigma by its position in the word.
 fn lowered(text: &str) -> impl Iterator<Item = char> {
     text.chars().flat_map(char::to_lowercase)
 }

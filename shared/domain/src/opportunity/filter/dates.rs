@@ -34,7 +34,7 @@ pub enum BadDate {
     Order,
 }
 
-/// A range of time, both ends inclusive; an absent end is open.
+/// A range of time, both ends inclusive. An absent end is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TimeRange {
     /// Earliest instant.
@@ -44,7 +44,7 @@ pub struct TimeRange {
 }
 
 impl DateRange {
-    /// Parses `null` or `{ start, end }`. An end that is `null` or absent is open; other members are ignored.
+    /// Parses `null` or `{ start, end }`. An end that is `null` or absent is open. Other members are ignored.
     ///
     /// # Errors
     /// [`BadDate::Form`] if an end is invalid or the value is not an object.

@@ -127,7 +127,7 @@ fn errors_name_the_field_and_its_valid_values() {
     assert!(define(&json!({ "entity": "leads", "measure": "count", "groupBy": "day" })).is_ok());
 }
 
-/// Results for another query or another zone are stale; a new name is the same query.
+/// Results for another query or another zone are stale. A new name does not change the query.
 #[test]
 fn a_digest_depends_on_question_and_zone() {
     let fields = json!({ "entity": "calls", "measure": "count", "groupBy": "day" });

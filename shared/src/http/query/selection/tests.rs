@@ -246,8 +246,7 @@ fn errors_quote_short_escaped_excerpts() {
     assert_eq!(refusal("{\0}"), r#"not a selection set: unexpected "\0""#);
 }
 
-/// All are rejected on a stack far smaller than a thread's, each within a limit that is generous for a busy
-/// machine and far below quadratic time.
+/// Rejects each text on a small stack. Quadratic time would exceed the limit of 10 seconds.
 #[test]
 fn hostile_texts_are_rejected_fast_on_a_small_stack() {
     let many = str::repeat;

@@ -1,4 +1,4 @@
-//! Which lists are read for whom.
+//! Selection of lists by request and permissions.
 
 use super::*;
 use crate::ids::FunnelId;
@@ -39,7 +39,7 @@ fn total(id: u64, status: Status, count: i64) -> (UserId, Status, i64) {
     (user(id), status, count)
 }
 
-/// The lists as `user status share`, after what the plan is.
+/// The kind of plan, and its lists as `user status share`.
 fn plan(
     guess: &PrefetchHint,
     request: &BoardRequest,
@@ -66,7 +66,7 @@ fn plan(
     }
 }
 
-/// C-46, C-82: what is asked for is cut down to what is seen.
+/// C-46, C-82.
 #[test]
 fn visible_lists_are_both_requested_and_permitted() {
     let lists = |guess: &PrefetchHint, request: &BoardRequest| {
@@ -121,7 +121,7 @@ fn empty_lists_are_not_read() {
     assert_eq!(of(&request(Some(&[10]), &[])).0, "nothing");
 }
 
-/// Many users are sifted out of a wider list while they make up much of it, else their lists are merged.
+/// A wider list is filtered if many users own much of it; otherwise the users' lists are merged.
 #[test]
 fn dense_users_are_filtered_from_a_wider_list() {
     let ids: Vec<_> = (101..=109).collect();

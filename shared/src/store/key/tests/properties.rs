@@ -11,7 +11,7 @@ fn ids() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    /// Leads, users and records of leads, for any values of the other parts.
+    /// Keys with ids of leads, users and records of leads.
     #[test]
     fn keys_of_records_are_parsed_back(
         (id, other) in (ids(), ids()),

@@ -17,7 +17,7 @@ use table::StoreError;
 use table::item::Item;
 use table::{CommitError, Condition, Policy, Transaction};
 
-/// Current items, from reads and from refused conditions; an empty one does not exist.
+/// Current items, from reads and failed conditions. An empty item does not exist.
 type Told = BTreeMap<Key, Item>;
 
 /// The write: a new meeting, or a change of one.
@@ -27,7 +27,7 @@ enum BookingPlan<'a> {
         stored: Box<MeetingRecord>,
         /// Cancelled instead of moved.
         cancels: bool,
-        /// Its lead turned out to be gone.
+        /// Whether its lead was deleted.
         lead_gone: bool,
     },
 }
@@ -39,14 +39,14 @@ struct Attempts<'a> {
     plan: BookingPlan<'a>,
     agenda: Agenda,
     preconditions: BookingPreconditions,
-    /// The instance's secret from now on, if it has none yet.
+    /// The secret to store if the instance has none yet.
     new_secret: RescheduleSecret,
     nonce: String,
 }
 
 impl Writer {
-    /// Books a meeting. One transaction; more after conflicts, and a read of the calendar's days if this process did not
-    /// know its link.
+    /// Books a meeting. One transaction; more after conflicts. A batch of gets of the calendar's days first, if this
+    /// process did not know its link.
     ///
     /// # Errors
     /// [`StoreError`] if it failed or its outcome is unknown.
@@ -63,8 +63,8 @@ impl Writer {
         self.write_booking(found, plan).await
     }
 
-    /// Cancels a meeting of the calendar that starts at the requested time. A cancelled one stays as it is. The costs are
-    /// at most those of a booking.
+    /// Cancels a meeting of the calendar that starts at the requested time. A cancelled meeting stays unchanged. The
+    /// costs are at most those of a booking.
     ///
     /// # Errors
     /// [`StoreError`] if it failed or its outcome is unknown.
@@ -156,9 +156,9 @@ impl Attempts<'_> {
 
     /// The outcome if a start cannot be booked; `None` if the items changed concurrently.
     ///
-    /// The items of one batch of gets are not of one moment. The time may be taken by the meeting of an equal request whose
-    /// claim was read too early (C-10), or by the meeting itself, which a concurrent request has moved. If two reads of all
-    /// items are equal, they were so at one moment.
+    /// A batch of gets is no consistent snapshot. An equal request may have booked the time after its claim was read
+    /// (C-10), or a concurrent request may have moved this meeting to the time. Two equal reads of all items are a
+    /// consistent snapshot.
     async fn unavailable(&mut self, reason: Unavailable) -> Result<Option<Booked>, StoreError> {
         let alone = self.booking.claim.is_none() && matches!(self.plan, BookingPlan::New(_));
         if alone || reason != Unavailable::Taken {
@@ -170,7 +170,8 @@ impl Attempts<'_> {
         Ok(outcome.or(is_settled.then_some(Booked::Unavailable(reason))))
     }
 
-    /// Reads the checked days, the claim and the changed meeting again; the outcome if they decide it. One batch of gets.
+    /// Reads the checked days, the claim and the changed meeting again. Returns the outcome if they determine it. One
+    /// batch of gets.
     async fn look_again(&mut self) -> Result<Option<Booked>, StoreError> {
         let keys = self.store.keys();
         let Booking {
@@ -217,7 +218,7 @@ impl Attempts<'_> {
         calendar.admits(date, now, &self.agenda.taken(own))
     }
 
-    /// Reserves the ids of contended counters. The time is free then, so they will almost surely be used.
+    /// Reserves the ids of contended counters. The time was free when checked, so ids are rarely wasted.
     async fn own_numbers(&mut self) -> Result<(), StoreError> {
         let BookingPlan::New(new) = &self.plan else {
             return Ok(());

@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 use table::StoreError;
 use table::item::{self, Item};
 
-/// Next ids of meetings and leads.
+/// The attributes of the counters with the last ids of meetings and leads.
 pub const MEETING: &str = "meeting";
 pub const LEAD: &str = "lead";
 const SECRET: &str = "secret";
@@ -106,7 +106,7 @@ impl PrefetchedBooking {
 }
 
 impl Bookable {
-    /// The meeting to move or cancel, if `key` is its key and it is one of this calendar (C-55).
+    /// The meeting to move or cancel, if `key` is its key and it belongs to this calendar (C-55).
     #[must_use]
     pub fn admits(&self, key: &str) -> Option<&MeetingRecord> {
         let secret = self.preconditions.secret.as_ref()?;
@@ -164,7 +164,7 @@ impl Reader {
         })
     }
 
-    /// The meeting of an equal request, and its key (C-10). One get, and the lead's tombstone.
+    /// The meeting of an equal request, and its reschedule key (C-10). A get and a query of tombstones, in parallel.
     ///
     /// # Errors
     /// [`StoreError`] if it cannot be read.

@@ -1,4 +1,4 @@
-//! Outcomes and preconditions from the items that reads and refused conditions return.
+//! Outcomes and preconditions from the items that reads and failed conditions return.
 
 use super::super::start::{judged, secret};
 use super::super::{Attendee, Booked, Booking};
@@ -11,7 +11,7 @@ use crate::store::meetings::agenda::day_keys;
 use table::StoreError;
 
 impl Attempts<'_> {
-    /// Updates the state from current items; the outcome if they decide it.
+    /// Updates the state from current items. Returns the outcome if they determine it.
     pub(super) fn learn(&mut self, told: &Told) -> Result<Option<Booked>, StoreError> {
         let keys = self.store.keys();
         let id = match &self.plan {
@@ -45,7 +45,7 @@ impl Attempts<'_> {
         Ok(self.lost_lead(told))
     }
 
-    /// The outcome if the stored meeting decides it.
+    /// The outcome if the stored meeting determines it.
     pub(super) fn conclusion(&self) -> Option<Booked> {
         let BookingPlan::Move { stored, cancels, .. } = &self.plan else {
             return None;
@@ -80,7 +80,7 @@ impl Attempts<'_> {
                 self.agenda.renew(&key, item)?;
             }
         }
-        // Contended counters are not expected again: their ids are reserved.
+        // Next, the ids of contended counters are reserved.
         for counter in [Counter::Meeting, Counter::Lead] {
             if told.contains_key(&keys.counter(counter)) {
                 self.store.reader.note_contention(counter);
@@ -89,7 +89,7 @@ impl Attempts<'_> {
         Ok(())
     }
 
-    /// The outcome where the lead is gone: nothing can be booked for it, but a booked meeting can still be moved.
+    /// The outcome if the lead was deleted. No meeting can be booked for it, but a booked meeting can still be moved.
     fn lost_lead(&mut self, told: &Told) -> Option<Booked> {
         let keys = self.store.keys();
         let is_gone = |lead| told.contains_key(&keys.lead(lead));
