@@ -10,7 +10,8 @@
 # cargo-lambda. LOG=1 shows the output of every command. Exits with 1 at the first command that fails.
 #
 # MiniStack does not: evaluate or accept alarms over metric math (left out), import routes (made by calls), pass on preflights and
-# /health (left out), enforce roles, throttle, keep system backups (an own backup takes their place), or restore a former second. Not run:
+# /health (left out), enforce roles, throttle, keep system backups (an own backup takes their place), or restore a former second. It has
+# versions and aliases, but no CodeDeploy: with Canary the aliases move at once, and SAM's transform is checked instead. Not run:
 # the commands of "Alarms", because the AWS CLI does not send calls of a queue to the emulator; those of "Responses with 429", which
 # need a failed deployment; the queries, which CloudWatch evaluates.
 set -euo pipefail
@@ -144,12 +145,20 @@ create() { # name; prints the id
     -d "{\"firstname\":\"$1\"}" "$URL/leads?i=acme" | grep -oE '"id": ?[0-9]+' | grep -oE '[0-9]+' | head -1
 }
 
+# The origin that a response permits to a page of app.example.com.
+origin() {
+  curl -s -o /dev/null -D - -H 'Origin: https://app.example.com' "$URL/smoke-test" | tr -d '\r' |
+    sed -n 's/^[Aa]ccess-[Cc]ontrol-[Aa]llow-[Oo]rigin: //p'
+}
+
 # Names the release of `git describe` in the document.
 git() { echo "$label"; }
 
 ln -s "$root/tests" "$work/tests"
 cp "$root/cli/demo/demo.ndjson" "$work/data.ndjson"
 cd "$work"
+
+emulate canary "$root/template.yaml" 2>>"$log" || fail 'SAM makes another stack of the template than docs/operations.md describes'
 
 label=first
 follow '## First deployment' 1
@@ -173,6 +182,8 @@ follow '## Parameters' 1
 shows 'Successfully created/updated stack - funil '
 [[ $(parameter AlarmEmail) == ops@example.com && $(parameter Architecture) == "$architecture" ]] ||
   fail "the parameters are $(parameter AlarmEmail) and $(parameter Architecture)"
+# Only the parameter changed. The alias needs a new version for it.
+[[ $(origin) == https://app.example.com ]] || fail "the alias has the former origins: $(origin)"
 follow '## Parameters' 2
 follow '### Formats'
 
@@ -182,6 +193,16 @@ shows 'ok: the version is second'
 former=first
 follow '### Rollback'
 shows 'ok: the version is first'
+release=second
+follow '### Gradual release' 1
+shows 'ok: the version is second'
+[[ $(parameter Canary) == Canary10Percent10Minutes ]] || fail "Canary is $(parameter Canary)"
+follow '### Gradual release' 2
+deploy second 'AllowedOrigins=*' >>"$log" 2>&1
+[[ $(origin) == '*' ]] || fail "with Canary the alias has the former origins: $(origin)"
+follow '### Rollback'
+shows 'ok: the version is first'
+[[ $(parameter Canary) == off && $(origin) == '*' ]] || fail "after the rollback Canary is $(parameter Canary), the origin $(origin)"
 label=third
 follow '## Upgrade'
 [[ $(lead "$kept") == 200 ]] || fail 'an upgrade lost a lead'

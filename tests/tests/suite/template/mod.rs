@@ -6,6 +6,7 @@ mod api;
 mod dashboard;
 mod functions;
 mod options;
+mod releases;
 mod table;
 
 use serde_json::{Value, json};

@@ -103,7 +103,7 @@ fn no_parameter_is_required() {
     assert_eq!(
         Value::Object(defaults),
         json!({
-            "AllowedOrigins": "*", "Architecture": "arm64", "Release": "",
+            "AllowedOrigins": "*", "Architecture": "arm64", "Release": "", "Canary": "off",
             "ExistingTable": "", "ExistingTableStream": "", "DomainName": "", "CertificateArn": "", "HostedZoneId": "",
             "DefaultEndpoint": "enabled", "Metrics": "lean", "Tracing": "PassThrough", "MonthlyBudget": 0,
             "LogRetentionDays": 30, "RouteRate": 200, "RouteBurst": 400,
