@@ -40,8 +40,10 @@ async function openReports() {
     if (!current()) return;
     reports = found;
     fillReports();
-    if (reports.length) await choosePeriod();
-    else set("alert", text.noReports);
+    $("range").hidden = !reports.length;
+    if (reports.length) return choosePeriod();
+    say("");
+    return set("alert", text.noReports);
   });
 }
 
@@ -60,8 +62,20 @@ function loadReport(keepKind = false) {
       if (!kinds.some(({ checked }) => checked)) kinds[0].checked = true;
     }
     showReport();
-    say(`${report.name}: ${text.total} ${number(report.total)}`);
+    say(`${report.name}: ${totalName()} ${quantity(report.total)}`);
   });
+}
+
+const values = () => report.series.flatMap(({ data }) => data);
+
+/* The total of an average is not the sum of its groups. Its groups have no shares. */
+const isAverage = () => Math.abs(values().reduce((all, value) => all + value, 0) - report.total) > 0.01;
+const totalName = () => (isAverage() ? text.average : text.total);
+
+/* With two decimals if a value of the report has decimals. */
+function quantity(value) {
+  const digits = [...values(), report.total].every(Number.isInteger) ? 0 : 2;
+  return number(value, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 const kind = () => document.querySelector("[name=kind]:checked")?.value ?? "bar";
@@ -81,7 +95,11 @@ function showReport() {
   $("report-name").textContent = report.name;
   $("report-range").textContent =
     `${when(report.from)} – ${when(report.to)} · ${text.state(when(report.generatedAt, { dateStyle: "short", timeStyle: "short" }))}`;
-  $("report-total").textContent = number(report.total);
+  $("report-total-name").textContent = totalName();
+  $("report-total").textContent = quantity(report.total);
+  const [pie, bar] = ["pie", "bar"].map(name => document.querySelector(`[name=kind][value=${name}]`));
+  pie.disabled = isAverage();
+  if (pie.checked && pie.disabled) bar.checked = true;
   const empty = !report.series.some(({ data }) => data.some(Boolean));
   $("report-empty").hidden = !empty;
   $("canvas").parentElement.hidden = empty;
@@ -93,11 +111,13 @@ function showReport() {
 
 function showValues() {
   const { series, labels } = report;
+  const shares = isAverage() ? [] : [text.percent];
   const whole = series.map(({ data }) => data.reduce((all, value) => all + value, 0));
   const head = make("tr", {}, make("th", { scope: "col" }, text.group),
-    series.flatMap(({ name }) => [make("th", { scope: "col" }, name), make("th", { scope: "col" }, text.percent)]));
+    series.flatMap(({ name }) => [name, ...shares].map(name => make("th", { scope: "col" }, name))));
+  const share = (value, all) => make("td", { className: "soft" }, all ? percent(value / all) : "–");
   const row = (name, i) => make("tr", {}, make("th", { scope: "row" }, label(name)),
-    series.flatMap(({ data }, of) => [make("td", {}, number(data[i])), make("td", { className: "soft" }, whole[of] ? percent(data[i] / whole[of]) : "–")]));
+    series.flatMap(({ data }, of) => [make("td", {}, quantity(data[i])), ...shares.map(() => share(data[i], whole[of]))]));
   $("values").replaceChildren(make("caption", { className: "quiet" }, report.name), make("thead", {}, head), make("tbody", {}, labels.map(row)));
 }
 
