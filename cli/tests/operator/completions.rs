@@ -31,9 +31,11 @@ fn completions_contain_every_command() {
         }
     }
     // C-106: settings and kinds.
-    let zsh = completions("zsh").done().out;
-    for value in ["public_requests_per_minute", "opportunity"] {
-        assert!(zsh.contains(value), "{value}");
+    for shell in ["bash", "fish", "zsh"] {
+        let script = completions(shell).done().out;
+        for value in ["public_requests_per_minute", "opportunity"] {
+            assert!(script.contains(value), "{shell}: {value}");
+        }
     }
     let unknown = completions("tcsh");
     assert_eq!(unknown.code, 2);
