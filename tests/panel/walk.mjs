@@ -209,6 +209,9 @@ const parts = {
     const shown = "[$('report-total-name').textContent, $('values').rows[0].cells.length, document.querySelector('[value=pie]').disabled]";
     await openReport(5);
     assert.deepEqual(await value(shown), ["Média", 2, true]);
+    const many = "report = { ...report, labels: Array.from({ length: 300 }, (_, i) => `N${i}`), series: [{ name: 'n', data: Array(300).fill(2) }]";
+    await value(`${many}, total: 600 }; showReport()`);
+    assert.deepEqual(await value("[chart.data.labels.length, chart.data.labels.at(-1), chart.data.datasets[0].data.at(-1)]"), [24, "Outros", 554]);
     await openReport(2);
     assert.deepEqual(await value(shown), ["Total", 3, false]);
     assert.match(await text("#report-total"), /^[\d.]+,\d\d$/);

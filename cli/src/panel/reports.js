@@ -1,6 +1,8 @@
 /* Reports: a chart, and the same values as a table */
 
 const COLORS = 8;
+const MAX_BARS = 24;
+const MAX_LABEL = 18;
 const DAY = 86_400_000;
 const PERIODS = [7, 30, 90, 365];
 const CUSTOM = "custom";
@@ -121,12 +123,22 @@ function showValues() {
   $("values").replaceChildren(make("caption", { className: "quiet" }, report.name), make("thead", {}, head), make("tbody", {}, labels.map(row)));
 }
 
-/* The largest groups, and the others together, because a circle with more parts is unreadable. */
-function parts({ data }) {
+/* The largest groups, and the others together: a chart with more parts is unreadable. The others of an average have no value. */
+function largest({ data }, max) {
   const sorted = report.labels.map((name, i) => [label(name), data[i]]).filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]);
-  const rest = sorted.splice(sorted.length > COLORS ? COLORS - 1 : COLORS).reduce((all, [, value]) => all + value, 0);
-  return rest ? [...sorted, [text.others, rest]] : sorted;
+  const rest = sorted.splice(sorted.length > max ? max - 1 : max).reduce((all, [, value]) => all + value, 0);
+  return rest && !isAverage() ? [...sorted, [text.others, rest]] : sorted;
 }
+
+/* The groups of the chart: all of them, unless they are too many and not times. */
+function groups() {
+  const [series] = report.series;
+  if (kind() === "pie") return largest(series, COLORS);
+  const isTime = report.labels.every(name => /^\d{4}-/.test(name));
+  return isTime || report.series.length > 1 || report.labels.length <= MAX_BARS ? null : largest(series, MAX_BARS);
+}
+
+const cut = name => (name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1)}…` : name);
 
 function draw() {
   chart?.destroy();
@@ -134,10 +146,10 @@ function draw() {
   const color = name => style.getPropertyValue(`--${name}`).trim();
   const palette = Array.from({ length: COLORS }, (_, i) => color(`c${i + 1}`));
   const round = kind() === "pie";
-  const sliced = round && parts(report.series[0]);
+  const few = groups();
   const line = kind() === "line";
   const dataset = ({ name, data }, i) => ({
-    label: name, data: round ? sliced.map(([, value]) => value) : data, borderColor: round ? color("paper") : palette[i % COLORS],
+    label: name, data: few?.map(([, value]) => value) ?? data, borderColor: round ? color("paper") : palette[i % COLORS],
     backgroundColor: round ? palette : line ? `${palette[i % COLORS]}22` : palette[i % COLORS],
     borderWidth: line || round ? 2 : 0, borderRadius: round || line ? 0 : 6, maxBarThickness: 56, fill: line, cubicInterpolationMode: "monotone",
     pointRadius: data.length > 40 ? 0 : 3, pointHitRadius: 12,
@@ -149,14 +161,14 @@ function draw() {
   chart = new Chart($("canvas"), {
     type: kind(),
     data: {
-      labels: round ? sliced.map(([name]) => name) : report.labels.map(label),
+      labels: few?.map(([name]) => name) ?? report.labels.map(label),
       datasets: (round ? report.series.slice(0, 1) : report.series).map(dataset),
     },
     options: {
       locale, maintainAspectRatio: false, animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? false : { duration: 300 },
       interaction: { mode: round ? "nearest" : "index", intersect: round },
       scales: round ? {} : {
-        x: { ...axis, grid: { display: false } },
+        x: { ...axis, grid: { display: false }, ticks: { ...axis.ticks, callback(value) { return cut(this.getLabelForValue(value)); } } },
         y: { ...axis, beginAtZero: true, grid: { color: color("line") }, ticks: { ...axis.ticks, precision: 0, callback: short } },
       },
       plugins: { legend: {
