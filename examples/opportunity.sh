@@ -9,7 +9,7 @@ set -euo pipefail
 lead=$1 order=$2
 headers=(-H "apitoken: $FUNIL_KEY" -H "Authorization: Bearer $FUNIL_TOKEN")
 
-# Sends a request, once more after a failure of the connection or the service, and fails with the response.
+# Sends a request, up to three times more after a failure of the connection or the service, and fails with the response.
 call() { # path, option...
   curl --silent --show-error --fail-with-body --retry 3 --max-time 30 "$FUNIL_URL$1" "${@:2}"
 }

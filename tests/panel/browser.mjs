@@ -47,6 +47,7 @@ export class Browser {
   }
 
   async open(url, { width, height, dark = false, languages = "pt-BR" }) {
+    this.width = width;
     this.#session = undefined;
     const { targetId } = await this.command("Target.createTarget", { url: "about:blank" });
     this.#session = (await this.command("Target.attachToTarget", { targetId, flatten: true })).sessionId;

@@ -5,6 +5,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 
 import { Browser } from "./browser.mjs";
+import { CONTRAST } from "./contrast.mjs";
 
 const [name, profile, shots, ...funil] = process.argv.slice(2);
 const { ADDRESS, ENGINE, KEY, TOKEN } = process.env;
@@ -15,6 +16,7 @@ const DESKTOP = { width: 1280, height: 900 };
 const CALLS = [/^GET \/panel$/, /^GET \/crm\?/, /^POST \/crm\/opportunities\/\d+\?/, /^GET \/crmopportunity\/\d+\?/,
   /^GET \/leads\/\d+\?/, /^GET \/user\?/, /^GET \/tags\?/, /^GET \/advancedreports\?/, /^GET \/reportchart\/\d+\?/, /^OPTIONS /];
 const BOARD = "!document.getElementById('board').hidden && document.querySelector('#columns .column')";
+const FOREIGN = "document.querySelectorAll('img, iframe, object, embed, svg svg, svg [onload], [onerror], [onmouseover], [style]:not(canvas)').length";
 const CLOSED = "!document.getElementById('details').open";
 
 const browser = new Browser(name, profile);
@@ -43,6 +45,11 @@ async function signIn(options, page = `${ADDRESS}/panel`, token = TOKEN) {
 /* The values of a fact in the open details. */
 const fact = name => value(`[...document.querySelectorAll('#details-body dl div')]
   .filter(({ firstChild }) => firstChild.textContent === ${JSON.stringify(name)}).map(({ lastChild }) => lastChild.textContent)`);
+function operate(command, input) {
+  const [name, ...rest] = [...funil, "--endpoint", ENGINE, ...command];
+  return execFileSync(name, rest, { input, encoding: "utf8", stdio: ["pipe", "pipe", "ignore"] }).trim();
+}
+
 const responsibles = () => value("[...$('user').options].map(({ value, textContent }) => [value, textContent])");
 
 async function chooseFunnel(id) {
@@ -63,13 +70,16 @@ async function openReport(id) {
   await settled();
 }
 
-/* Nothing exceeds the width, every control has a name, and the policy was not violated. */
+/* Nothing exceeds the width, every control has a name, texts are legible, data is no markup, and the policy was not violated. */
 async function sound() {
-  assert.ok(await value("document.documentElement.scrollWidth <= innerWidth"), "the page is wider than the screen");
+  // A phone's `innerWidth` grows with the page.
+  assert.ok(await value("document.documentElement.scrollWidth") <= browser.width, "the page is wider than the screen");
   const { nodes } = await browser.command("Accessibility.getFullAXTree");
   const roles = ["button", "textbox", "searchbox", "combobox", "checkbox", "radio", "dialog", "link", "heading", "image", "table", "region", "group"];
   const nameless = nodes.filter(({ ignored, role, name }) => !ignored && roles.includes(role?.value) && role.value !== "group" && !name?.value?.trim());
   assert.deepEqual(nameless.map(({ role }) => role.value), []);
+  assert.deepEqual(await value(CONTRAST), []);
+  assert.equal(await value(FOREIGN), 0);
   assert.deepEqual(await value("violations"), []);
   assert.deepEqual(browser.faults, []);
 }
@@ -81,6 +91,7 @@ const parts = {
         const shot = step => browser.screenshot(join(shots, `${size}-${dark ? "dark" : "light"}-${step}.png`));
         await browser.open(`${ADDRESS}/panel`, { ...options, dark });
         await shot("1-enter");
+        await sound();
         await signIn({ ...options, dark, languages: dark ? "en-GB" : "pt-BR" });
         assert.equal(await text("#board-title"), dark ? "Board" : "Quadro");
         assert.equal(await value("document.documentElement.lang"), dark ? "en-GB" : "pt-BR");
@@ -195,7 +206,15 @@ const parts = {
 
   async "a report is a chart and a table, for the range that was chosen"() {
     await signIn(DESKTOP);
+    const shown = "[$('report-total-name').textContent, $('values').rows[0].cells.length, document.querySelector('[value=pie]').disabled]";
+    await openReport(5);
+    assert.deepEqual(await value(shown), ["Média", 2, true]);
+    const many = "report = { ...report, labels: Array.from({ length: 300 }, (_, i) => `N${i}`), series: [{ name: 'n', data: Array(300).fill(2) }]";
+    await value(`${many}, total: 600 }; showReport()`);
+    assert.deepEqual(await value("[chart.data.labels.length, chart.data.labels.at(-1), chart.data.datasets[0].data.at(-1)]"), [24, "Outros", 554]);
     await openReport(2);
+    assert.deepEqual(await value(shown), ["Total", 3, false]);
+    assert.match(await text("#report-total"), /^[\d.]+,\d\d$/);
     await value("$('report-from').value = '2026-01-01'; $('report-to').value = '2026-06-30'");
     await click("#range button.main");
     await browser.until("report.from === '2026-01-01' && report.to === '2026-06-30'");
@@ -232,14 +251,36 @@ const parts = {
     await sound();
   },
 
+  async "an instance without funnels and reports, and a funnel that cannot be loaded"() {
+    operate(["instance", "create", "vazia"]);
+    operate(["import", "--instance", "vazia", "-"], '{"kind":"user","id":1,"name":"Ana","admin":true}');
+    const key = operate(["key", "issue", "--instance", "vazia", "--user", "1", "--label", "x"]);
+    await browser.open(`${ADDRESS}/panel`, PHONE);
+    for (const [id, content] of [["instance", "vazia"], ["key", key]]) await fill(id, content);
+    await press("Enter");
+    await browser.until("!$('board').hidden");
+    assert.deepEqual([await text("#columns"), await text("#live")], Array(2).fill("Esta chave não vê nenhum funil."));
+    await click("[data-view=reports]");
+    await browser.until("!$('alert').hidden");
+    assert.deepEqual([await text("#alert"), await text("#live")], ["Esta instância não tem relatórios.", ""]);
+    assert.deepEqual(await value("['filters', 'range'].map(id => $(id).hidden)"), [true, true]);
+    await sound();
+    await signIn(PHONE);
+    await value("api.opportunities = () => Promise.reject(new Failure('busy', 9))");
+    await chooseFunnel(await value("$('funnel').options[1].value"));
+    assert.match(await text("#alert"), / 9 segundos/);
+    assert.deepEqual(await value("['totals', 'columns'].map(id => $(id).childElementCount)"), [0, 0]);
+  },
+
   async "hostile data is text"() {
-    const [command, ...rest] = [...funil, "--endpoint", ENGINE, "import", "--instance", "demo", HOSTILE];
-    execFileSync(command, rest, { stdio: "ignore" });
+    operate(["import", "--instance", "demo", HOSTILE]);
     await signIn(DESKTOP);
     await chooseFunnel(90);
     assert.equal(await text(".deal button"), "<img src=x onerror=alert(1)><b>title</b>");
     assert.equal(await text(".deal strong"), "9.999.999.999.999,99");
     await openCard();
+    await sound();
+    assert.deepEqual(await fact("Empresa"), ["<img src=x onerror=alert(1)>"]);
     assert.deepEqual(await fact("Responsável"), ["<img src=x onerror=alert(1)> </option><script>window.stolen=1</script>"]);
     const links = "[...document.querySelectorAll('#details-body a')].map(({ protocol, rel }) => [protocol, rel])";
     assert.deepEqual(await value(links), [["https:", "noopener noreferrer"]]);
@@ -247,13 +288,16 @@ const parts = {
     await click("#details-body button.main");
     await browser.until("!$('back').hidden && document.querySelector('#details-body dl')");
     assert.match(await text("#details-title"), /^<img src=x onerror=fetch/);
-    assert.deepEqual((await value(links)).map(([protocol]) => protocol), ["mailto:", "tel:"]);
+    assert.deepEqual((await value(links)).map(([protocol]) => protocol), ["mailto:"]);
+    assert.deepEqual(await fact("Etiquetas"), ["<img src=x onerror=alert(1)>"]);
+    await sound();
     await press("Escape");
     await openReport(90);
+    const markup = "<img src=x onerror=alert(1)>";
+    await value(`report = { ...report, labels: ["${markup}"], series: [{ name: "${markup}", data: [1] }], total: 1 }; showReport()`);
+    assert.equal(await text("#values tbody th"), markup);
     await sound();
     await browser.screenshot(join(shots, "hostile-report.png"));
-    const foreign = "document.querySelectorAll('img, iframe, object, embed, svg svg, svg [onload], [onerror], [onmouseover], [style]:not(canvas)').length";
-    assert.equal(await value(foreign), 0);
     assert.equal(await value("document.scripts.length"), 2);
     assert.equal(await value("typeof stolen"), "undefined");
   },

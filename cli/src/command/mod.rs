@@ -21,11 +21,11 @@ mod tail;
 mod text;
 mod user;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use indicatif::ProgressBar;
 use shared::environment::Environment;
 use shared::store::{Location, Store};
@@ -155,11 +155,22 @@ impl Global {
     }
 }
 
+/// An empty variable of the environment is the same as none.
+fn without_empty_variables(command: clap::Command) -> clap::Command {
+    let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
+    let command = command.mut_args(|arg| {
+        let variable = arg.get_env().filter(|name| is_empty(name));
+        if variable.is_some() { arg.env(None) } else { arg }
+    });
+    command.mut_subcommands(without_empty_variables)
+}
+
 /// Runs the command of the process's arguments.
 #[must_use]
 pub fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
-    let funil = match Funil::try_parse_from(&arguments) {
+    let matches = without_empty_variables(grammar()).try_get_matches_from(&arguments);
+    let funil = match matches.and_then(|matches| Funil::from_arg_matches(&matches)) {
         Ok(funil) => funil,
         Err(error) => return not_understood(&error, &arguments),
     };

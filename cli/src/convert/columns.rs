@@ -11,6 +11,7 @@ pub enum Product {
     /// Any table with a heading.
     Csv,
     /// `HubSpot`: contacts, companies, deals.
+    #[value(help = "HubSpot: contacts, companies, deals")]
     Hubspot,
     /// Pipedrive: people, organizations, deals.
     Pipedrive,
@@ -251,6 +252,20 @@ mod tests {
                 "Email|Nome|Telefone|Celular|Empresa|Estágio no funil|Estado|Tags",
                 FileKind::Lead,
                 "lead.email|lead.name|lead.phone|lead.mobile|company.companyname|-|lead.state|lead.tags",
+            ),
+            (
+                Product::Rdstation,
+                "Nome|Etapa|Estado|Data de fechamento|Hora do fechamento|Data de previsão de fechamento|Equipes do responsável",
+                FileKind::Opportunity,
+                "opportunity.title|opportunity.column|opportunity.status|opportunity.closeDate|opportunity.closeTime|\
+                 opportunity.expectedCloseDate|-",
+            ),
+            (
+                Product::Csv,
+                "Nº Pedido;Data Emissão;Razão Social;CNPJ/CPF;Fone;E-mail;Vendedor;Situação;Vlr. Total",
+                FileKind::Opportunity,
+                "opportunity.title|opportunity.createDate|company.companyname|company.cnpj|lead.phone|lead.email|opportunity.user|\
+                 opportunity.status|opportunity.value",
             ),
             (
                 Product::Csv,

@@ -84,6 +84,18 @@ pub fn person(cell: &str) -> (Option<String>, Option<String>) {
     (some(name), some(email))
 }
 
+/// The first of several persons, and whether there are others: `Ana Souza (ana@example.com);Bruno Lima`.
+pub fn first_person(cell: &str, separators: &[char]) -> (String, bool) {
+    let mut persons = cell
+        .split(separators)
+        .map(str::trim)
+        .filter(|person| !person.is_empty());
+    (
+        persons.next().unwrap_or_default().to_owned(),
+        persons.next().is_some(),
+    )
+}
+
 /// The first word of a name, and the rest.
 pub fn halves(name: &str) -> (String, Option<String>) {
     match name.trim().split_once(char::is_whitespace) {
@@ -146,5 +158,7 @@ mod tests {
             assert!(emails(cell).is_err(), "{cell}");
         }
         assert_eq!(first_id("5; 6"), ("5", true));
+        let several = first_person("Ana (a@x.com);Bia (b@x.com)", &[';']);
+        assert_eq!(several, ("Ana (a@x.com)".to_owned(), true));
     }
 }

@@ -1,6 +1,6 @@
 //! Rows as opportunities, with their funnels, columns and reasons (C-105).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 use shared::opportunity::Status;
@@ -14,12 +14,15 @@ use super::records::RecordBuilder;
 
 /// The funnel of files without one.
 const FUNNEL: &str = "Funil";
+/// The column of files without stages and statuses.
+const COLUMN: &str = "Entrada";
 /// Texts of statuses and closed stages.
-const GAIN: &str =
-    "won|gain|ganho|ganha|vendida|vendido|closed won|closedwon|fechado ganho|negocio fechado|fechada ganha";
-const LOST: &str =
-    "lost|perdido|perdida|closed lost|closedlost|fechado perdido|negocio perdido|fechada perdida";
-const OPEN: &str = "open|aberto|aberta|em andamento|em aberto|pausada|pausado|in progress|new|novo";
+const GAIN: &str = "won|gain|ganho|ganha|vendida|vendido|closed won|closedwon|fechado ganho|negocio fechado|fechada ganha|\
+     faturado|faturada";
+const LOST: &str = "lost|perdido|perdida|closed lost|closedlost|fechado perdido|negocio perdido|fechada perdida|\
+     cancelado|cancelada|canceled|cancelled";
+const OPEN: &str =
+    "open|aberto|aberta|em andamento|em aberto|pausada|pausado|in progress|new|novo|pendente|pending";
 
 /// Funnels and opportunities.
 #[derive(Debug, Default)]
@@ -35,6 +38,8 @@ pub struct Deals {
     by_id: HashMap<String, u64>,
     /// Number of rows by the text of a status or stage and the status read from it.
     pub statuses: BTreeMap<(String, Status), u64>,
+    /// Texts of statuses that are unknown.
+    pub unknown: BTreeSet<String>,
 }
 
 #[derive(Debug)]
@@ -45,7 +50,7 @@ struct NewFunnel {
 }
 
 impl Deals {
-    /// The funnels, with their columns in the order of the map, then of their first row.
+    /// The lines of the funnels.
     pub fn funnels(&self, map: &MapFile) -> Vec<Value> {
         let fields: Vec<_> = self
             .fields
@@ -53,31 +58,17 @@ impl Deals {
             .map(|name| json!({ "name": name, "type": "text" }))
             .collect();
         let line = |funnel: &NewFunnel| {
-            let wanted = map
-                .funnels
-                .get(&funnel.name)
-                .map(Vec::as_slice)
-                .unwrap_or_default();
-            let mut columns: Vec<_> = funnel.columns.iter().collect();
-            columns.sort_by_key(|(_, name)| {
-                wanted
-                    .iter()
-                    .position(|wanted| wanted == name)
-                    .unwrap_or(usize::MAX)
-            });
-            let columns = columns
-                .iter()
-                .enumerate()
-                .map(|(at, (id, name))| json!({ "id": id, "name": name, "sequence": at + 1 }));
+            let columns = funnel.ordered(map).into_iter().zip(1..);
+            let columns = columns.map(|((id, name), at)| json!({ "id": id, "name": name, "sequence": at }));
             json!({ "id": funnel.id, "name": funnel.name, "columns": columns.collect::<Vec<_>>(), "fields": fields })
         };
         self.funnels.iter().map(line).collect()
     }
 
     /// The funnels by name, with the names of their columns.
-    pub fn shown(&self) -> impl Iterator<Item = (&str, Vec<&str>)> {
+    pub fn shown<'a>(&'a self, map: &MapFile) -> impl Iterator<Item = (&'a str, Vec<&'a str>)> {
         self.funnels.iter().map(|funnel| {
-            let columns = funnel.columns.iter().map(|(_, name)| name.as_str());
+            let columns = funnel.ordered(map).into_iter().map(|(_, name)| name.as_str());
             (funnel.name.as_str(), columns.collect())
         })
     }
@@ -89,7 +80,26 @@ impl Deals {
     }
 }
 
-/// The status with this text, by the map or the known texts.
+impl NewFunnel {
+    /// The columns in the order of the map, then of their first row, closed ones last.
+    fn ordered(&self, map: &MapFile) -> Vec<&(u64, String)> {
+        let wanted = map.funnels.get(&self.name).map(Vec::as_slice);
+        let wanted = wanted.unwrap_or_default();
+        let mut columns: Vec<_> = self.columns.iter().collect();
+        columns.sort_by_key(|(_, name)| {
+            let place = wanted.iter().position(|wanted| wanted == name);
+            let closed = match status(map, name) {
+                Some(Status::Gain) => 1,
+                Some(Status::Lost) => 2,
+                Some(Status::Open) | None => 0,
+            };
+            (place.unwrap_or(usize::MAX), closed)
+        });
+        columns
+    }
+}
+
+/// The status of a text, if it is known.
 fn status(map: &MapFile, text: &str) -> Option<Status> {
     let name = plain(text);
     let mapped = map
@@ -107,7 +117,9 @@ fn status(map: &MapFile, text: &str) -> Option<Status> {
 /// Reads the title and the amount of a row.
 fn title_and_value(cells: &mut RowCells, fields: &mut RecordFields) {
     let part = FileKind::Opportunity;
-    match cells.text(part, "title") {
+    let company = cells.text(FileKind::Company, "companyname");
+    let title = cells.text(part, "title").or(company);
+    match title.or(cells.text(FileKind::Lead, "name")) {
         Some(title) if title.chars().count() <= 255 => _ = fields.insert("title".to_owned(), json!(title)),
         Some(_) => cells
             .faults
@@ -127,10 +139,7 @@ impl RecordBuilder<'_> {
         let part = FileKind::Opportunity;
         let mut fields = RecordFields::new();
         title_and_value(cells, &mut fields);
-        let stage = cells.text(part, "column");
-        if stage.is_none() {
-            cells.faults.push("column: the stage is missing".to_owned());
-        }
+        let stage = self.stage(cells);
         let status = self.status(cells, stage.unwrap_or_default());
         fields.insert("status".to_owned(), json!(status));
         self.times(cells, status, &mut fields);
@@ -166,18 +175,38 @@ impl RecordBuilder<'_> {
         self.number(cells, fields);
     }
 
-    /// The status of a row, by its column of statuses, else by its stage.
+    /// The stage of a row. In a file without stages it is the status.
+    fn stage<'a>(&mut self, cells: &mut RowCells<'a>) -> Option<&'a str> {
+        let part = FileKind::Opportunity;
+        if cells.table.has(part, "column") {
+            let stage = cells.text(part, "column");
+            if stage.is_none() {
+                cells.faults.push("column: the stage is missing".to_owned());
+            }
+            return stage;
+        }
+        let file = &cells.table.sheet.name;
+        self.remark(format!(
+            "{file} has no column of stages; the status is the stage, else {COLUMN:?}"
+        ));
+        Some(cells.text(part, "status").unwrap_or(COLUMN))
+    }
+
+    /// The status of a row: by its column, else by its stage.
     fn status(&mut self, cells: &mut RowCells, stage: &str) -> Status {
         let part = FileKind::Opportunity;
         let (text, found) = match cells.text(part, "status") {
-            Some(text) => (text, status(self.map, text)),
-            None => (stage, Some(status(self.map, stage).unwrap_or_default())),
+            Some(text) if cells.table.has(part, "column") => (text, status(self.map, text)),
+            _ => (stage, Some(status(self.map, stage).unwrap_or_default())),
         };
         let Some(found) = found else {
+            self.deals.unknown.insert(text.to_owned());
             cells.faults.push(format!("status: {text:?} is unknown; add it to the map: [status] {text:?} = \"open\", \"gain\" or \"lost\""));
             return Status::Open;
         };
-        *self.deals.statuses.entry((text.to_owned(), found)).or_default() += 1;
+        if !text.is_empty() {
+            *self.deals.statuses.entry((text.to_owned(), found)).or_default() += 1;
+        }
         found
     }
 

@@ -11,8 +11,9 @@ use shared::opportunity::Status;
 use shared::time::Timestamp;
 
 use super::columns::{self, FileKind, Product};
+use super::dates::DateOrder;
 use super::sheet::{Sheet, SheetRow};
-use super::value::{DateOrder, Decimal, is_absent};
+use super::value::{Decimal, is_absent};
 
 /// Fields that several columns may fill. All e-mail addresses and telephone numbers of a row are read; of other fields,
 /// the first value.
@@ -175,7 +176,9 @@ pub struct MappedColumn {
 pub struct MappedFile {
     /// The rows.
     pub sheet: Sheet,
-    /// The main kind of the rows.
+    /// The product that wrote it.
+    pub product: Product,
+    /// The kind of which every row is one.
     pub main: FileKind,
     /// In the order of the file.
     pub columns: Vec<MappedColumn>,
@@ -192,6 +195,7 @@ impl MappedFile {
         let mut used = BTreeSet::new();
         let mut table = Self {
             main,
+            product,
             columns: Vec::new(),
             sheet,
         };
@@ -257,6 +261,12 @@ impl MappedFile {
                 ColumnTarget::Custom(part, alias)
             }
         }
+    }
+
+    /// Whether a column fills a field.
+    pub fn has(&self, part: FileKind, field: &str) -> bool {
+        let fills = |column: &MappedColumn| matches!(&column.target, ColumnTarget::Field(of, name) if (*of, *name) == (part, field));
+        self.columns.iter().any(fills)
     }
 
     /// The values of a field in a row, without absent ones, each with its column.

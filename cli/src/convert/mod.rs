@@ -6,6 +6,7 @@
 mod cells;
 mod columns;
 mod contact;
+mod dates;
 mod deals;
 mod ids;
 mod mapping;
@@ -15,6 +16,7 @@ mod records;
 mod sheet;
 mod value;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io;
 
@@ -24,11 +26,12 @@ use shared::people::User;
 use shared::time::Zone;
 
 pub use columns::Product;
+pub use dates::DateOrder;
 pub use ids::IdMap;
 pub use mapping::{MapFile, MappedFile};
 
 pub use sheet::Sheet;
-pub use value::{DateOrder, Decimal};
+pub use value::Decimal;
 
 use people::RecordFields;
 use records::RecordBuilder;
@@ -46,6 +49,8 @@ pub const ASSIGNED: [&str; 8] = [
 ];
 /// Maximum listed duplicates, and maximum listed rows.
 const MAX_LISTED: usize = 1000;
+/// Rows with one reason that are listed one by one.
+const MAX_SAME: u64 = 10;
 
 /// Options of a conversion.
 pub struct ConvertOptions<'a> {
@@ -73,6 +78,8 @@ pub struct Converted {
     pub summary: String,
     /// Number of omitted rows.
     pub faults: usize,
+    /// Statuses and funnels as sections of a map.
+    pub map: String,
 }
 
 /// Converts files.
@@ -87,13 +94,8 @@ pub fn convert(tables: &[MappedFile], ids: IdMap, options: &ConvertOptions<'_>) 
     options.bar.set_message("converting");
     records.take(tables, options.bar);
     let mut lines = LineWriter::default();
-    lines.all(
-        "tag",
-        records
-            .tags
-            .iter()
-            .map(|(name, id)| json!({ "id": id, "tag": name })),
-    );
+    let tags = records.tags.iter();
+    lines.all("tag", tags.map(|(name, id)| json!({ "id": id, "tag": name })));
     let losses = records.deals.losses.iter();
     lines.all(
         "lossReason",
@@ -121,6 +123,7 @@ pub fn convert(tables: &[MappedFile], ids: IdMap, options: &ConvertOptions<'_>) 
         report,
         summary,
         faults: records.faults.len(),
+        map: written_decisions(&records),
         ids: records.ids,
     }
 }
@@ -156,12 +159,21 @@ fn decisions(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
     for ((status, meaning), rows) in &records.deals.statuses {
         writeln!(text, "status {status:?}: {} ({rows})", meaning.as_str())?;
     }
-    for (funnel, columns) in records.deals.shown() {
+    let known: BTreeMap<_, _> = records.deals.shown(records.map).collect();
+    for funnel in records
+        .map
+        .funnels
+        .keys()
+        .filter(|name| !known.contains_key(name.as_str()))
+    {
+        writeln!(text, "no row has the funnel {funnel:?} of the map")?;
+    }
+    for (funnel, columns) in known {
         let wanted = records.map.funnels.contains_key(funnel);
         let order = if wanted {
             "of the map"
         } else {
-            "of the rows; change it in the map's [funnels]"
+            "of the rows, closed ones last; change it in the map's [funnels]"
         };
         writeln!(
             text,
@@ -169,31 +181,34 @@ fn decisions(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
             columns.join(", ")
         )?;
     }
+    users(records, text)?;
+    for (remark, rows) in &records.notes {
+        writeln!(text, "{remark} ({rows})")?;
+    }
+    Ok(())
+}
+
+/// The new users.
+fn users(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
     for user in records.users.records() {
-        let field = |name: &str| {
-            user.get(name)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
+        let field = |name: &str| user.get(name).and_then(Value::as_str);
+        let names = [field("name"), field("lastName"), field("email")];
+        let mut names: Vec<_> = names.into_iter().flatten().collect();
+        names.dedup();
         let admin = if user.contains_key("admin") {
             ", with all permissions"
         } else {
             ""
         };
-        writeln!(
+        writeln!(text, "new user {}: {}{admin}", user["id"], names.join(" "))?;
+    }
+    match records.admin.and_then(|id| records.users.unnamed(id)) {
+        Some(email) => writeln!(
             text,
-            "new user {}: {} {} {}{admin}",
-            user["id"],
-            field("name"),
-            field("lastName"),
-            field("email")
-        )?;
+            "if {email} is the address of another of these users, convert again with --admin \"NAME ({email})\""
+        ),
+        None => Ok(()),
     }
-    for (remark, rows) in &records.notes {
-        writeln!(text, "{remark} ({rows})")?;
-    }
-    Ok(())
 }
 
 /// Writes the duplicates and the omitted rows.
@@ -206,21 +221,38 @@ fn problems(records: &RecordBuilder, text: &mut String) -> std::fmt::Result {
     if duplicates.len() > MAX_LISTED {
         writeln!(text, "and {} more duplicates", duplicates.len() - MAX_LISTED)?;
     }
-    for (file, line, reason) in records.faults.iter().take(MAX_LISTED) {
-        writeln!(
-            text,
-            "{file}:{line}: {}",
-            reason
-                .escape_debug()
-                .to_string()
-                .replace("\\\"", "\"")
-                .replace("\\'", "'")
-        )?;
+    left_out(&records.faults, text)
+}
+
+/// Rows that were left out. Many rows with one reason are one line.
+fn left_out(faults: &[(String, u64, String)], text: &mut String) -> std::fmt::Result {
+    let mut rows = BTreeMap::<_, u64>::new();
+    for (file, _, reason) in faults {
+        *rows.entry((file, reason)).or_default() += 1;
     }
-    if records.faults.len() > MAX_LISTED {
-        writeln!(text, "and {} more rows", records.faults.len() - MAX_LISTED)?;
+    let mut named = BTreeSet::new();
+    let (mut lines, mut listed) = (0, 0);
+    for (file, line, reason) in faults {
+        let same = rows.get(&(file, reason)).copied().unwrap_or_default();
+        let is_joined = same > MAX_SAME;
+        if lines == MAX_LISTED || (is_joined && !named.insert((file, reason))) {
+            continue;
+        }
+        let more = if is_joined {
+            format!(" (and {} more rows)", same - 1)
+        } else {
+            String::new()
+        };
+        let reason = reason.escape_debug().to_string();
+        let reason = reason.replace("\\\"", "\"").replace("\\'", "'");
+        writeln!(text, "{file}:{line}: {reason}{more}")?;
+        lines += 1;
+        listed += if is_joined { same } else { 1 };
     }
-    Ok(())
+    match faults.len() as u64 - listed {
+        0 => Ok(()),
+        unlisted => writeln!(text, "and {unlisted} more rows"),
+    }
 }
 
 /// The mapping of the files as a map, for editing.
@@ -233,6 +265,26 @@ pub fn written_map(tables: &[MappedFile]) -> String {
     }
     for (_, columns) in &sections {
         text.push_str(columns);
+    }
+    text
+}
+
+/// Statuses and the order of columns as sections of a map.
+fn written_decisions(records: &RecordBuilder) -> String {
+    let quoted = |text: &str| Value::from(text).to_string();
+    let mut text = String::new();
+    if !records.deals.statuses.is_empty() || !records.deals.unknown.is_empty() {
+        text += "\n[status]\n";
+    }
+    for (status, meaning) in records.deals.statuses.keys() {
+        let _ = writeln!(text, "{} = {}", quoted(status), quoted(meaning.as_str()));
+    }
+    for status in &records.deals.unknown {
+        let _ = writeln!(text, "# {} = \"open\", \"gain\" or \"lost\"", quoted(status));
+    }
+    for (at, (funnel, columns)) in records.deals.shown(records.map).enumerate() {
+        let head = if at == 0 { "\n[funnels]\n" } else { "" };
+        let _ = writeln!(text, "{head}{} = {}", quoted(funnel), Value::from(columns));
     }
     text
 }

@@ -101,7 +101,7 @@ pub const LEAD: &[(FileKind, &str, &str)] = &[
     (
         FileKind::Lead,
         "phone",
-        "phone number|numero de telefone|phone|telefone|telephone|tel|fone|telefone fixo|telefone comercial|phone work|phone home|\
+        "phone number|numero de telefone|phone|telefone|telephone|tel|fone|telefone fixo|telefone comercial|telefone 1|telefone 2|phone work|phone home|\
          phone other|telefone trabalho|telefone residencial|telefone casa|telefone outros",
     ),
     (
@@ -155,7 +155,7 @@ pub const LEAD: &[(FileKind, &str, &str)] = &[
     (
         FileKind::Lead,
         "acquisition_channel",
-        "original source|fonte original|original traffic source|lead source|origem do lead|fonte do lead|source|origem|fonte|canal|\
+        "original source|fonte original|original traffic source|fonte original do trafego|lead source|origem do lead|fonte do lead|source|origem|fonte|canal|\
          origem da primeira conversao",
     ),
     (FileKind::Lead, "tags", "tags|label|etiqueta|labels|etiquetas"),
@@ -183,12 +183,14 @@ pub const OPPORTUNITY: &[(FileKind, &str, &str)] = &[
         FileKind::Opportunity,
         "title",
         "deal name|nome do negocio|title|titulo|deal|negocio|opportunity|oportunidade|nome da oportunidade|nome da negociacao|\
-         negociacao|name|nome",
+         negociacao|name|nome|pedido|no pedido|n pedido|numero do pedido|orcamento|no orcamento|n orcamento|numero do orcamento|\
+         order|order number",
     ),
     (
         FileKind::Opportunity,
         "value",
-        "amount|valor|value|deal value|valor do negocio|valor unico|valor da negociacao|montante|valor total",
+        "amount|valor|value|deal value|valor do negocio|valor unico|valor da negociacao|montante|valor total|quantia|vlr total|\
+         valor liquido|valor bruto|valor r|valor do pedido|total do pedido",
     ),
     (
         FileKind::Opportunity,
@@ -214,14 +216,18 @@ pub const OPPORTUNITY: &[(FileKind, &str, &str)] = &[
         FileKind::Opportunity,
         "expectedCloseDate",
         "expected close date|data de fechamento esperada|data prevista de fechamento|previsao de fechamento|\
-         data esperada de fechamento",
+         data esperada de fechamento|data de previsao de fechamento",
     ),
     (
         FileKind::Opportunity,
         "closeDate",
         "close date|data de fechamento|deal closed on|negocio fechado em|closed on",
     ),
-    (FileKind::Opportunity, "closeTime", "hora de fechamento"),
+    (
+        FileKind::Opportunity,
+        "closeTime",
+        "hora de fechamento|hora do fechamento",
+    ),
     (
         FileKind::Opportunity,
         "gain_date",
@@ -235,13 +241,15 @@ pub const OPPORTUNITY: &[(FileKind, &str, &str)] = &[
     (
         FileKind::Opportunity,
         "createDate",
-        "create date|data de criacao|deal created|negocio criado em|data de criacao do negocio|created|criado em|created at",
+        "create date|data de criacao|deal created|negocio criado em|data de criacao do negocio|created|criado em|created at|data|\
+         data emissao|data de emissao|emissao|data do pedido|order date",
     ),
     (FileKind::Opportunity, "createTime", "hora de criacao"),
     (
         FileKind::Opportunity,
         "updateDate",
-        "last modified date|data da ultima modificacao|update time|atualizado em|updated|updated at",
+        "last modified date|data da ultima modificacao|update time|atualizado em|updated|updated at|data da ultima atualizacao|\
+         hora da atualizacao",
     ),
     (
         FileKind::Opportunity,
@@ -261,7 +269,8 @@ pub const OPPORTUNITY: &[(FileKind, &str, &str)] = &[
     (
         FileKind::Opportunity,
         "sale_channel",
-        "source|fonte|origem|lead source|fonte do lead|origem do lead|canal|source channel|original source|fonte original",
+        "source|fonte|origem|lead source|fonte do lead|origem do lead|canal|source channel|original source|fonte original|\
+         original traffic source|fonte original do trafego",
     ),
     (FileKind::Opportunity, "campaign", "campaign|campanha"),
     (
@@ -279,14 +288,14 @@ pub const OPPORTUNITY: &[(FileKind, &str, &str)] = &[
     (
         FileKind::Lead,
         "email",
-        "email|e mail|contact email|email do contato|e mail do contato",
+        "email|e mail|contact email|email do contato|e mail do contato|email do cliente|e mail do cliente",
     ),
     (
         FileKind::Lead,
         "phone",
-        "phone|telefone|phone number|contact phone|telefone do contato",
+        "phone|telefone|phone number|contact phone|telefone do contato|telefone do cliente|tel|fone|telefone 1|telefone 2",
     ),
-    (FileKind::Lead, "mobile", "mobile|celular"),
+    (FileKind::Lead, "mobile", "mobile|celular|telefone celular"),
     (FileKind::Lead, "chatapp", "whatsapp"),
     (
         FileKind::Company,
@@ -297,6 +306,8 @@ pub const OPPORTUNITY: &[(FileKind, &str, &str)] = &[
     (
         FileKind::Company,
         "companyname",
-        "associated company|empresa associada|organization|organizacao|company|empresa|company name|nome da empresa",
+        "associated company|empresa associada|organization|organizacao|company|empresa|company name|nome da empresa|razao social|\
+         nome fantasia",
     ),
+    (FileKind::Company, "cnpj", "cnpj|cnpj cpf|cpf cnpj"),
 ];

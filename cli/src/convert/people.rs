@@ -80,6 +80,16 @@ impl Owners {
         }
     }
 
+    /// The address of a new user without a name, if other new users have no address: one of them may be the same person.
+    pub fn unnamed(&self, id: u64) -> Option<&str> {
+        let record = self.records.get(&id)?;
+        let email = record
+            .get("email")
+            .filter(|email| record.get("name") == Some(email))?;
+        let has_others = self.records.values().any(|other| !other.contains_key("email"));
+        email.as_str().filter(|_| has_others)
+    }
+
     /// The new users by id.
     pub fn records(&self) -> impl Iterator<Item = &RecordFields> {
         self.records.values()

@@ -9,7 +9,7 @@ use shared::people::User;
 use shared::time::Zone;
 
 use super::cells::RowCells;
-use super::columns::FileKind;
+use super::columns::{FileKind, Product};
 use super::contact;
 use super::deals::Deals;
 use super::ids::IdMap;
@@ -63,10 +63,11 @@ pub struct RecordBuilder<'a> {
     pub notes: BTreeMap<String, u64>,
 }
 
-/// First and last name of a row's lead, and the e-mail address in its name, if any.
-fn names(cells: &RowCells) -> ([Option<String>; 2], Option<String>) {
+/// First and last name of a row's lead, and an address that its name contains. `name` is the cell of its whole name.
+fn names(cells: &RowCells, name: &str) -> ([Option<String>; 2], Option<String>) {
     let part = FileKind::Lead;
-    let (name, email) = cells.text(part, "name").map(contact::person).unwrap_or_default();
+    let (name, email) = contact::person(name);
+    let email = email.filter(|email| contact::emails(email).is_ok());
     let (first, last) = name.as_deref().map(contact::halves).unzip();
     let own = |field| cells.text(part, field).map(str::to_owned);
     let names = [own("firstname").or(first), own("lastname").or(last.flatten())];
@@ -154,6 +155,9 @@ impl<'a> RecordBuilder<'a> {
     }
 
     fn row(&mut self, table: &MappedFile, row: &SheetRow) {
+        if row.is_totals() {
+            return self.remark(format!("{}: a line of totals is left out", table.sheet.name));
+        }
         let mut cells = RowCells {
             table,
             row,
@@ -184,7 +188,7 @@ impl<'a> RecordBuilder<'a> {
         let (id, others) = contact::first_id(cells.text(part, "id").unwrap_or_default());
         if others {
             self.remark(format!(
-                "{} have several {} ids; the first one is used",
+                "{}: the first one of several {} ids is used",
                 cells.table.sheet.name,
                 part.name()
             ));
@@ -311,16 +315,39 @@ impl<'a> RecordBuilder<'a> {
         }
     }
 
+    /// The name of a row's first contact, and whether an opportunity has others.
+    fn first_contact(&mut self, cells: &RowCells) -> (String, bool) {
+        let cell = cells.text(FileKind::Lead, "name").unwrap_or_default();
+        let separators: &[char] = match (cells.table.main, cells.table.product) {
+            (FileKind::Opportunity, Product::Rdstation) => &[',', ';'],
+            (FileKind::Opportunity, _) => &[';'],
+            _ => return (cell.to_owned(), false),
+        };
+        let (name, has_others) = contact::first_person(cell, separators);
+        if has_others {
+            let file = &cells.table.sheet.name;
+            self.remark(format!("{file}: the first one of several contacts is used"));
+        }
+        (name, has_others)
+    }
+
     /// Names, addresses and numbers of a row's lead. Further addresses and numbers become custom fields.
     fn contact(&mut self, cells: &mut RowCells, fields: &mut RecordFields) -> RowReference {
         let part = FileKind::Lead;
-        let ([first, last], in_name) = names(cells);
+        let (name, has_others) = self.first_contact(cells);
+        let ([first, last], in_name) = names(cells, &name);
         let mut emails = cells.several(part, "email", contact::emails);
         if emails.is_empty() {
             emails.extend(in_name);
         }
         let [mut phone, mut mobile, chatapp] =
             ["phone", "mobile", "chatapp"].map(|field| cells.several(part, field, contact::phones));
+        if has_others {
+            // Further addresses and numbers may be those of the others.
+            for values in [&mut emails, &mut phone, &mut mobile] {
+                values.truncate(1);
+            }
+        }
         if mobile.is_empty() && phone.len() > 1 {
             mobile.push(phone.remove(1));
         }

@@ -3,6 +3,17 @@
 use csv::ReaderBuilder;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 
+use super::columns::plain;
+
+/// First values of lines of totals.
+const TOTALS: [&str; 6] = [
+    "total",
+    "totais",
+    "total geral",
+    "subtotal",
+    "soma",
+    "grand total",
+];
 /// The separators that are recognised.
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
@@ -30,6 +41,15 @@ pub struct SheetRow {
     pub line: u64,
     /// Trimmed values.
     pub cells: Vec<String>,
+}
+
+impl SheetRow {
+    /// Whether the first value is the name of a line of totals.
+    pub fn is_totals(&self) -> bool {
+        let first = self.cells.iter().find(|cell| !cell.is_empty());
+        let name = first.map(|cell| plain(cell)).unwrap_or_default();
+        TOTALS.contains(&name.as_str())
+    }
 }
 
 impl Sheet {

@@ -37,7 +37,7 @@ function fillFunnels() {
   const chosen = $("funnel").value;
   $("funnel").replaceChildren(...funnels.map(({ id, name }) => choice(id, name)));
   if (funnels.some(({ id }) => String(id) === chosen)) $("funnel").value = chosen;
-  $("funnel").parentElement.hidden = !funnels.length;
+  $("funnel").parentElement.hidden = $("filters").hidden = !funnels.length;
   fillFields();
 }
 
@@ -65,11 +65,13 @@ async function readNames() {
 function loadBoard() {
   set("alert", "");
   if (!funnels.length) {
+    say(text.noFunnels);
     $("columns").replaceChildren(make("p", { className: "empty" }, text.noFunnels));
     return undefined;
   }
   const asked = { of: funnel().id, filters: filters() };
   say(text.loading);
+  if (!board.length) $("totals").replaceChildren();
   if (!board.length) $("columns").replaceChildren(...Array.from({ length: SKELETONS }, () => make("div", { className: "skeleton" })));
   return task("board", $("columns"), async current => {
     const { content, headers } = await api.opportunities(asked.of, { page: 1, limit: PAGE_SIZE, ...asked.filters });
@@ -80,6 +82,9 @@ function loadBoard() {
     if (Number(headers.get("x-items-cut"))) set("alert", text.cut);
     const { count, sum } = totals();
     say(text.loaded(number(count), money(sum)));
+  }, error => {
+    if (!board.length) $("columns").replaceChildren();
+    explain(error);
   });
 }
 

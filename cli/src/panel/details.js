@@ -30,8 +30,11 @@ function linked(value) {
   return make("a", { href: said, target: "_blank", rel: "noopener noreferrer" }, said);
 }
 
-const dial = value => value && make("a", { href: `tel:+${String(value).replace(/\D/g, "")}` }, String(value));
-const write = value => value && make("a", { href: `mailto:${encodeURIComponent(value)}` }, String(value));
+function dial(value) {
+  const digits = String(value ?? "").replace(/\D/g, "");
+  return digits ? make("a", { href: `tel:+${digits}` }, String(value)) : value;
+}
+const write = value => (String(value ?? "").includes("@") ? make("a", { href: `mailto:${encodeURIComponent(value)}` }, value) : value);
 const date = value => value && when(value);
 
 /* A list of facts; nothing where none is known. */

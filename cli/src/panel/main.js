@@ -68,6 +68,7 @@ function leave(said) {
   for (const id of ["credentials", "filters", "range"]) $(id).reset();
   $("address").value = address ?? "";
   $("result").hidden = true;
+  $("range").hidden = false;
   set("who", "");
   view("enter");
   if (said) set("alert", said);

@@ -1,6 +1,8 @@
 /* Reports: a chart, and the same values as a table */
 
 const COLORS = 8;
+const MAX_BARS = 24;
+const MAX_LABEL = 18;
 const DAY = 86_400_000;
 const PERIODS = [7, 30, 90, 365];
 const CUSTOM = "custom";
@@ -40,8 +42,10 @@ async function openReports() {
     if (!current()) return;
     reports = found;
     fillReports();
-    if (reports.length) await choosePeriod();
-    else set("alert", text.noReports);
+    $("range").hidden = !reports.length;
+    if (reports.length) return choosePeriod();
+    say("");
+    return set("alert", text.noReports);
   });
 }
 
@@ -60,8 +64,20 @@ function loadReport(keepKind = false) {
       if (!kinds.some(({ checked }) => checked)) kinds[0].checked = true;
     }
     showReport();
-    say(`${report.name}: ${text.total} ${number(report.total)}`);
+    say(`${report.name}: ${totalName()} ${quantity(report.total)}`);
   });
+}
+
+const values = () => report.series.flatMap(({ data }) => data);
+
+/* The total of an average is not the sum of its groups. Its groups have no shares. */
+const isAverage = () => Math.abs(values().reduce((all, value) => all + value, 0) - report.total) > 0.01;
+const totalName = () => (isAverage() ? text.average : text.total);
+
+/* With two decimals if a value of the report has decimals. */
+function quantity(value) {
+  const digits = [...values(), report.total].every(Number.isInteger) ? 0 : 2;
+  return number(value, { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 const kind = () => document.querySelector("[name=kind]:checked")?.value ?? "bar";
@@ -81,7 +97,11 @@ function showReport() {
   $("report-name").textContent = report.name;
   $("report-range").textContent =
     `${when(report.from)} – ${when(report.to)} · ${text.state(when(report.generatedAt, { dateStyle: "short", timeStyle: "short" }))}`;
-  $("report-total").textContent = number(report.total);
+  $("report-total-name").textContent = totalName();
+  $("report-total").textContent = quantity(report.total);
+  const [pie, bar] = ["pie", "bar"].map(name => document.querySelector(`[name=kind][value=${name}]`));
+  pie.disabled = isAverage();
+  if (pie.checked && pie.disabled) bar.checked = true;
   const empty = !report.series.some(({ data }) => data.some(Boolean));
   $("report-empty").hidden = !empty;
   $("canvas").parentElement.hidden = empty;
@@ -93,20 +113,32 @@ function showReport() {
 
 function showValues() {
   const { series, labels } = report;
+  const shares = isAverage() ? [] : [text.percent];
   const whole = series.map(({ data }) => data.reduce((all, value) => all + value, 0));
   const head = make("tr", {}, make("th", { scope: "col" }, text.group),
-    series.flatMap(({ name }) => [make("th", { scope: "col" }, name), make("th", { scope: "col" }, text.percent)]));
+    series.flatMap(({ name }) => [name, ...shares].map(name => make("th", { scope: "col" }, name))));
+  const share = (value, all) => make("td", { className: "soft" }, all ? percent(value / all) : "–");
   const row = (name, i) => make("tr", {}, make("th", { scope: "row" }, label(name)),
-    series.flatMap(({ data }, of) => [make("td", {}, number(data[i])), make("td", { className: "soft" }, whole[of] ? percent(data[i] / whole[of]) : "–")]));
+    series.flatMap(({ data }, of) => [make("td", {}, quantity(data[i])), ...shares.map(() => share(data[i], whole[of]))]));
   $("values").replaceChildren(make("caption", { className: "quiet" }, report.name), make("thead", {}, head), make("tbody", {}, labels.map(row)));
 }
 
-/* The largest groups, and the others together, because a circle with more parts is unreadable. */
-function parts({ data }) {
+/* The largest groups, and the others together: a chart with more parts is unreadable. The others of an average have no value. */
+function largest({ data }, max) {
   const sorted = report.labels.map((name, i) => [label(name), data[i]]).filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]);
-  const rest = sorted.splice(sorted.length > COLORS ? COLORS - 1 : COLORS).reduce((all, [, value]) => all + value, 0);
-  return rest ? [...sorted, [text.others, rest]] : sorted;
+  const rest = sorted.splice(sorted.length > max ? max - 1 : max).reduce((all, [, value]) => all + value, 0);
+  return rest && !isAverage() ? [...sorted, [text.others, rest]] : sorted;
 }
+
+/* The groups of the chart: all of them, unless they are too many and not times. */
+function groups() {
+  const [series] = report.series;
+  if (kind() === "pie") return largest(series, COLORS);
+  const isTime = report.labels.every(name => /^\d{4}-/.test(name));
+  return isTime || report.series.length > 1 || report.labels.length <= MAX_BARS ? null : largest(series, MAX_BARS);
+}
+
+const cut = name => (name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1)}…` : name);
 
 function draw() {
   chart?.destroy();
@@ -114,10 +146,10 @@ function draw() {
   const color = name => style.getPropertyValue(`--${name}`).trim();
   const palette = Array.from({ length: COLORS }, (_, i) => color(`c${i + 1}`));
   const round = kind() === "pie";
-  const sliced = round && parts(report.series[0]);
+  const few = groups();
   const line = kind() === "line";
   const dataset = ({ name, data }, i) => ({
-    label: name, data: round ? sliced.map(([, value]) => value) : data, borderColor: round ? color("paper") : palette[i % COLORS],
+    label: name, data: few?.map(([, value]) => value) ?? data, borderColor: round ? color("paper") : palette[i % COLORS],
     backgroundColor: round ? palette : line ? `${palette[i % COLORS]}22` : palette[i % COLORS],
     borderWidth: line || round ? 2 : 0, borderRadius: round || line ? 0 : 6, maxBarThickness: 56, fill: line, cubicInterpolationMode: "monotone",
     pointRadius: data.length > 40 ? 0 : 3, pointHitRadius: 12,
@@ -129,14 +161,14 @@ function draw() {
   chart = new Chart($("canvas"), {
     type: kind(),
     data: {
-      labels: round ? sliced.map(([name]) => name) : report.labels.map(label),
+      labels: few?.map(([name]) => name) ?? report.labels.map(label),
       datasets: (round ? report.series.slice(0, 1) : report.series).map(dataset),
     },
     options: {
       locale, maintainAspectRatio: false, animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? false : { duration: 300 },
       interaction: { mode: round ? "nearest" : "index", intersect: round },
       scales: round ? {} : {
-        x: { ...axis, grid: { display: false } },
+        x: { ...axis, grid: { display: false }, ticks: { ...axis.ticks, callback(value) { return cut(this.getLabelForValue(value)); } } },
         y: { ...axis, beginAtZero: true, grid: { color: color("line") }, ticks: { ...axis.ticks, precision: 0, callback: short } },
       },
       plugins: { legend: {

@@ -30,10 +30,12 @@ fn completions_contain_every_command() {
             assert!(script.contains(word), "{shell}: {word}");
         }
     }
-    // C-106: completions contain setting names and kinds.
-    let zsh = completions("zsh").done().out;
-    for value in ["public_requests_per_minute", "opportunity"] {
-        assert!(zsh.contains(value), "{value}");
+    // C-106: settings and kinds.
+    for shell in ["bash", "fish", "zsh"] {
+        let script = completions(shell).done().out;
+        for value in ["public_requests_per_minute", "opportunity"] {
+            assert!(script.contains(value), "{shell}: {value}");
+        }
     }
     let unknown = completions("tcsh");
     assert_eq!(unknown.code, 2);

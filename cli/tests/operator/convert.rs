@@ -133,11 +133,20 @@ fn a_map_changes_the_mapping() {
     let changed = map
         .out
         .replace("\"lead.phone\"", "\"lead.mobile\"")
-        .replace("\"opportunity:Placa\"", "\"lead:placa\"");
-    let more =
-        "[status]\nAberta = \"lost\"\n[funnels]\nFunil = [\"Contato\", \"Proposta\", \"Fechamento\"]\n";
-    home.write("map.toml", &(changed + more));
+        .replace("\"opportunity:Placa\"", "\"lead:placa\"")
+        .replace("\"Aberta\" = \"open\"", "\"Aberta\" = \"lost\"")
+        .replace(
+            "\"Funil\" = [\"Proposta\",\"Fechamento\",\"Contato\"]",
+            "Funil = [\"Fechamento\", \"Proposta\"]\nFunnil = []",
+        );
+    home.write("map.toml", &changed);
     let mapped = home.convert(&format!("{CSV} --map map.toml leads.csv"));
+    for shown in [
+        "no row has the funnel \"Funnil\" of the map\n",
+        "funnel \"Funil\" has the columns Fechamento, Proposta, Contato (in the order of the map)\n",
+    ] {
+        assert!(mapped.err.contains(shown), "{}", mapped.err);
+    }
     let lead = &of_kind(&mapped.out, "lead")[0];
     assert_eq!(
         (&lead["mobile"], &lead["placa"]),
@@ -151,7 +160,57 @@ fn a_map_changes_the_mapping() {
         .iter()
         .map(|column| column["name"].clone())
         .collect();
-    assert_eq!(names, ["Contato", "Proposta", "Fechamento"]);
+    assert_eq!(names, ["Fechamento", "Proposta", "Contato"]);
+}
+
+/// Files with fewer columns than those of a CRM, lines of totals, and many rows with one fault.
+#[test]
+fn files_of_other_programs() {
+    let rows = (1..=12).map(|row| format!("P-{row};1/2/2026;Loja {row}, Ltda;Em análise;R$ {row},50\n"));
+    let orders = "Nº Pedido;Data Emissão;Razão Social;Situação;Vlr. Total\n".to_owned()
+        + &rows.collect::<String>()
+        + ";2/2/2026;Loja 1, Ltda;Cancelado;1,00\nTOTAL GERAL;;;;79,00\n";
+    let deals = "Nome;Etapa;Estado;Contatos;Email;Responsável\n\
+                 Cestas;Fechado perdido;Perdida;Ana Sá, Bia Lima;a@x.com, b@x.com;Caio Reis\nVasos;Novo;Vendida;;;Caio Reis\n";
+    for (product, text, summary, shown) in [
+        (
+            "csv",
+            orders.clone(),
+            "converted: 1 user, 12 company, 1 funnel, 13 opportunity",
+            "status \"Em análise\": open (12)\n\
+             funnel \"Funil\" has the columns Em análise, Cancelado (in the order of the rows, closed ones last; change it in the \
+             map's [funnels])\nnew user 1: ana@example.com, with all permissions\n\
+             a.csv has no column of stages; the status is the stage, else \"Entrada\" (13)\n\
+             a.csv: a line of totals is left out (1)\n",
+        ),
+        (
+            "csv",
+            orders.replace("Nº Pedido", "Etapa"),
+            "converted: 1 user; 13 rows left out",
+            "a.csv:2: status: \"Em análise\" is unknown; add it to the map: [status] \"Em análise\" = \"open\", \"gain\" or \
+             \"lost\" (and 11 more rows)\na.csv:14: column: the stage is missing\n",
+        ),
+        (
+            "rdstation",
+            deals.to_owned(),
+            "converted: 2 user, 1 lead, 1 funnel, 2 opportunity",
+            "has the columns Novo, Fechado perdido (in the order of the rows, closed ones last; change it in the map's [funnels])\n\
+             new user 1: ana@example.com, with all permissions\nnew user 2: Caio Reis\n\
+             if ana@example.com is the address of another of these users, convert again with --admin \"NAME (ana@example.com)\"\n\
+             a.csv: the first one of several contacts is used (1)\n",
+        ),
+    ] {
+        let home = Home::new();
+        home.write("a.csv", &text);
+        let arguments = CSV.replace("csv", product);
+        let ended = home.convert(&format!("{arguments} a.csv"));
+        assert!(ended.err.contains(shown), "{shown}\n{}", ended.err);
+        assert!(ended.err.contains(summary), "{summary}\n{}", ended.err);
+        for lead in of_kind(&ended.out, "lead") {
+            let names = (&lead["lastname"], &lead["email"], &lead["email_2"]);
+            assert_eq!(names, (&json!("Sá"), &json!("a@x.com"), &Value::Null));
+        }
+    }
 }
 
 #[test]

@@ -347,6 +347,16 @@ fn the_table_is_set_by_option_or_environment() {
         ])
         .output();
     assert!(Ended::from(listed.unwrap()).done().out.ends_with("  acme\n"));
+    // Empty variables are the same as none.
+    let empty = bench
+        .command("instance list")
+        .envs([
+            ("FUNIL_ENDPOINT", ""),
+            ("FUNIL_TABLE", ""),
+            ("TABLE_NAME", "other"),
+        ])
+        .output();
+    assert!(Ended::from(empty.unwrap()).done().out.ends_with("  acme\n"));
 }
 
 /// C-88: commands report the format with advice; functions do not start.

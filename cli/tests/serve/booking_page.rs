@@ -34,6 +34,8 @@ fn a_click_and_the_form_book_a_time_once() {
         ["Número da reunião", number],
     ]);
     assert_eq!(stage.facts(), facts);
+    let shown = "document.getElementById('facts').innerText.includes('zoe@example.com')";
+    assert_eq!(stage.browser.evaluate(shown), json!(true));
     assert_eq!(gone(&before, &stage.free()), [slot]);
     stage.is_sound();
 }

@@ -106,8 +106,14 @@ fn advised<K: RecordKind>(path: &str, reason: String) -> String {
     }
 }
 
-/// The name nearest to a misspelt one, within the maximum of edits.
+/// The name that is nearest to a misspelt one, if one is near. `email_2` is a further field and not misspelt.
 pub(crate) fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
+    let numbered = name
+        .trim_end_matches(|c: char| c.is_ascii_digit())
+        .strip_suffix('_');
+    if numbered.is_some_and(|name| known.contains(&name)) {
+        return None;
+    }
     let most = MAX_EDITS.min(name.chars().count() / 3);
     let edits = known.iter().map(|known| (edits(name, known), *known));
     edits
@@ -188,6 +194,7 @@ mod tests {
             ("actve", Some("active")),
             ("x", None),
             ("colour", None),
+            ("email_2", None),
         ] {
             assert_eq!(nearest(name, known), meant, "{name}");
         }

@@ -169,7 +169,7 @@ pub fn hubspot(seed: u64) -> Export {
         "amount, decimal point",
         "date y-m-d",
         "status \"Closed Won\": gain",
-        "contacts.csv have several company ids; the first one is used",
+        "contacts.csv: the first one of several company ids is used",
     ]
     .map(str::to_owned)
     .to_vec();
