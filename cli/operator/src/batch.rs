@@ -160,8 +160,8 @@ impl Operator {
         Ok(())
     }
 
-    /// Decides records again and writes them together. Returns the records that remain, because their changes collide
-    /// or their transaction is refused too.
+    /// Decides records again and writes them together. Returns the records to split and decide once more: all of them
+    /// if changes collide, else those of the transaction if it is refused too.
     async fn retried<F>(
         &self,
         members: &[usize],
@@ -175,11 +175,17 @@ impl Operator {
         for (at, decision) in members.iter().zip(again(members).await?) {
             match decision {
                 Err(skip) => note(outcomes, *at, skip.outcome()?),
+                // One transaction cannot have both changes, and nothing is written yet.
                 Ok(change) if batch.transaction.collides(&change) => return Ok(Some(members.to_owned())),
-                Ok(change) => batch.add(*at, change),
+                Ok(change) => {
+                    // An earlier attempt may have decided otherwise.
+                    note(outcomes, *at, Outcome::Written);
+                    batch.add(*at, change);
+                }
             }
         }
-        Ok((!self.is_written(batch.transaction).await?).then_some(batch.members))
+        let is_written = self.is_written(batch.transaction).await?;
+        Ok((!is_written).then_some(batch.members))
     }
 
     /// Writes a transaction. Returns `false` if it was refused, also because one of its changes is too large for

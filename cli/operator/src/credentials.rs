@@ -21,7 +21,7 @@ use table::{Condition, Policy, Transaction};
 use table::{KeyRange, PAGE};
 
 /// Characters of a credential's public id.
-const ID: usize = 12;
+const ID_LENGTH: usize = 12;
 /// The attributes that a stored credential or its entry may lack.
 const MAY_LACK: [&str; 5] = [
     "label",
@@ -187,6 +187,7 @@ impl Operator {
             .await
     }
 
+    /// Issues a credential: valid for `days` or without expiry, with a limit of its own or without one.
     async fn issue_entry(
         &self,
         kind: CredentialKind,
@@ -198,7 +199,7 @@ impl Operator {
         let now = self.now();
         let secret = Secret::issue(kind, self.environment());
         let mut id = self.environment().token();
-        id.truncate(ID);
+        id.truncate(ID_LENGTH);
         let entry = CredentialEntry {
             id,
             kind,
@@ -220,12 +221,13 @@ impl Operator {
                 let entry = listed.entry;
                 return Ok(Issued { entry, secret });
             }
-            // Random ids and hashes do not collide, so the directory changed.
+            // Random ids and hashes do not collide, so the directory changed. The next attempt reads it again.
             retry.again().await?;
         }
     }
 
-    /// The writes that issue a credential, on condition that the directory and so its user are unchanged.
+    /// The writes that issue a credential, on condition that the user's entry is unchanged. In the first format that is the whole
+    /// directory.
     async fn issuing(&self, listed: &Listed) -> Result<Transaction, OperatorError> {
         let (stored, user) = (self.stored_directory().await?, listed.entry.user);
         let mut credential = listed.credential(self.instance());
@@ -328,7 +330,7 @@ impl Operator {
     async fn listed(&self, kind: CredentialKind, id: &str) -> Result<Listed, OperatorError> {
         self.directory_head().await?;
         // Other texts are not looked up, because DynamoDB rejects keys of some lengths and characters.
-        let formed = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let formed = id.len() == ID_LENGTH && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let item = if formed {
             self.reads().get(&self.keys().credential(kind, id)).await?
         } else {

@@ -123,15 +123,16 @@ fn checksum(body: &str) -> String {
     base62(&Sha256::digest(body)[..4], CHECKSUM)
 }
 
-/// A big-endian number in base 62, zero-padded to `width` digits.
+/// A big-endian number in base 62, zero-padded to `width` digits. Further digits are lost.
 fn base62(number: &[u8], width: usize) -> String {
     let mut rest = number.to_vec();
     let mut digits = vec![0; width];
     for digit in digits.iter_mut().rev() {
+        // Long division of the number by 62, byte by byte. The remainder is the next digit from the right.
         let mut carry = 0_u32;
         for byte in &mut rest {
             let value = carry << 8 | u32::from(*byte);
-            // Both fit: value < 62 * 256.
+            // The quotient fits a byte: carry < 62, so value < 62 * 256.
             *byte = u8::try_from(value / 62).unwrap_or(u8::MAX);
             carry = value % 62;
         }

@@ -156,7 +156,9 @@ impl Reader {
 }
 
 impl Writer {
-    /// The entries of the page. With `limit`, stores the cursor of the next page.
+    /// The entries of the page, including prefetched ones. Without `limit`, the first page is the whole list and later
+    /// pages are empty. With `limit`, stores the cursor at which the next page starts. Caches the caller's settings, from
+    /// which the prefetch of its next request guesses.
     pub(crate) async fn finish_list(
         &self,
         viewer: &Viewer,
@@ -175,27 +177,34 @@ impl Writer {
                 _ => Ok(Vec::new()),
             };
         };
+        // Start of the page, and the number of entries to skip from there.
         let (begins, skip) = match &start.bookmark {
+            // The first page starts at the head, even if its number has a stored cursor.
             _ if skipped == 0 => (PageCursor::default(), 0),
             Some(begins) => (begins.clone(), 0),
+            // No cursor: the previous pages of this walk were not requested.
             None => (PageCursor::at_offset(None), skipped),
         };
         let walk = request.walk(&self.reader.caller, &start.list);
         let budget = ReadBudget::of(viewer);
-        let mut rest = PageReader::new(start, begins.clone());
-        let page = ReadBudget::in_time(rest.page(&self.reader, &budget, skip, limit)).await?;
+        let mut list = PageReader::new(start, begins.clone());
+        let page = ReadBudget::in_time(list.page(&self.reader, &budget, skip, limit)).await?;
         let keys = page.iter().map(key_of).collect::<Result<Vec<_>, _>>()?;
         let ends = keys.first().zip(keys.last());
         let ends = ends.map(|(first, last)| (first.sk.as_str(), last.sk.as_str()));
+        // With page base 1, page 0 is the first page too.
         let next = request.page.unwrap_or(0).max(truth.page_base).saturating_add(1);
-        let goes_on = match growth {
+        // `None` if unknown: the next page uses an offset.
+        let next_begins = match growth {
+            // After the last page, only entries that were added at the front since.
             Growth::Front => begins.next(ends, page.len() == limit),
+            // After the last entry. An empty page keeps the position.
             Growth::Anywhere => {
                 let after = ends.map(|(_, last)| last.to_owned()).or(begins.after);
                 after.map(|after| PageCursor::after(Some(after)))
             }
         };
-        self.put_bookmark(&walk, next, goes_on).await?;
+        self.put_bookmark(&walk, next, next_begins).await?;
         Ok(page)
     }
 

@@ -149,7 +149,9 @@ impl Doctor<'_> {
         Ok(())
     }
 
-    /// Judges the totals whose classes were counted exactly, and keeps the others open.
+    /// Judges the totals whose classes (the records that share in a total) were counted exactly, and keeps the others
+    /// open for another count. `before` are the totals as read before the count, `old` the records up to the last
+    /// number at that time, and `new` those after it. The module's comment has the proof.
     async fn judge_all(
         &mut self,
         open: &mut BTreeSet<Key>,
@@ -158,7 +160,7 @@ impl Doctor<'_> {
     ) -> Result<()> {
         for (key, now) in self.stored_totals(open).await? {
             let then = before.get(&key).and_then(|total| total.whole.as_ref());
-            let (Ok(then), Ok(version)) = (version(then), version(now.whole.as_ref())) else {
+            let (Ok(v0), Ok(v1)) = (version(then), version(now.whole.as_ref())) else {
                 self.report(&key, "has no readable version", false);
                 open.remove(&key);
                 continue;
@@ -168,7 +170,9 @@ impl Doctor<'_> {
                 class.join(part);
             }
             let arrived = new.classes.get(&key).map_or(0, |class| class.members);
-            if version.checked_sub(then) == Some(arrived) && self.judge(&key, &class, &now, version).await? {
+            // Each write to a class raises its version by one. If only the new records raised it, the count is exact.
+            // A total that changes again before its repair stays open.
+            if v1.checked_sub(v0) == Some(arrived) && self.judge(&key, &class, &now, v1).await? {
                 open.remove(&key);
             }
         }

@@ -99,13 +99,13 @@ impl Decide for Events {
                 event.call
             )));
         }
-        let free = if at_key.is_some() {
+        let presence = if at_key.is_some() {
             Condition::Present
         } else {
             Condition::Absent
         };
-        let before = found.get(&key).map(Raw::of).unwrap_or_default();
-        Ok(operator.place_event(event, (call, record, before), former, free)?)
+        let stored = found.get(&key).map(Raw::of).unwrap_or_default();
+        Ok(operator.place_event(event, (call, record), former, (stored, presence))?)
     }
 }
 
@@ -130,16 +130,19 @@ impl Operator {
         Ok(self.table().raise(&counter, "event", last.get()).await?)
     }
 
-    /// Puts an event in place of its call's former event, on condition that its own key is as it was read.
+    /// Puts an event in place of its call's former event, on condition that the call still has the event that was read and
+    /// that the lead exists. `stored` is the item at the event's own key, and `presence` the condition that it is still
+    /// present, or still absent.
     fn place_event(
         &self,
         event: &CallEvent,
-        (call, record, before): (Key, CallRecord, Raw),
+        (call, record): (Key, CallRecord),
         former: Option<Key>,
-        free: Condition,
+        (stored, presence): (Raw, Condition),
     ) -> Result<Transaction, StoreError> {
         let key = self.keys().event(event.lead, event.id);
         let mut transaction = Transaction::default();
+        // The condition of the call guards the deletions too.
         if let Some(former) = former.filter(|former| *former != key) {
             transaction.delete(former, Condition::Always);
         }
@@ -148,7 +151,7 @@ impl Operator {
             let link = self.keys().lead_call(event.lead, event.call);
             transaction.delete(link, Condition::Always);
         }
-        transaction.put(key, before.carry_typed("event", event)?, free);
+        transaction.put(key, stored.carry_typed("event", event)?, presence);
         let unmoved = same_event(&record);
         let record = CallRecord {
             event: Some(event.id),

@@ -147,7 +147,7 @@ impl Reader {
         let list = self.list_behind(calendar, request.from.to_string());
         let front = async {
             if request.page == 0 {
-                return self.some(list, usize::from(request.limit)).await;
+                return self.first_of(list, usize::from(request.limit)).await;
             }
             // Only the rest of the day, because later days have counts.
             let day = KeyRange {
@@ -170,45 +170,48 @@ impl Reader {
         begun: FrontEntries,
         request: &MeetingRequest,
     ) -> Result<MeetingPage, StoreError> {
-        let today = day_of(request.from);
+        let requested_day = day_of(request.from);
         let places = begun.front.iter().map(|entry| key_of(entry).map(|key| key.sk));
         let places = places.collect::<Result<Vec<_>, _>>()?;
-        let end_of_day = format!("{today}~");
+        let end_of_day = format!("{requested_day}~");
         let total = if !begun.more {
             // One consistent read, regardless of concurrent bookings.
             places.len() as u64
         } else if places.last().is_some_and(|last| *last > end_of_day) {
-            places.iter().filter(|place| **place < end_of_day).count() as u64 + behind(&begun.days, today)
+            places.iter().filter(|place| **place < end_of_day).count() as u64
+                + behind(&begun.days, requested_day)
         } else {
             let rest = KeyRange {
                 through: Some(end_of_day),
                 ..self.list_behind(begun.calendar, request.from.to_string())
             };
             let rest = self.table.query_all(rest).await?;
-            rest.len() as u64 + behind(&begun.days, today)
+            rest.len() as u64 + behind(&begun.days, requested_day)
         };
         let meetings = self.complete(begun.front).await?;
         Ok(MeetingPage { total, meetings })
     }
 
+    /// A page after the first. `begun.front` contains all entries of the rest of the requested day. Later days have
+    /// counts, so only the entries of the page are read, and those before them on the day at which reading begins.
     async fn later_page(
         &self,
         begun: FrontEntries,
         request: &MeetingRequest,
     ) -> Result<MeetingPage, StoreError> {
-        let today = day_of(request.from);
+        let requested_day = day_of(request.from);
         let rest_of_day = begun.front.len() as u64;
-        let total = rest_of_day + behind(&begun.days, today);
+        let total = rest_of_day + behind(&begun.days, requested_day);
         let offset = request.page.saturating_mul(u64::from(request.limit));
         let skip = usize::try_from(offset).unwrap_or(usize::MAX);
         let limit = usize::from(request.limit);
         let mut items: Vec<_> = begun.front.into_iter().skip(skip).take(limit).collect();
-        let place = place(&begun.days, today, offset.saturating_sub(rest_of_day));
-        if let Some((day, skip)) = place.filter(|_| items.len() < limit) {
+        let place = place(&begun.days, requested_day, offset.saturating_sub(rest_of_day));
+        if let Some((day, earlier)) = place.filter(|_| items.len() < limit) {
             let missing = limit - items.len();
             let list = self.list_behind(begun.calendar, day.to_string());
-            let (found, _) = self.some(list, skip + missing).await?;
-            items.extend(found.into_iter().skip(skip));
+            let (found, _) = self.first_of(list, earlier + missing).await?;
+            items.extend(found.into_iter().skip(earlier));
         }
         let meetings = self.complete(items).await?;
         Ok(MeetingPage { total, meetings })
@@ -248,7 +251,7 @@ impl Reader {
     }
 
     /// The first `count` items of a range, and whether more may follow.
-    async fn some(&self, span: KeyRange, count: usize) -> Result<(Vec<Item>, bool), StoreError> {
+    async fn first_of(&self, span: KeyRange, count: usize) -> Result<(Vec<Item>, bool), StoreError> {
         let (mut items, mut pages) = (Vec::new(), Pages::of(span));
         while items.len() < count {
             pages.limit(count - items.len());

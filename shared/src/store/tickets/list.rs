@@ -87,8 +87,10 @@ impl Reader {
         self.begin_list(self.keys().lead_files(lead), request).await
     }
 
-    /// Prefetches the files of a ticket; `None` if the ticket does not exist. A batch of gets of the ticket and the
-    /// lead of its hint, in parallel with the calls of [`begin_lead_tickets`](Self::begin_lead_tickets).
+    /// Prefetches the files of a ticket; `None` if the ticket does not exist. Also reads the lead
+    /// that the ticket had when this process last read it, because the lead decides who sees the files
+    /// ([`lead_of_files`](Self::lead_of_files) reads another lead after a wrong guess). One batch of gets, in parallel
+    /// with the query of the files and, for a later page, the get of its cursor.
     ///
     /// # Errors
     /// [`StoreError`] if they cannot be read.
@@ -99,12 +101,18 @@ impl Reader {
     ) -> Result<Option<TicketFiles>, StoreError> {
         let keys = self.keys();
         let hint = self.hints.tickets.get(&(self.instance.clone(), ticket));
-        let (guess, at) = (hint.and_then(|hint| hint.lead), keys.ticket(ticket));
-        let wanted = guess.map(|lead| keys.lead(lead));
-        let records = self.table.get_many(wanted.into_iter().chain([at.clone()]));
+        let (guess, ticket_key) = (hint.and_then(|hint| hint.lead), keys.ticket(ticket));
+        let lead_key = guess.map(|lead| keys.lead(lead));
+        let records = self
+            .table
+            .get_many(lead_key.into_iter().chain([ticket_key.clone()]));
         let files = self.begin_list(keys.ticket_files(ticket), request);
         let (mut records, start) = tokio::try_join!(records, files)?;
-        let Some(record) = records.remove(&at).map(TicketRecord::decode).transpose()? else {
+        let Some(record) = records
+            .remove(&ticket_key)
+            .map(TicketRecord::decode)
+            .transpose()?
+        else {
             return Ok(None);
         };
         let guessed = guess.map(|lead| {

@@ -118,17 +118,18 @@ impl Findings {
 }
 
 impl Table {
-    /// The same table with injected faults. Disables the SDK's retry quota, because failures of other tests in the
-    /// process would use it up.
+    /// The same table with injected faults.
     #[must_use]
     pub fn with_faults(self, plan: FaultPlan) -> Self {
         let plan_of_calls = move |attempt: &CallAttempt<'_>| plan(attempt.operation);
         self.with_faults_in_calls(Arc::new(plan_of_calls), Findings::default())
     }
 
-    /// Like [`Self::with_faults`]; `found` records the changed responses.
+    /// Like [`Self::with_faults`], with a plan that distinguishes the calls of one operation. `found` records the last
+    /// response with a corrupt item, and counts the hung calls.
     #[must_use]
     pub fn with_faults_in_calls(mut self, plan: CallFaultPlan, found: Findings) -> Self {
+        // A retry quota of its own, without a limit: failures of other tests in the process would use up the shared one.
         let retries = RetryPartition::custom("faults").token_bucket(TokenBucket::unlimited());
         let config = self
             .reads
@@ -138,6 +139,7 @@ impl Table {
             .retry_partition(retries.build())
             .interceptor(Injector { plan, found })
             .build();
+        // Writes use this client too.
         self.reads.client = Client::from_conf(config);
         self
     }
