@@ -23,7 +23,7 @@ impl<'a> RowCells<'a> {
     }
 
     /// Returns a value, or adds the reason why it cannot be read to the faults.
-    pub fn take<T>(&mut self, what: &str, read: Result<T, String>) -> Option<T> {
+    pub fn ok_or_fault<T>(&mut self, what: &str, read: Result<T, String>) -> Option<T> {
         read.map_err(|reason| self.faults.push(format!("{what}: {reason}")))
             .ok()
     }
@@ -32,7 +32,7 @@ impl<'a> RowCells<'a> {
     pub fn time(&mut self, part: FileKind, field: &str, clock: &str, zone: Zone) -> Option<Timestamp> {
         let (column, cell) = self.table.values(self.row, part, field).next()?;
         let clock = self.text(part, clock).unwrap_or_default();
-        self.take(field, column.dates.instant(cell, clock, zone))
+        self.ok_or_fault(field, column.dates.instant(cell, clock, zone))
     }
 
     /// Several values of a field, read from all its columns.
@@ -49,7 +49,7 @@ impl<'a> RowCells<'a> {
             .collect();
         let mut found = Vec::new();
         for cell in cells {
-            for value in self.take(field, read(cell)).unwrap_or_default() {
+            for value in self.ok_or_fault(field, read(cell)).unwrap_or_default() {
                 if !found.contains(&value) {
                     found.push(value);
                 }

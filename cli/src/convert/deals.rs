@@ -127,7 +127,7 @@ fn title_and_value(cells: &mut RowCells, fields: &mut RecordFields) {
         None => cells.faults.push("title: is missing".to_owned()),
     }
     if let Some((column, cell)) = cells.table.values(cells.row, part, "value").next()
-        && let Some(amount) = cells.take("value", column.decimal.amount(cell))
+        && let Some(amount) = cells.ok_or_fault("value", column.decimal.amount(cell))
     {
         fields.insert("value".to_owned(), json!(amount));
     }
@@ -300,7 +300,7 @@ impl RecordBuilder<'_> {
             return;
         }
         let kept = self.ids.keep("opportunity", own);
-        let Some(kept) = cells.take("id", kept) else {
+        let Some(kept) = cells.ok_or_fault("id", kept) else {
             return;
         };
         let id = kept.unwrap_or_else(|| {

@@ -106,6 +106,13 @@ pub enum ColumnTarget {
 }
 
 impl ColumnTarget {
+    const fn field(&self) -> Option<columns::ColumnField> {
+        match self {
+            Self::Field(part, field) => Some((*part, *field)),
+            _ => None,
+        }
+    }
+
     /// Parses the text of a map: `lead.email`, `lead:alias` for a custom field, or nothing.
     fn parse(text: &str) -> Result<Self, String> {
         if text.is_empty() {
@@ -168,7 +175,7 @@ pub struct MappedColumn {
     /// The order of its dates.
     pub dates: DateOrder,
     /// Type, as shown.
-    kind: String,
+    shown_type: String,
 }
 
 /// A file with its mapping.
@@ -185,14 +192,17 @@ pub struct MappedFile {
 }
 
 impl MappedFile {
-    /// Maps a file.
+    /// Maps each column of a file to a field, by the map, else by its heading, with the style of its amounts and dates.
     ///
     /// # Errors
     /// A message, if the map names an unknown field.
     pub fn new(sheet: Sheet, product: Product, map: &MapFile) -> Result<Self, String> {
         let main = map.kinds.get(&sheet.name).copied();
         let main = main.unwrap_or_else(|| columns::main_part(product, &sheet.headings));
-        let mut used = BTreeSet::new();
+        // A guess does not repeat a field, unless several columns may fill it.
+        let headings = sheet.headings.iter();
+        let mapped = headings.filter_map(|heading| map.target(&sheet.name, heading)?.ok()?.field());
+        let mut used: BTreeSet<_> = mapped.collect();
         let mut table = Self {
             main,
             product,
@@ -213,9 +223,7 @@ impl MappedFile {
                 None if cells().next().is_none() => ColumnTarget::LeftOut("empty"),
                 None => table.guessed(product, heading, &used),
             };
-            if let ColumnTarget::Field(part, field) = &target {
-                used.insert((*part, *field));
-            }
+            used.extend(target.field());
             let (decimal, dates) = (
                 map.decimal.or_else(|| Decimal::proven(cells())),
                 map.dates.or_else(|| DateOrder::proven(cells())),
@@ -227,7 +235,7 @@ impl MappedFile {
             };
             table.columns.push(MappedColumn {
                 filled: cells().count(),
-                kind: kind(&target, decimal, assumed, dates, &cells),
+                shown_type: shown_type(&target, decimal, assumed, dates, &cells),
                 decimal: decimal.unwrap_or(assumed),
                 dates: dates.unwrap_or(DateOrder::Dmy),
                 target,
@@ -253,20 +261,16 @@ impl MappedFile {
             FileKind::Opportunity => ColumnTarget::Custom(part, name.to_owned()),
             FileKind::Lead => {
                 let alias = columns::plain(name).replace(' ', "_");
-                let alias = if alias.is_empty() || is_fixed(&alias) {
-                    format!("field_{alias}")
-                } else {
-                    alias
-                };
-                ColumnTarget::Custom(part, alias)
+                let is_free = !alias.is_empty() && !is_fixed(&alias);
+                ColumnTarget::Custom(part, if is_free { alias } else { format!("field_{alias}") })
             }
         }
     }
 
     /// Whether a column fills a field.
     pub fn has(&self, part: FileKind, field: &str) -> bool {
-        let fills = |column: &MappedColumn| matches!(&column.target, ColumnTarget::Field(of, name) if (*of, *name) == (part, field));
-        self.columns.iter().any(fills)
+        let wanted = Some((part, field));
+        self.columns.iter().any(|column| column.target.field() == wanted)
     }
 
     /// The values of a field in a row, without absent ones, each with its column.
@@ -277,10 +281,8 @@ impl MappedFile {
         field: &str,
     ) -> impl Iterator<Item = (&'a MappedColumn, &'a str)> {
         let cells = self.columns.iter().zip(&row.cells);
-        let filled = cells.filter(move |(column, cell)| {
-            matches!(&column.target, ColumnTarget::Field(of, name) if (*of, *name) == (part, field))
-                && !is_absent(cell)
-        });
+        let wanted = Some((part, field));
+        let filled = cells.filter(move |(column, cell)| column.target.field() == wanted && !is_absent(cell));
         filled.map(|(column, cell)| (column, cell.as_str()))
     }
 
@@ -332,7 +334,7 @@ impl MappedFile {
                 "  {heading:first$}  {:second$}  {:>7}  {}",
                 column.target.shown(),
                 column.filled,
-                column.kind
+                column.shown_type
             );
         }
         text
@@ -356,7 +358,7 @@ impl MappedFile {
 }
 
 /// The type of a column, without an example.
-fn kind<'a, I: Iterator<Item = &'a str>>(
+fn shown_type<'a, I: Iterator<Item = &'a str>>(
     target: &ColumnTarget,
     decimal: Option<Decimal>,
     assumed: Decimal,

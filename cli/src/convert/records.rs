@@ -217,17 +217,17 @@ impl<'a> RecordBuilder<'a> {
                 return None;
             }
             let found = self.companies.find(&reference);
-            if let Some(at) = cells.take("company", found)? {
+            if let Some(at) = cells.ok_or_fault("company", found)? {
                 return Some(at);
             }
         }
         if name.is_empty() {
             let absent = "is missing".to_owned();
             let unknown = format!("company {} is in no file; convert its file too", reference.id);
-            return cells.take("companyname", Err(if main { absent } else { unknown }));
+            return cells.ok_or_fault("companyname", Err(if main { absent } else { unknown }));
         }
         let mut fields = company_fields(cells, name, self.zone);
-        if main && !cells.faults.is_empty() {
+        if !cells.faults.is_empty() {
             return None;
         }
         fields.extend(
@@ -235,11 +235,12 @@ impl<'a> RecordBuilder<'a> {
                 .map(|user| ("owner".to_owned(), json!(user))),
         );
         let added = self.companies.add(&reference, fields, &mut self.ids);
-        cells.take("id", added)
+        cells.ok_or_fault("id", added)
     }
 
-    /// The lead of a row, as [`Self::company`]. A lead created by a row of opportunities gets the row's owner and
-    /// times.
+    /// The index in `leads` of a row's lead: in a file of leads the row itself, which is added, else the lead to which the
+    /// row refers. An unknown lead is added if the row has more than its id. It gets the row's times and, without an
+    /// owner of its own, the row's owner. `None` without a lead or after a fault.
     pub fn lead(&mut self, cells: &mut RowCells) -> Option<usize> {
         let part = FileKind::Lead;
         let main = cells.table.main == part;
@@ -255,18 +256,20 @@ impl<'a> RecordBuilder<'a> {
         }
         if !main {
             let found = self.leads.find(&reference);
-            if let Some(at) = cells.take("lead", found)? {
+            if let Some(at) = cells.ok_or_fault("lead", found)? {
+                // A known lead takes from the row only a company that it lacks.
                 self.join(cells, at);
                 return Some(at);
             }
             if reference.name.is_empty() && reference.emails.is_empty() && reference.phones.is_empty() {
                 let unknown = format!("lead {} is in no file; convert its file too", reference.id);
-                return cells.take("lead", Err(unknown));
+                return cells.ok_or_fault("lead", Err(unknown));
             }
         }
+        // The kind of the columns with the lead's times and, without an owner of its own, its owner.
         let maker = if main { part } else { FileKind::Opportunity };
         self.lead_fields(cells, maker, &mut fields);
-        if main && !cells.faults.is_empty() {
+        if !cells.faults.is_empty() {
             return None;
         }
         let owner = self
@@ -274,7 +277,7 @@ impl<'a> RecordBuilder<'a> {
             .or_else(|| Some(self.users.of(cells.text(maker, "user")?, &mut self.ids)));
         fields.extend(owner.map(|user| ("owner".to_owned(), json!(user))));
         let added = self.leads.add(&reference, fields, &mut self.ids);
-        let at = cells.take("id", added)?;
+        let at = cells.ok_or_fault("id", added)?;
         self.leads.note(
             &reference,
             &format!("{}:{}", cells.table.sheet.name, cells.row.line),
@@ -286,11 +289,8 @@ impl<'a> RecordBuilder<'a> {
     fn lead_fields(&mut self, cells: &mut RowCells, maker: FileKind, fields: &mut RecordFields) {
         let part = FileKind::Lead;
         for field in LEAD_TEXTS {
-            fields.extend(
-                cells
-                    .text(part, field)
-                    .map(|text| (field.to_owned(), json!(text))),
-            );
+            let text = cells.text(part, field);
+            fields.extend(text.map(|text| (field.to_owned(), json!(text))));
         }
         for (name, clock) in [("createDate", "createTime"), ("lastActive", "")] {
             let time = cells.time(maker, name, clock, self.zone);

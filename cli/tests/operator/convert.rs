@@ -190,6 +190,13 @@ fn files_of_other_programs() {
             "a.csv:2: status: \"Em análise\" is unknown; add it to the map: [status] \"Em análise\" = \"open\", \"gain\" or \
              \"lost\" (and 11 more rows)\na.csv:14: column: the stage is missing\n",
         ),
+        // The omitted row adds no lead either.
+        (
+            "csv",
+            "Cliente;Telefone;Oportunidade;Etapa;Valor\nDora;abc;Cestas;Novo;10,00\n".to_owned(),
+            "converted: 1 user; 1 rows left out",
+            "a.csv:2: phone: \"abc\" is no telephone number\n",
+        ),
         (
             "rdstation",
             deals.to_owned(),
