@@ -126,7 +126,7 @@ pub struct WebhookClient {
 
 impl fmt::Debug for WebhookClient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Courier").finish_non_exhaustive()
+        f.debug_struct("WebhookClient").finish_non_exhaustive()
     }
 }
 
