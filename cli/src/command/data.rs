@@ -221,7 +221,7 @@ async fn written(output: Option<&Path>, operator: &Operator, bar: &ProgressBar) 
         return tokio::select! {
             written = written => written.map_err(|error| unwritten(error, path)),
             // Dropping `written` deletes the temporary file.
-            () = interrupt::asked() => Err(Failure::Refused(format!("stopped; {} is as it was", path.display()))),
+            () = interrupt::asked() => Err(Failure::Refused(format!("stopped; {} is unchanged", path.display()))),
         };
     }
     protect_standard_output();

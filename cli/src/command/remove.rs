@@ -33,7 +33,7 @@ pub struct RemoveArgs {
     /// Funnel of the column, if several funnels have one with this id
     #[arg(long, value_name = "ID", value_parser = funnel)]
     funnel: Option<FunnelId>,
-    /// Do not wait: no other process uses the table
+    /// No wait for other processes, because none uses the table
     #[arg(long)]
     alone: bool,
     /// Id of the record

@@ -99,7 +99,7 @@ impl TryFrom<[u64; 3]> for Membership {
 
     fn try_from([department, group, marks]: [u64; 3]) -> Result<Self, Self::Error> {
         if marks > ADMIN + INACTIVE {
-            return Err("a standing has a mark that nobody sets");
+            return Err("a membership has an unknown flag");
         }
         Ok(Self {
             department: (department > 0).then(|| department.try_into()).transpose()?,

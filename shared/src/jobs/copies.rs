@@ -187,7 +187,7 @@ impl Writer {
         let Some(lead) = key::noticed(key) else {
             return Ok(None);
         };
-        self.reader().log_unreadable(key, "notice", "a notice is renewed");
+        self.reader().log_unreadable(key, "notice", "an unreadable stale marker is rewritten");
         let mark = self.reader().table.get(&self.keys().erasure(lead)).await?;
         let mut fresh = marked_at(self.reader().environment.now());
         fresh.insert("v".to_owned(), n(1));

@@ -151,7 +151,7 @@ impl Store {
         match timeout(webhook_client.batch_limit(), work).await {
             Ok(Ok(_)) => {}
             Ok(Err(cause)) => tracing::warn!(%cause, "notifications are left to maintenance"),
-            Err(_) => tracing::info!("receivers that take their time are left to maintenance"),
+            Err(_) => tracing::info!("slow receivers are left to maintenance"),
         }
     }
 }
@@ -255,7 +255,7 @@ impl Writer {
                 turn.end(sent.as_ref().is_err_and(|missed| missed.late));
                 sent.map_err(|missed| missed.reason)
             }
-            Some(_) => Err("it was begun too often".to_owned()),
+            Some(_) => Err("it was interrupted in every attempt".to_owned()),
             None => Ok(()),
         };
         match sent {

@@ -208,7 +208,7 @@ impl Writer {
             Err(StoreError::Corrupt { key: kind, .. }) => {
                 // The slices are unusable, so the next run begins a new scan.
                 let key = self.keys().report_walk(entity);
-                self.reader().log_unreadable(&key, kind, "a walk is given up");
+                self.reader().log_unreadable(&key, kind, "a scan for reports is aborted");
                 self.end_walk(entity, &walk).await?;
                 Ok(ReportTurn::default())
             }

@@ -275,7 +275,7 @@ impl Reader {
                 let named = head.parts.iter().map(|(name, part)| part.key(name));
                 let lost = named.filter(|sk| !sound.contains(sk));
                 lost.map(|sk| {
-                    let reason = "is missing or not what the head of its result says";
+                    let reason = "is missing or differs from the head of its result";
                     (format!("{} {sk}", key.pk), reason.to_owned())
                 })
                 .collect()
