@@ -66,10 +66,10 @@ pub async fn run(remove: RemoveArgs, global: &Global) -> Result<Answer, Failure>
         .remove(&removal, remove.alone, &|records| bar.inc(records))
         .await;
     bar.finish_and_clear();
-    Ok(told(&removed?))
+    Ok(answer(&removed?))
 }
 
-fn told(removed: &Removed) -> Answer {
+fn answer(removed: &Removed) -> Answer {
     let Removed { kind, id, .. } = removed;
     if removed.removed {
         return Answer::new(format!("{kind} {id} is removed"), json!(removed));
